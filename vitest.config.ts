@@ -48,8 +48,10 @@ function tests(
       dir: fromRoot('test'),
       exclude: [...configDefaults.exclude, '.stryker-tmp/**', ...files.exclude],
       setupFiles: fromRoot('test/support/no-server-yet.ts'),
-      testTimeout: 10_000,
-      hookTimeout: 60_000,
+      // A busy machine is slow, not wrong; what can hang has a deadline of its own.
+      testTimeout: 60_000,
+      hookTimeout: 120_000,
+      expect: { poll: { timeout: 20_000 } },
       unstubEnvs: true,
       unstubGlobals: true,
       restoreMocks: true,

@@ -1,24 +1,20 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
-import { fileURLToPath } from 'node:url';
-import { RIVALS } from './catalogue.mjs';
 import { nativeVersion } from './native-process.mjs';
 
-const FOLDERS = ['rivals/node_modules', 'next/node_modules', '../node_modules'];
-
-/** On what, with what and when: the first line of every result. */
+/** Machine, versions and date: the first line of every result. Manifests name exact versions of what is measured. */
 export async function environment() {
   const [first] = cpus();
-  const packages = [...new Set(Object.values(RIVALS).flatMap((rival) => rival.packages))].sort((a, b) =>
-    a.localeCompare(b, 'en'),
-  );
-  const versions = Object.fromEntries(packages.map((name) => [name, packageVersion(name)]));
-  versions.nginx = await nativeVersion('nginx', '-v');
-  versions.redis = await nativeVersion('redis-server', '--version');
+  const root = manifest('../package.json');
+  const versions = { ...manifest('rivals/package.json').dependencies, ...manifest('next/package.json').dependencies };
+  for (const name of ['express', '@keyv/redis']) versions[name] = root.devDependencies[name];
+  versions.keyv = root.dependencies.keyv;
+  const sorted = Object.entries(versions).sort(([one], [other]) => one.localeCompare(other, 'en'));
+  const native = { nginx: await nativeVersion('nginx', '-v'), redis: await nativeVersion('redis-server', '--version') };
   return {
     processor: `${first?.model.trim() ?? 'unknown'}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB`,
     node: process.version,
-    versions: Object.fromEntries(Object.entries(versions).filter(([, version]) => version !== undefined)),
+    versions: Object.fromEntries([...sorted, ...Object.entries(native).filter(([, version]) => version !== undefined)]),
     date: new Date().toISOString().slice(0, 10),
   };
 }
@@ -29,10 +25,6 @@ export function environmentLine({ processor, node, versions, date }) {
   return `${processor}; Node ${node}; ${list.join(', ')}; ${date}`;
 }
 
-function packageVersion(name) {
-  for (const folder of FOLDERS) {
-    const file = fileURLToPath(new URL(`${folder}/${name}/package.json`, import.meta.url));
-    if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')).version;
-  }
-  return undefined;
+function manifest(file) {
+  return JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8'));
 }

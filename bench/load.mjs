@@ -1,26 +1,41 @@
 // The visitors of the benchmark, in a process of their own. They keep their connections, check every answer, and count.
+import { connect, constants } from 'node:http2';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Crowd } from './crowd.mjs';
-import { Http2Connections, Http2Visitor } from './http2-visitor.mjs';
 import { answerQuestions } from './process.mjs';
-import { requestBytes, Visitor } from './visitor.mjs';
+import { SCENARIOS } from './scenarios.mjs';
+import { requestBytes, requestFields, Visitor } from './visitor.mjs';
 
 const ARRIVALS_AT_ONCE = 100;
+const STREAMS_PER_CONNECTION = 100;
 const STUCK_MS = 30_000;
 
 /** By the name of the server they visit. */
 const crowds = new Map();
-let held = [];
+const held = [];
 
-answerQuestions({}, { gather, slice, start, count, stop, once, hold, release, crawl });
+answerQuestions(
+  {},
+  {
+    /** Visitors of one server connect and wait; those of other servers stay where they are. */
+    gather: ({ crowd: name, ...ask }) => crowdOf(name, ask).gather(),
+    slice,
+    start: ({ crowd: name, ...ask }) => crowdOf(name, ask).ask(),
+    count: ({ crowd: name }) => crowds.get(name).count(),
+    stop,
+    once,
+    hold,
+    release: () => held.splice(0).forEach((visitor) => visitor.leave()),
+    crawl,
+  },
+);
 
-/** Visitors of one server are there and wait; those of other servers stay where they are. */
-async function gather({ crowd: name, ...ask }) {
+function crowdOf(name, ask) {
   if (!crowds.has(name)) crowds.set(name, new Crowd(ask));
-  await crowds.get(name).gather();
+  return crowds.get(name);
 }
 
-/** They ask for a while and are all answered; then they wait again. */
+/** They ask for a while and all get their responses; then they wait again. */
 async function slice({ crowd: name, ms }) {
   const crowd = crowds.get(name);
   const before = crowd.count();
@@ -32,17 +47,7 @@ async function slice({ crowd: name, ms }) {
   return { ...after, completed: after.completed - before.completed, missed, elapsedMs: after.at - before.at, stuck };
 }
 
-function start({ crowd: name, ...ask }) {
-  const crowd = new Crowd(ask);
-  crowds.set(name, crowd);
-  crowd.ask();
-}
-
-function count({ crowd: name }) {
-  return crowds.get(name).count();
-}
-
-/** Lets everybody finish, then sends them home. */
+/** Waits for the last responses, then disconnects all. */
 async function stop({ crowd: name }) {
   const crowd = crowds.get(name);
   crowds.delete(name);
@@ -66,10 +71,9 @@ function once({ target, scenario, path, fields }) {
   });
 }
 
-/** Visitors who each open a stream and keep it, once its first event has come: on a connection each, or over HTTP/2 on shared ones. */
-async function hold({ target, scenario, path, connections, fields, http2 = false }) {
-  const request = http2 ? { path, fields } : requestBytes({ scenario, path, fields });
-  const shared = new Http2Connections(target);
+/** Visitors who each open a stream and hold it, once its first event has come: on a connection each, or over HTTP/2 on shared ones. */
+async function hold({ connections, http2 = false, ...ask }) {
+  let session;
   let problem = '';
   const arrive = () =>
     new Promise((resolve) => {
@@ -81,14 +85,11 @@ async function hold({ target, scenario, path, connections, fields, http2 = false
       const timer = setTimeout(() => begun('a stream did not begin'), STUCK_MS).unref();
       const listener = {
         onBytes: () => begun(),
-        onAnswer: () => begun('a stream ended'),
+        onAnswer: (trouble) => begun(trouble || 'a stream ended'),
         onGone: () => begun('a connection ended'),
       };
-      const visitor = http2
-        ? new Http2Visitor(shared.next(), scenario, listener)
-        : new Visitor(target, scenario, listener);
-      held.push(visitor);
-      visitor.send(request);
+      if (http2 && held.length % STREAMS_PER_CONNECTION === 0) session = http2Session(ask.target);
+      held.push(http2 ? http2Visitor(session, ask, listener) : http1Visitor(ask, listener));
     });
   for (let left = connections; left > 0 && problem === ''; left -= ARRIVALS_AT_ONCE) {
     await Promise.all(Array.from({ length: Math.min(left, ARRIVALS_AT_ONCE) }, arrive));
@@ -96,9 +97,44 @@ async function hold({ target, scenario, path, connections, fields, http2 = false
   return { held: held.filter(({ isThere }) => isThere).length, problem };
 }
 
-function release() {
-  for (const visitor of held) visitor.leave();
-  held = [];
+function http1Visitor({ target, scenario, ...ask }, listener) {
+  const visitor = new Visitor(target, scenario, listener);
+  visitor.send(requestBytes({ scenario, ...ask }));
+  return visitor;
+}
+
+function http2Session({ host, port }) {
+  return connect(`http://${host}:${port}`).on('error', () => undefined);
+}
+
+/** One request on a stream of its own; the bytes of its response are compared with the scenario. */
+function http2Visitor(session, { scenario, path, fields }, { onBytes, onAnswer, onGone }) {
+  const { body, answer } = SCENARIOS[scenario];
+  const head = { ':method': 'POST', ':path': path, ':authority': 'site.example', ...requestFields(scenario, fields) };
+  const stream = session.request(head);
+  let seen = 0;
+  stream.on('response', ({ ':status': status }) => {
+    if (status !== 200) onAnswer(`status: ${status}`);
+  });
+  stream.on('data', (chunk) => {
+    const isExpected = answer.subarray(seen, seen + chunk.length).equals(chunk);
+    seen += chunk.length;
+    if (isExpected) onBytes();
+    else onAnswer('other bytes');
+  });
+  stream.on('end', () => onAnswer()).on('error', () => undefined);
+  stream.on('close', onGone);
+  stream.end(body);
+  return {
+    get isThere() {
+      return !stream.destroyed;
+    },
+    // The connection goes with its last stream.
+    leave: () => {
+      stream.close(constants.NGHTTP2_CANCEL);
+      session.close();
+    },
+  };
 }
 
 /** One visitor who reads at this many bytes a second, and leaves in the middle. */

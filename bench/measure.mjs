@@ -165,6 +165,22 @@ export async function guarded(rival, step) {
   }
 }
 
+/** One rival for each name: the samples of `measureOnce`, which is called as often as `times` says for the name, until one has a problem. */
+export async function repeatedly(context, names, times, measureOnce) {
+  const found = [];
+  for (const name of names) {
+    context.say(name);
+    const merged = { samples: {} };
+    for (let time = 0; time < (context.quick ? 1 : times(name)) && merged.problem === undefined; time += 1) {
+      const { samples, ...rival } = await measureOnce(name);
+      Object.assign(merged, rival);
+      for (const [measure, list] of Object.entries(samples)) for (const value of list) add(merged, measure, value);
+    }
+    found.push(merged);
+  }
+  return found;
+}
+
 export function add(rival, measure, value) {
   (rival.samples[measure] ??= []).push(value);
 }

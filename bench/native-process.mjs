@@ -21,18 +21,8 @@ export async function startNginx({ upstream }) {
 
 /** A Redis of its own, which writes nothing to disk. */
 export function startRedis() {
-  return startNative('redis-server', (folder, port) => [
-    '--bind',
-    '127.0.0.1',
-    '--port',
-    String(port),
-    '--dir',
-    folder,
-    '--save',
-    '',
-    '--appendonly',
-    'no',
-  ]);
+  const settings = '--bind 127.0.0.1 --appendonly no --save'.split(' ');
+  return startNative('redis-server', (folder, port) => [...settings, '', '--port', String(port), '--dir', folder]);
 }
 
 /** What `nginx -v` or `redis-server --version` says; undefined when it is not installed. */
@@ -60,16 +50,9 @@ async function startNative(command, argumentsFor) {
     rmSync(folder, { recursive: true, force: true });
     throw new Error(gone);
   }
-  const answers = {
-    cpu: () => cpuMicroseconds(child.pid),
-    rss: () => residentBytes(child.pid),
-    watchRss: () => residentBytes(child.pid),
-    peakRss: () => residentBytes(child.pid),
-  };
   return {
     facts: { port },
-    pid: child.pid,
-    ask: (question) => Promise.resolve(answers[question]()),
+    ask: async (question) => (question === 'cpu' ? cpuMicroseconds(child.pid) : residentBytes(child.pid)),
     close: async () => {
       if (child.exitCode === null && child.signalCode === null) {
         child.kill();
@@ -101,12 +84,14 @@ async function freePort() {
   return port;
 }
 
-function isListening(port) {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host: '127.0.0.1' });
-    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
-    socket.once('connect', () => socket.destroy());
-  });
+async function isListening(port) {
+  const socket = connect({ port, host: '127.0.0.1' });
+  const isOpen = await once(socket, 'connect').then(
+    () => true,
+    () => false,
+  );
+  socket.destroy();
+  return isOpen;
 }
 
 function nginxConfig(folder, port, host, path) {

@@ -44,13 +44,9 @@ export async function startProcess(file, options = {}, { gc = false, execArgv = 
   let next = 0;
   return {
     facts,
-    pid: child.pid,
     ask: (question, input) =>
       new Promise((resolve, reject) => {
-        if (ended) {
-          reject(new Error(`${file} has ended: ${lastLines(said)}`));
-          return;
-        }
+        if (ended) throw new Error(`${file} has ended: ${lastLines(said)}`);
         next += 1;
         waiting.set(next, { resolve, reject });
         child.send({ id: next, question, input });

@@ -1,4 +1,4 @@
-// Turns what was measured into Markdown, JSON and plots, and into the tables of docs/benchmark.md.
+// Results as JSON and a plot, and as the tables of docs/benchmark.md.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,30 +12,27 @@ const PASSING = fileURLToPath(new URL('./.work/results', import.meta.url));
 const DOCUMENT = fileURLToPath(new URL('../docs/benchmark.md', import.meta.url));
 const BLOCK = /<!-- bench:(\w+) -->\n[\s\S]*?<!-- \/bench:\1 -->/g;
 
-/** Where results of this kind are kept: those of a quick run pass. */
+/** Where results are written: those of a quick run are not committed. */
 export function resultsFolder({ quick }) {
   return quick ? PASSING : RESULTS;
 }
 
-/** What earlier runs on this Node line left, so that a run of some workloads completes the others. */
+/** Results of earlier runs on this Node line, so that a run may measure some workloads only. */
 export function earlierResults(folder, node) {
   const file = join(folder, `${lineOf(node)}.json`);
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
 }
 
-/** Writes all files and returns the Markdown. */
-export async function writeReport(folder, node, results, { publish = false } = {}) {
+/** Writes every round as JSON, the figures as Markdown, and the plot of the chat. */
+export async function writeResults(folder, node, results) {
   mkdirSync(folder, { recursive: true });
-  const name = lineOf(node);
-  const plots = Object.entries(results)
-    .filter(([, workload]) => workload.plot !== undefined)
-    .map(([workload, result]) => [`${name}-${workload}.svg`, plotOf(result)]);
-  for (const [file, svg] of plots) writeFileSync(join(folder, file), svg);
-  const markdown = `# Benchmark results\n\n${environments(results)}\n\n## Targets\n\n${targetTable(results)}\n\n${tables(results)}\n`;
-  await write(join(folder, `${name}.json`), JSON.stringify(results));
-  await write(join(folder, `${name}.md`), markdown);
-  if (publish) await publishTables(results);
-  return markdown;
+  const text = JSON.stringify(results)
+    .replaceAll(/(?=\{"key":)/g, '\n')
+    .replaceAll(/(?<=\}),(?="[\w-]+":\{"title")/g, ',\n');
+  writeFileSync(join(folder, `${lineOf(node)}.json`), `${text}\n`);
+  const markdown = `# Benchmark results\n\n${environments(results)}\n\n${tables(results)}\n`;
+  await writePage(join(folder, `${lineOf(node)}.md`), markdown);
+  if (results.chat !== undefined) writeFileSync(join(folder, `${lineOf(node)}-chat.svg`), plotOf(results.chat));
 }
 
 /** A line for each target, for the terminal. */
@@ -46,21 +43,24 @@ export function verdictLines(results) {
   });
 }
 
-async function publishTables(results) {
+/** Writes the tables of docs/benchmark.md. */
+export async function publishReport(results) {
   const blocks = { environment: environments(results), targets: targetTable(results) };
   const text = readFileSync(DOCUMENT, 'utf8').replace(
     BLOCK,
     (_found, name) => `<!-- bench:${name} -->\n\n${blocks[name]}\n\n<!-- /bench:${name} -->`,
   );
-  await write(DOCUMENT, text);
+  await writePage(DOCUMENT, text);
+}
+
+async function writePage(file, text) {
+  writeFileSync(file, await format(text, { ...(await resolveConfig(DOCUMENT)), filepath: file }));
 }
 
 /** The first line of every result; one for each day or machine that workloads were measured on. */
 function environments(results) {
-  const lines = Map.groupBy
-    ? Map.groupBy(Object.values(results), (result) => environmentLine(result.environment))
-    : new Map(Object.values(results).map((result) => [environmentLine(result.environment), [result]]));
-  return [...lines.keys()].map((line) => `${line}.`).join('\n\n');
+  const lines = new Set(Object.values(results).map((result) => `${environmentLine(result.environment)}.`));
+  return [...lines].join('\n\n');
 }
 
 function targetTable(results) {
@@ -108,7 +108,7 @@ function tables(results) {
       const notes = (result.notes ?? []).map((note) => `\n${note}`);
       const quick = result.quick ? ' Short rounds: a look, no result.' : '';
       return [
-        `### ${result.title}\n`,
+        `## ${result.title}\n`,
         `${result.about}${quick}\n`,
         head,
         `| --- |${' --- |'.repeat(names.length)}`,
@@ -124,11 +124,11 @@ function cell(measure) {
   return `${number(measure.median)} / ${number(measure.minimum)} / ${Math.round(measure.spread * 100)} %`;
 }
 
-function plotOf({ title, measures, plot, figures }) {
+function plotOf({ title, measures, figures }) {
   const bars = figures
-    .filter(({ measures: found }) => found[plot] !== undefined)
-    .map((figure) => ({ label: figure.label, value: figure.measures[plot].median, ours: isOurs(figure) }));
-  return barPlot({ title, unit: measures[plot], bars });
+    .filter(({ measures: found }) => found.cpu !== undefined)
+    .map((figure) => ({ label: figure.label, value: figure.measures.cpu.median, ours: isOurs(figure) }));
+  return barPlot({ title, unit: measures.cpu, bars });
 }
 
 function isOurs({ name }) {
@@ -142,9 +142,4 @@ function number(value) {
 
 function lineOf(node) {
   return `node-${/^v(\d+)/.exec(node)?.[1] ?? 'unknown'}`;
-}
-
-async function write(file, text) {
-  const settings = await resolveConfig(file);
-  writeFileSync(file, await format(text, { ...settings, filepath: file }));
 }

@@ -22,7 +22,7 @@ export function serve(listener, create = createServer) {
 }
 
 /** Tells the port of a server that is listening. */
-export function announce(port) {
+function announce(port) {
   let peak = 0;
   answerQuestions(
     { port },

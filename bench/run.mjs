@@ -5,19 +5,15 @@ import { parseArgs } from 'node:util';
 import { fileURLToPath } from 'node:url';
 import { build } from '../scripts/build.mjs';
 import { ensureInstalled } from '../scripts/installation.mjs';
+import { environment, environmentLine } from './environment.mjs';
 import { startProcess } from './process.mjs';
-import { chat } from './workloads/chat.mjs';
-import { cluster } from './workloads/cluster.mjs';
 import { coldStart } from './workloads/cold-start.mjs';
 import { credential } from './workloads/credential.mjs';
 import { growth } from './workloads/growth.mjs';
-import { next } from './workloads/next.mjs';
 import { openStreams } from './workloads/open-streams.mjs';
 import { paced } from './workloads/paced.mjs';
-import { render } from './workloads/render.mjs';
+import { chat, next, render, stream, upload } from './workloads/requests.mjs';
 import { slowReader } from './workloads/slow-reader.mjs';
-import { stream } from './workloads/stream.mjs';
-import { upload } from './workloads/upload.mjs';
 
 const WORKLOADS = {
   chat,
@@ -30,33 +26,16 @@ const WORKLOADS = {
   credential,
   'cold-start': coldStart,
   growth,
-  cluster,
   next,
 };
 /** A build of Next takes longer than a quick run is meant to. */
 const SLOW_TO_BUILD = ['next'];
 /** What disturbs this machine comes and goes within a second, so a round is made of slices far shorter. */
-const FULL_PACE = {
-  rounds: 7,
-  fewRounds: 2,
-  roundMs: 1_200,
-  sliceMs: 100,
-  pacedSlices: 8,
-  warmUpMs: 2_000,
-  // A Node server is at its usual speed after twenty thousand requests or more; the first hundreds cost five times as much.
-  warmUpAnswers: 30_000,
-  longestWarmUpMs: 8_000,
-};
-const QUICK_PACE = {
-  rounds: 4,
-  fewRounds: 0,
-  roundMs: 300,
-  sliceMs: 100,
-  pacedSlices: 1,
-  warmUpMs: 600,
-  warmUpAnswers: 10_000,
-  longestWarmUpMs: 1_200,
-};
+const ROUNDS = { rounds: 7, fewRounds: 2, roundMs: 1_200, sliceMs: 100, pacedSlices: 8 };
+/** A Node server is at its usual speed after 20,000 requests or more; the first hundreds cost five times as much. */
+const WARM_UP = { warmUpMs: 2_000, warmUpAnswers: 30_000, longestWarmUpMs: 8_000 };
+const QUICK_ROUNDS = { rounds: 4, fewRounds: 0, roundMs: 300, sliceMs: 100, pacedSlices: 1 };
+const QUICK_WARM_UP = { warmUpMs: 600, warmUpAnswers: 10_000, longestWarmUpMs: 1_200 };
 /** Enough for 10 000 streams, each with a connection on both sides. */
 const DESCRIPTORS = 65_536;
 
@@ -86,9 +65,9 @@ for (const folder of ['./rivals', ...(names.includes('next') ? ['./next'] : [])]
 }
 const built = await build('package', { onlyIfNeeded: true });
 if (built !== 0) process.exit(built);
-// Only now: these need what was just installed.
-const { environment, environmentLine } = await import('./environment.mjs');
-const { earlierResults, resultsFolder, verdictLines, writeReport } = await import('./report.mjs');
+
+// It imports packages that may have been installed just now.
+const { earlierResults, publishReport, resultsFolder, verdictLines, writeResults } = await import('./report.mjs');
 
 raiseDescriptors();
 const facts = await environment();
@@ -100,7 +79,7 @@ let addresses = 0;
 const context = {
   quick,
   load,
-  pace: quick ? QUICK_PACE : FULL_PACE,
+  pace: quick ? { ...QUICK_ROUNDS, ...QUICK_WARM_UP } : { ...ROUNDS, ...WARM_UP },
   descriptors: openFilesLimit(),
   // An address of its own for each server, so that the ports of many connections do not run out.
   upstreamAddress: (path) => `http://127.0.0.${10 + (addresses++ % 200)}:${upstream.facts.port}${path}`,
@@ -117,11 +96,11 @@ for (const name of names) {
   results[name] = { ...about, quick, environment: facts, ...(await run(context)) };
   context.say('');
   console.log(`${name}: ${Math.round((performance.now() - startedAt) / 1_000)} s`);
-  await writeReport(folder, process.version, inOrder(results));
+  await writeResults(folder, process.version, inOrder(results));
 }
 await Promise.all([load.close(), upstream.close()]);
 
-await writeReport(folder, process.version, inOrder(results), { publish });
+if (publish) await publishReport(inOrder(results));
 for (const line of verdictLines(results)) console.log(line);
 console.log(`Written to ${folder}${publish ? ' and docs/benchmark.md' : ''}`);
 

@@ -2,21 +2,25 @@ import { connect } from 'node:net';
 import { MessageReader } from './message-reader.mjs';
 import { SCENARIOS } from './scenarios.mjs';
 
-/** The request of a scenario as it goes over the wire; `fields` are further header fields. */
-export function requestBytes({ scenario, path, fields = {} }) {
+/** The header fields of a browser for a scenario; `fields` are further ones. */
+export function requestFields(scenario, fields) {
   const { body, type } = SCENARIOS[scenario];
-  const head = [
-    `POST ${path} HTTP/1.1`,
-    'host: site.example',
-    'user-agent: Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/146.0',
-    `accept: ${type}`,
-    'accept-language: en-GB,en;q=0.5',
-    'content-type: application/json',
-    `content-length: ${body.length}`,
-    'sec-fetch-site: same-origin',
-    ...Object.entries(fields).map(([name, value]) => `${name}: ${value}`),
-  ];
-  return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]);
+  return {
+    'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/146.0',
+    accept: type,
+    'accept-language': 'en-GB,en;q=0.5',
+    'content-type': 'application/json',
+    'content-length': body.length,
+    'sec-fetch-site': 'same-origin',
+    ...fields,
+  };
+}
+
+/** The request of a scenario as HTTP/1.1 sends it. */
+export function requestBytes({ scenario, path, fields }) {
+  const all = Object.entries({ host: 'site.example', ...requestFields(scenario, fields) });
+  const lines = [`POST ${path} HTTP/1.1`, ...all.map(([name, value]) => `${name}: ${value}`)];
+  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), SCENARIOS[scenario].body]);
 }
 
 /** One connection, with one request at a time. Every answer is compared with what the scenario promises, byte by byte. */

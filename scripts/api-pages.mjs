@@ -1,14 +1,20 @@
-// npm run docs, npm pack: writes docs/api, the reference of every entry, from the models that scripts/api.mjs leaves in temp/api.
-// api-documenter writes a page per member; here an entry becomes one page, with links to symbols of the main entry.
+// npm run docs, npm pack: writes docs/api, the reference, from the models that scripts/api.mjs leaves in temp/api: a page for each entry.
+// A type that the main entry exports too is documented there.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
-import { symbolSections } from './api-symbols.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const FOLDER = join(ROOT, 'docs/api');
 const NOTE = '<!-- Written by `npm run docs` from the doc comments. -->';
+const HEADINGS = {
+  Class: 'Classes',
+  Function: 'Functions',
+  Interface: 'Interfaces',
+  TypeAlias: 'Types',
+  Variable: 'Variables',
+};
 
 /** The purpose of each entry. */
 const PURPOSES = {
@@ -22,84 +28,161 @@ const PURPOSES = {
 };
 
 const { name: packageName, exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-const entries = Object.entries(exports)
-  .filter(([, target]) => target.types !== undefined)
-  .map(([path]) => {
-    const purpose = PURPOSES[path];
-    if (purpose === undefined) throw new Error(`scripts/api-pages.mjs does not say what the entry "${path}" is for`);
-    const name = `${packageName}${path.slice(1)}`;
-    return { name, purpose, page: `${basename(name)}.md`, model: name.replaceAll('/', '-') };
-  });
-
-/** The components have a single entry, and share no types with the others. */
-const REACT = {
-  name: 'agent-bff-react',
-  purpose: 'the chat and the widgets on the page, for React',
-  page: 'agent-bff-react.md',
-  model: 'agent-bff-react',
-};
-
-const [main, ...others] = [...entries, REACT].map((entry) => ({
-  ...entry,
-  sections: symbolSections(ROOT, entry.model, entry === REACT ? entry.name : packageName),
-}));
-const inMain = new Map(main.sections.map((section) => [section.name, section]));
-const pages = new Map([
-  ['README.md', index([main, ...others])],
-  [main.page, entryPage(main, [])],
-  ...others.map((entry) => {
-    const shared = entry.sections.filter(isInMain);
-    return [entry.page, entryPage({ ...entry, sections: entry.sections.filter((one) => !isInMain(one)) }, shared)];
-  }),
-]);
+const paths = Object.keys(exports).filter((path) => exports[path].types !== undefined);
+const [main, ...others] = [
+  ...paths.map((path) => entry(`${packageName}${path.slice(1)}`, PURPOSES[path])),
+  entry('agent-bff-react', 'the chat and the widgets on the page, for React'),
+];
+const inMain = new Set(main.symbols.map(({ name }) => name));
 
 rmSync(FOLDER, { recursive: true, force: true });
 mkdirSync(FOLDER, { recursive: true });
+for (const one of [main, ...others]) await write(one.page, entryPage(one));
 // The index is last: without it, the reference is out of date.
-for (const [file, text] of [...pages].toReversed()) {
+await write('README.md', index([main, ...others]));
+
+function entry(name, purpose) {
+  if (purpose === undefined) throw new Error(`scripts/api-pages.mjs has no purpose for the entry "${name}"`);
+  const model = join(ROOT, 'temp/api', name.replaceAll('/', '-'), 'model.api.json');
+  const symbols = JSON.parse(readFileSync(model, 'utf8')).members[0].members;
+  const anchors = new Set(symbols.map((symbol) => anchor(symbol.name)));
+  if (anchors.size < symbols.length)
+    throw new Error(`${name}: two names differ by case only, or a function is overloaded`);
+  return { name, purpose, page: `${basename(name)}.md`, symbols };
+}
+
+async function write(file, text) {
   const path = join(FOLDER, file);
   writeFileSync(path, await format(text, { ...(await resolveConfig(path)), filepath: path }));
 }
 
-/** True if the main entry documents it in the same words. Functions are documented in the entry they are imported from. */
-function isInMain({ name, kind, text }) {
-  return kind !== 'Functions' && kind !== 'Classes' && plain(inMain.get(name)?.text) === plain(text);
-}
-
-/** A text without links: an entry that does not export a type cannot link to it. */
-function plain(text) {
-  return text
-    ?.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .replaceAll(/^Types: .*$/gm, '')
-    .replaceAll(/[`\s]+/g, '');
-}
-
 function index(all) {
-  const rows = all.map(({ name, purpose, page }) => `| [\`${name}\`](${page}) | ${purpose} |`);
   return [
     NOTE,
     '# API reference',
     'Every name the package exports, by entry. For the fields in tables of their own, with defaults and variables, see [configuration](../configuration.md).',
-    ['| Entry | Gives |', '| --- | --- |', ...rows].join('\n'),
+    table(
+      ['Entry', 'Gives'],
+      all.map(({ name, purpose, page }) => [`[\`${name}\`](${page})`, purpose]),
+    ),
   ].join('\n\n');
 }
 
-function entryPage({ name, purpose, sections }, shared) {
-  const kinds = [...new Set(sections.map(({ kind }) => kind))];
-  const local = new Set(sections.map((section) => section.name.toLowerCase()));
-  // Symbols that are not on this page are on that of the main entry.
-  const linked = (text) =>
-    text.replaceAll(/\]\(#([\w-]+)\)/g, (link, anchor) => (local.has(anchor) ? link : `](${main.page}#${anchor})`));
-  const list = (some) => some.map((one) => linked(`[\`${one.name}\`](#${one.name.toLowerCase()})`)).join(', ');
+function entryPage({ name, purpose, symbols, page }) {
+  const isShared = ({ name: one, kind }) => page !== main.page && /Interface|TypeAlias/.test(kind) && inMain.has(one);
+  const own = symbols.filter((symbol) => !isShared(symbol));
+  const ownNames = new Set(own.map((symbol) => symbol.name));
+  const hrefOf = (one) =>
+    ownNames.has(one) ? `#${anchor(one)}` : inMain.has(one) ? `${main.page}#${anchor(one)}` : undefined;
+  const list = (some) => some.map((one) => `[\`${one.name}\`](${hrefOf(one.name)})`).join(', ');
+  const kinds = Object.entries(HEADINGS).map(([kind, heading]) => [heading, own.filter((one) => one.kind === kind)]);
+  const present = kinds.filter(([, some]) => some.length > 0);
+  const shared = symbols.filter(isShared);
   return [
     NOTE,
     `# ${name}`,
     `${purpose.charAt(0).toUpperCase()}${purpose.slice(1)}. [All entries](README.md)`,
-    ...kinds.map((kind) => `**${kind}:** ${list(sections.filter((one) => one.kind === kind))}`),
-    ...(shared.length === 0 ? [] : [`**Also exported, and documented with \`${packageName}\`:** ${list(shared)}`]),
-    ...kinds.flatMap((kind) => [
-      `## ${kind}`,
-      ...sections.filter((one) => one.kind === kind).map((one) => `### ${one.name}\n\n${linked(one.text)}`),
-    ]),
-  ].join('\n\n');
+    ...present.map(([heading, some]) => `**${heading}:** ${list(some)}`),
+    shared.length === 0 ? '' : `**Also exported, and documented with \`${packageName}\`:** ${list(shared)}`,
+    ...present.flatMap(([heading, some]) => [`## ${heading}`, ...some.map((one) => section(one, hrefOf))]),
+  ]
+    .filter((text) => text !== '')
+    .join('\n\n');
+}
+
+function section({ name, kind, docComment, excerptTokens, members = [], ...symbol }, hrefOf) {
+  const { summary, remarks } = commentOf(docComment);
+  const hasSignature = kind === 'Function' || kind === 'TypeAlias';
+  const signature = textOf(excerptTokens).replace(/^export (?:declare )?/, '');
+  const types = new Set(
+    excerptTokens.filter(({ kind: one, text }) => one === 'Reference' && hrefOf(text)).map(({ text }) => text),
+  );
+  const bases = [symbol.extendsTokenRange ?? [], symbol.extendsTokenRanges ?? []].flat();
+  const fields = members.filter((member) => member.propertyTypeTokenRange !== undefined);
+  const methods = members.filter((member) => member.parameters !== undefined);
+  return [
+    `### ${name}`,
+    summary,
+    hasSignature ? `\`\`\`typescript\n${signature}\n\`\`\`` : '',
+    hasSignature && types.size > 0 ? `Types: ${[...types].map((type) => `[${type}](${hrefOf(type)})`).join(', ')}` : '',
+    bases.length === 0 ? '' : `Extends ${bases.map((range) => linked(excerptTokens, range, hrefOf)).join(', ')}.`,
+    remarks,
+    table(
+      ['Field', 'Type', 'Meaning'],
+      fields.map((field) => fieldRow(field, hrefOf)),
+    ),
+    table(['Method', 'Meaning'], methods.map(methodRow)),
+    ...methods.map(methodRemarks),
+  ]
+    .filter((text) => text !== '')
+    .join('\n\n');
+}
+
+function fieldRow({ name, isOptional, docComment, excerptTokens, propertyTypeTokenRange }, hrefOf) {
+  const type = linked(excerptTokens, propertyTypeTokenRange, hrefOf);
+  return [
+    code(isOptional ? `${name}?` : name),
+    isOptional ? type.replace(/ \\\| undefined(`?)$/, '$1') : type,
+    oneLine(commentOf(docComment).summary).replaceAll('|', '\\|'),
+  ];
+}
+
+function methodRow({ kind, docComment, excerptTokens }) {
+  const meaning = kind === 'Constructor' ? 'Creates one.' : commentOf(docComment).summary;
+  return [code(oneLine(textOf(excerptTokens)).replace(/;$/, '')), oneLine(meaning).replaceAll('|', '\\|')];
+}
+
+function methodRemarks({ name, docComment }) {
+  const { remarks } = commentOf(docComment);
+  return remarks === '' ? '' : `\`${name}\`: ${remarks.startsWith('```') ? `\n\n${remarks}` : remarks}`;
+}
+
+/** The sentences of a doc comment, and its `@throws` and examples. */
+function commentOf(docComment) {
+  const text = docComment
+    .replaceAll(/^\/\*\*|\*\/\s*$/g, '')
+    .replaceAll(/^ ?\* ?/gm, '')
+    .replaceAll(/\{@link (\w+)\}/g, '`$1`')
+    .replaceAll(/ \(spec [^)]*\)/g, '');
+  const [summary, ...blocks] = text.split(/^@(?=\w)/m);
+  const remarks = blocks.flatMap((block) => {
+    const [, tag, body] = /^(\w+)\s*([^]*)$/.exec(block);
+    return tag === 'throws' ? [`Throws ${body.trim()}`] : tag === 'example' ? [body.trim()] : [];
+  });
+  return { summary: summary.trim(), remarks: remarks.join('\n\n') };
+}
+
+/** A type as a cell: with links where it names what has a section, as code otherwise. */
+function linked(tokens, { startIndex, endIndex }, hrefOf) {
+  const type = tokens.slice(startIndex, endIndex);
+  const href = ({ kind, text }) => (kind === 'Reference' ? hrefOf(text) : undefined);
+  const isLinked = type.some(href);
+  const cells = type.map((token) => (href(token) ? `[${token.text}](${href(token)})` : escaped(token.text)));
+  const text = oneLine(isLinked ? cells.join('') : textOf(type)).replace(/ \\?\| \(string & \{\}\)/, '');
+  return isLinked ? text : code(text);
+}
+
+function table(titles, rows) {
+  if (rows.length === 0) return '';
+  return [titles, titles.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+function textOf(tokens) {
+  return tokens.map(({ text }) => text).join('');
+}
+
+function oneLine(text) {
+  return text.replaceAll(/\s+/g, ' ').trim();
+}
+
+function code(text) {
+  return `\`${text.replaceAll('|', '\\|')}\``;
+}
+
+function escaped(text) {
+  return text.replaceAll(/[|<>*_[\]\\]/g, '\\$&');
+}
+
+function anchor(name) {
+  return name.toLowerCase();
 }

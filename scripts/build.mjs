@@ -59,7 +59,18 @@ const PARTS = {
     sources: 'src',
     output: 'docs/api',
     bundle: 'docs/api/README.md',
-    inputs: ['package.json', 'react/src', 'scripts/api.mjs', 'scripts/api-pages.mjs', 'scripts/api-symbols.mjs'],
+    inputs: ['package.json', 'react/src', 'scripts/api.mjs', 'scripts/api-pages.mjs'],
+  },
+  /** The Next example. Its packages come from `npm ci --prefix examples/next`. */
+  next: {
+    commands: [['examples/next/node_modules/next/dist/bin/next', 'build']],
+    cwd: 'examples/next',
+    env: { NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' }, // With the NODE_ENV of tests, Next's build fails.
+    needs: ['package', 'react'],
+    sources: 'examples/next',
+    output: 'examples/next/.next',
+    bundle: 'examples/next/.next/BUILD_ID',
+    inputs: ['dist/LICENSES.txt', 'react/dist/style.css'],
   },
 };
 
@@ -75,7 +86,7 @@ export async function build(name, { clean = false, onlyIfNeeded = false } = {}) 
     if (onlyIfNeeded && isUpToDate(part)) return 0; // another command may have built it while this one waited
     if (clean) rmSync(join(ROOT, part.output), { recursive: true, force: true });
     for (const [program, ...args] of part.commands) {
-      const status = await runNode(join(ROOT, program), args, { cwd: ROOT });
+      const status = await runNode(join(ROOT, program), args, { cwd: join(ROOT, part.cwd ?? ''), env: part.env });
       if (status !== 0) return status;
     }
     return 0;
@@ -87,7 +98,7 @@ function isUpToDate({ sources, output, emits, bundle, inputs }) {
   const compiled = emits === undefined ? files(sources) : typeScriptFiles(sources);
   const newestInput = Math.max(
     ...compiled.map(modified),
-    ...inputs.flatMap((path) => (path.includes('.') ? [path] : typeScriptFiles(path))).map(modified),
+    ...inputs.flatMap((path) => (path.includes('.') ? [path] : files(path))).map(modified),
   );
   const emitted = emits === undefined ? [] : compiled.map((file) => emittedFile(file, { sources, output, emits }));
   if (bundle !== undefined) emitted.push(bundle);
@@ -107,8 +118,8 @@ function typeScriptFiles(folder) {
 function files(folder) {
   return readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
-    if (entry.isFile()) return [path];
-    const isOther = ['node_modules', 'dist'].includes(entry.name) || path === WEB || isProject(path);
+    if (entry.isFile()) return entry.name === 'next-env.d.ts' ? [] : [path]; // Next writes that one.
+    const isOther = ['node_modules', 'dist', '.next'].includes(entry.name) || path === WEB || isProject(path);
     return isOther ? [] : files(path);
   });
 }

@@ -1,4 +1,4 @@
-// npm run counters [-- --files]: the size of `src`. Prints a table; with `--files` every file, its lines of code and its importers.
+// npm run counters [-- --files]: how large `src` is. Prints a table; with `--files` every file, its lines of code and who imports it.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { parseSync } from 'rolldown/utils';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** A file with one importer and so few lines is usually a part of that importer. */
+/** A file of one importer and so few lines is usually a part of that importer. */
 const SMALL = 45;
 
 const files = execFileSync('git', ['ls-files', 'src/*.ts'], { cwd: ROOT, encoding: 'utf8' })
@@ -51,7 +51,7 @@ if (process.argv.includes('--files')) {
   }
 }
 
-/** Lines of code, without comments and blank lines. */
+/** Lines that are more than a comment and no blanks. */
 function codeLines(file) {
   let text = sources.get(file);
   for (const { start, end } of parsed.get(file).comments) {

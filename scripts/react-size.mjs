@@ -8,7 +8,7 @@ import { build } from './build.mjs';
 
 const DIST = new URL('../react/dist/', import.meta.url);
 /** Kilobytes of 1,000 bytes. */
-const LIMITS = { 'first paint': 9, 'first answer': 68, history: 2, highlighting: 24, widgets: 16, stylesheet: 4.5 };
+const LIMITS = { 'first paint': 9, 'first answer': 68, history: 2, highlighting: 24, widgets: 17, stylesheet: 4.5 };
 
 const status = await build('react', { onlyIfNeeded: true });
 if (status !== 0) process.exit(status);

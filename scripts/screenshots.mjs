@@ -1,6 +1,7 @@
 // npm run screenshots: starts the demo, walks through it in Chromium and saves pictures to docs/images/.
-import { accessSync, constants, mkdirSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { build } from './build.mjs';
@@ -12,7 +13,7 @@ const CLOSE = { ...WIDE, deviceScaleFactor: 2 };
 const NARROW = { viewport: { width: 320, height: 640 }, deviceScaleFactor: 2 };
 
 const executablePath = process.env.CHROMIUM_PATH || findChromium();
-if (executablePath === undefined) fail('Install chromium, or set CHROMIUM_PATH.');
+if (executablePath === '') throw new Error('Install chromium, or set CHROMIUM_PATH.');
 for (const part of ['package', 'examples', 'web']) {
   const status = await build(part, { onlyIfNeeded: true });
   if (status !== 0) process.exit(status);
@@ -96,22 +97,8 @@ async function says(page, text) {
   await page.locator('.a2a-message-agent').last().filter({ hasText: text }).waitFor();
 }
 
+/** The path of the first of these programs that is installed; empty without one. */
 function findChromium() {
-  const names = ['chromium', 'chromium-browser', 'google-chrome'];
-  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
-  return folders.flatMap((folder) => names.map((name) => join(folder, name))).find(isExecutable);
-}
-
-function isExecutable(file) {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function fail(message) {
-  console.error(message);
-  process.exit(1);
+  const command = 'command -v chromium || command -v chromium-browser || command -v google-chrome || true';
+  return execFileSync('sh', ['-c', command], { encoding: 'utf8' }).trim();
 }

@@ -1,11 +1,10 @@
 // npm run test:package: packs the package, installs it in a new folder like a site, and uses it there: with import and
 // require on every supported Node, and from TypeScript in every way a site may be set up. Also tests the starters and
-// the pages of docs/chat.md in Chromium. With --compare OLDER.tgz, the site of test/package/consumer.ts must print the
-// same with that version as with this one.
+// the pages of docs/chat.md in Chromium.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { run } from './command.mjs';
 import { ensureInstalled } from './installation.mjs';
@@ -69,8 +68,6 @@ await trial('the starters of agent-bff init', () =>
 await trial('the pages of docs/chat.md', () =>
   run(process.execPath, [join(ROOT, 'test/package/pages.mjs'), filename, components], { cwd: folder }),
 );
-const older = process.argv[process.argv.indexOf('--compare') + 1];
-if (process.argv.includes('--compare')) await trial(`the same site with ${basename(older)}`, () => compare(older));
 
 console.log(`\npacked: ${kilobytes(size)}; installed for production: ${own.packages} packages, ${own.megabytes} MB`);
 for (const { name, status } of trials) console.log(`${name}: ${status === 0 ? 'passed' : `failed (status ${status})`}`);
@@ -115,19 +112,6 @@ async function runTrials(version) {
     if (status !== 0) return status;
   }
   return 0;
-}
-
-/** The site must print the same with this version as with an older one, which must also compile it. */
-async function compare(tarball) {
-  const print = () => execFileSync(process.execPath, ['compiled/consumer.js'], { cwd: folder, encoding: 'utf8' });
-  const now = print();
-  npm('install', '--no-audit', '--no-fund', resolve(ROOT, tarball));
-  const status = await compile(COMPILERS[0], SETTINGS.nodenext);
-  if (status !== 0) return status;
-  const before = print().split('\n');
-  const changed = now.split('\n').filter((line, index) => line !== before[index]);
-  for (const line of changed) console.error(`only now: ${line}`);
-  return changed.length;
 }
 
 function compilerName(name) {

@@ -206,11 +206,11 @@ describe('architecture', () => {
     expect(sources.flatMap(importsOf).length).toBeGreaterThanOrEqual(MIN_FILES);
   });
 
-  it('holds in every file of src', () => {
+  it('has no violation in any file of src', () => {
     expect(sources.flatMap(violations)).toEqual([]);
   });
 
-  describe('bites', () => {
+  describe('the import table', () => {
     const bad: Readonly<Record<string, readonly [path: string, text: string]>> = {
       'a domain file that imports an adapter': ['domain/a.ts', `import { b } from '../adapters/web/b.js';`],
       'a path that hides its start': ['domain/a.ts', `import { b } from './../adapters/web/b.js';`],
@@ -269,37 +269,6 @@ describe('architecture', () => {
     };
     it.each(Object.entries(bad))('refuses %s', (_name, [path, text]) => {
       expect(violations({ path, text })).toHaveLength(1);
-    });
-  });
-
-  describe('lets pass', () => {
-    const good: Readonly<Record<string, readonly [path: string, text: string]>> = {
-      'its own layer and the layer below': [
-        'domain/chat/a.ts',
-        `import { b } from '../errors.js'; import type { C } from '../../ports/c.js';`,
-      ],
-      'the shared folder, from an adapter': ['adapters/sessions/a.ts', `import { b } from '../../domain/shared/b.js';`],
-      'types of the shared folder, from a port': ['ports/a.ts', `import type { B } from '../domain/shared/b.js';`],
-      'the package of the adapter': ['adapters/idp-b/a.ts', `const a = await import('@azure/msal-node');`],
-      'a subpath of it': ['adapters/service-account/a.ts', `import { SignJWT } from 'jose/jwt/sign';`],
-      'types of node: in a framework adapter': ['adapters/express/a.ts', `import type { Server } from 'node:http';`],
-      'the bridge to Web requests, in a framework adapter': [
-        'adapters/next/a.ts',
-        `import { b } from '../fetch/b.js';`,
-      ],
-      'the routes, in a framework adapter': ['adapters/next/a.ts', `import { b } from '../web/b.js';`],
-      'types of a types-only package': ['adapters/telemetry/a.ts', `import type { Tracer } from '@opentelemetry/api';`],
-      'anything, in composition': [
-        'composition/a.ts',
-        `import 'reflect-metadata'; import { b } from '../adapters/idp-a/b.js'; process.env;`,
-      ],
-      'an interface that starts with I': [
-        'ports/a.ts',
-        'export interface IdentityProvider {} export interface IdpA {}',
-      ],
-    };
-    it.each(Object.entries(good))('allows %s', (_name, [path, text]) => {
-      expect(violations({ path, text })).toEqual([]);
     });
   });
 });

@@ -10,7 +10,7 @@ import { anchors, blocks, documents, inlineCode, prose, ROOT } from './support/d
 const all = documents();
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 
-it('the tables of docs/configuration.md are what the doc comments say', async () => {
+it('the tables of docs/configuration.md are what the doc comments say', { timeout: 60_000 }, async () => {
   const script = join(ROOT, 'scripts/configuration-table.mjs');
   await expect(promisify(execFile)(process.execPath, [script, '--check'])).resolves.toBeDefined();
 });
@@ -179,7 +179,7 @@ it('every place in the sources that ARCHITECTURE.md and CONTRIBUTING.md name exi
   expect(places.filter((place) => !roots.some((root) => existsSync(join(ROOT, root, place))))).toEqual([]);
 });
 
-it('no document speaks of papers that are not in the repository', () => {
+it('no document cites a file outside the repository', () => {
   const foreign = all.filter(
     ({ file, text }) => !file.startsWith('docs/decisions/') && /\bDESIGN\b|§/.test(prose(text)),
   );

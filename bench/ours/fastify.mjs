@@ -1,7 +1,6 @@
 import { createNodeHandler } from 'agent-bff/node';
-import { announce, options } from '../rival-process.mjs';
-import { peer } from './peer.mjs';
-import { benchToolkit } from './site.mjs';
+import { options, serve } from '../rival-process.mjs';
+import { benchToolkit, peer } from './site.mjs';
 
 const fastify = peer('fastify');
 const handler = createNodeHandler({
@@ -16,5 +15,5 @@ app.all('/api/a2a', (request, reply) => {
   reply.hijack();
   handler(request.raw, reply.raw);
 });
-await app.listen({ port: 0, host: '127.0.0.1', backlog: 4_096 });
-announce(app.server.address().port);
+await app.ready();
+serve(app.routing);

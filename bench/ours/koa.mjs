@@ -1,7 +1,6 @@
 import { createA2ARouter } from 'agent-bff/koa';
 import { options, serve } from '../rival-process.mjs';
-import { peer } from './peer.mjs';
-import { benchToolkit } from './site.mjs';
+import { benchToolkit, peer } from './site.mjs';
 
 const Koa = peer('koa');
 const Router = peer('@koa/router');

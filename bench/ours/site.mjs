@@ -1,6 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { createRequire } from 'node:module';
 import { createToolkit } from 'agent-bff';
 import { options } from '../process.mjs';
+
+/** Loads a framework that is installed for the rivals only. */
+export const peer = createRequire(new URL('../rivals/package.json', import.meta.url));
 
 /** A site with a service account, as most sites have it. */
 export function benchToolkit(config, ports = {}) {
@@ -15,10 +19,5 @@ export function benchToolkit(config, ports = {}) {
 }
 
 function newKey() {
-  const { privateKey } = generateKeyPairSync('rsa', {
-    modulusLength: 2048,
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-  });
-  return privateKey;
+  return generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' });
 }

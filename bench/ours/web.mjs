@@ -1,7 +1,6 @@
 import { createWebHandler } from 'agent-bff/web';
 import { options, serve } from '../rival-process.mjs';
-import { peer } from './peer.mjs';
-import { benchToolkit } from './site.mjs';
+import { benchToolkit, peer } from './site.mjs';
 
 const { getRequestListener } = peer('@hono/node-server');
 const { Hono } = peer('hono');

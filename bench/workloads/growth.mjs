@@ -46,29 +46,22 @@ async function besideStreams(context) {
   });
 }
 
-/** `ask` for ever more different things: users by a header field, widgets by the path. */
+/** `ask` for different numbers of things: users by a header field, widgets by the path. */
 async function overEntries(context, what, name, ask) {
-  const found = [];
   const entries = ENTRIES.map((count) => ({
     name,
     key: `${what}-${count}`,
     label: `${what === 'tokens' ? 'a chat' : 'a render'} among ${count.toLocaleString('en')} cached ${what}`,
     processes: 2,
   }));
-  await withRivals(context, entries, async (rivals) => {
-    await alternated(context, rivals, ask);
-    found.push(...figures(rivals));
+  return withRivals(context, entries, async (rivals) => {
+    const asks = ENTRIES.map((vary) => ({ ...ask, vary, fields: { 'x-user': 'user-{n}' } }));
+    await cpuRounds(context, rivals, (rival) => asks[rivals.indexOf(rival)], warmUpOf(context));
+    return figures(rivals);
   });
-  return found;
 }
 
-/** Rivals that are asked for different numbers of things, in alternating rounds all the same. */
-async function alternated(context, rivals, ask) {
-  const asks = ENTRIES.map((vary) => ({ ...ask, vary, fields: { 'x-user': 'user-{n}' } }));
-  await cpuRounds(context, rivals, (rival) => asks[rivals.indexOf(rival)], warmUpOf(context));
-}
-
-/** All are the same server, so that what is left to compile is left to all of them. */
+/** All are the same server, so they have the same left to compile. */
 function warmUpOf({ pace }) {
   return { longestWarmUpMs: Math.min(6_000, pace.longestWarmUpMs) };
 }

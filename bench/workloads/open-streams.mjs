@@ -1,12 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { add, check, figures, guarded, visit, withRivals } from '../measure.mjs';
+import { add, check, figures, guarded, repeatedly, visit, withRivals } from '../measure.mjs';
 
 const STREAMS = 5_000;
 const MOST = 10_000;
-const TIMES = 2;
-/** Of those that no target names. */
-const FEWER_TIMES = 1;
-const NAMED = ['ours-express', 'node-fetch'];
+/** Two for those that a target names. */
+const timesOf = (name) => (['ours-express', 'node-fetch'].includes(name) ? 2 : 1);
 /** A quick run looks at the first two. */
 const COMPARED = ['ours-express', 'node-fetch', 'node-dispatch', 'ours-node', 'node-client', 'hono-proxy', 'nginx'];
 const CHAT = { scenario: 'chat', path: '/api/a2a', connections: 50 };
@@ -29,19 +27,9 @@ export const openStreams = {
   measures: { kilobytes: 'KB per open stream', held: 'streams held' },
   run: async (context) => {
     const notes = [];
-    const all = [];
-    for (const name of context.quick ? COMPARED.slice(0, 2) : COMPARED) {
-      context.say(name);
-      const times = context.quick ? 1 : NAMED.includes(name) ? TIMES : FEWER_TIMES;
-      let kept;
-      for (let time = 0; time < times; time += 1) {
-        // A process that has had its memory once does not give it back: each time is a process of its own.
-        const [rival] = await one(context, name, STREAMS);
-        kept = merged(kept, rival);
-        if (rival.problem !== undefined) break;
-      }
-      all.push(kept);
-    }
+    const names = context.quick ? COMPARED.slice(0, 2) : COMPARED;
+    // A process does not give memory back: each time is a process of its own.
+    const all = await repeatedly(context, names, timesOf, (name) => one(context, name, STREAMS));
     if (!context.quick) {
       for (const protocol of PROTOCOLS) all.push(await most(context, protocol, notes));
     }
@@ -59,7 +47,7 @@ async function most(context, { name, key, protocol, descriptors }, notes) {
   }
   const streams = Math.min(allowed, MOST);
   context.say(`${streams} streams over ${protocol}`);
-  const [rival] = await one(context, name, streams);
+  const rival = await one(context, name, streams);
   return { ...rival, key, label: `${rival.label}, ${streams} streams over ${protocol}` };
 }
 
@@ -83,13 +71,6 @@ function one(context, name, streams) {
       add(rival, 'held', held);
       await pause(500);
     });
-    return [rival];
+    return rival;
   });
-}
-
-function merged(before, { key, name, label, problem, samples }) {
-  const rival = before ?? { key, name, label, samples: {} };
-  rival.problem = problem;
-  for (const [measure, list] of Object.entries(samples)) for (const value of list) add(rival, measure, value);
-  return rival;
 }

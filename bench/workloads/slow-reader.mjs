@@ -1,12 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { add, check, figures, guarded, withRivals } from '../measure.mjs';
+import { add, check, figures, guarded, repeatedly, withRivals } from '../measure.mjs';
 
 const MIB = 1_048_576;
 /** A quick run looks at the first two. */
 const RIVALS = ['ours-express', 'ours-node', 'node-dispatch', 'node-client', 'node-fetch', 'express-fetch'];
-/** Those that no target names crawl once. */
-const TIMES = { 'ours-express': 3 };
-const FEWER_TIMES = 1;
 const BYTES_PER_SECOND = 4 * MIB;
 
 export const slowReader = {
@@ -14,21 +11,14 @@ export const slowReader = {
   about: 'The upstream would send 400 MB; one visitor reads 4 MB a second. The most memory the process took meanwhile.',
   measures: { megabytes: 'MB more than before' },
   run: async (context) => {
-    const all = [];
-    for (const name of context.quick ? RIVALS.slice(0, 2) : RIVALS) {
-      context.say(name);
-      let kept;
-      for (let time = 0; time < (context.quick ? 1 : (TIMES[name] ?? FEWER_TIMES)); time += 1) {
-        const [rival] = await withRivals(context, [{ name, options: { path: '/flood' }, gc: true }], async ([only]) => {
-          await guarded(only, () => crawl(context, only));
-          return [only];
-        });
-        kept ??= { ...rival, samples: {} };
-        kept.problem = rival.problem;
-        for (const value of rival.samples.megabytes ?? []) add(kept, 'megabytes', value);
-      }
-      all.push(kept);
-    }
+    const names = context.quick ? RIVALS.slice(0, 2) : RIVALS;
+    const times = (name) => (name === 'ours-express' ? 3 : 1); // The only one that a target names.
+    const all = await repeatedly(context, names, times, (name) =>
+      withRivals(context, [{ name, options: { path: '/flood' }, gc: true }], async ([rival]) => {
+        await guarded(rival, () => crawl(context, rival));
+        return rival;
+      }),
+    );
     return { figures: figures(all) };
   },
 };

@@ -1,15 +1,26 @@
 /**
  * The kind of failure:
  *
- * - `refused`: the site or the agent rejected the request; the message explains why.
+ * - `refused`: the site or the agent rejected the request; see `reason` and `cause`.
  * - `unreachable`: the response is not from an agent-bff route or an agent, but for example a page of the site; see
- * `cause`.
+ *   `cause`.
+ * - `unreadable`: the agent responded, but not in A2A; see `cause`.
  * - `connection_lost`: there was no response, or the connection broke and could not be resumed.
+ * - `still_working`: the agent has not finished within `taskTimeoutMs`.
  * - `file_too_large`, `file_unreadable`: the message was not sent.
  *
  * @public
  */
-export type ChatErrorCode = 'refused' | 'unreachable' | 'connection_lost' | 'file_too_large' | 'file_unreadable';
+export type ChatErrorCode =
+  'refused' | 'unreachable' | 'unreadable' | 'connection_lost' | 'still_working' | 'file_too_large' | 'file_unreadable';
+
+/** Facts about a failure, beside its words. */
+interface ChatErrorDetails {
+  readonly cause?: unknown;
+  readonly status?: number | undefined;
+  readonly reason?: string | undefined;
+  readonly retryAfterMs?: number | undefined;
+}
 
 /**
  * The reason why a message was not sent, or a response could not be read.
@@ -28,27 +39,43 @@ export class ChatError extends Error {
   readonly code: ChatErrorCode;
   /** HTTP status of the site's response; undefined if there was none. */
   readonly status: number | undefined;
+  /** The code of the site's error, such as `session_required`; undefined when it is not the site's. */
+  readonly reason: string | undefined;
+  /** Pause the site asks for, in milliseconds; undefined when it asks for none. */
+  readonly retryAfterMs: number | undefined;
 
-  /** Created by the package. The message is for visitors; `cause` has the original error. */
-  constructor(
-    code: ChatErrorCode,
-    message: string,
-    details: { readonly cause?: unknown; readonly status?: number } = {},
-  ) {
+  /** Created by the package. The message is for visitors; `cause` has what operators need. */
+  constructor(code: ChatErrorCode, message: string, details: ChatErrorDetails = {}) {
     super(message, { cause: details.cause });
     this.code = code;
     this.status = details.status;
+    this.reason = details.reason;
+    this.retryAfterMs = details.retryAfterMs;
   }
 }
 
+/** Failures in the words of visitors, by label. */
+export const MESSAGES = {
+  connectionLost: 'The connection to the site was lost. Please try again.',
+  unreachable: 'The site cannot be reached at the moment. Please try again later.',
+  signedOut: 'Please sign in and try again.',
+  busy: 'This is too much at once. Please try again later.',
+  refused: 'This was not accepted. Please try again later.',
+  failed: 'The agent could not finish this.',
+  unreadable: 'The answer could not be read. Please try again later.',
+  stillWorking: 'The agent is still working on this.',
+  cannotStop: 'The agent cannot be stopped and may go on working.',
+  doneNotShown: 'This was done, but the result cannot be shown.',
+  fileUnreadable: 'The file could not be read.',
+} as const;
+
 /** The error for a response that is not from the routes: a page of a proxy, of a sign-in, or of the site itself if no route is mounted. */
 export function unreachable(cause: unknown, status?: number): ChatError {
-  const message = 'The site cannot be reached at the moment. Please try again later.';
-  return new ChatError('unreachable', message, { cause, ...(status !== undefined && { status }) });
+  return new ChatError('unreachable', MESSAGES.unreachable, { cause, status });
 }
 
-/** Any error in the form that visitors see. */
+/** Any error in the form that visitors see; an unknown one is a lost connection. */
 export function toChatError(error: unknown): ChatError {
   if (error instanceof ChatError) return error;
-  return new ChatError('connection_lost', 'The connection to the site was lost. Please try again.', { cause: error });
+  return new ChatError('connection_lost', MESSAGES.connectionLost, { cause: error });
 }

@@ -1,6 +1,6 @@
 import type { ReactElement, ReactNode } from 'react';
 
-import type { ChatDraft, ChatMessage } from './chat/chat-state.js';
+import type { AgentMessage, ChatDraft, ChatMessage } from './chat/chat-state.js';
 import type { ChatError } from './chat-error.js';
 import type { ChatLabels } from './labels.js';
 import type { SiteHeaders } from './site-fetch.js';
@@ -31,6 +31,20 @@ export interface ChatOptions {
   readonly headers?: SiteHeaders | undefined;
   /** Called with every failure, including those shown in the chat. Default: failures are only shown. */
   readonly onError?: ((error: ChatError) => void) | undefined;
+  /**
+   * Time the chat polls a task that works on after its stream has ended, in milliseconds. Default 600,000.
+   */
+  readonly taskTimeoutMs?: number | undefined;
+  /**
+   * Signs the visitor in, when the agent or the site requires it: a button calls it with the agent's message, and the chat
+   * continues once it resolves. Default: the chat shows that a sign-in is needed, without a button.
+   *
+   * @example
+   * ```tsx
+   * <A2AChat onSignIn={() => openPopup('/connect/calendar')} />
+   * ```
+   */
+  readonly onSignIn?: ((message: AgentMessage | undefined) => unknown) | undefined;
   /**
    * True to continue the conversation after a reload, and on the site's next page, in the same tab. It is stored in
    * `sessionStorage`, where everyone who uses that tab can read it: for visitors, not for signed-in users. Default

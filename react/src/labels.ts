@@ -1,6 +1,6 @@
 import { createContext, useContext, useMemo } from 'react';
 
-import type { ChatError } from './chat-error.js';
+import { type ChatError, MESSAGES } from './chat-error.js';
 
 /**
  * All texts of a chat, as plain strings, so that a server component can pass them. Placeholders such as `{name}` are
@@ -37,6 +37,16 @@ export interface ChatLabels {
   readonly incomplete: string;
   /** Below a question from the agent. Default `The agent is waiting for your reply.`. */
   readonly inputRequired: string;
+  /** Below a message of an agent that needs the visitor signed in. Default `The agent needs you to sign in.`. */
+  readonly authRequired: string;
+  /** In place of an answer without content. Default `The agent finished without an answer.`. */
+  readonly empty: string;
+  /** Names what is folded away: the agent's thoughts and steps. Default `Thoughts`. */
+  readonly thoughts: string;
+  /** Names data that is folded away. Default `Data`. */
+  readonly data: string;
+  /** On a file an agent sent. Default `Download {file}`. */
+  readonly download: string;
   /** Label of the text field. Default `Message`. */
   readonly message: string;
   /** In the empty text field. Default `Write a message…`. */
@@ -49,6 +59,10 @@ export interface ChatLabels {
   readonly stop: string;
   /** Default `Retry`. */
   readonly retry: string;
+  /** In place of `retry` while the site asks to wait. Default `Retry in {seconds} s`. */
+  readonly retryIn: string;
+  /** Calls the site's `onSignIn`. Default `Sign in`. */
+  readonly signIn: string;
   /** Below a widget that could not be rendered. Default `Try again`. */
   readonly tryAgain: string;
   /** Label of the file field. Default `File`. */
@@ -81,9 +95,24 @@ export interface ChatLabels {
   readonly connectionLost: string;
   /** Default `The site cannot be reached at the moment. Please try again later.`. */
   readonly unreachable: string;
+  /** Default `Please sign in and try again.`. */
+  readonly signedOut: string;
+  /** Default `This is too much at once. Please try again later.`. */
+  readonly busy: string;
+  /** Default `This was not accepted. Please try again later.`. */
+  readonly refused: string;
+  /** Default `The answer could not be read. Please try again later.`. */
+  readonly unreadable: string;
+  /** When a task takes longer than `taskTimeoutMs`. Default `The agent is still working on this.`. */
+  readonly stillWorking: string;
+  /** Default `The agent cannot be stopped and may go on working.`. */
+  readonly cannotStop: string;
+  /** When an action of a widget succeeded, but its new state could not be shown. Default `This was done, but the result cannot be shown.`. */
+  readonly doneNotShown: string;
 }
 
 const ENGLISH: ChatLabels = {
+  ...MESSAGES,
   chat: 'Chat',
   welcome: 'How can I help?',
   welcomeUser: 'How can I help, {name}?',
@@ -95,21 +124,26 @@ const ENGLISH: ChatLabels = {
   reconnecting: 'Reconnecting…',
   stopping: 'Stopping…',
   stopped: 'Stopped.',
-  failed: 'The agent could not finish this.',
   incomplete: 'This answer is not complete.',
   inputRequired: 'The agent is waiting for your reply.',
+  authRequired: 'The agent needs you to sign in.',
+  empty: 'The agent finished without an answer.',
+  thoughts: 'Thoughts',
+  data: 'Data',
+  download: 'Download {file}',
   message: 'Message',
   placeholder: 'Write a message…',
   replyPlaceholder: 'Your reply…',
   send: 'Send',
   stop: 'Stop',
   retry: 'Retry',
+  retryIn: 'Retry in {seconds} s',
+  signIn: 'Sign in',
   tryAgain: 'Try again',
   file: 'File',
   attachFile: 'Attach a file of up to {limit}',
   removeFile: 'Remove {file}',
   fileTooLarge: '{file} is too large: {size}. A file may have at most {limit}.',
-  fileUnreadable: 'The file could not be read.',
   copy: 'Copy',
   copied: 'Copied',
   newConversation: 'New conversation',
@@ -118,8 +152,6 @@ const ENGLISH: ChatLabels = {
   noConversations: 'There are no conversations yet.',
   deleteConversation: 'Delete {title}',
   close: 'Close chat',
-  connectionLost: 'The connection to the site was lost. Please try again.',
-  unreachable: 'The site cannot be reached at the moment. Please try again later.',
 };
 
 export const LabelsContext = createContext(ENGLISH);
@@ -142,10 +174,8 @@ export function fill(label: string, values: Readonly<Record<string, string>>): s
   return label.replaceAll(/\{(\w+)\}/g, (placeholder, name: string) => values[name] ?? placeholder);
 }
 
-/** The text of an error for the visitor: the message of site or agent if there is one. */
-export function wordsOf(error: ChatError, { connectionLost, unreachable, fileUnreadable }: ChatLabels): string {
-  if (error.code === 'connection_lost') return connectionLost;
-  if (error.code === 'unreachable') return unreachable;
-  if (error.code === 'file_unreadable') return fileUnreadable;
-  return error.message;
+/** The text of an error for the visitor: the label of its message, or the message of the site or its platform. */
+export function wordsOf({ message }: ChatError, labels: ChatLabels): string {
+  const known = Object.entries(MESSAGES).find(([, words]) => words === message);
+  return known === undefined ? message : labels[known[0] as keyof typeof MESSAGES];
 }

@@ -1,4 +1,4 @@
-import { ChatError, unreachable } from './chat-error.js';
+import { unreachable } from './chat-error.js';
 
 /**
  * Header fields a component adds to its requests to the site: a value, or a function that is called for each request.
@@ -17,14 +17,6 @@ export function siteFetch(headers: () => SiteHeaders | undefined): typeof fetch 
     for (const [name, value] of new Headers(own)) fields.set(name, value);
     return fetch(input, { ...init, headers: fields });
   };
-}
-
-/** RFC 9457, and the error of a JSON-RPC response. */
-interface Problem {
-  readonly title?: string;
-  readonly detail?: string;
-  readonly hint?: string;
-  readonly error?: { readonly message?: string };
 }
 
 /**
@@ -55,14 +47,16 @@ function objectIn(text: string): object | undefined {
 /** @throws ChatError for every status except success. */
 export async function checkStatus(response: Response): Promise<void> {
   if (response.ok) return;
-  const problem = await response.json().catch(() => ({}) as Problem);
-  const { status } = response;
-  throw new ChatError('refused', wordsOf(problem as Problem) ?? `The site responded with status ${status}.`, {
-    status,
-  });
+  const text = await response.text().catch(() => '');
+  const problem = objectIn(text) as Readonly<Record<string, unknown>> | undefined;
+  const { siteError } = await import('./site-error.js');
+  throw siteError(problem, response.status, retryAfterMsOf(response), text);
 }
 
-function wordsOf({ title, detail, hint, error }: Problem): string | undefined {
-  const words = [detail ?? error?.message ?? title, hint].filter((part) => part !== undefined);
-  return words.length > 0 ? words.join(' ') : undefined;
+/** The pause a response asks for (RFC 9110 §10.2.3), in milliseconds; undefined when it asks for none. */
+export function retryAfterMsOf({ headers }: Response): number | undefined {
+  const value = headers.get('retry-after');
+  if (value === null) return undefined;
+  const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
+  return ms > 0 ? ms : undefined;
 }

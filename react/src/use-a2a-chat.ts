@@ -2,7 +2,6 @@ import { type Ref, useEffect, useImperativeHandle, useMemo, useSyncExternalStore
 
 import { ChatSession } from './chat/chat-session.js';
 import type { ChatMessage, ChatState } from './chat/chat-state.js';
-import { keepConversation } from './chat/kept-conversation.js';
 import type { A2AChatHandle, ChatOptions } from './chat-props.js';
 import { siteFetch } from './site-fetch.js';
 import { useBrowserLayoutEffect, useLatest } from './use-latest.js';
@@ -15,6 +14,11 @@ import { useBrowserLayoutEffect, useLatest } from './use-latest.js';
 export interface A2AChatController extends ChatState, A2AChatHandle {
   /** Repeats the failed attempt. Does nothing unless `canRetry`. */
   readonly retry: () => Promise<void>;
+  /**
+   * Calls `onSignIn`, then continues what required it: the agent's task, or the request the site rejected. Does nothing
+   * unless the last message is `auth-required`, or the site asks for a sign-in.
+   */
+  readonly signIn: () => Promise<void>;
   /** Continues an earlier conversation, identified by its A2A context id. */
   readonly open: (contextId: string, messages: readonly ChatMessage[]) => void;
 }
@@ -54,24 +58,42 @@ export function useChat(options: ChatOptions, isWanted: boolean): A2AChatControl
         a2aEndpoint,
         configEndpoint,
         fetch: siteFetch(() => latest.current.headers),
+        taskTimeoutMs: () => latest.current.taskTimeoutMs ?? 600_000,
         onError: (error) => latest.current.onError?.(error),
+        onSignIn: () => latest.current.onSignIn,
       }),
     [a2aEndpoint, configEndpoint, latest],
   );
   const state = useSyncExternalStore(session.subscribe, session.getState, session.getState);
 
-  useBrowserLayoutEffect(
-    () => (keepOnReload ? keepConversation(session, `agent-bff:${a2aEndpoint}`) : undefined),
-    [session, keepOnReload, a2aEndpoint],
-  );
   useEffect(() => {
-    if (isWanted) void session.prepare();
+    if (!isWanted) return;
+    void session.prepare();
+    session.enter();
   }, [session, isWanted]);
+  useBrowserLayoutEffect(() => {
+    if (!keepOnReload) return undefined;
+    let isGone = false;
+    let stop: (() => void) | undefined;
+    // Without it, the conversation ends with the page.
+    import('./chat/kept-conversation.js').then(
+      ({ keepConversation }) => {
+        if (isGone) return;
+        stop = keepConversation(session, `agent-bff:${a2aEndpoint}`);
+        if (isWanted) session.enter();
+      },
+      () => undefined,
+    );
+    return () => {
+      isGone = true;
+      stop?.();
+    };
+  }, [session, keepOnReload, a2aEndpoint, isWanted]);
   useEffect(() => session.leave, [session]);
 
   return useMemo(() => {
-    const { send, stop, reset, retry, open } = session;
-    return { ...state, send, stop, reset, retry, open };
+    const { send, stop, reset, retry, signIn, open } = session;
+    return { ...state, send, stop, reset, retry, signIn, open };
   }, [session, state]);
 }
 

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
-import { type ChatError, toChatError } from './chat-error.js';
+import { ChatError, MESSAGES, toChatError } from './chat-error.js';
 import { siteFetch, type SiteHeaders } from './site-fetch.js';
 import { type ActionFields, SurfaceClient, type SurfaceInput, type SurfaceSite } from './surface/surface-client.js';
 import { useLatest } from './use-latest.js';
@@ -47,7 +47,10 @@ export interface ServiceSurfaceController {
   readonly error: ChatError | undefined;
   /** Renders the widget again. */
   readonly refresh: () => Promise<void>;
-  /** Submits an action, as the widget's own buttons and forms do, and renders the widget again. */
+  /**
+   * Submits an action, as the widget's own buttons and forms do, and renders the widget again. Does nothing while another
+   * action is being submitted.
+   */
   readonly act: (action: string, fields?: ActionFields) => Promise<void>;
 }
 
@@ -122,13 +125,19 @@ export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfac
       await (await view)?.show(rendered.html);
     };
     const refresh = (): Promise<void> => attempt(render);
-    function act(action: string, fields: ActionFields): Promise<void> {
-      return attempt(async () => {
+    let isActing = false;
+    async function act(action: string, fields: ActionFields): Promise<void> {
+      if (isActing) return;
+      isActing = true;
+      await attempt(async () => {
         setMessage('');
         const said = await client.act(action, fields);
-        await render();
-        setMessage(said);
+        if (!abort.signal.aborted) setMessage(said);
+        await render().catch((cause: unknown) => {
+          throw new ChatError(toChatError(cause).code, MESSAGES.doneNotShown, { cause });
+        });
       });
+      isActing = false;
     }
     mounted.current = { refresh, act };
     void refresh();

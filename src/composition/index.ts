@@ -27,7 +27,7 @@ export type {
 } from '../ports/http.js';
 export type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../ports/session-token-source.js';
 export type { Telemetry, TelemetryEvent } from '../ports/telemetry.js';
-export type { VisitorLimit } from '../ports/visitor-limit.js';
+export type { LimitVerdict, VisitorLimit } from '../ports/visitor-limit.js';
 export type {
   ExchangeOutcome,
   Identity,

@@ -6,20 +6,28 @@
  */
 export interface VisitorLimit {
   /** Counts one message from the visitor identified by the framework's own request. */
-  admit(request: unknown): Promise<
-    | { readonly kind: 'admitted' }
-    | {
-        readonly kind: 'refused';
-        /** Milliseconds to wait before trying again. */
-        readonly retryAfterMs: number;
-      }
-    | {
-        readonly kind: 'unknown';
-        /** For the server's log only. */
-        readonly detail: string;
-      }
-  >;
+  admit(request: unknown): Promise<LimitVerdict>;
+  /**
+   * Counts one request that follows or cancels a task (`tasks/get`, `tasks/resubscribe`, `tasks/cancel`), separately
+   * from messages. Default: 600 a minute per address, counted in this process.
+   */
+  admitReading?(request: unknown): Promise<LimitVerdict>;
 }
 
-/** The decision: admitted, or how long to wait. */
-export type LimitVerdict = Awaited<ReturnType<VisitorLimit['admit']>>;
+/**
+ * The decision: admitted, or how long to wait.
+ *
+ * @public
+ */
+export type LimitVerdict =
+  | { readonly kind: 'admitted' }
+  | {
+      readonly kind: 'refused';
+      /** Milliseconds to wait before trying again. */
+      readonly retryAfterMs: number;
+    }
+  | {
+      readonly kind: 'unknown';
+      /** For the server's log only. */
+      readonly detail: string;
+    };

@@ -99,7 +99,7 @@ const READERS: Record<string, (stream: BodyStream) => Promise<Buffer>> = {
 };
 
 describe('a body that flows, as a stream of Node’s', () => {
-  it.each(Object.entries(READERS))('loses nothing and keeps its order, read by %s', async (_how, readAll) => {
+  it.each(Object.entries(READERS))('loses nothing and keeps the order, read by %s', async (_how, readAll) => {
     const size = fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 60_000, max: 70_000 }));
     await fc.assert(
       fc.asyncProperty(fc.array(size, { maxLength: 12 }), fc.boolean(), async (sizes, isLate) => {
@@ -113,18 +113,18 @@ describe('a body that flows, as a stream of Node’s', () => {
     );
   });
 
-  it('is not begun before somebody reads', () => {
+  it('starts only when it is read', () => {
     const body = new PushFlow();
     new BodyStream(body, response(), 0, new SendBudget(Infinity));
     expect(body.push('nobody')).toBe(undefined);
   });
 
-  it('passes for nothing that can be written to', () => {
+  it('has no "write" and "end", which Node treats as a Writable', () => {
     const stream = new BodyStream(new PushFlow(), response(), 0, new SendBudget(Infinity));
     expect('write' in stream || 'end' in stream).toBe(false);
   });
 
-  it('sends the head when it is asked for the body', () => {
+  it('sends the head when its body is first read', () => {
     const answer = response();
     new BodyStream(new PushFlow(), answer, 0, new SendBudget(Infinity)).read(0);
     expect(answer.headersSent).toBe(true);

@@ -39,18 +39,15 @@ describe('a Content-Disposition', () => {
     [`attachment; filename="${'文'.repeat(769)}"`, 'attachment'],
     ['attachment filename="a.txt"', 'attachment'],
     ['attachment; filename="\r\n"', 'attachment'],
-  ])('of %s keeps its type alone', (text, value) => {
+  ])('of %s is reduced to its type', (text, value) => {
     expect(writtenDisposition(text)?.value).toBe(value);
   });
 
-  it.each(['', ';', 'filename=a.txt', '"inline"', 'in line', 'é', '; filename=a.txt'])(
-    'of %j cannot be read',
-    (text) => {
-      expect(writtenDisposition(text)).toBeUndefined();
-    },
-  );
+  it.each(['', ';', 'filename=a.txt', '"inline"', 'in line', 'é', '; filename=a.txt'])('of %j is dropped', (text) => {
+    expect(writtenDisposition(text)).toBeUndefined();
+  });
 
-  it('keeps no control character of a name, also of an encoded one', () => {
+  it('drops control characters of a name, also encoded ones', () => {
     const expected = { value: 'attachment; filename=ab.txt', isWhole: true };
     for (const name of ['"a\r\n\0\x7f\x85b.txt"', '"a\tb.txt"']) {
       expect(writtenDisposition(`attachment; filename=${name}`)).toEqual(expected);
@@ -58,7 +55,7 @@ describe('a Content-Disposition', () => {
     expect(writtenDisposition("attachment; filename*=UTF-8''a%0D%0A%00%C2%85b.txt")).toEqual(expected);
   });
 
-  it('is printable ASCII of at most 8,192 characters, with the name that was sent', () => {
+  it('has at most 8,192 printable ASCII characters and keeps the name', () => {
     const name = anyText(800);
     fc.assert(
       fc.property(fc.constantFrom('inline', 'attachment'), name, (type, text) => {
@@ -72,7 +69,7 @@ describe('a Content-Disposition', () => {
     );
   });
 
-  it('takes a few milliseconds at most, whatever it holds', () => {
+  it('is parsed within milliseconds, whatever it holds', () => {
     const parts = ['"', '\\', ';', '%', '=', "'", 'filename=', '文', ' '];
     const texts = [...parts.map((part) => part.repeat(12_288)), `attachment; filename="${'文'.repeat(12_000)}"`];
     const began = process.cpuUsage();

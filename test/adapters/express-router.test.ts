@@ -18,7 +18,7 @@ it.each([
   ['nothing', undefined],
   ['an application', express()],
   ['a router', express.Router()],
-])('the router is not made of %s, and says what it takes', (_given, framework) => {
+])('the router rejects %s in place of express', (_given, framework) => {
   expect(() => routerOf(framework as never, () => Promise.reject(new Error('not called')))).toThrow(
     'Pass express itself.',
   );
@@ -45,7 +45,7 @@ describe.each([
     return { app, seen };
   }
 
-  it('tells a handler the path below its own mount, however deep that lies', async () => {
+  it('passes the path below its mount, also below nested routers', async () => {
     const { app, seen } = shop();
     await request(app).post('/shop/one%20two/api/a2a?x=1');
     await request(app).post('/shop/one/api/a2a/sub%2Fpath?x=1');
@@ -62,7 +62,7 @@ describe.each([
       true,
       'https://public.example:8443/shop/one/api/a2a',
     ],
-  ])('tells the address %s', async (_case, trust, address) => {
+  ])('uses the address %s', async (_case, trust, address) => {
     const { app } = shop((site) => trust !== undefined && site.set('trust proxy', trust));
     const response = await request(app)
       .post('/shop/one/api/a2a')
@@ -70,7 +70,7 @@ describe.each([
     expect(response.text).toBe(address);
   });
 
-  it('shows each chunk of an answer at once, also when the host compresses it', async () => {
+  it('flushes each chunk through a compressing host', async () => {
     let send: (text: string) => void = () => undefined;
     const body = new ReadableStream<Uint8Array>({
       start: (controller) => {
@@ -99,7 +99,7 @@ describe.each([
     }
   });
 
-  it('gives a handler’s own failure to the application', async () => {
+  it('passes an exception to the error handler of the application', async () => {
     const app = framework();
     app.use(routerOf(framework, () => Promise.reject(new Error('a bug'))));
     const answer: express.ErrorRequestHandler = (error: Error, _request, response, _next) => {

@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { expect, it } from 'vitest';
 import { generateKeyPair } from '../../src/adapters/keys/generate-key-pair.js';
 
-it('a generated key pair is RSA of 2,048 bits in PKCS#8 and SPKI, and its halves belong together', async () => {
+it('a generated key pair is RSA with 2,048 bits in PKCS#8 and SPKI', async () => {
   const { privateKeyPem, publicKeyPem } = await generateKeyPair();
   const privateKey = createPrivateKey(privateKeyPem.reveal());
 
@@ -13,7 +13,7 @@ it('a generated key pair is RSA of 2,048 bits in PKCS#8 and SPKI, and its halves
   expect(createPublicKey(privateKey).equals(createPublicKey(publicKeyPem))).toBe(true);
 });
 
-it('a generated private key does not show itself when the pair is printed', async () => {
+it('a generated private key is redacted in every print', async () => {
   const pair = await generateKeyPair();
   expect(inspect(pair, { depth: 12, showHidden: true })).toContain('privateKeyPem: [redacted]');
   expect(JSON.stringify(pair)).toContain('"privateKeyPem":"[redacted]"');

@@ -19,7 +19,7 @@ const USER = { reason: 'refused', block: 'idpAServiceUser', fields: ['username',
 const USERNAME = { reason: 'refused', block: 'idpAServiceUser', fields: ['username'] };
 
 describe('a configuration that is not complete', () => {
-  it('names every missing field of the first such block, and asks nobody', async () => {
+  it('names every missing field of the first incomplete block without a request', async () => {
     const nothing = { domain: '', clientId: ' ', clientSecret: secret(''), username: '', password: secret('') };
     expect(await failureOf(provider(nothing))).toMatchObject({
       reason: 'incomplete',
@@ -67,7 +67,7 @@ describe('a refusal of the provider', () => {
     expect(failure.detail).toMatch(/^token request failed: 4\d\d /);
   });
 
-  it('of a user without realm names the realm when the tenant has no default directory', async () => {
+  it('of a user without a realm names the realm when the tenant has no default directory', async () => {
     const bare = await startIdpA({ defaultDirectory: false });
     expect(await failureOf(provider({ domain: bare.domain }))).toMatchObject(REALM);
     await bare.close();
@@ -100,7 +100,7 @@ describe('a refusal of the provider', () => {
     expect(await failureOf(provider())).toMatchObject(expected);
   });
 
-  it('of the application itself never names a service user', async () => {
+  it('of the application never names the service user', async () => {
     const machine = provider({ grant: 'client_credentials' });
     for (const error of ['invalid_grant', 'access_denied', 'mfa_required', 'too_many_attempts']) {
       idp.faults.token = answer(403, error);
@@ -111,7 +111,7 @@ describe('a refusal of the provider', () => {
 
 describe('a domain that is not the provider’s', () => {
   it.each(['http://idp.example', 'ftp://idp.example', 'not a host', 'https://me:pw@idp.example', 'idp.example?x=1'])(
-    'is refused without asking: %s',
+    'is rejected without a request: %s',
     async (domain) => {
       const failure = await failureOf(provider({ domain }));
       expect(failure).toMatchObject(DOMAIN);
@@ -119,7 +119,7 @@ describe('a domain that is not the provider’s', () => {
     },
   );
 
-  it('is named when another issuer answers there', async () => {
+  it('is named when another issuer responds', async () => {
     const failure = await failureOf(provider({ domain: idp.domain.replace('127.0.0.1', 'localhost') }));
     expect(failure).toMatchObject(DOMAIN);
     expect(failure.detail).toContain('issuer');
@@ -135,7 +135,7 @@ describe('a domain that is not the provider’s', () => {
   });
 });
 
-describe('a provider that asks to be left alone', () => {
+describe('a provider that asks to wait', () => {
   it('because a user is blocked counts as a refusal', async () => {
     idp.faults.token = answer(429, 'too_many_attempts', 'blocked', { 'retry-after': '60' });
     expect(await failureOf(provider())).toMatchObject({ ...USERNAME, retryAfterMs: 60_000 });

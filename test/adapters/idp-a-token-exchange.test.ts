@@ -5,7 +5,7 @@ import { exchanged, type IdpAChange, NOW, startIdpAWorld } from './oauth-world.j
 
 const { idp, exchange } = await startIdpAWorld();
 describe('a user’s token', () => {
-  it('is sent as RFC 8693 has it, as an access token', async () => {
+  it('is sent as an access token (RFC 8693)', async () => {
     await exchanged(exchange(), { assertion: await idp.issueUserToken('ann') });
     expect(idp.tokenRequests.last).toMatchObject({
       grant: TOKEN_EXCHANGE,
@@ -20,14 +20,14 @@ describe('a user’s token', () => {
     expect(await idp.verifyAccessToken(token.value)).toMatchObject({ aud: idp.audience, scope: 'read' });
   });
 
-  it('is sent with the type the tenant has registered for it', async () => {
+  it('is sent with the configured type', async () => {
     const assertion = await idp.issueUserToken('ann');
     const outcome = await exchange({ subjectTokenType: 'https://site.example/session' }).exchange({ assertion }, NOW);
     expect(outcome).toMatchObject({ kind: 'failure', reason: 'refused' });
     expect(idp.tokenRequests.last?.form['subject_token_type']).toBe('https://site.example/session');
   });
 
-  it('of another issuer is refused because of the user, and stays out of the detail', async () => {
+  it('of another issuer is refused because of the user, and redacted', async () => {
     const assertion = 'opaque-token-of-a-session';
     idp.faults.token = {
       status: 400,
@@ -68,20 +68,20 @@ describe('an exchange that fails for all users', () => {
     expect(outcome).toHaveProperty('fields', expect.arrayContaining([field]));
   });
 
-  it('because of the audience a route asks for names the option of the route', async () => {
+  it('names the route option for an unknown audience of the route', async () => {
     const assertion = await idp.issueUserToken('ann');
     const outcome = await exchange().exchange({ assertion, audience: 'https://nowhere.example' }, NOW);
     expect(outcome).toMatchObject({ block: 'route', fields: ['audience'] });
   });
 
-  it('because of the type of the user’s token names the field that says it', async () => {
+  it('names subjectTokenType for an unsupported type', async () => {
     const description = 'unsupported subject_token_type';
     idp.faults.token = { status: 400, body: { error: 'invalid_request', error_description: description } };
     const outcome = await exchange().exchange({ assertion: await idp.issueUserToken('ann') }, NOW);
     expect(outcome).toMatchObject({ block: 'onBehalfOf', fields: ['subjectTokenType'] });
   });
 
-  it('for lack of configuration asks nobody', async () => {
+  it('is incomplete without a request when a field is missing', async () => {
     const outcome = await exchange({ clientId: '' }).exchange({ assertion: 'x' }, NOW);
     expect(outcome).toMatchObject({ kind: 'failure', reason: 'incomplete', block: 'idpA', fields: ['clientId'] });
     expect(idp.metadataRequests.count).toBe(0);

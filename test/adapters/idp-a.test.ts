@@ -48,7 +48,7 @@ identityProviderContract('IdpAProvider', async () => {
 });
 
 describe('a service token from idp_a', () => {
-  it('is the service user’s, for the configured audience and scope', async () => {
+  it('belongs to the service user, with the configured audience and scope', async () => {
     const token = await issued(provider({ scope: 'read' }));
     expect(await idp.verifyAccessToken(token.value)).toMatchObject({
       sub: `auth0|${idp.user.username}`,
@@ -59,13 +59,13 @@ describe('a service token from idp_a', () => {
     expect(idp.tokenRequests.list.map(({ grant }) => grant)).toEqual(['password']);
   });
 
-  it('is looked for in the configured realm', async () => {
+  it('uses the configured realm', async () => {
     const token = await issued(provider({ ...idp.employee, password: secret(idp.employee.password) }));
     expect(await idp.verifyAccessToken(token.value)).toMatchObject({ sub: `auth0|${idp.employee.username}` });
     expect(idp.tokenRequests.last).toMatchObject({ grant: PASSWORD_REALM, form: { realm: idp.employee.realm } });
   });
 
-  it('is the application’s own with client credentials, and no user is sent', async () => {
+  it('belongs to the application with client credentials, without a user', async () => {
     const token = await issued(provider({ grant: 'client_credentials' }));
     expect(await idp.verifyAccessToken(token.value)).toMatchObject({ sub: idp.client.id, aud: idp.audience });
     expect(Object.keys(idp.tokenRequests.last?.form ?? {}).sort()).toEqual([
@@ -76,26 +76,26 @@ describe('a service token from idp_a', () => {
     ]);
   });
 
-  it('is asked for with the client secret in the form and in no header', async () => {
+  it('is requested with the client secret in the form only', async () => {
     await issued(provider());
     expect(idp.tokenRequests.last?.headers['authorization']).toBeUndefined();
     expect(idp.tokenRequests.last?.form['client_secret']).toBe('[redacted]');
   });
 
-  it('is never asked for with openid or offline_access', async () => {
+  it('never requests openid or offline_access', async () => {
     await issued(provider({ scope: 'openid  read offline_access chat' }));
     expect(idp.tokenRequests.last?.form['scope']).toBe('read chat');
     await issued(provider({ scope: 'openid' }));
     expect(idp.tokenRequests.last?.form).not.toHaveProperty('scope');
   });
 
-  it('is asked for without an audience when none is configured', async () => {
+  it('is requested without an empty audience', async () => {
     const token = await issued(provider({ audience: '' }));
     expect(idp.tokenRequests.last?.form).not.toHaveProperty('audience');
     expect(token.expiresAt).toBe(NOW + 300_000);
   });
 
-  it('comes from the same issuer however the domain is written', async () => {
+  it('has the same issuer however the domain is written', async () => {
     const spellings = ['', '/', '/.well-known/openid-configuration'].flatMap((end) => [
       idp.domain + end,
       `https://${idp.domain}${end}`,
@@ -110,7 +110,7 @@ describe('a service token from idp_a', () => {
     expect(principals.size).toBe(1);
   });
 
-  it('comes over http only from this machine', async () => {
+  it('is fetched over http from this machine only', async () => {
     const plain = await startIdpA({ insecure: true });
     try {
       const token = await issued(provider({ domain: plain.issuer, fetch: undefined }));

@@ -6,7 +6,7 @@ import { certificateIn, entraError, exchanged, type IdpBChange, NOW, startIdpBWo
 
 const { idp, registered, exchange } = await startIdpBWorld();
 describe('a user’s token', () => {
-  it('is sent as Entra wants it, with the secret of the application', async () => {
+  it('is sent as Entra expects, with the secret of the application', async () => {
     await exchanged(exchange(), { assertion: await idp.issueUserToken('ann') });
     expect(idp.tokenRequests.last).toMatchObject({
       grant: JWT_BEARER,
@@ -14,7 +14,7 @@ describe('a user’s token', () => {
     });
   });
 
-  it('is exchanged with the certificate of the application before its secret', async () => {
+  it('is exchanged with the certificate before the secret', async () => {
     const assertion = await idp.issueUserToken('ann');
     const token = await exchanged(exchange({ certificate: certificateIn(registered) }), { assertion });
     expect(await idp.verifyAccessToken(token.value)).toMatchObject({ sub: 'ann' });
@@ -22,7 +22,7 @@ describe('a user’s token', () => {
     expect(idp.tokenRequests.last?.form).not.toHaveProperty('client_secret');
   });
 
-  it('is exchanged for the scope or the audience of the request before the configured scope', async () => {
+  it('is exchanged for the scope or audience of the request before the configured scope', async () => {
     const assertion = await idp.issueUserToken('ann');
     const elsewhere = exchange({ scope: 'api://elsewhere/.default' });
     await exchanged(elsewhere, { assertion, scope: `${idp.audience}/access_as_user`, audience: 'ignored' });
@@ -35,7 +35,7 @@ describe('a user’s token', () => {
 });
 
 describe('two users at once', () => {
-  it('each get their own token, call after call, whatever session each call comes from', async () => {
+  it('get their own tokens in any order', async () => {
     const shared = exchange();
     const sessions = await Promise.all(
       ['ann', 'ben', 'ann', 'ben'].map((user) => idp.issueUserToken(user, { claims: { sid: user } })),
@@ -50,7 +50,7 @@ describe('two users at once', () => {
     expect(idp.metadataRequests.count).toBe(1);
   });
 
-  it('each get their own token also when the provider says nothing about the user', async () => {
+  it('get their own tokens without client_info', async () => {
     idp.faults.token = { transform: (body) => ({ ...body, client_info: undefined }) };
     const shared = exchange();
     for (const user of ['ann', 'ben', 'ann']) {
@@ -84,7 +84,7 @@ describe('a user’s token that cannot be exchanged', () => {
     expect(JSON.stringify(outcome)).not.toContain(assertion);
   });
 
-  it('because it is no token of this kind is refused because of the user, and stays out of the detail', async () => {
+  it('of another kind is refused because of the user, and redacted', async () => {
     const assertion = 'opaque-token-of-a-session';
     idp.faults.token = entraError(400, 'invalid_request', 50027, {
       error_description: `AADSTS50027: ${assertion} is malformed.`,
@@ -110,7 +110,7 @@ describe('a user’s token that cannot be exchanged', () => {
     ['a session that was revoked', entraError(400, 'invalid_grant', 50173, { suberror: 'bad_token' }), 'expired'],
     ['a login by its name alone', entraError(400, 'login_required', 0), 'expired'],
     ['a grant by its name alone', entraError(400, 'invalid_grant', 0), 'expired'],
-  ])('for the reason %s is refused because of the user', async (_, fault, reason) => {
+  ])('with %s is refused because of the user', async (_, fault, reason) => {
     idp.faults.token = fault;
     const assertion = await idp.issueUserToken('ann');
     expect(await exchange().exchange({ assertion }, NOW)).toMatchObject({ kind: 'user-refused', reason });
@@ -140,7 +140,7 @@ describe('an exchange that fails for all users', () => {
     expect(outcome).toMatchObject({ kind: 'failure', reason: 'refused', block: 'idpBService', fields });
   });
 
-  it('for a scope without "/.default" is not told to add it: a user’s scope may be any', async () => {
+  it('for a scope without "/.default" has no advice to add it', async () => {
     const outcome = await exchange({ scope: 'api://nowhere/read' }).exchange(
       { assertion: await idp.issueUserToken('ann') },
       NOW,
@@ -148,7 +148,7 @@ describe('an exchange that fails for all users', () => {
     expect(outcome).toMatchObject({ advice: 'Check the "idpBService" configuration block: "scope".' });
   });
 
-  it('for lack of configuration asks nobody', async () => {
+  it('is incomplete without a request when a field is missing', async () => {
     const outcome = await exchange({ clientId: '', clientSecret: secret('') }).exchange({ assertion: 'x' }, NOW);
     expect(outcome).toMatchObject({
       kind: 'failure',
@@ -158,7 +158,7 @@ describe('an exchange that fails for all users', () => {
     expect(idp.metadataRequests.count).toBe(0);
   });
 
-  it('because of an expired certificate asks nobody', async () => {
+  it('with an expired certificate fails without a request', async () => {
     const certificate = certificateIn(makeClientCertificate({ validToDays: -1 }));
     const outcome = await exchange({ certificate }).exchange({ assertion: 'x' }, NOW);
     expect(outcome).toMatchObject({ kind: 'failure', fields: ['certificatePath', 'privateKeyPath'] });

@@ -97,7 +97,7 @@ identityProviderContract('IdpBProvider with a certificate', async () => {
 });
 
 describe('a service token from idp_b', () => {
-  it('is the application’s, for the API of the scope', async () => {
+  it('belongs to the application, for the API of the scope', async () => {
     const token = await issued(provider());
     expect(await idp.verifyAccessToken(token.value)).toMatchObject({ sub: idp.client.id, aud: idp.audience });
     expect(token.expiresAt).toBe(NOW + 300_000);
@@ -109,7 +109,7 @@ describe('a service token from idp_b', () => {
     ]);
   });
 
-  it('is asked for at the public cloud when no authority is configured, without a search', async () => {
+  it('is fetched from the public cloud by default, without discovery', async () => {
     const asked: string[] = [];
     const rewriting: Fetch = (url, options) => {
       asked.push(url.replace(/\?.*/, ''));
@@ -120,7 +120,7 @@ describe('a service token from idp_b', () => {
     expect(idp.metadataRequests.count).toBe(0);
   });
 
-  it('is asked for in the same place however the settings are written', async () => {
+  it('is the same however the settings are written', async () => {
     await issued(provider({ tenantId: ` ${idp.tenantId}\n`, clientId: `${idp.client.id} ` }));
     await issued(provider({ scope: ` ${idp.scope}  ` }));
     for (const authority of [` https://${idp.host}/ `, idp.host, idp.authority, idp.issuer]) {
@@ -130,7 +130,7 @@ describe('a service token from idp_b', () => {
     for (const { form } of idp.tokenRequests.list) expect(form['scope']).toBe(idp.scope);
   });
 
-  it('comes over http from this machine, for tests and for directories behind a local proxy', async () => {
+  it('is fetched over http from this machine', async () => {
     const plain = await startIdpB({ insecure: true });
     const { tenantId, scope, client } = plain;
     const application = { tenantId, scope, clientId: client.id, clientSecret: secret(client.secret) };
@@ -139,7 +139,7 @@ describe('a service token from idp_b', () => {
     await plain.close();
   });
 
-  it('is not led astray by a region in the environment', async () => {
+  it('ignores MSAL_FORCE_REGION', async () => {
     process.env['MSAL_FORCE_REGION'] = 'westus';
     try {
       await issued(provider());
@@ -150,25 +150,12 @@ describe('a service token from idp_b', () => {
 });
 
 describe('a certificate', () => {
-  it('is used before a secret, and the secret is not sent', async () => {
-    await issued(provider({ certificate: certificateIn(registered) }));
-    const form = idp.tokenRequests.last?.form ?? {};
-    expect(form['client_assertion']).toBe('[redacted]');
-    expect(form).not.toHaveProperty('client_secret');
-  });
-
-  it('needs no secret beside it', async () => {
+  it('works without a secret', async () => {
     const token = await issued(provider({ certificate: certificateIn(registered), clientSecret: secret('') }));
     expect(await idp.verifyAccessToken(token.value)).toMatchObject({ sub: idp.client.id });
   });
 
-  it('works with its key in either form', async () => {
-    expect(registered.privateKeyPem).toMatch(/^-----BEGIN PRIVATE KEY/);
-    expect(registeredPkcs1.privateKeyPem).toMatch(/^-----BEGIN RSA PRIVATE KEY/);
-    await issued(provider({ certificate: certificateIn(registeredPkcs1) }));
-  });
-
-  it('signs a short assertion of its own for each call, with its thumbprint', async () => {
+  it('signs a short assertion per call with its thumbprint', async () => {
     const forms: URLSearchParams[] = [];
     const noting: Fetch = (url, options) => {
       if (typeof options.body === 'string') forms.push(new URLSearchParams(options.body));
@@ -188,8 +175,8 @@ describe('a certificate', () => {
   });
 });
 
-describe('what msal-node would remember', () => {
-  it.each([60, 240, 299, 301, 3600])('a token of %i seconds says so, and is never served twice', async (seconds) => {
+describe('msal-node', () => {
+  it.each([60, 240, 299, 301, 3600])('caches no token of %i seconds', async (seconds) => {
     idp.faults.token = { transform: (body) => ({ ...body, expires_in: seconds, refresh_in: 1 }) };
     const shared = provider();
     expect((await issued(shared)).expiresAt).toBe(NOW + seconds * 1000);
@@ -202,7 +189,7 @@ describe('what msal-node would remember', () => {
     ['a 429', { status: 429, body: { error: 'throttled' }, headers: { 'retry-after': '60' }, times: 1 }],
     ['a refusal with Retry-After', { status: 400, body: { error: 'x' }, headers: { 'retry-after': '60' }, times: 1 }],
     ['a broken connection', { destroy: true, times: 1 }],
-  ])('%s is over with the answer: the next call asks again', async (_, fault) => {
+  ])('forgets %s with the response', async (_, fault) => {
     const shared = provider();
     await issued(shared);
     idp.faults.token = fault;
@@ -211,7 +198,7 @@ describe('what msal-node would remember', () => {
     expect(idp.tokenRequests.count).toBe(3);
   });
 
-  it('a failure does not touch a call that is under way', async () => {
+  it('fails no other call in flight after a failure', async () => {
     const shared = provider();
     await issued(shared);
     idp.faults.token = { status: 503, body: '', headers: { 'retry-after': '60' }, delayMs: 20, times: 1 };
@@ -219,7 +206,7 @@ describe('what msal-node would remember', () => {
     expect(outcomes.map(({ kind }) => kind).sort()).toEqual(['failure', 'token', 'token', 'token', 'token']);
   });
 
-  it('no earlier failure is told to the provider', async () => {
+  it('sends no earlier failure as telemetry', async () => {
     const shared = provider();
     idp.faults.token = { status: 400, body: { error: 'invalid_scope' }, times: 1 };
     await shared.issue(NOW);

@@ -90,7 +90,7 @@ describe('a key file that was never good', () => {
     expect(await source.read()).toMatchObject({ kind: 'key' });
   });
 
-  it('tells the log its path, and the reader only the field', async () => {
+  it('names its path in the log and only the field in the advice', async () => {
     expect(await keyFile(path, block, clock).read()).toEqual({
       kind: 'unusable',
       field: 'privateKeyPath',
@@ -99,36 +99,24 @@ describe('a key file that was never good', () => {
     });
   });
 
-  it('is refused when it is a folder', async () => {
-    expect(await keyFile(folder, block, clock).read()).toMatchObject({
-      advice: expect.stringContaining('a directory or a device'),
-      detail: `privateKeyPath: EISDIR: ${folder}`,
+  const written = async (text: string): Promise<string> => {
+    await writeFile(path, text);
+    return path;
+  };
+
+  it.each<[string, () => Promise<string> | string, string, RegExp]>([
+    ['is a folder', () => folder, 'a directory or a device', /: EISDIR: /],
+    ['is a device', () => devNull, 'a directory or a device', /./],
+    ['is too large for a key', () => written(textOf(first).padEnd(65_537, '\n')), 'too large for a key', /: EFBIG: /],
+    ['holds no key', () => written('<PRIVATE_KEY>'), 'it holds a placeholder.', /: placeholder: /],
+  ])('is rejected when it %s', async (_what, place, advice, detail) => {
+    expect(await keyFile(await place(), block, clock).read()).toMatchObject({
+      advice: expect.stringContaining(advice),
+      detail: expect.stringMatching(detail),
     });
   });
 
-  it('is refused when it is a device', async () => {
-    expect(await keyFile(devNull, block, clock).read()).toMatchObject({
-      advice: expect.stringContaining('a directory or a device'),
-    });
-  });
-
-  it('is refused unread when it is too large for a key', async () => {
-    await writeFile(path, textOf(first).padEnd(65_537, '\n'));
-    expect(await keyFile(path, block, clock).read()).toMatchObject({
-      advice: expect.stringContaining('too large for a key'),
-      detail: `privateKeyPath: EFBIG: ${path}`,
-    });
-  });
-
-  it('is refused with the reason when it holds no usable key', async () => {
-    await writeFile(path, '<PRIVATE_KEY>');
-    expect(await keyFile(path, 'idpBService', clock).read()).toMatchObject({
-      advice: expect.stringMatching(/the file of "privateKeyPath" in the "idpBService" .*: it holds a placeholder\.$/),
-      detail: `privateKeyPath: placeholder: ${path}`,
-    });
-  });
-
-  it('sends a key that stands in place of its path to the right field', async () => {
+  it('points a key given as its path to the right field', async () => {
     expect(await keyFile(textOf(first), block, clock).read()).toMatchObject({
       field: 'privateKeyPath',
       advice: expect.stringMatching(/^Move the key to "privateKeyPem"/),
@@ -136,13 +124,13 @@ describe('a key file that was never good', () => {
     });
   });
 
-  it('is not quoted in the log when a short key stands in place of its path', async () => {
+  it('is not quoted in the log when a short key is given as its path', async () => {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const text = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
     expect(inspect(await keyFile(text, block, clock).read())).not.toContain(text.slice(30, 60));
   });
 
-  it('is refused when the server may not read it', async () => {
+  it('is rejected when the server may not read it', async () => {
     await writeFile(path, textOf(first));
     await chmod(path, 0);
     expect(await asNobody(() => keyFile(path, block, clock).read())).toMatchObject({
@@ -159,14 +147,14 @@ describe.each(['certificatePath', 'privateKeyPath'] as const)('a file of %s that
     ['EPERM', /^Make the file of /],
     ['EFBIG', /it names a file that is too large for a (?:key|certificate)\.$/],
     ['EIO', /^Check the file of .*: it cannot be read\.$/],
-  ])('is advised by the code of the file system: %s', (code, advice) => {
+  ])('has advice for the code %s', (code, advice) => {
     expect(fileAdvice(field, block, code)).toMatch(advice);
     expect(fileAdvice(field, block, code)).toContain(`"${field}" in the "serviceAccount" configuration block`);
   });
 });
 
 describe('a key file that changed', () => {
-  it('is looked at again after 30 seconds, and not before', async () => {
+  it('is read again after 30 seconds', async () => {
     const source = await sourceWithFirstKey();
     await put(textOf(second), 2_000_000);
 
@@ -176,7 +164,7 @@ describe('a key file that changed', () => {
     expect(keyIn(await source.read())).toBe(await fingerprintOf(second));
   });
 
-  it('is looked at again at once when the caller asks for it', async () => {
+  it('is read again at once after recheck()', async () => {
     const source = await sourceWithFirstKey();
     await put(textOf(second), 2_000_000);
 
@@ -186,7 +174,7 @@ describe('a key file that changed', () => {
     expect(keyIn(await source.read()), 'asking counts once').toBe(await fingerprintOf(second));
   });
 
-  it('is seen also by a reader who asks while another look is under way', async () => {
+  it('is seen by a reader that asks during another read', async () => {
     const source = await sourceWithFirstKey();
     source.recheck();
     const underWay = source.read();
@@ -201,7 +189,7 @@ describe('a key file that changed', () => {
     expect(keyIn(await underWay)).toBe(expected);
   });
 
-  it('is seen by all who ask at the same time', async () => {
+  it('is read once for parallel readers', async () => {
     const source = await sourceWithFirstKey();
     await put(textOf(second), 2_000_000);
     clock.time += 30 * SECOND;
@@ -211,7 +199,7 @@ describe('a key file that changed', () => {
     expect(new Set(readings).size, 'read once').toBe(1);
   });
 
-  it('is seen when the clock of the machine was set back', async () => {
+  it('is seen after the machine clock was set back', async () => {
     const source = await sourceWithFirstKey();
     await put(textOf(second), 2_000_000);
     clock.time -= 60 * MINUTE;
@@ -219,29 +207,24 @@ describe('a key file that changed', () => {
     expect(keyIn(await source.read())).toBe(await fingerprintOf(second));
   });
 
-  it('is noticed by its time alone', async () => {
+  it.each<[string, () => Promise<void>]>([
+    ['its time', () => put(textOf(second), 1_000_001)],
+    ['its size', () => put(`${textOf(second)}\n`)],
+    [
+      'another file in its place',
+      async () => {
+        await put(textOf(second), 1_000_000, `${path}.new`);
+        await rename(`${path}.new`, path);
+      },
+    ],
+  ])('is noticed by %s alone', async (_how, change) => {
     const source = await sourceWithFirstKey();
-    await put(textOf(second), 1_000_001);
+    await change();
     source.recheck();
     expect(keyIn(await source.read())).toBe(await fingerprintOf(second));
   });
 
-  it('is noticed by its size alone', async () => {
-    const source = await sourceWithFirstKey();
-    await put(`${textOf(second)}\n`);
-    source.recheck();
-    expect(keyIn(await source.read())).toBe(await fingerprintOf(second));
-  });
-
-  it('is noticed when another file took its place', async () => {
-    const source = await sourceWithFirstKey();
-    await put(textOf(second), 1_000_000, `${path}.new`);
-    await rename(`${path}.new`, path);
-    source.recheck();
-    expect(keyIn(await source.read())).toBe(await fingerprintOf(second));
-  });
-
-  it('is not read when time, size and identity are the same', async () => {
+  it('is not read when time, size and identity are unchanged', async () => {
     const source = await sourceWithFirstKey();
     const { ino } = await stat(path);
     await put(textOf(second));
@@ -256,7 +239,7 @@ describe('a key file that breaks after a good read', () => {
     ['half-written', () => put(textOf(second).slice(0, 900), 2_000_000)],
     ['emptied', () => truncate(path)],
     ['removed', () => rm(path)],
-  ])('and is %s leaves its last key in use for five minutes', async (_how, harm) => {
+  ])('and is %s keeps its last key for five minutes', async (_how, harm) => {
     const source = await sourceWithFirstKey();
     await harm();
 
@@ -270,7 +253,7 @@ describe('a key file that breaks after a good read', () => {
     expect(await source.read(), 'out of use for good').toMatchObject({ kind: 'unusable' });
   });
 
-  it('gives the new key as soon as it is whole', async () => {
+  it('returns the new key once it is complete', async () => {
     const source = await sourceWithFirstKey();
     await put(textOf(second).slice(0, 900), 2_000_000);
     source.recheck();

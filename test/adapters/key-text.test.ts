@@ -24,7 +24,7 @@ privateKeySourceContract('keyText', async () => {
 });
 
 describe('a key given as text', () => {
-  it('that cannot be used is answered with block, field and reason', async () => {
+  it('reports block, field and reason when it is unusable', async () => {
     expect(await keyText('<PRIVATE_KEY>', block).read()).toEqual({
       kind: 'unusable',
       field: 'privateKeyPem',

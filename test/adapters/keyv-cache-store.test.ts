@@ -73,13 +73,13 @@ cacheStoreContract('KeyvCacheStore over a Keyv in memory', () => {
 });
 
 describe('a shared store', () => {
-  it('is told to keep an entry for the rest of its life and never longer', async () => {
+  it('gets the remaining life of an entry', async () => {
     const { keyv, store, clock } = new World();
     await store.set('token', 'value', clock.now() + 1_234.9);
     expect(keyv.lives).toEqual([1_234]);
   });
 
-  it('never gets a life of zero, which Keyv takes for eternity: the entry is removed instead', async () => {
+  it('deletes an entry instead of setting a life of 0, which Keyv treats as unlimited', async () => {
     const { keyv, store, clock } = new World();
     await store.set('token', 'old', clock.now() + 60_000);
     await store.set('token', 'new', clock.now() + 0.5);
@@ -87,7 +87,7 @@ describe('a shared store', () => {
     expect(keyv.entries.size).toBe(0);
   });
 
-  it('that keeps an entry too long is not believed', async () => {
+  it('that returns an expired entry is a miss', async () => {
     const { store, clock, keyv } = new World();
     await store.set('token', 'value', clock.now() + 1_000);
     clock.advance(1_000);
@@ -95,14 +95,14 @@ describe('a shared store', () => {
     expect(await store.get('token')).toBeUndefined();
   });
 
-  it('that says an entry is kept, and keeps none, is not believed', async () => {
+  it('that reports a write it did not make is a miss', async () => {
     const world = new World();
     world.keyv.fault = () => Promise.resolve(true);
     await world.set('token', 'value');
     expect(await world.store.get('token')).toBeUndefined();
   });
 
-  it('that mixes two entries up gives neither', async () => {
+  it('that mixes up two entries returns neither', async () => {
     const world = new World();
     await world.set('anna', 'token of anna');
     await world.set('bert', 'token of bert');
@@ -115,7 +115,7 @@ describe('a shared store', () => {
   });
 
   it.each(['garbage', '', '12', '12 3', '99999999999999 5 tokenvalue'.slice(0, 20), 7, { value: 'x' }, [], true])(
-    'that gives %j has a miss, a fault in the log and still works',
+    'that returns %j is a miss with a fault in the log',
     async (garbage) => {
       const world = new World();
       world.keyv.entries.set('token', garbage);
@@ -126,7 +126,7 @@ describe('a shared store', () => {
     },
   );
 
-  it('with an entry that does not parse keeps answering for the others', async () => {
+  it('that cannot parse one entry still returns the others', async () => {
     const world = new World();
     await world.set('good', 'value');
     world.keyv.fault = () => Promise.reject(new SyntaxError('Unexpected token in "eyJhbGciOi"'));
@@ -138,7 +138,7 @@ describe('a shared store', () => {
 });
 
 describe('a shared store that fails', () => {
-  it.each(['get', 'set', 'delete'] as const)('costs a %s its deadline and throws nothing', async (operation) => {
+  it.each(['get', 'set', 'delete'] as const)('costs a %s its deadline', async (operation) => {
     const world = new World();
     world.keyv.fault = never;
     const took = await timed(() => world.store[operation]('token', 'value', world.clock.now() + 60_000));
@@ -147,7 +147,7 @@ describe('a shared store that fails', () => {
     expect(world.faults).toEqual([`${operation}: Error TIMEOUT`]);
   });
 
-  it.each(['get', 'set', 'delete'] as const)('by throwing at once costs a %s nothing', async (operation) => {
+  it.each(['get', 'set', 'delete'] as const)('by throwing costs a %s nothing', async (operation) => {
     const world = new World();
     world.keyv.fault = () => {
       throw new Error('NOAUTH Authentication required.');
@@ -156,7 +156,7 @@ describe('a shared store that fails', () => {
     expect(world.faults).toEqual([`${operation}: Error NOAUTH`]);
   });
 
-  it('is left alone for two seconds', async () => {
+  it('is not called for two seconds', async () => {
     const world = new World();
     world.keyv.fault = refused;
     await world.store.get('token');
@@ -165,7 +165,7 @@ describe('a shared store that fails', () => {
     expect(world.keyv.calls).toEqual(['get token']);
   });
 
-  it('costs its deadline once, however long it stays away', async () => {
+  it('costs one deadline, however long it is down', async () => {
     const world = new World();
     world.keyv.fault = never;
     await world.store.get('token');
@@ -191,7 +191,7 @@ describe('a shared store that fails', () => {
     expect(await world.store.get('token')).toBe('value');
   });
 
-  it('and tells it by an event only, as Keyv does, is left alone as well', async () => {
+  it('and reports it by an event only is not called either', async () => {
     const world = new World();
     const missing = (): Promise<unknown> => {
       world.keyv.emit(new Error('socket closed'));
@@ -206,7 +206,7 @@ describe('a shared store that fails', () => {
     expect(world.keyv.calls).toHaveLength(2);
   });
 
-  it('is in the log once per pause, without the text of the fault', async () => {
+  it('is logged once per pause, without the error text', async () => {
     const world = new World();
     world.keyv.fault = refused;
     await Promise.all(Array.from({ length: 20 }, () => world.store.get('token')));
@@ -217,7 +217,7 @@ describe('a shared store that fails', () => {
     expect(world.faults).toEqual(['get: Error ECONNREFUSED', 'get: the store reported a fault']);
   });
 
-  it('too late, after its deadline, does not end the process', async () => {
+  it('after its deadline does not crash the process', async () => {
     const world = new World();
     let fail: (reason: Error) => void = () => {};
     world.keyv.fault = () => new Promise((_resolve, reject) => (fail = reject));
@@ -228,7 +228,7 @@ describe('a shared store that fails', () => {
   });
 });
 
-it('an answer that came while the process was busy counts as in time', async () => {
+it('a response that arrived while the process was busy is in time', async () => {
   const world = new World();
   world.keyv.fault = () =>
     new Promise((resolve) => {
@@ -262,7 +262,7 @@ describe('a store that a site wrote', () => {
     };
   });
 
-  it('is asked for several keys in one call where it offers one', async () => {
+  it('is called once for several keys when it has getMany', async () => {
     const clock = new FakeClock();
     const inner = new FakeCacheStore(clock);
     const calls: (readonly string[])[] = [];
@@ -284,7 +284,7 @@ describe('a store that a site wrote', () => {
     expect(calls).toEqual([['a', 'b', 'c']]);
   });
 
-  it('works when its methods return values, or throw, without a promise', async () => {
+  it('can return or throw without a promise', async () => {
     const clock = new FakeClock();
     const entries = new Map<string, string>();
     const plain = {
@@ -302,7 +302,7 @@ describe('a store that a site wrote', () => {
     expect(telemetry.of('cache_fault')).toMatchObject([{ operation: 'delete', detail: 'TypeError' }]);
   });
 
-  it('gets the key of an entry and the time until which it is kept', async () => {
+  it('gets the key and the expiry of an entry', async () => {
     const clock = new FakeClock();
     const calls: unknown[] = [];
     const { store } = connect(
@@ -319,7 +319,7 @@ describe('a store that a site wrote', () => {
   });
 });
 
-it('a Keyv and a cache store of the site are told apart', () => {
+it('a Keyv and a cache store are told apart', () => {
   expect(isKeyv(new Keyv())).toBe(true);
   expect(isKeyv(new FakeCacheStore(new FakeClock()))).toBe(false);
   expect(isKeyv(Object.assign(new FakeCacheStore(new FakeClock()), { on: () => {} }))).toBe(false);

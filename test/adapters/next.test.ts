@@ -54,7 +54,7 @@ function world(config: Parameters<typeof createToolkit>[0] = {}) {
   };
 }
 
-describe('where a Next route lies', () => {
+describe('the mount of a Next route', () => {
   it.each([
     ['a catch-all parameter', '/api/a2a/tasks/a%2Fb?x', { path: ['tasks', 'a/b'] }, '/api/a2a', '/tasks/a%2Fb'],
     [
@@ -78,7 +78,7 @@ describe('where a Next route lies', () => {
     ['its usual place, the first time it comes', '/api/a2a/api/a2a/x', undefined, '/api/a2a', '/api/a2a/x'],
     ['its whole path elsewhere', '/chat', {}, '/chat', ''],
     ['its whole path beside the usual place', '/api/a2abc', {}, '/api/a2abc', ''],
-  ])('is told by %s', async (_how, path, params, mount, below) => {
+  ])('is found by %s', async (_how, path, params, mount, below) => {
     for (const given of [params, Promise.resolve(params)]) {
       const { route, seen } = telling();
       const answer = await route(post(path), params === undefined ? undefined : { params: given });
@@ -91,13 +91,13 @@ describe('where a Next route lies', () => {
     ['/api/a2a/config', '/api/a2a'],
     ['/api/a2a/config/', '/api/a2a'],
     ['/chat-settings', '/chat-settings'],
-  ])('is one segment above a route that serves the configuration alone: %s', async (path, mount) => {
+  ])('is one segment above a route for the configuration only: %s', async (path, mount) => {
     const { route, seen } = telling({ ...CHAT, fixed: '/config' });
     expect(await (await route(new Request(SITE + path))).text()).toBe(SITE + mount);
     expect(seen[0]?.path).toBe('/config');
   });
 
-  it('has no slash at its end on a site where Next adds one to every address', async () => {
+  it('has no trailing slash when Next adds one to every address', async () => {
     vi.stubEnv('__NEXT_TRAILING_SLASH', 'true');
     const { route, seen } = telling();
     await route(post('/api/a2a/poll/render/'), { params: { path: ['poll', 'render'] } });
@@ -107,7 +107,7 @@ describe('where a Next route lies', () => {
 });
 
 describe('the public address of a Next route', () => {
-  it('has the base path of the site, once', async () => {
+  it('contains the base path once', async () => {
     vi.stubEnv('__NEXT_ROUTER_BASEPATH', '/shop');
     const { route } = telling();
     for (const path of ['/api/a2a', '/shop/api/a2a']) {
@@ -117,7 +117,7 @@ describe('the public address of a Next route', () => {
 });
 
 describe('a Next route', () => {
-  it('is there under each name a route file exports', async () => {
+  it('is exported under each method', async () => {
     const { route, seen } = telling();
     for (const method of ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'] as const) {
       await route[method](new Request(SITE, { method }));
@@ -152,13 +152,13 @@ describe('a Next route', () => {
     }
   });
 
-  it('breaks with an answer that is not what its coding says', async () => {
+  it('fails when the body does not match its coding', async () => {
     const half = gzipSync('grüezi').subarray(0, -4);
     const answer = await answering({ body: half, headers: { 'content-encoding': 'gzip' } })(post('/api/a2a'));
     await expect(answer.text()).rejects.toThrow();
   });
 
-  it('breaks with an answer that grows without measure, and not with one that is only large', async () => {
+  it('fails on a decompression bomb and not on a large body', async () => {
     const headers = { 'content-encoding': 'gzip' };
     const large = gzipSync(Buffer.alloc(8_388_608));
     expect((await (await answering({ body: large, headers })(post('/api/a2a'))).arrayBuffer()).byteLength).toBe(
@@ -179,13 +179,13 @@ describe('a Next route', () => {
     ['gzip, deflate, br, zstd', 'gzip, deflate, br'],
     ['zstd;q=1, gzip;q=0.5', 'gzip;q=0.5'],
     ['zstd, *', 'identity'],
-  ])('asks for no coding it cannot decode: of %s for %s', async (accepted, asked) => {
+  ])('accepts only codings it can decode: %s becomes %s', async (accepted, asked) => {
     const { route, seen } = telling();
     await route(post('/api/a2a', { 'accept-encoding': accepted }));
     expect(seen[0]?.headers['accept-encoding']?.toString().trim()).toBe(asked);
   });
 
-  it('breaks off a response it cannot decode, rather than send bytes nobody can read', async () => {
+  it('fails on a coding it cannot decode', async () => {
     const response = await answering({ body: 'x', headers: { 'content-encoding': 'zstd' } })(post('/api/a2a'));
     await expect(response.text()).rejects.toThrow('no decoder for the content coding "zstd"');
   });
@@ -200,7 +200,7 @@ describe('the handlers for Next', () => {
     expect(sent()).toEqual([1, 2, 3].map(() => ['/a2a', 'Bearer demo-token-1']));
   });
 
-  it('send chat messages with the user’s token, or with the one it was exchanged for', async () => {
+  it('send chat messages with the user’s token or its exchange', async () => {
     const { toolkit, sent } = world();
     await next.createA2AProxyHandler({ idp: ADA, toolkit })(post('/api/a2a'));
     await next.createA2AProxyHandler({ idp: ADA, exchange: 'on_behalf_of', toolkit })(post('/api/a2a'));
@@ -210,7 +210,7 @@ describe('the handlers for Next', () => {
     expect(exchanged).toContain('ada-token');
   });
 
-  it('answer with the chat configuration and the card, in the catch-all and alone, as getHeaders says', async () => {
+  it('return the configuration and the card with the headers of getHeaders', async () => {
     const { toolkit, upstream } = world({ serviceProjectId: 'project-1' });
     const card = JSON.stringify({ name: 'Agent', url: 'https://agent.example/a2a' });
     upstream.willAnswer(() => ({ status: 200, headers: { 'content-type': 'application/json' }, body: card }));
@@ -244,23 +244,14 @@ describe('the handlers for Next', () => {
     ]);
   });
 
-  it('pass records on in the name of the user', async () => {
+  it('forward records with the user’s token', async () => {
     const { toolkit, sent } = world();
     const route = next.createServiceProxyHandler({ auth: ADA, toolkit });
     await route.GET(new Request(`${SITE}/api/service/conversations/7?x=1`));
     expect(sent()).toEqual([['/api/conversations/7?x=1', 'Bearer ada-token']]);
   });
 
-  it('make headers for the site’s own calls', async () => {
-    const { toolkit } = world();
-    expect(await next.createGetHeadersWithServiceAuth({ toolkit })()).toMatchObject({
-      authorization: 'Bearer demo-token-1',
-    });
-    const getHeaders = next.createGetHeadersForSession({ authClient: ADA, toolkit });
-    expect(await getHeaders(new Request(SITE))).toMatchObject({ authorization: 'Bearer ada-token' });
-  });
-
-  it('say what to do before the server is configured', async () => {
+  it('ask for configureServer first', async () => {
     // The spec's own handlers keep what they were last configured with, perhaps by another file.
     vi.resetModules();
     const fresh = await import('agent-bff/next');
@@ -295,7 +286,7 @@ describe('a session that is refreshed under Next', () => {
     return auth0 as never;
   }
 
-  it('goes out with every answer of the requests that shared the refresh, each cookie in its own field', async () => {
+  it('is sent with every response that shared the refresh, one field per cookie', async () => {
     const { toolkit } = world();
     const library = refreshing();
     const route = next.createA2AProxyHandler({ idp: library, toolkit });
@@ -310,7 +301,7 @@ describe('a session that is refreshed under Next', () => {
     }
   });
 
-  it('is read by auth() of Auth.js from the header fields, since a Web request makes it a middleware', async () => {
+  it('is read by auth() of Auth.js from the header fields', async () => {
     const { toolkit, sent } = world();
     const calls: unknown[][] = [];
     const auth = (...parameters: unknown[]): Promise<object> => {

@@ -5,7 +5,7 @@ import type { Exchange } from '../support/recording-upstream.js';
 const MIB = 1_048_576;
 
 describe('a visitor over HTTP/2 who leaves', () => {
-  it('before the answer begins ends the request to the agent', async () => {
+  it('before the response ends the request to the agent', async () => {
     const { world, visitor } = await startSite();
     world.upstream.willWait();
     const { leave } = visitor.start();
@@ -14,7 +14,7 @@ describe('a visitor over HTTP/2 who leaves', () => {
     await expectAborted(exchange);
   });
 
-  it('a stream ends its request to the agent, and no other of the connection', async () => {
+  it('in a stream ends its own request to the agent only', async () => {
     const { world, visitor, exchange, reply } = await startStream();
     const pending = visitor.visit();
     const other = await world.upstream.next();
@@ -29,13 +29,7 @@ describe('a visitor over HTTP/2 who leaves', () => {
     expect(await kept.text()).toBe('data: kept\n\n');
   });
 
-  it('before the first event ends the request to the agent', async () => {
-    const { exchange, reply } = await startStream();
-    reply.leave();
-    await expectAborted(exchange);
-  });
-
-  it('with the whole connection ends all requests to the agent', async () => {
+  it('with the connection ends all its requests to the agent', async () => {
     const { world, visitor, exchange } = await startStream();
     const pending = visitor.visit();
     const other = await world.upstream.next();
@@ -46,7 +40,7 @@ describe('a visitor over HTTP/2 who leaves', () => {
     await expectAborted(other);
   });
 
-  it('after a complete answer has aborted nothing', async () => {
+  it('after a complete response aborts nothing', async () => {
     const signals: AbortSignal[] = [];
     const visitor = await visitorOf(({ signal }) => {
       signals.push(signal);
@@ -59,7 +53,7 @@ describe('a visitor over HTTP/2 who leaves', () => {
 });
 
 describe('a visitor over HTTP/2 who reads slowly', () => {
-  it('holds the body back, and gets everything in the end', async () => {
+  it('gets everything while the server buffers little', async () => {
     const total = 256;
     let produced = 0;
     async function* body(): AsyncGenerator<Uint8Array> {
@@ -81,7 +75,7 @@ describe('a visitor over HTTP/2 who reads slowly', () => {
     expect((await reply.ending()).bytes.length).toBe(total * 65_536);
   });
 
-  it('who then leaves ends the request to the agent', async () => {
+  it('and then leaves ends the request to the agent', async () => {
     const { exchange, reply } = await startStream();
     const event = `data: ${'x'.repeat(MIB)}\n\n`;
     for (let count = 0; count < 32; count += 1) exchange.write(event);

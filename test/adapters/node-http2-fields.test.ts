@@ -23,7 +23,7 @@ describe('response fields over HTTP/2', () => {
   it.each([
     ['bytes of a platform', WIRE_VALUE],
     ["an upstream of the site's own", OWN_VALUE],
-  ])('are those of HTTP/1.1, from %s', { timeout: 20_000 + VALUES * 20 }, async (_from, value) => {
+  ])('equal those over HTTP/1.1, from %s', { timeout: 20_000 + VALUES * 20 }, async (_from, value) => {
     let response: HttpResponse = { status: 200, headers: {}, body: null };
     const toolkit = createToolkit(
       { serviceApiUrl: 'https://platform.example/', serviceApiKey: 'key', telemetry: 'silent' },

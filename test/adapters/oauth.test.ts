@@ -14,7 +14,7 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
   const WRONG_ADDRESS = { reason: 'refused', block, fields: [addressField] };
 
   describe('the provider’s metadata', () => {
-    it('are fetched once for callers at the same time and after', async () => {
+    it('are fetched once', async () => {
       const shared = provider();
       const tokens = await Promise.all(Array.from({ length: 20 }, () => issued(shared)));
       await issued(shared);
@@ -32,14 +32,7 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
       expect(idp.metadataRequests.count).toBe(2);
     });
 
-    it('are fetched again when they were none', async () => {
-      idp.faults.metadata = { transform: () => ({}), times: 1 };
-      const healing = provider();
-      expect(await healing.issue(NOW)).toMatchObject(OUTAGE);
-      await issued(healing);
-    });
-
-    it('are fetched again when the token endpoint has moved', async () => {
+    it('are fetched again when the token endpoint moved', async () => {
       idp.faults.metadata = { times: 1, transform: (body) => ({ ...body, token_endpoint: movedEndpoint }) };
       const following = provider();
       expect(await following.issue(NOW)).toMatchObject(WRONG_ADDRESS);
@@ -57,18 +50,18 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
       expect(await lifeWith({ expires_in: '120' })).toBe(120_000);
     });
 
-    it.each([undefined, null, '', 'soon', -1, 0, {}])('is the token’s own when expires_in is %j', async (odd) => {
+    it.each([undefined, null, '', 'soon', -1, 0, {}])('is that of the token when expires_in is %j', async (odd) => {
       const life = await lifeWith({ expires_in: odd });
       // The provider rounds to whole seconds, on its own clock.
       expect(life).toBeGreaterThan(290_000);
       expect(life).toBeLessThan(330_000);
     });
 
-    it('is a day away at most', async () => {
+    it('is at most a day away', async () => {
       expect(await lifeWith({ expires_in: 31_536_000 })).toBe(86_400_000);
     });
 
-    it('is a minute away when neither response nor token tells, or the token claims to be over', async () => {
+    it('is a minute away when neither response nor token has a valid one', async () => {
       const over = await idp.issueUserToken('x', { expiresInSeconds: -100 });
       for (const access_token of ['opaque', 'a.b.c', over]) {
         expect(await lifeWith({ expires_in: undefined, access_token })).toBe(60_000);
@@ -77,13 +70,13 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
   });
 
   describe('a response with more in it than a token', () => {
-    it('gives the token even if the rest of it is worthless', async () => {
+    it('returns the token whatever else it contains', async () => {
       const rest = { id_token: 'x.y.z', client_info: '%', refresh_token: 7, scope: ['read'], token_type: 1 };
       idp.faults.token = { transform: (body) => ({ ...body, ...rest }) };
       expect((await issued(provider())).value).toMatch(/^eyJ/);
     });
 
-    it('is refused when the token could not stand in a header', async () => {
+    it('is rejected when its token fits no header field', async () => {
       idp.faults.token = { transform: (body) => ({ ...body, access_token: 'one\r\nx-evil: two' }) };
       expect(await provider().issue(NOW)).toMatchObject({ kind: 'failure', ...OUTAGE });
     });
@@ -121,12 +114,12 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
       expect(idp.tokenRequests.count).toBe(0);
     });
 
-    it('is unavailable, not refusing, while it says so itself', async () => {
+    it('is unavailable when it says "temporarily_unavailable"', async () => {
       idp.faults.token = { status: 400, body: { error: 'temporarily_unavailable' } };
       expect(await failureOf(provider())).toMatchObject(OUTAGE);
     });
 
-    it('is unavailable when nobody listens', async () => {
+    it('is unavailable when nothing listens', async () => {
       const gone = await another();
       await gone.close();
       const failure = await failureOf(at(gone.host));
@@ -134,7 +127,7 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
       expect(failure.detail).toContain('ECONNREFUSED');
     });
 
-    it('is unavailable when its name is not found', async () => {
+    it('is unavailable when its name is unknown', async () => {
       const lost = lostFetch();
       const failure = await failureOf(at('idp.example', { fetch: lost.fetch }));
       expect(failure).toMatchObject(NOBODY_THERE);
@@ -142,13 +135,13 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
       await lost.close();
     });
 
-    it('is unavailable when its certificate is not trusted, and the log says what to do', async () => {
+    it('is unavailable with an untrusted certificate, and the log names NODE_EXTRA_CA_CERTS', async () => {
       const failure = await failureOf(provider({ fetch: undefined }));
       expect(failure).toMatchObject(NOBODY_THERE);
       expect(failure.detail).toContain('NODE_EXTRA_CA_CERTS');
     });
 
-    it('is taken for the wrong one when nothing is found there, or it leads elsewhere', async () => {
+    it('is at the wrong address when it responds 404 or redirects', async () => {
       for (const fault of [{ status: 404 }, { status: 302, headers: { location: 'https://elsewhere.example' } }]) {
         idp.faults.metadata = fault;
         expect(await failureOf(provider())).toMatchObject(WRONG_ADDRESS);
@@ -157,7 +150,7 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
     });
   });
 
-  describe('a provider that asks to be left alone', () => {
+  describe('a provider that asks to wait', () => {
     it.each<[string, Record<string, string>, number | undefined]>([
       ['for some seconds', { 'retry-after': '7' }, 7000],
       ['until a date', { 'retry-after': new Date(NOW + 90_000).toUTCString() }, 90_000 - (NOW % 1000)],
@@ -165,14 +158,14 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
       ['until a date that has passed', { 'retry-after': new Date(NOW - 90_000).toUTCString() }, undefined],
       ['in words nobody understands', { 'retry-after': 'later' }, undefined],
       ['without saying how long', {}, undefined],
-    ])('%s is left alone for that long', async (_, headers, expected) => {
+    ])('%s is not called for that long', async (_, headers, expected) => {
       idp.faults.token = { status: 429, body: { error: 'throttled' }, headers };
       const failure = await failureOf(provider());
       expect(failure).toMatchObject({ ...world.limited, reason: 'unavailable' });
       expect(failure.retryAfterMs).toBe(expected);
     });
 
-    it('is understood in a page, in an outage and at its metadata, too', async () => {
+    it('is understood in a page, in an outage and at its metadata', async () => {
       idp.faults.token = { status: 429, body: '<h1>Slow down</h1>', headers: { 'retry-after': '3' } };
       expect(await failureOf(provider())).toMatchObject({ reason: 'unavailable', retryAfterMs: 3000 });
       idp.faults.token = { status: 503, headers: { 'retry-after': '4' } };
@@ -192,24 +185,24 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
       expect(performance.now() - start).toBeLessThan(1000);
     };
 
-    it.each(['token', 'metadata'] as const)('is given up when its %s endpoint hangs', async (endpoint) => {
+    it.each(['token', 'metadata'] as const)('times out when its %s endpoint hangs', async (endpoint) => {
       idp.faults[endpoint] = { hang: true };
       await inTime(provider({ timeoutMs: 150 }));
     });
 
-    it('is given up when discovery and token together take too long', async () => {
+    it('times out when discovery and token together take too long', async () => {
       idp.faults.metadata = { delayMs: 200 };
       idp.faults.token = { delayMs: 200 };
       await inTime(provider({ timeoutMs: 300 }));
     });
 
-    it('is given up even when a custom fetch never heeds its signal', async () => {
+    it('times out when a custom fetch ignores its signal', async () => {
       const stuck = provider({ timeoutMs: 57, fetch: () => new Promise(() => undefined) });
       await inTime(stuck);
       await inTime(stuck);
     });
 
-    it('is asked again, and its metadata too, once it answers', async () => {
+    it('is asked again afterwards, including its metadata', async () => {
       idp.faults.metadata = { hang: true, times: 1 };
       const healing = provider({ timeoutMs: 500 });
       await inTime(healing);
@@ -218,7 +211,7 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
   });
 
   describe('the detail of a failure', () => {
-    it('shows no secret the provider sent back, in whatever spelling', async () => {
+    it('hides secrets that the provider sent back, in any spelling', async () => {
       const clientSecret = 'p&ss "wörd" 1';
       const form = new URLSearchParams({ clientSecret }).toString();
       const echo = [clientSecret, encodeURIComponent(clientSecret), form, JSON.stringify(clientSecret)];
@@ -230,7 +223,7 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
       expect(detail.match(/\[redacted\]/g)).toHaveLength(5);
     });
 
-    it('is of a bearable length, and never in the advice', async () => {
+    it('has at most 1,000 characters, none of them in the advice', async () => {
       idp.faults.token = {
         status: 400,
         body: { error: 'invalid_scope', error_description: 'long '.repeat(1000) },
@@ -242,14 +235,14 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
   });
 
   describe('a user’s token', () => {
-    it('is exchanged for one the platform accepts, for the same user', async () => {
+    it('is exchanged for one of the same user', async () => {
       const assertion = await idp.issueUserToken('ann', { expiresInSeconds: 3600 });
       const token = await exchanged(exchange(), { assertion });
       expect(await idp.verifyAccessToken(token.value)).toMatchObject({ sub: 'ann', aud: idp.audience });
       expect(token.expiresAt).toBe(NOW + 300_000);
     });
 
-    it('is never outlived by the token it is exchanged for', async () => {
+    it('is never outlived by its exchange', async () => {
       const now = Math.floor(Date.now() / 1000) * 1000;
       const assertion = await idp.issueUserToken('ann', { expiresInSeconds: 100 });
       const { expiresAt } = await exchanged(exchange(), { assertion }, now);
@@ -257,7 +250,7 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
       expect(expiresAt - now).toBeLessThan(130_000);
     });
 
-    it('that is empty is refused without asking', async () => {
+    it('that is empty is refused without a request', async () => {
       const refused = { kind: 'user-refused', reason: 'expired' };
       expect(await exchange().exchange({ assertion: '' }, NOW)).toMatchObject(refused);
       expect(idp.metadataRequests.count).toBe(0);
@@ -274,7 +267,7 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
       expect(JSON.stringify(outcome)).not.toContain(assertion);
     });
 
-    it('stays out of the detail of its refusal', async () => {
+    it('is redacted in its refusal', async () => {
       const assertion = 'opaque-token-of-a-session';
       idp.faults.token = {
         status: 400,
@@ -287,7 +280,7 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
       });
     });
 
-    it('ends no session when the provider is out of order or says it is asked too often', async () => {
+    it('is not refused while the provider is down or throttles', async () => {
       const assertion = await idp.issueUserToken('ann');
       const refusal = { error: 'invalid_grant' };
       const faults = [
@@ -307,7 +300,7 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
     });
   });
 
-  it('shows no secret and no token however it is printed, after tokens and a failure', async () => {
+  it('hides secrets and tokens in every print', async () => {
     const [used, exchanging] = [provider(), exchange()];
     const assertion = await idp.issueUserToken('ann');
     const hidden = [idp.client.secret, assertion, (await issued(used)).value];

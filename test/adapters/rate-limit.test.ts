@@ -1,11 +1,11 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { rateLimiter, visitorAddress } from '../../src/adapters/rate-limit/rate-limiter.js';
 
 const from = (ip: string) => ({ ip });
 
 describe('a limit over rate-limiter-flexible', () => {
-  it('admits as many messages as it has points, and then says how long to wait', async () => {
+  it('admits as many messages as it has points, then returns the wait', async () => {
     const limit = rateLimiter(new RateLimiterMemory({ points: 2, duration: 60 }));
     const verdicts = [await limit.admit(from('192.0.2.1')), await limit.admit(from('192.0.2.1'))];
     expect(verdicts).toEqual([{ kind: 'admitted' }, { kind: 'admitted' }]);
@@ -14,14 +14,14 @@ describe('a limit over rate-limiter-flexible', () => {
     expect(refused.kind === 'refused' && refused.retryAfterMs).toBeGreaterThan(50_000);
   });
 
-  it('counts each visitor alone', async () => {
+  it('counts each visitor separately', async () => {
     const limit = rateLimiter(new RateLimiterMemory({ points: 1, duration: 60 }));
     const addresses = ['192.0.2.1', '192.0.2.2', '2001:db8:0:1::1', '2001:db8:0:2::1'];
     const verdicts = await Promise.all(addresses.map((ip) => limit.admit(from(ip))));
     expect(verdicts.map(({ kind }) => kind)).toEqual(['admitted', 'admitted', 'admitted', 'admitted']);
   });
 
-  it('goes by the name the site gives a visitor', async () => {
+  it('uses the visitor name of the site', async () => {
     const visitor = ({ cookie }: { cookie: string }) => cookie;
     const limit = rateLimiter(new RateLimiterMemory({ points: 1, duration: 60 }), { visitor });
     const verdicts = [
@@ -49,17 +49,34 @@ describe('a limit over rate-limiter-flexible', () => {
       from('192.0.2.1'),
     ],
     ['nothing names the visitor', new RateLimiterMemory({ points: 1, duration: 60 }), {}],
-  ])('does not know when %s, and names no host', async (_what, limiter, request) => {
+  ])('is unknown when %s, and names no host', async (_what, limiter, request) => {
     const verdict = await rateLimiter(limiter, { deadlineMs: 5 }).admit(request);
     expect(verdict).toEqual({ kind: 'unknown', detail: expect.stringMatching(/limiter|visitor/) as string });
     expect(JSON.stringify(verdict)).not.toContain('10.0.0.7');
   });
 
-  it.each([undefined, {}, { points: 5 }])('cannot be made of %j', (limiter) => {
+  it('counts calls that read on apart from messages, and allows twenty times as many', async () => {
+    const limiter = new RateLimiterMemory({ points: 2, duration: 60 });
+    const consume = vi.spyOn(limiter, 'consume');
+    const limit = rateLimiter(limiter);
+    const kinds: string[] = [];
+    for (let count = 0; count < 41; count++) kinds.push((await limit.admitReading?.(from('192.0.2.1')))?.kind ?? '');
+    expect(kinds.indexOf('refused')).toBe(40);
+    expect(consume.mock.calls.map(([name]) => name)).toEqual(Array(3).fill('reading:192.0.2.1'));
+    expect((await limit.admit(from('192.0.2.1'))).kind).toBe('admitted');
+    expect((await limit.admitReading?.(from('192.0.2.2')))?.kind).toBe('admitted');
+  });
+
+  it('is unknown for a visitor who reads on while the limiter is down', async () => {
+    const limit = rateLimiter({ consume: () => Promise.reject(new Error('down')) });
+    expect((await limit.admitReading?.(from('192.0.2.1')))?.kind).toBe('unknown');
+  });
+
+  it.each([undefined, {}, { points: 5 }])('rejects %j', (limiter) => {
     expect(() => rateLimiter(limiter as never)).toThrow(/RateLimiterMemory/);
   });
 
-  it.each([0, 2_147_483_648, Number.POSITIVE_INFINITY, Number.NaN])('cannot wait for %d ms', (deadlineMs) => {
+  it.each([0, 2_147_483_648, Number.POSITIVE_INFINITY, Number.NaN])('rejects a deadline of %d ms', (deadlineMs) => {
     const limiter = new RateLimiterMemory({ points: 1, duration: 1 });
     expect(() => rateLimiter(limiter, { deadlineMs })).toThrow(/"deadlineMs".*2147483647/);
   });

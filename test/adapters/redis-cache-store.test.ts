@@ -78,7 +78,7 @@ describe.skipIf(REDIS_SERVER === undefined).each(versions)('Redis behind %s', (_
     });
   });
 
-  test('two processes share what one of them kept', async () => {
+  test('two processes share an entry', async () => {
     const [one, other] = [connect(PATIENT_MS), connect(PATIENT_MS)];
     await works(one.store);
     await works(other.store);
@@ -89,7 +89,7 @@ describe.skipIf(REDIS_SERVER === undefined).each(versions)('Redis behind %s', (_
     expect([...one.telemetry.events, ...other.telemetry.events]).toEqual([]);
   });
 
-  test('Redis itself forgets an entry no later than it ends, and sees no token in it', async () => {
+  test('Redis expires an entry in time and sees no token', async () => {
     const { store, sealed } = connect(PATIENT_MS);
     await works(store);
     await redis.directly((client) => client.flushAll());
@@ -103,19 +103,7 @@ describe.skipIf(REDIS_SERVER === undefined).each(versions)('Redis behind %s', (_
     });
   });
 
-  test('a server that never started costs one deadline, then nothing, and no error', async () => {
-    await redis.kill();
-    const { sealed, telemetry } = connect();
-    expect(await timed(() => sealed.get('token'))).toBeLessThan(CACHE_MS + SLACK_MS);
-    expect(await timed(() => sealed.set('token', 'value', soon()))).toBeLessThan(CACHE_MS / 2);
-    expect(await timed(() => sealed.delete('token'))).toBeLessThan(CACHE_MS / 2);
-    expect(await sealed.get('token')).toBeUndefined();
-    expect(telemetry.of('cache_fault').length).toBeGreaterThan(0);
-    await redis.restart();
-    await works(sealed);
-  });
-
-  test('a server killed while requests run costs no error and at most one deadline, and works again after a restart', async () => {
+  test('a killed server costs at most one deadline and works again after a restart', async () => {
     const { store } = connect();
     await works(store);
     let running = true;
@@ -138,7 +126,7 @@ describe.skipIf(REDIS_SERVER === undefined).each(versions)('Redis behind %s', (_
     await works(store);
   });
 
-  test('a server that is frozen costs one deadline, then nothing, and works again when it thaws', async () => {
+  test('a frozen server costs one deadline and works again when it thaws', async () => {
     const { store, telemetry } = connect();
     await works(store);
     redis.freeze();
@@ -150,38 +138,5 @@ describe.skipIf(REDIS_SERVER === undefined).each(versions)('Redis behind %s', (_
     expect(telemetry.events).toEqual([{ type: 'cache_fault', operation: 'get', detail: 'Error TIMEOUT' }]);
     redis.thaw();
     await works(store);
-  });
-
-  test.each(['garbage', '{"value":', '{"value":7}', '{"value":"v1.x.y"}', '[]', ''])(
-    'an entry that became %j is a miss, and the store still works',
-    async (garbage) => {
-      const { store, sealed } = connect(PATIENT_MS);
-      await works(store);
-      await redis.directly((client) => client.flushAll());
-      await sealed.set('token', 'value', soon());
-      await redis.directly(async (client) => {
-        for (const key of await client.keys('*')) await client.set(key, garbage);
-      });
-      expect(await sealed.get('token')).toBeUndefined();
-      await sealed.set('token', 'value', soon());
-      expect(await sealed.get('token')).toBe('value');
-    },
-  );
-
-  test('an entry swapped for that of another user is a miss', async () => {
-    const { store, sealed } = connect(PATIENT_MS);
-    await works(store);
-    for (const [name, kept] of Object.entries({ store, sealed })) {
-      await redis.directly((client) => client.flushAll());
-      await kept.set('anna', 'token of anna', soon());
-      const [anna = ''] = await redis.directly((client) => client.keys('*'));
-      await kept.set('bert', 'token of bert', soon());
-      await redis.directly(async (client) => {
-        const bert = (await client.keys('*')).find((key) => key !== anna) ?? '';
-        await client.copy(anna, bert, { REPLACE: true });
-      });
-      expect(await kept.get('anna'), name).toBe('token of anna');
-      expect(await kept.get('bert'), name).toBeUndefined();
-    }
   });
 });

@@ -51,7 +51,7 @@ describe.skipIf(REDIS_SERVER === undefined)('a Redis at an address', { timeout: 
     return { store, now: () => clock.now(), pass: (ms) => clock.advance(ms) };
   });
 
-  it('is shared by all who connect to it, and forgets an entry when its time is over', async () => {
+  it('is shared by its clients and expires entries', async () => {
     const [one, other] = [connect(), connect()];
     await one.set('key', 'value', LIFE_MS);
     expect(await other.get('key')).toBe('value');
@@ -60,14 +60,14 @@ describe.skipIf(REDIS_SERVER === undefined)('a Redis at an address', { timeout: 
     expect(await one.get('key')).toBeUndefined();
   });
 
-  it('is called over one connection by many callers at once', async () => {
+  it('uses one connection for many callers', async () => {
     const store = connect();
     await Promise.all(Array.from({ length: 50 }, (_, index) => store.set(String(index), 'value', LIFE_MS)));
     expect(await redis.directly((client) => client.dbSize())).toBe(50);
     expect(await connections()).toBe(1);
   });
 
-  it('holds nothing, and has no fault, while the first connection is being made', async () => {
+  it('is empty without a fault while the first connection is made', async () => {
     await redis.directly((client) => client.set('key', 'value'));
     redis.freeze();
     const telemetry = new RecordingTelemetry();
@@ -80,7 +80,7 @@ describe.skipIf(REDIS_SERVER === undefined)('a Redis at an address', { timeout: 
     await expect.poll(() => keyv.get('key')).toBe('value');
   });
 
-  it('is called over a new connection when the old one broke, at once', async () => {
+  it('reconnects at once after a broken connection', async () => {
     const store = connect();
     await store.set('key', 'value', LIFE_MS);
     await disconnectAll();
@@ -88,7 +88,7 @@ describe.skipIf(REDIS_SERVER === undefined)('a Redis at an address', { timeout: 
     expect(await store.get('key')).toBe('value');
   });
 
-  it('is a fault with a name while it is away, and works when it is back', async () => {
+  it('reports a fault while it is down and works again afterwards', async () => {
     await redis.kill();
     const telemetry = new RecordingTelemetry();
     const keyv = connect();
@@ -101,7 +101,7 @@ describe.skipIf(REDIS_SERVER === undefined)('a Redis at an address', { timeout: 
     expect(await keyv.get('key')).toBe('value');
   });
 
-  it('that fell silent is left, and called over a new connection', async () => {
+  it('that stops responding gets a new connection', async () => {
     const store = connect();
     await store.set('key', 'value', LIFE_MS);
     redis.freeze();
@@ -118,7 +118,7 @@ describe.skipIf(REDIS_SERVER === undefined)('a Redis at an address', { timeout: 
     }
   });
 
-  it('refuses a wrong password by name, and is not asked for ever', async () => {
+  it('names a wrong password and is not retried forever', async () => {
     await redis.directly((client) => client.sendCommand(['CONFIG', 'SET', 'requirepass', 'right-password']));
     const address = redis.url.replace('//', '//:wrong-password@');
     const telemetry = new RecordingTelemetry();
@@ -140,7 +140,7 @@ describe.skipIf(REDIS_SERVER === undefined)('a Redis at an address', { timeout: 
     await redis.restart();
   });
 
-  it('ends its connection when it is closed, also one still in the making, and holds nothing any more', async () => {
+  it('disconnects when it is closed, also while connecting', async () => {
     const [used, unused] = [connect(), connect()];
     await used.set('key', 'value', LIFE_MS);
     await Promise.all([used.close(), unused.close()]);
@@ -155,14 +155,14 @@ describe('the client library', () => {
     expect(isRedisLibraryInstalled()).toBe(true);
   });
 
-  it('is known to be missing', () => {
+  it('is reported missing when it is not installed', () => {
     const missing = (): never => {
       throw Object.assign(new Error('Cannot find package'), { code: 'ERR_MODULE_NOT_FOUND' });
     };
     expect(isRedisLibraryInstalled(missing)).toBe(false);
   });
 
-  it('is taken to be there where nothing can be resolved, as in a bundle', () => {
+  it('is assumed installed when nothing can be resolved, as in a bundle', () => {
     const unable = (): never => {
       throw new TypeError('import.meta.resolve is not a function');
     };

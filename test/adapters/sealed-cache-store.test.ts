@@ -55,8 +55,8 @@ cacheStoreContract('SealedCacheStore', () => {
   return { store, now: () => clock.now(), pass: (ms) => clock.advance(ms) };
 });
 
-describe('who reads the shared store', () => {
-  it('finds neither the token nor what it is for', async () => {
+describe('a reader of the shared store', () => {
+  it('finds neither the token nor its purpose', async () => {
     const { open, ...world } = new World();
     const { store, clock } = world;
     await store.set('["token","anna"]', TOKEN, clock.now() + 60_000);
@@ -66,13 +66,13 @@ describe('who reads the shared store', () => {
     }
   });
 
-  it('finds keys of one form: the prefix of the site and a SHA-256', async () => {
+  it('finds keys made of the site prefix and a SHA-256', async () => {
     const world = new World();
     await world.keep('["token","anna"]');
     expect(world.open.only[0]).toBe(`site:${createHash('sha256').update('["token","anna"]').digest('hex')}`);
   });
 
-  it('cannot see that an entry is the same as before', async () => {
+  it('cannot tell that an entry is the same as before', async () => {
     const world = new World();
     await world.keep('token');
     const [, before] = world.open.only;
@@ -81,8 +81,8 @@ describe('who reads the shared store', () => {
   });
 });
 
-describe('who writes to the shared store', () => {
-  it('cannot put the entry of one user under the key of another', async () => {
+describe('a writer to the shared store', () => {
+  it('cannot move an entry to another key', async () => {
     const world = new World();
     await world.keep('anna', 'token of anna');
     const [, sealed] = world.open.only;
@@ -93,7 +93,7 @@ describe('who writes to the shared store', () => {
     expect(world.faults).toEqual(['open']);
   });
 
-  it('cannot change a single bit', async () => {
+  it('cannot change a bit', async () => {
     const world = new World();
     await world.keep('token');
     const [key, sealed] = world.open.only;
@@ -108,7 +108,7 @@ describe('who writes to the shared store', () => {
     expect(world.faults).toHaveLength(bytes.length * 8);
   });
 
-  it('cannot cut the tag short, or an entry', async () => {
+  it('cannot shorten an entry', async () => {
     const world = new World();
     await world.keep('token');
     const [key, sealed] = world.open.only;
@@ -119,7 +119,7 @@ describe('who writes to the shared store', () => {
     expect(world.faults).toHaveLength(sealed.length);
   });
 
-  it('cannot pass an entry off as one of another version', async () => {
+  it('cannot change the version of an entry', async () => {
     const world = new World();
     await world.keep('token');
     const [key, sealed] = world.open.only;
@@ -128,7 +128,7 @@ describe('who writes to the shared store', () => {
     expect(world.faults).toEqual(['open']);
   });
 
-  it('cannot keep an entry alive: its end is sealed with it', async () => {
+  it('cannot extend the life of an entry', async () => {
     const world = new World();
     await world.keep('token');
     world.clock.advance(60_000);
@@ -137,7 +137,7 @@ describe('who writes to the shared store', () => {
     expect(world.faults).toEqual([]);
   });
 
-  it.each(['', 'garbage', '..', 'v1..', 'v1.x.y', '{"value":1}'])('has %j read as a miss', async (garbage) => {
+  it.each(['', 'garbage', '..', 'v1..', 'v1.x.y', '{"value":1}'])('causes a miss with %j', async (garbage) => {
     const world = new World();
     await world.keep('token');
     world.open.entries.set(world.open.only[0], garbage);
@@ -146,24 +146,21 @@ describe('who writes to the shared store', () => {
   });
 });
 
-describe('sealing keys can change:', () => {
-  it.each(['first', 'last'])(
-    'with the new key %s, processes with either key and with both read each other',
-    async (place) => {
-      const world = new World();
-      await world.keep('token');
-      const next = newKey();
-      const rotated = place === 'first' ? world.sealedBy(next, world.key) : world.sealedBy(world.key, next);
-      expect(await rotated.get('token')).toBe(TOKEN);
-      await rotated.set('token', 'again', world.clock.now() + 60_000);
-      expect(await rotated.get('token')).toBe('again');
-      expect(await world.sealedBy(next).get('token')).toBe('again');
-      expect(await world.store.get('token')).toBe('again');
-      expect(await world.sealedBy(newKey()).get('token')).toBeUndefined();
-    },
-  );
+describe('rotated sealing keys', () => {
+  it.each(['first', 'last'])('with the new key %s are read by processes with either key or both', async (place) => {
+    const world = new World();
+    await world.keep('token');
+    const next = newKey();
+    const rotated = place === 'first' ? world.sealedBy(next, world.key) : world.sealedBy(world.key, next);
+    expect(await rotated.get('token')).toBe(TOKEN);
+    await rotated.set('token', 'again', world.clock.now() + 60_000);
+    expect(await rotated.get('token')).toBe('again');
+    expect(await world.sealedBy(next).get('token')).toBe('again');
+    expect(await world.store.get('token')).toBe('again');
+    expect(await world.sealedBy(newKey()).get('token')).toBeUndefined();
+  });
 
-  it('an entry sealed with two keys and changed anywhere is never another text', async () => {
+  it('never open a changed entry to another text', async () => {
     const world = new World();
     const rotated = world.sealedBy(newKey(), world.key);
     await rotated.set('token', TOKEN, world.clock.now() + 60_000);
@@ -178,14 +175,14 @@ describe('sealing keys can change:', () => {
     }
   });
 
-  it('without the old key its entries are misses, and the log says so', async () => {
+  it('miss entries of a removed key, with a fault in the log', async () => {
     const world = new World();
     await world.keep('token');
     expect(await world.sealedBy(newKey()).get('token')).toBeUndefined();
     expect(world.faults).toEqual(['open']);
   });
 
-  it('a key of the same id with other bytes opens nothing', async () => {
+  it('do not open an entry of another key with the same id', async () => {
     const world = new World();
     await world.keep('token');
     expect(await world.sealedBy({ ...newKey(), id: world.key.id }).get('token')).toBeUndefined();
@@ -202,7 +199,7 @@ describe('a sealing key', () => {
     'base64 with a line end': `${bytes.toString('base64')}\n`,
   };
 
-  it.each(Object.entries(forms))('may be written in %s', (_form, text) => {
+  it.each(Object.entries(forms))('can be written in %s', (_form, text) => {
     const reading = readSealingKey(secret(text));
     expect(reading.kind === 'key' && reading.key.key.export()).toEqual(bytes);
   });
@@ -222,7 +219,7 @@ describe('a sealing key', () => {
     'hex with a slip': `${bytes.toString('hex').slice(1)}g`,
   };
 
-  it.each(Object.entries(refused))('may not be %s, and the reason shows no value', (_name, text) => {
+  it.each(Object.entries(refused))('cannot be %s, and is not quoted', (_name, text) => {
     const reading = readSealingKey(secret(text));
     expect(reading).toMatchObject({
       kind: 'unusable',
@@ -231,12 +228,12 @@ describe('a sealing key', () => {
     if (text !== '') expect(JSON.stringify(reading)).not.toContain(text);
   });
 
-  it('has an id that tells two keys apart', () => {
+  it('has an id of its own', () => {
     expect(newKey().id).toMatch(/^[\w-]{8}$/);
     expect(newKey().id).not.toBe(newKey().id);
   });
 
-  it('shows in no print of a key or of a store', () => {
+  it('shows in no print of a key or a store', () => {
     const { store, key } = new World();
     const hex = key.key.export().toString('hex');
     const prints = [store, key].map((value) => inspect(value, { depth: 12, showHidden: true }) + JSON.stringify(value));

@@ -38,7 +38,7 @@ describe('over HTTP/2', () => {
   const serveHttp2 = (body: () => HttpBody, sendIdleMs: number) =>
     serve(createHttp2Server(), listenerOf(handlerOf(body, sendIdleMs)));
 
-  it('a stream that the browser takes nothing of is reset, and no other of its connection', async () => {
+  it('resets a stream that the browser does not read, and no other of its connection', async () => {
     const { body, givenUp } = endless();
     const { url } = await serveHttp2(() => body, 200);
     const visitor = await arrive(url);
@@ -48,14 +48,14 @@ describe('over HTTP/2', () => {
     expect(await (await visitor.visit({ path: '/api/a2a' })).text()).toBe('short');
   });
 
-  it('a body handed over whole is cut too', async () => {
+  it('cuts a whole body that the browser does not read', async () => {
     const { url, closed } = await serveHttp2(() => LONG, 200);
     const reply = await (await arrive(url)).visit({ method: 'GET', path: PATH });
     await closed;
     expect((await reply.ending()).bytes.length).toBeLessThan(LONG.length);
   });
 
-  it('a body handed over whole arrives at a browser that takes it slowly', async () => {
+  it('sends a whole body to a slow browser', async () => {
     const { url } = await serveHttp2(() => LONG, 1_000);
     const visitor = await arrive(url);
     const { stream } = visitor.start({ method: 'GET', path: PATH });
@@ -70,7 +70,7 @@ describe('over HTTP/2', () => {
     expect(received).toBe(LONG.length);
   });
 
-  it('the connection that holds most ends when the memory of responses is full, and neither the newcomer nor another', async () => {
+  it('closes the connection that holds most when the memory of responses is full', async () => {
     const budget = new SendBudget(60 * MIB);
     const { url } = await serve(createHttp2Server(), listenerOf(sizedHandler(), budget));
     const holds = async (mib: number) => {
@@ -89,7 +89,7 @@ describe('over HTTP/2', () => {
     await vi.waitFor(() => expect(budget.heldBytes).toBe(0));
   });
 
-  it('a connection that takes nothing at all ends', async () => {
+  it('closes a connection that reads nothing', async () => {
     const { body, givenUp } = endless();
     const { url, closed } = await serveHttp2(() => body, 200);
     const { hostname, port } = new URL(url);

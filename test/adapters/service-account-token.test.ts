@@ -48,7 +48,7 @@ async function verified(token: string): Promise<JWTPayload> {
 }
 
 describe('a service account token', () => {
-  it('is verified by the platform with the public key alone', async () => {
+  it('is verified with the public key alone', async () => {
     expect(await verified(await tokenOf(provider({ newId: () => 'id-1' })))).toEqual({
       iss: 'site-1-issuer',
       sub: 'site-1-subject',
@@ -59,7 +59,7 @@ describe('a service account token', () => {
     });
   });
 
-  it('lives for exactly five minutes (spec §5.2), and says so', async () => {
+  it('lives for five minutes (spec §5.2)', async () => {
     expect(await provider().issue(now)).toMatchObject({ kind: 'token', token: { expiresAt: 1_800_000_300_000 } });
     const { iat, exp } = await verified(await tokenOf(provider()));
     expect(Number(exp) - Number(iat)).toBe(300);
@@ -69,7 +69,7 @@ describe('a service account token', () => {
     expect(decodeProtectedHeader(await tokenOf(provider()))).toEqual({ alg: 'RS256', typ: 'JWT', kid: 'key-7' });
   });
 
-  it('has no kid when no keyId is supplied', async () => {
+  it('has no key id when none is configured', async () => {
     expect(decodeProtectedHeader(await tokenOf(provider({ keyId: '' })))).toEqual({ alg: 'RS256', typ: 'JWT' });
   });
 
@@ -82,7 +82,7 @@ describe('a service account token', () => {
     expect((await verified(await tokenOf(provider({ audience }))))['aud']).toEqual(aud);
   });
 
-  it('has no issuer and no subject when they are empty', async () => {
+  it('has no issuer and subject when they are empty', async () => {
     const payload = await verified(await tokenOf(provider({ issuer: '', subject: '' })));
     expect(Object.keys(payload).sort()).toEqual(['aud', 'exp', 'iat', 'jti']);
   });
@@ -94,19 +94,19 @@ describe('a service account token', () => {
     expect(ids[0]).not.toBe(ids[1]);
   });
 
-  it('carries further claims', async () => {
+  it('contains further claims', async () => {
     const payload = await verified(await tokenOf(provider({ claims: { org: 'acme', roles: ['reader'] } })));
     expect(payload).toMatchObject({ org: 'acme', roles: ['reader'] });
   });
 
-  it('does not let further claims replace a registered one, supplied or not', async () => {
+  it('keeps its registered claims', async () => {
     const claims = { iss: 'x', sub: 'x', aud: 'x', iat: 1, exp: 9_999_999_999, nbf: 1, jti: 'x' };
     const expected = { iat: issuedAt, exp: issuedAt + 300, jti: 'id' };
     const left = { audience: false, issuer: '', subject: '', claims, newId: () => 'id' } as const;
     expect(await verified(await tokenOf(provider(left)))).toEqual(expected);
   });
 
-  it('keeps the claims it was configured with when the caller changes the object', async () => {
+  it('keeps its claims when the caller changes the object', async () => {
     const claims: Record<string, unknown> = { org: 'acme' };
     const source = provider({ claims });
     claims['org'] = 'other';

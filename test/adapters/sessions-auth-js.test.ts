@@ -4,7 +4,7 @@ import type { SessionToken } from '../../src/ports/session-token-source.js';
 import { ask, NodeResponse, rejects, visit } from '../support/session-visit.js';
 
 describe('Auth.js', () => {
-  it('is called without arguments for a Web request, which it would take for middleware', async () => {
+  it('is called without arguments for a Web request', async () => {
     const calls: unknown[][] = [];
     const auth = (...parameters: unknown[]): Promise<object> => {
       calls.push(parameters);
@@ -32,31 +32,31 @@ describe('Auth.js', () => {
       { kind: 'expired', detail: 'RefreshAccessTokenError' },
     ],
   };
-  it.each(Object.entries(sessions))('understands %s', async (_name, [session, answer]) => {
+  it.each(Object.entries(sessions))('reads %s', async (_name, [session, answer]) => {
     expect(await ask(authJsSession(() => Promise.resolve(session)))).toEqual(answer);
     expect(await ask(nextAuthSession(() => Promise.resolve(session)))).toEqual(answer);
   });
 
-  it('is told where the site keeps the token', async () => {
+  it('reads the token where the site keeps it', async () => {
     const accessToken = (session: { tokens: { at: string } }): string => session.tokens.at;
     const source = authJsSession(() => Promise.resolve({ tokens: { at: 't' } }), { accessToken });
     expect(await ask(source)).toEqual({ kind: 'token', accessToken: 't' });
   });
 
-  it('with a session that holds no token says what to add, and does not ask to sign in', async () => {
+  it('without an access token says what to add', async () => {
     const source = authJsSession(() => Promise.resolve({ user: { name: 'Anna' } }));
     await expect(ask(source)).rejects.toThrow(
       'The Auth.js session holds no access token. Add it in the "jwt" and "session" callbacks of Auth.js',
     );
   });
 
-  it('that breaks throws without its words', async () => {
+  it('that throws hides the message', async () => {
     await expect(ask(authJsSession(rejects({ name: 'JWTSessionError' })))).rejects.toThrow(
       /^Auth.js could not return the token: JWTSessionError$/,
     );
   });
 
-  it('getToken gets the cookies parsed and the headers, whatever the framework did', async () => {
+  it('getToken gets parsed cookies and headers', async () => {
     const calls: { req: { headers: Headers; cookies: object } }[] = [];
     const getToken = (parameters: (typeof calls)[number]): Promise<object> => {
       calls.push(parameters);

@@ -5,7 +5,7 @@ import { ask, jwt, NodeResponse, rejects, visit } from '../support/session-visit
 
 describe('Auth0 (nextjs-auth0)', () => {
   it.each([{ name: 'bad eyJhbGciOi.secret' }, { code: 'eyJhbGciOi secret' }, 'secret', null])(
-    'throws without what a library hid in the name or code of its error (%j)',
+    'hides what a library put into the name or code of its error (%j)',
     async (error) => {
       const rejecting = (): Promise<never> => Promise.reject(Object(error) as Error);
       const asking = ask(auth0Session({ getAccessToken: rejecting }));
@@ -22,7 +22,7 @@ describe('Auth0 (nextjs-auth0)', () => {
     },
   });
 
-  it('gives the token with its end in milliseconds, and user and organization of its JWT', async () => {
+  it('returns token, end, user and organization', async () => {
     const token = jwt({ iss: 'https://t.auth0.com/', sub: 'auth0|1', org_id: 'org_1' });
     expect(await ask(auth0Session(client(token)))).toEqual({
       kind: 'token',
@@ -34,7 +34,7 @@ describe('Auth0 (nextjs-auth0)', () => {
     });
   });
 
-  it('gives the tenant of each token, in one session too', async () => {
+  it('returns the organization of each token', async () => {
     const organizations = ['org_1', 'org_2', undefined];
     const switching = {
       getAccessToken: () =>
@@ -57,13 +57,13 @@ describe('Auth0 (nextjs-auth0)', () => {
     jwt({ iss: 'https://t', sub: 1 }),
     jwt({ iss: 'https://t', sub: '' }),
     jwt({ iss: '', sub: 'x' }),
-  ])('names no user for the token %s', async (token) => {
+  ])('returns no user for the token %s', async (token) => {
     const found = await ask(auth0Session(client(token)));
     expect(found).not.toHaveProperty('subject');
     expect(found).not.toHaveProperty('issuer');
   });
 
-  it('is asked without a request in the App Router, and with both objects in the Pages Router', async () => {
+  it('is called without a request in the App Router and with both objects in the Pages Router', async () => {
     const calls: unknown[][] = [];
     const source = auth0Session(client('t', calls));
     const [request, response] = [{ headers: {} }, new NodeResponse()];
@@ -73,7 +73,7 @@ describe('Auth0 (nextjs-auth0)', () => {
     expect(calls[1]?.[0]).toBe(request);
   });
 
-  it('lets a refreshed cookie follow the token to the requests that share it', async () => {
+  it('copies a refreshed cookie to requests that share the token', async () => {
     const found = await ask(auth0Session(client('t')), visit({}, new NodeResponse()));
     const [other, late] = [new NodeResponse(), new NodeResponse()];
     late.headersSent = true;
@@ -91,7 +91,7 @@ describe('Auth0 (nextjs-auth0)', () => {
       { kind: 'expired', reason: 'expired', detail: 'the refresh failed: invalid_grant' },
     ],
   };
-  it.each(Object.entries(answers))('tells %s from a breakage', async (_name, [facts, answer]) => {
+  it.each(Object.entries(answers))('reports %s as such', async (_name, [facts, answer]) => {
     expect(await ask(auth0Session({ getAccessToken: rejects(facts) }))).toEqual(answer);
   });
 
@@ -100,7 +100,7 @@ describe('Auth0 (nextjs-auth0)', () => {
     { name: 'AccessTokenError', code: 'failed_to_refresh_token', cause: { code: 'invalid_client' } },
     { name: 'DiscoveryError', code: 'discovery_error' },
     { name: 'TypeError', code: 'invalid_grant' },
-  ])('throws without a word of the library when the provider is down or refuses the site (%j)', async (facts) => {
+  ])('throws without the message of the library when the provider fails (%j)', async (facts) => {
     const asking = ask(auth0Session({ getAccessToken: rejects(facts) }));
     await expect(asking).rejects.toThrow(`Auth0 could not return the token: ${facts.name} ${facts.code}`);
     await asking.catch((error: Error) =>

@@ -31,7 +31,7 @@ describe('better-auth 1.7', () => {
   const source = (auth: Parameters<typeof betterAuthSession>[0], options: BetterAuthOptions = {}): SessionTokenSource =>
     betterAuthSession(auth, { providerId: 'microsoft', ...options });
 
-  it('gives the token of the linked account, its end, and user and tenant of its ID token', async () => {
+  it('returns token, end, user and tenant of the linked account', async () => {
     const idToken = jwt({ iss: 'https://login.example', sub: 's', tid: 't' });
     const auth = answers({ accessToken: 't', accessTokenExpiresAt: end, scopes: [], idToken });
     expect(await ask(source(auth))).toEqual({
@@ -44,14 +44,14 @@ describe('better-auth 1.7', () => {
     });
   });
 
-  it('names nobody where the provider gives no ID token', async () => {
+  it('returns no user without an ID token', async () => {
     expect(await ask(source(answers({ accessToken: 't', idToken: undefined })))).toEqual({
       kind: 'token',
       accessToken: 't',
     });
   });
 
-  it('is asked with the visitor’s headers for the account of the provider', async () => {
+  it('is called with the visitor’s headers for the account of the provider', async () => {
     const asked: { body?: object; headers: Headers; returnHeaders?: boolean }[] = [];
     const api = {
       listUserAccounts: (context: (typeof asked)[number]): Promise<object> => {
@@ -71,20 +71,20 @@ describe('better-auth 1.7', () => {
     expect(asked[1]).toMatchObject({ body: { accountId: 'row-2' }, returnHeaders: true });
   });
 
-  it('is asked for the account in its cookie where the site has no database', async () => {
+  it('reads the account cookie without a database', async () => {
     const noDatabase = { ...answers({ accessToken: 't' }).api, listUserAccounts: rejects({}) };
     const found = ask(betterAuthSession({ api: noDatabase }, { useAccountCookie: true }));
     expect(await found).toMatchObject({ kind: 'token', accessToken: 't' });
   });
 
   it.each([{}, { providerId: '' }, { useAccountCookie: false }, { providerId: 'microsoft', useAccountCookie: true }])(
-    'needs a provider or the cookie, and not both: %j',
+    'requires either a provider or the cookie: %j',
     (options) => {
       expect(() => betterAuthSession(answers({}), options)).toThrow('"providerId"');
     },
   );
 
-  it('has its cookies written on the response, and on those of the requests that share the token', async () => {
+  it('writes its cookies to every response that shares the token', async () => {
     const [first, other] = [new NodeResponse(), new NodeResponse()];
     const found = await ask(source(answers({ accessToken: 't' }, ['account=new'])), visit({}, first));
     if (found.kind === 'token') found.adopt?.(visit({}, other));
@@ -99,16 +99,16 @@ describe('better-auth 1.7', () => {
       { kind: 'expired', reason: 'interaction' },
     ],
   };
-  it.each(Object.entries(refusals))('tells %s from a breakage', async (_name, [facts, answer]) => {
+  it.each(Object.entries(refusals))('reports %s as such', async (_name, [facts, answer]) => {
     expect(await ask(source(refuses(facts)))).toMatchObject(answer);
   });
 
-  it('with no account of this provider asks the user to link one', async () => {
+  it('asks the user to link a missing account', async () => {
     const found = ask(betterAuthSession(answers({ accessToken: 't' }), { providerId: 'github' }));
     expect(await found).toMatchObject({ kind: 'expired', reason: 'interaction' });
   });
 
-  it('throws for everything else, and an account without a token is expired', async () => {
+  it('throws for other errors, and an account without a token is expired', async () => {
     const asking = ask(
       source(refuses({ name: 'APIError', statusCode: 400, body: { code: 'PROVIDER_NOT_SUPPORTED' } })),
     );

@@ -17,7 +17,7 @@ describe('express-openid-connect', () => {
   const request = (facts: object, appSession: object = {}): RequestContext =>
     visit({ appSession, oidc: { refreshToken: 'r', idTokenClaims: { iss: 'https://t', sub: '1' }, ...facts } });
 
-  it('gives a token that is good as it is', async () => {
+  it('returns a token that is still good without a refresh', async () => {
     const before = Date.now();
     const found = await ask(source, request({ accessToken: token('good', false), refreshToken: undefined }));
     expect(found).toMatchObject({ kind: 'token', accessToken: 'good', issuer: 'https://t', subject: '1' });
@@ -26,7 +26,7 @@ describe('express-openid-connect', () => {
     expect(found.kind === 'token' && found.expiresAt).toBeLessThanOrEqual(Date.now() + IN_A_MINUTE * 1_000);
   });
 
-  it('gives the organization of the access token; where that names none, of the ID token', async () => {
+  it('reads the organization from the access token, else from the ID token', async () => {
     const idTokenClaims = { iss: 'https://t', sub: '1', org_id: 'of the sign-in' };
     const switched = token(jwt({ org_id: 'switched to' }), false);
     expect(await ask(source, request({ accessToken: switched, idTokenClaims }))).toMatchObject({
@@ -47,7 +47,7 @@ describe('express-openid-connect', () => {
     expect(found).toMatchObject({ kind: 'token', accessToken: 'new' });
   });
 
-  it('carries the refreshed session over, so that no other response puts the spent refresh token back', async () => {
+  it('carries the refreshed session over, so no other response restores the spent refresh token', async () => {
     const session = { access_token: 'old', refresh_token: 'spent', cart: 'of the first request' };
     const refresh = (): Promise<never> => {
       Object.assign(session, { access_token: 'new', refresh_token: 'good' });
@@ -77,7 +77,7 @@ describe('express-openid-connect', () => {
       await ask(source, request({ accessToken: token('old', true, refreshOf(session)) }, session));
     };
 
-    it('is written refreshed on an answer that is still under way', async () => {
+    it('is written refreshed on a response that has not begun', async () => {
       const [session, sharing, other] = [signedIn(), signedIn(), signedIn('of somebody else')];
       const found = await underWay(session, new EventEmitter());
       if (found.kind === 'token') found.adopt?.(visit({ appSession: sharing }, new EventEmitter()));
@@ -88,7 +88,7 @@ describe('express-openid-connect', () => {
       expect(other).toEqual(signedIn('of somebody else'));
     });
 
-    it('is left alone, and not held, once its answer is out', async () => {
+    it('is left alone and not held once its response has ended', async () => {
       const [session, response] = [signedIn(), new EventEmitter()];
       await underWay(session, response);
       await underWay(session, response);
@@ -99,7 +99,7 @@ describe('express-openid-connect', () => {
     });
   });
 
-  it('names a session by its refresh token, since its cookie changes with each answer', () => {
+  it('names a session by its refresh token, as its cookie changes with each response', () => {
     expect(source.sessionVersion?.(request({ refreshToken: 'r7' }))).toBe('r7');
     expect(source.sessionVersion?.(request({ refreshToken: undefined }))).toBeUndefined();
     expect(source.sessionVersion?.(visit({}))).toBeUndefined();
@@ -121,19 +121,19 @@ describe('express-openid-connect', () => {
       { kind: 'expired', reason: 'interaction' },
     ],
   };
-  it.each(Object.entries(answers))('tells %s from a breakage', async (_name, [facts, answer]) => {
+  it.each(Object.entries(answers))('maps %s to its outcome', async (_name, [facts, answer]) => {
     expect(await ask(source, request(facts))).toMatchObject(answer);
   });
 
   it.each([{ error: 'invalid_client', code: 'OAUTH_RESPONSE_BODY_ERROR' }, { code: 'ECONNREFUSED' }])(
-    'throws when the provider is down or refuses the site (%j)',
+    'throws when the provider is down or rejects the site: %j',
     async (facts) => {
       const asking = ask(source, request({ accessToken: token('old', true, rejects(facts)) }));
       await expect(asking).rejects.toThrow(`express-openid-connect could not return the token: Error ${facts.code}`);
     },
   );
 
-  it('says when its middleware is missing', async () => {
+  it('names its missing middleware', async () => {
     await expect(ask(source, visit({}))).rejects.toThrow('mount auth() of express-openid-connect first');
   });
 });

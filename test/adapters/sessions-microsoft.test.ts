@@ -12,7 +12,7 @@ describe('msal-node', () => {
     msalSession({ client: { acquireTokenSilent }, account: ({ session }) => session, scopes: ['api://a/.default'] });
   const signedIn = visit({ session: account });
 
-  it('gives the token of the account in the session', async () => {
+  it('returns the token of the account in the session', async () => {
     const asked: object[] = [];
     const found = source((request) => {
       asked.push(request);
@@ -31,7 +31,7 @@ describe('msal-node', () => {
     ]);
   });
 
-  it('may have one client per visitor', async () => {
+  it('takes one client per visitor', async () => {
     const client = ({ name }: { name: string }) => ({
       acquireTokenSilent: () => Promise.resolve({ ...result, accessToken: name }),
     });
@@ -39,7 +39,7 @@ describe('msal-node', () => {
     expect(await ask(own, visit({ name: 'anna' }))).toMatchObject({ accessToken: 'anna' });
   });
 
-  it('without an account in the session nobody is signed in, and msal-node is not asked', async () => {
+  it('reports no session without an account and does not call msal-node', async () => {
     expect(await ask(source(rejects({})), visit({}))).toEqual({ kind: 'no-session' });
   });
 
@@ -51,12 +51,12 @@ describe('msal-node', () => {
     ['consent_required', { kind: 'expired', reason: 'interaction' }],
     ['interrupted_user', { kind: 'expired', reason: 'interaction' }],
   ];
-  it.each(refusals)('tells %s from a breakage', async (errorCode, answer) => {
+  it.each(refusals)('maps %s to its outcome', async (errorCode, answer) => {
     const facts = { name: 'InteractionRequiredAuthError', errorCode };
     expect(await ask(source(rejects(facts)), signedIn)).toMatchObject(answer);
   });
 
-  it('throws when Entra is down or refuses the site', async () => {
+  it('throws when Entra is down or rejects the site', async () => {
     const asking = ask(source(rejects({ name: 'ServerError', errorCode: 'invalid_client' })), signedIn);
     await expect(asking).rejects.toThrow('msal-node could not return the token: ServerError invalid_client');
     expect(
@@ -137,14 +137,14 @@ describe('Easy Auth', () => {
     expect(forged).not.toHaveProperty('subject');
   });
 
-  it('trusts no list of headers, which only a visitor could have made', async () => {
+  it('ignores a header given more than once', async () => {
     const doubled = { 'x-ms-token-aad-access-token': ['t', 'other'] };
     expect(await ask(easyAuthSession({ behindAppService: true }), visit({}, undefined, doubled))).toEqual({
       kind: 'no-session',
     });
   });
 
-  it('cannot be switched on by accident', () => {
+  it('requires behindAppService: true', () => {
     expect(() => easyAuthSession({} as never)).toThrow('Missing option "behindAppService" of easyAuthSession.');
     expect(() => easyAuthSession({ behindAppService: 'yes' } as never)).toThrow(
       'Invalid value for "behindAppService" of easyAuthSession.',

@@ -17,8 +17,8 @@ import type { SessionToken, SessionTokenSource } from '../../src/ports/session-t
 import { sessionTokenSourceContract } from '../contracts/session-token-source.contract.js';
 import { ask, rejects, visit } from '../support/session-visit.js';
 
-describe('sessions of the site’s own', () => {
-  it('iron-session is opened with request and response, and its token read', async () => {
+describe('session sources of a site', () => {
+  it('open iron-session with request and response and read its token', async () => {
     const opened: unknown[][] = [];
     const open = (...pair: unknown[]): Promise<object> => {
       opened.push(pair);
@@ -34,7 +34,7 @@ describe('sessions of the site’s own', () => {
     expect(own.sessionCookies).toEqual(['site']);
   });
 
-  it('Passport’s user and express-session are read where the site keeps the token', async () => {
+  it('read the token from the user of Passport and from express-session', async () => {
     const request = visit({ session: { accessToken: 's', tokens: { at: 'own' } }, user: { accessToken: 'u' } });
     expect(await ask(expressSession(), request)).toEqual({ kind: 'token', accessToken: 's' });
     expect(await ask(passportSession(), request)).toEqual({ kind: 'token', accessToken: 'u' });
@@ -46,11 +46,11 @@ describe('sessions of the site’s own', () => {
   it.each([
     ['Passport', passportSession, { user: null }],
     ['cookie-session', expressSession, { session: null }],
-  ])('takes what %s leaves after sign-out for no session', async (_library, source, request) => {
+  ])('report no session after sign-out with %s', async (_library, source, request) => {
     expect(await ask(source(), visit(request))).toEqual({ kind: 'no-session' });
   });
 
-  it('keeps the cookies a site names, and whether the session is in them', () => {
+  it('keep the configured cookies and whether they hold the session', () => {
     const options = { sessionCookies: ['site'], sessionInCookie: true };
     const account = { client: () => undefined as never, account: () => null, scopes: ['api'] };
     const sources: readonly (readonly [SessionTokenSource, SessionTokenSource])[] = [
@@ -69,7 +69,7 @@ describe('sessions of the site’s own', () => {
     expect(auth0Session({} as never, { sessionInCookie: false }).sessionInCookie).toBe(false);
   });
 
-  it('has the name the site gives it, and none otherwise', () => {
+  it('have the configured name, else none', () => {
     const account = { client: () => undefined as never, account: () => null, scopes: ['api'] };
     const auth = { api: { getAccessToken: rejects({}), listUserAccounts: rejects({}) } };
     const sources: readonly ((name?: string) => SessionTokenSource)[] = [
@@ -94,7 +94,7 @@ describe('sessions of the site’s own', () => {
     }
   });
 
-  it('names the user by what the site says its session holds', async () => {
+  it("name the user by the subject of the site's own function", async () => {
     const session = { accessToken: 't', user: { id: 'row-7' } };
     const subject = (one: typeof session): string => one.user.id;
     const named = { kind: 'token', accessToken: 't', subject: 'row-7' };
@@ -116,32 +116,29 @@ describe('sessions of the site’s own', () => {
     });
   });
 
-  it('a function may say more than the token', async () => {
+  it('pass on expiry and subject of a function', async () => {
     const token: SessionToken = { kind: 'token', accessToken: 't', expiresAt: 7, subject: 'iss|anna' };
     expect(await ask(fromFunction(() => token))).toEqual(token);
     expect(fromFunction(() => null, { sessionCookies: ['sid'] }).sessionCookies).toEqual(['sid']);
     expect(fromFunction(() => null)).not.toHaveProperty('sessionCookies');
   });
 
-  it.each([null, undefined, ''])('a function that gives %j found nobody', async (nothing) => {
+  it.each([null, undefined, ''])('report no session when a function returns %j', async (nothing) => {
     expect(await ask(fromFunction(() => nothing))).toEqual({ kind: 'no-session' });
   });
 
-  it.each([{}, { accessToken: 't' }, 7, true, []])(
-    'a function that gives %j is wrong, and nothing goes out',
-    async (value) => {
-      await expect(ask(fromFunction(() => value as never))).rejects.toThrow('that is not a token');
-    },
-  );
+  it.each([{}, { accessToken: 't' }, 7, true, []])('throw when a function returns %j', async (value) => {
+    await expect(ask(fromFunction(() => value as never))).rejects.toThrow('that is not a token');
+  });
 });
 
-describe('what a site has is understood:', () => {
-  it('a session source stays what it is', () => {
+describe('a session source of any kind', () => {
+  it('is used unchanged when it is a SessionTokenSource', () => {
     const source: SessionTokenSource = { getToken: () => Promise.resolve({ kind: 'no-session' }) };
     expect(asSessionTokenSource(source)).toBe(source);
   });
 
-  it('takes an Auth0 client for a source of tokens', async () => {
+  it('can be an Auth0 client', async () => {
     const client = { getAccessToken: () => Promise.resolve({ token: 't', expiresAt: 1 }) };
     expect(await ask(asSessionTokenSource(client))).toMatchObject({
       kind: 'token',
@@ -150,14 +147,14 @@ describe('what a site has is understood:', () => {
     });
   });
 
-  it('a function that wants the request gets it, and what the token is for', async () => {
+  it('can be a function of the request and the audience', async () => {
     const source = asSessionTokenSource(
       ({ user }: { user: string }, { audience }) => `${user} for ${String(audience)}`,
     );
     expect(await ask(source, visit({ user: 'anna' }), { audience: 'a' })).toMatchObject({ accessToken: 'anna for a' });
   });
 
-  it('a function that wants nothing: Auth.js’s, or one that finds the request itself', async () => {
+  it('can be a function without parameters, such as that of Auth.js', async () => {
     expect(await ask(asSessionTokenSource(() => Promise.resolve({ accessToken: 't' })))).toMatchObject({
       accessToken: 't',
     });
@@ -165,7 +162,7 @@ describe('what a site has is understood:', () => {
     expect(await ask(asSessionTokenSource(() => null))).toEqual({ kind: 'no-session' });
   });
 
-  it('one object gives one source, so that all routes share a refresh', () => {
+  it('is one source per object, so all routes share a refresh', () => {
     const auth = (): Promise<null> => Promise.resolve(null);
     expect(asSessionTokenSource(auth)).toBe(asSessionTokenSource(auth));
     expect(asSessionTokenSource(auth)).not.toBe(asSessionTokenSource(() => null));
@@ -182,7 +179,7 @@ describe('what a site has is understood:', () => {
     null: [null, 'a session source is'],
     'a text': ['token', 'a session source is'],
   };
-  it.each(Object.entries(wrong))('not %s, and the error says what to do', (_name, [like, text]) => {
+  it.each(Object.entries(wrong))('is rejected with advice when it is %s', (_name, [like, text]) => {
     expect(() => asSessionTokenSource(like as SessionTokenLike)).toThrow(TypeError);
     expect(() => asSessionTokenSource(like as SessionTokenLike)).toThrow(text);
   });
@@ -193,15 +190,4 @@ sessionTokenSourceContract('expressSession', () => ({
   signedIn: visit({ session: { accessToken: 'of-anna' } }),
   accessToken: 'of-anna',
   signedOut: visit({}),
-}));
-sessionTokenSourceContract('auth0Session', () => ({
-  source: auth0Session({
-    getAccessToken: (request: { user?: string }) =>
-      request.user === undefined
-        ? rejects({ code: 'missing_session' })()
-        : Promise.resolve({ token: 'of-anna', expiresAt: 9 }),
-  }),
-  signedIn: visit({ user: 'anna' }, {}),
-  accessToken: 'of-anna',
-  signedOut: visit({}, {}),
 }));

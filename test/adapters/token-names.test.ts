@@ -18,7 +18,7 @@ describe('the tenant of a token', () => {
     expect(tenantName(claims)).toEqual(tenant === undefined ? {} : { tenant });
   });
 
-  it('is all of those it names, so that a switch of either is another tenant', () => {
+  it('combines all its claims, so another value of either is another tenant', () => {
     const names = [
       { tid: 'a', org_id: 'b' },
       { tid: 'a', org_id: 'c' },
@@ -29,14 +29,14 @@ describe('the tenant of a token', () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  it('is that of the first token that names one', () => {
+  it('is read from the first token that names one', () => {
     expect(tenantName(undefined, {}, { tid: 'a' }, { tid: 'b' })).toEqual({ tenant: 'a' });
     expect(tenantName({ tid: 7 }, { tid: 'b' })).toEqual({});
   });
 });
 
 describe('the user of an ID token', () => {
-  it('is named by issuer and subject, or not at all', () => {
+  it('is named by issuer and subject together, else not at all', () => {
     expect(userNames({ iss: 'https://id.example', sub: 'ada' })).toEqual({
       issuer: 'https://id.example',
       subject: 'ada',

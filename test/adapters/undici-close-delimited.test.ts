@@ -56,16 +56,13 @@ const ways: readonly (readonly [string, typeof close])[] = [
 const EVENTS = 'text/event-stream';
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-describe.each(ways)('an answer without length or chunks whose connection is %s', (_how, end) => {
-  it.each(['data: {"half', 'data: one\n\ndata: {"half', 'data: one\n'])(
-    'inside an event is broken: %j',
-    async (bytes) => {
-      await expect(bodyOf(EVENTS, bytes, end)).rejects.toThrow();
-    },
-  );
+describe.each(ways)('a response without length or chunks, on a connection that is %s,', (_how, end) => {
+  it.each(['data: {"half', 'data: one\n\ndata: {"half', 'data: one\n'])('breaks inside an event: %j', async (bytes) => {
+    await expect(bodyOf(EVENTS, bytes, end)).rejects.toThrow();
+  });
 
   it.each(['{"a":[1,2', '{"a":"}', '{"a":"\\"}', '[{"a":1}', '{"a":1', '"half'])(
-    'inside a JSON text is broken: %j',
+    'breaks inside a JSON text: %j',
     async (bytes) => {
       await expect(bodyOf(JSON_TYPE, bytes, end)).rejects.toThrow();
       await expect(bodyOf('application/problem+json', bytes, end)).rejects.toThrow();
@@ -73,7 +70,7 @@ describe.each(ways)('an answer without length or chunks whose connection is %s',
   );
 });
 
-describe('an answer without length or chunks', () => {
+describe('a response without length or chunks', () => {
   it.each(['data: one\n\n', 'data: one\r\n\r\n', 'data: one\r\r', 'data: one\n\r\n', ''])(
     'is complete when it ends after an event: %j',
     async (bytes) => {
@@ -93,11 +90,11 @@ describe('an answer without length or chunks', () => {
     [JSON_TYPE, '{"a":1}'],
     ['text/css', 'a { color: red }'],
     ['', 'bytes'],
-  ])('is broken by a reset, wherever it is: %s %j', async (type, bytes) => {
+  ])('is broken by a reset at any place: %s %j', async (type, bytes) => {
     await expect(bodyOf(type, bytes, reset)).rejects.toThrow();
   });
 
-  it('passes as it is when it is a compressed stream of events', async () => {
+  it('passes unchanged when it is a compressed stream of events', async () => {
     const bytes = gzipSync('data: one\n\n');
     const server = createServer((socket) => {
       const head = `HTTP/1.1 200 OK\r\ncontent-type: ${EVENTS}\r\ncontent-encoding: gzip\r\nconnection: close\r\n\r\n`;
@@ -117,21 +114,21 @@ describe('an answer without length or chunks', () => {
     expect(closeDelimited).toBe(true);
   });
 
-  it('says so when nobody can tell whether it is whole', async () => {
+  it('is marked as such when its type does not show its end', async () => {
     const [css, socket] = await answered('text/css', 'a { color: ');
     expect(css.closeDelimited).toBe(true);
     close(socket);
     expect(await textOf(css.body)).toBe('a { color: ');
   });
 
-  it.each([JSON_TYPE, EVENTS])('says nothing of it where the bytes tell: %s', async (type) => {
+  it.each([JSON_TYPE, EVENTS])('is not marked when its bytes show its end: %s', async (type) => {
     const [response, socket] = await answered(type, '');
     expect(response.closeDelimited).toBeUndefined();
     close(socket);
     await textOf(response.body);
   });
 
-  it('says nothing of it where there is no body', async () => {
+  it('is not marked without a body', async () => {
     const [response, socket] = await answered('text/css', '', 'HEAD');
     expect(response.closeDelimited).toBeUndefined();
     close(socket);

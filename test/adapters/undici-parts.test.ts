@@ -15,7 +15,7 @@ afterAll(() => {
   vi.resetModules();
 });
 
-it('loads all of undici with one warning when its private files are missing', async () => {
+it('undici loads with one warning without its private files', async () => {
   const { UndiciUpstream } = await import('../../src/adapters/undici/undici-upstream.js');
   const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
   const platform = await RecordingUpstream.start();

@@ -13,7 +13,7 @@ describe('the address of a shared cache', () => {
     ['valkey://cache.example:6379/', 'redis://cache.example:6379/'],
     ['valkeys://cache.example', 'rediss://cache.example'],
     [' redis://user:pass@[::1]:6379 ', 'redis://user:pass@[::1]:6379'],
-  ])('%s is called as %s', (address, called) => {
+  ])('connects to %s at %s', (address, called) => {
     expect(cacheAddress(address).url.reveal()).toBe(called);
   });
 
@@ -28,18 +28,18 @@ describe('the address of a shared cache', () => {
     'redis://cache.example#1',
     `redis://:%zz${PASSWORD}@cache.example`,
     `redis://:${PASSWORD}/#@cache.example`,
-  ])('is refused without being quoted: %s', (address) => {
+  ])('rejects %s without quoting it', (address) => {
     const error = refusal(() => createToolkit({ cacheStore: address }));
     expect(error).toMatchObject({ code: 'configuration_invalid', block: 'configureServer', fields: ['cacheStore'] });
     expect(inspect(error) + JSON.stringify(error)).not.toContain(PASSWORD);
     expect(inspect(error)).not.toContain('memcached');
   });
 
-  it('is none when it is empty', () => {
+  it('is absent when the text is empty', () => {
     expect(resolveConfig({ cacheStore: '' }).cacheAddress).toBeUndefined();
   });
 
-  it('is a secret as a whole, and its password in either spelling', () => {
+  it('hides the address, and its password in either spelling, from every print', () => {
     const resolved = resolveConfig({ cacheStore: `valkey://site:${PASSWORD}@cache.example` });
     expect(inspect(resolved, { depth: 9 }) + JSON.stringify(resolved)).not.toContain('ss-of-the-cache');
     const address = `redis://site:${PASSWORD}@cache.example`;

@@ -60,19 +60,16 @@ const BOTH = (block: string): unknown => [
 
 describe('a certificate and a client secret of idpBService', () => {
   it.each<[string, readonly ServerConfig[]]>([
-    ['together', [inCode({ ...SECRET, ...PAIR })]],
     ['the secret last', [inCode(PAIR), inCode(SECRET)]],
     ['the certificate last', [inCode(SECRET), inCode(PAIR)]],
     ['the secret from the environment, last', [inCode(PAIR), inEnv(SECRET)]],
-    ['the secret from the environment, first', [inEnv(SECRET), inCode(PAIR)]],
-    ['the certificate from the environment, first', [inEnv(PAIR), inCode(SECRET)]],
     ['one field a call', [inCode({ privateKeyPath }), inCode(SECRET), inCode({ certificatePath }), inCode(SECRET)]],
-  ])('prove by the certificate, and one warning names both: %s', async (_order, calls) => {
+  ])('proves with the certificate and warns once about both: %s', async (_order, calls) => {
     const config = calls.reduce(mergeConfig, BASE);
     expect(await proved(config)).toEqual(['certificate', BOTH('idpBService')]);
   });
 
-  it('prove by the secret once the certificate is cleared, and by nothing once both are', async () => {
+  it('proves with the secret once the certificate is cleared, and with neither once both are', async () => {
     const both = mergeConfig(BASE, inCode({ ...SECRET, ...PAIR }));
     const cleared = { certificatePath: '', privateKeyPath: '' };
     expect(await proved(mergeConfig(both, inCode(cleared)))).toEqual(['secret', []]);
@@ -81,12 +78,12 @@ describe('a certificate and a client secret of idpBService', () => {
     expect(await proved(none)).toEqual([['clientSecret', 'certificatePath', 'privateKeyPath'], []]);
   });
 
-  it('of which the certificate has no key do not fall back to the secret', async () => {
+  it('reports the missing key of the certificate instead of using the secret', async () => {
     const [fields] = await proved(mergeConfig(BASE, inCode({ ...SECRET, certificatePath })));
     expect(fields).toEqual(['privateKeyPath']);
   });
 
-  it('of which the certificate is a key alone prove by the secret, and a warning says so', async () => {
+  it('uses the secret with a warning when only the key of the certificate is set', async () => {
     expect(await proved(mergeConfig(BASE, inCode({ ...SECRET, privateKeyPath })))).toEqual([
       'secret',
       [['certificate_incomplete', 'idpBService has privateKeyPath without certificatePath; clientSecret is used']],
@@ -97,23 +94,19 @@ describe('a certificate and a client secret of idpBService', () => {
 describe('a certificate and a client secret of an exchange', () => {
   const users = (onBehalfOf: object): ServerConfig => ({ onBehalfOf: { clientId: 'exchanger', ...onBehalfOf } });
 
-  it.each<[string, readonly object[]]>([
-    ['together', [{ ...SECRET, ...PAIR }]],
-    ['the secret last', [PAIR, SECRET]],
-    ['the certificate last', [SECRET, PAIR]],
-  ])('prove by the certificate, and one warning names both: %s', async (_order, calls) => {
-    const config = calls.map(users).reduce(mergeConfig, BASE);
+  it('proves with the certificate and warns once about both', async () => {
+    const config = [SECRET, PAIR].map(users).reduce(mergeConfig, BASE);
     expect(await proved(config)).toEqual(['certificate', BOTH('onBehalfOf')]);
   });
 
-  it('are those of the provider’s own block where the exchange has none', async () => {
+  it('falls back to the provider’s own block when the exchange has neither', async () => {
     const config = mergeConfig(mergeConfig(BASE, inCode({ ...SECRET, ...PAIR })), users({}));
     expect(await proved(config)).toEqual(['certificate', []]);
   });
 });
 
-describe('an exchange whose provider nobody names', () => {
-  it('asks for the name before it asks for the fields of another provider', async () => {
+describe('an exchange without a provider name', () => {
+  it('reports the missing name before any field of another provider', async () => {
     const own = new FakeIdentityProvider('own');
     const config = { authProvider: 'own', identityProviders: { own }, onBehalfOf: {} };
     expect(await proved(config)).toEqual([['provider'], []]);

@@ -105,8 +105,8 @@ const answerError: ErrorRequestHandler = (error: { status: number }, _request, r
   response.sendStatus(error.status);
 };
 
-describe('agent-bff doctor of a site whose platform works', () => {
-  it('says what the agent, the project and the brand are, and that the clocks agree', async () => {
+describe('agent-bff doctor of a working platform', () => {
+  it('prints the agent, the project, the brand and that the clocks agree', async () => {
     const { status, printed } = await doctor(site());
     expect(printed).toMatch(
       /✓ agent card +"Demo agent", protocol .*1\.0.*, streams; found at http:\S+agent-card\.json/,
@@ -118,13 +118,13 @@ describe('agent-bff doctor of a site whose platform works', () => {
     expect(status).toBe(0);
   });
 
-  it.each(['poll', 'name:lunch-poll'])('renders a surface when asked to: %s', async (surface) => {
+  it.each(['poll', 'name:lunch-poll'])('renders a surface when asked: %s', async (surface) => {
     const { status, printed } = await doctor(site(), { args: ['--surface', surface] });
     expect(printed).toMatch(/✓ surface +rendered in \d+ ms/);
     expect(status).toBe(0);
   });
 
-  it('sends a message when asked to, and says how its answer came', async () => {
+  it('sends a message when asked and reports how its answer streamed', async () => {
     const { status, printed } = await doctor(site(), { args: ['--message', 'one two three four five'] });
     expect(printed).toMatch(
       /✓ streaming +first event after \d+ ms, \d+ events, largest gap \d+ ms; they arrived one by one/,
@@ -132,13 +132,13 @@ describe('agent-bff doctor of a site whose platform works', () => {
     expect(status).toBe(0);
   });
 
-  it('sends no message unasked, and leaves the shared cache of the site alone', async () => {
+  it('sends no message unless asked', async () => {
     const before = platform.requests.length;
     await doctor(site());
     expect(platform.requests.slice(before).map(({ method }) => method)).not.toContain('POST');
   });
 
-  it('shows what it looks at while it waits, and erases it', async () => {
+  it('shows each check while it runs and erases it', async () => {
     const { shown } = await doctor(site());
     expect(shown).toEqual(['… credential', '… cache store', '… agent card', '… project', '… brand', '']);
   });
@@ -146,7 +146,7 @@ describe('agent-bff doctor of a site whose platform works', () => {
   it.each([
     ['for people', []],
     ['as JSON', ['--json']],
-  ])('shows every character of what the agent and the platform call themselves, %s', async (_reader, args) => {
+  ])('escapes control characters in names of the agent and the platform, %s', async (_reader, args) => {
     const origin = await answering((exchange) => {
       const card = { ...CARD, name: 'Agent \u202etxt.exe', protocolVersion: '0.3.0\u2066', capabilities: {} };
       const body = { ...card, id: 'project\u001b[2J\u009b\u2067' };
@@ -169,7 +169,7 @@ describe('agent-bff doctor of a site whose platform works', () => {
       answerError,
       /✓ error page +shows no stack trace \(status 400 for an invalid body\)/,
     ],
-  ])('sends %s a broken body, and says what visitors see', async (_site, handler, line) => {
+  ])('sends %s a broken body and reports what visitors see', async (_site, handler, line) => {
     vi.stubEnv('NODE_ENV', 'development');
     const app = express().use(express.json());
     if (handler !== undefined) app.use(handler);
@@ -182,13 +182,13 @@ describe('agent-bff doctor of a site whose platform works', () => {
     expect(status).toBe(0);
   });
 
-  it('leaves the error page of a site that does not run untried', async () => {
+  it('skips the error page of a site that is not running', async () => {
     const { status, printed } = await doctor(site({ publicUrl: await refusedOrigin() }));
     expect(printed).toMatch(/- error page +http\S+ does not respond; try again when the site runs$/m);
     expect(status).toBe(0);
   });
 
-  it('tells programs the same as JSON', async () => {
+  it('prints the same findings as JSON', async () => {
     const { status, printed } = await doctor(site(), { args: ['--json', '--surface', 'nonsense'] });
     const told = JSON.parse(printed) as { ok: boolean; findings: { check: string }[] };
     expect(told.ok).toBe(false);
@@ -199,7 +199,7 @@ describe('agent-bff doctor of a site whose platform works', () => {
   });
 });
 
-describe('agent-bff doctor of a site whose platform cannot be used names the block and the fields to fix:', () => {
+describe('agent-bff doctor of an unusable platform names the block and the fields to fix:', () => {
   const redirect: Answer = (exchange) => exchange.head(301, { location: 'https://elsewhere.example/hunter2' }).end();
 
   it.each<[string, () => Promise<ServerConfig>, readonly string[], string]>([
@@ -252,7 +252,6 @@ describe('agent-bff doctor of a site whose platform cannot be used names the blo
       ['--surface', 'nonsense'],
       'command line: --surface',
     ],
-    ['a surface nobody can know', async () => site(), ['--surface', 'no/such'], 'command line: --surface'],
   ])('%s', async (_title, config, args, fix) => {
     const { status, printed } = await doctor(await config(), { args });
     expect(fixesOf(printed, fix), printed).toHaveLength(1);
@@ -261,7 +260,7 @@ describe('agent-bff doctor of a site whose platform cannot be used names the blo
     expect(status).toBe(1);
   });
 
-  it('what rests on something that failed is not tried', async () => {
+  it('skips checks that depend on a failed one', async () => {
     const { printed } = await doctor(site({ a2aUrl: await refusedOrigin() }), { args: ['--message', 'hello'] });
     expect(printed).toMatch(/- streaming +skipped: fix the above first/);
     const refused = site({ serviceApiUrl: await refusedOrigin() });
@@ -270,7 +269,7 @@ describe('agent-bff doctor of a site whose platform cannot be used names the blo
   });
 
   describe.skipIf(REDIS_SERVER === undefined)('a shared cache', () => {
-    it('that works passes, with the time a call takes', async () => {
+    it('passes a working cache and reports the time of a call', async () => {
       const redis = await RedisServer.start();
       onTestFinished(() => redis.close());
       const { status, printed } = await doctor(site({ cacheStore: redis.url, timeouts: { cacheMs: 1_000 } }));
@@ -287,7 +286,7 @@ describe('agent-bff doctor of a site whose platform cannot be used names the blo
       client.destroy();
     });
 
-    it('that wants another password fails', async () => {
+    it('fails on a wrong password', async () => {
       const redis = await RedisServer.start();
       onTestFinished(() => redis.close());
       const client = createClient({ url: redis.url });
@@ -304,8 +303,8 @@ describe('agent-bff doctor of a site whose platform cannot be used names the blo
   });
 });
 
-describe('agent-bff doctor warns, and passes, when', () => {
-  it('a proxy holds the events of an answer back', async () => {
+describe('agent-bff doctor warns and exits with 0', () => {
+  it('when a proxy buffers the events of an answer', async () => {
     const a2aUrl = `${await bufferingProxy()}/a2a`;
     const { status, printed } = await doctor(site({ a2aUrl }), { args: ['--message', 'one two three four five'] });
     expect(printed).toMatch(
@@ -314,7 +313,7 @@ describe('agent-bff doctor warns, and passes, when', () => {
     expect(status).toBe(0);
   });
 
-  it('a site in production has no public address', async () => {
+  it('when a site in production has no public address', async () => {
     const production = { env: { NODE_ENV: 'production' } };
     const { status, printed } = await doctor(site(), production);
     expect(printed).toMatch(
@@ -329,7 +328,7 @@ describe('agent-bff doctor warns, and passes, when', () => {
     expect((await doctor(site())).printed).not.toContain('public address');
   });
 
-  it('the card is not where it should be', async () => {
+  it('when the card is not at its configured address', async () => {
     const { status, printed } = await doctor(site({ agentCardUrl: `${platform.url}/nowhere/agent-card.json` }));
     expect(printed).toMatch(
       /! agent card +"Demo agent".*not at the configured address\n {4}fix: Set "agentCardUrl" in configureServer to http/,

@@ -10,7 +10,7 @@ describe('agent-bff', () => {
     ['doctor', ['--config', '--env', '--surface', '--message', '--json']],
     ['keygen', ['--out', '--name']],
     ['demo', ['--port', '--host']],
-  ])('%s explains each of its options, however it is asked', async (command, words) => {
+  ])('%s explains each of its options, however help is requested', async (command, words) => {
     for (const args of [
       [command, '--help'],
       [command, '--port', '1', '-h'],
@@ -24,7 +24,7 @@ describe('agent-bff', () => {
     }
   });
 
-  it('names every command, and how to learn more of it', async () => {
+  it('lists every command and how to get help on it', async () => {
     for (const asking of ['help', '--help', '-h']) {
       const { status, printed } = await runCommandLine([asking]);
       expect(status).toBe(0);
@@ -41,7 +41,7 @@ describe('agent-bff', () => {
     ['serve', '--config'],
     ['doctor', '--message'],
     ['demo', '--port'],
-  ])('%s says what it knows when an option is unknown', async (command, known) => {
+  ])('%s lists its options when one is unknown', async (command, known) => {
     const { status, complained } = await runCommandLine([command, '--nonsense']);
     expect(status).toBe(2);
     expect(complained).toContain('--nonsense');
@@ -53,7 +53,7 @@ describe('agent-bff', () => {
     [['frobnicate'], 'unknown command "frobnicate".\n'],
     [['serve', '--prot', '80'], 'Did you mean "--port"?'],
     [['doctor', 'config.json'], '"agent-bff doctor --help" lists the options'],
-  ])('says what was probably meant by %j', async (args, says) => {
+  ])('suggests the likely meaning of %j', async (args, says) => {
     const { status, complained } = await runCommandLine(args);
     expect(status).toBe(2);
     expect(complained).toContain(says);
@@ -64,7 +64,7 @@ describe('agent-bff', () => {
     expect(await runCommandLine([word])).toEqual({ status: 0, printed: version, complained: '' });
   });
 
-  it('marks what it found in colours where the terminal has them', async () => {
+  it('colours its findings on a terminal that supports it', async () => {
     const style = (name: string, text: string) => `<${name}>${text}</${name}>`;
     const { printed } = await runCommandLine(['doctor'], { style });
     expect(printed).toContain('<green>✓</green> configuration');
@@ -99,7 +99,7 @@ describe('agent-bff demo', () => {
     await expect(fetch(url)).rejects.toThrow();
   });
 
-  it('refuses a port that is none, wherever it is named', async () => {
+  it('rejects an invalid port from the option and from PORT', async () => {
     expect((await runCommandLine(['demo', '--port', 'http'])).status).toBe(2);
     expect((await runCommandLine(['demo'], { env: { PORT: 'http' } })).complained).toContain(
       'PORT must be a whole number',

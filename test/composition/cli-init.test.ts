@@ -17,7 +17,7 @@ describe('agent-bff init', () => {
     ['express', ['server.ts', 'public/index.html', 'public/chat.js']],
     ['koa', ['server.ts', 'public/index.html', 'public/chat.js']],
     ['next', ['instrumentation.ts', 'next.config.ts', 'app/page.tsx', 'app/api/[...path]/route.ts']],
-  ])('%s writes a site whose scripts, settings and version are there', async (kind, files) => {
+  ])('%s writes a site with its scripts, settings and version', async (kind, files) => {
     const folder = folderFor(kind);
     const { status, printed } = await runCommandLine(['init', kind, folder]);
     expect(status).toBe(0);
@@ -36,12 +36,12 @@ describe('agent-bff init', () => {
     expect(readdirSync(folder).filter((name) => /^(?:gitignore|env)/.test(name))).toEqual([]);
   });
 
-  it('quotes a folder whose name has spaces', async () => {
+  it('quotes a folder name with spaces', async () => {
     const folder = folderFor('my site');
     expect((await runCommandLine(['init', 'koa', folder])).printed).toContain(`cd "${folder}" && npm install`);
   });
 
-  it('express compiles as its own tsconfig.json says', { timeout: 60_000 }, async () => {
+  it('express writes a site that compiles with its own tsconfig.json', { timeout: 60_000 }, async () => {
     const folder = folderFor('compiled');
     await runCommandLine(['init', 'express', folder]);
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
@@ -55,7 +55,7 @@ describe('agent-bff init', () => {
     expect(spawnSync(process.execPath, [compiler, '-p', check], { encoding: 'utf8' }).stdout).toBe('');
   });
 
-  it('shows every character of the name of its folder', async () => {
+  it('escapes control characters in the name of its folder', async () => {
     const folder = folderFor('site\u202etxt');
     const { printed } = await runCommandLine(['init', 'express', folder]);
     expect(printed.split('\n')[0]).toContain(String.raw`site\u202etxt`);
@@ -64,7 +64,7 @@ describe('agent-bff init', () => {
     expect(complained).not.toContain('\u202e');
   });
 
-  it('says in one line where it cannot write', async () => {
+  it('reports in one line that the folder cannot be written', async () => {
     const folder = temporaryFolder('init');
     writeFileSync(join(folder, 'file'), '');
     const { status, complained } = await runCommandLine(['init', 'koa', join(folder, 'file/site')]);
@@ -74,7 +74,7 @@ describe('agent-bff init', () => {
     });
   });
 
-  it('replaces no file, and then writes none', async () => {
+  it('replaces no file and writes none when one exists', async () => {
     const folder = temporaryFolder('init');
     writeFileSync(join(folder, 'server.ts'), '// mine');
     const { status, complained } = await runCommandLine(['init', 'express', folder]);
@@ -91,7 +91,7 @@ describe('agent-bff init', () => {
     ],
     [[], 'agent-bff: which starter? agent-bff init express|koa|next [folder]'],
     [['constructor'], 'agent-bff: unknown starter "constructor". agent-bff init express|koa|next [folder]'],
-  ])('%j says which starters there are', async (args, message) => {
+  ])('%j lists the starters', async (args, message) => {
     expect(await runCommandLine(['init', ...args])).toMatchObject({ status: 2, complained: message });
   });
 });

@@ -45,14 +45,14 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   return settled;
 }
 
-describe('a toolkit that is closed', () => {
+describe('a closed toolkit', () => {
   const roads: readonly (readonly [string, (toolkit: Toolkit) => HttpHandler, string])[] = [
     ['a chat message', (toolkit) => chatRoute(toolkit), ''],
     ['the config route', (toolkit) => chatRoute(toolkit), '/config'],
     ['a widget', (toolkit) => surfaceRoute(toolkit), '/s-1/render'],
     ['a record', (toolkit) => recordRoute(toolkit, { auth: () => 'token' }), '/conversations/1'],
   ];
-  it.each(roads)('refuses %s with 503, and says when to come again', async (_what, handlerOf, path) => {
+  it.each(roads)('rejects %s with 503 and Retry-After', async (_what, handlerOf, path) => {
     const toolkit = build();
     const handler = handlerOf(toolkit);
     await toolkit.close();
@@ -62,7 +62,7 @@ describe('a toolkit that is closed', () => {
     expect(platform.requests).toEqual([]);
   });
 
-  it('gives streams its grace period, and tells those that are cut', async () => {
+  it('lets streams run for the grace period, then ends them with an error event', async () => {
     const toolkit = build();
     const { exchange, response } = await openStream(toolkit);
     const closing = toolkit.close({ graceMs: 100 });
@@ -75,7 +75,7 @@ describe('a toolkit that is closed', () => {
     expect(await platform.connections()).toBe(0);
   });
 
-  it('cuts an answer that is no stream of events', async () => {
+  it('breaks a response that is not an event stream', async () => {
     const toolkit = build();
     const pending = chat(toolkit);
     (await platform.next()).head(200, { 'content-type': 'application/json' }).write('{"half":');
@@ -84,7 +84,7 @@ describe('a toolkit that is closed', () => {
     await expect(textOf(body)).rejects.toThrow();
   });
 
-  it('answers a request whose platform has not, when its grace period is over', async () => {
+  it('answers a waiting request with 502 after the grace period', async () => {
     const toolkit = build();
     const pending = chat(toolkit);
     await platform.next();
@@ -93,7 +93,7 @@ describe('a toolkit that is closed', () => {
     expect(platform.requests).toHaveLength(1);
   });
 
-  it('is done as soon as the last request is', async () => {
+  it('resolves close() as soon as the last request ends', async () => {
     const toolkit = build();
     const { exchange, response } = await openStream(toolkit);
     const closing = toolkit.close({ graceMs: 600_000 });
@@ -102,7 +102,7 @@ describe('a toolkit that is closed', () => {
     await closing;
   });
 
-  it('may be closed again, which changes nothing', async () => {
+  it('returns the same promise from a second close()', async () => {
     const toolkit = build();
     const closing = toolkit.close();
     expect(toolkit.close({ graceMs: 0 })).toBe(closing);
@@ -111,13 +111,13 @@ describe('a toolkit that is closed', () => {
   });
 
   it.each([-1, Number.NaN, Number.POSITIVE_INFINITY])(
-    'takes a grace period of %d for the nearest one there is',
+    'accepts a grace period of %d as the nearest valid one',
     async (graceMs) => {
       await build().close({ graceMs });
     },
   );
 
-  it('leaves nothing to a later configuration', async () => {
+  it('leaves later toolkits untouched', async () => {
     const toolkit = build();
     await toolkit.close();
     const later = build({}, toolkit);
@@ -127,8 +127,8 @@ describe('a toolkit that is closed', () => {
   });
 });
 
-describe('a toolkit that was replaced', () => {
-  it('lets its streams go on, over connections of its own when those changed', async () => {
+describe('a replaced toolkit', () => {
+  it('finishes its streams on its own connections', async () => {
     const first = build();
     const { exchange, response } = await openStream(first);
     const second = build({ timeouts: { connectMs: 1_000 } }, first);
@@ -138,7 +138,7 @@ describe('a toolkit that was replaced', () => {
   });
 
   it.each([{}, { timeouts: { connectMs: 1_000 } }])(
-    'has its last streams ended by its successor (%j)',
+    'has its last streams ended when its successor closes (%j)',
     async (changes) => {
       const first = build();
       const { response } = await openStream(first);
@@ -147,7 +147,7 @@ describe('a toolkit that was replaced', () => {
     },
   );
 
-  it('keeps no connection that its successor does not use', async () => {
+  it('drops connections that its successor does not use', async () => {
     platform.willAnswerAgain();
     const first = build();
     expect(await served(first)).toBe(200);
@@ -157,7 +157,7 @@ describe('a toolkit that was replaced', () => {
     await second.close();
   });
 
-  it('closes no connections of its successor', async () => {
+  it('leaves the connections of its successor open when it closes', async () => {
     const first = build();
     const second = build({ publicUrl: 'https://site.example' }, first);
     await first.close({ graceMs: 0 });
@@ -168,8 +168,8 @@ describe('a toolkit that was replaced', () => {
   });
 });
 
-describe('a site with a limit of requests under way', () => {
-  it('refuses one too many, and counts no open streams', async () => {
+describe('a site with "maxInFlight"', () => {
+  it('rejects one request too many with 503 and does not count open streams', async () => {
     const toolkit = build({ maxInFlight: 1 });
     const { exchange, response } = await openStream(toolkit);
     const waiting = chat(toolkit);
@@ -186,7 +186,7 @@ describe('a site with a limit of requests under way', () => {
     await toolkit.close();
   });
 
-  it('is configured like everything else', () => {
+  it('rejects a negative number', () => {
     expect(() => configureServer({ maxInFlight: -1 })).toThrow('maxInFlight');
   });
 });

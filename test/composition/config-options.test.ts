@@ -10,42 +10,35 @@ const headersAuth = (getHeaders: GetHeaders) =>
 
 const made = (headers: HeadersLike) => headersAuth(() => headers).obtain(REQUEST);
 
-describe('the credentials of the config route', () => {
-  it('are those of the chat where the site makes none', () => {
-    expect(routeCredentials().lookups(SERVICE, {})).toBe(SERVICE);
-  });
-
-  it.each([
-    ['an object', { Authorization: 'Bearer own', 'X-Tenant': 'acme', 'x-none': undefined }],
-    ['a Headers', new Headers({ Authorization: 'Bearer own', 'X-Tenant': 'acme' })],
-  ])('are whatever the site makes, as %s', async (_kind, headers) => {
-    const credential = await made(headers);
+describe('the headers that a site makes for the config route', () => {
+  it('are sent as the site makes them', async () => {
+    const credential = await made(new Headers({ Authorization: 'Bearer own', 'X-Tenant': 'acme' }));
     expect(credential.headers).toEqual({ authorization: 'Bearer own', 'x-tenant': 'acme' });
     expect(credential.kind).toBe('session');
     expect(credential.owner.principal).toMatch(/^headers [\da-f]{64}$/);
   });
 
-  it.each([null, undefined, {}])('are none where the site makes %j', async (headers) => {
+  it.each([null, undefined, {}])('are none when the site makes %j', async (headers) => {
     expect((await made(headers)).headers).toEqual({});
   });
 
-  it('never contain what belongs to the message', async () => {
+  it('leave out fields of the message itself', async () => {
     const headers = { Host: 'a', 'Content-Length': '3', 'Transfer-Encoding': 'chunked', Connection: 'x', 'x-own': '1' };
     expect((await made(headers)).headers).toEqual({ 'x-own': '1' });
   });
 
-  it("are made from the framework's own request", async () => {
+  it('are made from the request of the framework', async () => {
     const request = { session: { token: 't' } };
     const auth = headersAuth(async (seen: typeof request) => Promise.resolve({ 'x-token': seen.session.token }));
     expect((await auth.obtain({ headers: {}, native: { request } })).headers).toEqual({ 'x-token': 't' });
   });
 
-  it('that fail with an error of this package fail with it', async () => {
+  it('fail with an error of this package as it is', async () => {
     const error = new ServiceAuthError('service_auth_failed', { detail: 'No.', block: 'idpA' });
     await expect(headersAuth(() => Promise.reject(error)).obtain(REQUEST)).rejects.toBe(error);
   });
 
-  it('that fail otherwise say where to look, and in the log what failed, without its message', async () => {
+  it('fail with a hint, and log the type and place of the error without its message', async () => {
     const failing = headersAuth(() => {
       throw new Error('database at 10.0.0.1 is down');
     });
@@ -57,7 +50,7 @@ describe('the credentials of the config route', () => {
     expect(log).not.toContain('10.0.0.1');
   });
 
-  it('that no header may hold are never quoted', async () => {
+  it('are never quoted when no header field can carry them', async () => {
     const failed = await made({ authorization: 'Bearer se\ncret' }).catch(
       (error: unknown) => error as ServiceAuthError,
     );

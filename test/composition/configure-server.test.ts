@@ -30,8 +30,8 @@ async function answerOf(handler: HttpHandler): Promise<string> {
   return `${String(response.status)} ${response.body as string}`;
 }
 
-describe('a route made before the server is configured', () => {
-  it('says so until it is, and follows every later configuration from the next request on', async () => {
+describe('a route made before configureServer', () => {
+  it('asks for configureServer first, then follows every later configuration', async () => {
     const handler = routeHandler(ROUTES.a2a, 'createA2ARouter', {});
     expect(await answerOf(handler)).toContain('Call configureServer when the server starts.');
     configureServer({});
@@ -42,7 +42,7 @@ describe('a route made before the server is configured', () => {
     expect(await answerOf(handler)).toMatch(/^200 .*-32004/);
   });
 
-  it('makes its handler once per configuration, not once per request', async () => {
+  it('makes its handler once per configuration', async () => {
     let made = 0;
     const make: typeof ROUTES.a2a.make = (site, options) => {
       made += 1;
@@ -57,7 +57,7 @@ describe('a route made before the server is configured', () => {
     expect(made).toBe(2);
   });
 
-  it('with a toolkit of its own follows no configuration', async () => {
+  it('keeps the toolkit it was given', async () => {
     const toolkit = createToolkit({ a2aMethods: 'all' });
     const handler = routeHandler(ROUTES.a2a, 'createA2ARouter', { toolkit });
     configureServer({ a2aMethods: 'chat' });
@@ -66,7 +66,7 @@ describe('a route made before the server is configured', () => {
 });
 
 describe('a configuration parsed from JSON', () => {
-  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('may have no field "%s"', (name) => {
+  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('rejects the field "%s"', (name) => {
     const parsed = JSON.parse(`{ "${name}": { "a2aUrl": "https://agent.example" } }`) as ServerConfig;
     const inside = { idpA: parsed, timeouts: parsed, upstream: parsed } as object;
     expect(() => configureServer(parsed)).toThrow(`Unknown field "${name}" in configureServer.`);
@@ -76,7 +76,7 @@ describe('a configuration parsed from JSON', () => {
     expect(() => createToolkit(parsed)).toThrow(`Unknown field "${name}" in configureServer.`);
   });
 
-  it('may name a provider "__proto__" like any other', async () => {
+  it('accepts a provider named "__proto__"', async () => {
     const provider = new FakeIdentityProvider('own', 'own');
     const named = Object.defineProperty({}, '__proto__', { value: provider, enumerable: true });
     configureServer({ identityProviders: named, authProvider: '__proto__' });
@@ -88,7 +88,7 @@ describe('identity providers of the site', () => {
   const okta = new FakeIdentityProvider('okta', 'okta');
   const ping = new FakeIdentityProvider('ping', 'ping');
 
-  it('are strategies, or what authProvider names, as they are with createToolkit', async () => {
+  it('are used as strategies and as authProvider', async () => {
     configureServer({ identityProviders: { okta }, serviceAuthStrategy: 'okta' });
     expect(await getAuthHeaders()).toEqual({ authorization: 'Bearer okta-token-1' });
     configureServer({ serviceAuthStrategy: '', authProvider: 'okta' });
@@ -96,7 +96,7 @@ describe('identity providers of the site', () => {
     expect(await getAuthHeaders({ strategy: 'client_credentials' })).toEqual({ authorization: 'Bearer okta-token-1' });
   });
 
-  it('are merged by name, and replaced by name', async () => {
+  it('are merged and replaced by name', async () => {
     configureServer({ identityProviders: { okta }, authProvider: 'okta' });
     configureServer({ identityProviders: { ping } });
     expect(await getAuthHeaders({ strategy: 'ping' })).toEqual({ authorization: 'Bearer ping-token-1' });
@@ -105,7 +105,7 @@ describe('identity providers of the site', () => {
     expect(await getAuthHeaders()).toMatchObject({ authorization: expect.stringContaining('ping-token') as string });
   });
 
-  it('are checked, and unknown ones are told with the known names', () => {
+  it('are checked, and unknown names are rejected with the known ones', () => {
     expect(() => configureServer({ identityProviders: { okta: {} as never } })).toThrow(
       'Invalid value for "identityProviders" in configureServer. Set it to an object of providers, each with identity and issue.',
     );
@@ -118,7 +118,7 @@ describe('identity providers of the site', () => {
     );
   });
 
-  it('of a toolkit stand beside those of its configuration', async () => {
+  it('of a toolkit are added to those of its configuration', async () => {
     const toolkit = createToolkit({ identityProviders: { okta } }, { identityProviders: { ping } });
     expect([...toolkit.customProviders]).toEqual(['okta', 'ping']);
     for (const strategy of ['okta', 'ping']) {
@@ -140,7 +140,7 @@ describe('a later configuration', () => {
     await expect(getAuthHeaders()).rejects.toMatchObject({ fields: ['serviceAuthStrategy', 'serviceApiKey'] });
   });
 
-  it('that is refused changes nothing, not even what was right in it', async () => {
+  it('changes nothing when it is rejected', async () => {
     const before = configureServer({ serviceApiKey: 'first' });
     expect(() => configureServer({ serviceApiKey: 'second', a2aUrl: 'nonsense' })).toThrow('"a2aUrl"');
     expect(await getAuthHeaders()).toEqual({ 'x-api-key': 'first' });
@@ -149,11 +149,7 @@ describe('a later configuration', () => {
     expect(await after.authHeaders()).toEqual({ 'x-api-key': 'first' });
   });
 
-  it.each([null, undefined, 'text', 7])('that is no object is refused in words: %j', (config) => {
-    expect(() => configureServer(config as unknown as ServerConfig)).toThrow('The configuration is not an object.');
-  });
-
-  it('keeps a cached token it does not touch, and asks anew for another identity', async () => {
+  it('keeps a cached token of the same identity and fetches one for another', async () => {
     configureServer(account('sa-1'));
     const first = (await getAuthHeaders())['authorization'];
     configureServer({ publicUrl: 'https://site.example', keepAliveMs: 0 });
@@ -165,14 +161,14 @@ describe('a later configuration', () => {
     expect((await getAuthHeaders())['authorization']).toBe(first);
   });
 
-  it('is seen by every copy of this package in the process', () => {
+  it('is shared by every copy of this package in the process', () => {
     configureServer({ serviceApiKey: 'first' });
     expect(Object.getOwnPropertySymbols(globalThis)).toContain(Symbol.for('agent-bff/state@1'));
   });
 });
 
 describe("the site's own calls", () => {
-  it('are refused in words before the server is configured', async () => {
+  it('are rejected with a hint before configureServer', async () => {
     await expect(getAuthHeaders()).rejects.toMatchObject({
       name: 'ServiceAuthError',
       code: 'service_auth_failed',
@@ -181,7 +177,7 @@ describe("the site's own calls", () => {
     expect(getCachedServiceToken()).toBeUndefined();
   });
 
-  it('get the token that requests carry', async () => {
+  it('return the token that requests carry', async () => {
     configureServer(account('sa-1'));
     expect(getCachedServiceToken()).toBeUndefined();
     const { authorization } = await getAuthHeaders({ strategy: 'service_account' });
@@ -190,8 +186,8 @@ describe("the site's own calls", () => {
   });
 });
 
-describe('the configuration kept for the whole process', () => {
-  it('shows no secret however it is printed', async () => {
+describe('the state of the process', () => {
+  it('shows no secret in any print', async () => {
     const toolkit = configureServer({
       ...account('sa-1'),
       serviceApiKey: 'marker-1',

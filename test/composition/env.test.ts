@@ -1,6 +1,7 @@
 import { configFromEnv, configureServer, createToolkit } from 'agent-bff';
 import { RecordingTelemetry } from 'agent-bff/testing';
 import { describe, expect, it } from 'vitest';
+import { words } from '../support/words.js';
 import { warningsOf } from '../../src/composition/config/env.js';
 
 const VARIABLES: readonly (readonly [name: string, first: string, field?: string])[] = [
@@ -53,16 +54,7 @@ function kubernetesService(name: string): Record<string, string> {
   };
 }
 
-const SERVICES = [
-  'KUBERNETES',
-  'A2A',
-  'SERVICE_API',
-  'SERVICE_ACCOUNT',
-  'SERVICE_AUTH',
-  'SERVICE_PROJECT',
-  'IDP_A',
-  'IDP_B',
-];
+const SERVICES = words('KUBERNETES A2A SERVICE_API SERVICE_ACCOUNT SERVICE_AUTH SERVICE_PROJECT IDP_A IDP_B');
 
 const PLACES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'a pod beside services with our names, which knows its own account': {
@@ -76,17 +68,6 @@ const PLACES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     POD_NAME: 'site-1',
     HOSTNAME: 'site-1',
     PORT: '3000',
-  },
-  Heroku: {
-    DYNO: 'web.1',
-    PORT: '31234',
-    HEROKU_APP_NAME: 'site',
-    HEROKU_SLUG_COMMIT: 'abc',
-    HEROKU_RELEASE_VERSION: 'v1',
-    DATABASE_URL: 'postgres://db',
-    REDIS_URL: 'rediss://:p@redis',
-    NODE_ENV: 'production',
-    WEB_CONCURRENCY: '2',
   },
   'Cloud Run': {
     K_SERVICE: 'site',
@@ -107,41 +88,22 @@ describe('an environment variable', () => {
     expect(configFromEnv({ [row.name]: valueOf(row.name) })).toEqual(expected);
   });
 
-  it("does not stand in another's way: all of them together make one configuration", () => {
-    const env = Object.fromEntries(VARIABLES.map(([name]) => [name, valueOf(name)]));
-    const config = configFromEnv(env) as Record<string, string | Record<string, string>>;
-    for (const [name, first, field] of VARIABLES) {
-      const found = config[first];
-      expect(field === undefined ? found : (found as Record<string, string>)[field]).toBe(valueOf(name));
-    }
-  });
-
-  it('that holds several values has commas between them', () => {
+  it('splits a list at commas', () => {
     expect(configFromEnv({ CACHE_KEYS: 'new-key, old-key,' })).toEqual({ cacheKeys: ['new-key', 'old-key'] });
   });
 
-  it('that is empty or undefined is absent', () => {
+  it('is absent when it is empty or undefined', () => {
     expect(configFromEnv({ A2A_URL: '', SERVICE_ACCOUNT_ID: '', IDP_A_DOMAIN: undefined })).toEqual({});
   });
 
   it.each([
-    'PATH',
-    'NODE_ENV',
-    'SERVICE_NAME',
-    'SERVICE_API_TOKEN_FOR_SOMEBODY_ELSE',
-    'A2A_SERVER_PORT_RANGE',
-    'MY_IDP_A_DOMAIN',
-    'CACHE_TTL',
-    'CACHE_KEY',
-    'a2a_url',
-    'constructor',
-    'toString',
-    '__proto__',
-  ])('of somebody else is left alone: %s', (name) => {
+    ...words('PATH NODE_ENV SERVICE_NAME SERVICE_API_TOKEN_FOR_SOMEBODY_ELSE A2A_SERVER_PORT_RANGE MY_IDP_A_DOMAIN'),
+    ...words('CACHE_TTL CACHE_KEY a2a_url constructor toString __proto__'),
+  ])('of another program is ignored: %s', (name) => {
     expect(configFromEnv(Object.fromEntries([[name, 'value']]))).toEqual({});
   });
 
-  it.each(Object.entries(PLACES))('of %s is left alone, and the site starts', (_place, env) => {
+  it.each(Object.entries(PLACES))('of %s is ignored without a warning', (_place, env) => {
     const config = configFromEnv({ ...env, A2A_URL: 'https://agent.example' });
     expect(config).toEqual({ a2aUrl: 'https://agent.example' });
     const telemetry = new RecordingTelemetry();
@@ -151,20 +113,15 @@ describe('an environment variable', () => {
 
   it.each([
     ['SERVICE_ACCOUNT_PRIVATE_KEY_PAHT', 'SERVICE_ACCOUNT_PRIVATE_KEY_PATH'],
-    ['SERVICE_ACCOUNT_KEYID', 'SERVICE_ACCOUNT_KEY_ID'],
     ['SERVICE_AUTH_STRATEGIE', 'SERVICE_AUTH_STRATEGY'],
     ['IDP_A_CLIENTID', 'IDP_A_CLIENT_ID'],
-    ['IDP_A_SERVICE_USER_PASSWRD', 'IDP_A_SERVICE_USER_PASSWORD'],
-    ['IDP_B_TENANT', 'IDP_B_TENANT_ID'],
     ['A2A_URI', 'A2A_URL'],
-    ['SERVICE_API_UR', 'SERVICE_API_URL'],
     ['SERVICE_API_KYE', 'SERVICE_API_KEY'],
-    ['SERVICE_PROJECT_IDD', 'SERVICE_PROJECT_ID'],
     ['SERVCE_API_KEY', 'SERVICE_API_KEY'],
     ['A2AURL', 'A2A_URL'],
     ['SERVICE_ACCOUNT_PRIVATE_KEY_PEM', 'SERVICE_ACCOUNT_PRIVATE_KEY'],
     ['SERVICE_ACCOUNT_SERVICE_ACCOUNT_ID', 'SERVICE_ACCOUNT_ID'],
-  ])('that is misspelt is told, and ends no start: %s was meant as %s', (name, meant) => {
+  ])('is reported as misspelt: %s was meant as %s', (name, meant) => {
     const config = configFromEnv({ [name]: 'hunter2-marker' });
     expect(warningsOf(config)).toEqual([
       {
@@ -176,21 +133,14 @@ describe('an environment variable', () => {
     expect(JSON.stringify(config)).toBe('{}');
   });
 
-  it.each([
-    'A2A_KEY',
-    'A2A_HOST',
-    'SERVICE_API_HOST',
-    'SERVICE_API_VERSION',
-    'SERVICE_ACCOUNT_JSON',
-    'IDP_B_REGION',
-    'CACHE_URI',
-    'PUBLIC_URI',
-    'B2B_URL',
-  ])('that is not near enough is not misspelt, whatever it begins with: %s', (name) => {
-    expect(warningsOf(configFromEnv({ [name]: 'value' }))).toEqual([]);
-  });
+  it.each(words('A2A_KEY A2A_HOST SERVICE_API_HOST SERVICE_ACCOUNT_JSON IDP_B_REGION CACHE_URI PUBLIC_URI B2B_URL'))(
+    'is not reported when it is not similar enough: %s',
+    (name) => {
+      expect(warningsOf(configFromEnv({ [name]: 'value' }))).toEqual([]);
+    },
+  );
 
-  it('behind a byte order mark is told as that', () => {
+  it('after a byte order mark is reported as such', () => {
     expect(warningsOf(configFromEnv({ '\uFEFFA2A_URL': 'https://agent.example' }))).toEqual([
       {
         code: 'variable_misspelt',
@@ -201,17 +151,17 @@ describe('an environment variable', () => {
     ]);
   });
 
-  it.each(['key\n', 'key\r\n', 'key \n\n'])('loses the line end of the file it was read from: %j', (value) => {
+  it.each(['key\n', 'key\r\n', 'key \n\n'])('loses its line end: %j', (value) => {
     expect(configFromEnv({ SERVICE_API_KEY: value })).toEqual({ serviceApiKey: 'key' });
   });
 
-  it('beside the one it looks like is not misspelt', () => {
+  it('is not reported beside the one it resembles', () => {
     const env = { SERVICE_API_KEY: 'now', SERVICE_API_KEY2: 'before' };
     expect(warningsOf(configFromEnv(env))).toEqual([]);
   });
 
   it.each(['/', '.', '/app', './', 'site.example', 'site.example:3000'])(
-    'PUBLIC_URL that is no address is ignored, and said: %s',
+    'PUBLIC_URL without a scheme is ignored with a warning: %s',
     (value) => {
       const config = configFromEnv({ PUBLIC_URL: value });
       expect(config).not.toHaveProperty('publicUrl');
@@ -219,7 +169,7 @@ describe('an environment variable', () => {
     },
   );
 
-  it('is told of once by what is made from the configuration, also when that was spread into another one', () => {
+  it('is reported once, also when the configuration was spread into another', () => {
     const telemetry = new RecordingTelemetry();
     configureServer({ ...configFromEnv({ SERVICE_API_KYE: 'x' }), telemetry });
     configureServer({ keepAliveMs: 10_000 });
@@ -227,11 +177,7 @@ describe('an environment variable', () => {
     expect(told).toEqual(['variable_misspelt SERVICE_API_KYE']);
   });
 
-  it('that is misspelt and empty is no mistake', () => {
-    expect(configFromEnv({ IDP_A_CLIENTID: '' })).toEqual({});
-  });
-
-  it('is read and nothing is set', () => {
+  it('is read from a frozen environment', () => {
     const env = Object.freeze({ A2A_URL: 'https://agent.example' });
     expect(configFromEnv(env)).toEqual({ a2aUrl: 'https://agent.example' });
   });

@@ -71,7 +71,7 @@ describe.each([
   ['the starter', starter, 'ts'],
   ['the recipe for Express', recipe('docs/frameworks.md'), 'js'],
 ] as const)('a visitor of %s', (_site, code, language) => {
-  it.each(REQUESTS)('reads no stack in the response to %s', async (_what, path, init) => {
+  it.each(REQUESTS)('sees no stack trace in the response to %s', async (_what, path, init) => {
     const url = await startSite(code, language);
     configureServer({ a2aUrl: 'http://127.0.0.1:9', serviceApiUrl: 'http://127.0.0.1:9' });
     const response = await fetch(url + path, init);
@@ -83,7 +83,7 @@ describe.each([
   });
 });
 
-it('the chat of README, which has no parser, responds to a broken body as JSON-RPC', async () => {
+it('the chat of the README responds to a broken body with JSON-RPC', async () => {
   const url = await startSite(recipe('README.md'), 'js');
   for (const body of ['{"jsonrpc":', MESSAGE + ' '.repeat(3_000_000)]) {
     const response = await fetch(`${url}/api/a2a`, { method: 'POST', headers: json, body });

@@ -17,7 +17,7 @@ describe('the option "cache"', () => {
     [{ maxEntries: '3' }, 'cache.maxEntries', 'Set it to a whole number, 0 or more.'],
     [{ maxEntryBytes: Number.NaN }, 'cache.maxEntryBytes', 'Set it to a whole number, 0 or more.'],
     [{ fresh: 1 }, 'cache.fresh', 'Did you mean "cache.freshMs"?'],
-  ])('refuses %j', (cache, field, hint) => {
+  ])('rejects %j', (cache, field, hint) => {
     expect(() => next.createSurfaceHandler({ cache: cache as object })).toThrow(
       expect.objectContaining({ block: 'createSurfaceHandler', fields: [field], hint }),
     );
@@ -42,7 +42,7 @@ describe('the option "forward"', () => {
   describe.each(makers)('of $maker', ({ maker, make: call, fewest = {} }) => {
     const factory = { maker, make: call as Factory['make'], names: [] };
 
-    it.each(['request', 'response'])('refuses what must never cross, in a %s', async (direction) => {
+    it.each(['request', 'response'])('rejects fields that never cross in a %s', async (direction) => {
       for (const name of WITHHELD) {
         const forward = { [direction]: ['x-agent-trace', name] };
         expect(await refusal(factory, { ...fewest, forward })).toMatchObject({
@@ -54,14 +54,14 @@ describe('the option "forward"', () => {
       }
     });
 
-    it('takes further fields of both directions, however they are spelt', () => {
+    it('accepts further fields in any case', () => {
       const forward = { request: ['Baggage', 'prefer', 'accept-language'], response: ['x-agent-trace', 'Location'] };
       expect(() => factory.make({ ...fewest, forward } as never)).not.toThrow();
       expect(() => factory.make({ ...fewest, forward: { request: [] } } as never)).not.toThrow();
     });
 
     it.each([[['x marker']], [['x-märker']], [['']], [[7]], ['marker'], [[null]]])(
-      'refuses %j, which names no field, and never quotes it',
+      'rejects %j without quoting it',
       async (request) => {
         const error = await refusal(factory, { ...fewest, forward: { request } });
         expect(error).toMatchObject({ block: maker, fields: ['forward.request'] });
@@ -69,7 +69,7 @@ describe('the option "forward"', () => {
       },
     );
 
-    it('refuses a direction that does not exist', async () => {
+    it('suggests the right direction', async () => {
       expect(await refusal(factory, { ...fewest, forward: { requests: [] } })).toMatchObject({
         hint: 'Did you mean "forward.request"?',
       });
@@ -79,7 +79,7 @@ describe('the option "forward"', () => {
   const renamed = root.createToolkit({ ...CONFIG, upstream: { headers: { apiKey: 'X-Platform-Key' } } });
   const options = { a2a: { forward: { request: ['x-platform-key'] } } };
 
-  it('refuses the field a toolkit sends its API key in, whatever its name', () => {
+  it('rejects the API key field of the toolkit, whatever its name', () => {
     const refused = expect.objectContaining({
       detail: 'Invalid value for "a2a.forward.request" of createWebHandler.',
       hint: 'Set it to fields that may be forwarded: "x-platform-key" never is.',
@@ -90,7 +90,7 @@ describe('the option "forward"', () => {
     root.configureServer({ upstream: { headers: { apiKey: '' } } });
   });
 
-  it('is answered with what is wrong where the server is configured only after the route was made', async () => {
+  it('fails the request when the server is configured after the route was made', async () => {
     const handle = createWebHandler(options);
     root.configureServer({ upstream: { headers: { apiKey: 'X-Platform-Key' } } });
     const response = await handle(new Request('https://site.example/api/a2a/config'));

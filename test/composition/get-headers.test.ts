@@ -6,8 +6,8 @@ import { createToolkit } from '../../src/composition/toolkit/toolkit.js';
 const bearer = (request: { headers: Headers | Record<string, string>; user?: string }): string | null =>
   request.user ?? null;
 
-describe('headers of the service', () => {
-  it('carry the token of the strategy and the key of the call', async () => {
+describe('headers with service auth', () => {
+  it('carry the token of the strategy and the API key', async () => {
     const toolkit = createToolkit(
       { serviceApiKey: 'configured' },
       { identityProviders: { okta: new FakeIdentityProvider('okta') } },
@@ -20,12 +20,12 @@ describe('headers of the service', () => {
     });
   });
 
-  it('are refused at once for a strategy nobody knows', () => {
+  it('reject an unknown strategy', () => {
     expect(() => createGetHeadersWithServiceAuth({ strategy: 'service-account' })).toThrow(/"service_account"/);
   });
 });
 
-describe('headers of a session', () => {
+describe('headers for a session', () => {
   it.each([
     ['a Web request', Object.assign(new Request('https://site.example'), { user: 'ada-token' })],
     ['an Express request', { headers: {}, user: 'ada-token' }],
@@ -34,19 +34,19 @@ describe('headers of a session', () => {
     expect(await getHeaders(request)).toEqual({ authorization: 'Bearer ada-token', 'x-api-key': 'key' });
   });
 
-  it('carry the exchanged token where a function asks for the exchange alone', async () => {
+  it('carry the exchanged token when the function asks for it', async () => {
     const toolkit = createToolkit({}, { tokenExchange: new FakeTokenExchange() });
     const getHeaders = createGetHeadersForSession({ authClient: bearer, exchange: 'on_behalf_of', toolkit });
     expect(await getHeaders({ headers: {}, user: 'ada' })).toEqual({ authorization: 'Bearer exchanged-ada-1' });
   });
 
-  it('carry the exchanged token where the site exchanges', async () => {
+  it('carry the exchanged token when the site exchanges', async () => {
     const toolkit = createToolkit({ onBehalfOf: {} }, { tokenExchange: new FakeTokenExchange() });
     const getHeaders = createGetHeadersForSession({ authClient: bearer, toolkit });
     expect(await getHeaders({ headers: {}, user: 'ada' })).toEqual({ authorization: 'Bearer exchanged-ada-1' });
   });
 
-  it('are refused with a code when nobody is signed in', async () => {
+  it('reject with a code when nobody is signed in', async () => {
     const getHeaders = createGetHeadersForSession({
       authClient: bearer,
       toolkit: createToolkit({ serviceApiKey: 'k' }),

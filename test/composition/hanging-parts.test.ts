@@ -33,8 +33,8 @@ function site(ports: Parameters<typeof createToolkit>[1] = {}, config: ServerCon
 const render = (handler: HttpHandler, headers = {}): Promise<HttpResponse> =>
   handler(browserRequest({ path: '/s-1/render', headers: { 'content-type': 'application/json', ...headers } }));
 
-describe('a part of the site that never answers costs a request its deadline, and no more:', () => {
-  it('a session library that never answers costs a request 401', async () => {
+describe('a part of the site that never settles', () => {
+  it('as a session library costs a request 401 after the deadline', async () => {
     const { toolkit, upstream, telemetry } = site();
     const handler = sessionSurfaceRoute(toolkit, { auth: () => never<string>(), requireSession: true });
     const response = await render(handler);
@@ -44,7 +44,7 @@ describe('a part of the site that never answers costs a request its deadline, an
     expect(telemetry.of('error')[0]?.detail).toContain('did not respond within 30 ms');
   });
 
-  it('a session library that many requests of one session wait for, and that answers the next time', async () => {
+  it('as a session library fails every waiting request, and the next request asks it again', async () => {
     const { toolkit } = site();
     let calls = 0;
     const auth = {
@@ -60,7 +60,7 @@ describe('a part of the site that never answers costs a request its deadline, an
     expect(calls).toBe(2);
   });
 
-  it("the site's own headers", async () => {
+  it('as headers of the site costs a request 401 after the deadline', async () => {
     const { toolkit, telemetry } = site();
     const response = await render(surfaceRoute(toolkit, { getHeaders: () => never() }));
     expect(response.status).toBe(401);
@@ -68,7 +68,7 @@ describe('a part of the site that never answers costs a request its deadline, an
     expect(telemetry.of('error')[0]?.detail).toContain('did not respond within 30 ms');
   });
 
-  it("the site's own headers of the config route", async () => {
+  it('as headers of the config route costs a request 401 after the deadline', async () => {
     const { toolkit } = site();
     const handler = chatRoute(toolkit, { strategy: 'service_account', configGetHeaders: () => never() });
     const response = await handler(browserRequest({ method: 'GET', path: '/config', body: null }));
@@ -77,7 +77,7 @@ describe('a part of the site that never answers costs a request its deadline, an
   });
 
   it.each(['issue', 'identity'] as const)(
-    "an identity provider of the site's own that never answers costs a request its deadline, in %s",
+    'as an identity provider costs a request 401 after the deadline, in %s',
     async (call) => {
       const provider = new FakeIdentityProvider('okta', 'okta');
       Object.assign(provider, { [call]: () => never() });
@@ -93,7 +93,7 @@ describe('a part of the site that never answers costs a request its deadline, an
   );
 
   it.each(['exchange', 'identity'] as const)(
-    "an exchange of the site's own that never answers costs a request its deadline, in %s",
+    'as an exchange costs a request 401 after the deadline, in %s',
     async (call) => {
       const exchange = {
         identity: () => ({ principal: 'x', proof: '' }),
@@ -114,7 +114,7 @@ describe('a part of the site that never answers costs a request its deadline, an
   it.each([
     ["of the site's own", {}],
     ['that is a Keyv', { on: never, store: {} }],
-  ])('a cache store %s that never answers costs a request its deadline', async (_what, members) => {
+  ])('as a cache store %s costs a request only its deadline', async (_what, members) => {
     const cacheStore = { get: never, set: never, delete: never, ...members } as never;
     const config = { ...CONFIG, serviceApiKey: 'key', cacheStore, timeouts: { cacheMs: 30 } };
     const { toolkit, telemetry } = site({}, config);

@@ -32,7 +32,7 @@ const down = (): void => {
 };
 
 describe('the health of a toolkit', () => {
-  it('is ready when its credential can be had, which is then there for the first visitor', async () => {
+  it('is ready with a credential, which is then cached', async () => {
     const toolkit = toolkitOf();
     expect(await toolkit.health()).toEqual({
       status: 'ready',
@@ -46,7 +46,7 @@ describe('the health of a toolkit', () => {
     expect(upstream.requests).toEqual([]);
   });
 
-  it('is degraded when it cannot, and the provider is asked no oftener than visitors would', async () => {
+  it('is degraded without a credential and asks the provider no more often than visitors do', async () => {
     down();
     const toolkit = toolkitOf();
     for (let count = 0; count < 20; count += 1) {
@@ -64,7 +64,7 @@ describe('the health of a toolkit', () => {
     expect((await toolkit.health()).status).toBe('ready');
   });
 
-  it('is degraded while its provider hangs, without waiting for it longer than a probe does', async () => {
+  it('is degraded within the time of a probe while the provider hangs', async () => {
     okta.answer = () => new Promise(() => undefined);
     const toolkit = toolkitOf({ ...CONFIG, timeouts: { identityProviderMs: 60_000 } });
     expect(await toolkit.health()).toMatchObject({
@@ -73,7 +73,7 @@ describe('the health of a toolkit', () => {
     });
   });
 
-  it('shows names of blocks and fields, and nothing else of what failed', async () => {
+  it('names only block and fields of a failure', async () => {
     down();
     expect((await toolkitOf().health()).checks.credential).toEqual({
       status: 'fail',
@@ -83,7 +83,7 @@ describe('the health of a toolkit', () => {
     });
   });
 
-  it('is degraded without an address, and says which fields are missing', async () => {
+  it('names the missing addresses', async () => {
     const { a2aUrl: _address, ...config } = CONFIG;
     expect(await toolkitOf(config).health()).toMatchObject({
       status: 'degraded',
@@ -111,7 +111,7 @@ describe('the health of a toolkit', () => {
     expect(await toolkit.health()).toMatchObject({ inFlight: 0, openStreams: 0 });
   });
 
-  it('is closing from the moment it is told to, and asks nobody any more', async () => {
+  it('is closing as soon as close() is called, without asking the provider', async () => {
     const toolkit = toolkitOf();
     const closing = toolkit.close();
     expect(await toolkit.health()).toMatchObject({ status: 'closing', checks: { credential: { status: 'skipped' } } });

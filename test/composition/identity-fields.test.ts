@@ -238,13 +238,13 @@ describe.each([
     expect((await found('account', { upstream }, second, store))[0]).toBe('MISS');
   });
 
-  it('to nothing that differs finds all', async () => {
+  it('of nothing finds all renders and tokens', async () => {
     for (const site of Object.keys(SITES)) {
       expect(await found(site as SiteName, {}, second, store), site).toEqual(['HIT', 'HIT']);
     }
   });
 
-  it('of a provider of its own: another principal shares nothing, another proof the renders', async () => {
+  it('of a custom provider: another principal shares nothing, another proof the renders only', async () => {
     const config = (provider: FakeIdentityProvider): ServerConfig => ({
       serviceAuthStrategy: 'own',
       identityProviders: { own: provider },

@@ -2,24 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { mergeConfig } from '../../src/composition/config/resolve-config.js';
 
 describe('a second configuration', () => {
-  it('adds fields and replaces those it names', () => {
-    expect(mergeConfig({ a2aUrl: 'a', serviceApiKey: 'k' }, { a2aUrl: 'b', publicUrl: 'p' })).toEqual({
-      a2aUrl: 'b',
-      serviceApiKey: 'k',
-      publicUrl: 'p',
-    });
-  });
-
-  it('leaves a value where it says undefined', () => {
-    expect(mergeConfig({ a2aUrl: 'a' }, { a2aUrl: undefined })).toEqual({ a2aUrl: 'a' });
-  });
-
-  it('clears a value where it says an empty text', () => {
-    expect(mergeConfig({ a2aUrl: 'a' }, { a2aUrl: '' })).toEqual({ a2aUrl: '' });
-  });
-
   it.each(['serviceAccount', 'idpA', 'idpAServiceUser', 'idpBService', 'timeouts'])(
-    'is merged field by field inside the block "%s"',
+    'is merged field by field inside "%s"',
     (block) => {
       const merged = mergeConfig({ [block]: { a: '1', b: '2', c: '3' } }, { [block]: { a: undefined, b: '', d: '4' } });
       expect(merged).toEqual({ [block]: { a: '1', b: '', c: '3', d: '4' } });
@@ -28,7 +12,7 @@ describe('a second configuration', () => {
     },
   );
 
-  it('replaces lists and objects that are no blocks', () => {
+  it('replaces lists and objects that are not blocks', () => {
     const [store, telemetry] = [{ get: 1 }, { emit: 1 }];
     const merged = mergeConfig(
       {
@@ -45,7 +29,7 @@ describe('a second configuration', () => {
     expect(merged.telemetry).toBe(telemetry);
   });
 
-  it('changes neither of the two', () => {
+  it('changes neither configuration', () => {
     const current = Object.freeze({ serviceAccount: Object.freeze({ keyId: 'a' }) });
     const changes = Object.freeze({ serviceAccount: Object.freeze({ keyId: 'b' }) });
     mergeConfig(current, changes);
@@ -53,7 +37,7 @@ describe('a second configuration', () => {
   });
 });
 
-describe('of two forms of one credential', () => {
+describe('two forms of one credential', () => {
   const [pem, path, other] = ['pem', '/run/a.pem', '/run/b.pem'];
 
   it.each<[string, string, object, object, object]>([
@@ -65,12 +49,12 @@ describe('of two forms of one credential', () => {
       { privateKeyPath: path },
     ],
     ['a text after a file', 'serviceAccount', { privateKeyPath: path }, { privateKeyPem: pem }, { privateKeyPem: pem }],
-  ])('the one given later counts: %s in %s', (_title, block, first, later, kept) => {
+  ])('keep the later one: %s in %s', (_title, block, first, later, kept) => {
     const merged = mergeConfig({ [block]: { ...first, keyId: 'k' } }, { [block]: later });
     expect(merged).toEqual({ [block]: { ...kept, keyId: 'k' } });
   });
 
-  it('neither counts as given later when it is empty or undefined', () => {
+  it('keep the earlier one when the later is empty or undefined', () => {
     const current = { serviceAccount: { privateKeyPem: pem } };
     expect(mergeConfig(current, { serviceAccount: { privateKeyPath: '' } }).serviceAccount).toMatchObject({
       privateKeyPem: pem,
@@ -78,12 +62,12 @@ describe('of two forms of one credential', () => {
     expect(mergeConfig(current, { serviceAccount: { privateKeyPath: undefined } })).toEqual(current);
   });
 
-  it('both stay when they come together', () => {
+  it('are both kept when set together', () => {
     const both = { serviceAccount: { privateKeyPem: pem, privateKeyPath: path } };
     expect(mergeConfig({ serviceAccount: { privateKeyPem: 'old' } }, both)).toEqual(both);
   });
 
-  it.each(['idpBService', 'onBehalfOf'])('of a certificate and a secret none replaces the other: %s', (block) => {
+  it.each(['idpBService', 'onBehalfOf'])('a certificate and a secret are both kept: %s', (block) => {
     const certificate = { certificatePath: path, privateKeyPath: other };
     const both = { [block]: { ...certificate, clientSecret: 's' } };
     expect(mergeConfig({ [block]: certificate }, { [block]: { clientSecret: 's' } })).toEqual(both);
@@ -93,7 +77,7 @@ describe('of two forms of one credential', () => {
     });
   });
 
-  it('a renewed certificate keeps the path of its key, and a new key alone the secret', () => {
+  it('a renewed certificate keeps the path of its key, and a new key path the secret', () => {
     const pair = { idpBService: { certificatePath: path, privateKeyPath: other } };
     expect(mergeConfig(pair, { idpBService: { certificatePath: '/c' } }).idpBService).toEqual({
       certificatePath: '/c',

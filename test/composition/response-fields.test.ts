@@ -4,7 +4,6 @@ import { RecordingTelemetry } from 'agent-bff/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { HttpResponse } from '../../src/ports/http.js';
 import { listeningSite } from '../site/frameworks/listening-site.js';
-import { faultsOf } from '../support/odd-fields.js';
 import { FIELD_ROUTES, type RawHead, readHead } from '../support/raw-head.js';
 
 type Sent = Partial<Pick<HttpResponse, 'status' | 'headers'>>;
@@ -39,10 +38,8 @@ async function startSite(response: readonly string[]) {
   return { telemetry, get };
 }
 
-const many = Array.from({ length: 300 }, (_, at) => `x-site-${String(at)}`);
-
 describe("a response field of the site's own choice", () => {
-  it('crosses in printable ASCII, and is in the log once where it cannot, by its name', async () => {
+  it('crosses as printable ASCII, and is logged once by its name when it cannot', async () => {
     const { get, telemetry } = await startSite(['x-one', 'x-two', 'x-three']);
     const headers = { 'x-one': ['a\tb', 'c'], 'x-two': 'caf\xc3\xa9', 'x-three': 'a\r\nset-cookie: secret-value=1' };
     for (let request = 0; request < 3; request += 1) {
@@ -61,39 +58,5 @@ describe("a response field of the site's own choice", () => {
     });
     expect(others).toEqual([]);
     expect(JSON.stringify(telemetry.events)).not.toContain('secret-value');
-  });
-
-  it('takes no room from those that protect, however many and long they are', async () => {
-    const { get } = await startSite(many);
-    for (const value of ['a', 'a'.repeat(1_000), ['a', 'b'], 'a'.repeat(20_000)]) {
-      const headers = Object.fromEntries(many.map((name) => [name, value]));
-      const head = await get({ headers: { ...headers, etag: '"1"' } });
-      const own = head.lines.filter(([name]) => !name.startsWith('x-site-'));
-      expect(faultsOf({ ...head, lines: own })).toEqual([]);
-      expect(head.lines.length).toBeLessThan(80);
-      expect(head.lines.flat().join('').length).toBeLessThan(13_000);
-    }
-  });
-
-  it('crosses so with an error of the platform that is replaced', async () => {
-    const { get } = await startSite(['x-one', 'x-two']);
-    const headers = {
-      'content-type': 'text/html',
-      'x-one': 'a\tb',
-      'x-two': 'č',
-      allow: 'GET, \u010d',
-      'retry-after': '1e300',
-    };
-    const head = await get({ status: 405, headers });
-    expect(head.values('content-type')).toEqual(['application/problem+json']);
-    expect(['x-one', 'x-two', 'allow'].map((name) => head.values(name))).toEqual([['a b'], [], []]);
-    expect(head.values('retry-after')).toEqual(['31536000']);
-    expect(
-      faultsOf({ ...head, lines: head.lines.filter(([name]) => name !== 'x-one' && name !== 'retry-after') }),
-    ).toEqual([]);
-  });
-
-  it('is never named like a member of every object', async () => {
-    await expect(startSite(['__proto__'])).rejects.toMatchObject({ fields: ['service.forward.response'] });
   });
 });

@@ -4,9 +4,9 @@ import { RouteCredentials } from '../../src/composition/routes/route-credentials
 import { BrokerWorld } from '../domain/credentials/broker-fixture.js';
 
 /** The credentials of routes where this key is configured. */
-export function routeCredentials(serviceApiKey?: string): RouteCredentials {
+export function routeCredentials(): RouteCredentials {
   return new RouteCredentials({
-    config: resolveConfig({ serviceApiKey }),
+    config: resolveConfig({}),
     clock: new FakeClock(),
     telemetry: new RecordingTelemetry(),
     sessions: new Set(),

@@ -32,7 +32,13 @@ export const CONFIG = {
 export const site = root.createToolkit(CONFIG, { upstream: new FakeUpstream() });
 export const toolkit: root.Toolkit = {
   ...site,
-  handlers: { credentials: site.handlers.credentials, chat: make, surfaces: make, conversations: make },
+  handlers: {
+    credentials: site.handlers.credentials,
+    chat: make,
+    surfaces: make,
+    conversations: make,
+    cardAddress: () => Promise.resolve(''),
+  },
 };
 export const framework = { Router } as never;
 const request = new Request('https://site.example/api/a2a/config');

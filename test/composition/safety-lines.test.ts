@@ -10,8 +10,6 @@ import type { ServerConfig } from '../../src/composition/config/server-config.js
 import { providerContext, providerLoader } from '../../src/composition/toolkit/identity-module.js';
 import { buildToolkit, createToolkit } from '../../src/composition/toolkit/toolkit.js';
 import type { Toolkit, ToolkitPorts } from '../../src/composition/toolkit/toolkit-type.js';
-import type { RouteAuth } from '../../src/domain/credentials/route-auth.js';
-import type { ServiceAuthError } from '../../src/domain/shared/errors.js';
 import type { HttpHandler, HttpResponse } from '../../src/ports/http.js';
 import type { TelemetryEvent } from '../../src/ports/telemetry.js';
 import { browserRequest, bytes } from '../adapters/web/browser-request.js';
@@ -19,7 +17,6 @@ import { textOf } from '../contracts/http-upstream.contract.js';
 import { RecordingUpstream } from '../support/recording-upstream.js';
 import { newServiceAccountKey } from '../support/service-account.js';
 import { startVisit } from '../support/visitor.js';
-import { routeCredentials } from './route-credentials.js';
 import { chatRoute, recordRoute, sessionSurfaceRoute } from '../support/toolkit-routes.js';
 
 const CONFIG: ServerConfig = {
@@ -36,7 +33,7 @@ class SharedStore {
   delete = (key: string): Promise<void> => Promise.resolve(void this.entries.delete(key));
 }
 
-describe('anonymous visitors who are limited', () => {
+describe('anonymous visitors with a limit', () => {
   const MESSAGE = { method: 'POST', path: '/message:send', headers: { 'content-type': 'application/json' } };
   const CARD = { protocolVersion: '1.0', supportedInterfaces: [{ url: CONFIG.a2aUrl, protocolBinding: 'HTTP+JSON' }] };
 
@@ -61,7 +58,7 @@ describe('anonymous visitors who are limited', () => {
     ['over JSON-RPC', {}],
     ['over HTTP+JSON', MESSAGE],
     ['over HTTP+JSON 0.3', { ...MESSAGE, path: '/v1/message:send' }],
-  ])('are refused with 429 after their last message, %s', async (_binding, changes) => {
+  ])('get 429 after their last message, %s', async (_binding, changes) => {
     const { toolkit, upstream } = site(1);
     const handler = chatRoute(toolkit);
     await handler(browserRequest(changes));
@@ -74,7 +71,7 @@ describe('anonymous visitors who are limited', () => {
   it.each([
     ['over JSON-RPC', {}],
     ['over HTTP+JSON', MESSAGE],
-  ])('leave signed-in users uncounted, %s', async (_binding, changes) => {
+  ])('do not count signed-in users, %s', async (_binding, changes) => {
     const { toolkit, upstream } = site(0);
     const response = await chatRoute(toolkit, { getSessionToken: (_request: unknown) => 'of-ada' })(
       browserRequest(changes),
@@ -82,9 +79,34 @@ describe('anonymous visitors who are limited', () => {
     expect(response.status).not.toBe(429);
     expect(upstream.requests.length).toBeGreaterThan(0);
   });
+
+  const rpc = (method: string) => ({ body: bytes(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: {} })) });
+  it.each<readonly [string, Parameters<typeof browserRequest>[0]]>([
+    ...['tasks/get', 'tasks/resubscribe', 'tasks/cancel', 'GetTask', 'SubscribeToTask', 'CancelTask'].map(
+      (method) => [method, rpc(method)] as const,
+    ),
+    ['GET /tasks/1', { method: 'GET', path: '/tasks/1', body: null }],
+    ['POST /v1/tasks/1:cancel', { path: '/v1/tasks/1:cancel', body: null }],
+    ['GET /tasks/1:subscribe', { method: 'GET', path: '/tasks/1:subscribe', body: null }],
+  ])('who have no message left read on by %s, 600 times a minute', async (_what, changes) => {
+    const { toolkit } = site(0);
+    const handler = chatRoute(toolkit);
+    const request = () => handler(browserRequest({ ...changes, native: { request: { ip: '192.0.2.1' } } }));
+    const statuses: number[] = [];
+    for (let count = 0; count < 601; count++) statuses.push((await request()).status);
+    expect([statuses.indexOf(429), statuses.lastIndexOf(429)]).toEqual([600, 600]);
+    expect(await textOf((await request()).body)).toContain('Too many requests in a short time.');
+  });
+
+  it('cannot pass a message off as reading on', async () => {
+    const { toolkit, upstream } = site(0);
+    const twice = '{"jsonrpc":"2.0","id":1,"method":"tasks/get","method":"message/send","params":{}}';
+    const response = await chatRoute(toolkit)(browserRequest({ body: bytes(twice) }));
+    expect([response.status, upstream.requests.length]).toEqual([429, 0]);
+  });
 });
 
-describe('what is kept in a shared store', () => {
+describe('a shared store', () => {
   const RENDER = '<p>the balance of Ada</p>';
   const body = JSON.stringify({ html: RENDER });
 
@@ -100,12 +122,12 @@ describe('what is kept in a shared store', () => {
     return JSON.stringify([...store.entries]);
   }
 
-  it('shows neither render nor input, where there are cacheKeys', async () => {
+  it('contains neither render nor input when there are cacheKeys', async () => {
     const kept = await keep({ cacheKeys: [randomBytes(32).toString('base64')] });
     for (const word of ['balance', 'of-ada', 'key-of-this-site']) expect(kept).not.toContain(word);
   });
 
-  it('shows no render, where cacheKeys came with a later configuration', async () => {
+  it('contains no render when cacheKeys were configured later', async () => {
     const store = new SharedStore();
     const upstream = new FakeUpstream(() => ({ status: 200, headers: { 'content-type': 'application/json' }, body }));
     const open = buildToolkit({ ...CONFIG, cacheStore: store }, { upstream }, undefined);
@@ -116,7 +138,7 @@ describe('what is kept in a shared store', () => {
     expect(JSON.stringify([...store.entries])).not.toContain('balance');
   });
 
-  it('shows renders as they are, where there are none', async () => {
+  it('contains plain renders without cacheKeys', async () => {
     expect(await keep({})).toContain('the balance of Ada');
   });
 });
@@ -133,11 +155,11 @@ describe('a token of the service', () => {
     return [...store.entries];
   }
 
-  it('stays in the process, where there are no cacheKeys', async () => {
+  it('stays in the process without cacheKeys', async () => {
     expect(await keep({})).toEqual([]);
   });
 
-  it('is sealed in a shared store, where there are', async () => {
+  it('is sealed in a shared store with cacheKeys', async () => {
     const kept = await keep({ cacheKeys: [randomBytes(32).toString('base64')] });
     expect(kept).not.toEqual([]);
     expect(JSON.stringify(kept)).not.toContain('own-token');
@@ -153,7 +175,7 @@ describe("another site's page", () => {
     ['a record to change', (toolkit) => recordRoute(toolkit, { auth: user }), { path: '/r-1', method: 'PUT' }],
     ['a theme', (toolkit) => sessionSurfaceRoute(toolkit, { auth: user }), { path: '/s-1/theme.css' }],
     ['the configuration', (toolkit) => chatRoute(toolkit, { getSessionToken: user }), { path: '/config' }],
-  ])('gets nothing of a signed-in user: %s', async (_what, handlerOf, changes) => {
+  ])('gets 403 for data of a signed-in user: %s', async (_what, handlerOf, changes) => {
     const upstream = new FakeUpstream();
     const handler = handlerOf(createToolkit({ ...CONFIG, bindings: ['HTTP+JSON'] }, { upstream }));
     const request = { method: 'GET', body: null, ...changes };
@@ -166,11 +188,11 @@ describe("another site's page", () => {
   });
 });
 
-describe('a secret that came with a later configuration', () => {
+describe('a secret configured later', () => {
   const respondWith = (text: string): FakeUpstream =>
     new FakeUpstream(() => ({ status: 500, headers: { 'content-type': 'text/plain' }, body: text }));
 
-  it.each(['the first secret', 'the second secret'])('is in no event: %s', async (secret) => {
+  it.each(['the first secret', 'the second secret'])('is redacted from events: %s', async (secret) => {
     const telemetry = new RecordingTelemetry();
     const ports: ToolkitPorts = { upstream: respondWith(`refused key ${secret}`), telemetry };
     // As `configureServer` does it.
@@ -185,35 +207,8 @@ describe('a secret that came with a later configuration', () => {
   });
 });
 
-describe('a secret of the configuration', () => {
-  it.each([2_020, 2_030, 2_040])('is in no event, nor half of it where an excerpt ends: at %i', async (at) => {
-    const telemetry = new RecordingTelemetry();
-    const said = `${'x '.repeat(at / 2 - 20)}secret-of-the-application-of-this-site and more`;
-    const upstream = new FakeUpstream(() => ({ status: 500, headers: { 'content-type': 'text/plain' }, body: said }));
-    const config = { ...CONFIG, idpA: { clientSecret: 'secret-of-the-application-of-this-site' } };
-    await chatRoute(createToolkit(config, { upstream, telemetry }))(browserRequest());
-    expect(JSON.stringify(telemetry.events)).toContain('x x x');
-    expect(JSON.stringify(telemetry.events)).not.toContain('secret-of');
-  });
-});
-
-describe('a function "getHeaders" that fails', () => {
-  it('and quotes the cookie it was given is reported without the cookie', async () => {
-    const cookie = 'sid=s%3Aof-ada-and-long-enough.signature';
-    const auth = routeCredentials().surfaceRouter({
-      getHeaders: () => {
-        throw new Error(`cannot open ${cookie} of-ada-and-long-enough`);
-      },
-    });
-    const obtained = (auth as RouteAuth<'headers'>).obtain({ native: { request: {} }, headers: { cookie } });
-    const error = (await obtained.then(String, (failure: unknown) => failure)) as ServiceAuthError;
-    expect(error.logDetail()).toMatch(/it threw Error at .*safety-lines\.test\.ts/);
-    expect(error.logDetail()).not.toContain('of-ada');
-  });
-});
-
-describe('a provider that could not be loaded', () => {
-  it('is loaded with the next request', async () => {
+describe('a provider that failed to load', () => {
+  it('is loaded again by the next request', async () => {
     const { privateKey } = await newServiceAccountKey();
     const serviceAccount = { serviceAccountId: 'sa', keyId: 'k', privateKeyPem: privateKey, privateKeyPath: '/k.pem' };
     const config = resolveConfig({ ...CONFIG, serviceAccount });
@@ -234,8 +229,8 @@ describe('a provider that could not be loaded', () => {
   });
 });
 
-describe('a provider that was refused', () => {
-  it('is asked again immediately after the server was configured again', async () => {
+describe('a provider that rejected the credential', () => {
+  it('is asked again immediately after configureServer', async () => {
     const own = new FakeIdentityProvider('own', 'own');
     own.answer = () => ({
       kind: 'failure',
@@ -258,7 +253,7 @@ describe('a provider that was refused', () => {
 });
 
 describe('a visitor who leaves while the session is read', () => {
-  it('costs the agent no request', async () => {
+  it('causes no request to the agent', async () => {
     const agent = await RecordingUpstream.start();
     const happened = new EventEmitter();
     const over = once(happened, 'request');
@@ -287,8 +282,8 @@ describe('a visitor who leaves while the session is read', () => {
   });
 });
 
-describe('the events of one request', () => {
-  it('and its error response have one name, which no other request has', async () => {
+describe('the events of a request', () => {
+  it('have the id of its error response, which no other request has', async () => {
     const telemetry = new RecordingTelemetry();
     const upstream = new FakeUpstream(() => ({ status: 500, headers: {}, body: null }));
     const handler = chatRoute(createToolkit(CONFIG, { upstream, telemetry }));

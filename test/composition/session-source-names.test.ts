@@ -20,7 +20,7 @@ it.each<[string, (source: SessionTokenSource) => SessionTokenSource]>([
   ['one whose refusals quote nothing', redacting],
   ['one shared by the requests of a session', coalescing],
   ['the one of a route', (getSessionToken) => routeCredentials().session(getSessionToken, {}).source],
-])('a session source has its name as %s', (_what, wrapped) => {
+])('a session source keeps its name as %s', (_what, wrapped) => {
   expect(wrapped(fromFunction(() => null, { name: 'staff' })).name).toBe('staff');
   expect(wrapped(fromFunction(() => null)).name).toBeUndefined();
 });

@@ -35,8 +35,8 @@ async function withPlatform(work: (serviceApiUrl: string) => Promise<void>): Pro
   }
 }
 
-describe('routes of the toolkit that configureServer makes', () => {
-  it('of two sources without names keep nothing from the first request on, though one route was never visited', async () => {
+describe('routes of the toolkit made by configureServer', () => {
+  it('with two unnamed sources cache nothing, even when one route was never visited', async () => {
     await withPlatform(async (serviceApiUrl) => {
       const [first] = [route(source()), route(source())];
       configureServer({ serviceApiUrl, serviceApiKey: 'key', telemetry: 'silent' });
@@ -46,7 +46,7 @@ describe('routes of the toolkit that configureServer makes', () => {
     });
   });
 
-  it('of one source keep its renders, also after a rotation, and none of another principal', async () => {
+  it('with one source find its renders after a rotation, and none of another principal', async () => {
     await withPlatform(async (serviceApiUrl) => {
       const staff = source();
       const [first, second] = [route(staff), route(staff)];

@@ -51,7 +51,7 @@ const chat = (handler: HttpHandler): Promise<HttpResponse> => handler(browserReq
 const said = async (response: HttpResponse) =>
   JSON.parse(await textOf(response.body)) as Record<string, unknown> & { error: { message: string } };
 
-describe('what the function "headers" gives', () => {
+describe('the result of "headers"', () => {
   it.each([
     ['an object', { 'X-Tenant': 'acme', 'x-none': undefined, 'x-null': null }],
     ['a Headers', new Headers({ 'X-Tenant': 'acme' })],
@@ -59,11 +59,11 @@ describe('what the function "headers" gives', () => {
     ['a Map', new Map([['X-Tenant', 'acme']]) as never],
     ['Node’s own, without a prototype', Object.assign(Object.create(null) as object, { 'x-tenant': ['acme'] })],
     ['an object of another realm', runInNewContext("({ 'X-Tenant': 'acme' })")],
-  ])('may be %s', (_words, made) => {
+  ])('can be %s', (_words, made) => {
     expect(headerFields(made as never)).toEqual({ 'x-tenant': 'acme' });
   });
 
-  it('may name a field twice, whose values are sent as one list (RFC 9110 §5.3)', () => {
+  it('can name a field twice, which is sent as one list (RFC 9110 §5.3)', () => {
     expect(
       headerFields([
         ['x-a', '1'],
@@ -73,7 +73,7 @@ describe('what the function "headers" gives', () => {
     expect(headerFields({ 'x-a': ['1', '2'] })).toEqual({ 'x-a': '1, 2' });
   });
 
-  it('may be nothing', () => {
+  it('can be empty', () => {
     for (const made of [undefined, null, {}, []]) expect(headerFields(made)).toEqual({});
   });
 
@@ -91,13 +91,13 @@ describe('what the function "headers" gives', () => {
     ['a control character in a value', { 'x-tenant': 'se\x1bcret' }],
     ['a letter beyond Latin-1 in a value', { 'x-tenant': 'sečcret' }],
     ['a name that is none', { 'x tenant': 'secret' }],
-  ])('is refused when it is %s, and never quoted', (_words, made) => {
+  ])('is rejected without quoting it when it is %s', (_words, made) => {
     expect(() => headerFields(made as never)).toThrow(/^it returned /);
     expect(() => headerFields(made as never)).not.toThrow(/cret/);
   });
 });
 
-describe('a function "headers" that fails', () => {
+describe('a failing "headers" function', () => {
   const failures: readonly (readonly [string, NonNullable<SiteFieldOptions['headers']>, RegExp])[] = [
     [
       'throws',
@@ -126,7 +126,7 @@ describe('a function "headers" that fails', () => {
     ['never answers', () => new Promise(() => undefined), /it did not respond within 20 ms/],
   ];
 
-  it.each(failures)('by one that %s is a 500 that names it, and reaches nobody', async (_words, headers, log) => {
+  it.each(failures)('that %s gives a 500 that names it, without a request upstream', async (_words, headers, log) => {
     const settings = { timeouts: { sessionMs: 20 } };
     const { toolkit, upstream, telemetry } = site(settings);
     const response = await render(sessionSurfaceRoute(toolkit, { headers }));
@@ -144,7 +144,7 @@ describe('a function "headers" that fails', () => {
     expect(upstream.requests).toEqual([]);
   });
 
-  it('is told to a chat as JSON-RPC, and by the config route as a problem', async () => {
+  it('is reported as JSON-RPC by a chat and as a problem by the config route', async () => {
     const { toolkit } = site();
     const handler = chatRoute(toolkit, {
       headers: () => {
@@ -156,7 +156,7 @@ describe('a function "headers" that fails', () => {
     expect((await said(message)).error.message).toContain('"headers"');
   });
 
-  it('is answered with an error of this package where it throws one', async () => {
+  it('passes an error of this package on', async () => {
     const { toolkit } = site();
     const headers = (): never => {
       throw new SessionError('session_required', { detail: 'No tenant.' });
@@ -165,11 +165,11 @@ describe('a function "headers" that fails', () => {
   });
 });
 
-describe('a field that "upstream.headers" names and the function "headers" gives', () => {
+describe('a field set by both "upstream.headers" and "headers"', () => {
   const upstreamNames = { headers: { apiKey: 'X-Platform-Key', projectId: 'X-Tenant' } };
   const headers = () => ({ 'x-tenant': 'acme', 'x-platform-key': 'of-the-function' });
 
-  it('carries what the configuration sends in it, and one warning says so', async () => {
+  it('has the configured value, with one warning', async () => {
     const { toolkit, upstream, telemetry } = site({ upstream: upstreamNames, serviceProjectId: 'p-1' });
     const [widgets, records] = [sessionSurfaceRoute(toolkit, { headers }), chatRoute(toolkit, { headers })];
     expect([(await render(widgets)).status, (await theme(widgets)).status, (await config(records)).status]).toEqual([
@@ -193,7 +193,7 @@ describe('a field that "upstream.headers" names and the function "headers" gives
     expect(JSON.stringify(telemetry)).not.toMatch(/site-key|of-the-function|acme/);
   });
 
-  it('crosses as the function gives it where the configuration sends nothing in it', async () => {
+  it('has the value of the function when nothing is configured', async () => {
     const { toolkit, upstream, telemetry } = site({ upstream: upstreamNames });
     expect((await render(sessionSurfaceRoute(toolkit, { headers }))).status).toBe(200);
     expect(upstream.requests[0]?.headers).toMatchObject({ 'x-tenant': 'acme', 'x-platform-key': 'site-key' });
@@ -204,7 +204,7 @@ describe('a field that "upstream.headers" names and the function "headers" gives
 describe('the site’s own fields', () => {
   const tenantOf = (request: { tenant: string }) => ({ 'x-tenant': request.tenant });
 
-  it('go with every look-up of the config route, but not to another host than the agent’s', async () => {
+  it('go with every look-up of the config route except to another host', async () => {
     const { toolkit, upstream } = site({ agentCardUrl: 'https://cards.example/card.json' });
     const handler = chatRoute(toolkit, { headers: tenantOf, forward: { request: ['prefer'] } });
     await config(handler, { headers: { prefer: 'wait=1' }, request: { tenant: 'acme' } });
@@ -220,7 +220,7 @@ describe('the site’s own fields', () => {
     ]);
   });
 
-  it('win over what the browser sent, and give way to the credential', async () => {
+  it('override the browser and yield to the credential', async () => {
     const { toolkit, upstream } = site();
     const getHeaders = () => ({ 'x-tenant': 'of the credential' });
     const forward = { request: ['x-tenant', 'x-user'] };
@@ -235,14 +235,14 @@ describe('the site’s own fields', () => {
     });
   });
 
-  it('stay behind where the browser meant them for the next hop (RFC 9110 §7.6.1)', async () => {
+  it('drop hop-by-hop fields (RFC 9110 §7.6.1)', async () => {
     const { toolkit, upstream } = site();
     const handler = sessionSurfaceRoute(toolkit, { forward: { request: ['prefer'] } });
     await render(handler, { headers: { connection: 'keep-alive, Prefer', prefer: 'x' } });
     expect(upstream.requests[0]?.headers).not.toHaveProperty('prefer');
   });
 
-  it('go along again when a refused credential is renewed', async () => {
+  it('are sent again when a rejected credential is renewed', async () => {
     const demo = new FakeIdentityProvider('demo');
     const { toolkit, upstream } = site({ serviceAuthStrategy: 'demo' }, { identityProviders: { demo } });
     upstream.willAnswer((request) =>
@@ -257,7 +257,7 @@ describe('the site’s own fields', () => {
     expect(upstream.requests.map(({ headers }) => headers['x-tenant'])).toEqual(['acme', 'acme']);
   });
 
-  it('named for responses reach the browser on errors too', async () => {
+  it('for responses reach the browser on errors too', async () => {
     const { toolkit, upstream } = site();
     const forward = { response: ['X-Agent-Trace'] };
     const html = { 'content-type': 'text/html', 'x-agent-trace': 't-1', 'x-internal': 'one' };
@@ -272,7 +272,7 @@ describe('the site’s own fields', () => {
     expect((await render(sessionSurfaceRoute(toolkit, { forward }))).headers['x-agent-trace']).toBe('t-1');
   });
 
-  it('are asked for once in each request', async () => {
+  it('are requested once per request', async () => {
     const { toolkit } = site();
     let calls = 0;
     const headers = () => ({ 'x-tenant': String((calls += 1)) });
@@ -281,14 +281,14 @@ describe('the site’s own fields', () => {
   });
 });
 
-describe('what is kept', () => {
+describe('the cache', () => {
   const cache = { enabled: true, freshMs: 60_000 };
   const forward = { request: ['prefer', 'baggage'] };
 
   it.each<[string, (tenant: string) => Ask]>([
     ['the site adds', (tenant) => ({ request: { tenant } })],
     ['the browser sends and the site forwards', (tenant) => ({ headers: { prefer: tenant } })],
-  ])('is never another tenant’s, where tenants differ in a field %s', async (_words, ask) => {
+  ])('is separate for tenants that differ in a field %s', async (_words, ask) => {
     const { toolkit, upstream } = site();
     const headers = (request?: { tenant: string }) => ({ 'x-tenant': request?.tenant });
     const [widgets, agent] = [
@@ -307,7 +307,7 @@ describe('what is kept', () => {
     expect(upstream.requests.filter(({ path }) => path.endsWith('/render'))).toHaveLength(2);
   });
 
-  it('is not another caller’s for a field of tracing, which chooses no response', async () => {
+  it('is shared by callers that differ in tracing fields only', async () => {
     const { toolkit } = site();
     const handler = sessionSurfaceRoute(toolkit, { cache, forward });
     const seen = await Promise.all(
@@ -319,7 +319,7 @@ describe('what is kept', () => {
     expect((await render(handler, { headers: { baggage: 'd=4', prefer: 'x' } })).headers['x-cache']).toBe('HIT');
   });
 
-  it('is asked for once for all who wait and agree in their fields, and for nobody else', async () => {
+  it('makes one call for waiting callers with equal fields', async () => {
     const { toolkit, upstream } = site();
     const handler = sessionSurfaceRoute(toolkit, { cache, forward });
     const answers = await Promise.all(
@@ -329,7 +329,7 @@ describe('what is kept', () => {
     expect(upstream.requests).toHaveLength(2);
   });
 
-  it('is dropped by an action, whatever was sent along with it', async () => {
+  it('is cleared by an action with other fields', async () => {
     const { toolkit } = site();
     const handler = sessionSurfaceRoute(toolkit, { cache, forward });
     const status = async (prefer: string) => (await render(handler, { headers: { prefer } })).headers['x-cache'];
@@ -338,7 +338,7 @@ describe('what is kept', () => {
     expect(await status('x')).toBe('MISS');
   });
 
-  it('has no field in it that another route lets through and this one does not', async () => {
+  it('hides response fields that only another route forwards', async () => {
     const { toolkit } = site();
     const open = sessionSurfaceRoute(toolkit, { cache, forward: { response: ['x-internal'] } });
     const closed = sessionSurfaceRoute(toolkit, { cache, forward: { response: ['x-agent-trace'] } });
@@ -351,7 +351,7 @@ describe('what is kept', () => {
     ['forwarded', (value) => ({ headers: { prefer: value } })],
     ['added', (value) => ({ request: value })],
   ])(
-    'of look-ups is not pushed out by a stranger who makes up more %s values than are kept',
+    'of look-ups keeps its entries when a visitor makes up many %s values',
     async (_words, ask) => {
       const { toolkit, upstream } = site();
       const headers = (request?: string) => ({ 'x-tenant': request });
@@ -365,7 +365,7 @@ describe('what is kept', () => {
     20_000,
   );
 
-  it('of look-ups costs nothing for a made-up value of a visitor the limit refuses', async () => {
+  it('of look-ups makes no call for a visitor over the limit', async () => {
     const { toolkit, upstream } = site({
       chatLimit: { admit: () => Promise.resolve({ kind: 'refused', retryAfterMs: 1_000 }) },
     });
@@ -375,10 +375,10 @@ describe('what is kept', () => {
   });
 });
 
-describe('a browser that keeps responses', () => {
+describe('a browser cache', () => {
   const forward = { request: ['prefer', 'baggage'] };
 
-  it('is told by which forwarded fields they differ, and to ask each time', async () => {
+  it('varies by the forwarded fields and revalidates each time', async () => {
     const { toolkit } = site();
     expect((await config(chatRoute(toolkit, { forward }))).headers).toMatchObject({
       vary: 'A2A-Version, Cookie, prefer',
@@ -387,7 +387,7 @@ describe('a browser that keeps responses', () => {
     expect((await theme(sessionSurfaceRoute(toolkit, { forward }))).headers).toMatchObject({ vary: 'prefer' });
   });
 
-  it('asks each time where the site adds fields, which may come from its session', async () => {
+  it('revalidates each time when the site adds fields', async () => {
     const { toolkit } = site();
     const headers = () => ({ 'x-tenant': 'acme' });
     const cacheControl = async (options: SiteFieldOptions) =>
@@ -397,7 +397,7 @@ describe('a browser that keeps responses', () => {
     expect(await cacheControl({})).toBe('private, max-age=60');
   });
 
-  it('of another site reads nothing the site’s own fields may have chosen', async () => {
+  it('of another site reads nothing that such fields may have chosen', async () => {
     const { toolkit } = site();
     const crossSite = { headers: { 'sec-fetch-site': 'cross-site' } };
     const status = async (options: SiteFieldOptions) =>
@@ -409,7 +409,7 @@ describe('a browser that keeps responses', () => {
 });
 
 describe('a route without fields of its own', () => {
-  it('sends and keeps what it did before', async () => {
+  it('sends and keeps the same as with empty options', async () => {
     const visits = async (options: SiteFieldOptions) => {
       const { toolkit, upstream } = site();
       const widgets = sessionSurfaceRoute(toolkit, { cache: { enabled: true }, ...options });

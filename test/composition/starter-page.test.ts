@@ -33,11 +33,11 @@ const piece = (text: string, append: boolean) => ({ artifact: { parts: [{ text }
 const events = (results: readonly object[], end: string) =>
   results.map((result) => `data: ${JSON.stringify({ jsonrpc: '2.0', id: 1, result })}${end}${end}`).join('');
 
-describe('the page of the starters reads the response of', () => {
+describe('the page of the starters', () => {
   it.each([
     ['lines that end in LF', '\n'],
     ['lines that end in CRLF, as servers in Python send them', '\r\n'],
-  ])('an agent of version 0.3, with %s', async (_title, end) => {
+  ])('reads an agent of version 0.3, with %s', async (_title, end) => {
     const results = [{ kind: 'task', id: 't' }, piece('Hel', false), piece('lo', true)];
     const { text, sent, read } = await pieces(OLDER, (exchange) => {
       exchange
@@ -50,7 +50,7 @@ describe('the page of the starters reads the response of', () => {
     expect(sent).toMatchObject({ method: 'message/stream', params: { message: { contextId: 'conversation-1' } } });
   });
 
-  it('an agent of version 1', async () => {
+  it('reads an agent of version 1', async () => {
     const results = [{ task: { id: 't' } }, { artifactUpdate: piece('Hello', false) }];
     const { text, sent } = await pieces(NEWER, (exchange) => {
       exchange.eventStream().write(events(results, '\n')).end();
@@ -59,13 +59,13 @@ describe('the page of the starters reads the response of', () => {
     expect(sent).toMatchObject({ method: 'SendStreamingMessage', params: { message: { role: 'ROLE_USER' } } });
   });
 
-  it('an agent that does not stream', async () => {
+  it('reads an agent that does not stream', async () => {
     const message = { kind: 'message', parts: [{ kind: 'text', text: 'Hello' }] };
     const { text } = await pieces(OLDER, (exchange) => exchange.json(200, { jsonrpc: '2.0', id: 1, result: message }));
     expect(text).toBe('Hello');
   });
 
-  it('a site that says what to fix, in its words', async () => {
+  it('shows the error message of the site', async () => {
     const error = { code: -32_603, message: 'Check "a2aUrl" in configureServer.' };
     const asking = pieces(OLDER, (exchange) => exchange.json(502, { jsonrpc: '2.0', id: 1, error }));
     await expect(asking).rejects.toThrow('Check "a2aUrl" in configureServer.');

@@ -5,7 +5,7 @@ import { chosenNames, type UpstreamConfig } from '../../src/composition/config/u
 const resolveUpstream = (upstream?: UpstreamConfig) => resolveConfig({ upstream }).upstream;
 
 describe("the platform's API", () => {
-  it('looks like this unless the site says otherwise', () => {
+  it('has these paths and header fields by default', () => {
     expect(resolveUpstream()).toEqual({
       paths: {
         surface: '/surfaces/{id}',
@@ -24,7 +24,7 @@ describe("the platform's API", () => {
     });
   });
 
-  it('may look otherwise, path by path and field by field', () => {
+  it('can be changed path by path and field by field', () => {
     const resolved = resolveUpstream({
       paths: {
         render: '/v2/{projectId}/widgets/{id}:render',
@@ -68,13 +68,13 @@ describe("the platform's API", () => {
       'Set it to the name of a header field such as "x-api-key".',
     ],
     [{ headers: { projectId: 'X-API-Key' } }, 'headers.projectId', 'Set a different field for each value.'],
-  ])('is refused with the field and a way out: %j', (config, field, hint) => {
+  ])('is rejected with the field and a hint: %j', (config, field, hint) => {
     expect(() => resolveUpstream(config)).toThrow(
       expect.objectContaining({ code: 'configuration_invalid', block: 'upstream', fields: [field], hint }),
     );
   });
 
-  it('names fields that sites must not forward: those that were chosen, and no defaults', () => {
+  it('reports chosen field names, not defaults, as never forwarded', () => {
     const chosen = (headers: UpstreamConfig['headers']) => chosenNames(resolveUpstream({ headers }).headers);
     expect([chosen(undefined), chosen({ projectId: 'X-Tenant' })]).toEqual([[], ['x-tenant']]);
   });

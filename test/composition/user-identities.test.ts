@@ -71,10 +71,14 @@ class Process {
     const before = this.upstream.requests.length;
     const response = await handler(browserRequest({ method: 'GET', path: '/config', body: null }));
     expect(response.status).toBe(200);
-    return this.upstream.requests
-      .slice(before)
-      .map(({ path }) => path.replace('/api', ''))
-      .sort();
+    return (
+      this.upstream.requests
+        .slice(before)
+        .map(({ path }) => path.replace('/api', ''))
+        // The card is looked for at further addresses the first time.
+        .filter((path) => LOOKED_UP.includes(path))
+        .sort()
+    );
   }
 }
 
@@ -95,7 +99,7 @@ describe('a user of one session source', () => {
     ['named by the source', {}, 'staff'],
     ['named by the issuer', { issuer: 'https://idp.example' }, undefined],
     ['with a bare subject', {}, undefined],
-  ])('%s finds what was rendered before, on every route that has the source', async (_how, token, name) => {
+  ])('finds earlier renders on every route with the source: %s', async (_how, token, name) => {
     const site = new Process();
     const source = sourceOf({ tenant: 'acme', ...token }, name);
     const routes = Array.from({ length: 5 }, () => site.surfaces(source));
@@ -120,7 +124,7 @@ describe('a user of one session source', () => {
     expect(await rendered(other)).toBe('MISS');
   });
 
-  it('shares nothing with another principal of the exchange, and all with another proof', async () => {
+  it('shares nothing with another principal of the exchange, and everything with another proof', async () => {
     const site = new Process();
     const handler = site.surfaces(sourceOf({ tenant: 'acme' }), { exchange: 'on_behalf_of' });
     expect(await rendered(handler)).toBe('MISS');
@@ -132,7 +136,7 @@ describe('a user of one session source', () => {
   });
 });
 
-describe('users of several session sources who have the same subject', () => {
+describe('users of several session sources with the same subject', () => {
   it.each(['named', 'with issuers'])('share neither renders nor look-ups: %s', async (how) => {
     const site = new Process();
     const sources = ['staff', 'shop', 'press'].map((name) =>
@@ -146,24 +150,27 @@ describe('users of several session sources who have the same subject', () => {
     expect(site.warnings).toEqual([]);
   });
 
-  it.each([2, 3])('and no names: of %i sources nothing is kept, and one warning says what to add', async (count) => {
-    const site = new Process();
-    const sources = Array.from({ length: count }, (_, index) => sourceOf({ accessToken: `token-${String(index)}` }));
-    const routes = sources.map((source) => [
-      site.surfaces(source),
-      chatRoute(site.toolkit, { getSessionToken: source }),
-    ]);
-    for (const [surfaces, chat] of routes as [HttpHandler, HttpHandler][]) {
-      expect([await rendered(surfaces), await rendered(surfaces)]).toEqual(['BYPASS', 'BYPASS']);
-      expect(await site.configured(chat)).toEqual(LOOKED_UP);
-      // The card is known for this very token, which names user and tenant by itself.
-      expect(await site.configured(chat)).toEqual(LOOKED_UP.slice(1));
-    }
-    expect(site.warnings).toEqual(['session_source_unnamed']);
-    expect(site.telemetry.of('warning')[0]?.detail).toContain('"name"');
-  });
+  it.each([2, 3])(
+    'are not cached without names, and one warning names the missing option: %i sources',
+    async (count) => {
+      const site = new Process();
+      const sources = Array.from({ length: count }, (_, index) => sourceOf({ accessToken: `token-${String(index)}` }));
+      const routes = sources.map((source) => [
+        site.surfaces(source),
+        chatRoute(site.toolkit, { getSessionToken: source }),
+      ]);
+      for (const [surfaces, chat] of routes as [HttpHandler, HttpHandler][]) {
+        expect([await rendered(surfaces), await rendered(surfaces)]).toEqual(['BYPASS', 'BYPASS']);
+        expect(await site.configured(chat)).toEqual(LOOKED_UP);
+        // The card is known for this very token, which names user and tenant by itself.
+        expect(await site.configured(chat)).toEqual(LOOKED_UP.slice(1));
+      }
+      expect(site.warnings).toEqual(['session_source_unnamed']);
+      expect(site.telemetry.of('warning')[0]?.detail).toContain('"name"');
+    },
+  );
 
-  it('keep nothing any more once a second source is there', async () => {
+  it('are no longer cached once a second source exists', async () => {
     const site = new Process();
     const [staff, shop] = [sourceOf({ tenant: 't' }), sourceOf({ tenant: 't' })];
     const first = site.surfaces(staff);
@@ -172,7 +179,7 @@ describe('users of several session sources who have the same subject', () => {
     expect([await rendered(first), await rendered(second)]).toEqual(['BYPASS', 'BYPASS']);
   });
 
-  it('are told apart by a name that only one of them has, and by an issuer that the other always gives', async () => {
+  it('are separate when one has a name or an issuer', async () => {
     const site = new Process();
     const [bare, named, issued] = [
       sourceOf({ tenant: 't' }),
@@ -184,13 +191,13 @@ describe('users of several session sources who have the same subject', () => {
     expect(site.warnings).toEqual([]);
   });
 
-  it('are one user where one named source is made twice', async () => {
+  it('are one user when one named source is made twice', async () => {
     const site = new Process();
     const [one, again] = [sourceOf({ tenant: 't' }, 'staff'), sourceOf({ tenant: 't' }, 'staff')];
     expect([await rendered(site.surfaces(one)), await rendered(site.surfaces(again))]).toEqual(['MISS', 'HIT']);
   });
 
-  it('keep what they have where a further source is only asked for headers or records', async () => {
+  it('stay cached when a further source serves headers or records only', async () => {
     const site = new Process();
     const handler = site.surfaces(sourceOf({ tenant: 't' }));
     recordRoute(site.toolkit, { auth: sourceOf() });
@@ -208,8 +215,8 @@ const jwt = (claims: object): string =>
 describe.each([
   ['a JWT', jwt({ sub: '1', org_id: 'acme' }), jwt({ sub: '1', org_id: 'other' })],
   ['an opaque token', 'opaque-of-acme', 'opaque-of-other'],
-])('a user who switches to another organization, which only %s knows', (_kind, before, after) => {
-  it('sees nothing of the one before: renders, agent card, project and brand', async () => {
+])('a user who switches to another organization, known from %s only', (_kind, before, after) => {
+  it('sees nothing that was cached before', async () => {
     const site = new Process();
     const source = sourceOf({ accessToken: before }, 'staff');
     const [surfaces, chat] = [site.surfaces(source), chatRoute(site.toolkit, { getSessionToken: source })];
@@ -220,7 +227,7 @@ describe.each([
     expect([await site.configured(chat), await site.configured(chat)]).toEqual([LOOKED_UP, []]);
   });
 
-  it('sees no render of before an action, whichever token the action came with', async () => {
+  it('sees no render from before an action, whichever token it came with', async () => {
     const site = new Process();
     const source = sourceOf({ accessToken: before }, 'staff');
     const surfaces = site.surfaces(source);
@@ -231,7 +238,7 @@ describe.each([
     expect(await rendered(surfaces)).toBe('MISS');
   });
 
-  it('is not given what a renewed token fetched under the one before', async () => {
+  it('gets no render that was fetched with the earlier token', async () => {
     const site = new Process();
     const source = sourceOf({ accessToken: before }, 'staff');
     // The platform refuses the old token, and the session has been switched meanwhile.
@@ -258,8 +265,8 @@ describe.each([
   });
 });
 
-describe('headers that a site makes, and API keys', () => {
-  it('of the same values are one caller, and no value shows in the store', async () => {
+describe('headers made by the site, and API keys', () => {
+  it('are one caller when their values are equal, and never show in the store', async () => {
     const clock = new FakeClock();
     const entries = new Map<string, string>();
     const store = new FakeCacheStore(clock);

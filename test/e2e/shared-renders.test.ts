@@ -2,9 +2,7 @@ import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { createClient } from '@keyv/redis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type GeneratedKeyPair, generateKeyPair } from '../../src/adapters/keys/generate-key-pair.js';
 import { RecordingUpstream } from '../support/recording-upstream.js';
 import { RedisServer } from '../support/redis-server.js';
 import { REDIS_WAYS } from '../support/redis-ways.js';
@@ -89,6 +87,9 @@ class Counter {
 }
 
 for (const { title, keyv, adapter, isInstalled } of REDIS_WAYS) {
+  // The other ways differ in the client alone, whose failures are those of `redis-cache-store.test.ts`.
+  const isFirst = adapter === '@keyv/redis' && keyv === 'keyv';
+
   describe.skipIf(!isInstalled)(
     `two processes that share renders over a real Redis through ${title}`,
     // Processes start slowly, and connections come back when they like.
@@ -113,14 +114,13 @@ for (const { title, keyv, adapter, isInstalled } of REDIS_WAYS) {
         await upstream.close();
       });
 
-      async function startSite(cacheMs: number, change: object = {}): Promise<Site> {
+      async function startSite(cacheMs: number): Promise<Site> {
         const child = fork(PROCESS);
         const config = {
           serviceApiUrl: `${upstream.origin}/api`,
           serviceApiKey: 'site-key',
           timeouts: { cacheMs },
           cacheKeys,
-          ...change,
         };
         const cache = { enabled: true, freshMs: FRESH_MS, maxAgeMs: FRESH_MS };
         child.send({ config, redis: redis.url, adapter, keyv, cache });
@@ -155,25 +155,19 @@ for (const { title, keyv, adapter, isInstalled } of REDIS_WAYS) {
           for (const site of sites) site.widget = `widget-${String(widgets)}`;
         });
 
-        it('a render made by one is given out by the other, and nobody can read it in between', async () => {
+        it('a render of one is a hit in the other, and the store shows none of its text', async () => {
           const [one, other] = sites;
           expect(await one.render()).toEqual({ status: 200, cache: 'MISS', content: 'state 0' });
           expect(await other.render()).toEqual({ status: 200, cache: 'HIT', content: 'state 0' });
           expect(platform.renders).toBe(1);
-          const client = createClient({ url: redis.url });
-          await client.connect();
-          const stored = [];
-          for (const key of await client.keys('*')) {
-            stored.push(key, (await client.type(key)) === 'string' ? await client.get(key) : '');
-          }
-          client.destroy();
-          expect(stored.join('\n').length).toBeGreaterThan(500);
+          const stored = await redis.entries();
+          expect(stored.length).toBeGreaterThan(500);
           for (const text of ['state 0', 'widget-', 'name of', 'site-key'])
             for (const spelling of [text, Buffer.from(text).toString('base64').replace(/=+$/, '')])
-              expect(stored.join('\n')).not.toContain(spelling);
+              expect(stored).not.toContain(spelling);
         });
 
-        it('an action in one drops it in the other at once, and the other way round', async () => {
+        it('an action in one evicts the render in the other, and the other way round', async () => {
           for (const [acting, showing] of [sites, sites.toReversed() as unknown as typeof sites]) {
             await acting.render();
             expect((await showing.render()).cache).toBe('HIT');
@@ -185,12 +179,13 @@ for (const { title, keyv, adapter, isInstalled } of REDIS_WAYS) {
           expect(platform.renders).toBe(3);
         });
 
+        if (!isFirst) return;
         it.each([
           ['the other', 0, 1],
           ['the first', 1, 0],
           ['the same', 0, 0],
         ] as const)(
-          'a render under way in %s process while an action is completed is answered, and not kept',
+          'a render in %s process that an action overtakes reaches its visitor and is not cached',
           async (_where, acting, showing) => {
             let release: () => void = () => undefined;
             platform.hold = new Promise((resolve) => {
@@ -207,52 +202,19 @@ for (const { title, keyv, adapter, isInstalled } of REDIS_WAYS) {
           },
         );
 
-        it('200 first visitors of both at once cost a few renders', async () => {
+        it('200 first visitors of both cost at most 8 renders', async () => {
           const shown = await Promise.all(sites.flatMap((site) => Array.from({ length: 100 }, () => site.render())));
           expect(new Set(shown.map(({ status, content }) => `${String(status)} ${String(content)}`))).toEqual(
             new Set(['200 state 0']),
           );
-          // One for each pair of marks a process may see while both processes make theirs.
+          // One for each pair of version tags a process may see while both processes write theirs.
           expect(platform.renders).toBeLessThanOrEqual(8);
           for (const site of sites) expect((await site.render()).content).toBe('state 0');
           for (const site of sites) expect((await site.render()).cache).toBe('HIT');
         });
       });
 
-      describe('in the middle of a rotation:', () => {
-        const account = (key: GeneratedKeyPair, keyId: string): object => ({
-          serviceAuthStrategy: 'service_account',
-          serviceAccount: { serviceAccountId: 'site-1', keyId, privateKeyPem: key.privateKeyPem.reveal() },
-        });
-
-        it.each(['of a private key', 'of the keys that seal'])(
-          '%s, both see each other act, and lose no render',
-          async (what) => {
-            const keys = await Promise.all([generateKeyPair(), generateKeyPair()]);
-            const next = [randomBytes(32).toString('hex'), ...cacheKeys];
-            const isKey = what === 'of a private key';
-            const before = account(keys[0], 'key-1');
-            const after = isKey ? account(keys[1], 'key-2') : { ...before, cacheKeys: next };
-            const sites = await Promise.all([startSite(PATIENT_MS, before), startSite(PATIENT_MS, after)]);
-            for (const site of sites) site.widget = `rotated ${what}`.replaceAll(' ', '-');
-            for (const [acting, showing] of [sites, sites.toReversed() as typeof sites]) {
-              await acting.render();
-              expect((await showing.render()).cache).toBe('HIT');
-              expect(await acting.act()).toBe(200);
-              const content = `state ${String(platform.state)}`;
-              expect(await showing.render()).toEqual({ status: 200, cache: 'MISS', content });
-              expect(await acting.render()).toEqual({ status: 200, cache: 'HIT', content });
-            }
-          },
-        );
-
-        it('of an API key, each renders for itself', async () => {
-          const sites = await Promise.all([startSite(PATIENT_MS), startSite(PATIENT_MS, { serviceApiKey: 'new-key' })]);
-          for (const site of sites) site.widget = 'rotated-api-key';
-          expect([(await sites[0].render()).cache, (await sites[1].render()).cache]).toEqual(['MISS', 'MISS']);
-        });
-      });
-
+      if (!isFirst) return;
       describe('while Redis fails:', () => {
         afterEach(async () => {
           redis.thaw();
@@ -261,7 +223,7 @@ for (const { title, keyv, adapter, isInstalled } of REDIS_WAYS) {
           await redis.restart();
         });
 
-        it('a server that is killed stops neither renders nor actions, nothing stale is shown, and renders are shared again later', async () => {
+        it('after a crash of Redis renders and actions go on, none is stale, and renders are shared again when it is back', async () => {
           const [one, other] = await startTwo(PATIENT_MS);
           await one.render();
           expect((await other.render()).cache).toBe('HIT');
@@ -285,7 +247,7 @@ for (const { title, keyv, adapter, isInstalled } of REDIS_WAYS) {
           expect((await other.render()).content).toBe('state 4');
         });
 
-        it('a server frozen during an action tells a process that noticed nothing when it is back', async () => {
+        it('an action while Redis is frozen evicts the render in the other process once Redis answers', async () => {
           const [one, other] = await startTwo(1_000);
           await one.render();
           expect((await other.render()).cache).toBe('HIT');

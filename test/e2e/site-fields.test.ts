@@ -3,7 +3,6 @@ import { createToolkit, type Toolkit } from 'agent-bff';
 import { createA2ARouter, createServiceProxyRouter, createServiceSurfaceRouter } from 'agent-bff/express';
 import { createA2AProxyHandler, createServiceProxyHandler, createSurfaceHandler } from 'agent-bff/next';
 import { createNodeHandler } from 'agent-bff/node';
-import { RecordingTelemetry } from 'agent-bff/testing';
 import { createWebHandler } from 'agent-bff/web';
 import express from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -21,91 +20,62 @@ async function served(listener: RequestListener): Promise<Fetcher> {
   return (path, init) => fetch(site.url + path, init);
 }
 
-/** Each host, and how its own request names the tenant. */
-const HOSTS: readonly (readonly [string, (toolkit: Toolkit) => Promise<Fetcher> | Fetcher])[] = [
-  [
-    'node:http',
-    (toolkit) => {
-      const headers = (request: IncomingMessage) => ({ 'x-tenant': String(request.headers['x-shop']) });
-      const auth = (_request: unknown) => 'token';
-      const fields = { headers, forward: FORWARD };
-      return served(
-        createNodeHandler({ toolkit, a2a: fields, surfaces: { auth, ...fields }, service: { auth, ...fields } }),
-      );
-    },
-  ],
-  [
-    'the web',
-    (toolkit) => {
-      const headers = (request: Request) => ({ 'x-tenant': request.headers.get('x-shop') });
-      const auth = (_request: unknown) => 'token';
-      const fields = { headers, forward: FORWARD };
-      const handle = createWebHandler({
-        toolkit,
-        a2a: fields,
-        surfaces: { auth, ...fields },
-        service: { auth, ...fields },
-      });
-      return (path, init) => handle(new Request(BASE + path, init));
-    },
-  ],
-  [
-    'Next',
-    (toolkit) => {
-      const fields = {
-        toolkit,
-        headers: (request: Request) => new Headers({ 'x-tenant': request.headers.get('x-shop') ?? '' }),
-        forward: FORWARD,
-      };
-      const auth = (_request: unknown) => 'token';
-      const routes = {
-        '/api/a2a': createA2AProxyHandler({ ...fields, idp: auth }),
-        '/api/service-surfaces': createSurfaceHandler({ ...fields, auth }),
-        '/api/service/': createServiceProxyHandler({ ...fields, auth }),
-      };
-      return (path, init) => {
-        const route = Object.entries(routes).find(([mount]) => path.startsWith(mount))?.[1];
-        if (route === undefined) throw new Error(path);
-        return route(new Request(BASE + path, init));
-      };
-    },
-  ],
-  [
-    'Express',
-    (toolkit) => {
-      const fields = {
-        toolkit,
-        headers: (request: express.Request) => [['x-tenant', String(request.get('x-shop'))]],
-        forward: FORWARD,
-      };
-      const auth = (_request: unknown) => 'token';
-      const app = express();
-      app.use('/api/a2a', createA2ARouter(express, fields));
-      app.use('/api/service-surfaces', createServiceSurfaceRouter(express, { ...fields, auth }));
-      app.use('/api/service', createServiceProxyRouter(express, { ...fields, auth }));
-      return served(app);
-    },
-  ],
-];
+const auth = (_request: unknown) => 'token';
 
-async function platform(
-  headers: Record<string, string> = {},
-): Promise<{ upstream: RecordingUpstream; toolkit: Toolkit; telemetry: RecordingTelemetry }> {
+/** Each host, and how its own request names the tenant. */
+const HOSTS: Readonly<Record<string, (toolkit: Toolkit) => Promise<Fetcher> | Fetcher>> = {
+  'node:http': (toolkit) => {
+    const headers = (request: IncomingMessage) => ({ 'x-tenant': String(request.headers['x-shop']) });
+    const fields = { headers, forward: FORWARD };
+    const routes = { a2a: fields, surfaces: { auth, ...fields }, service: { auth, ...fields } };
+    return served(createNodeHandler({ toolkit, ...routes }));
+  },
+  'the web': (toolkit) => {
+    const headers = (request: Request) => ({ 'x-tenant': request.headers.get('x-shop') });
+    const fields = { headers, forward: FORWARD };
+    const routes = { a2a: fields, surfaces: { auth, ...fields }, service: { auth, ...fields } };
+    const handle = createWebHandler({ toolkit, ...routes });
+    return (path, init) => handle(new Request(BASE + path, init));
+  },
+  Next: (toolkit) => {
+    const headers = (request: Request) => new Headers({ 'x-tenant': request.headers.get('x-shop') ?? '' });
+    const fields = { toolkit, headers, forward: FORWARD };
+    const routes = {
+      '/api/a2a': createA2AProxyHandler({ ...fields, idp: auth }),
+      '/api/service-surfaces': createSurfaceHandler({ ...fields, auth }),
+      '/api/service/': createServiceProxyHandler({ ...fields, auth }),
+    };
+    return (path, init) => {
+      const route = Object.entries(routes).find(([mount]) => path.startsWith(mount))?.[1];
+      if (route === undefined) throw new Error(path);
+      return route(new Request(BASE + path, init));
+    };
+  },
+  Express: (toolkit) => {
+    const headers = (request: express.Request) => [['x-tenant', String(request.get('x-shop'))]];
+    const fields = { toolkit, headers, forward: FORWARD };
+    const app = express();
+    app.use('/api/a2a', createA2ARouter(express, fields));
+    app.use('/api/service-surfaces', createServiceSurfaceRouter(express, { ...fields, auth }));
+    app.use('/api/service', createServiceProxyRouter(express, { ...fields, auth }));
+    return served(app);
+  },
+};
+
+async function platform(headers: Record<string, string>) {
   const upstream = await RecordingUpstream.start();
   upstream.willAnswer((exchange) => {
     const theme = exchange.request.target.endsWith('theme.css');
     exchange.head(200, { 'content-type': theme ? 'text/css' : 'application/json', ...headers }).end('{}');
   });
-  const telemetry = new RecordingTelemetry();
-  const toolkit = createToolkit(
-    { a2aUrl: `${upstream.origin}/agent`, serviceApiUrl: `${upstream.origin}/api`, serviceApiKey: 'the-api-key' },
-    { telemetry },
-  );
+  const { origin } = upstream;
+  const config = { a2aUrl: `${origin}/agent`, serviceApiUrl: `${origin}/api`, serviceApiKey: 'the-api-key' };
+  const toolkit = createToolkit({ ...config, telemetry: 'silent' });
   onTestFinished(async () => {
     await toolkit.close();
     await upstream.close();
   });
-  return { upstream, toolkit, telemetry };
+  return { upstream, toolkit };
 }
 
 const MESSAGE = '{"jsonrpc":"2.0","id":"1","method":"message/send","params":{"message":{}}}';
@@ -117,29 +87,35 @@ const ROUTES = [
   ['a record', 'PUT', '/api/service/notes/1', '{}'],
 ] as const;
 
-describe.each(HOSTS)('fields of the site’s own behind %s', (_name, start) => {
-  it.each(ROUTES)('go with %s, in both directions', async (_what, method, path, body) => {
-    const { upstream, toolkit } = await platform({ 'x-agent-trace': 'of the agent', 'x-internal': 'of the agent' });
-    const visit = await start(toolkit);
-    const response = await visit(path, {
-      method,
-      headers: {
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        'x-shop': 'acme',
+describe.each(Object.entries(HOSTS))('fields of the site’s own behind %s', (_name, start) => {
+  it.each(ROUTES)(
+    'are sent with %s and received, and no other field of the browser or agent',
+    async (_what, method, path, body) => {
+      const { upstream, toolkit } = await platform({ 'x-agent-trace': 'of the agent', 'x-internal': 'of the agent' });
+      const visit = await start(toolkit);
+      const response = await visit(path, {
+        method,
+        headers: {
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          'x-shop': 'acme',
+          'x-agent-trace': 'of the browser',
+          'x-tenant': 'forged by the browser',
+          'x-other': 'of the browser',
+        },
+        ...(body === undefined ? {} : { body }),
+      });
+      expect([response.status, await response.text()]).toEqual([200, '{}']);
+      const [request] = upstream.requests;
+      const sent = request?.fields.filter(([name]) => name.startsWith('x-'));
+      expect(Object.fromEntries(sent ?? [])).toEqual({
+        'x-api-key': 'the-api-key',
+        'x-tenant': 'acme',
         'x-agent-trace': 'of the browser',
-        'x-tenant': 'forged by the browser',
-        'x-other': 'of the browser',
-      },
-      ...(body === undefined ? {} : { body }),
-    });
-    expect([response.status, await response.text()]).toEqual([200, '{}']);
-    const [request] = upstream.requests;
-    const sent = request?.fields.filter(([name]) => name.startsWith('x-'));
-    expect(Object.fromEntries(sent ?? [])).toEqual({
-      'x-api-key': 'the-api-key',
-      'x-tenant': 'acme',
-      'x-agent-trace': 'of the browser',
-    });
-    expect([response.headers.get('x-agent-trace'), response.headers.get('x-internal')]).toEqual(['of the agent', null]);
-  });
+      });
+      expect([response.headers.get('x-agent-trace'), response.headers.get('x-internal')]).toEqual([
+        'of the agent',
+        null,
+      ]);
+    },
+  );
 });

@@ -1,13 +1,17 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 import config from '../../vitest.config.js';
 
-/** The tests of the domain as often as there are mutants: in one process, without those that play out thousands of stories each. */
+/** The tests run as often as there are mutants: in one process, without those that are slow, open browsers or run thousands of sequences. */
 export default defineConfig({
-  ...config,
+  resolve: config.resolve ?? {},
   test: {
-    ...config.test,
-    exclude: [...configDefaults.exclude, '**/*-model.test.ts'],
+    dir: 'test',
+    exclude: [...configDefaults.exclude, '**/*-model.test.ts', 'composition/cli*.test.ts', 'adapters/redis-*.test.ts'],
+    setupFiles: 'test/support/no-server-yet.ts',
+    globalSetup: 'test/support/temporary-folder.ts',
     isolate: false,
-    typecheck: { enabled: false },
+    unstubEnvs: true,
+    unstubGlobals: true,
+    restoreMocks: true,
   },
 });

@@ -1,7 +1,7 @@
 import type { Forwarder, HeardRequest } from './forwarder.js';
 import type { Connect, Talk } from './a2a-generations.js';
 
-/** Where a client goes: straight to the agent, to a site, or to a forwarder that is broken. */
+/** Where a client goes: straight to the agent, or to a site. */
 export interface Front {
   /** The agent card as found there, for a client that asks in this version. */
   readonly card: (version: string | null) => Promise<unknown>;
@@ -27,8 +27,6 @@ export interface Recording {
   readonly agent: Forwarder;
   /** How many streams the agent is writing. */
   readonly openStreams: () => number;
-  /** Whether to play the scenes of a long task too. */
-  readonly patience: 'all scenes' | 'swift scenes';
   /** Replaces the global `fetch`, which is what the clients call. */
   readonly replaceFetch: (replacement: typeof fetch) => void;
 }
@@ -44,7 +42,7 @@ const FILE = { name: 'noise.bin', mediaType: 'application/octet-stream', bytes: 
 
 /** Lets a client say and hear everything there is, and writes it down. */
 export async function transcript(recording: Recording): Promise<Transcript> {
-  const { connect, front, agent, openStreams, replaceFetch, patience } = recording;
+  const { connect, front, agent, openStreams, replaceFetch } = recording;
   const wire: Promise<string>[] = [];
   const firstRequest = agent.heard.length;
   replaceFetch(tapped(front, wire));
@@ -64,11 +62,9 @@ export async function transcript(recording: Recording): Promise<Transcript> {
   await scene('input', () => all(talk.stream({ text: 'input' })));
   await scene('unknown task', () => talk.get('no-such-task'));
   const swift = (await Promise.all(wire)).map(normal);
-  if (patience === 'all scenes') {
-    await scene('cancel', () => cancelled(talk));
-    await scene('resubscribe', () => resubscribed(talk));
-    await Promise.all(wire);
-  }
+  await scene('cancel', () => cancelled(talk));
+  await scene('resubscribe', () => resubscribed(talk));
+  await Promise.all(wire);
   const heard = agent.heard.slice(firstRequest).filter(({ method }) => method === 'POST');
   return { answers, wire: swift, heard: heard.map(told) };
 }

@@ -39,19 +39,6 @@ export class DemoVisitor {
     return user?.name ?? null;
   }
 
-  /** Sends a chat message and waits for the whole answer. */
-  async chat(...parts: readonly object[]): Promise<{ readonly conversation: string; readonly words: string }> {
-    const call = messageCall('SendMessage', parts);
-    const { result } = await this.read<{ result: { task: Task } }>('POST', '/api/a2a', call);
-    const words = result.task.artifacts.flatMap((artifact) => artifact.parts.map(({ text = '' }) => text)).join('');
-    return { conversation: result.task.contextId, words };
-  }
-
-  /** Asks for an answer that streams for half a minute; resolves when it begins. */
-  startSlowAnswer(): Promise<Response> {
-    return this.send('POST', '/api/a2a', messageCall('SendStreamingMessage', [{ text: 'slow' }]));
-  }
-
   /** Renders a widget; `how` is what the cache says of it. */
   async render(widget: string): Promise<Rendered & { readonly how: string | null }> {
     const response = await this.send('POST', `/api/service-surfaces/${widget}/render`, { locale: 'en' });
@@ -61,16 +48,6 @@ export class DemoVisitor {
   act(widget: string, action: string, fields: Readonly<Record<string, string>>): Promise<Response> {
     return this.send('POST', `/api/service-surfaces/${widget}/actions/${action}`, { fields });
   }
-}
-
-function messageCall(method: string, parts: readonly object[]): object {
-  const message = { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts };
-  return { jsonrpc: '2.0', id: 1, method, params: { message } };
-}
-
-interface Task {
-  readonly contextId: string;
-  readonly artifacts: readonly { readonly parts: readonly { readonly text?: string }[] }[];
 }
 
 interface Rendered {

@@ -11,7 +11,7 @@ import {
 } from 'agent-bff';
 import { createA2ARouter } from 'agent-bff/express';
 import { RecordingTelemetry } from 'agent-bff/testing';
-import express, { type RequestHandler, type Router } from 'express';
+import express, { type Router } from 'express';
 import { onTestFinished } from 'vitest';
 import { type Platform, startPlatform } from '../../examples/platform/start-platform.js';
 import { examine } from '../../src/composition/cli/doctor.js';
@@ -136,7 +136,7 @@ export function terminalLines(events: readonly TelemetryEvent[]): string[] {
 }
 
 /** Something that is no agent, at an address of its own. */
-export async function answering(answer: Answer): Promise<string> {
+async function answering(answer: Answer): Promise<string> {
   const upstream = await RecordingUpstream.start();
   onTestFinished(() => upstream.close());
   upstream.willAnswer(answer);
@@ -160,11 +160,6 @@ export async function selfSigned(): Promise<string> {
   });
   return `https://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
 }
-
-/** Reads a body to its end and keeps nothing of it, as a logger of bodies may. */
-export const swallowing: RequestHandler = (request, _response, next) => {
-  request.resume().on('end', () => next());
-};
 
 function atItsPlace(app: express.Express, router: Router): void {
   app.use('/api/a2a', router);

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, request as open, type Server } from 'node:http';
+import { createServer, type IncomingMessage, request as open, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** What a forwarder hears, as far as it is the visitor's. */
@@ -10,23 +10,10 @@ export interface HeardRequest {
   readonly body: string;
 }
 
-/** What a forwarder does wrong. */
-export interface Fault {
-  readonly request?: (headers: IncomingHttpHeaders) => IncomingHttpHeaders;
-  readonly answer?: (body: AsyncIterable<Buffer>) => AsyncIterable<Buffer | string>;
-}
-
-export interface ForwarderOptions extends Fault {
-  /** Origin to forward to. */
-  readonly target: string;
-  /** Added to every request. */
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
 /** Fields of a request that tell something about the visitor's message. */
 const TOLD = ['accept', 'content-type', 'a2a-version', 'a2a-extensions', 'x-a2a-extensions', 'last-event-id'];
 
-/** The plainest forwarder there is: it hears what passes, and spoils it where it is told to. */
+/** The plainest forwarder there is: it passes every byte on and records the requests. */
 export class Forwarder {
   readonly origin: string;
   /** Requests so far, oldest first. */
@@ -38,7 +25,8 @@ export class Forwarder {
     this.origin = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
   }
 
-  static async start({ target, headers = {}, ...fault }: ForwarderOptions): Promise<Forwarder> {
+  /** Forwards to an origin. */
+  static async start(target: string): Promise<Forwarder> {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const forwarder = new Forwarder(server);
@@ -51,18 +39,17 @@ export class Forwarder {
         const { host: _host, connection: _connection, ...fields } = incoming.headers;
         const upstream = open(target + String(incoming.url), {
           method: incoming.method ?? 'GET',
-          headers: { ...(fault.request?.(fields) ?? fields), ...headers },
+          headers: fields,
           agent: false,
         });
         response.once('close', () => upstream.destroy());
         upstream.once('error', () => response.destroy());
         upstream.end(body);
         const [answer] = (await once(upstream, 'response')) as [IncomingMessage];
-        const { 'content-length': length, connection: _hop, ...told } = answer.headers;
-        const keepsLength = fault.answer === undefined && length !== undefined;
-        response.writeHead(answer.statusCode ?? 0, keepsLength ? { ...told, 'content-length': length } : told);
+        const { connection: _hop, ...told } = answer.headers;
+        response.writeHead(answer.statusCode ?? 0, told);
         response.flushHeaders();
-        for await (const chunk of fault.answer?.(answer) ?? answer) response.write(chunk);
+        for await (const chunk of answer) response.write(chunk);
         response.end();
       })().catch(() => response.destroy());
     });

@@ -18,7 +18,7 @@ export const A_BUILD_MS = 300_000;
 
 /** Compiles the example with Next, when it is not compiled yet. */
 export async function buildNextExample(): Promise<void> {
-  await promisify(execFile)(process.execPath, [fromRoot('scripts/build-next-example.mjs'), '--if-needed']);
+  await promisify(execFile)(process.execPath, [fromRoot('scripts/build.mjs'), 'next', '--if-needed']);
 }
 
 /** What signs visitors in, as the example reads it from the environment; nobody answers there. */

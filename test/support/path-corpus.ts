@@ -11,48 +11,23 @@ export interface PathCase {
 
 const REFUSED = { surface: null, record: null };
 const onlyRecord = (path: string) => ({ path, surface: null, record: path });
+/** Crosses as it is, below the surfaces too. */
+const both = (path: string, surface: string | null = `/surfaces${path}`) => ({ path, surface, record: path });
 
 const LONG = 'x'.repeat(256);
 
 /** Raw paths as browsers, scripts and attackers send them. */
 export const PATH_CORPUS: readonly PathCase[] = [
   // Shapes of the allowlist.
-  { what: 'a render by id', path: '/counter/render', surface: '/surfaces/counter/render', record: '/counter/render' },
-  {
-    what: 'a render by name',
-    path: '/by-name/counter/render',
-    surface: '/surfaces/by-name/counter/render',
-    record: '/by-name/counter/render',
-  },
-  {
-    what: 'an action by id',
-    path: '/counter/actions/add',
-    surface: '/surfaces/counter/actions/add',
-    record: '/counter/actions/add',
-  },
-  {
-    what: 'an action by name',
-    path: '/by-name/counter/actions/add',
-    surface: '/surfaces/by-name/counter/actions/add',
-    record: '/by-name/counter/actions/add',
-  },
-  {
-    what: 'a name like a word of the routes',
-    path: '/by-name/actions/render',
-    surface: '/surfaces/by-name/actions/render',
-    record: '/by-name/actions/render',
-  },
-  {
-    what: 'an id like a word of the routes',
-    path: '/render/actions/render',
-    surface: '/surfaces/render/actions/render',
-    record: '/render/actions/render',
-  },
+  { what: 'a render by id', ...both('/counter/render') },
+  { what: 'a render by name', ...both('/by-name/counter/render') },
+  { what: 'an action by id', ...both('/counter/actions/add') },
+  { what: 'an action by name', ...both('/by-name/counter/actions/add') },
+  { what: 'a name like a word of the routes', ...both('/by-name/actions/render') },
+  { what: 'an id like a word of the routes', ...both('/render/actions/render') },
   {
     what: 'the word of the by-name form in another spelling',
-    path: '/%62y-name/actions/render',
-    surface: '/surfaces/by-name/actions/render',
-    record: '/%62y-name/actions/render',
+    ...both('/%62y-name/actions/render', '/surfaces/by-name/actions/render'),
   },
   { what: 'an id that is the word of the by-name form', ...onlyRecord('/by-name/render') },
   { what: 'an action of an id that is that word', ...onlyRecord('/by-name/actions/add') },
@@ -64,31 +39,16 @@ export const PATH_CORPUS: readonly PathCase[] = [
   { what: 'many segments', ...onlyRecord('/by-name/counter/actions/add/now/again') },
   { what: 'a slash at the end', ...onlyRecord('/counter/render/') },
   { what: 'a dot at the start', ...onlyRecord('/.well-known/x') },
-  { what: 'three dots', path: '/.../render', surface: '/surfaces/.../render', record: '/.../render' },
+  { what: 'three dots', ...both('/.../render') },
 
   // Legal and odd.
-  {
-    what: 'letters of other scripts',
-    path: '/gr%C3%B6%C3%9Fe-%E5%80%BC/render',
-    surface: '/surfaces/gr%C3%B6%C3%9Fe-%E5%80%BC/render',
-    record: '/gr%C3%B6%C3%9Fe-%E5%80%BC/render',
-  },
-  {
-    what: 'an emoji',
-    path: '/%F0%9F%98%80/render',
-    surface: '/surfaces/%F0%9F%98%80/render',
-    record: '/%F0%9F%98%80/render',
-  },
-  {
-    what: 'a parameter behind a semicolon',
-    path: '/counter;v=1/render',
-    surface: '/surfaces/counter%3Bv%3D1/render',
-    record: '/counter;v=1/render',
-  },
-  { what: 'a blank', path: '/my%20list/render', surface: '/surfaces/my%20list/render', record: '/my%20list/render' },
-  { what: 'a percent sign', path: '/100%25/render', surface: '/surfaces/100%25/render', record: '/100%25/render' },
-  { what: 'a colon and an at', path: '/a:b@c/render', surface: '/surfaces/a%3Ab%40c/render', record: '/a:b@c/render' },
-  { what: '256 characters', path: `/${LONG}/render`, surface: `/surfaces/${LONG}/render`, record: `/${LONG}/render` },
+  { what: 'letters of other scripts', ...both('/gr%C3%B6%C3%9Fe-%E5%80%BC/render') },
+  { what: 'an emoji', ...both('/%F0%9F%98%80/render') },
+  { what: 'a parameter behind a semicolon', ...both('/counter;v=1/render', '/surfaces/counter%3Bv%3D1/render') },
+  { what: 'a blank', ...both('/my%20list/render') },
+  { what: 'a percent sign', ...both('/100%25/render') },
+  { what: 'a colon and an at', ...both('/a:b@c/render', '/surfaces/a%3Ab%40c/render') },
+  { what: '256 characters', ...both(`/${LONG}/render`) },
   { what: 'a question mark inside a name', path: '/faq%3F/render', surface: '/surfaces/faq%3F/render', record: null },
 
   // Ways out.

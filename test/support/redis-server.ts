@@ -74,6 +74,17 @@ export class RedisServer {
     }
   }
 
+  /** Every key and every value that is a string. */
+  entries(): Promise<string> {
+    return this.directly(async (client) => {
+      const entries: string[] = [];
+      for (const key of await client.keys('*')) {
+        entries.push(key, (await client.type(key)) === 'string' ? ((await client.get(key)) ?? '') : '');
+      }
+      return entries.join('\n');
+    });
+  }
+
   async close(): Promise<void> {
     await this.kill();
   }

@@ -1,36 +1,26 @@
-import { type AgentCard, type Message, Role } from '@a2a-js/sdk';
-import { type Client, ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from '@a2a-js/sdk/client';
-import { A2AError } from '@a2a-js/sdk/errors';
+import { ChatError, MESSAGES } from '../chat-error.js';
+import { AgentClient, readableError, readCard, type WireRequest } from './agent-client.js';
+import { type Answer, AnswerBrokenOff, emptyAnswer } from './answer.js';
+import { partsOfAnswer, seenAfter, settled, takeEvent } from './answer-events.js';
+import { type AnswerListener, AnswerReader } from './answer-reader.js';
+import { type StoredMessage, textOfParts } from './message-parts.js';
+import type { OutgoingMessage, Reading, Turn, TurnHost } from './turn.js';
 
-import { ChatError, toChatError, unreachable } from '../chat-error.js';
-import { type Answer, AnswerBrokenOff } from './answer.js';
-import { AnswerStream, type StreamListener } from './answer-stream.js';
-import { provideBuffer } from './browser-buffer.js';
-import type { OutgoingMessage } from './chat-state.js';
-import { filePart, textPart } from './file-part.js';
+/** Least time between two states of a growing answer, in milliseconds: more than a reader sees costs the page only. */
+const SHOW_MS = 40;
+/** Time a stream has to end by itself once its task is cancelled, in milliseconds. */
+const CANCELLED_MS = 2000;
 
-/** The agent as the browser reaches it: at the page's own origin, with no credential. Loaded by `ChatSession`, with the A2A client. */
+/** The agent as the browser reaches it: at the page's own origin, with no credential. Loaded by `ChatSession`. */
 export class Agent {
   readonly name: string;
-  readonly #client: Client;
+  readonly #client: AgentClient;
 
-  private constructor(name: string, client: Client) {
+  /** `agentCard` may be missing; `a2aEndpoint` is an address or a path of the site. */
+  constructor(agentCard: unknown, a2aEndpoint: string, fetchImpl: typeof fetch) {
+    const { name, ...facts } = readCard(agentCard);
     this.name = name;
-    this.#client = client;
-  }
-
-  /** Makes a client from an agent card; `a2aEndpoint` is an address or a path of the site. */
-  static async fromCard(agentCard: AgentCard, a2aEndpoint: string, fetchImpl: typeof fetch): Promise<Agent> {
-    provideBuffer();
-    const legacyCompat = { enabled: true }; // agents that speak A2A 0.3 only
-    const cardResolver = new DefaultAgentCardResolver({ legacyCompat });
-    const card = cardResolver.normalizeAgentCard(agentCard);
-    // The card names the site as its server sees it; behind a development server the page lives elsewhere.
-    const url = new URL(a2aEndpoint, document.baseURI).href;
-    const supportedInterfaces = card.supportedInterfaces.map((agentInterface) => ({ ...agentInterface, url }));
-    const transports = [new JsonRpcTransportFactory({ legacyCompat, fetchImpl })];
-    const factory = new ClientFactory({ transports, cardResolver });
-    return new Agent(card.name, await factory.createFromAgentCard({ ...card, supportedInterfaces }));
+    this.#client = new AgentClient(new URL(a2aEndpoint, document.baseURI).href, fetchImpl, facts);
   }
 
   /**
@@ -38,9 +28,11 @@ export class Agent {
    *
    * @throws AnswerBrokenOff when the connection is lost for good in the middle of it, else ChatError.
    */
-  async send(message: OutgoingMessage, listener: StreamListener, signal: AbortSignal): Promise<void> {
-    const wire = await toMessage(message);
-    await speaking(() => new AnswerStream(this.#client, listener, signal).send(wire));
+  async send(message: OutgoingMessage, ...[taskTimeoutMs, listener, signal]: Reading): Promise<void> {
+    const { id, taskId, contextId, seen } = message;
+    const request = await toRequest(message);
+    const answer = emptyAnswer(id, taskId, contextId, seen);
+    await new AnswerReader(this.#client, answer, taskTimeoutMs, listener, signal).send(request);
   }
 
   /**
@@ -48,50 +40,120 @@ export class Agent {
    *
    * @throws AnswerBrokenOff when that fails.
    */
-  async resume(answer: Answer, listener: StreamListener, signal: AbortSignal): Promise<void> {
-    await speaking(() => new AnswerStream(this.#client, listener, signal).resume(answer));
+  async resume(answer: Answer, ...[taskTimeoutMs, listener, signal]: Reading): Promise<void> {
+    await new AnswerReader(this.#client, answer, taskTimeoutMs, listener, signal).resume();
   }
 
-  /** Asks the agent to stop working on a task. */
-  async cancel(taskId: string): Promise<void> {
-    await speaking(() => this.#client.cancelTask({ tenant: '', id: taskId, metadata: {} }));
+  /** Reads the answer of one turn into its host; failures included. */
+  async readTurn(
+    turn: Turn,
+    host: TurnHost,
+    read: (agent: Agent, ...reading: Reading) => Promise<void>,
+    again: () => Promise<void>,
+  ): Promise<void> {
+    const listener: AnswerListener = {
+      onAnswer: (answer) => this.#takeAnswer(turn, answer, host),
+      onReconnecting: (isReconnecting) => {
+        if (!host.isCurrent(turn) || turn.isStopping) return;
+        host.update({ phase: isReconnecting ? 'reconnecting' : turn.answer === undefined ? 'waiting' : 'streaming' });
+      },
+    };
+    try {
+      await read(this, host.taskTimeoutMs, listener, turn.abort.signal);
+    } catch (error) {
+      // A connection that was closed here has been explained already.
+      if (host.isCurrent(turn) && !turn.abort.signal.aborted) takeFailure(turn, error, host, again);
+    }
+    showAnswer(turn, host);
+  }
+
+  /** Asks the agent to stop working on the answer of a turn. */
+  async cancelTurn(turn: Turn, answer: Answer, host: TurnHost): Promise<void> {
+    let cancelled: Answer;
+    try {
+      cancelled = settled(takeEvent(answer, await this.#client.cancel(answer.taskId)));
+    } catch (error) {
+      if (!host.isCurrent(turn) || turn.answer?.state !== 'working') return;
+      const lost = readableError(error);
+      turn.abort.abort();
+      const isLost = lost.code === 'connection_lost';
+      host.fail(isLost ? lost : new ChatError('refused', MESSAGES.cannotStop, { cause: error }), undefined);
+      return;
+    }
+    // The agent's own stream says best how it ended.
+    setTimeout(() => {
+      if (!host.isCurrent(turn)) return;
+      const state = cancelled.state === 'working' ? 'stopped' : cancelled.state;
+      turn.answer = { ...(turn.answer ?? cancelled), state };
+      turn.abort.abort();
+    }, CANCELLED_MS);
+  }
+
+  /** Ends a connection the page has left, once there is a task to come back to. */
+  suspendIfLeft(turn: Turn, host: TurnHost): void {
+    const { answer, isLeft, answerId } = turn;
+    if (!isLeft || !host.isCurrent(turn) || answer === undefined) return;
+    if (answer.taskId === '' || answer.state !== 'working') return;
+    showAnswer(turn, host);
+    host.suspend({ answerId, answer });
+  }
+
+  #takeAnswer(turn: Turn, answer: Answer, host: TurnHost): void {
+    if (!host.isCurrent(turn)) return;
+    const isNewTask = (turn.answer?.taskId ?? '') === '' && answer.taskId !== '';
+    const isNewState = turn.answer?.state !== answer.state;
+    turn.answer = answer;
+    if (!turn.isStopping) host.update({ phase: 'streaming' });
+    const dueMs = turn.shownAt + SHOW_MS - Date.now();
+    if (isNewState || dueMs <= 0) showAnswer(turn, host);
+    else turn.timer ??= setTimeout(() => showAnswer(turn, host), dueMs);
+    if (turn.isStopping && isNewTask && answer.state === 'working') void this.cancelTurn(turn, answer, host);
+    this.suspendIfLeft(turn, host);
   }
 }
 
-async function toMessage({ id, contextId, taskId, text, file }: OutgoingMessage): Promise<Message> {
-  const parts = [...(text === '' ? [] : [textPart(text)]), ...(file ? [await filePart(file)] : [])];
-  return {
-    messageId: id,
-    contextId,
-    taskId,
-    role: Role.ROLE_USER,
-    parts,
-    metadata: {},
-    extensions: [],
-    referenceTaskIds: [],
-  };
+function showAnswer(turn: Turn, host: TurnHost): void {
+  clearTimeout(turn.timer);
+  turn.timer = undefined;
+  const { answer, answerId } = turn;
+  if (!host.isCurrent(turn) || answer === undefined) return;
+  turn.shownAt = Date.now();
+  const parts = partsOfAnswer(answer);
+  const { state, taskId } = answer;
+  const isOpen = taskId !== '' && (state === 'input-required' || state === 'auth-required');
+  host.setOpenTask(isOpen ? { id: taskId, seen: seenAfter(answer) } : undefined);
+  const message: StoredMessage = { id: answerId, role: 'agent', text: textOfParts(parts), state, parts };
+  const { messages, contextId } = host.getState();
+  const others = messages.filter(({ id }) => id !== answerId);
+  host.update({ messages: [...others, message], contextId: answer.contextId || contextId });
 }
 
-/** Turns what the A2A client throws into what visitors are told. */
-async function speaking(work: () => Promise<unknown>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    if (error instanceof AnswerBrokenOff) throw new AnswerBrokenOff(error.answer, toError(error.cause));
-    throw toError(error);
+function takeFailure({ answerId, answer }: Turn, error: unknown, host: TurnHost, again: () => Promise<void>): void {
+  if (error instanceof AnswerBrokenOff) {
+    const unfinished = { answerId, answer: error.answer };
+    host.fail(readableError(error.cause), () => host.resume(unfinished), unfinished);
+  } else if (answer?.state === 'failed') {
+    // The answer itself says that it failed.
+    host.report(readableError(error));
+  } else {
+    host.fail(readableError(error), again);
   }
 }
 
-function toError(error: unknown): ChatError {
-  const refusal = error instanceof Error && error.cause instanceof A2AError ? error.cause : error;
-  if (refusal instanceof A2AError) return new ChatError('refused', refusal.message, { cause: error });
-  if (!(error instanceof Error) || error instanceof ChatError || isBrokenConnection(error)) return toChatError(error);
-  // Every response that is none of an agent reaches us as a plain error: a page of the site or of some proxy, say.
-  const [, status] = /^HTTP error.*?\b([1-5]\d\d)\b/.exec(error.message) ?? [];
-  return unreachable(error, status === undefined ? undefined : Number(status));
+async function toRequest({ id, contextId, taskId, text, file }: OutgoingMessage): Promise<WireRequest> {
+  if (file === undefined) return { id, contextId, taskId, text, file };
+  const buffer = await file.arrayBuffer().catch((cause: unknown) => {
+    throw new ChatError('file_unreadable', MESSAGES.fileUnreadable, { cause });
+  });
+  const bytes = base64Of(new Uint8Array(buffer));
+  return { id, contextId, taskId, text, file: { name: file.name, mediaType: file.type, bytes } };
 }
 
-/** What `fetch` and its streams throw (Fetch Standard, "network error"; an abort). */
-function isBrokenConnection(error: Error): boolean {
-  return error instanceof TypeError || error instanceof DOMException;
+function base64Of(bytes: Uint8Array): string {
+  // In slices: one call takes only so many arguments.
+  const SLICE = 0x8000;
+  const slices = Array.from({ length: Math.ceil(bytes.length / SLICE) }, (_, index) =>
+    String.fromCharCode(...bytes.subarray(index * SLICE, (index + 1) * SLICE)),
+  );
+  return btoa(slices.join(''));
 }

@@ -1,70 +1,254 @@
-import { type Artifact, type Message, type Part, type StreamResponse, type Task, TaskState } from '@a2a-js/sdk';
-
-import type { Answer } from './answer.js';
+import type { Answer, AnswerPiece, AnswerWords, SeenBefore } from './answer.js';
 import type { AgentMessageState } from './chat-state.js';
+import {
+  contentOf,
+  isRepeated,
+  joinedPieces,
+  mergedSnapshot,
+  withAppended,
+  withIds,
+  withoutPrefix,
+} from './answer-pieces.js';
+import type { MessagePart } from './message-parts.js';
+import type { WireEvent, WireMessage, WireState, WireTask } from './wire.js';
 
-/** The answer with one more event of the stream in it. */
-export function takeEvent(answer: Answer, { payload }: StreamResponse): Answer {
-  switch (payload?.$case) {
+const ANSWER_STATES: Readonly<Record<WireState, AgentMessageState>> = {
+  working: 'working',
+  completed: 'complete',
+  canceled: 'stopped',
+  failed: 'failed',
+  rejected: 'failed',
+  'input-required': 'input-required',
+  'auth-required': 'auth-required',
+};
+
+/** The answer with one more event in it. `isFirst`: nothing came before it in its stream. */
+export function takeEvent(answer: Answer, event: WireEvent, isFirst = false): Answer {
+  switch (event.kind) {
     case 'message': {
-      const { contextId, parts } = payload.value;
-      return { ...answer, contextId: contextId || answer.contextId, state: 'complete', words: textOf(parts) };
+      const { message } = event;
+      const contextId = message.contextId || answer.contextId;
+      return {
+        ...answer,
+        contextId,
+        state: 'complete',
+        words: withWords(answer.words, message, 'word'),
+        opening: null,
+      };
     }
     case 'task':
-      return takeTask(answer, payload.value);
-    case 'artifactUpdate': {
-      const { artifact, append } = payload.value;
-      return artifact === undefined ? answer : { ...answer, artifacts: withArtifact(answer, artifact, append) };
+      return takeTask(answer, event, isFirst);
+    case 'artifact': {
+      const { artifact, isAppended } = event;
+      const { id } = artifact;
+      const before = answer.artifacts.find((known) => known.id === id);
+      const whole = joinedPieces(withIds(id, artifact.parts));
+      const rest = withoutPrefix(whole, answer.seen.artifacts[id]);
+      const parts =
+        isAppended && before ? withAppended(id, before.parts, artifact.parts) : rest.length > 0 ? rest : whole;
+      // A last chunk without content ends what is there.
+      if (before !== undefined && parts.length === 0) return named(answer, event);
+      return { ...named(answer, event), artifacts: replaced(answer.artifacts, { id, parts }) };
     }
-    case 'statusUpdate': {
-      const { taskId, contextId, status } = payload.value;
-      return { ...answer, taskId, contextId, ...standing(status?.state, status?.message) };
+    case 'status': {
+      return takeState(named(answer, event), ANSWER_STATES[event.state], event.message);
     }
-    case undefined:
-      return answer;
   }
 }
 
-/** The answer as a snapshot of its task has it, which knows also what was said while nobody listened. */
-export function takeTask(answer: Answer, { id, contextId, status, artifacts }: Task): Answer {
-  const snapshot = new Map(artifacts.map((artifact) => [artifact.artifactId, textOf(artifact.parts)]));
-  return { ...answer, taskId: id, contextId, artifacts: snapshot, ...standing(status?.state, status?.message) };
+/** True when nothing of this turn can follow an event, whether or not its stream goes on. */
+export function endsTurn(event: WireEvent): boolean {
+  return event.kind === 'status' && event.isFinal === true;
 }
 
-function standing(state: TaskState | undefined, message: Message | undefined): Pick<Answer, 'state' | 'words'> {
-  return { state: ANSWER_STATES.get(state) ?? 'working', words: textOf(message?.parts ?? []) };
+/** A snapshot, which knows also what was said while nobody listened. */
+function takeTask(answer: Answer, task: WireTask, isFirst: boolean): Answer {
+  const state = ANSWER_STATES[task.state];
+  const isReply = answer.isTaskNamed && task.taskId === answer.taskId;
+  const own = { ...answer, taskId: task.taskId, isTaskNamed: true, contextId: task.contextId || answer.contextId };
+  const artifacts = task.artifacts.reduce((known, { id, parts }) => {
+    const piece = { id, parts: withoutPrefix(joinedPieces(withIds(id, parts)), answer.seen.artifacts[id]) };
+    if (piece.parts.length === 0) return known;
+    const before = known.find((other) => other.id === id);
+    return replaced(known, before === undefined ? piece : mergedSnapshot(before, piece));
+  }, answer.artifacts);
+  const taken = { ...own, artifacts };
+  const isUntouched = isReply && isEmpty(taken);
+  const isKnown = task.message === undefined || isSeen(answer.seen, task.message);
+  if (isUntouched && isInterrupted(state) && (isFirst || isKnown))
+    return { ...taken, opening: { state, words: withWords([], task.message, 'word') } };
+  const message = state === 'working' && isUntouched && isKnown ? undefined : task.message;
+  const heard = ofThisTurn(answer, task).reduce(
+    (said, message) => (isHeard(taken, said, message) ? said : withWords(said, message, 'said')),
+    taken.said,
+  );
+  return takeState({ ...taken, said: heard, opening: null }, state, message);
 }
 
-/** How each state looks to a visitor; a task in any other is still worked on. */
-const ANSWER_STATES: ReadonlyMap<TaskState | undefined, AgentMessageState> = new Map([
-  [TaskState.TASK_STATE_COMPLETED, 'complete'],
-  [TaskState.TASK_STATE_INPUT_REQUIRED, 'input-required'],
-  [TaskState.TASK_STATE_AUTH_REQUIRED, 'input-required'],
-  [TaskState.TASK_STATE_FAILED, 'failed'],
-  [TaskState.TASK_STATE_REJECTED, 'failed'],
-  [TaskState.TASK_STATE_CANCELED, 'stopped'],
-]);
-
-function withArtifact({ artifacts }: Answer, { artifactId, parts }: Artifact, append: boolean): Answer['artifacts'] {
-  const before = append ? (artifacts.get(artifactId) ?? '') : '';
-  return new Map(artifacts).set(artifactId, before + textOf(parts));
+/** An answer at the end of its stream: the task as the turn found it is the task as the turn left it. */
+export function settled(answer: Answer): Answer {
+  return answer.opening === null ? answer : { ...answer, ...answer.opening, opening: null };
 }
 
-function textOf(parts: readonly Part[]): string {
-  return parts.map(textOfPart).join('');
+/** True for a question right at the start that no earlier turn has shown. */
+export function isNewQuestion({ opening, seen }: Answer): boolean {
+  if (opening === null || seen.messages.length === 0) return false;
+  return opening.words.some(
+    ({ id, parts }) => !seen.messages.includes(/^(?:said|word)-\d+$/.test(id) ? contentOf(parts) : id),
+  );
 }
 
-function textOfPart({ content, filename }: Part): string {
-  switch (content?.$case) {
-    case 'text':
-      return content.value;
-    case 'url':
-      return `[${filename || 'file'}](${content.value})`;
-    case 'raw':
-      return `\`${filename || 'file'}\``;
-    case 'data':
-      return `\n\`\`\`json\n${JSON.stringify(content.value, null, 2)}\n\`\`\`\n`;
-    case undefined:
-      return '';
+/** What the next turn of the same task is not to show again. */
+export function seenAfter({ seen, artifacts, said, words }: Answer): SeenBefore {
+  return {
+    artifacts: {
+      ...seen.artifacts,
+      ...Object.fromEntries(artifacts.map(({ id, parts }) => [id, (seen.artifacts[id] ?? '') + contentOf(parts)])),
+    },
+    messages: [
+      ...new Set([...seen.messages, ...[...said, ...words].flatMap(({ id, parts }) => [id, contentOf(parts)])]),
+    ],
+  };
+}
+
+/** The parts of the answer in the order they are shown: progress, artifacts, the last word. */
+export function partsOfAnswer({ state, said, artifacts, words }: Answer): readonly MessagePart[] {
+  const shown = [...artifacts.flatMap(({ parts }) => parts), ...lastWords(joinedWords(words), state)];
+  const hasAnswer = shown.some(({ type }) => type !== 'thought' && type !== 'status');
+  const progress = joinedWords(said).filter((message) => !isRepeated(message.parts, shown));
+  // Without an answer, the agent's last words are one.
+  const isOver = state !== 'working' && !hasAnswer;
+  const last = isOver ? progress.findLastIndex(({ parts }) => parts.some(isReadable)) : -1;
+  const before = progress.flatMap(({ parts, isWritten }, index) =>
+    parts.map((part) => (index === last || isWritten === true ? part : asProgress(part))),
+  );
+  return [...before, ...shown];
+}
+
+const IS_DATA = /^\s*[[{]/;
+
+/** A message that is data in the form of text is of use to nobody but its framework. */
+function asProgress(part: MessagePart): MessagePart {
+  if (part.type !== 'text') return part;
+  return { ...part, type: IS_DATA.test(part.text) ? 'thought' : 'status' };
+}
+
+function isReadable(part: MessagePart): boolean {
+  return part.type === 'text' && part.text.trim() !== '' && !IS_DATA.test(part.text);
+}
+
+function lastWords(words: readonly AnswerWords[], state: AgentMessageState): readonly MessagePart[] {
+  const type = WORD_TYPES[state];
+  return words.flatMap(({ parts }) => parts.map((part) => (part.type === 'text' ? { ...part, type } : part)));
+}
+
+const WORD_TYPES = {
+  working: 'text',
+  complete: 'text',
+  stopped: 'status',
+  failed: 'error',
+  'input-required': 'question',
+  'auth-required': 'question',
+} as const;
+
+function takeState(answer: Answer, state: AgentMessageState, message: WireMessage | undefined): Answer {
+  if (state === 'working') {
+    // What was asked has been answered elsewhere: the task goes on.
+    const said = isInterrupted(answer.state) ? [...answer.said, ...answer.words] : answer.said;
+    const words = isInterrupted(answer.state) ? [] : answer.words;
+    return { ...answer, state, words, said: withWords(said, message, 'said') };
   }
+  if (message === undefined || message.parts.length === 0) return { ...answer, state };
+  // The last word may have been progress before: shown once.
+  const said = message.id === '' ? answer.said : answer.said.filter(({ id }) => id !== message.id);
+  const words = withWords(answer.words, message, 'word');
+  const [last] = words.slice(-1);
+  const repeats =
+    last !== undefined &&
+    isRepeated(
+      last.parts,
+      answer.artifacts.flatMap(({ parts }) => parts),
+    );
+  return { ...answer, state, said, words: repeats ? words.slice(0, -1) : words };
+}
+
+/** Messages with one more: the same message again replaces itself, or goes on. */
+function withWords(
+  known: readonly AnswerWords[],
+  message: WireMessage | undefined,
+  unnamed: 'said' | 'word',
+): readonly AnswerWords[] {
+  if (message === undefined || message.parts.length === 0) return known;
+  const id = message.id || `${unnamed}-${known.length + 1}`;
+  const parts = joinedPieces(withIds(id, message.parts));
+  const before = known.find((other) => other.id === id);
+  if (before === undefined) {
+    const isSaid = message.id === '' && known.some((other) => contentOf(other.parts) === contentOf(parts));
+    return isSaid ? known : [...known, { id, parts }];
+  }
+  if (contentOf(parts) === contentOf(before.parts)) return known;
+  const isWhole = contentOf(parts).startsWith(contentOf(before.parts));
+  return replaced(known, {
+    id,
+    parts: isWhole ? parts : withAppended(id, before.parts, message.parts),
+    isWritten: true,
+  });
+}
+
+/** Pieces of one text that came as messages of their own, as one message. */
+function joinedWords(said: readonly AnswerWords[]): readonly AnswerWords[] {
+  const texts = said.flatMap(({ parts }) => parts);
+  if (said.length < 2 || texts.some(({ type }) => type !== 'text')) return said;
+  const joined = joinedPieces(texts);
+  return joined.length === 1 && said[0] !== undefined ? [{ id: said[0].id, parts: joined, isWritten: true }] : said;
+}
+
+/** Messages of the agent that came after the visitor's own. */
+function ofThisTurn({ messageId, seen }: Answer, { history, message }: WireTask): readonly WireMessage[] {
+  const own = history.findIndex(({ id }) => id === messageId);
+  const start = own >= 0 ? own : history.findLastIndex(({ isAgent }) => !isAgent);
+  return history.slice(start + 1).filter((said) => said.isAgent && !isSeen(seen, said) && !isSame(said, message));
+}
+
+function isSame(said: WireMessage, message: WireMessage | undefined): boolean {
+  if (message === undefined) return false;
+  return said.id !== '' && message.id !== '' ? said.id === message.id : keyOf(said) === keyOf(message);
+}
+
+function isHeard({ words, artifacts }: Answer, said: readonly AnswerWords[], message: WireMessage): boolean {
+  const content = keyOf(message);
+  const known: readonly AnswerPiece[] = [...said, ...words, ...artifacts];
+  return known.some(({ id, parts }) => (message.id !== '' && id === message.id) || contentOf(parts) === content);
+}
+
+function isSeen({ messages }: SeenBefore, message: WireMessage): boolean {
+  return messages.includes(message.id === '' ? keyOf(message) : message.id);
+}
+
+function keyOf(message: WireMessage): string {
+  return contentOf(withIds('', message.parts));
+}
+
+function isEmpty({ artifacts, said, words }: Answer): boolean {
+  return artifacts.length + said.length + words.length === 0;
+}
+
+function isInterrupted(state: AgentMessageState): boolean {
+  return state === 'input-required' || state === 'auth-required';
+}
+
+/** The answer with the ids of an event; those of a Task have been named for good. */
+function named(answer: Answer, { taskId, contextId }: { readonly taskId: string; readonly contextId: string }): Answer {
+  return {
+    ...answer,
+    opening: null,
+    taskId: answer.isTaskNamed ? answer.taskId : taskId || answer.taskId,
+    contextId: contextId || answer.contextId,
+  };
+}
+
+function replaced<Piece extends AnswerPiece>(pieces: readonly Piece[], piece: Piece): readonly Piece[] {
+  return pieces.some(({ id }) => id === piece.id)
+    ? pieces.map((other) => (other.id === piece.id ? piece : other))
+    : [...pieces, piece];
 }

@@ -1,6 +1,7 @@
 import { lazy, type RefObject, Suspense, useId, useMemo, useRef, useState } from 'react';
 
 import type { A2AChatProps } from '../chat-props.js';
+import { MESSAGES } from '../chat-error.js';
 import { AgentIcon, CloseIcon, HistoryIcon, PlusIcon } from '../icons.js';
 import { type ChatLabels, fill, LabelsContext, useCompleteLabels, wordsOf } from '../labels.js';
 import { siteFetch } from '../site-fetch.js';
@@ -9,6 +10,7 @@ import { useLatest } from '../use-latest.js';
 import { useBrand } from './brand.js';
 import type { ChatDraft, ChatPhase } from './chat-state.js';
 import { Composer } from './composer.js';
+import { RetryButton } from './retry-button.js';
 import { rootAttributes } from './root-attributes.js';
 import { Transcript } from './transcript.js';
 
@@ -49,6 +51,11 @@ export function ChatPanel({ chat, input, onClose, ...props }: ChatPanelProps) {
     textarea.current?.focus();
   };
   const last = chat.messages.at(-1);
+  const isAsked = last?.role === 'agent' && last.state.endsWith('-required');
+  const canSignIn =
+    props.onSignIn !== undefined &&
+    chat.phase === 'idle' &&
+    (chat.error?.message === MESSAGES.signedOut || (isAsked && last.state === 'auth-required'));
 
   return (
     <LabelsContext.Provider value={labels}>
@@ -132,10 +139,12 @@ export function ChatPanel({ chat, input, onClose, ...props }: ChatPanelProps) {
             </p>
             <div className="a2a-failure" role="alert">
               {chat.error !== undefined && <p>{wordsOf(chat.error, labels)}</p>}
-              {chat.canRetry && (
-                <button type="button" className="a2a-button" onClick={() => void chat.retry()}>
-                  {labels.retry}
+              {canSignIn ? (
+                <button type="button" className="a2a-button" onClick={() => void chat.signIn()}>
+                  {labels.signIn}
                 </button>
+              ) : (
+                chat.canRetry && <RetryButton error={chat.error} onRetry={() => void chat.retry()} />
               )}
             </div>
             {chat.messages.length === 0 && suggestedPrompts.length > 0 && (
@@ -149,7 +158,7 @@ export function ChatPanel({ chat, input, onClose, ...props }: ChatPanelProps) {
             )}
             <Composer
               phase={chat.phase}
-              isAsked={last?.role === 'agent' && last.state === 'input-required'}
+              isAsked={isAsked}
               takesFiles={files}
               input={textarea}
               onSend={send}

@@ -1,12 +1,10 @@
-import type { AgentCard } from '@a2a-js/sdk';
-
-import { ChatError, toChatError } from '../chat-error.js';
+import { ChatError, MESSAGES, toChatError } from '../chat-error.js';
 import { readJson } from '../site-fetch.js';
 import type { Agent } from './agent.js';
-import { type Answer, AnswerBrokenOff, textOfAnswer } from './answer.js';
-import type { StreamListener } from './answer-stream.js';
-import { type ChatDraft, type ChatMessage, type ChatState, EMPTY_CHAT, type OutgoingMessage } from './chat-state.js';
+import { type Answer, emptyAnswer } from './answer.js';
+import { type AgentMessage, type ChatDraft, type ChatMessage, type ChatState, EMPTY_CHAT } from './chat-state.js';
 import { isTooLarge } from './file-part.js';
+import type { Conversation, OpenTask, OutgoingMessage, Reading, Turn, TurnHost, UnfinishedAnswer } from './turn.js';
 import { uniqueId } from './unique-id.js';
 
 /** What a chat needs of its page. */
@@ -14,22 +12,19 @@ export interface ChatSite {
   readonly a2aEndpoint: string;
   readonly configEndpoint: string;
   readonly fetch: typeof fetch;
+  /** How long a task may work on after its stream has ended. */
+  readonly taskTimeoutMs: () => number;
   readonly onError: (error: ChatError) => void;
+  /** The site's sign-in; undefined where it has none for the chat. */
+  readonly onSignIn: () => ((message: AgentMessage | undefined) => unknown) | undefined;
 }
 
 /** What the config route tells a chat before its first message. */
 interface ChatConfiguration {
-  readonly agentCard: AgentCard;
+  /** Null for an agent that shows no card. */
+  readonly agentCard: unknown;
   /** Custom properties in the brand's colours; empty when there is no brand. */
-  readonly brandCss?: string | null;
-}
-
-/** The message being answered. */
-interface Turn {
-  readonly abort: AbortController;
-  readonly answerId: string;
-  taskId: string;
-  isStopping: boolean;
+  readonly brandCss?: unknown;
 }
 
 /** One chat with the agent: its messages, and what can be done with them. Knows no framework. */
@@ -39,11 +34,33 @@ export class ChatSession {
   #state: ChatState = EMPTY_CHAT;
   #agent: Promise<Agent> | undefined;
   #turn: Turn | undefined;
-  #openTaskId = '';
+  #openTask: OpenTask | undefined;
+  #unfinished: UnfinishedAnswer | undefined;
   #again: (() => Promise<void>) | undefined;
+  readonly #host: TurnHost;
 
   constructor(site: ChatSite) {
     this.#site = site;
+    this.#host = {
+      get taskTimeoutMs() {
+        return site.taskTimeoutMs();
+      },
+      isCurrent: (turn) => this.#turn === turn,
+      getState: this.getState,
+      update: (change) => this.#update(change),
+      setOpenTask: (task) => (this.#openTask = task),
+      suspend: (unfinished) => {
+        this.#drop();
+        this.#unfinished = unfinished;
+        this.#update({ phase: 'idle' });
+      },
+      resume: (unfinished) => this.#resume(unfinished),
+      fail: (error, again, unfinished) => {
+        this.#unfinished = unfinished;
+        this.#fail(error, again);
+      },
+      report: (error) => this.#report(error),
+    };
   }
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -53,10 +70,16 @@ export class ChatSession {
 
   readonly getState = (): ChatState => this.#state;
 
-  /** The task that waits for the visitor's next message; empty when none does. */
-  get openTaskId(): string {
-    return this.#openTaskId;
-  }
+  /** The conversation as a page can store it. */
+  readonly getConversation = (): Conversation => {
+    const { contextId, messages } = this.#state;
+    const answer = this.#turn?.answer;
+    const unfinished =
+      this.#turn !== undefined && answer !== undefined && answer.taskId !== '' && answer.state === 'working'
+        ? { answerId: this.#turn.answerId, answer }
+        : this.#unfinished;
+    return { contextId, messages, openTask: this.#openTask, unfinished };
+  };
 
   /** Learns the agent's name and brand, so that they show before the first message. */
   async prepare(): Promise<void> {
@@ -75,9 +98,11 @@ export class ChatSession {
       return this.#fail(new ChatError('file_too_large', `${file.name} is too large.`), undefined);
 
     const { contextId, messages } = this.#state;
-    const outgoing: OutgoingMessage = { id: uniqueId(), contextId, taskId: this.#openTaskId, text, file };
-    // A task that failed once is not asked again: the next message starts a new one.
-    this.#openTaskId = '';
+    const { id: taskId = '', seen } = this.#openTask ?? {};
+    const outgoing: OutgoingMessage = { id: uniqueId(), contextId, taskId, seen, text, file };
+    // A task that failed once is left alone: the next message starts a new one.
+    this.#openTask = undefined;
+    this.#unfinished = undefined;
     const question = { id: outgoing.id, role: 'user' as const, text, ...(file && { fileName: file.name }) };
     this.#update({ messages: [...messages, question] });
     await this.#deliver(outgoing);
@@ -90,6 +115,21 @@ export class ChatSession {
     await this.#again?.();
   };
 
+  /** Has the visitor sign in where the agent or the site wants that, then goes on. */
+  readonly signIn = async (): Promise<void> => {
+    const { messages, phase, error } = this.#state;
+    const last = messages.at(-1);
+    const asked = last?.role === 'agent' && last.state === 'auth-required' ? last : undefined;
+    if (phase !== 'idle' || (asked === undefined && error?.message !== MESSAGES.signedOut)) return;
+    await this.#site.onSignIn()?.(asked);
+    if (this.#state.phase !== 'idle') return;
+    if (this.#state.canRetry) return this.retry();
+    if (asked === undefined || this.#openTask === undefined) return;
+    const { id, seen } = this.#openTask;
+    const answer = emptyAnswer('', id, this.#state.contextId, seen);
+    await this.#resume({ answerId: `after-${asked.id}`, answer });
+  };
+
   /** Asks the agent to stop working; closing the connection alone would leave it running. */
   readonly stop = async (): Promise<void> => {
     const turn = this.#turn;
@@ -97,26 +137,43 @@ export class ChatSession {
     turn.isStopping = true;
     this.#update({ phase: 'stopping' });
     // An agent that has not named its task yet is asked as soon as it does.
-    if (turn.taskId !== '') await this.#cancelTask(turn);
+    if (turn.answer !== undefined && turn.answer.taskId !== '')
+      await (await this.#connect()).cancelTurn(turn, turn.answer, this.#host);
   };
 
   /** Starts a new conversation. What the agent is busy with is left alone. */
   readonly reset = (): void => {
-    this.#leave();
+    this.#drop();
+    this.#openTask = undefined;
+    this.#unfinished = undefined;
     this.#update({ messages: [], contextId: '', error: undefined, canRetry: false, phase: 'idle' });
   };
 
-  /** Goes on with an earlier conversation, and with a task in it that waits for a reply. */
-  readonly open = (contextId: string, messages: readonly ChatMessage[], openTaskId = ''): void => {
-    this.reset();
-    this.#openTaskId = openTaskId;
-    this.#update({ messages, contextId });
+  /** Goes on with an earlier conversation. */
+  readonly open = (contextId: string, messages: readonly ChatMessage[]): void => {
+    this.restore({ contextId, messages });
   };
 
-  /** Closes the connection, and nothing else: the agent works on. */
+  /** Goes on with a conversation and all that is open in it. */
+  restore({ contextId, messages, openTask, unfinished }: Conversation): void {
+    this.reset();
+    this.#openTask = openTask;
+    this.#unfinished = unfinished;
+    this.#update({ messages, contextId });
+  }
+
+  /** Closes the connection, and nothing else: the agent works on, and `enter` reads on. */
   readonly leave = (): void => {
-    this.#leave();
-    this.#update({ phase: 'idle' });
+    if (this.#turn === undefined) return;
+    this.#turn.isLeft = true;
+    const turn = this.#turn;
+    if (turn.answer !== undefined) void this.#agent?.then((agent) => agent.suspendIfLeft(turn, this.#host));
+  };
+
+  /** Reads on where `leave` has stopped, or another page. */
+  readonly enter = (): void => {
+    if (this.#turn !== undefined) this.#turn.isLeft = false;
+    else if (this.#unfinished !== undefined && this.#state.error === undefined) void this.#resume(this.#unfinished);
   };
 
   /** Sends a message; "Retry" sends the very same, so that an agent can tell that it has had it already. */
@@ -124,87 +181,62 @@ export class ChatSession {
     const answerId = `answer-to-${message.id}`;
     await this.#read(
       answerId,
-      (agent, ...listening) => agent.send(message, ...listening),
+      undefined,
+      (agent, ...reading) => agent.send(message, ...reading),
       () => this.#deliver(message),
+    );
+  }
+
+  async #resume(unfinished: UnfinishedAnswer): Promise<void> {
+    const { answerId, answer } = unfinished;
+    this.#unfinished = undefined;
+    await this.#read(
+      answerId,
+      answer,
+      (agent, ...reading) => agent.resume(answer, ...reading),
+      () => this.#resume(unfinished),
     );
   }
 
   /** Reads one answer into the message of that id; `again` is what "Retry" does if nothing comes. */
   async #read(
     answerId: string,
-    read: (agent: Agent, listener: StreamListener, signal: AbortSignal) => Promise<void>,
+    answer: Answer | undefined,
+    read: (agent: Agent, ...reading: Reading) => Promise<void>,
     again: () => Promise<void>,
   ): Promise<void> {
-    const turn: Turn = { abort: new AbortController(), answerId, taskId: '', isStopping: false };
+    const abort = new AbortController();
+    const turn = { abort, answerId, answer, isStopping: false, isLeft: false, shownAt: 0, timer: undefined };
     this.#turn = turn;
     this.#update({ phase: 'waiting', error: undefined, canRetry: false });
     try {
       const agent = await this.#connect();
-      const listener = {
-        onAnswer: (answer: Answer) => this.#takeAnswer(turn, answer),
-        onReconnecting: (isReconnecting: boolean) => this.#takeConnection(turn, isReconnecting),
-      };
-      await read(agent, listener, turn.abort.signal);
+      if (this.#turn === turn) await agent.readTurn(turn, this.#host, read, again);
     } catch (error) {
-      if (this.#turn === turn) this.#takeFailure(turn, error, again);
-    } finally {
-      if (this.#turn === turn) {
-        this.#turn = undefined;
-        this.#update({ phase: 'idle' });
-      }
+      if (this.#turn === turn) this.#fail(toChatError(error), again);
     }
-  }
-
-  #takeAnswer(turn: Turn, answer: Answer): void {
     if (this.#turn !== turn) return;
-    const isNewTask = turn.taskId === '' && answer.taskId !== '';
-    turn.taskId = answer.taskId;
-    this.#openTaskId = answer.state === 'input-required' ? answer.taskId : '';
-    this.#showAnswer(turn.answerId, answer);
-    if (!turn.isStopping) this.#update({ phase: 'streaming' });
-    else if (isNewTask && answer.state === 'working') void this.#cancelTask(turn);
-  }
-
-  #takeConnection(turn: Turn, isReconnecting: boolean): void {
-    if (this.#turn === turn && !turn.isStopping) this.#update({ phase: isReconnecting ? 'reconnecting' : 'streaming' });
-  }
-
-  #takeFailure(turn: Turn, error: unknown, again: () => Promise<void>): void {
-    if (turn.abort.signal.aborted) return; // we closed the connection ourselves, and have said why
-    if (error instanceof AnswerBrokenOff) {
-      const { answer } = error;
-      this.#fail(toChatError(error.cause), () =>
-        this.#read(turn.answerId, (agent, ...listening) => agent.resume(answer, ...listening), again),
-      );
-    } else {
-      this.#fail(toChatError(error), again);
-    }
-  }
-
-  #showAnswer(id: string, answer: Answer): void {
-    const message: ChatMessage = { id, role: 'agent', text: textOfAnswer(answer), state: answer.state };
-    const others = this.#state.messages.filter((other) => other.id !== id);
-    this.#update({ messages: [...others, message], contextId: answer.contextId || this.#state.contextId });
-  }
-
-  async #cancelTask({ taskId, abort }: Turn): Promise<void> {
-    try {
-      await (await this.#connect()).cancel(taskId);
-    } catch (error) {
-      abort.abort();
-      this.#fail(toChatError(error), undefined);
-    }
-  }
-
-  #leave(): void {
-    this.#turn?.abort.abort();
     this.#turn = undefined;
-    this.#openTaskId = '';
+    this.#update({ phase: 'idle' });
+  }
+
+  /** Closes the connection without a word. */
+  #drop(): void {
+    const turn = this.#turn;
+    this.#turn = undefined;
+    clearTimeout(turn?.timer);
+    turn?.abort.abort();
   }
 
   #fail(error: ChatError, again: (() => Promise<void>) | undefined): void {
     this.#again = again;
     this.#update({ error, canRetry: again !== undefined });
+    this.#report(error);
+  }
+
+  #report(error: ChatError): void {
+    // oxlint-disable-next-line no-console
+    if (isDevelopment()) console.warn('agent-bff-react:', error, error.cause);
     this.#site.onError(error);
   }
 
@@ -221,17 +253,30 @@ export class ChatSession {
   /** The A2A client is loaded while the site responds. */
   async #connectAnew(): Promise<Agent> {
     const { a2aEndpoint, configEndpoint, fetch } = this.#site;
-    const [{ Agent: A2AAgent }, { agentCard, brandCss }] = await Promise.all([
+    const [{ Agent }, { agentCard, brandCss }] = await Promise.all([
       import('./agent.js'),
       fetch(configEndpoint).then((response) => readJson<ChatConfiguration>(response, 'agentCard')),
     ]);
-    const agent = await A2AAgent.fromCard(agentCard, a2aEndpoint, fetch);
-    this.#update({ agentName: agent.name, brandCss: brandCss ?? '' });
+    const agent = new Agent(agentCard, a2aEndpoint, fetch);
+    this.#update({ agentName: agent.name, brandCss: typeof brandCss === 'string' ? brandCss : '' });
     return agent;
   }
 
   #update(change: Partial<ChatState>): void {
+    const names = Object.keys(change) as (keyof ChatState)[];
+    if (names.every((name) => change[name] === this.#state[name])) return;
     this.#state = { ...this.#state, ...change };
     for (const listener of this.#listeners) listener();
   }
 }
+
+/** True in a bundle for development; bundlers replace the expression. */
+function isDevelopment(): boolean {
+  try {
+    return process.env.NODE_ENV !== 'production';
+  } catch {
+    return false;
+  }
+}
+
+declare const process: { readonly env: { readonly NODE_ENV?: string } };

@@ -28,7 +28,10 @@ export interface AgentMessage {
   readonly role: 'agent';
   /** Markdown. */
   readonly text: string;
-  /** `working` while it is being written, or when it broke off; `input-required` when the agent waits for a reply. */
+  /**
+   * `working` while it is being written, or when it broke off; `input-required` when the agent waits for a reply,
+   * `auth-required` when it waits for the visitor to sign in somewhere.
+   */
   readonly state: AgentMessageState;
 }
 
@@ -37,7 +40,7 @@ export interface AgentMessage {
  *
  * @public
  */
-export type AgentMessageState = 'working' | 'complete' | 'input-required' | 'failed' | 'stopped';
+export type AgentMessageState = 'working' | 'complete' | 'input-required' | 'auth-required' | 'failed' | 'stopped';
 
 /**
  * One message of a conversation.
@@ -85,13 +88,6 @@ export interface ChatDraft {
   readonly text: string;
   /** At most 1.4 MB, which is what fits into a request of 2 MB. */
   readonly file?: File | undefined;
-}
-
-/** A message as the agent is sent it. */
-export interface OutgoingMessage extends ChatDraft {
-  readonly id: string;
-  readonly contextId: string;
-  readonly taskId: string;
 }
 
 export const EMPTY_CHAT: ChatState = {

@@ -1,5 +1,6 @@
 import { checkStatus, readJson } from '../site-fetch.js';
 import type { ChatMessage } from './chat-state.js';
+import { objectsOf, textOf } from './json.js';
 
 /** A conversation as the list of records has it. */
 export interface ConversationEntry {
@@ -8,11 +9,6 @@ export interface ConversationEntry {
   readonly title: string;
   /** ISO 8601. */
   readonly updatedAt: string;
-}
-
-interface RecordedMessage {
-  readonly role: 'user' | 'agent';
-  readonly text: string;
 }
 
 /** The signed-in user's conversation records (spec §4.1, `/api/service`). */
@@ -28,16 +24,20 @@ export class ConversationRecords {
   /** Newest first. */
   async list(): Promise<readonly ConversationEntry[]> {
     const response = await this.#fetch(this.#address);
-    return (await readJson<{ conversations: readonly ConversationEntry[] }>(response, 'conversations')).conversations;
+    const { conversations } = await readJson<{ conversations: unknown }>(response, 'conversations');
+    return objectsOf(conversations).flatMap(({ id, title, updatedAt }) =>
+      typeof id === 'string' ? { id, title: textOf(title), updatedAt: textOf(updatedAt) } : [],
+    );
   }
 
   /** The messages of one conversation, oldest first. */
   async read(id: string): Promise<readonly ChatMessage[]> {
     const response = await this.#fetch(this.#addressOf(id));
-    const { messages } = await readJson<{ messages: readonly RecordedMessage[] }>(response, 'messages');
-    return messages.map(({ role, text }, index) =>
-      role === 'user' ? { id: `${id}-${index}`, role, text } : { id: `${id}-${index}`, role, text, state: 'complete' },
-    );
+    const { messages } = await readJson<{ messages: unknown }>(response, 'messages');
+    return objectsOf(messages).map(({ role, text }, index) => {
+      const message = { id: `${id}-${index}`, text: textOf(text) };
+      return role === 'user' ? { ...message, role } : { ...message, role: 'agent', state: 'complete' };
+    });
   }
 
   async delete(id: string): Promise<void> {

@@ -1,23 +1,18 @@
+import type { Answer, AnswerPiece } from './answer.js';
 import type { ChatSession } from './chat-session.js';
-import type { ChatMessage } from './chat-state.js';
-
-/** What a conversation needs to go on. */
-interface KeptConversation {
-  readonly contextId: string;
-  readonly openTaskId: string;
-  readonly messages: readonly ChatMessage[];
-}
+import type { StoredMessage } from './message-parts.js';
+import type { Conversation } from './turn.js';
 
 /**
- * Goes on with the conversation this tab has kept, and keeps it again when the page or the chat goes. In `sessionStorage`,
- * which other tabs do not see and which ends with this one. A chat works as well where the browser keeps nothing.
+ * Goes on with the conversation this tab has stored, and stores it again when the page or the chat goes. In
+ * `sessionStorage`, which other tabs do not see and which ends with this one. A chat works as well where the browser stores
+ * nothing.
  */
 export function keepConversation(session: ChatSession, name: string): () => void {
   const kept = read(name);
-  if (kept !== undefined && session.getState().messages.length === 0)
-    session.open(kept.contextId, kept.messages, kept.openTaskId);
+  if (kept !== undefined && session.getState().messages.length === 0) session.restore(kept);
 
-  const keep = (): void => write(name, session);
+  const keep = (): void => write(name, session.getConversation());
   addEventListener('pagehide', keep);
   return () => {
     keep();
@@ -25,22 +20,100 @@ export function keepConversation(session: ChatSession, name: string): () => void
   };
 }
 
-function read(name: string): KeptConversation | undefined {
+function read(name: string): Conversation | undefined {
   try {
-    const kept = JSON.parse(sessionStorage.getItem(name) ?? '{}') as Partial<KeptConversation>;
-    return Array.isArray(kept.messages) ? (kept as KeptConversation) : undefined;
+    const kept: unknown = JSON.parse(sessionStorage.getItem(name) ?? 'null');
+    return isConversation(kept) ? kept : undefined;
   } catch {
     return undefined; // forbidden, or not ours
   }
 }
 
-function write(name: string, { getState, openTaskId }: ChatSession): void {
-  const { contextId, messages } = getState();
-  const kept: KeptConversation = { contextId, openTaskId, messages };
+function write(name: string, conversation: Conversation): void {
   try {
-    if (messages.length === 0) sessionStorage.removeItem(name);
-    else sessionStorage.setItem(name, JSON.stringify(kept));
+    if (conversation.messages.length === 0) sessionStorage.removeItem(name);
+    else store(name, conversation);
   } catch {
     // forbidden, or full
   }
+}
+
+function store(name: string, conversation: Conversation): void {
+  try {
+    sessionStorage.setItem(name, JSON.stringify(conversation));
+  } catch {
+    // Files are what fills it; their names stay.
+    sessionStorage.setItem(
+      name,
+      JSON.stringify(conversation, (key, value: unknown) => (key === 'bytes' ? undefined : value)),
+    );
+  }
+}
+
+/** True for what this version of the chat has stored; another one, or the page, may have stored something else. */
+export function isConversation(value: unknown): value is Conversation {
+  if (!isObject(value) || !isText(value['contextId'])) return false;
+  const { messages, openTask, unfinished } = value;
+  return (
+    isListOf(messages, isMessage) &&
+    (openTask === undefined || (isObject(openTask) && isText(openTask['id']) && isSeen(openTask['seen']))) &&
+    (unfinished === undefined ||
+      (isObject(unfinished) && isText(unfinished['answerId']) && isAnswer(unfinished['answer'])))
+  );
+}
+
+function isMessage(value: unknown): value is StoredMessage {
+  if (!isObject(value) || !isText(value['id']) || !isText(value['text'])) return false;
+  const { role, state, parts, fileName } = value;
+  if (parts !== undefined && !isListOf(parts, isPart)) return false;
+  return role === 'user' ? fileName === undefined || isText(fileName) : role === 'agent' && STATES.has(state);
+}
+
+const STATES: ReadonlySet<unknown> = new Set('working complete input-required auth-required failed stopped'.split(' '));
+
+function isPart(value: unknown): boolean {
+  if (!isObject(value) || !isText(value['id'])) return false;
+  const { type, text, name, mediaType, bytes = '', url = '' } = value;
+  if (type === 'data') return isText(name);
+  if (type === 'file') return [name, mediaType, bytes, url].every(isText);
+  return isText(text) && TEXT_TYPES.has(type);
+}
+
+const TEXT_TYPES: ReadonlySet<unknown> = new Set('text thought question error status'.split(' '));
+
+function isAnswer(value: unknown): value is Answer {
+  if (!isObject(value)) return false;
+  const { messageId, taskId, contextId, state, artifacts, said, words, seen, opening } = value;
+  return (
+    [messageId, taskId, contextId].every(isText) &&
+    STATES.has(state) &&
+    [artifacts, said, words].every((pieces) => isListOf(pieces, isPiece)) &&
+    isSeen(seen) &&
+    (opening === null || (isObject(opening) && STATES.has(opening['state']) && isListOf(opening['words'], isPiece)))
+  );
+}
+
+function isPiece(value: unknown): value is AnswerPiece {
+  return isObject(value) && isText(value['id']) && isListOf(value['parts'], isPart);
+}
+
+function isSeen(value: unknown): boolean {
+  return (
+    isObject(value) &&
+    isListOf(value['messages'], isText) &&
+    isObject(value['artifacts']) &&
+    Object.values(value['artifacts']).every(isText)
+  );
+}
+
+function isListOf(values: unknown, isOne: (value: unknown) => boolean): boolean {
+  return Array.isArray(values) && values.every(isOne);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
 }

@@ -96,8 +96,17 @@ function AnswerBubble({ message, isGrowing }: { readonly message: AgentMessage; 
   );
 }
 
-function noteOf({ state }: AgentMessage, { stopped, failed, incomplete, inputRequired }: ChatLabels): string {
-  return { stopped, failed, 'input-required': inputRequired, working: incomplete, complete: '' }[state];
+function noteOf({ state, text }: AgentMessage, labels: ChatLabels): string {
+  const { stopped, failed, incomplete, inputRequired, authRequired, empty } = labels;
+  const complete = text === '' ? empty : '';
+  return {
+    stopped,
+    failed,
+    working: incomplete,
+    complete,
+    'input-required': inputRequired,
+    'auth-required': authRequired,
+  }[state];
 }
 
 function Thinking() {

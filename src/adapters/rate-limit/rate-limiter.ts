@@ -1,4 +1,5 @@
 import { beforeAlarm, MAX_TIMER_MS } from '../../domain/shared/deadline.js';
+import { LruMap } from '../../domain/shared/lru-map.js';
 import { accept, callback, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { LimitVerdict, VisitorLimit } from '../../ports/visitor-limit.js';
 
@@ -30,12 +31,18 @@ const OPTIONS: OptionShape<keyof RateLimiterOptions> = {
   },
 };
 
+/** Requests that follow a task, per message a visitor may send. */
+const READINGS_A_POINT = 20;
+/** The maximum number of visitors with a partly used point. */
+const MAX_READERS = 10_000;
 const LATE: LimitVerdict = { kind: 'unknown', detail: 'the limiter did not respond in time' };
 
 /**
  * Limits how much one visitor may send, with a limiter of the library `rate-limiter-flexible` (`RateLimiterMemory`,
  * `RateLimiterRedis`, `RateLimiterValkey` and the others); pass it to `chatLimit`. The memory limiter suffices for one
- * process; several processes share a limit through the Redis or Valkey limiters.
+ * process; several processes share a limit through the Redis or Valkey limiters. Requests that follow or cancel a task
+ * (`tasks/get`, `tasks/resubscribe`, `tasks/cancel`) have their own allowance: 20 for each point, counted under the
+ * visitor's name with `reading:` in front.
  *
  * @throws TypeError when there is no `consume`.
  * @throws ConfigurationError (code `configuration_invalid`) naming the option: `deadlineMs` must be above 0 and at most 2 147 483 647.
@@ -60,23 +67,67 @@ export function rateLimiter(
       'rateLimiter takes a limiter of "rate-limiter-flexible", such as new RateLimiterMemory({ points: 20, duration: 60 })',
     );
   }
+  const consume = (name: string): Promise<LimitVerdict> =>
+    beforeAlarm(
+      consumed(limiter, name),
+      (expire) => {
+        const timer = setTimeout(expire, deadlineMs);
+        return () => clearTimeout(timer);
+      },
+      () => LATE,
+    );
+  const named = async (request: unknown, admit: (name: string) => Promise<LimitVerdict>): Promise<LimitVerdict> => {
+    try {
+      const name = visitor(request);
+      return name === undefined || name === ''
+        ? { kind: 'unknown', detail: 'the request does not identify the visitor' }
+        : await admit(name);
+    } catch (error) {
+      return { kind: 'unknown', detail: nameOf(error) };
+    }
+  };
+  const readings = new LruMap<number>({ maxEntries: MAX_READERS });
   return {
-    admit: async (request) => {
-      try {
-        const name = visitor(request);
-        if (name === undefined || name === '')
-          return { kind: 'unknown', detail: 'the request does not identify the visitor' };
-        return await beforeAlarm(
-          consumed(limiter, name),
-          (expire) => {
-            const timer = setTimeout(expire, deadlineMs);
-            return () => clearTimeout(timer);
-          },
-          () => LATE,
-        );
-      } catch (error) {
-        return { kind: 'unknown', detail: nameOf(error) };
+    admit: (request) => named(request, consume),
+    admitReading: (request) =>
+      named(request, async (name) => {
+        // One point pays for the next requests too, which then need no call to the limiter.
+        const left = readings.get(name) ?? 0;
+        if (left > 0) {
+          readings.set(name, left - 1);
+          return { kind: 'admitted' };
+        }
+        const verdict = await consume(`reading:${name}`);
+        if (verdict.kind === 'admitted') readings.set(name, READINGS_A_POINT - 1);
+        return verdict;
+      }),
+  };
+}
+
+/** Adds the allowance for following tasks to a limit without one: 600 requests a minute per address, in this process. */
+export function withReadings(limit: VisitorLimit): Required<VisitorLimit> {
+  const fallback = rateLimiter(minuteWindow(600));
+  return {
+    admit: (request) => limit.admit(request),
+    admitReading: (request) => limit.admitReading?.(request) ?? fallback.admit(request),
+  };
+}
+
+/** Counts by name within one minute; the next minute starts from zero. */
+function minuteWindow(points: number): { consume(name: string): Promise<unknown> } {
+  const windowMs = 60_000;
+  let counts = new LruMap<number>({ maxEntries: MAX_READERS });
+  let until = 0;
+  return {
+    consume: async (name) => {
+      const now = Date.now();
+      if (now >= until) {
+        counts = new LruMap({ maxEntries: MAX_READERS });
+        until = now + windowMs;
       }
+      const count = (counts.get(name) ?? 0) + 1;
+      counts.set(name, count);
+      if (count > points) throw Object.assign(new Error('too many'), { msBeforeNext: until - now });
     },
   };
 }

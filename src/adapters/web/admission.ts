@@ -122,22 +122,25 @@ function single(headers: HeaderFields, name: string): string | undefined {
 
 /** The limit for visitors who are not signed in. */
 export interface VisitorPolicy {
-  /** Counts their messages; absent if they are not limited. */
-  readonly chatLimit?: VisitorLimit;
+  /** Counts their messages and, separately, the requests that follow a task; absent if they are not limited. */
+  readonly chatLimit?: Required<VisitorLimit>;
   readonly telemetry: Telemetry;
 }
 
 /**
- * Counts one message of an anonymous visitor if the site limits them: each message costs the site money.
+ * Counts one request of an anonymous visitor if the site limits them: each message costs the site money. Requests that
+ * follow a task have their own allowance.
  *
  * @throws RequestError (code `rate_limited`) with the time to wait.
  */
 export async function checkVisitor(
   request: Pick<HttpRequest, 'native'>,
   { chatLimit, telemetry }: VisitorPolicy,
+  kind: 'message' | 'reading' = 'message',
 ): Promise<void> {
   if (chatLimit === undefined) return;
-  const verdict = await chatLimit.admit(request.native.request);
+  const { request: native } = request.native;
+  const verdict = await (kind === 'message' ? chatLimit.admit(native) : chatLimit.admitReading(native));
   if (verdict.kind === 'admitted') return;
   if (verdict.kind === 'unknown') {
     telemetry.emit({ type: 'warning', code: 'limit_unknown', detail: verdict.detail });
@@ -146,7 +149,7 @@ export async function checkVisitor(
   const { retryAfterMs } = verdict;
   const seconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
   throw new RequestError('rate_limited', {
-    detail: 'Too many messages in a short time.',
+    detail: kind === 'message' ? 'Too many messages in a short time.' : 'Too many requests in a short time.',
     hint: `Try again in ${String(seconds)} ${seconds === 1 ? 'second' : 'seconds'}.`,
     retryable: true,
     retryAfterMs: seconds * 1000,

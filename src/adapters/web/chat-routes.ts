@@ -2,7 +2,7 @@ import type { CardRewrite } from '../../domain/chat/agent-card.js';
 import { type ChatForwarder, isExtendedCardMethod, rewriteExtendedCard } from '../../domain/chat/chat-forwarder.js';
 import { readRpcMessage } from '../../domain/chat/chat-message.js';
 import { type HttpJsonBinding, httpJsonCall } from '../../domain/chat/http-json-binding.js';
-import type { MethodPolicy } from '../../domain/chat/method-policy.js';
+import { type MethodPolicy, readsOn } from '../../domain/chat/method-policy.js';
 import { mayHoldSession, type RouteAuth } from '../../domain/credentials/route-auth.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
@@ -71,12 +71,18 @@ function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
   const { site, auth, policy, forwarder } = routes;
   return serveRoute({ site, route: ROUTE, errors }, request, async () => {
     checkOrigin(request, site.origins, auth.kind === 'session');
-    if (site.chatLimit !== undefined && auth.kind !== 'session') await checkVisitor(request, site);
     const body = await readJsonBody(request, site);
     try {
       const { bytes } = body;
       const message = readRpcMessage(bytes, policy.scrutiny);
       errors.id = message.id;
+      if (site.chatLimit !== undefined && auth.kind !== 'session') {
+        await checkVisitor(
+          request,
+          site,
+          message.fault === undefined && readsOn(message.method) ? 'reading' : 'message',
+        );
+      }
       const response = await forwarder.forward({ head: request, body: bytes, message }, auth, policy);
       if (!isExtendedCardMethod(message.method)) return response;
       const { url } = chatAddress(request.publicUrl, routes.publicUrl ?? '');
@@ -105,7 +111,8 @@ export function httpJsonRoutes(routes: HttpJsonRoutes): HttpHandler {
     }
     return serveRoute({ site, route: ROUTE, errors: REST_ERRORS }, request, async () => {
       checkOrigin(request, site.origins, mayHoldSession(auth));
-      if (auth.kind !== 'session') await checkVisitor(request, site);
+      const isReading = readsOn(call.methods[request.method] ?? '');
+      if (auth.kind !== 'session') await checkVisitor(request, site, isReading ? 'reading' : 'message');
       const { url } = chatAddress(request.publicUrl, routes.publicUrl);
       const body = await bodyOf(request, site);
       try {

@@ -37,6 +37,7 @@ export async function platformFindings(
     const api = resolved.serviceApi === undefined ? undefined : await directory(site, resolved, findings, begin);
     if (surface !== '') findings.push(await ifWorks('surface', api, begin, () => render(site, surface)));
     if (message !== '') findings.push(await ifWorks(STREAMING, agent, begin, (to) => streaming(site, to, message)));
+    if (message !== '' && agent?.hasCard === false) cardMayBeMissing(findings);
     findings.push(...clock(site));
   } finally {
     await site.close();
@@ -121,6 +122,8 @@ function clock({ responses }: SiteProbe): readonly Finding[] {
 
 /** Facts about the agent that a message depends on. */
 interface AgentFacts {
+  /** False if it responds without a card. */
+  readonly hasCard: boolean;
   /** True for version 1 of the protocol. */
   readonly isVersion1: boolean;
   readonly streams: boolean;
@@ -148,31 +151,48 @@ async function agentCard(site: SiteProbe, findings: Finding[]): Promise<AgentFac
     supportsStreaming,
     warnings,
   } = record.body as {
-    readonly agentCard: Card;
+    readonly agentCard: Card | null;
     readonly supportsStreaming: boolean;
     readonly warnings: readonly string[];
   };
+  if (card === null) {
+    findings.push(site.failed(check, topLevel('a2aUrl', 'agentCardUrl'), 'agent_card_unavailable'));
+    return { hasCard: false, isVersion1: true, streams: true };
+  }
   const versions = protocolVersions(card);
+  const place = await site.toolkit.handlers.cardAddress(record.version, {
+    headers: {},
+    native: { request: undefined },
+  });
   const streams = supportsStreaming ? 'streams' : 'does not stream';
-  const message = `${quotedName(card.name)}, protocol ${versions.join(' and ') || 'without a version'}, ${streams}; found at ${record.place}`;
-  const fix = `Set "agentCardUrl" in configureServer to ${record.place}, or remove it.`;
-  findings.push(
-    warnings.includes('agent_card_url_unavailable')
-      ? warning(check, `${message}, not at the configured address`, topLevel('agentCardUrl'), fix)
-      : passed(check, message),
-  );
-  return { isVersion1: versions.some((version) => version.startsWith('1')), streams: supportsStreaming };
+  const message = `${quotedName(card.name)}, protocol ${versions.join(' and ') || 'without a version'}, ${streams}; found at ${place}`;
+  const fix = `Set "agentCardUrl" in configureServer to ${place}, or remove it.`;
+  if (warnings.includes('agent_card_url_unavailable')) {
+    findings.push(warning(check, `${message}, not at the configured address`, topLevel('agentCardUrl'), fix));
+  } else if (warnings.includes('agent_card_doubtful')) {
+    const doubt = 'none of its interfaces has the path of the agent, so it may be the card of another one';
+    const sure = `Set "agentCardUrl" in configureServer to ${place} if it is the card of this agent.`;
+    findings.push(warning(check, `${message}; ${doubt}`, topLevel('a2aUrl', 'agentCardUrl'), sure));
+  } else findings.push(passed(check, message));
+  return { hasCard: true, isVersion1: versions.some((version) => version.startsWith('1')), streams: supportsStreaming };
+}
+
+/** Downgrades a missing card to a warning once a message was answered: the chat works without one. */
+function cardMayBeMissing(findings: Finding[]): void {
+  const at = findings.findIndex(({ check, result }) => check === 'agent card' && result === 'failed');
+  const [card, last] = [findings[at], findings.at(-1)];
+  if (card !== undefined && last?.check === STREAMING && last.result !== 'failed') {
+    findings[at] = { ...card, result: 'warning' };
+  }
 }
 
 async function fetchCard(site: SiteProbe, version: string) {
-  const before = site.responses.length;
   const response = await site.ask(site.toolkit.handlers.chat({}), {
     path: '/config',
     headers: version === '' ? {} : { 'a2a-version': version },
   });
   const body = await jsonOf(response);
-  const found = site.responses.slice(before).findLast(({ status, url }) => status === OK && url.endsWith('.json'));
-  return { status: response.status, body, place: found?.url ?? 'its address' };
+  return { version, status: response.status, body };
 }
 
 function protocolVersions({ protocolVersion, supportedInterfaces = [] }: Card): readonly string[] {
@@ -204,8 +224,16 @@ const QUICK_MS = 300;
 /** Events less than this time apart arrived together. */
 const TOGETHER_MS = 20;
 
-/** Sends one streaming message, and reports when the events of its response arrive. */
+/** Uses the card's version; without a card, the newest version, then the one before. */
 async function streaming(site: SiteProbe, agent: AgentFacts, text: string): Promise<Finding> {
+  const finding = await streamingOnce(site, agent, text);
+  if (agent.hasCard || finding.result !== 'failed') return finding;
+  const former = await streamingOnce(site, { ...agent, isVersion1: false }, text);
+  return former.result === 'failed' ? finding : former;
+}
+
+/** Sends one streaming message, and reports when the events of its response arrive. */
+async function streamingOnce(site: SiteProbe, agent: AgentFacts, text: string): Promise<Finding> {
   if (!agent.streams) return skipped(STREAMING, 'the agent card does not announce it');
   const leaving = new AbortController();
   const tooLong = setTimeout(() => leaving.abort(), MAX_STREAM_MS);

@@ -137,7 +137,7 @@ export interface ServerConfig {
    * from each request through the framework's own trust setting.
    */
   readonly publicUrl?: string | undefined;
-  /** Address of the agent's card. Default: the well-known addresses below and beside `a2aUrl`. */
+  /** Address of the agent's card. Default: up to eight well-known addresses below `a2aUrl`, in its parent folders and at its root. */
   readonly agentCardUrl?: string | undefined;
   /** Paths and header names of the platform's API, if they differ from the defaults. */
   readonly upstream?: UpstreamConfig | undefined;

@@ -85,7 +85,7 @@ export function domainModule(config: ResolvedConfig): ContainerModule {
     provide(
       bind,
       'chatConfig',
-      ['call', 'clock', 'directory'],
+      ['call', 'clock', 'directory', 'telemetry'],
       (parts) =>
         new ChatConfig({
           ...parts,

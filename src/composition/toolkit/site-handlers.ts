@@ -17,7 +17,7 @@ import type { SurfaceService } from '../../domain/surfaces/surface-service.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { RequestError } from '../../domain/shared/errors.js';
-import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
+import type { HttpHandler, HttpRequest, HttpResponse, RequestContext } from '../../ports/http.js';
 import { newRequestId } from '../../adapters/telemetry/request-scope.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import type { RouteCredentials } from '../routes/route-credentials.js';
@@ -87,6 +87,12 @@ export class SiteHandlers {
       ...(bindings.includes('HTTP+JSON') ? { httpJson: httpJsonRoutes({ ...shared, binding, auth }) } : {}),
     });
     return this.#served(routes, 'chat');
+  }
+
+  /** The address of the agent's card, as the chat's config route finds it. */
+  cardAddress(version: string, request: RequestContext): Promise<string> {
+    const auth = this.credentials.lookups(this.credentials.chat({}), {});
+    return this.#deps.chatConfig.cardAddress(version, request, auth);
   }
 
   surfaces(auth: RouteAuth, options: Pick<SurfaceHandlerOptions, 'cache'>): HttpHandler {

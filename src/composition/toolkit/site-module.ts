@@ -1,5 +1,6 @@
 import { ContainerModule } from 'inversify';
 import { writtenDisposition } from '../../adapters/content-disposition/written-disposition.js';
+import { withReadings } from '../../adapters/rate-limit/rate-limiter.js';
 import { requestId } from '../../adapters/telemetry/request-scope.js';
 import { leftOutReporter, type SiteSettings } from '../../adapters/web/serve-route.js';
 import { RequestGate } from '../../adapters/web/request-gate.js';
@@ -48,7 +49,7 @@ function siteSettings(config: ResolvedConfig, clock: Clock, telemetry: Telemetry
     keepAliveMs: config.keepAliveMs,
     authUnavailableStatus: config.authUnavailableStatus,
     newRequestId: requestId,
-    ...(config.chatLimit === undefined ? {} : { chatLimit: config.chatLimit }),
+    ...(config.chatLimit === undefined ? {} : { chatLimit: withReadings(config.chatLimit) }),
     clock,
   };
 }

@@ -5,10 +5,17 @@ import { type AgentBffError, isAgentBffError, UpstreamError } from '../shared/er
 import { parsedJson } from '../shared/json.js';
 import { withoutTrailingSlashes } from '../shared/paths.js';
 import { readAhead } from '../upstream/body-bytes.js';
-import { Lookups, type LookupsDependencies, type LookupTask } from '../upstream/lookups.js';
+import { type Found, Lookups, type LookupsDependencies, type LookupTask } from '../upstream/lookups.js';
 import type { CallContext, CallTimeouts, Endpoint, PlatformCall } from '../upstream/platform-call.js';
 import { AGENT, type Counterpart, isPage, noResponse, platformError, sentence } from '../upstream/platform-error.js';
-import { type AgentCardJson, CardVersions, isAgentCard, MAX_CARD_BYTES, MAX_CARD_VALUES } from './agent-card.js';
+import {
+  type AgentCardJson,
+  cardInterfaces,
+  CardVersions,
+  isAgentCard,
+  MAX_CARD_BYTES,
+  MAX_CARD_VALUES,
+} from './agent-card.js';
 
 export interface AgentCardSourceDependencies extends LookupsDependencies {
   readonly call: PlatformCall;
@@ -22,6 +29,8 @@ export interface AgentCardSourceDependencies extends LookupsDependencies {
 export interface FoundCard {
   readonly card: AgentCardJson;
   readonly address: Endpoint;
+  /** True if it was found in a parent folder and no interface has the agent's path: it may describe another agent. */
+  readonly isDoubtful: boolean;
   /** Length of its text. */
   readonly bytes: number;
 }
@@ -31,7 +40,7 @@ interface StoredCard extends FoundCard {
   readonly lifeMs: number;
 }
 
-/** The last search stored under one cache key; failures are stored for unknown versions only. */
+/** The last search stored under one cache key; failures are stored for unknown versions, and if no address has a card. */
 interface Search {
   readonly version: string;
   readonly askedAt: number;
@@ -44,6 +53,13 @@ interface CardlessResponse {
   readonly response: HttpResponse;
   readonly said: Promise<string>;
 }
+
+/** The outcome at one address: a card, a response without one, or no response. */
+type Visit = { readonly address: Endpoint } & (
+  | { readonly kind: 'card'; readonly stored: StoredCard }
+  | ({ readonly kind: 'cardless' } & CardlessResponse)
+  | { readonly kind: 'silent'; readonly silence: AgentBffError }
+);
 
 /** The combined result of all addresses. */
 type Discovery =
@@ -63,6 +79,8 @@ type Discovery =
 const MAX_EXCERPT = 400;
 const DEFAULT_LIFE_MS = 60_000;
 const MAX_LIFE_MS = 300_000;
+/** Time for which the absence of a card is cached. */
+const MISSING_MS = 30_000;
 /** Minimum time between two searches for unknown versions, per caller. */
 const MADE_UP_EVERY_MS = 1_000;
 
@@ -76,8 +94,8 @@ const CARD: Counterpart = {
 const CONFIGURED_CARD: Counterpart = { ...CARD, check: 'check "a2aUrl" and "agentCardUrl" in configureServer' };
 
 /**
- * Finds the agent's card and caches it for as long as the agent allows (decisions 30 and 30). Discovery tries up to
- * five addresses once and then remembers the one that worked.
+ * Finds the agent's card and caches it for as long as the agent allows (decision 30). Discovery tries up to eight
+ * addresses at once, takes the nearest card, and then remembers the address that worked.
  *
  * Visitors choose versions. Versions that neither a specification nor the agent's card names share one cache entry per
  * caller. They are requested unchanged, but at most once a second; until then callers get the last result (decision
@@ -87,13 +105,17 @@ export class AgentCardSource {
   readonly #deps: AgentCardSourceDependencies;
   /** All addresses except the configured one. */
   readonly #addresses: readonly Endpoint[];
+  /** The addresses in parent folders, which may hold another agent's card. */
+  readonly #shared: ReadonlySet<Endpoint>;
   readonly #versions = new CardVersions();
   readonly #lookups: Lookups<Search>;
   #winner: Endpoint | undefined;
 
   constructor(dependencies: AgentCardSourceDependencies) {
     this.#deps = dependencies;
-    this.#addresses = cardAddresses(dependencies.agent);
+    const { own, shared } = cardAddresses(dependencies.agent);
+    this.#addresses = [...own, ...shared];
+    this.#shared = new Set(shared);
     this.#lookups = new Lookups(dependencies);
   }
 
@@ -117,7 +139,7 @@ export class AgentCardSource {
         const { lifeMs, bytes } = stored;
         return { value: { version, askedAt: this.#deps.clock.now(), stored }, lifeMs, bytes };
       },
-      ...(isKnown ? {} : this.#madeUp(version)),
+      ...(isKnown ? { failed: (failure) => this.#absent(version, failure) } : this.#madeUp(version)),
       admit,
     });
     if (search.stored === undefined) throw search.failure;
@@ -133,6 +155,12 @@ export class AgentCardSource {
         (last.askedAt <= now() && now() < last.askedAt + MADE_UP_EVERY_MS),
       failed: (failure) => ({ value: { version, askedAt: now(), failure }, lifeMs: 0, bytes: 0 }),
     };
+  }
+
+  /** Caches that there is no card; rethrows any other failure. */
+  #absent(version: string, failure: unknown): Found<Search> {
+    if (!isMissingCard(failure)) throw failure;
+    return { value: { version, askedAt: this.#deps.clock.now(), failure }, lifeMs: MISSING_MS, bytes: 0 };
   }
 
   async #look(
@@ -152,7 +180,7 @@ export class AgentCardSource {
       discovery = await this.#discover(version, renewed, isOfReader ? stored : undefined, deadline);
     }
     if (discovery.kind === 'found') {
-      this.#winner = discovery.stored.address;
+      if (!discovery.stored.isDoubtful) this.#winner = discovery.stored.address;
       return isOfReader ? discovery.stored : { ...discovery.stored, etag: undefined, lifeMs: 0 };
     }
     const { silence, best, log } = discovery;
@@ -161,8 +189,8 @@ export class AgentCardSource {
   }
 
   /**
-   * Tries one address after the other: the configured one, the last that worked, the rest. An origin that does not
-   * respond at all is not tried again.
+   * Tries the configured address, then the last that worked, then all others at once. An origin that does not respond
+   * at all is not tried again.
    */
   async #discover(
     version: string,
@@ -171,34 +199,60 @@ export class AgentCardSource {
     deadline: AbortSignal,
   ): Promise<Discovery> {
     const { cardAddress, lookupMs } = this.#deps;
-    const first = [cardAddress, stored?.address, this.#winner].filter((address) => address !== undefined);
-    const addresses = [...new Set([...first, ...this.#addresses])];
-    const silent = new Map<string, AgentBffError>();
-    const log: Promise<string>[] = [];
-    let refusal: CardlessResponse | undefined;
-    let best: CardlessResponse | undefined;
-    for (const address of addresses) {
-      if (silent.has(address.origin)) continue;
-      const known = address === stored?.address ? stored : undefined;
+    const last = stored?.isDoubtful === false ? stored.address : undefined;
+    const first = [...new Set([cardAddress, last, this.#winner])].filter((address) => address !== undefined);
+    const visit = (address: Endpoint, signal = deadline): Promise<Visit> =>
+      this.#visit(address, version, credential, address === stored?.address ? stored : undefined, signal);
+    const visits: Visit[] = [];
+    const isSilent = ({ origin }: Endpoint): boolean =>
+      visits.some(({ kind, address }) => kind === 'silent' && address.origin === origin);
+    for (const address of first) {
+      if (isSilent(address)) continue;
       // Half the time, which leaves the rest for the agent's own addresses.
-      const signal = address === cardAddress ? this.#deps.deadline(Math.ceil(lookupMs / 2)) : deadline;
-      const response = await this.#ask(address, version, credential, known?.etag, signal);
-      if (isAgentBffError(response)) {
-        silent.set(address.origin, response);
-        log.push(Promise.resolve(`${address.path}: ${response.logDetail()}`));
-        continue;
-      }
-      const found = await this.#read(response, address, known);
-      if ('card' in found) return { kind: 'found', stored: found };
-      // Not awaited: the next address is tried meanwhile.
-      const said = this.#said(found, credential);
-      log.push(said.then((text) => `${address.path}: ${text}`));
-      if (!this.#isAgents(address)) continue;
-      if (response.status === 401) refusal ??= { response, said };
-      if (saysMore(response)) best ??= { response, said };
+      const half = address === cardAddress ? this.#deps.deadline(Math.ceil(lookupMs / 2)) : undefined;
+      const outcome = await visit(address, half);
+      if (outcome.kind === 'card') return { kind: 'found', stored: outcome.stored };
+      visits.push(outcome);
     }
-    const said = (await Promise.all(log)).join('; ');
-    return { kind: 'missing', silence: silent.get(this.#deps.agent.origin), best: refusal ?? best, log: said };
+    if (!isSilent(this.#deps.agent)) {
+      const others = this.#addresses.filter((address) => !first.includes(address)).map((address) => visit(address));
+      const nearest = await nearestCard(others, this.#deps.deadline(Math.ceil(lookupMs / 2)));
+      if (nearest !== undefined) return { kind: 'found', stored: nearest };
+      visits.push(...(await Promise.all(others)));
+    }
+    return this.#missing(visits);
+  }
+
+  async #missing(visits: readonly Visit[]): Promise<Discovery> {
+    const log = visits.map(async (visit) =>
+      visit.kind === 'cardless'
+        ? `${visit.address.path}: ${await visit.said}`
+        : `${visit.address.path}: ${visit.kind === 'silent' ? visit.silence.logDetail() : 'a card'}`,
+    );
+    const own = visits.filter(({ address }) => this.#isAgents(address));
+    const responses = own.filter((visit) => visit.kind === 'cardless');
+    const silent = own.find((visit) => visit.kind === 'silent');
+    const refusal = responses.find(({ response }) => response.status === 401);
+    return {
+      kind: 'missing',
+      silence: responses.length === 0 ? silent?.silence : undefined,
+      best: refusal ?? responses.find(({ response }) => saysMore(response)),
+      log: (await Promise.all(log)).join('; '),
+    };
+  }
+
+  async #visit(
+    address: Endpoint,
+    version: string,
+    credential: Credential,
+    known: StoredCard | undefined,
+    signal: AbortSignal,
+  ): Promise<Visit> {
+    const response = await this.#ask(address, version, credential, known?.etag, signal);
+    if (isAgentBffError(response)) return { kind: 'silent', address, silence: response };
+    const found = await this.#read(response, address, known);
+    if ('card' in found) return { kind: 'card', address, stored: found };
+    return { kind: 'cardless', address, response: found, said: this.#said(found, credential) };
   }
 
   /** The response of one address, or the error if there was none. */
@@ -253,7 +307,8 @@ export class AgentCardSource {
     const card = parsedJson(new TextDecoder().decode(read.bytes), MAX_CARD_VALUES);
     if (!isAgentCard(card)) return { ...response, body: read.bytes };
     const lifeMs = lifeOf(headers) ?? DEFAULT_LIFE_MS;
-    return { card, address, etag: tagOf(headers), lifeMs, bytes: read.bytes.length };
+    const isDoubtful = this.#shared.has(address) && !namesPath(card, this.#deps.agent);
+    return { card, address, isDoubtful, etag: tagOf(headers), lifeMs, bytes: read.bytes.length };
   }
 }
 
@@ -262,14 +317,77 @@ function refusalIn(discovery: Discovery): HttpResponse | undefined {
   return response?.status === 401 ? response : undefined;
 }
 
-/** The well-known addresses of agent cards. */
-function cardAddresses(agent: Endpoint): readonly Endpoint[] {
-  const base = withoutTrailingSlashes(agent.path);
-  const paths = ['agent-card.json', 'agent.json'].flatMap((name) => [
-    `${base}/.well-known/${name}`,
-    `/.well-known/${name}`,
-  ]);
-  return [...new Set(paths)].map((path) => ({ origin: agent.origin, path }));
+const NAMES = ['agent-card.json', 'agent.json'] as const;
+/** The maximum number of addresses tried. */
+const MAX_ADDRESSES = 8;
+
+/**
+ * The well-known addresses of agent cards, nearest first: below the agent's path; by the agent's name, as Mastra
+ * (`/api/a2a/helper`: `/api/.well-known/helper/agent-card.json`) and VoltAgent do; in each parent folder; at the root,
+ * also with the query that LangGraph uses.
+ */
+function cardAddresses({ origin, path }: Endpoint): Readonly<Record<'own' | 'shared', readonly Endpoint[]>> {
+  const base = withoutTrailingSlashes(path);
+  const folders = base.split('/');
+  const above = (levels: number): string => folders.slice(0, -levels).join('/');
+  const name = folders.at(-1) ?? '';
+  const isNamed = folders.length > 2;
+  const [current, former] = NAMES;
+  const own = [
+    `${base}/.well-known/${current}`,
+    `${base}/.well-known/${former}`,
+    isNamed ? `${above(2)}/.well-known/${name}/${current}` : '',
+  ];
+  const shared = [
+    ...[1, 2, 3].map((levels) => (folders.length - levels > 1 ? `${above(levels)}/.well-known/${current}` : '')),
+    `/.well-known/${current}`,
+    `/.well-known/${former}`,
+    folders.at(-2) === 'a2a' ? `/.well-known/${current}?assistant_id=${name}` : '',
+  ];
+  const endpoints = (paths: readonly string[]): readonly Endpoint[] =>
+    paths.filter((one, index) => one !== '' && paths.indexOf(one) === index).map((one) => ({ origin, path: one }));
+  const others = shared.filter((one) => !own.includes(one));
+  return { own: endpoints(own), shared: endpoints(others).slice(0, MAX_ADDRESSES - own.length) };
+}
+
+/** True if one of the card's interfaces has the agent's path, on any host: an agent behind a gateway knows only its internal one. */
+function namesPath(card: AgentCardJson, { origin, path }: Endpoint): boolean {
+  const pathOf = (url: string): string | undefined =>
+    URL.canParse(url, origin) ? withoutTrailingSlashes(new URL(url, origin).pathname) : undefined;
+  return cardInterfaces(card).some(({ url }) => pathOf(url) === pathOf(path));
+}
+
+/** The nearest card, a doubtful one last; once `patience` is aborted, the nearest found by then. */
+function nearestCard(visits: readonly Promise<Visit>[], patience: AbortSignal): Promise<StoredCard | undefined> {
+  const cards: StoredCard[] = [];
+  const best = (): StoredCard | undefined => cards.find((card) => card?.isDoubtful === false) ?? cards.find(Boolean);
+  const inOrder = async (): Promise<StoredCard | undefined> => {
+    for (const visit of visits) {
+      const outcome = await visit;
+      if (outcome.kind === 'card' && !outcome.stored.isDoubtful) return outcome.stored;
+    }
+    return best();
+  };
+  for (const [index, visit] of visits.entries()) {
+    void visit.then((outcome) => {
+      if (outcome.kind === 'card') cards[index] = outcome.stored;
+    });
+  }
+  return new Promise((resolve, reject) => {
+    const settle = (): void => {
+      const card = best();
+      if (card !== undefined) resolve(card);
+    };
+    patience.addEventListener('abort', settle, { once: true });
+    inOrder()
+      .then(resolve, reject)
+      .finally(() => patience.removeEventListener('abort', settle));
+  });
+}
+
+/** True for the error of an agent that responds without a card. */
+export function isMissingCard(error: unknown): boolean {
+  return isAgentBffError(error) && error.code === 'upstream_invalid_response';
 }
 
 /** The lifetime of a card in milliseconds, within our own bounds; `undefined` if the agent sets none (RFC 9111 §5.2.2). */

@@ -172,13 +172,13 @@ function originOf(url: string): string {
   return URL.canParse(url) ? new URL(url).origin : '';
 }
 
-interface CardInterface {
+export interface CardInterface {
   readonly binding: string;
   readonly url: string;
 }
 
 /** The agent's own interfaces. */
-function cardInterfaces(card: AgentCardJson): readonly CardInterface[] {
+export function cardInterfaces(card: AgentCardJson): readonly CardInterface[] {
   const listed = INTERFACES.flatMap((field) => records(card[field]).map(listedInterface));
   return typeof card['url'] === 'string' ? [topInterface(card), ...listed] : listed;
 }

@@ -1,11 +1,18 @@
 import type { RequestContext } from '../../ports/http.js';
+import type { Telemetry } from '../../ports/telemetry.js';
 import { type Credential, isVaried } from '../credentials/credential.js';
 import type { RouteAuth } from '../credentials/route-auth.js';
+import { isAgentBffError } from '../shared/errors.js';
 import { LruMap } from '../shared/lru-map.js';
 import { type CallContext, type Endpoint, requireEndpoint } from '../upstream/platform-call.js';
-import type { PlatformDirectory } from '../upstream/platform-directory.js';
+import { explained, type PlatformDirectory } from '../upstream/platform-directory.js';
 import { type AgentCardJson, type CardPolicy, rewrittenCard } from './agent-card.js';
-import { AgentCardSource, type AgentCardSourceDependencies, type FoundCard } from './agent-card-source.js';
+import {
+  AgentCardSource,
+  type AgentCardSourceDependencies,
+  type FoundCard,
+  isMissingCard,
+} from './agent-card-source.js';
 
 /**
  * The response of the config route (spec §2.2).
@@ -13,15 +20,15 @@ import { AgentCardSource, type AgentCardSourceDependencies, type FoundCard } fro
  * @public
  */
 export interface ChatConfigRecord {
-  /** The agent's card, rewritten so that its readers talk to the site. */
-  readonly agentCard: Readonly<Record<string, unknown>>;
+  /** The agent's card, rewritten so that its readers talk to the site. Null if the agent has none; the chat works without. */
+  readonly agentCard: Readonly<Record<string, unknown>> | null;
   /** Null if there is none. */
   readonly serviceProjectId: string | null;
   /** Custom properties for the page, checked (see `trustBrandCss`). Empty if there are none. */
   readonly brandCss: string;
   /** Origins of `mediaOrigins`: besides the site's own, those that widgets and files may be loaded from. */
   readonly mediaOrigins: readonly string[];
-  /** True if the agent streams its responses. */
+  /** True if the card says that the agent streams its responses. */
   readonly supportsStreaming: boolean;
   /** Path of the chat route, such as `/api/a2a`. */
   readonly a2aEndpoint: string;
@@ -36,6 +43,7 @@ export interface ChatConfigDependencies extends Omit<AgentCardSourceDependencies
   readonly platformOrigin?: string | undefined;
   readonly mediaOrigins: readonly string[];
   readonly directory: Pick<PlatformDirectory, 'project' | 'brand'>;
+  readonly telemetry: Pick<Telemetry, 'emit'>;
 }
 
 /** The address of the chat route, and what visitors may do there. */
@@ -71,11 +79,11 @@ export class ChatConfig {
 
   /**
    * The record for one caller and one protocol version (`''`: the browser named none); the same object until something
-   * in it changes. Only the card is required: other failures become warnings. `admit` is called before the agent is,
-   * and may reject the request by throwing.
+   * in it changes. Failures become warnings, a missing card too. `admit` is called before the agent is, and may reject
+   * the request by throwing.
    *
    * @throws ServiceAuthError and SessionError when there is no credential.
-   * @throws UpstreamError when there is no card, or it cannot be rewritten.
+   * @throws UpstreamError when the agent does not respond or refuses the caller, or its card cannot be rewritten.
    */
   async record(
     version: string,
@@ -87,27 +95,36 @@ export class ChatConfig {
     const { call, agent, cardAddress, directory, mediaOrigins } = this.#deps;
     requireEndpoint('a2aUrl', agent);
     const caller = await call.caller(auth, request);
-    const search = this.#find(version, caller, admit);
+    const search = this.#find(version, caller, admit).catch((error: unknown) => this.#noCard(error));
     // A visitor who is refused the card must not cause look-ups with made-up values either.
     if (isVaried(caller.credential)) await search;
     const [found, project, brand] = await Promise.all([search, directory.project(caller), directory.brand(caller)]);
     const missed =
-      cardAddress !== undefined && found.address !== cardAddress ? 'agent_card_url_unavailable' : undefined;
-    const warnings = [missed, project.warning, brand.warning].filter((code) => code !== undefined);
+      cardAddress !== undefined && found?.address !== cardAddress ? 'agent_card_url_unavailable' : undefined;
+    const doubt = found?.isDoubtful === true ? 'agent_card_doubtful' : undefined;
+    const absent = found === undefined ? 'agent_card_unavailable' : undefined;
+    const warnings = [missed, doubt, absent, project.warning, brand.warning].filter((code) => code !== undefined);
     const brandCss = brand.value ?? '';
     const parts = [project.value, brandCss, warnings.join(' ')];
-    return this.#once('record', caller.credential, found, entrance, parts, (): ChatConfigRecord => {
-      const agentCard = this.#rewritten(found, entrance);
-      return {
-        agentCard,
-        serviceProjectId: project.value,
-        brandCss,
-        mediaOrigins,
-        supportsStreaming: streams(agentCard),
-        a2aEndpoint: entrance.path,
-        warnings,
-      };
+    const recordOf = (agentCard: ChatConfigRecord['agentCard']): ChatConfigRecord => ({
+      agentCard,
+      serviceProjectId: project.value,
+      brandCss,
+      mediaOrigins,
+      supportsStreaming: agentCard !== null && streams(agentCard),
+      a2aEndpoint: entrance.path,
+      warnings,
     });
+    if (found === undefined) return recordOf(null);
+    return this.#once('record', caller.credential, found, entrance, parts, () =>
+      recordOf(this.#rewritten(found, entrance)),
+    );
+  }
+
+  /** Reports the missing card to operators; rethrows any other failure. */
+  #noCard(error: unknown): undefined {
+    if (!isAgentBffError(error) || !isMissingCard(error)) throw error;
+    this.#deps.telemetry.emit({ type: 'warning', code: 'agent_card_unavailable', ...explained(error) });
   }
 
   /**
@@ -121,7 +138,7 @@ export class ChatConfig {
     auth: RouteAuth,
     entrance: ChatEndpoint,
     admit?: () => Promise<void>,
-  ): Promise<ChatConfigRecord['agentCard']> {
+  ): Promise<AgentCardJson> {
     const { call, agent } = this.#deps;
     requireEndpoint('a2aUrl', agent);
     const caller = await call.caller(auth, request);
@@ -136,6 +153,16 @@ export class ChatConfig {
    */
   async card(version: string, caller: CallContext): Promise<AgentCardJson> {
     return (await this.#find(version, caller)).card;
+  }
+
+  /**
+   * The address of that card.
+   *
+   * @throws as `card` does.
+   */
+  async cardAddress(version: string, request: RequestContext, auth: RouteAuth): Promise<string> {
+    const { address } = await this.#find(version, await this.#deps.call.caller(auth, request));
+    return address.origin + address.path;
   }
 
   /**

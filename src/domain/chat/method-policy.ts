@@ -64,6 +64,13 @@ export class MethodPolicy {
   }
 }
 
+const READING: ReadonlySet<string> = new Set(['GetTask', 'SubscribeToTask', 'CancelTask']);
+
+/** True if a method, in either spelling, follows or cancels a task without starting work. */
+export function readsOn(method: string): boolean {
+  return READING.has(canonical(method));
+}
+
 function canonical(method: string): string {
   return SPELLINGS.get(method) ?? method;
 }

@@ -19,7 +19,7 @@ export interface CoalescingSessionSourceDependencies {
 
 // Requests sent before the refreshed cookie reached the browser still carry the old one, whose refresh token is already used.
 const GRACE_MS = 10_000;
-/** A platform that rejects every token must not cause a refresh per request (decisions 5 and 5). */
+/** A platform that rejects every token must not cause a refresh per request (decision 5). */
 const FORCED_PAUSE_MS = 30_000;
 
 interface CachedToken {

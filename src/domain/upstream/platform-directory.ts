@@ -158,7 +158,7 @@ function remembered(value: Lookup, lifeMs: number): Found<Lookup> {
 }
 
 /** For the log, since there is no error response: what happened, what to do, and the text of the response. */
-function explained(error: AgentBffError): Pick<WarningEvent, 'detail' | 'summary' | 'block' | 'fields'> {
+export function explained(error: AgentBffError): Pick<WarningEvent, 'detail' | 'summary' | 'block' | 'fields'> {
   const { message: summary, block, fields } = error;
   const said = error.logDetail();
   const detail = said === error.detail ? summary : `${summary} ${said}`;

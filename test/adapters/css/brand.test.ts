@@ -5,8 +5,8 @@ import { CssChecker } from '../../../src/adapters/css/css-checker.js';
 const checker = new CssChecker(new Set());
 const brand = async (css: string): Promise<string> => (await checker.brand(css)).css;
 
-describe('a brand that is checked', () => {
-  it('keeps all of an ordinary one', async () => {
+describe('a checked brand', () => {
+  it('keeps an ordinary one unchanged', async () => {
     const { css, leftOut } = await checker.brand(BRAND_CSS);
     expect(leftOut).toEqual([]);
     expect(css.replaceAll(/[\s;]/g, '')).toBe(BRAND_CSS.replaceAll(/[\s;]/g, ''));
@@ -37,7 +37,7 @@ describe('a brand that is checked', () => {
     ['\\:root{}:r\\6fot{--a:\\62}', ':root{--a:b}'],
     [':root{--a:(1', ':root{}'],
     [':root{--a:1', ':root{--a:1}'],
-  ])('of %s sends %s', async (css, sent) => {
+  ])('sends %s as %s', async (css, sent) => {
     expect(await brand(css)).toBe(sent);
   });
 
@@ -57,7 +57,7 @@ describe('a brand that is checked', () => {
     ['has layers', '@layer x{:root{--a:1}}'],
     ['animates', '@keyframes x{to{--a:1}}'],
     ['nests a rule in a value that is none', 'x{:root{--a:1}}'],
-  ])('leaves out a rule that %s', async (_what, css) => {
+  ])('drops a rule that %s', async (_what, css) => {
     const { css: sent, leftOut } = await checker.brand(`${css}\n:root{--b:1}`);
     expect(sent).toBe(':root{--b:1}');
     expect(leftOut).toEqual([expect.stringMatching(/^1 (?:rules|at-rules)/)]);
@@ -84,17 +84,17 @@ describe('a brand that is checked', () => {
     '&:hover{--a:1}',
     'body &{--a:1}',
     '@import "x"',
-  ])('leaves out of the root: %s', async (declaration) => {
+  ])('drops from the root: %s', async (declaration) => {
     expect(await brand(`:root{--b:1;${declaration};--c:2}`)).toMatch(/^:root\{--b:1;--c:2\}$/);
   });
 
-  it('writes a text that ends no style element', async () => {
+  it('escapes text that would end a style element', async () => {
     expect(await brand(':root{--a:"</style><script>alert(1)</script>"}')).toBe(
       String.raw`:root{--a:"\3c /style>\3c script>alert(1)\3c /script>"}`,
     );
   });
 
-  it('names what it left out, without a word of it', async () => {
+  it('counts what it dropped without quoting it', async () => {
     const { leftOut } = await checker.brand('a{b:c}@import "d";:root{e:f;--g:url(h)}');
     expect(leftOut).toEqual([
       '1 rules for elements other than :root',

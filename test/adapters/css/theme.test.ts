@@ -8,8 +8,8 @@ const CDN = 'https://cdn.example';
 const checker = new CssChecker(new Set([CDN]));
 const theme = async (css: string): Promise<string | undefined> => (await checker.theme(css))?.css;
 
-describe('a theme that is checked', () => {
-  it.each([new Notes(), new Poll()])("keeps every letter of the demo's: %#", async (surface) => {
+describe('a checked theme', () => {
+  it.each([new Notes(), new Poll()])('keeps the themes of the demo unchanged: %#', async (surface) => {
     expect(await checker.theme(surface.theme)).toEqual({ css: surface.theme, leftOut: [] });
   });
 
@@ -63,7 +63,7 @@ describe('a theme that is checked', () => {
     ['cross-fade(url(//evil.example/a),url(b))', 'cross-fade(url("data:,"),url("b"))'],
     ['some-new("//evil.example")', 'some-new("data:,")'],
     ['attr(data-x url)', 'attr(data-x  ! )'],
-  ])('takes the address out of %s', async (value, sent) => {
+  ])('replaces the address in %s', async (value, sent) => {
     for (const [before, after] of [
       ['a{background:red ', ' no-repeat}'],
       ['a{--x:', ';b:c}'],
@@ -82,7 +82,7 @@ describe('a theme that is checked', () => {
     ['ur@import x;l(//evil.example)', 'ur l(//evil.example)'],
     ['a{@import "x"}b{c:d}', 'a{ }b{c:d}'],
     ['@import {x} a{b:c}', '  a{b:c}'],
-  ])('has no import: %s', async (css, sent) => {
+  ])('drops an import: %s', async (css, sent) => {
     expect((await theme(css))?.replaceAll(/ +/g, ' ')).toBe(sent.replaceAll(/ +/g, ' '));
   });
 
@@ -96,11 +96,11 @@ describe('a theme that is checked', () => {
     ['a{b:c\\', 'a{b:c\\fffd }'],
     ['a{b:"c\nd:e}', 'a{b: ! \nd:e}'],
     ['@namespace url("c\n', '@namespace url("data:,"\n)'],
-  ])('is closed where %j is not', async (css, sent) => {
+  ])('closes what %j leaves open', async (css, sent) => {
     expect(await theme(css)).toBe(sent);
   });
 
-  it('names the origins it left out', async () => {
+  it('counts the origins it dropped', async () => {
     expect(
       (await checker.theme('@import "x";a{b:url(//e.example/1) url(//e.example/2) src(var(--c))}'))?.leftOut,
     ).toEqual(['https://e.example (2)', 'a computed address (1)', '@import (1)']);
@@ -139,18 +139,18 @@ const HOSTILE: readonly (readonly [string, string])[] = [
 ];
 
 describe('a hostile theme', () => {
-  it.each(HOSTILE)('of %s lets others have their turn', async (_what, css) => {
+  it.each(HOSTILE)('of %s does not block the event loop', async (_what, css) => {
     const longest: number[] = [];
     while (longest.length < 8) longest.push(await longestWait(css));
     // Under 50 ms on a quiet machine; tests run beside each other.
     expect(Math.min(...longest)).toBeLessThan(200);
   });
 
-  it.each(HOSTILE.slice(0, 2))('of %s is not read to its end', async (_what, css) => {
+  it.each(HOSTILE.slice(0, 2))('of %s is rejected early', async (_what, css) => {
     expect(await theme(css)).toBeUndefined();
   });
 
-  it('is refused beyond 131,072 characters, files embedded in it aside', async () => {
+  it('is rejected beyond 131,072 characters, not counting embedded files', async () => {
     const file = `a{b:url("data:font/woff2;base64,${'A'.repeat(900_000)}")}`;
     const rules = (length: number): string => `a{b:c}${' '.repeat(length)}`;
     expect(await theme(file + rules(131_000))).toHaveLength(file.length + 131_006);

@@ -19,7 +19,7 @@ describe('the log of faults', () => {
     expect(lines).toEqual(['agent-bff: refused', 'agent-bff: late']);
   });
 
-  it('says after a minute how often a fault came again, and nothing before', () => {
+  it('counts repetitions after a minute, and writes none before', () => {
     const { lines, tell, pass } = openLog();
     for (let turn = 0; turn < 12; turn += 1) tell('refused');
     pass(59_999);
@@ -30,7 +30,7 @@ describe('the log of faults', () => {
     expect(lines).toEqual(['agent-bff: refused', 'agent-bff: refused, 13 times in the last minute']);
   });
 
-  it('counts anew after each line, and no further than to the next one', () => {
+  it('starts a new count with each line', () => {
     const { lines, tell, pass } = openLog();
     tell('refused');
     pass(60_000);
@@ -45,7 +45,7 @@ describe('the log of faults', () => {
     ]);
   });
 
-  it('holds a hundred faults and writes no further ones, until the oldest is a minute old', () => {
+  it('holds a hundred faults and writes more once the oldest is a minute old', () => {
     const { lines, tell, pass } = openLog();
     for (let fault = 0; fault < 1_000; fault += 1) tell(`fault ${String(fault)}`);
     expect(lines).toHaveLength(100);

@@ -41,7 +41,7 @@ const call = {
 telemetryContract('a logger', () => loggerTelemetry(pino({ level: 'silent' })));
 
 describe('a line of the log', () => {
-  it('has the fields of the event, and a message a person can read', () => {
+  it('has the fields of the event and a readable message', () => {
     const request = {
       type: 'request',
       requestId: 'r-1',
@@ -71,7 +71,7 @@ describe('a line of the log', () => {
     ['a stream the browser left', { type: 'stream_broken', route: 'chat', side: 'browser', detail: 'd' }, 'info'],
     ['a store that is down', { type: 'cache_fault', operation: 'get', detail: 'down' }, 'warn'],
     ['a warning', { type: 'warning', code: 'clock_skew', detail: 'd' }, 'warn'],
-  ])('for %s has the level an operator filters by', (_what, event, level) => {
+  ])('has its own level for %s', (_what, event, level) => {
     const [line] = written(event);
     expect(line).toMatchObject({ level: LEVELS[level], event: event.type });
     expect(line?.['msg']).toMatch(/\w+/);

@@ -69,8 +69,8 @@ const traceOf = (span: ReadableSpan): string => span.spanContext().traceId;
 
 telemetryContract('OpenTelemetry', () => openTelemetry(api));
 
-describe('a request', () => {
-  it("is a server span in the browser's trace where the host has none", async () => {
+describe('the span of a request', () => {
+  it("is a server span in the browser's trace when the host has none", async () => {
     const { request } = await exchange();
     expect(request).toMatchObject({ name: 'POST chat', kind: api.SpanKind.SERVER });
     expect(traceOf(request)).toBe('0af7651916cd43dd8448eb211c80319c');
@@ -87,7 +87,7 @@ describe('a request', () => {
     });
   });
 
-  it('that failed says so, with the code of the error', async () => {
+  it('has the error code of a failure', async () => {
     const telemetry = openTelemetry(api);
     telemetry.runRequest?.(REQUEST, () => {
       telemetry.emit({
@@ -108,8 +108,8 @@ describe('a request', () => {
   });
 });
 
-describe('a call to the platform', () => {
-  it('is a client span below the request, and takes its own trace context along', async () => {
+describe('the span of a call to the platform', () => {
+  it('is a client span below the request and sends its own trace context', async () => {
     const { sent, call, request } = await exchange();
     expect(call).toMatchObject({
       name: 'POST',
@@ -131,7 +131,7 @@ describe('a call to the platform', () => {
   });
 });
 
-it('a token is a span as long as it took', () => {
+it('a token has a span of its duration', () => {
   openTelemetry(api).emit({ type: 'token', outcome: 'acquired', block: 'idpA', durationMs: 250 });
   const [span] = exported.getFinishedSpans();
   expect(span).toMatchObject({ name: 'token', attributes: { 'agent_bff.block': 'idpA' } });
@@ -169,7 +169,7 @@ interface Sum {
   readonly sum: number;
 }
 
-it('counts and measures what happens, in the names of the semantic conventions', async () => {
+it('events are counted and measured under the names of the semantic conventions', async () => {
   const { telemetry, measurements } = measuring();
   const route = { 'agent_bff.route': 'chat' };
   const request = { type: 'request', requestId: 'r', route: 'chat', status: 200, durationMs: 7 } as const;
@@ -242,7 +242,7 @@ it('counts and measures what happens, in the names of the semantic conventions',
 describe('a stream of events', () => {
   const request = { type: 'request', requestId: 'r-1', route: 'chat', method: 'POST', status: 200 } as const;
 
-  it('counts as open until it ends, and then says how long it took', async () => {
+  it('counts as open until it ends and then has a duration', async () => {
     const { telemetry, measurements } = measuring();
     telemetry.emit({ ...request, durationMs: 20, streams: true });
     expect(await measurements()).toMatchObject({
@@ -272,7 +272,7 @@ describe('a stream of events', () => {
   });
 });
 
-it('lets go of spans whose end never comes', () => {
+it('drops spans that never end', () => {
   const telemetry = openTelemetry(api);
   for (let number = 0; number <= 10_000; number += 1)
     telemetry.callStarted?.({ ...CALL, callId: `c-${String(number)}` });

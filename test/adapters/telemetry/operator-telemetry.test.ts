@@ -39,17 +39,17 @@ describe('redaction', () => {
       String.raw`for \u202enimda\u202c, \u2067x\u2069\u200f`,
     ],
     ['no letters of other scripts', 'naïve 文件 हिन्दी 👩‍💻 شكرا', 'naïve 文件 हिन्दी 👩‍💻 شكرا'],
-  ])('takes out %s', (_what, text, clean) => {
+  ])('replaces %s', (_what, text, clean) => {
     expect(redactor(['p&ss word', ''])(text)).toBe(clean);
   });
 
-  it('takes the longer secret out whole, and leaves short words alone', () => {
+  it('replaces the longer secret whole and leaves short words alone', () => {
     expect(redactor(['secret-1', 'secret-1-and-more', 'api'])('secret-1-and-more of the api')).toBe(
       '[redacted] of the api',
     );
   });
 
-  it('is done to what listeners are told', () => {
+  it('applies to the events of listeners', () => {
     const listener = new RecordingTelemetry();
     const telemetry = new OperatorTelemetry([listener], ['hunter2-hunter2']);
     telemetry.emit({ type: 'warning', code: 'w', detail: `hunter2-hunter2 and ${JWT}` });
@@ -65,8 +65,8 @@ describe('redaction', () => {
   });
 });
 
-describe('a text that is to be shortened', () => {
-  it('is redacted first, of what was configured, what is given and what the request holds', () => {
+describe('a shortened text', () => {
+  it('is redacted first: configured secrets, given ones and those of the request', () => {
     const telemetry = new OperatorTelemetry([], ['hunter2-hunter2']);
     const text = `hunter2-hunter2, given-secret, cookie-secret and ${JWT}`;
     const request = { ...REQUEST, headers: { cookie: 's=cookie-secret' } };
@@ -77,8 +77,8 @@ describe('a text that is to be shortened', () => {
   });
 });
 
-describe('the request an event belongs to', () => {
-  it('is named in the event, through everything that is awaited', async () => {
+describe('the request of an event', () => {
+  it('is named in the event across awaits', async () => {
     const listener = new RecordingTelemetry();
     const telemetry = new OperatorTelemetry([listener], []);
     await Promise.all(
@@ -97,7 +97,7 @@ describe('the request an event belongs to', () => {
     ]);
   });
 
-  it('is the one the event names itself, when it does', () => {
+  it('is the one named by the event itself', () => {
     const listener = new RecordingTelemetry();
     const telemetry = new OperatorTelemetry([listener], []);
     telemetry.runRequest(REQUEST, () => {
@@ -108,7 +108,7 @@ describe('the request an event belongs to', () => {
 });
 
 describe('a listener that throws', () => {
-  it('costs no other listener anything, nor the work', () => {
+  it('affects neither other listeners nor the work', () => {
     const listener = new RecordingTelemetry();
     const telemetry = new OperatorTelemetry([broken, listener], []);
     telemetry.emit({ type: 'warning', code: 'w', detail: '' });
@@ -117,7 +117,7 @@ describe('a listener that throws', () => {
     expect(telemetry.callStarted({ callId: 'c', method: 'GET', origin: 'https://a.example' })).toEqual({});
   });
 
-  it('after it ran the work does not run it again', () => {
+  it('after its work does not run the work again', () => {
     let runs = 0;
     const late: Telemetry = {
       emit: () => undefined,
@@ -130,7 +130,7 @@ describe('a listener that throws', () => {
     expect(runs).toBe(1);
   });
 
-  it('is not mistaken for work that failed, which fails once and as it did', () => {
+  it('is not mistaken for failing work, which fails once with its own error', () => {
     let runs = 0;
     const passing: Telemetry = { emit: () => undefined, runRequest: (_request, work) => work() };
     const work = (): never => {
@@ -142,7 +142,7 @@ describe('a listener that throws', () => {
   });
 });
 
-it('the fields of all listeners go along with a call', () => {
+it('a call carries the fields of all listeners', () => {
   const one: Telemetry = { emit: () => undefined, callStarted: () => ({ traceparent: 'a' }) };
   const other: Telemetry = { emit: () => undefined, callStarted: () => ({ baggage: 'b' }) };
   expect(new OperatorTelemetry([one, other], []).callStarted({ callId: 'c', method: 'GET', origin: 'o' })).toEqual({

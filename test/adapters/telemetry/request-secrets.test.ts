@@ -4,7 +4,7 @@ import { requestSecrets } from '../../../src/adapters/telemetry/request-scope.js
 
 const ID = 'Yk3vPz0aWq7Lr9TnB2dX';
 
-describe('what no text about a request may show:', () => {
+describe('the secrets of a request', () => {
   it.each([
     ['the value of each cookie', { cookie: `theme=dark; sid=${ID}; other=0123456789` }, [ID, '0123456789']],
     ['also of cookies in several fields', { cookie: [`a=${ID}`, 'b=0123456789'] }, [ID, '0123456789']],
@@ -21,13 +21,13 @@ describe('what no text about a request may show:', () => {
       ['ann:pass-word', 'pass-word'],
     ],
     ['a token in a session that is only encoded', { cookie: `s=${btoa(JSON.stringify({ token: ID }))}` }, [ID]],
-  ])('finds %s among the secrets of a request', (_what, headers, secrets) => {
+  ])('include %s', (_what, headers, secrets) => {
     expect(requestSecrets(headers)).toEqual(expect.arrayContaining(secrets));
     for (const secret of secrets)
       expect(withoutSecrets(`no <${secret}> here`, requestSecrets(headers))).toBe('no <[redacted]> here');
   });
 
-  it('nothing, where there is neither cookie nor credential', () => {
+  it('are none without cookie and credential', () => {
     expect(requestSecrets({ 'user-agent': 'a browser', host: 'site.example' })).toEqual([]);
     expect(withoutSecrets('the session could not be read', requestSecrets({ cookie: 'a=1; b=; c' }))).toBe(
       'the session could not be read',
@@ -54,7 +54,7 @@ describe('a secret in a text', () => {
     expect(withoutSecrets(`<${spelling}>`, [odd])).toBe('<[redacted]>');
   });
 
-  it('may have nothing in it that all spellings share', () => {
+  it('is found when its spellings share no part', () => {
     const signs = '&&&"<>\u20ac\ud83d\ude42\n/';
     for (const spelling of [signs, encodeURIComponent(signs), JSON.stringify(signs).slice(1, -1)]) {
       expect(withoutSecrets(`<${spelling}>`, [signs])).toBe('<[redacted]>');
@@ -64,18 +64,18 @@ describe('a secret in a text', () => {
     );
   });
 
-  it('is no pattern: its signs mean themselves', () => {
+  it('is matched literally, not as a pattern', () => {
     expect(withoutSecrets('abcdef (a+b)* $& [x]', ['.*.*.*', '(a+b)*', '$& [x]'])).toBe('abcdef [redacted] [redacted]');
   });
 
-  it('of thousands costs little where a text holds none', () => {
+  it('is searched in milliseconds among thousands', () => {
     const secrets = Array.from({ length: 4_000 }, (_, index) => `value/${String(index)}=&of a cookie`);
     const began = performance.now();
     withoutSecrets(`<p>${'&amp;%20 '.repeat(500)}</p>`, secrets);
     expect(performance.now() - began).toBeLessThan(500);
   });
 
-  it('may be half a character', () => {
+  it('can end in half a character', () => {
     expect(withoutSecrets('it was \ud800 broken', ['\ud800 broken'])).toBe('it was [redacted]');
   });
 });

@@ -40,7 +40,7 @@ const WORKS: TelemetryEvent = {
 const AGENT = { hint: 'Check "a2aUrl" in configureServer.', block: 'configureServer', fields: ['a2aUrl'] };
 
 describe('the terminal', () => {
-  it('reads what the visitor read, the reason, and the request', () => {
+  it("shows the visitor's message, the reason and the request", () => {
     const { lines, fail } = terminal();
     fail('upstream_unreachable', { ...AGENT, log: 'ECONNREFUSED: connect ECONNREFUSED 10.0.0.7:443' });
     expect(lines).toEqual([
@@ -48,7 +48,7 @@ describe('the terminal', () => {
     ]);
   });
 
-  it('reads no reason twice', () => {
+  it('shows a reason once', () => {
     const { lines, fail } = terminal();
     fail('service_auth_failed', { hint: 'Set "serviceApiKey".', block: 'configureServer' });
     expect(lines).toEqual(['agent-bff: chat: It failed. Set "serviceApiKey". (request r-1)']);
@@ -69,7 +69,7 @@ describe('the terminal', () => {
     ['agent_binding_unsupported', {}],
     ['server_busy', {}],
     ['internal_error', {}],
-  ])('is told %s', (code, facts) => {
+  ])('shows %s', (code, facts) => {
     const { lines, fail } = terminal();
     fail(code, facts);
     expect(lines).toHaveLength(1);
@@ -88,7 +88,7 @@ describe('the terminal', () => {
     ['server_closing', {}],
     ['upstream_unreachable', { log: 'the browser left' }],
     ['upstream_error', { upstreamStatus: 409 }],
-  ])('is not told what a visitor did: %s', (code, facts) => {
+  ])('shows no fault of a visitor: %s', (code, facts) => {
     const { lines, fail } = terminal();
     fail(code, facts);
     expect(lines).toEqual([]);
@@ -101,7 +101,7 @@ describe('the terminal', () => {
     ['not_found', 'It failed.'],
     ['method_not_allowed', 'It failed.'],
     ['content_type_unsupported', 'It failed.'],
-  ])('is told of %s once, with what to check, and not after the route has served somebody', (code, field) => {
+  ])('shows %s once with advice, and not after the route has served a visitor', (code, field) => {
     const first = terminal();
     first.fail(code);
     first.passHour();
@@ -113,7 +113,7 @@ describe('the terminal', () => {
     expect(later.lines).toEqual([]);
   });
 
-  it('is told once of one fault, however visitors vary what they send', () => {
+  it('shows a fault once, whatever visitors send', () => {
     const { lines, fail } = terminal();
     for (let visitor = 0; visitor < 500; visitor += 1) {
       const log = `status 500 from the platform, text/plain: you sent ${String(visitor)}`;
@@ -122,7 +122,7 @@ describe('the terminal', () => {
     expect(lines).toHaveLength(1);
   });
 
-  it('tells faults apart by route, by what is to be checked, and by the reason', () => {
+  it('tells faults apart by route, field and reason', () => {
     const { lines, fail } = terminal();
     fail('upstream_unreachable', { ...AGENT, log: 'ECONNREFUSED: no' });
     fail('upstream_unreachable', { ...AGENT, log: 'ENOTFOUND: no' });
@@ -131,7 +131,7 @@ describe('the terminal', () => {
     expect(lines).toHaveLength(4);
   });
 
-  it('is told of what the platform does not find until the route has worked once: then it is what the visitor asked for', () => {
+  it('shows a 404 of the platform until the route has worked once', () => {
     const { lines, fail, telemetry } = terminal();
     telemetry.emit(WORKS);
     fail('upstream_error', { ...AGENT, upstreamStatus: 404 }, 'surface');
@@ -146,7 +146,7 @@ describe('the terminal', () => {
     expect(lines).toHaveLength(2);
   });
 
-  it('is told of the shared cache, of streams the platform broke, and of warnings', () => {
+  it('shows faults of the shared cache, streams broken by the platform and warnings', () => {
     const { lines, telemetry } = terminal();
     telemetry.emit({ type: 'cache_fault', operation: 'get', detail: 'Error ECONNREFUSED' });
     telemetry.emit({ type: 'cache_fault', operation: 'set', detail: 'Error ECONNREFUSED' });
@@ -170,7 +170,7 @@ describe('the terminal', () => {
     ]);
   });
 
-  it('is not told what goes well, or what is told anyway where it hurts somebody', () => {
+  it('shows no success, backoff or retry', () => {
     const { lines, telemetry } = terminal();
     telemetry.emit({ type: 'token', outcome: 'backoff', block: 'idpA', detail: 'refused' });
     telemetry.emit({ type: 'retry', method: 'GET', cause: 'stale_connection', detail: 'reset' });
@@ -178,7 +178,7 @@ describe('the terminal', () => {
     expect(lines).toEqual([]);
   });
 
-  it('reads no secret, and one line', () => {
+  it('shows no secret, on one line', () => {
     const { lines, fail, telemetry } = terminal('hunter2-hunter2');
     telemetry.learn(['swordfish-swordfish']);
     fail('internal_error', {

@@ -31,7 +31,7 @@ function errorOf(task: () => unknown): RequestError | undefined {
 }
 
 describe('the memory of request bodies', () => {
-  it('counts what has come, and forgets what was released or cut, once', () => {
+  it('counts received bytes and frees released ones once', () => {
     const { budget, reads } = world();
     const one = reads('one', 10, 20);
     const two = reads('two', LARGE);
@@ -44,7 +44,7 @@ describe('the memory of request bodies', () => {
     expect(budget.heldBytes).toBe(0);
   });
 
-  it('cuts a body that stopped half-way when another one needs its place, and not the newcomer', () => {
+  it('cuts a stalled body when another needs its place, not the newcomer', () => {
     const { budget, cut, pass, reads } = world();
     reads('stalled', LARGE);
     pass(5_000);
@@ -56,7 +56,7 @@ describe('the memory of request bodies', () => {
     expect(budget.heldBytes).toBe(2 * LARGE + 70_000);
   });
 
-  it('takes a body that drips for a slow one, however much it sent at first', () => {
+  it('counts a dripping body as slow, however fast it began', () => {
     const { cut, pass, reads } = world();
     const dripping = reads('dripping', LARGE);
     pass(20_000);
@@ -67,7 +67,7 @@ describe('the memory of request bodies', () => {
     expect(cut).toEqual(['dripping body_timeout']);
   });
 
-  it('cuts the body that asks for more when it is itself the slowest', () => {
+  it('cuts the body that needs more when it is the slowest itself', () => {
     const { budget, cut, pass, reads } = world();
     const slow = reads('slow', LARGE);
     pass(10_000);
@@ -77,7 +77,7 @@ describe('the memory of request bodies', () => {
     expect([cut, budget.heldBytes]).toEqual([[], 2 * LARGE]);
   });
 
-  it('leaves small bodies alone when large ones fill it', () => {
+  it('keeps small bodies when large ones fill it', () => {
     const { cut, pass, reads } = world();
     reads('small', 1_000);
     pass(10_000);
@@ -85,7 +85,7 @@ describe('the memory of request bodies', () => {
     expect(cut).toEqual(['one body_timeout']);
   });
 
-  it('lets a small body in when large ones fill it, also one that is there already', () => {
+  it('admits small bodies when large ones fill it', () => {
     const { budget, reads } = world();
     for (const name of ['one', 'two', 'three']) reads(name, LARGE).keep();
     reads('small', 65_536).release();
@@ -100,7 +100,7 @@ describe('the memory of request bodies', () => {
     expect(cut).toEqual(['stalled body_timeout']);
   });
 
-  it('never cuts a body that is complete, and refuses a further one where it holds nothing else', () => {
+  it('never cuts a complete body and rejects a further one when only such are held', () => {
     const { budget, cut, reads } = world();
     for (const name of ['one', 'two', 'three']) reads(name, LARGE).keep();
     expect(errorOf(() => reads('four', LARGE))).toMatchObject({ code: 'server_busy', retryAfterMs: 1_000 });
@@ -108,7 +108,7 @@ describe('the memory of request bodies', () => {
     expect([cut, budget.heldBytes]).toEqual([[], 3 * LARGE]);
   });
 
-  it('has room for two bodies of the size a site admits', () => {
+  it('holds two bodies of the largest size', () => {
     const { budget, cut, reads } = world();
     expect(errorOf(() => reads('huge', 4 * LARGE))).toMatchObject({ code: 'server_busy' });
     budget.admit(4 * LARGE);

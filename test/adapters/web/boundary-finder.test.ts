@@ -20,11 +20,11 @@ function expectSame(pieces: readonly string[]): void {
 }
 
 describe('the place between two events', () => {
-  it('is known before the first byte', () => {
+  it('is found before the first byte', () => {
     expect(new BoundaryFinder().atBoundary).toBe(true);
   });
 
-  it('is known for every short stream, cut in two at every byte', () => {
+  it('is found in every short stream, cut in two at every byte', () => {
     let streams = [''];
     for (let length = 0; length < 7; length += 1) {
       for (const stream of streams) {
@@ -34,7 +34,7 @@ describe('the place between two events', () => {
     }
   });
 
-  it('is known for every stream of LF, CR and CRLF, cut anywhere', () => {
+  it('is found in every stream of LF, CR and CRLF, cut anywhere', () => {
     const part = fc.oneof(
       { weight: 3, arbitrary: fc.constantFrom('\n', '\r', '\r\n', '\n\n', '\r\r', '\r\n\r\n') },
       { weight: 2, arbitrary: fc.constantFrom('data: x', ':', 'ü', '\u2028') },
@@ -51,7 +51,7 @@ describe('the place between two events', () => {
     );
   });
 
-  it('is known after a long event too', () => {
+  it('is found after a long event', () => {
     expectSame([`data: ${'x'.repeat(70_000)}\r\n\r\n`, 'data', ': y\n', '\n', 'x'.repeat(9), '\n\n']);
   });
 });

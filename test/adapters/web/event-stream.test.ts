@@ -117,7 +117,7 @@ describe('a stream of events', () => {
     expect(value).toBe(piece);
   });
 
-  it('asks for more only when its reader does', async () => {
+  it("reads its source at its reader's pace", async () => {
     const { source, stream } = watched();
     for (let count = 0; count < 3; count += 1) source.push('data: 1\n\n');
     await stream[Symbol.asyncIterator]().next();
@@ -125,7 +125,7 @@ describe('a stream of events', () => {
     expect(source.pulls).toBe(1);
   });
 
-  it('ends when its source does, and stays ended', async () => {
+  it('ends with its source and stays ended', async () => {
     const { source, stream, breaks } = watched();
     source.push('data: 1\n\n');
     source.end();
@@ -136,7 +136,7 @@ describe('a stream of events', () => {
     expect([source.pulls, breaks]).toEqual([2, []]);
   });
 
-  it('asks its source once for each chunk, however many comments come meanwhile', async () => {
+  it('reads its source once per chunk, whatever comments come between', async () => {
     const { source, stream } = watched();
     const reader = new Reader(stream);
     await pass(30_000);
@@ -146,7 +146,7 @@ describe('a stream of events', () => {
     expect(source.pulls).toBe(2);
   });
 
-  it('that was cut stays ended', async () => {
+  it('stays ended after a cut', async () => {
     const { source, stream } = watched();
     const reader = new Reader(stream);
     source.push('data: 1');
@@ -168,7 +168,7 @@ describe('a stream of events', () => {
     expect(await stream[Symbol.asyncIterator]().next()).toEqual({ done: true, value: undefined });
   });
 
-  it('whose source cannot be stopped is left all the same', async () => {
+  it('ends when its source cannot be stopped', async () => {
     const source = {
       [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve({ done: false as const, value: bytes('x') }) }),
     };
@@ -181,8 +181,8 @@ describe('a stream of events', () => {
   });
 });
 
-describe.each(WAYS)('a silent stream, $way', ({ source: sourceOf, read }) => {
-  it('is kept alive by a comment after each span of silence, before the first event too', async () => {
+describe.each(WAYS)('a silent stream, $way,', ({ source: sourceOf, read }) => {
+  it('gets a comment after each span of silence, also before the first event', async () => {
     const { source, stream } = watched(15_000, sourceOf());
     const reader = read(stream);
     await pass(14_999);
@@ -223,7 +223,7 @@ describe.each(WAYS)('a silent stream, $way', ({ source: sourceOf, read }) => {
     },
   );
 
-  it('gets no comment when the span is 0', async () => {
+  it('gets no comment with a span of 0', async () => {
     const { stream } = watched(0, sourceOf());
     const reader = read(stream);
     await pass(86_400_000);
@@ -231,7 +231,7 @@ describe.each(WAYS)('a silent stream, $way', ({ source: sourceOf, read }) => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('leaves no timer behind when an event comes, the stream ends or breaks', async () => {
+  it('leaves no timer behind', async () => {
     const { source, stream } = watched(15_000, sourceOf());
     const reader = read(stream);
     await pass(1);
@@ -247,7 +247,7 @@ describe.each(WAYS)('a silent stream, $way', ({ source: sourceOf, read }) => {
   });
 });
 
-describe.each(WAYS)('a stream that breaks, $way', ({ source: sourceOf, read }) => {
+describe.each(WAYS)('a stream that breaks, $way,', ({ source: sourceOf, read }) => {
   it.each(['', 'data: 1\n\n', 'data: 1\r\n\r\n'])(
     'between two events ends with an error event, after %j',
     async (piece) => {
@@ -263,22 +263,19 @@ describe.each(WAYS)('a stream that breaks, $way', ({ source: sourceOf, read }) =
     },
   );
 
-  it.each(['data: 1', 'data: 1\n', 'data: 1\n\nd'])(
-    'inside an event is cut, for half an event must not look whole: %j',
-    async (piece) => {
-      const { source, stream, breaks } = watched(15_000, sourceOf());
-      const reader = read(stream);
-      source.push(piece);
-      await pass(0);
-      const error = new Error('socket hang up');
-      source.break(error);
-      await pass(0);
-      expect([reader.text, reader.outcome]).toEqual([piece, { thrown: error }]);
-      expect(breaks).toEqual([error]);
-    },
-  );
+  it.each(['data: 1', 'data: 1\n', 'data: 1\n\nd'])('inside an event is cut: %j', async (piece) => {
+    const { source, stream, breaks } = watched(15_000, sourceOf());
+    const reader = read(stream);
+    source.push(piece);
+    await pass(0);
+    const error = new Error('socket hang up');
+    source.break(error);
+    await pass(0);
+    expect([reader.text, reader.outcome]).toEqual([piece, { thrown: error }]);
+    expect(breaks).toEqual([error]);
+  });
 
-  it('after a comment for silence ends with an error event', async () => {
+  it('ends with an error event after a comment', async () => {
     const { source, stream } = watched(15_000, sourceOf());
     const reader = read(stream);
     await pass(15_000);
@@ -289,14 +286,14 @@ describe.each(WAYS)('a stream that breaks, $way', ({ source: sourceOf, read }) =
 });
 
 describe('a stream that flows', () => {
-  it('gives each chunk before its source goes on', () => {
+  it('passes each chunk before its source continues', () => {
     const { source, stream } = watched(15_000, new PushFlow());
     const sink = new Sink(stream);
     source.push('data: 1\n\n');
     expect(sink.text).toBe('data: 1\n\n');
   });
 
-  it('holds its source back while the sink is full, and lets it go on', () => {
+  it('holds its source back while the sink is full', () => {
     const { source, stream } = watched(15_000, new PushFlow());
     const sink = new Sink(stream);
     sink.isReady = false;
@@ -308,7 +305,7 @@ describe('a stream that flows', () => {
     expect(source.push('data: 2\n\n')).toBe(true);
   });
 
-  it('takes a full sink for no silence', async () => {
+  it('does not count a full sink as silence', async () => {
     const { source, stream } = watched(15_000, new PushFlow());
     const sink = new Sink(stream);
     sink.isReady = false;
@@ -320,7 +317,7 @@ describe('a stream that flows', () => {
     expect(sink.text).toBe(`data: 1\n\n${KEEP_ALIVE}`);
   });
 
-  it('asks steps of its source only while the sink has room', async () => {
+  it('requests chunks only while the sink has room', async () => {
     const { source, stream } = watched();
     const sink = new Sink(stream);
     sink.isReady = false;
@@ -333,7 +330,7 @@ describe('a stream that flows', () => {
     expect(source.pulls).toBe(2);
   });
 
-  it('breaks when its source throws in place of giving a promise', () => {
+  it('breaks when its source throws synchronously', () => {
     const error = new Error('out of order');
     const { stream, breaks } = watched(15_000, {
       [Symbol.asyncIterator]: () => ({
@@ -346,7 +343,7 @@ describe('a stream that flows', () => {
     expect([sink.text, sink.outcome, breaks]).toEqual([BROKEN_EVENT, 'ended', [error]]);
   });
 
-  it.each([new PushStream(), new PushFlow()])('stops its source when it is given up', async (source) => {
+  it.each([new PushStream(), new PushFlow()])('stops its source when abandoned', async (source) => {
     const { stream, breaks } = watched(15_000, source);
     const sink = new Sink(stream);
     stream.cancel();

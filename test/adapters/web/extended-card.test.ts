@@ -8,7 +8,7 @@ import { browserRequest, site } from './browser-request.js';
 
 const CARD = { name: 'Agent', url: 'https://agent.internal/a2a', capabilities: { streaming: true } };
 
-describe('an extended card that comes through the chat', () => {
+describe('an extended card in a response of the chat', () => {
   const extended = (fields: object = {}) => ({
     jsonrpc: '2.0',
     id: 7,
@@ -33,7 +33,7 @@ describe('an extended card that comes through the chat', () => {
   };
   const ALL = new MethodPolicy('all');
 
-  it('leads to the site as the public one does', async () => {
+  it('leads to the site like the public one', async () => {
     const response = await ask('GetExtendedAgentCard', ALL, extended());
     expect(JSON.parse(response.body as string)).toEqual({
       jsonrpc: '2.0',
@@ -43,7 +43,7 @@ describe('an extended card that comes through the chat', () => {
     expect(response.headers['content-length']).toBeUndefined();
   });
 
-  it('tells what the policy allows', async () => {
+  it('shows what the policy allows', async () => {
     const policy = new MethodPolicy(['GetExtendedAgentCard']);
     const response = await ask('GetExtendedAgentCard', policy, extended({ supportsAuthenticatedExtendedCard: true }));
     expect(JSON.parse(response.body as string)).toMatchObject({
@@ -51,12 +51,12 @@ describe('an extended card that comes through the chat', () => {
     });
   });
 
-  it('is refused to visitors who may only chat', async () => {
+  it('is rejected for visitors who may only chat', async () => {
     const response = await ask('GetExtendedAgentCard', new MethodPolicy('chat'), extended());
     expect(JSON.parse(response.body as string)).toMatchObject({ id: 7, error: { code: -32601 } });
   });
 
-  it('is refused with the status of the agent where it refuses', async () => {
+  it("is rejected with the agent's own status", async () => {
     const world = new ChatWorld();
     world.upstream.willAnswer(() => ({ status: 403, headers: {}, body: 'not for you' }));
     const handle = chatRoutes({ site: site(), forwarder: world.forwarder, auth: SERVICE, policy: ALL });
@@ -67,7 +67,7 @@ describe('an extended card that comes through the chat', () => {
     ]);
   });
 
-  it('that cannot be read is not passed on', async () => {
+  it('is not passed on when unreadable', async () => {
     const response = await ask('GetExtendedAgentCard', ALL, extended(), { 'content-encoding': 'gzip' });
     expect([response.status, JSON.parse(response.body as string)]).toMatchObject([
       502,
@@ -76,7 +76,7 @@ describe('an extended card that comes through the chat', () => {
     expect(response.body).not.toContain('agent.internal');
   });
 
-  it('is not looked for in other answers', async () => {
+  it('is not searched in other responses', async () => {
     const answer = JSON.stringify(extended());
     expect((await ask('SendMessage', ALL, answer)).body).toBe(answer);
     const message = '","params":{"message":"GetExtendedAgentCard"},"x":"';

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { words } from '../../support/words.js';
 import { behindHostCheck, type HostPolicy } from '../../../src/adapters/web/admission.js';
 import { hostPolicy, allowedHost } from '../../../src/composition/config/addresses.js';
 import type { HeaderFields } from '../../../src/ports/http.js';
@@ -36,7 +37,7 @@ async function statusOf(host: HeaderFields[string], names: Names): Promise<numbe
   return (await handler(browserRequest({ headers: host === undefined ? {} : { host } }))).status;
 }
 
-describe('a site that allows a host', () => {
+describe('a site with allowed hosts', () => {
   it.each([
     ['site.example', 'site.example'],
     ['site.example', 'SITE.example'],
@@ -59,7 +60,7 @@ describe('a site that allows a host', () => {
     ['[::1]:3000', '[0:0:0:0:0:0:0:1]:3000'],
     ['[2001:DB8::1]', '[2001:db8::1]'],
     ['[::ffff:10.0.0.7]', '[::ffff:a00:7]'],
-  ])('as "%s" is served by "%s"', async (entry, host) => {
+  ])('that allows "%s" serves "%s"', async (entry, host) => {
     expect(await statusOf(host, { allowedHosts: [entry] })).toBe(200);
   });
 
@@ -110,7 +111,7 @@ describe('a site that allows a host', () => {
     ['[::1]', '[::1%25eth0]'],
     ['[::ffff:10.0.0.7]', '10.0.0.7'],
     ['localhost', 'a.localhost'],
-  ])('as "%s" is not served by %j', async (entry, host) => {
+  ])('that allows "%s" rejects %j', async (entry, host) => {
     expect(await statusOf(host, { allowedHosts: [entry] })).toBe(421);
   });
 
@@ -126,54 +127,29 @@ describe('a site that allows a host', () => {
     ['https://site.example:8443', 'site.example:9443', 421],
     ['https://site.example:8443', 'site.example', 421],
     ['', 'site.example', 421],
-  ])('besides its public address "%s" answers a request by "%s" with %i', async (publicUrl, host, status) => {
+  ])('with the public address "%s" responds to "%s" with %i', async (publicUrl, host, status) => {
     expect(await statusOf(host, { publicUrl, allowedHosts: ['10.0.0.7'] })).toBe(status);
   });
 
-  it('is served by any name when it lists none', () => {
+  it('serves any name with an empty list', () => {
     expect(hostPolicy({ publicUrl: 'https://site.example', allowedHosts: [] })).toBeUndefined();
   });
 });
 
-describe('a server for this machine alone', () => {
-  it.each([
-    'localhost',
-    'LOCALHOST:8080',
-    'app.localhost:8080',
-    'a.b.localhost',
-    '127.0.0.1',
-    '127.200.0.9:8080',
-    '[::1]:8080',
-  ])('is served by "%s"', async (host) => {
-    expect(await statusOf(host, { loopback: true })).toBe(200);
-  });
+describe('a server for the local machine', () => {
+  it.each(words('localhost LOCALHOST:8080 app.localhost:8080 a.b.localhost 127.0.0.1 127.200.0.9:8080 [::1]:8080'))(
+    'serves "%s"',
+    async (host) => {
+      expect(await statusOf(host, { loopback: true })).toBe(200);
+    },
+  );
 
   it.each([
-    'evil.example',
-    'evil.example:8080',
-    'localhost.evil.example',
-    'evillocalhost',
-    'localhost.',
-    '.localhost.evil.example',
-    '127.0.0.1.evil.example',
-    '127.evil.example',
-    '128.0.0.1',
-    '0.0.0.0',
-    '10.0.0.7',
-    '127.1',
-    '2130706433',
-    '[::]',
-    '[::2]',
-    '[::ffff:127.0.0.1]',
     '',
-  ])('is not served by "%s"', async (host) => {
+    ...words(`evil.example evil.example:8080 localhost.evil.example evillocalhost localhost. .localhost.evil.example
+      127.0.0.1.evil.example 127.evil.example 128.0.0.1 0.0.0.0 10.0.0.7 127.1 2130706433 [::] [::2]
+      [::ffff:127.0.0.1]`),
+  ])('rejects "%s"', async (host) => {
     expect(await statusOf(host, { loopback: true })).toBe(421);
-  });
-
-  it('is served by the names of its configuration too', async () => {
-    const names = { loopback: true, publicUrl: 'https://site.example', allowedHosts: ['gateway:8080'] };
-    for (const host of ['site.example', 'gateway:8080', 'localhost:8080'])
-      expect(await statusOf(host, names)).toBe(200);
-    for (const host of ['gateway', 'evil.example']) expect(await statusOf(host, names)).toBe(421);
   });
 });

@@ -90,17 +90,17 @@ describe('a request that changes something', () => {
     ['half an address, and so is the host', { origin: 'http://127.1', host: '127.1' }],
     ['our name, when two hosts are named', { origin: 'https://site.example', host: ['site.example', 'evil.example'] }],
     ['our name, when a host has a user', { origin: 'https://site.example', host: 'evil@site.example' }],
-  ])('from %s is refused', (_who, headers) => {
+  ])('from %s is rejected', (_who, headers) => {
     expect(passes('POST', headers)).toBe(false);
     expect(passes('POST', headers, OWN, true)).toBe(false);
   });
 
-  it.each(['PUT', 'PATCH', 'DELETE', 'POST', 'get', 'UNKNOWN'])('is one with the method %s', (method) => {
+  it.each(['PUT', 'PATCH', 'DELETE', 'POST', 'get', 'UNKNOWN'])('has the method %s', (method) => {
     expect(passes(method, { 'sec-fetch-site': 'cross-site' })).toBe(false);
   });
 });
 
-describe('an origin the site allows', () => {
+describe('an allowed origin', () => {
   it.each<[string, HeaderFields]>([
     ['from another site', { 'sec-fetch-site': 'cross-site', origin: 'https://shop.example' }],
     ['from a sibling host', { 'sec-fetch-site': 'same-site', origin: 'https://shop.example' }],
@@ -195,12 +195,12 @@ describe('with a public address, a request that changes something', () => {
     ['two hosts, without an origin', { host: ['site.example', 'site.example'], 'sec-fetch-site': 'same-origin' }],
     ['a host with a path, without an origin', { host: 'site.example/x', 'sec-fetch-site': 'same-origin' }],
     ['a host with a user, without an origin', { host: 'x@site.example', 'sec-fetch-site': 'same-origin' }],
-  ])('from %s is refused', (_who, headers) => {
+  ])('from %s is rejected', (_who, headers) => {
     expect(passes('POST', headers, PUBLIC)).toBe(false);
     expect(passes('POST', headers, PUBLIC, true)).toBe(false);
   });
 
-  it('passes from www. beside the bare name when that is allowed, whatever name it uses', () => {
+  it('passes from an allowed www. name', () => {
     const www = { origin: 'https://www.site.example' };
     for (const site of ['same-origin', 'same-site', undefined]) {
       expect(passes('POST', { ...www, 'sec-fetch-site': site }, PUBLIC_AND_WWW)).toBe(true);
@@ -211,7 +211,7 @@ describe('with a public address, a request that changes something', () => {
     expect(passes('POST', nameless, PUBLIC_AND_WWW)).toBe(false);
   });
 
-  it('goes by scheme, port and every spelling of an IPv6 address', () => {
+  it('compares scheme, port and every spelling of an IPv6 address', () => {
     expect(passes('POST', { origin: 'http://[::1]:8443' }, ON_A_PORT)).toBe(true);
     expect(passes('POST', { origin: 'http://[0:0:0:0:0:0:0:1]:8443' }, ON_A_PORT)).toBe(true);
     expect(passes('POST', { host: '[0::1]:8443', 'sec-fetch-site': 'same-origin' }, ON_A_PORT)).toBe(true);
@@ -220,7 +220,7 @@ describe('with a public address, a request that changes something', () => {
     expect(passes('POST', { host: '[::1]', 'sec-fetch-site': 'same-origin' }, ON_A_PORT)).toBe(false);
   });
 
-  it('tells a refused page that www. is an origin of its own', () => {
+  it('has a hint about www. in its rejection', () => {
     const request = { method: 'POST', headers: { origin: 'https://www.site.example' } };
     expect(() => checkOrigin(request, PUBLIC, false)).toThrow(/"publicUrl".*"allowedOrigins".*www\./);
   });
@@ -239,7 +239,7 @@ describe('with a public address, a request that only reads', () => {
     for (const method of ['GET', 'HEAD', 'OPTIONS']) expect(passes(method, headers, PUBLIC, true)).toBe(true);
   });
 
-  it('of a signed-in user is refused when another site caused it, even one that claims to be ours', () => {
+  it('of a signed-in user is rejected from another site, even one that claims the own address', () => {
     expect(passes('GET', { 'sec-fetch-site': 'cross-site' }, PUBLIC, true)).toBe(false);
     const claim = { 'sec-fetch-site': 'cross-site', origin: 'https://site.example' };
     expect(passes('GET', claim, PUBLIC, true)).toBe(false);
@@ -249,11 +249,11 @@ describe('with a public address, a request that only reads', () => {
 });
 
 describe('a request that only reads', () => {
-  it.each(['GET', 'HEAD', 'OPTIONS'])('passes with a service credential, from anywhere: %s', (method) => {
+  it.each(['GET', 'HEAD', 'OPTIONS'])('passes with a service credential from anywhere: %s', (method) => {
     expect(passes(method, { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' })).toBe(true);
   });
 
-  it.each(['GET', 'HEAD', 'OPTIONS'])('of a signed-in user is refused when another site caused it: %s', (method) => {
+  it.each(['GET', 'HEAD', 'OPTIONS'])('of a signed-in user is rejected from another site: %s', (method) => {
     expect(passes(method, { 'sec-fetch-site': 'cross-site' }, OWN, true)).toBe(false);
     expect(passes(method, { 'sec-fetch-site': 'cross-site', origin: 'https://shop.example' }, SHOP, true)).toBe(true);
   });

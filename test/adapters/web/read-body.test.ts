@@ -27,7 +27,7 @@ async function refusal(changes: Partial<HttpRequest>, limit = 1_000): Promise<un
 }
 
 describe('a JSON body', () => {
-  it('that streams in is put together, byte for byte, however it was cut', async () => {
+  it('that streams in is joined byte for byte, however it is cut', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 20 }), { minLength: 1, maxLength: 8 }), async (pieces) => {
         const all = Uint8Array.from(pieces.flatMap((piece) => [...piece]));
@@ -38,13 +38,13 @@ describe('a JSON body', () => {
     );
   });
 
-  it('that comes in one piece is not copied', async () => {
+  it('in one piece is not copied', async () => {
     const piece = bytes('{"a":1}');
     expect((await readJsonBody(browserRequest({ body: streamed([piece]) }), limits(1_000))).bytes).toBe(piece);
     expect((await readJsonBody(browserRequest({ body: piece }), limits(1_000))).bytes).toBe(piece);
   });
 
-  it('that the host wrote anew is sent as UTF-8', async () => {
+  it('reserialized by the host is sent as UTF-8', async () => {
     const read = await readJsonBody(browserRequest({ body: '{"name":"Zoë"}' }), limits(1_000));
     expect(read.bytes).toEqual(bytes('{"name":"Zoë"}'));
   });
@@ -62,7 +62,7 @@ describe('a JSON body', () => {
     expect([read.type, text(read.bytes)]).toEqual(['application/json', expect.stringContaining('message/send')]);
   });
 
-  it('keeps the media type of its binding, without parameters', async () => {
+  it('keeps the media type of its binding without parameters', async () => {
     const request = browserRequest({ headers: { 'content-type': 'application/a2a+json; charset=utf-8' } });
     expect(await readJsonBody(request, limits(1_000), ['application/json', 'application/a2a+json'])).toMatchObject({
       type: 'application/a2a+json',
@@ -70,7 +70,7 @@ describe('a JSON body', () => {
   });
 });
 
-describe('a body that cannot be used is refused:', () => {
+describe('an unusable body', () => {
   it.each([
     'text/plain',
     'application/x-www-form-urlencoded',
@@ -94,7 +94,7 @@ describe('a body that cannot be used is refused:', () => {
     'application/json; charset=utf-8, application/json; charset=utf-7',
     '',
     undefined,
-  ])('declared as %s', async (type) => {
+  ])('declared as %s is rejected', async (type) => {
     expect(await refusal({ headers: { 'content-type': type } })).toMatchObject({
       name: 'RequestError',
       code: 'content_type_unsupported',
@@ -102,18 +102,18 @@ describe('a body that cannot be used is refused:', () => {
     });
   });
 
-  it.each(['gzip', 'br', 'identity, gzip', ''])('compressed as "%s"', async (coding) => {
+  it.each(['gzip', 'br', 'identity, gzip', ''])('compressed as "%s" is rejected', async (coding) => {
     expect(await refusal({ headers: { ...JSON_TYPE, 'content-encoding': coding } })).toMatchObject({
       code: 'content_encoding_unsupported',
     });
   });
 
-  it('but not one whose coding is the identity', async () => {
+  it('does not include the identity coding', async () => {
     const request = browserRequest({ headers: { ...JSON_TYPE, 'content-encoding': 'identity' } });
     expect(text((await readJsonBody(request, limits(1_000))).bytes)).toContain('message/send');
   });
 
-  it('refuses a body that somebody in front has already read', async () => {
+  it('that was consumed before is rejected', async () => {
     expect(await refusal({ body: null, bodyConsumed: true })).toMatchObject({
       code: 'body_consumed',
       hint: 'Mount the router before that middleware, or let it keep the result in "req.body" or "req.rawBody".',
@@ -125,11 +125,11 @@ describe('a body that cannot be used is refused:', () => {
     ['no bytes', new Uint8Array()],
     ['no text', ''],
     ['an empty stream', streamed([])],
-  ])('empty, as %s', async (_what, body) => {
+  ])('that is empty is rejected: %s', async (_what, body) => {
     expect(await refusal({ body })).toMatchObject({ code: 'body_invalid', detail: 'The request body is empty.' });
   });
 
-  it('refuses a body that breaks off half way', async () => {
+  it('that breaks off half-way is rejected', async () => {
     expect(await refusal({ body: streamed(['{"a"'], new Error('ECONNRESET 10.0.0.7')) })).toMatchObject({
       code: 'body_invalid',
       detail: 'The request body ended before it was complete.',
@@ -137,7 +137,7 @@ describe('a body that cannot be used is refused:', () => {
   });
 });
 
-describe('a body of at most the limit is read, and one byte more is refused:', () => {
+describe('a body of the limit is read, a longer one rejected:', () => {
   const tooLarge = {
     code: 'body_too_large',
     detail: 'The request body is larger than 10 bytes.',
@@ -165,7 +165,7 @@ describe('a body of at most the limit is read, and one byte more is refused:', (
     expect(pulled).toBe(3);
   });
 
-  it('as announced, without reading at all', async () => {
+  it('as an announced length, without reading at all', async () => {
     let read = false;
     async function* body(): AsyncGenerator<Uint8Array> {
       await Promise.resolve();
@@ -180,7 +180,7 @@ describe('a body of at most the limit is read, and one byte more is refused:', (
     expect(text((await readJsonBody(exact, limits(10))).bytes)).toBe('{}');
   });
 
-  it("as a text the host wrote anew it is under the host's own limit", async () => {
+  it("but a text of the host has the host's own limit", async () => {
     expect((await readJsonBody(browserRequest({ body: '"123456789"' }), limits(10))).bytes).toHaveLength(11);
   });
 });

@@ -16,7 +16,7 @@ function serve(body: PushStream): Promise<HttpResponse> {
 }
 
 describe('a body on its way through a route', () => {
-  it('is reported once when it breaks, with the request it belongs to, and not when it ends', async () => {
+  it('is reported once when it breaks, with its request, and not when it ends', async () => {
     const whole = new PushStream();
     whole.end();
     await textOf((await serve(whole)).body);
@@ -30,7 +30,7 @@ describe('a body on its way through a route', () => {
     ]);
   });
 
-  it('is broken by the site itself when the server shuts down', async () => {
+  it('is broken by the site when the server shuts down', async () => {
     const body = new PushStream();
     const response = await serve(body);
     body.break(Object.assign(new Error('the server is shutting down'), { name: 'AbortError' }));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { HttpResponse, UpstreamOutcome, UpstreamRequest } from '../../../src/ports/http.js';
-import { at, ConfigWorld, FAR, NEAR, NOT_FOUND, served, session } from './config-world.js';
+import { ADDRESSES, at, ConfigWorld, FAR, NEAR, NOT_FOUND, served, session } from './config-world.js';
 
 const ELSEWHERE = { origin: 'https://cards.example', path: '/agents/7.json' };
 const LIMIT_MS = 10_000;
@@ -12,39 +12,39 @@ function silence({ signal }: UpstreamRequest): Promise<UpstreamOutcome> {
   });
 }
 
-async function asked(world: ConfigWorld, count: number): Promise<void> {
-  await expect.poll(() => world.paths).toHaveLength(count);
+async function asked(world: ConfigWorld): Promise<void> {
+  await expect.poll(() => world.paths.length).toBeGreaterThan(0);
 }
 
 describe('a search for the card', () => {
-  it('that takes too long is a timeout, and its request is given up', async () => {
+  it('that takes too long times out and aborts its request', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(silence);
     const reading = world.read();
-    await asked(world, 1);
-    expect(world.deadlines.spans).toEqual([LIMIT_MS]);
+    await asked(world);
+    expect(world.deadlines.spans).toEqual([LIMIT_MS, LIMIT_MS / 2]);
     world.deadlines.pass(LIMIT_MS);
     await expect(reading).rejects.toMatchObject({ code: 'upstream_timeout', retryable: true });
-    expect(world.upstream.requests.map(({ signal }) => signal.aborted)).toEqual([true]);
+    expect(world.upstream.requests.map(({ signal }) => signal.aborted)).toEqual(ADDRESSES.map(() => true));
   });
 
-  it('has one limit for all its addresses together', async () => {
+  it('has one limit for all its addresses', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer((request) => (request.path === NEAR ? NOT_FOUND : silence(request)));
     const reading = world.read();
-    await asked(world, 2);
-    expect(world.deadlines.spans).toEqual([LIMIT_MS]);
+    await asked(world);
+    expect(world.deadlines.spans).toEqual([LIMIT_MS, LIMIT_MS / 2]);
     world.deadlines.pass(LIMIT_MS);
     await expect(reading).rejects.toMatchObject({ code: 'upstream_timeout' });
     expect(new Set(world.upstream.requests.map(({ signal }) => signal)).size).toBe(1);
   });
 
-  it('ends in time also when a card begins to come and never ends', async () => {
+  it('times out on a card that begins and never ends', async () => {
     const world = new ConfigWorld();
     const body = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }) };
     world.upstream.willAnswer((): HttpResponse => ({ ...served(), body }));
     const reading = world.read();
-    await asked(world, 1);
+    await asked(world);
     world.deadlines.pass(LIMIT_MS);
     await expect(reading).rejects.toMatchObject({ code: 'upstream_timeout' });
   });
@@ -55,7 +55,7 @@ describe('a search for the card', () => {
       request.origin === ELSEWHERE.origin ? silence(request) : at(FAR, served())(request),
     );
     const reading = world.read();
-    await asked(world, 1);
+    await asked(world);
     world.deadlines.pass(LIMIT_MS / 2);
     expect(await reading).toMatchObject({
       agentCard: { name: 'Agent' },
@@ -63,36 +63,36 @@ describe('a search for the card', () => {
     });
   });
 
-  it("is a timeout when the configured address, on the agent's own host, is silent", async () => {
+  it("times out when the configured address on the agent's own host is silent", async () => {
     const world = new ConfigWorld({ cardAddress: { origin: 'https://agent.example', path: '/card' } });
     world.upstream.willAnswer(silence);
     const reading = world.read();
-    await asked(world, 1);
+    await asked(world);
     world.deadlines.pass(LIMIT_MS / 2);
     await expect(reading).rejects.toMatchObject({ code: 'upstream_timeout' });
     expect(world.paths).toEqual(['/card']);
   });
 
-  it('that failed is made again for the next reader', async () => {
+  it('is repeated for the next reader after a failure', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(silence);
     const readers = [world.read(), world.read()];
-    await asked(world, 1);
+    await asked(world);
     world.deadlines.pass(LIMIT_MS);
     for (const reader of readers) await expect(reader).rejects.toMatchObject({ code: 'upstream_timeout' });
     world.upstream.willAnswer(() => served());
-    expect((await world.read()).agentCard['name']).toBe('Agent');
+    expect((await world.card())?.['name']).toBe('Agent');
   });
 
-  it('of one user does not end with the patience of another', async () => {
+  it('of one user does not end with that of another', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(silence);
     const ada = world.read('', session('ada'));
-    await asked(world, 1);
+    await asked(world);
     world.deadlines.pass(LIMIT_MS);
     world.upstream.willAnswer(() => served());
     const bob = world.read('', session('bob'));
     await expect(ada).rejects.toMatchObject({ code: 'upstream_timeout' });
-    expect((await bob).agentCard['name']).toBe('Agent');
+    expect((await bob).agentCard?.['name']).toBe('Agent');
   });
 });

@@ -3,87 +3,87 @@ import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fakes.js';
 import { secret } from '../../../src/domain/shared/secret.js';
 import { REQUEST, SERVICE } from '../credentials/broker-fixture.js';
 import {
+  ADDRESSES,
   at,
   CARD,
   ConfigWorld,
   credentialOf,
   ENTRANCE,
-  FAR,
   NEAR,
   NOT_FOUND,
   served,
   session,
 } from './config-world.js';
 
-describe('a card that is known', () => {
+describe('a cached card', () => {
   const near = (card: unknown, headers: Record<string, string> = {}) => at(NEAR, served(card, headers));
 
   it.each([
     ['a minute when the agent says nothing', {}, 60_000],
     ['as long as the agent says', { 'cache-control': 'public, max-age=120' }, 120_000],
     ['five minutes at most', { 'cache-control': 'max-age=3600' }, 300_000],
-  ])('is good for %s', async (_what, headers, lifeMs) => {
+  ])('is fresh for %s', async (_what, headers, lifeMs) => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(near(CARD, headers));
     await world.read();
     world.clock.advance(lifeMs - 1);
     await world.read();
-    expect(world.paths).toHaveLength(1);
+    expect(world.near).toHaveLength(1);
     world.clock.advance(1);
     await world.read();
-    expect(world.paths).toHaveLength(2);
+    expect(world.near).toHaveLength(2);
   });
 
   it.each(['no-store', 'private, no-cache', 'max-age=0'])(
-    'is asked for each time when the agent says %s',
+    'is fetched each time when the agent sends %s',
     async (control) => {
       const world = new ConfigWorld();
       world.upstream.willAnswer(near(CARD, { 'cache-control': control }));
       await world.read();
       await world.read();
-      expect(world.paths).toEqual([NEAR, NEAR]);
+      expect(world.near).toHaveLength(2);
     },
   );
 
-  it('is asked for by its tag, and good again when it did not change', async () => {
+  it('is revalidated by its tag and fresh again when unchanged', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(near(CARD, { etag: 'W/"1"', 'cache-control': 'max-age=100' }));
     await world.read();
     world.clock.advance(100_000);
     world.upstream.willAnswer(at(NEAR, { status: 304, headers: {}, body: null }));
-    expect((await world.read()).agentCard['name']).toBe('Agent');
+    expect((await world.card())?.['name']).toBe('Agent');
     world.clock.advance(99_999);
     await world.read();
-    expect(world.upstream.requests.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, 'W/"1"']);
+    expect(world.near.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, 'W/"1"']);
   });
 
-  it('that must not be stored is never asked for by its tag', async () => {
+  it('that must not be stored is never revalidated', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(near(CARD, { etag: '"1"', 'cache-control': 'No-Store' }));
     await world.read();
     await world.read();
-    expect(world.upstream.requests.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, undefined]);
+    expect(world.near.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, undefined]);
   });
 
-  it('that has two tags has none', async () => {
+  it('with two tags has none', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(at(NEAR, { ...served(), headers: { etag: ['"1"', '"2"'] } }));
     await world.read();
     world.clock.advance(60_000);
     await world.read();
-    expect(world.upstream.requests.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, undefined]);
+    expect(world.near.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, undefined]);
   });
 
-  it('is replaced when it changed', async () => {
+  it('is replaced after a change', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(near(CARD, { etag: '"1"' }));
     await world.read();
     world.clock.advance(60_000);
     world.upstream.willAnswer(near({ ...CARD, name: 'New' }, { etag: '"2"' }));
-    expect((await world.read()).agentCard['name']).toBe('New');
+    expect((await world.card())?.['name']).toBe('New');
   });
 
-  it('that cannot be asked for again is not shown on', async () => {
+  it('that cannot be revalidated is not served', async () => {
     const world = new ConfigWorld();
     await world.read();
     world.clock.advance(60_000);
@@ -91,38 +91,38 @@ describe('a card that is known', () => {
     await expect(world.read()).rejects.toMatchObject({ code: 'upstream_unreachable' });
   });
 
-  it('is known for one version and one caller only', async () => {
+  it('is cached per version and caller', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(near(CARD));
     const ownKey: typeof SERVICE = { kind: 'service', strategy: '', apiKey: secret('other-key') };
     for (const auth of [SERVICE, ownKey, session('ada'), session('bob')]) {
       for (const version of ['', '1.0']) await world.read(version, auth);
     }
-    expect(world.paths).toHaveLength(8);
+    expect(world.near).toHaveLength(8);
     for (const auth of [SERVICE, ownKey, session('ada'), session('bob')]) await world.read('1.0', auth);
-    expect(world.paths).toHaveLength(8);
+    expect(world.near).toHaveLength(8);
   });
 
-  it("stays known when the service's token is a new one", async () => {
+  it("survives a renewal of the service's token", async () => {
     const world = new ConfigWorld();
     world.account.lifeMs = 30_000;
     await world.read();
     world.clock.advance(31_000);
     await world.read();
     expect(world.asked.map(({ token }) => token)).toEqual(['account-token-1', 'account-token-2']);
-    expect(world.paths).toEqual([NEAR, FAR]);
+    expect(world.paths).toEqual(ADDRESSES);
   });
 
-  it('of headers the site made is known for their owner alone', async () => {
+  it("fetched with the site's own headers is cached for their owner alone", async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(near(CARD));
     const own = (value: string) =>
       ({ kind: 'headers', obtain: () => Promise.resolve(credentialOf({ 'x-own': value })) }) as const;
     for (const value of ['1', '2', '1']) await world.read('', own(value));
-    expect(world.paths).toEqual([NEAR, NEAR]);
+    expect(world.near).toHaveLength(2);
   });
 
-  it('of a user without a name is known for this very token', async () => {
+  it('of a user without a name is cached for this token', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(near(CARD));
     const somebody = (accessToken: string) => {
@@ -130,35 +130,38 @@ describe('a card that is known', () => {
       return { ...session(), source } as typeof SERVICE;
     };
     for (const token of ['1', '2', '1']) await world.read('', somebody(token));
-    expect(world.paths).toEqual([NEAR, NEAR]);
+    expect(world.near).toHaveLength(2);
   });
 
   it('makes room for newer ones', async () => {
     const world = new ConfigWorld({ maxEntries: 2 });
     world.upstream.willAnswer(near(CARD));
     for (const version of ['0.2', '0.3', '1.0', '1.0', '0.3', '0.2']) await world.read(version);
-    expect(world.upstream.requests.map(({ headers }) => headers['a2a-version'])).toEqual(['0.2', '0.3', '1.0', '0.2']);
+    expect(world.near.map(({ headers }) => headers['a2a-version'])).toEqual(['0.2', '0.3', '1.0', '0.2']);
   });
 
   it('makes room for newer ones when together they are too large', async () => {
     const world = new ConfigWorld({ maxBytes: 2_500 });
     world.upstream.willAnswer(near({ ...CARD, description: 'x'.repeat(1_000) }));
     for (const version of ['0.2', '0.3', '1.0', '1.0', '0.3', '0.2']) await world.read(version);
-    expect(world.upstream.requests.map(({ headers }) => headers['a2a-version'])).toEqual(['0.2', '0.3', '1.0', '0.2']);
+    expect(world.near.map(({ headers }) => headers['a2a-version'])).toEqual(['0.2', '0.3', '1.0', '0.2']);
   });
 
-  it('is fetched once for all who wait for it, and again after a failure', async () => {
+  it('is fetched once for all who wait for it; its absence is known for half a minute', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(() => NOT_FOUND);
-    const failed = await Promise.allSettled([world.read(), world.read()]);
+    const failed = await Promise.allSettled([world.card(), world.card()]);
     expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-    expect(world.paths).toHaveLength(4);
     world.upstream.willAnswer(near(CARD));
-    await Promise.all([world.read(), world.read(), world.read()]);
-    expect(world.paths).toHaveLength(5);
+    world.clock.advance(29_999);
+    await expect(world.card()).rejects.toMatchObject({ detail: 'No agent card found.' });
+    expect(world.near).toHaveLength(1);
+    world.clock.advance(1);
+    await Promise.all([world.card(), world.card(), world.card()]);
+    expect(world.near).toHaveLength(2);
   });
 
-  it("is fetched on nobody's signal", async () => {
+  it('is fetched without the signal of a reader', async () => {
     const world = new ConfigWorld();
     const leaving = new AbortController();
     leaving.abort();

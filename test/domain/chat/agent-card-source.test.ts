@@ -3,7 +3,7 @@ import type { HttpResponse, UpstreamRequest } from '../../../src/ports/http.js';
 import { type AgentBffError, isAgentBffError } from '../../../src/domain/shared/errors.js';
 import { REQUEST, SERVICE } from '../credentials/broker-fixture.js';
 import { WatchedBody } from './chat-world.js';
-import { at, CARD, ConfigWorld, FAR, NEAR, NOT_FOUND, served, session } from './config-world.js';
+import { ADDRESSES, at, CARD, ConfigWorld, FAR, NEAR, NOT_FOUND, served, session } from './config-world.js';
 
 const ELSEWHERE = { origin: 'https://cards.example', path: '/agents/7.json' };
 
@@ -13,11 +13,11 @@ async function failureOf(reading: Promise<unknown>): Promise<AgentBffError> {
   return error;
 }
 
-describe('the card is looked for', () => {
-  it('below the agent and at its origin, under the new name and the old one', async () => {
+describe('the search for the card', () => {
+  it("tries the agent's address and its origin, under the new name and the old one", async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(() => NOT_FOUND);
-    const error = await failureOf(world.read());
+    const error = await failureOf(world.card());
     expect(error).toMatchObject({
       code: 'upstream_invalid_response',
       detail: 'No agent card found.',
@@ -25,52 +25,45 @@ describe('the card is looked for', () => {
       block: 'configureServer',
       fields: ['a2aUrl', 'agentCardUrl'],
     });
-    expect(error.logDetail()).toBe(
-      '/v1/a2a/.well-known/agent-card.json: status 404: no; /.well-known/agent-card.json: status 404: no; ' +
-        '/v1/a2a/.well-known/agent.json: status 404: no; /.well-known/agent.json: status 404: no',
-    );
-    expect(world.paths).toEqual([NEAR, FAR, '/v1/a2a/.well-known/agent.json', '/.well-known/agent.json']);
+    expect(error.logDetail()).toBe(ADDRESSES.map((path) => `${path}: status 404: no`).join('; '));
+    expect(world.paths).toEqual(ADDRESSES);
     expect(new Set(world.upstream.requests.map(({ origin, method }) => `${method} ${origin}`))).toEqual(
       new Set(['GET https://agent.example']),
     );
   });
 
-  it('once where the agent is at the root of its origin', async () => {
+  it('tries an agent at the root of its origin once', async () => {
     const world = new ConfigWorld({ agent: { origin: 'https://agent.example', path: '/' } });
     world.upstream.willAnswer(() => NOT_FOUND);
-    await expect(world.read()).rejects.toThrow('No agent card found');
+    await expect(world.card()).rejects.toThrow('No agent card found');
     expect(world.paths).toEqual([FAR, '/.well-known/agent.json']);
   });
 
-  it('at one place, however many slashes the address of the agent ends with', async () => {
+  it("ignores trailing slashes of the agent's address", async () => {
     const world = new ConfigWorld({ agent: { origin: 'https://agent.example', path: '/v1/a2a//' } });
     world.upstream.willAnswer(at(NEAR, served()));
-    expect((await world.read()).agentCard['name']).toBe('Agent');
+    expect((await world.card())?.['name']).toBe('Agent');
   });
 
-  it('at the address that had it last time', async () => {
+  it('starts at the last address that worked', async () => {
     const world = new ConfigWorld();
     await world.read();
     world.clock.advance(60_000);
     await world.read('1.0');
-    expect(world.paths).toEqual([NEAR, FAR, FAR]);
+    expect(world.paths).toEqual([...ADDRESSES, FAR]);
   });
 
-  it('everywhere again when that address has it no more', async () => {
+  it('tries all addresses when the last one fails', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(at(FAR, served(CARD, { etag: '"1"' })));
     await world.read();
     world.clock.advance(60_000);
     world.upstream.willAnswer(at(NEAR, served({ ...CARD, name: 'Moved' })));
-    expect((await world.read()).agentCard['name']).toBe('Moved');
-    expect(world.paths).toEqual([NEAR, FAR, FAR, NEAR]);
+    expect((await world.card())?.['name']).toBe('Moved');
+    expect(world.paths).toEqual([...ADDRESSES, FAR, ...ADDRESSES.filter((path) => path !== FAR)]);
     // The tag is one of that address alone.
-    expect(world.upstream.requests.map(({ headers }) => headers['if-none-match'])).toEqual([
-      undefined,
-      undefined,
-      '"1"',
-      undefined,
-    ]);
+    const tagged = world.upstream.requests.filter(({ headers }) => headers['if-none-match'] !== undefined);
+    expect(tagged.map(({ path }) => path)).toEqual([FAR]);
   });
 
   it.each([
@@ -84,46 +77,136 @@ describe('the card is looked for', () => {
     ['an answer of its own', { ...NOT_FOUND, status: 500 }],
     ['a card it does not stand by', { ...served(), status: 404 }],
     ['"not modified" although nobody had one', { status: 304, headers: {}, body: null }],
-  ])('further on when an address has %s', async (_what, answer) => {
+  ])('continues after an address with %s', async (_what, answer) => {
     const world = new ConfigWorld();
     const body = typeof answer.body === 'string' ? new WatchedBody(answer.body) : null;
     world.upstream.willAnswer(at(NEAR, { ...answer, body }, served()));
-    expect((await world.read()).agentCard['name']).toBe('Agent');
-    expect(world.paths).toEqual([NEAR, FAR]);
+    expect((await world.card())?.['name']).toBe('Agent');
+    expect(world.paths).toEqual(ADDRESSES);
   });
 
-  it('no further at an origin that does not answer', async () => {
+  it('nowhere where the origin does not answer', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'unreachable', detail: 'ECONNREFUSED 10.0.0.1' }));
-    const failed = world.read();
+    const failed = world.card();
     await expect(failed).rejects.toMatchObject({ code: 'upstream_unreachable', retryable: true });
     await expect(failed).rejects.not.toThrow(/10\.0\.0\.1/);
-    expect(world.paths).toEqual([NEAR]);
   });
 
-  it('is made again where its connection was closed before', async () => {
+  it('is repeated on a stale connection', async () => {
     const world = new ConfigWorld();
     const stale = { kind: 'failure', reason: 'reset', detail: 'closed', sent: 'on-stale-connection' } as const;
     world.upstream.willAnswer((request) => (world.paths.length === 1 ? stale : at(NEAR, served())(request)));
-    expect((await world.read()).agentCard['name']).toBe('Agent');
-    expect(world.paths).toEqual([NEAR, NEAR]);
+    expect((await world.card())?.['name']).toBe('Agent');
+    expect(world.near).toHaveLength(2);
   });
 
-  it('and a silent agent is a timeout', async () => {
+  it('times out on a silent agent', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'timeout', detail: '' }));
-    await expect(world.read()).rejects.toMatchObject({ code: 'upstream_timeout' });
+    await expect(world.card()).rejects.toMatchObject({ code: 'upstream_timeout' });
   });
 
-  it('of an agent without JSON-RPC is refused', async () => {
+  it('rejects an agent without JSON-RPC', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(at(FAR, served({ ...CARD, preferredTransport: 'GRPC' })));
-    await expect(world.read()).rejects.toMatchObject({ code: 'agent_binding_unsupported' });
+    await expect(world.card()).rejects.toMatchObject({ code: 'agent_binding_unsupported' });
+  });
+});
+
+describe('the card of an agent', () => {
+  const at3000 = (path: string) => ({ origin: 'https://agent.example', path });
+  /** A world whose agent has this path, and whose origin has these cards. */
+  function worldOf(path: string, cards: Readonly<Record<string, object>>): ConfigWorld {
+    const world = new ConfigWorld({ agent: at3000(path) });
+    world.upstream.willAnswer((request) => {
+      const card = cards[request.path];
+      return card === undefined ? NOT_FOUND : served({ ...CARD, ...card });
+    });
+    return world;
+  }
+
+  it.each([
+    ['ADK', '/a2a/jsonrpc', '/a2a/.well-known/agent-card.json', 'http://localhost:8000/a2a/jsonrpc'],
+    ['Mastra', '/api/a2a/helper', '/api/.well-known/helper/agent-card.json', 'http://10.0.0.1/api/a2a/helper'],
+    ['VoltAgent', '/a2a/helper', '/.well-known/helper/agent-card.json', '/a2a/helper'],
+    [
+      'LangGraph',
+      '/a2a/helper',
+      '/.well-known/agent-card.json?assistant_id=helper',
+      'https://graph.example/a2a/helper',
+    ],
+    ['Strands and BeeAI', '/', '/.well-known/agent-card.json', 'http://127.0.0.1:9000'],
+    ['a v0.2 server', '/agents/7', '/agents/7/.well-known/agent.json', 'http://localhost/'],
+    [
+      'a server of agents',
+      '/x/agents/7/rpc',
+      '/x/agents/.well-known/agent-card.json',
+      'https://h.example/x/agents/7/rpc/',
+    ],
+  ])('is found where %s has it', async (_server, path, address, url) => {
+    const world = worldOf(path, { [address]: { url, name: 'This' } });
+    expect(await world.read()).toMatchObject({ agentCard: { name: 'This' }, warnings: [] });
+    expect(new Set(world.upstream.requests.map(({ origin }) => origin))).toEqual(new Set(['https://agent.example']));
+  });
+
+  it.each([['/'], ['/a'], ['/a/b/c/d/e/f/g/h/a2a/helper']])(
+    'of %s is looked for at eight addresses at most',
+    async (path) => {
+      const world = worldOf(path, {});
+      await expect(world.card()).rejects.toThrow('No agent card found');
+      expect(world.paths.length).toBeLessThanOrEqual(8);
+      expect(new Set(world.paths).size).toBe(world.paths.length);
+      expect(world.paths).toContain('/.well-known/agent-card.json');
+    },
+  );
+
+  it('above the agent that names another path is doubtful, and gives way to one that does not', async () => {
+    const other = { url: 'https://agent.example/agents/8', name: 'Other' };
+    const doubtful = worldOf('/agents/7', { '/agents/.well-known/agent-card.json': other });
+    expect(await doubtful.read()).toMatchObject({ agentCard: { name: 'Other' }, warnings: ['agent_card_doubtful'] });
+    const certain = worldOf('/agents/7', {
+      '/agents/.well-known/agent-card.json': other,
+      '/.well-known/agent-card.json': { url: 'https://agent.example/agents/7', name: 'This' },
+    });
+    expect(await certain.read()).toMatchObject({ agentCard: { name: 'This' }, warnings: [] });
+  });
+
+  it('that is doubtful is looked for again once it is no longer fresh', async () => {
+    const world = worldOf('/agents/7', { '/.well-known/agent-card.json': { name: 'Other' } });
+    expect((await world.read()).warnings).toEqual(['agent_card_doubtful']);
+    world.clock.advance(60_000);
+    world.upstream.willAnswer(at('/agents/7/.well-known/agent-card.json', served()));
+    expect(await world.read()).toMatchObject({ agentCard: { name: 'Agent' }, warnings: [] });
+  });
+
+  it('far away is taken after half the time when a nearer address does not respond', async () => {
+    const world = new ConfigWorld();
+    world.upstream.willAnswer((request) =>
+      request.path === NEAR ? new Promise(() => undefined) : at(FAR, served())(request),
+    );
+    const reading = world.read();
+    await expect.poll(() => world.paths).toHaveLength(ADDRESSES.length);
+    await new Promise((resolve) => setTimeout(resolve));
+    world.deadlines.pass(5_000);
+    expect((await reading).agentCard?.['name']).toBe('Agent');
+  });
+
+  it('that is nowhere is none in the record, and operators hear of it', async () => {
+    const world = worldOf('/a2a', {});
+    expect(await world.read()).toMatchObject({
+      agentCard: null,
+      supportsStreaming: false,
+      warnings: ['agent_card_unavailable'],
+    });
+    expect(world.telemetry.of('warning')).toMatchObject([
+      { code: 'agent_card_unavailable', block: 'configureServer', fields: ['a2aUrl', 'agentCardUrl'] },
+    ]);
   });
 });
 
 describe('a configured card address', () => {
-  it('is asked first, and never sees a credential of the agent', async () => {
+  it('is tried first, without a credential of the agent', async () => {
     const world = new ConfigWorld({ cardAddress: ELSEWHERE });
     world.upstream.willAnswer(at(ELSEWHERE.path, served()));
     expect((await world.read('1.0')).warnings).toEqual([]);
@@ -131,7 +214,7 @@ describe('a configured card address', () => {
     expect(world.upstream.requests[0]?.headers).toEqual({ accept: 'application/json', 'a2a-version': '1.0' });
   });
 
-  it("on the agent's own origin gets the credential", async () => {
+  it("on the agent's own origin receives the credential", async () => {
     const world = new ConfigWorld({ cardAddress: { origin: 'https://AGENT.example', path: '/card' } });
     world.upstream.willAnswer(at('/card', served()));
     await world.read();
@@ -146,10 +229,10 @@ describe('a configured card address', () => {
         : at(FAR, served())(request),
     );
     expect((await world.read()).warnings).toEqual(['agent_card_url_unavailable']);
-    expect(world.paths).toEqual([ELSEWHERE.path, NEAR, FAR]);
+    expect(world.paths).toEqual([ELSEWHERE.path, ...ADDRESSES]);
   });
 
-  it('that fails is told to operators beside the others', async () => {
+  it('that fails is reported beside the others', async () => {
     const world = new ConfigWorld({
       cardAddress: ELSEWHERE,
       agent: { origin: 'https://agent.example', path: '/' },
@@ -157,37 +240,37 @@ describe('a configured card address', () => {
     world.upstream.willAnswer(({ origin }) =>
       origin === ELSEWHERE.origin ? { kind: 'failure', reason: 'unreachable', detail: 'ECONNREFUSED' } : NOT_FOUND,
     );
-    expect((await failureOf(world.read())).logDetail()).toBe(
+    expect((await failureOf(world.card())).logDetail()).toBe(
       '/agents/7.json: ECONNREFUSED; /.well-known/agent-card.json: status 404: no; /.well-known/agent.json: status 404: no',
     );
   });
 
-  it('that says much leaves room in the log for what the others say', async () => {
+  it('with a long response leaves room in the log for the others', async () => {
     const world = new ConfigWorld({ cardAddress: ELSEWHERE, agent: { origin: 'https://agent.example', path: '/' } });
     world.upstream.willAnswer(({ origin }) =>
       origin === ELSEWHERE.origin ? { ...NOT_FOUND, body: 'much '.repeat(500) } : NOT_FOUND,
     );
-    const said = (await failureOf(world.read())).logDetail();
+    const said = (await failureOf(world.card())).logDetail();
     expect(said).toMatch(
       /^\/agents\/7\.json: status 404: much much .*…; \/\.well-known\/agent-card\.json: status 404: no;/,
     );
     expect(said.length).toBeLessThan(600);
   });
 
-  it('that shows something else than a card is quoted too', async () => {
+  it('without a card in its response is quoted too', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(() => served('<!doctype html>sign in', { 'content-type': 'text/html' }));
-    expect((await failureOf(world.read())).logDetail()).toMatch(/: status 200, text\/html: <!doctype html>sign in; /);
+    expect((await failureOf(world.card())).logDetail()).toMatch(/: status 200, text\/html: <!doctype html>sign in; /);
   });
 
-  it('that refuses everybody says nothing about the credential', async () => {
+  it('that rejects everything does not blame the credential', async () => {
     const world = new ConfigWorld({ cardAddress: ELSEWHERE });
     world.upstream.willAnswer(({ origin }) => ({ ...NOT_FOUND, status: origin === ELSEWHERE.origin ? 401 : 404 }));
-    await expect(world.read()).rejects.toMatchObject({ code: 'upstream_invalid_response' });
+    await expect(world.card()).rejects.toMatchObject({ code: 'upstream_invalid_response' });
     expect(world.account.issued).toBe(1);
   });
 
-  it('that works again is used again, before the address that stood in for it', async () => {
+  it('that works again replaces its stand-in', async () => {
     const world = new ConfigWorld({ cardAddress: ELSEWHERE });
     await world.read();
     world.clock.advance(60_000);
@@ -196,12 +279,12 @@ describe('a configured card address', () => {
   });
 });
 
-describe('the version of the protocol', () => {
-  it("is the browser's, and none where the browser names none", async () => {
+describe('the protocol version', () => {
+  it('is that of the browser, or none', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(at(NEAR, served()));
     for (const version of ['', '1.0', '0.3']) await world.read(version);
-    expect(world.upstream.requests.map(({ headers }) => headers['a2a-version'])).toEqual([undefined, '1.0', '0.3']);
+    expect(world.near.map(({ headers }) => headers['a2a-version'])).toEqual([undefined, '1.0', '0.3']);
     expect(Object.keys(world.upstream.requests[0]?.headers ?? {}).sort()).toEqual([
       'accept',
       'authorization',
@@ -210,7 +293,7 @@ describe('the version of the protocol', () => {
   });
 });
 
-describe('an agent that does not show its card', () => {
+describe('an agent without a card', () => {
   const page = { 'content-type': 'text/html' };
 
   it.each<[string, HttpResponse, object]>([
@@ -240,37 +323,37 @@ describe('an agent that does not show its card', () => {
       { code: 'upstream_redirect', fields: ['a2aUrl', 'agentCardUrl'] },
     ],
     ['but other JSON shows none', served({ hello: 'world' }), { detail: 'No agent card found.' }],
-  ])('is there, %s', async (_how, answer, expected) => {
+  ])('exists: %s', async (_how, answer, expected) => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(at(FAR, answer));
-    const error = await failureOf(world.read());
+    const error = await failureOf(world.card());
     expect(error).toMatchObject(expected);
     expect(error.logDetail()).toContain('/.well-known/agent-card.json: status ');
   });
 
-  it('to a user without the role says so', async () => {
+  it('reports a user without the role', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(() => ({ status: 403, headers: {}, body: null }));
-    expect(await failureOf(world.read('', session('ada')))).toMatchObject({
+    expect(await failureOf(world.card('', session('ada')))).toMatchObject({
       code: 'upstream_error',
       upstreamStatus: 403,
       detail: 'The agent does not allow the signed-in user to do this.',
     });
   });
 
-  it('where it is configured names that field as one to mend', async () => {
+  it('names the configured field to correct', async () => {
     const world = new ConfigWorld({ cardAddress: ELSEWHERE });
     world.upstream.willAnswer(({ origin }) =>
       origin === ELSEWHERE.origin ? { status: 403, headers: {}, body: null } : NOT_FOUND,
     );
-    expect(await failureOf(world.read())).toMatchObject({
+    expect(await failureOf(world.card())).toMatchObject({
       detail: 'No agent card found.',
       hint: 'Check "a2aUrl" and "agentCardUrl" in configureServer.',
     });
   });
 });
 
-describe('a credential the agent refuses for its card', () => {
+describe('a credential rejected at the card', () => {
   const refusing =
     (good: string) =>
     (request: UpstreamRequest): HttpResponse =>
@@ -279,7 +362,7 @@ describe('a credential the agent refuses for its card', () => {
   it('is renewed once', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(refusing('Bearer account-token-2'));
-    expect((await world.read()).agentCard['name']).toBe('Agent');
+    expect((await world.card())?.['name']).toBe('Agent');
     expect(world.account.issued).toBe(2);
   });
 
@@ -294,39 +377,39 @@ describe('a credential the agent refuses for its card', () => {
     expect(world.telemetry.of('warning').map(({ code }) => code)).toEqual(['clock_skew']);
   });
 
-  it('again is named, with the block to check', async () => {
+  it('again is reported with its block', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(refusing('none'));
-    await expect(world.read()).rejects.toMatchObject({ code: 'service_token_rejected', block: 'serviceAccount' });
+    await expect(world.card()).rejects.toMatchObject({ code: 'service_token_rejected', block: 'serviceAccount' });
     expect(world.account.issued).toBe(2);
   });
 
-  it('that the site itself chose is not renewed', async () => {
+  it('that the site chose is not renewed', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(refusing('none'));
     const auth = { kind: 'headers' as const, obtain: () => world.broker.obtain(SERVICE, REQUEST) };
-    await expect(world.read('', auth)).rejects.toMatchObject({ code: 'service_token_rejected' });
+    await expect(world.card('', auth)).rejects.toMatchObject({ code: 'service_token_rejected' });
     expect(world.account.issued).toBe(1);
   });
 
-  it('at one address only is good enough for the others', async () => {
+  it('at one address is still used at the others', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(at(FAR, served(), { status: 401, headers: {}, body: null }));
-    expect((await world.read()).agentCard['name']).toBe('Agent');
+    expect((await world.card())?.['name']).toBe('Agent');
     expect(world.account.issued).toBe(1);
   });
 
-  it('of a user is theirs to renew by signing in', async () => {
+  it('of a user is renewed by signing in', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(refusing('none'));
-    const error = await failureOf(world.read('', session('ada')));
+    const error = await failureOf(world.card('', session('ada')));
     expect(error).toMatchObject({ code: 'upstream_error', upstreamStatus: 401, hint: 'Sign in again.' });
     expect(error.logDetail()).toMatch(/^\/v1\/a2a\/.well-known\/agent-card.json: status 401, no body; /);
   });
 
-  it('that is an API key names the key', async () => {
+  it('that is an API key is reported as the key', async () => {
     const world = new ConfigWorld({}, { strategy: '', hasServiceAccount: false });
     world.upstream.willAnswer(refusing('none'));
-    await expect(world.read()).rejects.toMatchObject({ code: 'service_token_rejected', block: 'serviceApiKey' });
+    await expect(world.card()).rejects.toMatchObject({ code: 'service_token_rejected', block: 'serviceApiKey' });
   });
 });

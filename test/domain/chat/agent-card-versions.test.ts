@@ -12,10 +12,10 @@ function world(card: object = CARD): ConfigWorld {
   return made;
 }
 
-const asked = ({ upstream }: ConfigWorld) => upstream.requests.map(({ headers }) => headers['a2a-version'] ?? 'any');
+const asked = ({ near }: ConfigWorld) => near.map(({ headers }) => headers['a2a-version'] ?? 'any');
 
-describe('the version a visitor asks for', () => {
-  it('costs one call a second at most when it is made up, however many there are', async () => {
+describe('the requested protocol version', () => {
+  it('causes at most one call a second when unknown', async () => {
     const made = world();
     for (let count = 0; count < 2_000; count += 1) {
       await made.read(`made-up-${String(count)}`);
@@ -24,15 +24,15 @@ describe('the version a visitor asks for', () => {
     expect(asked(made)).toEqual(['made-up-0', 'made-up-1000']);
   });
 
-  it('is asked for as it is, although nobody knows it', async () => {
+  it('is sent unchanged when unknown', async () => {
     const made = world();
     await made.read('1.0');
-    expect((await made.read('2.0')).agentCard['name']).toBe('2.0');
+    expect((await made.card('2.0'))?.['name']).toBe('2.0');
     made.clock.advance(1_000);
-    expect((await made.read('3.0')).agentCard['name']).toBe('3.0');
+    expect((await made.read('3.0')).agentCard?.['name']).toBe('3.0');
   });
 
-  it('is known for as long as the agent allows when nobody else asks for another one', async () => {
+  it("is cached for the agent's lifetime when it is the only one", async () => {
     const made = world();
     await made.read('2.0');
     made.clock.advance(59_999);
@@ -40,7 +40,7 @@ describe('the version a visitor asks for', () => {
     expect(asked(made)).toEqual(['2.0']);
   });
 
-  it('does not wait behind made-up ones when it is a published one', async () => {
+  it('does not wait behind unknown ones when it is published', async () => {
     const made = world();
     for (const version of ['made-up', '', '0.2', '0.3', '1.0', 'made-up', '1.0']) await made.read(version);
     expect(asked(made)).toEqual(['made-up', 'any', '0.2', '0.3', '1.0']);
@@ -52,14 +52,14 @@ describe('the version a visitor asks for', () => {
       'for an interface',
       { ...CARD, supportedInterfaces: [null, { protocolVersion: '0.3.0', protocolBinding: 'JSONRPC', url: CARD.url }] },
     ],
-  ])('is known when the card names it %s', async (_where, card) => {
+  ])('is known when the card names it: %s', async (_where, card) => {
     const made = world(card);
     await made.read();
     for (const version of ['0.3.0', 'made-up', '0.3.0']) await made.read(version);
     expect(asked(made)).toEqual(['any', '0.3.0', 'made-up']);
   });
 
-  it('cannot be made known in any number, whatever a card names', async () => {
+  it('is known up to a limit, whatever a card names', async () => {
     const supportedInterfaces = Array.from({ length: 100 }, (_, index) => ({
       protocolVersion: `9.${String(index)}`,
       protocolBinding: 'JSONRPC',
@@ -71,30 +71,30 @@ describe('the version a visitor asks for', () => {
     expect(asked(made)).toHaveLength(1 + 16 + 1);
   });
 
-  it('is refused for a second without a call once the agent refused a made-up one, and then asked for again', async () => {
+  it('is rejected without a call for a second after the agent rejected an unknown one', async () => {
     const made = new ConfigWorld();
     made.upstream.willAnswer(() => NOT_FOUND);
-    await expect(made.read('made-up-1')).rejects.toMatchObject({ code: 'upstream_invalid_response' });
+    await expect(made.card('made-up-1')).rejects.toMatchObject({ code: 'upstream_invalid_response' });
     const calls = made.paths.length;
-    await expect(made.read('made-up-2')).rejects.toMatchObject({ code: 'upstream_invalid_response' });
+    await expect(made.card('made-up-2')).rejects.toMatchObject({ code: 'upstream_invalid_response' });
     expect(made.paths).toHaveLength(calls);
     made.clock.advance(1_000);
     made.upstream.willAnswer(() => served());
-    expect((await made.read('made-up-2')).agentCard['name']).toBe('Agent');
+    expect((await made.card('made-up-2'))?.['name']).toBe('Agent');
   });
 
-  it('is one for each caller, made up or not', async () => {
+  it('is limited per caller', async () => {
     const made = world();
     for (const auth of [SERVICE, session('ada')]) await made.read('made-up', auth);
     expect(asked(made)).toEqual(['made-up', 'made-up']);
   });
 });
 
-describe('a visitor who is not admitted', () => {
+describe('a visitor over the limit', () => {
   const read = (made: ConfigWorld, version: string, admit: () => Promise<void>) =>
     made.config.record(version, REQUEST, SERVICE, ENTRANCE, admit);
 
-  it('is counted for each search, and not for what is known', async () => {
+  it('is counted per search, not per cached card', async () => {
     const made = world();
     let counted = 0;
     const admit = () => Promise.resolve(void (counted += 1));
@@ -102,12 +102,12 @@ describe('a visitor who is not admitted', () => {
     expect(counted).toBe(3);
   });
 
-  it('costs the agent nothing, and is the only one who is refused', async () => {
+  it('causes no call and is the only one rejected', async () => {
     const made = world();
     const refused = read(made, '1.0', () => Promise.reject(new Error('too many')));
     const other = read(made, '1.0', () => Promise.resolve());
     await expect(refused).rejects.toThrow('too many');
-    expect((await other).agentCard['name']).toBe('1.0');
+    expect((await other).agentCard?.['name']).toBe('1.0');
     await expect(read(made, '1.0', () => Promise.reject(new Error('too many')))).resolves.toBeDefined();
     expect(asked(made)).toEqual(['1.0']);
   });

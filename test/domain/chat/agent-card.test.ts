@@ -77,7 +77,7 @@ const CARDS: readonly (readonly [string, AgentCardJson])[] = [
 ];
 
 describe.each(CARDS)('a %s card', (_kind, card) => {
-  it('names no address of the agent once it is rewritten, and is still a card', () => {
+  it('is a valid card without addresses of the agent after the rewrite', () => {
     const rewritten = rewriteAgentCard(card, { url: SITE });
     expect(isAgentCard(card)).toBe(true);
     expect(isAgentCard(rewritten)).toBe(true);
@@ -85,27 +85,27 @@ describe.each(CARDS)('a %s card', (_kind, card) => {
     expect(JSON.stringify(rewritten)).not.toContain('agent.internal');
   });
 
-  it('asks for no credential and carries no signature, at the top and in its skills', () => {
+  it('has no credential and no signature, also in its skills', () => {
     const text = JSON.stringify(rewriteAgentCard(card, { url: SITE }));
     for (const field of ['signatures', 'securitySchemes', 'securityRequirements', 'security']) {
       expect(text).not.toContain(`"${field}"`);
     }
   });
 
-  it('keeps its streaming, and promises nothing else to visitors who may only chat', () => {
+  it('keeps its streaming and no other promise under the policy "chat"', () => {
     const { capabilities, supportsAuthenticatedExtendedCard } = rewriteAgentCard(card, { url: SITE });
     expect(capabilities).toMatchObject({ streaming: true, pushNotifications: false });
     expect([undefined, false]).toContain(supportsAuthenticatedExtendedCard);
     expect([undefined, false]).toContain((capabilities as { extendedAgentCard?: boolean }).extendedAgentCard);
   });
 
-  it('keeps what it promises where everything crosses', () => {
+  it('keeps its promises under the policy "all"', () => {
     const { capabilities, supportsAuthenticatedExtendedCard } = rewriteAgentCard(card, { url: SITE, policy: 'all' });
     expect(capabilities).toEqual(card['capabilities']);
     expect(supportsAuthenticatedExtendedCard).toBe(card['supportsAuthenticatedExtendedCard']);
   });
 
-  it('keeps addresses that are no endpoints, and its skills', () => {
+  it('keeps addresses that are not endpoints, and its skills', () => {
     const rewritten = rewriteAgentCard(card, { url: SITE });
     for (const field of ['iconUrl', 'documentationUrl', 'provider', 'name', 'version', 'protocolVersion']) {
       expect(rewritten[field]).toEqual(card[field]);
@@ -115,14 +115,14 @@ describe.each(CARDS)('a %s card', (_kind, card) => {
 });
 
 describe('the interfaces of a card', () => {
-  it('that are JSON-RPC stay with tenant and version, in their order; the others go', () => {
+  it('keep the JSON-RPC ones in order, with tenant and version', () => {
     expect(rewriteAgentCard(json(V1), { url: SITE })['supportedInterfaces']).toEqual([
       { url: SITE, protocolBinding: 'JSONRPC', tenant: 'acme', protocolVersion: '1.0' },
       { url: SITE, protocolBinding: 'JSONRPC', tenant: '', protocolVersion: '0.3' },
     ]);
   });
 
-  it('of v0.3 make JSON-RPC the preferred one when the preferred one is not served', () => {
+  it('of v0.3 prefer JSON-RPC when the preferred one is not served', () => {
     expect(rewriteAgentCard(json(V03), { url: SITE })).toMatchObject({
       url: SITE,
       preferredTransport: 'JSONRPC',
@@ -130,17 +130,17 @@ describe('the interfaces of a card', () => {
     });
   });
 
-  it('are recognised whatever the case of their binding', () => {
+  it('are recognized in any case of their binding', () => {
     const card = { name: 'a', supportedInterfaces: [{ url: AGENT, protocolBinding: 'jsonrpc' }] };
     expect(rewriteAgentCard(card, { url: SITE })['supportedInterfaces']).toHaveLength(1);
   });
 
-  it('of v1.0 get no top-level address', () => {
+  it('of v1.0 add no top-level address', () => {
     const rewritten = rewriteAgentCard(json(V1), { url: SITE });
     expect(['url' in rewritten, 'preferredTransport' in rewritten]).toEqual([false, false]);
   });
 
-  it('of another binding stay where the site serves it', () => {
+  it('of another binding stay when the site serves it', () => {
     const bindings = ['JSONRPC', 'HTTP+JSON'];
     const { supportedInterfaces } = rewriteAgentCard(json(V1), { url: SITE, bindings });
     expect(supportedInterfaces).toMatchObject([{ protocolBinding: 'HTTP+JSON', url: SITE }, {}, {}]);
@@ -148,7 +148,7 @@ describe('the interfaces of a card', () => {
     expect(rewriteAgentCard(card, { url: SITE, bindings })['preferredTransport']).toBe('HTTP+JSON');
   });
 
-  it('of another binding stay only where the site can call them, on the origin of the agent', () => {
+  it("of another binding stay only on the agent's origin", () => {
     const rewrite = { url: SITE, bindings: ['JSONRPC', 'HTTP+JSON'] };
     const told = (card: AgentCardJson, agentOrigin: string) =>
       JSON.stringify(rewriteAgentCard(card, { ...rewrite, agentOrigin }));
@@ -168,7 +168,7 @@ describe('the interfaces of a card', () => {
     }
   });
 
-  it('that are JSON-RPC stay wherever they are, for every message goes to the configured agent', () => {
+  it('of JSON-RPC stay at any address', () => {
     const card = { name: 'a', supportedInterfaces: [{ url: 'https://public.example', protocolBinding: 'JSONRPC' }] };
     expect(rewriteAgentCard(card, { url: SITE, agentOrigin: 'http://10.0.0.7' })['supportedInterfaces']).toHaveLength(
       1,
@@ -185,7 +185,7 @@ describe('the interfaces of a card', () => {
     expect(rewriteAgentCard(card, rewrite)['preferredTransport']).toBe(expected);
   });
 
-  it('prefer JSON-RPC to another that comes before it', () => {
+  it('prefer JSON-RPC to an earlier one', () => {
     const additionalInterfaces = [
       { url: AGENT, transport: 'HTTP+JSON' },
       { url: AGENT, transport: 'JSONRPC' },
@@ -195,7 +195,7 @@ describe('the interfaces of a card', () => {
     expect(rewriteAgentCard(card, { url: SITE, bindings })['preferredTransport']).toBe('JSONRPC');
   });
 
-  it('prefer no JSON-RPC when the agent has none', () => {
+  it('prefer no missing JSON-RPC', () => {
     const additionalInterfaces = [{ url: AGENT, transport: 'HTTP+JSON' }];
     const card = { name: 'a', url: AGENT, preferredTransport: 'GRPC', additionalInterfaces };
     const bindings = ['JSONRPC', 'HTTP+JSON'];
@@ -206,7 +206,7 @@ describe('the interfaces of a card', () => {
     ['only other bindings in v1.0', { name: 'a', supportedInterfaces: [{ url: AGENT, protocolBinding: 'GRPC' }] }],
     ['only another binding in v0.3', { name: 'a', url: AGENT, preferredTransport: 'HTTP+JSON' }],
     ['no interface at all', { name: 'a', supportedInterfaces: [null, 'x', {}] }],
-  ])('with %s are refused, for nothing could be forwarded to them', (_what, card) => {
+  ])('without a usable one are rejected: %s', (_what, card) => {
     expect(() => rewriteAgentCard(card, { url: SITE })).toThrow(
       expect.objectContaining({
         code: 'agent_binding_unsupported',
@@ -219,7 +219,7 @@ describe('the interfaces of a card', () => {
   });
 });
 
-describe('what visitors may do', () => {
+describe('the capabilities of a card', () => {
   const capabilities = { streaming: true, pushNotifications: true, extendedAgentCard: true };
   const card = { name: 'a', url: AGENT, capabilities, supportsAuthenticatedExtendedCard: true };
 
@@ -232,19 +232,19 @@ describe('what visitors may do', () => {
       false,
     ],
     [['GetExtendedAgentCard'], { streaming: false, pushNotifications: false, extendedAgentCard: true }, true],
-  ])('is what the card says under %j', (policy, told, extended) => {
+  ])('under %j are those of the policy', (policy, told, extended) => {
     const expected = { capabilities: told, supportsAuthenticatedExtendedCard: extended };
     expect(rewriteAgentCard(card, { url: SITE, policy })).toMatchObject(expected);
     expect(rewrittenCard(card, { url: SITE, policy: new MethodPolicy(policy) })).toMatchObject(expected);
   });
 
-  it('is not told where the agent does not mention it', () => {
+  it('stay absent when the agent omits them', () => {
     const silent = rewriteAgentCard({ name: 'a', url: AGENT, capabilities: {} }, { url: SITE });
     expect(silent).toEqual({ name: 'a', url: SITE, preferredTransport: 'JSONRPC', capabilities: {} });
   });
 });
 
-describe('whatever a card holds', () => {
+describe('any card', () => {
   const EDITED = ['signatures', 'securitySchemes', 'securityRequirements', 'security', 'url', 'preferredTransport'];
   const LISTED = ['supportedInterfaces', 'additionalInterfaces', 'skills', 'capabilities'];
   // An address of a private host would go.
@@ -277,7 +277,7 @@ describe('whatever a card holds', () => {
       };
     });
 
-  it('unknown fields survive, the given card stays as it was, no endpoint leads around the site, and a second rewrite changes nothing', () => {
+  it('keeps unknown fields, leaves its source unchanged and names no endpoint around the site; a second rewrite changes nothing', () => {
     fc.assert(
       fc.property(anyCard, fc.constantFrom('chat' as const, 'all' as const), (card, policy) => {
         const before = JSON.stringify(card);

@@ -55,7 +55,7 @@ describe('the addresses of a card', () => {
     'http://[2002:a00:1::]/',
     '10.0.0.1:8080',
     'db.internal/path',
-  ])('leave out %s', (address) => {
+  ])('omit %s', (address) => {
     expect(documentation(address)).toBeUndefined();
   });
 
@@ -85,7 +85,7 @@ describe('the addresses of a card', () => {
     expect(documentation(address)).toBe(address);
   });
 
-  it('are looked for everywhere in it, and by the interfaces it names', () => {
+  it('are searched in all members; hosts of omitted interfaces are omitted too', () => {
     const card = {
       ...CARD,
       iconUrl: 'https://hidden.example/icon.png',
@@ -116,12 +116,12 @@ describe('the addresses of a card', () => {
     });
   });
 
-  it('take a provider along, which is none to its readers without its address', () => {
+  it('omit a provider without its address', () => {
     const provider = { organization: 'Corp', url: 'http://10.0.0.1/' };
     expect(rewriteAgentCard({ ...CARD, provider }, rewrite)).not.toHaveProperty('provider');
   });
 
-  it('keep those on the origin of the site, wherever the agent is', () => {
+  it("keep those on the site's own origin", () => {
     const own = { url: 'http://localhost:3000/api/a2a', agentOrigin: 'http://localhost:4000' };
     const card = { ...CARD, iconUrl: 'http://localhost:3000/icon.png', documentationUrl: 'http://localhost:4000/docs' };
     const { iconUrl, documentationUrl } = rewriteAgentCard(card, own);

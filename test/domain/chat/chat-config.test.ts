@@ -4,7 +4,7 @@ import { REQUEST, SERVICE } from '../credentials/broker-fixture.js';
 import { at, CARD, ConfigWorld, credentialOf, ENTRANCE, FAR, served, session } from './config-world.js';
 
 describe('the chat configuration', () => {
-  it('is the rewritten card, the project, the brand, and how to reach the chat', async () => {
+  it('has the rewritten card, the project, the brand and the address of the chat', async () => {
     expect(await new ConfigWorld().read()).toEqual({
       agentCard: { ...CARD, url: 'https://site.example/api/a2a', preferredTransport: 'JSONRPC' },
       serviceProjectId: 'proj-1',
@@ -22,7 +22,7 @@ describe('the chat configuration', () => {
     ['no boolean', { capabilities: { streaming: 'true' } }, false],
     ['null', { capabilities: null }, false],
     ['true', { capabilities: { streaming: true } }, true],
-  ])('says whether the agent streams: its flag is %s', async (_what, fields, streams) => {
+  ])('has the streaming flag of the agent: %s', async (_what, fields, streams) => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(at(FAR, served({ name: 'a', url: 'https://agent.internal', ...fields })));
     expect((await world.read()).supportsStreaming).toBe(streams);
@@ -31,7 +31,7 @@ describe('the chat configuration', () => {
   it.each([
     ["on the agent's origin", 'https://agent.example/rest', ['JSONRPC', 'HTTP+JSON']],
     ['on another', 'https://elsewhere.example/rest', ['JSONRPC']],
-  ])('promises HTTP+JSON only where the site can forward it: %s', async (_where, url, bindings) => {
+  ])('lists HTTP+JSON only when the site can forward it: %s', async (_where, url, bindings) => {
     const world = new ConfigWorld();
     const additionalInterfaces = [
       { url: CARD.url, transport: 'JSONRPC' },
@@ -41,11 +41,11 @@ describe('the chat configuration', () => {
     const entrance = { ...ENTRANCE, bindings: ['JSONRPC', 'HTTP+JSON'] };
     const told = bindings.map((transport) => ({ url: ENTRANCE.url, transport }));
     const { agentCard } = await world.config.record('', REQUEST, SERVICE, entrance);
-    expect(agentCard['additionalInterfaces']).toEqual(told);
+    expect(agentCard?.['additionalInterfaces']).toEqual(told);
     expect(await world.config.agentCard('', REQUEST, SERVICE, entrance)).toEqual(agentCard);
   });
 
-  it('does without project and brand, and warns', async () => {
+  it('works without project and brand, with a warning', async () => {
     const directory = {
       project: () => Promise.resolve({ value: null, warning: 'project_forbidden' }),
       brand: () => Promise.resolve({ value: null, warning: 'brand_unavailable' }),
@@ -57,7 +57,7 @@ describe('the chat configuration', () => {
     });
   });
 
-  it("is looked up with the caller's credential, all of it", async () => {
+  it("is fetched with the caller's whole credential", async () => {
     const world = new ConfigWorld();
     await world.read('', session('ada'));
     expect(world.asked[0]?.headers).toEqual({ authorization: 'Bearer token-of-ada', 'x-api-key': 'site-key' });
@@ -68,7 +68,7 @@ describe('the chat configuration', () => {
     });
   });
 
-  it('is looked up with the headers the site makes, and nothing else', async () => {
+  it("is fetched with the site's own headers alone", async () => {
     const world = new ConfigWorld();
     const credential = credentialOf({ 'x-own': '1' });
     await world.read('', { kind: 'headers', obtain: () => Promise.resolve(credential) });
@@ -77,7 +77,7 @@ describe('the chat configuration', () => {
     expect(world.account.issued).toBe(0);
   });
 
-  it('without a configured agent names the field', async () => {
+  it('names the field of a missing agent', async () => {
     const { config } = new ConfigWorld({ agent: undefined });
     const credential = credentialOf({});
     for (const asked of [
@@ -89,7 +89,7 @@ describe('the chat configuration', () => {
     }
   });
 
-  it('without a session asks nobody', async () => {
+  it('makes no call without a session', async () => {
     const world = new ConfigWorld();
     const auth = { ...session(), source: new FakeSessionTokenSource() } as typeof SERVICE;
     await expect(world.read('', auth)).rejects.toMatchObject({ code: 'session_required' });

@@ -27,14 +27,14 @@ function text(body: HttpResponse['body']): string {
   return new TextDecoder().decode(body);
 }
 
-describe('an agent that gives no answer', () => {
+describe('an agent without a response', () => {
   it.each<[UpstreamFailureReason, string, string, boolean]>([
     ['timeout', 'upstream_timeout', 'The agent did not respond in time.', false],
     ['unreachable', 'upstream_unreachable', 'The agent cannot be reached.', true],
     ['reset', 'upstream_unreachable', 'The agent cannot be reached.', false],
     ['aborted', 'upstream_unreachable', 'The agent cannot be reached.', false],
     ['invalid', 'upstream_invalid_response', 'The agent sent a response that is not valid HTTP.', false],
-  ])('(%s) is told as %s, and its host only to operators', async (reason, code, detail, retryable) => {
+  ])('(%s) is reported as %s, with its host in the log only', async (reason, code, detail, retryable) => {
     const world = new ChatWorld();
     world.upstream.willAnswer(() => ({ kind: 'failure', reason, detail: 'ECONNREFUSED 10.0.0.7:443' }));
     const error = await errorOf(world.forwarder.forward(chatRequest(), SERVICE, CHAT));
@@ -44,7 +44,7 @@ describe('an agent that gives no answer', () => {
   });
 
   it.each([300, 301, 302, 304, 307, 308, 399])(
-    'but a redirect (%i) is neither followed nor passed on',
+    'that redirects (%i) is neither followed nor forwarded',
     async (status) => {
       const body = new WatchedBody('moved');
       const error = await errorOf(answerTo({ status, headers: { location: 'https://elsewhere.example' }, body }));
@@ -55,12 +55,12 @@ describe('an agent that gives no answer', () => {
   );
 });
 
-describe('an address that is not that of an agent', () => {
+describe('the address of something else than an agent', () => {
   it.each([
     [200, 'text/html', '<h1>Shop at 10.0.0.7</h1>', 'The address of the agent leads to a web page.'],
     [200, 'text/html', '<title>Sign in</title> tenant-7', 'The address of the agent leads to a sign-in page.'],
     [201, 'text/plain', 'OK from 10.0.0.7', 'The response of the agent is not JSON or an event stream.'],
-  ])('(%i, %s) is told as what it is, and its text to operators alone', async (status, type, body, detail) => {
+  ])('(%i, %s) is reported, with its text in the log only', async (status, type, body, detail) => {
     const watched = new WatchedBody(body);
     const error = await errorOf(answerTo({ status, headers: { 'content-type': type }, body: watched }));
     expect(error).toMatchObject({ code: 'upstream_invalid_response', detail, fields: ['a2aUrl'], retryable: false });
@@ -69,7 +69,7 @@ describe('an address that is not that of an agent', () => {
     expect(watched.ended).toBe(true);
   });
 
-  it('by an answer of nothing at all is told too', async () => {
+  it('is reported for an empty response', async () => {
     const error = await errorOf(answerTo({ status: 200, headers: {}, body: null }));
     expect(error).toMatchObject({ code: 'upstream_invalid_response', fields: ['a2aUrl'] });
   });
@@ -82,7 +82,7 @@ describe('an address that is not that of an agent', () => {
     [200, 'text/event-stream;charset=utf-8'],
     [202, undefined],
     [204, undefined],
-  ])('is none that answers %i with %s: the body passes as it comes', async (status, type) => {
+  ])('is not assumed for %i with %s: the body crosses', async (status, type) => {
     const body = new WatchedBody('{"not":"looked at"}');
     const response = await answerTo({ status, headers: { 'content-type': type }, body });
     expect(response.body).toBe(body);
@@ -90,30 +90,27 @@ describe('an address that is not that of an agent', () => {
   });
 });
 
-describe('an agent that answers an error', () => {
-  it.each([400, 404, 409, 429, 499])(
-    'of the 4xx kind (%i) keeps its status, and its text stays here',
-    async (status) => {
-      const headers = { 'content-type': 'text/plain', 'retry-after': '7' };
-      const error = await errorOf(answerTo({ status, headers, body: 'no tenant-7 at 10.0.0.7' }));
-      expect(error).toMatchObject({
-        code: 'upstream_error',
-        upstreamStatus: status,
-        retryable: status === 429,
-        retryAfterMs: 7_000,
-      });
-      expect(error.message).not.toMatch(/tenant-7|10\.0\.0\.7/);
-      expect(error.logDetail()).toBe(`status ${String(status)} from the agent, text/plain: no tenant-7 at 10.0.0.7`);
-    },
-  );
+describe('an error response of the agent', () => {
+  it.each([400, 404, 409, 429, 499])('of 4xx (%i) keeps its status without its text', async (status) => {
+    const headers = { 'content-type': 'text/plain', 'retry-after': '7' };
+    const error = await errorOf(answerTo({ status, headers, body: 'no tenant-7 at 10.0.0.7' }));
+    expect(error).toMatchObject({
+      code: 'upstream_error',
+      upstreamStatus: status,
+      retryable: status === 429,
+      retryAfterMs: 7_000,
+    });
+    expect(error.message).not.toMatch(/tenant-7|10\.0\.0\.7/);
+    expect(error.logDetail()).toBe(`status ${String(status)} from the agent, text/plain: no tenant-7 at 10.0.0.7`);
+  });
 
-  it('with nothing at all keeps its status too', async () => {
+  it('without content keeps its status', async () => {
     const error = await errorOf(answerTo({ status: 429, headers: {}, body: null }));
     expect(error).toMatchObject({ code: 'upstream_error', upstreamStatus: 429 });
     expect(error.logDetail()).toBe('status 429 from the agent, no body');
   });
 
-  it.each([400, 403, 404, 422, 500, 502, 503])('as JSON-RPC is passed on at any status (%i)', async (status) => {
+  it.each([400, 403, 404, 422, 500, 502, 503])('as JSON-RPC crosses with its status %i', async (status) => {
     const error = '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"out of tokens"}}';
     const headers = { 'content-type': 'application/json; charset=utf-8', 'set-cookie': 'a=b' };
     const response = await answerTo({ status, headers, body: new WatchedBody(error.slice(0, 9), error.slice(9)) });
@@ -122,28 +119,25 @@ describe('an agent that answers an error', () => {
     expect(response.headers['set-cookie']).toBeUndefined();
   });
 
-  it.each([401, 403])(
-    'about the credential of the site (%i) as JSON-RPC is passed on, and told to operators',
-    async (status) => {
-      const world = new ChatWorld();
-      const body = '{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"no role for account-token-2"}}';
-      world.upstream.willAnswer(() => ({ status, headers: { 'content-type': 'application/json' }, body }));
-      const response = await world.forwarder.forward(chatRequest(), SERVICE, CHAT);
-      expect([response.status, text(response.body)]).toEqual([status, body]);
-      expect(world.telemetry.of('warning')).toEqual([
-        {
-          type: 'warning',
-          code: 'credential_refused',
-          detail: `status ${String(status)} from the agent, application/json: ${body}`.replace(
-            /account-token-2/,
-            status === 401 ? '[redacted]' : 'account-token-2',
-          ),
-        },
-      ]);
-    },
-  );
+  it.each([401, 403])("about the site's credential (%i) crosses as JSON-RPC and is logged", async (status) => {
+    const world = new ChatWorld();
+    const body = '{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"no role for account-token-2"}}';
+    world.upstream.willAnswer(() => ({ status, headers: { 'content-type': 'application/json' }, body }));
+    const response = await world.forwarder.forward(chatRequest(), SERVICE, CHAT);
+    expect([response.status, text(response.body)]).toEqual([status, body]);
+    expect(world.telemetry.of('warning')).toEqual([
+      {
+        type: 'warning',
+        code: 'credential_refused',
+        detail: `status ${String(status)} from the agent, application/json: ${body}`.replace(
+          /account-token-2/,
+          status === 401 ? '[redacted]' : 'account-token-2',
+        ),
+      },
+    ]);
+  });
 
-  it.each([404, 500])('about anything else (%i) as JSON-RPC is passed on, and told to nobody', async (status) => {
+  it.each([404, 500])('about other faults (%i) crosses as JSON-RPC without a log entry', async (status) => {
     const world = new ChatWorld();
     const body = '{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"no"}}';
     world.upstream.willAnswer(() => ({ status, headers: { 'content-type': 'application/json' }, body }));
@@ -165,7 +159,7 @@ describe('an agent that answers an error', () => {
     ['JSON-RPC that calls itself text', 'text/plain', '{"jsonrpc":"2.0","error":{"code":1}}'],
     ['a JSON null', 'application/json', 'null'],
     ['a JSON text', 'application/json', '"jsonrpc error"'],
-  ])('as %s keeps its status, and its text stays here', async (_what, type, body) => {
+  ])('as %s keeps its status without its text', async (_what, type, body) => {
     const error = await errorOf(answerTo({ status: 502, headers: { 'content-type': type }, body }));
     expect(error).toMatchObject({ code: 'upstream_error', upstreamStatus: 502, retryable: false });
     expect(error.message).toBe('The agent reported an internal error.');
@@ -177,7 +171,7 @@ describe('an agent that answers an error', () => {
     expect(await errorOf(answer)).toMatchObject({ code: 'upstream_error', upstreamStatus: 500 });
   });
 
-  it('of a kind nobody reads is ended, so that its connection is free', async () => {
+  it('of an unknown type is ended to free its connection', async () => {
     const body = new WatchedBody('<h1>');
     await errorOf(answerTo({ status: 500, headers: { 'content-type': 'text/html' }, body }));
     expect(body.ended).toBe(true);
@@ -191,12 +185,12 @@ describe('an agent that answers an error', () => {
     ['several events', 'text/event-stream', `: hello\n\ndata: ${ERROR}\n\nid: 2\ndata:${ERROR}\n\n`],
     ['an event of several lines', 'text/event-stream', `data: ${ERROR.slice(0, 16)}\ndata: ${ERROR.slice(16)}\n\n`],
     ['another kind of JSON', 'application/a2a+json', ERROR],
-  ])('as JSON-RPC in %s is passed on', async (_what, type, body) => {
+  ])('as JSON-RPC in %s crosses', async (_what, type, body) => {
     const response = await answerTo({ status: 500, headers: { 'content-type': type }, body: new WatchedBody(body) });
     expect([response.status, text(response.body)]).toEqual([500, body]);
   });
 
-  it.each(['gzip', 'deflate'] as const)('as JSON-RPC in %s is passed on as it came', async (coding) => {
+  it.each(['gzip', 'deflate'] as const)('as JSON-RPC in %s crosses unchanged', async (coding) => {
     const body = coding === 'gzip' ? gzipSync(ERROR) : deflateSync(ERROR);
     const headers = { 'content-type': 'application/json', 'content-encoding': coding };
     const response = await answerTo({ status: 500, headers, body: new WatchedBody(body) });
@@ -210,7 +204,7 @@ describe('an agent that answers an error', () => {
     ['in a coding nobody here reads', 'br', gzipSync(ERROR)],
     ['that grows without measure', 'gzip', gzipSync(ERROR + ' '.repeat(2_000_000))],
     ['of another kind that is compressed', 'gzip', gzipSync('{"host":"10.0.0.7"}')],
-  ])('%s is not passed on', async (_what, coding, body) => {
+  ])('does not cross: %s', async (_what, coding, body) => {
     const watched = new WatchedBody(body);
     const headers = { 'content-type': 'application/json', 'content-encoding': coding };
     const error = await errorOf(answerTo({ status: 500, headers, body: watched }));
@@ -218,7 +212,7 @@ describe('an agent that answers an error', () => {
     expect(error.logDetail()).toBe(`status 500 from the agent, application/json, compressed (${coding})`);
   });
 
-  it('that never ends is not waited for beyond the time a visitor should wait', async () => {
+  it("that never ends is cut after the visitor's time", async () => {
     const world = new ChatWorld();
     const body = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }) };
     world.upstream.willAnswer(() => ({ status: 500, headers: { 'content-type': 'application/json' }, body }));
@@ -228,7 +222,7 @@ describe('an agent that answers an error', () => {
     expect(await error).toMatchObject({ code: 'upstream_error', upstreamStatus: 500 });
   });
 
-  it('of 256 KiB is read, and a longer one is not', async () => {
+  it('is read up to 256 KiB', async () => {
     const start = '{"jsonrpc":"2.0","error":{"m":"';
     const full = `${start}${'x'.repeat(262_144 - start.length - 3)}"}}`;
     const headers = { 'content-type': 'application/json' };
@@ -243,7 +237,7 @@ describe('an agent that answers an error', () => {
     expect(longer.ended).toBe(true);
   });
 
-  it('and breaks off is told as an error of the agent', async () => {
+  it('that breaks off is an error of the agent', async () => {
     const body = {
       async *[Symbol.asyncIterator]() {
         await Promise.resolve();
@@ -264,7 +258,7 @@ describe('an agent that answers an error', () => {
     [503, '0', { retryAfterMs: undefined }],
     [503, '-5', { retryAfterMs: undefined }],
     [503, undefined, { retryAfterMs: undefined }],
-  ])('(%i) with Retry-After %s says when to come back', async (status, retryAfter, expected) => {
+  ])('(%i) with Retry-After %s has the delay in seconds', async (status, retryAfter, expected) => {
     const answer = answerTo({ status, headers: { 'retry-after': retryAfter }, body: null });
     expect(await errorOf(answer)).toMatchObject(expected);
   });

@@ -15,7 +15,7 @@ function session(): RouteAuth {
 }
 
 describe('a chat request', () => {
-  it('goes to the agent and nowhere else, with the credential and an untouched body', async () => {
+  it('reaches the agent alone, with the credential and an unchanged body', async () => {
     const world = new ChatWorld();
     const body = new TextEncoder().encode(MESSAGE);
     const signal = new AbortController().signal;
@@ -42,7 +42,7 @@ describe('a chat request', () => {
     expect(world.upstream.requests[0]?.signal).toBe(signal);
   });
 
-  it("never carries the browser's own credentials", async () => {
+  it('carries no credential of the browser', async () => {
     const world = new ChatWorld();
     const headers = { authorization: 'Bearer theirs', cookie: 'sid=1', 'x-api-key': 'theirs', host: 'site.example' };
     await world.forwarder.forward(chatRequest(MESSAGE, { headers }), SERVICE, CHAT);
@@ -60,7 +60,7 @@ describe('a chat request', () => {
     expect(world.account.issued).toBe(0);
   });
 
-  it("is answered with the agent's status, allowed fields and very body", async () => {
+  it("returns the agent's status, allowed fields and exact body", async () => {
     const world = new ChatWorld();
     const body = new WatchedBody('data: {}\n\n');
     const headers = { 'content-type': 'text/event-stream', 'set-cookie': 'a=b', server: 'agent' };
@@ -77,7 +77,7 @@ describe('a chat request', () => {
     ]);
   });
 
-  it('without a configured agent names the field, before any token is fetched', async () => {
+  it('without a configured agent names the field before any token is fetched', async () => {
     const world = new ChatWorld({ agent: undefined });
     await expect(world.forwarder.forward(chatRequest(), SERVICE, CHAT)).rejects.toMatchObject({
       code: 'service_auth_failed',
@@ -87,7 +87,7 @@ describe('a chat request', () => {
     expect(world.account.issued).toBe(0);
   });
 
-  it('with a query that cannot cross is no route, and nobody is asked', async () => {
+  it('with an unsafe query is no route and causes no call', async () => {
     const world = new ChatWorld();
     const request = chatRequest(MESSAGE, { query: '?a#b' });
     await expect(world.forwarder.forward(request, SERVICE, CHAT)).rejects.toMatchObject({
@@ -107,8 +107,8 @@ describe('a chat request', () => {
   });
 });
 
-describe('the method policy stands before the agent:', () => {
-  it('a denied method is refused before any token is fetched', async () => {
+describe('the method policy of a chat request', () => {
+  it('rejects a denied method before any token is fetched', async () => {
     const world = new ChatWorld();
     const request = chatRequest('{"jsonrpc":"2.0","id":1,"method":"tasks/list"}');
     await expect(world.forwarder.forward(request, SERVICE, CHAT)).rejects.toMatchObject({
@@ -118,7 +118,7 @@ describe('the method policy stands before the agent:', () => {
     expect([world.account.issued, world.upstream.requests.length]).toEqual([0, 0]);
   });
 
-  it('a message that two readers may take for two is refused, and the agent never sees it', async () => {
+  it('rejects an ambiguous message before it reaches the agent', async () => {
     const world = new ChatWorld();
     const request = chatRequest('{"jsonrpc":"2.0","id":1,"method":"message/send","method":"tasks/list"}');
     await expect(world.forwarder.forward(request, SERVICE, CHAT)).rejects.toMatchObject({
@@ -130,14 +130,14 @@ describe('the method policy stands before the agent:', () => {
     expect([world.account.issued, world.upstream.requests]).toEqual([0, []]);
   });
 
-  it("a field twice deep inside a message is the agent's business", async () => {
+  it('ignores a repeated field deep inside a message', async () => {
     const world = new ChatWorld();
     const text = '{"method":"message/send","params":{"message":{"metadata":{"a":1,"a":2}}}}';
     expect((await world.forwarder.forward(chatRequest(text), SERVICE, CHAT)).status).toBe(200);
   });
 
   it.each(['GetExtendedAgentCard', 'tasks/list', 'acme/search'])(
-    'a policy that denies nothing lets %s cross with any parameters',
+    'that denies nothing lets %s cross with any parameters',
     async (method) => {
       const world = new ChatWorld();
       const request = chatRequest(`{"method":"${method}","params":[{"a":1,"a":2}]}`, {}, ALL.scrutiny);
@@ -150,7 +150,7 @@ describe('the method policy stands before the agent:', () => {
     ['a batch', '[{"method":"GetExtendedAgentCard"}]', -32600],
     ['two methods', '{"method":"tasks/get","method":"GetExtendedAgentCard"}', -32600],
     ['a method in another case', '{"method":"tasks/get","Method":"GetExtendedAgentCard"}', -32600],
-  ])('a policy that denies nothing refuses %s, which might hide an agent card', async (_what, text, rpcCode) => {
+  ])('that denies nothing rejects %s, which may hide an agent card', async (_what, text, rpcCode) => {
     const world = new ChatWorld();
     const request = chatRequest(text, {}, ALL.scrutiny);
     await expect(world.forwarder.forward(request, session(), ALL)).rejects.toMatchObject({
@@ -161,8 +161,8 @@ describe('the method policy stands before the agent:', () => {
   });
 });
 
-describe('when the agent refuses the credential', () => {
-  it('twice, the visitor is told which block to check, and there is no third try', async () => {
+describe('a credential rejected by the agent', () => {
+  it('twice is reported with its block, without a third attempt', async () => {
     const world = new ChatWorld();
     const bodies = [new WatchedBody('no'), new WatchedBody('no')];
     world.upstream.willAnswer(inTurn(...bodies.map((body) => ({ ...REFUSED, body }))));
@@ -177,7 +177,7 @@ describe('when the agent refuses the credential', () => {
     expect(bodies.map(({ ended }) => ended)).toEqual([true, true]);
   });
 
-  it('that is an API key, there is nothing to renew and the key is named', async () => {
+  it('that is an API key is reported and not renewed', async () => {
     const world = new ChatWorld({}, { strategy: '', hasServiceAccount: false });
     world.upstream.willAnswer(() => REFUSED);
     await expect(world.forwarder.forward(chatRequest(), SERVICE, CHAT)).rejects.toMatchObject({
@@ -192,7 +192,7 @@ describe('when the agent refuses the credential', () => {
   it.each([
     [401, "The agent rejected the user's token."],
     [403, 'The agent does not allow the signed-in user to do this.'],
-  ])("that is the user's own, the status stays (%i), and the text stays here", async (status, detail) => {
+  ])('of the user keeps its status (%i) without the text', async (status, detail) => {
     const world = new ChatWorld();
     world.upstream.willAnswer(() => ({ ...REFUSED, status, body: '{"error":"expired in tenant-7"}' }));
     await expect(world.forwarder.forward(chatRequest(), session(), ALL)).rejects.toMatchObject({
@@ -203,7 +203,7 @@ describe('when the agent refuses the credential', () => {
     expect(world.upstream.requests).toHaveLength(1);
   });
 
-  it('with 403 nothing is renewed, and the visitor is told which block to check', async () => {
+  it('with 403 is reported with its block and not renewed', async () => {
     const world = new ChatWorld();
     world.upstream.willAnswer(() => ({ ...REFUSED, status: 403 }));
     await expect(world.forwarder.forward(chatRequest(), SERVICE, CHAT)).rejects.toMatchObject({

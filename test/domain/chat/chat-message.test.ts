@@ -86,7 +86,7 @@ describe('a member that readers act upon', () => {
     expect(fault(wrap(`"${member}":null,"${member}":null`))).toEqual([rpcCode, twice(member)]);
   });
 
-  it.each(MEMBERS)('of $level is taken in its own spelling and in no other: $member', ({ member, rpcCode, wrap }) => {
+  it.each(MEMBERS)('of $level is recognized in its own spelling only: $member', ({ member, rpcCode, wrap }) => {
     const own = wrap(`"${member}":null`);
     if (member === 'method') expect(fault(own)?.[1]).toBe('The request has no "method", or one that is not a string.');
     else if (!own.startsWith('{"x"')) expect(fault(own)).toBeUndefined();
@@ -103,7 +103,7 @@ describe('a member that readers act upon', () => {
     ['historyLength', 'history_length', (more: string) => rpc(`{${more}}`)],
     ['acceptedOutputModes', 'accepted_output_modes', (more: string) => rpc(`{"configuration":{${more}}}`)],
     ['message', 'request', (more: string) => rpc(`{${more}}`)],
-  ])('%s may be spelled %s, but not both in one message', (member, twin, wrap) => {
+  ])('may be spelled "%s" or "%s", but not both in one message', (member, twin, wrap) => {
     expect(fault(wrap(`"${twin}":null`))).toBeUndefined();
     expect(fault(wrap(`"${member}":null,"${twin}":null`))).toEqual([-32602, twice(member)]);
     expect(fault(wrap(`"${twin}":null,"${member}":null`))).toEqual([-32602, twice(member)]);
@@ -114,7 +114,7 @@ describe('a member that readers act upon', () => {
     expect(fault(rpc(`{${name}:{"configuration":{}}}`))).toEqual([-32602, resembles('__proto__')]);
   });
 
-  it.each(['[]', '"{}"', '1', 'true', 'false', '[{}]'])('that is an object is not %s', (value) => {
+  it.each(['[]', '"{}"', '1', 'true', 'false', '[{}]'])('that must be an object is not %s', (value) => {
     expect(fault(rpc(value))).toEqual([-32602, noObject('params')]);
     expect(fault(rpc(`{"message":${value}}`))).toEqual([-32602, noObject('message')]);
     expect(fault(rpc(`{"request":${value}}`))).toEqual([-32602, noObject('message')]);
@@ -127,13 +127,13 @@ describe('a member that readers act upon', () => {
     expect(fault('{"method":"GetTask"}')).toBeUndefined();
   });
 
-  it('is judged wherever it stands, also behind what is not', () => {
+  it('is checked at any place, also after unchecked ones', () => {
     const text = rpc('{"x":[{"message":{"a":1,"a":2}}],"message":{"parts":[{"text":"}{"}],"taskId":"1","taskId":"2"}}');
     expect(fault(text)).toEqual([-32602, twice('taskId')]);
   });
 });
 
-describe('what is not judged', () => {
+describe('an unchecked text', () => {
   it.each([
     ['names that no reader knows', rpc('{"x":1,"X":2,"x":3,"method":"ListTasks","jsonrpc":[]}')],
     ['an extension URI', rpc('{"message":{"metadata":{"https://example.com/ext/v1":{"a":1,"A":2}}}}')],
@@ -155,7 +155,7 @@ describe('what is not judged', () => {
   });
 
   it.each(['[]', '"x"', '{"Message":{}}', '{"message":1,"message":2}'])(
-    'under a policy that denies nothing: the parameters %s',
+    'crosses under a policy that denies nothing: the parameters %s',
     (params) => {
       expect(fault(rpc(params), 'method')).toBeUndefined();
       expect(fault(rpc(params, ',"Params":1,"ID":2'), 'method')).toBeUndefined();
@@ -167,24 +167,24 @@ describe('a webhook in a message', () => {
   const NAMES = ['pushNotification', 'pushNotificationConfig', 'taskPushNotificationConfig'];
   const TWINS = ['push_notification', 'push_notification_config', 'task_push_notification_config'];
 
-  it.each([...NAMES, ...TWINS])('is found as %s, whatever its value is', (name) => {
+  it.each([...NAMES, ...TWINS])('is found as %s with any value', (name) => {
     for (const value of ['{"url":"https://a.example"}', '{}', '[]', '"x"', 'false', '0']) {
       expect(read(rpc(`{"configuration":{"${name}":${value}}}`)).hasPushConfiguration, value).toBe(true);
       expect(read(rpc(`{"${name}":${value}}`)).hasPushConfiguration, value).toBe(true);
     }
   });
 
-  it('is found under a name that a later version might give it', () => {
+  it('is found under a likely later name', () => {
     expect(read(rpc('{"configuration":{"pushNotificationConfigs":[{}]}}')).hasPushConfiguration).toBe(true);
   });
 
-  it('is none when it is null, as clients write what they leave out', () => {
+  it('is absent when null', () => {
     for (const name of [...NAMES, ...TWINS]) {
       expect(read(rpc(`{"configuration":{"${name}": null}}`))).toMatchObject({ hasPushConfiguration: false });
     }
   });
 
-  it('is none in metadata, in a part or in a message', () => {
+  it('is not found in metadata, a part or a message', () => {
     const hook = '{"pushNotificationConfig":{"url":"https://a.example"}}';
     for (const params of [`{"metadata":${hook}}`, `{"message":${hook}}`, `{"message":{"parts":[{"data":${hook}}]}}`]) {
       expect(read(rpc(params)).hasPushConfiguration).toBe(false);
@@ -201,7 +201,7 @@ describe('the id of a request', () => {
     ['"\\u00e9 \\n"', '"\\u00e9 \\n"'],
     ['"é\u2028"', '"é\u2028"'],
     ['null', 'null'],
-  ])('is given as the client wrote it: %s', (written, id) => {
+  ])('is kept as written: %s', (written, id) => {
     expect(read(`{"method":"GetTask","id": ${written} }`)).toEqual({
       id,
       method: 'GetTask',
@@ -209,7 +209,7 @@ describe('the id of a request', () => {
     });
   });
 
-  it('may have 256 characters, however they are written', () => {
+  it('has at most 256 characters', () => {
     const id = `"${'\\u0069'.repeat(256)}"`;
     expect(read(`{"method":"GetTask","id":${id}}`)).toEqual({ id, method: 'GetTask', hasPushConfiguration: false });
   });
@@ -224,7 +224,7 @@ describe('the id of a request', () => {
     });
   });
 
-  it('is known of a message with a fault, wherever it stands', () => {
+  it('is known for a message with a fault at any place', () => {
     expect(read('{"params":[],"method":"SendMessage","id":"late"}').id).toBe('"late"');
     expect(read('{"id":"early","method":7}').id).toBe('"early"');
   });
@@ -237,11 +237,11 @@ describe('the method of a request', () => {
     expect(read(text, 'method')).toEqual({ id: '1', method: '', hasPushConfiguration: false });
   });
 
-  it('that is too long to be one is empty', () => {
+  it('that is too long is empty', () => {
     expect(read(`{"method":"${'m'.repeat(1_000)}"}`)).toMatchObject({ method: '' });
   });
 
-  it('is judged under every policy', () => {
+  it('is checked under every policy', () => {
     for (const scrutiny of ['policy', 'method'] as const) {
       expect(fault('{"method":"GetTask","method":"GetTask"}', scrutiny)).toEqual([-32600, twice('method')]);
       expect(fault('{"method":"GetTask","METHOD":"x"}', scrutiny)).toEqual([-32600, resembles('method')]);
@@ -284,7 +284,7 @@ describe('a text that is not one message', () => {
     }
   });
 
-  it('is nested too deep, and the code says where', () => {
+  it('is nested too deep, with the code of its place', () => {
     const deep = '['.repeat(1_001) + ']'.repeat(1_001);
     const detail = 'The message is nested deeper than 1000 levels.';
     expect(read(`{"id":5,"x":${deep}}`)).toMatchObject({ id: '5', fault: { rpcCode: -32600, detail } });
@@ -292,7 +292,7 @@ describe('a text that is not one message', () => {
     expect(fault(`{"method":"GetTask","params":${deep}}`, 'method')).toEqual([-32600, detail]);
   });
 
-  it('has more members than any message, or a name longer than any', () => {
+  it('has too many members or too long a name', () => {
     const many = Array.from({ length: 1_001 }, (_, index) => `"k${String(index)}":0`).join(',');
     const detail = 'The message has too many members, or one with a name that is too long.';
     expect(fault(rpc(`{${many}}`))).toEqual([-32602, detail]);
@@ -304,7 +304,7 @@ describe('a text that is not one message', () => {
 describe('a message of the HTTP+JSON binding', () => {
   const readBody = (text: string): ChatMessage => readHttpJsonMessage(encoder.encode(text));
 
-  it('is judged as the parameters of JSON-RPC are', () => {
+  it('is checked like the parameters of JSON-RPC', () => {
     expect(readBody('{"message":{"messageId":"1"},"configuration":{"blocking":true}}')).toEqual({
       id: 'null',
       method: '',
@@ -316,8 +316,8 @@ describe('a message of the HTTP+JSON binding', () => {
   });
 });
 
-describe('whatever text comes,', () => {
-  it('reading it throws nothing, and what has no fault is read as the engine reads it', () => {
+describe('any text', () => {
+  it('is read without an exception, and without a fault as the engine reads it', () => {
     const name = fc.constantFrom(
       'method',
       'params',

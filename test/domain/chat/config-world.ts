@@ -12,7 +12,7 @@ import { FakeDeadlines } from '../upstream/fake-deadlines.js';
 
 export const CARD = {
   name: 'Agent',
-  url: 'https://agent.internal/a2a',
+  url: 'https://agent.internal/v1/a2a',
   capabilities: { streaming: true, pushNotifications: true },
 };
 export const ENTRANCE: ChatEndpoint = {
@@ -23,6 +23,15 @@ export const ENTRANCE: ChatEndpoint = {
 };
 /** Below the agent. */
 export const NEAR = '/v1/a2a/.well-known/agent-card.json';
+/** Every address of `/v1/a2a/`, nearest first. */
+export const ADDRESSES = [
+  NEAR,
+  '/v1/a2a/.well-known/agent.json',
+  '/.well-known/a2a/agent-card.json',
+  '/v1/.well-known/agent-card.json',
+  '/.well-known/agent-card.json',
+  '/.well-known/agent.json',
+];
 /** At the root of the agent's host. */
 export const FAR = '/.well-known/agent-card.json';
 export const NOT_FOUND: HttpResponse = { status: 404, headers: {}, body: 'no' };
@@ -51,6 +60,7 @@ export class ConfigWorld extends BrokerWorld {
       agent: { origin: 'https://agent.example', path: '/v1/a2a/' },
       cardAddress: undefined,
       mediaOrigins: [],
+      telemetry: this.telemetry,
       directory: {
         project: ({ credential }) => {
           this.asked.push(credential);
@@ -70,6 +80,16 @@ export class ConfigWorld extends BrokerWorld {
 
   read(version = '', auth: Parameters<ChatConfig['record']>[2] = SERVICE): Promise<ChatConfigRecord> {
     return this.config.record(version, REQUEST, auth, ENTRANCE);
+  }
+
+  /** The card alone, as third-party clients read it: it fails where there is none. */
+  card(version = '', auth: Parameters<typeof this.read>[1] = SERVICE): Promise<ChatConfigRecord['agentCard']> {
+    return this.config.agentCard(version, REQUEST, auth, ENTRANCE);
+  }
+
+  /** Requests to the nearest address: one for each search, and for each later one that finds the card there again. */
+  get near(): readonly UpstreamRequest[] {
+    return this.upstream.requests.filter(({ path }) => path === NEAR);
   }
 
   get paths(): string[] {

@@ -16,7 +16,7 @@ describe('a chat request', () => {
     '{"jsonrpc":"2.0","id":1,"method":"agent/getAuthenticatedExtendedCard"}',
     '{"jsonrpc":"2.0","id":1,"method":"agent\\/getAuthenticatedExtendedCard"}',
     '{"jsonrpc":"2.0","id":1,"method":"GetExtended\\u0041gentCard"}',
-  ])('asks for the extended card by %s', (text) => {
+  ])('requests the extended card by %s', (text) => {
     expect(asks(text)).toBe(true);
   });
 
@@ -24,12 +24,12 @@ describe('a chat request', () => {
     '{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":"GetExtendedAgentCard"}',
     '{"jsonrpc":"2.0","id":1,"method":7,"params":"GetExtendedAgentCard"}',
     '{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"method":"GetExtendedAgentCard"}}',
-  ])('does not ask for it by %s', (text) => {
+  ])('does not request it by %s', (text) => {
     expect(asks(text)).toBe(false);
   });
 });
 
-describe('the extended card in an answer', () => {
+describe('the extended card in a response', () => {
   const reply = { jsonrpc: '2.0', id: 7, result: CARD };
   const answer = (body: unknown, headers: HttpResponse['headers'] = {}): HttpResponse => ({
     status: 200,
@@ -37,7 +37,7 @@ describe('the extended card in an answer', () => {
     body: new WatchedBody(typeof body === 'string' ? body : JSON.stringify(body)),
   });
 
-  it('leads to the site, and the answer has no length or tag of the agent', async () => {
+  it('leads to the site, without length or tag of the agent', async () => {
     const headers = { 'content-length': '7', etag: '"1"', 'cache-control': 'no-store' };
     const response = await rewriteExtendedCard(answer(reply, headers), { url: SITE });
     expect({ ...response, body: JSON.parse(response.body as string) as unknown }).toEqual({
@@ -47,12 +47,12 @@ describe('the extended card in an answer', () => {
     });
   });
 
-  it('is an error of the agent where it has one, word by word', async () => {
+  it('is an unchanged error of the agent', async () => {
     const text = '{ "jsonrpc": "2.0", "id": 7, "error": { "code": -32007 } }';
     expect((await rewriteExtendedCard(answer(text, { 'content-length': '1' }), { url: SITE })).body).toBe(text);
   });
 
-  it('is not looked for in a refusal', async () => {
+  it('is not searched in an error status', async () => {
     const refusal = { ...answer('not for you'), status: 403 };
     expect(await rewriteExtendedCard(refusal, { url: SITE })).toBe(refusal);
   });
@@ -71,7 +71,7 @@ describe('the extended card in an answer', () => {
       {},
     ],
     ['longer than 1 MiB', { ...reply, result: { ...CARD, x: 'x'.repeat(1_048_576) } }, {}],
-  ])('is not passed on when the answer is %s', async (_what, body, headers) => {
+  ])('does not cross when the response is %s', async (_what, body, headers) => {
     await expect(rewriteExtendedCard(answer(body, headers), { url: SITE })).rejects.toMatchObject({
       name: 'UpstreamError',
       code: 'upstream_invalid_response',

@@ -4,7 +4,7 @@ import { AGENT, bodyOf, CARD, HttpJsonWorld, MESSAGE } from './http-json-world.j
 import { SERVICE } from '../credentials/broker-fixture.js';
 
 describe('a call of the HTTP+JSON binding', () => {
-  it('goes to the interface the card names, with the credential and an untouched body', async () => {
+  it("reaches the card's interface with the credential and an unchanged body", async () => {
     const world = new HttpJsonWorld();
     const body = { ...bodyOf(MESSAGE), type: 'application/a2a+json' };
     const { signal } = new AbortController();
@@ -29,13 +29,13 @@ describe('a call of the HTTP+JSON binding', () => {
     expect(world.upstream.requests[0]?.body).toBe(body.bytes);
   });
 
-  it('without a body has none at the agent either', async () => {
+  it('without a body has none at the agent', async () => {
     const world = new HttpJsonWorld();
     await world.ask('GET', '/tasks/7');
     expect(world.upstream.requests).toMatchObject([{ method: 'GET', path: '/rest/tasks/7', body: null }]);
   });
 
-  it("is answered with the agent's status, allowed fields and very body", async () => {
+  it("returns the agent's status, allowed fields and exact body", async () => {
     const world = new HttpJsonWorld();
     const headers = { 'content-type': 'application/json', 'set-cookie': 'a=b', server: 'agent' };
     expect(await world.answered({ status: 404, headers, body: '{"error":{}}' })).toEqual({
@@ -46,7 +46,7 @@ describe('a call of the HTTP+JSON binding', () => {
   });
 
   it.each(['', '?', '?pageSize=5&pageToken=a&pageToken=b', '?q=%2e%2e/%00', '?a?b', '?//elsewhere.example/@x'])(
-    'has its query %j at the agent as it came',
+    'keeps its query %j',
     async (query) => {
       const world = new HttpJsonWorld();
       await world.ask('GET', '/tasks/7', { head: { query } });
@@ -55,7 +55,7 @@ describe('a call of the HTTP+JSON binding', () => {
   );
 
   it.each(['?a#b', '?a b', '?a\r\nhost: elsewhere.example', '?\u0000', '?\u00fc', 'a=1', '/../admin', '#a', '.7'])(
-    'with the query %j is no route: no credential is made for it, and nothing leaves',
+    'with the query %j is no route and causes no call',
     async (query) => {
       const world = new HttpJsonWorld();
       await expect(world.ask('GET', '/tasks/7', { head: { query } })).rejects.toMatchObject({
@@ -67,7 +67,7 @@ describe('a call of the HTTP+JSON binding', () => {
     },
   );
 
-  it('without a configured agent names the field, before any token is fetched', async () => {
+  it('without a configured agent names the field before any token is fetched', async () => {
     const world = new HttpJsonWorld({ agent: undefined });
     await expect(world.ask('GET', '/tasks/7')).rejects.toMatchObject({
       code: 'service_auth_failed',
@@ -88,7 +88,7 @@ describe('a call of the HTTP+JSON binding', () => {
   });
 });
 
-describe('the interface a call goes to', () => {
+describe('the interface of a call', () => {
   const NEW = { url: `${AGENT}/new`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' };
   const OLD = { url: `${AGENT}/old`, protocolBinding: 'HTTP+JSON', protocolVersion: '0.3' };
   const LISTED = { url: `${AGENT}/listed`, transport: 'HTTP+JSON' };
@@ -102,7 +102,7 @@ describe('the interface a call goes to', () => {
     ['of v1.0 only', { supportedInterfaces: [NEW] }, '/new', '/new'],
     ['of v0.3 only', { additionalInterfaces: [LISTED] }, '/listed', '/listed'],
     ['that says no version', { supportedInterfaces: [{ ...OLD, protocolVersion: undefined }, NEW] }, '/old', '/old'],
-  ])('is the one of its generation, if the agent has one: %s', async (_what, fields, current, legacy) => {
+  ])('is the one of its version: %s', async (_what, fields, current, legacy) => {
     const world = new HttpJsonWorld();
     world.card = { name: 'Agent', ...fields };
     await world.ask('GET', '/tasks/7');
@@ -116,7 +116,7 @@ describe('the interface a call goes to', () => {
     [`${AGENT}/a/b//`, '/a/b/tasks/7'],
     [`${AGENT}//a/?tenant=1#part`, '//a/tasks/7'],
     ['https://AGENT.internal:443/a', '/a/tasks/7'],
-  ])('at %s has the call at %s', async (url, path) => {
+  ])('at %s puts the call at %s', async (url, path) => {
     const world = new HttpJsonWorld();
     world.card = { name: 'Agent', supportedInterfaces: [{ ...NEW, url }] };
     await world.ask('GET', '/tasks/7');
@@ -130,7 +130,7 @@ describe('the interface a call goes to', () => {
     ['without an address', { supportedInterfaces: [{ ...NEW, url: undefined }] }],
     ['that is no object', { supportedInterfaces: [null, 7, 'HTTP+JSON'], additionalInterfaces: 'HTTP+JSON' }],
     ['at all', {}],
-  ])('must be there: an agent with none but one %s gets no call', async (_what, fields) => {
+  ])('is required: %s', async (_what, fields) => {
     const world = new HttpJsonWorld();
     world.card = { name: 'Agent', ...fields };
     await expect(world.ask('GET', '/tasks/7')).rejects.toMatchObject({
@@ -147,7 +147,7 @@ describe('the interface a call goes to', () => {
 describe('the method policy of the HTTP+JSON binding', () => {
   const REFUSED = { code: 'body_invalid', rpcCode: -32602 };
 
-  it('refuses a denied method before its body is read, and before any token is fetched', async () => {
+  it('rejects a denied method before its body is read and any token fetched', async () => {
     const world = new HttpJsonWorld();
     const body = bodyOf('{');
     await expect(world.ask('POST', '/tasks/7/pushNotificationConfigs', { body })).rejects.toMatchObject({
@@ -157,11 +157,11 @@ describe('the method policy of the HTTP+JSON binding', () => {
     expect([world.account.issued, world.cardsAsked]).toEqual([0, []]);
   });
 
-  it('refuses an HTTP method the path does not have', async () => {
+  it('rejects an HTTP method unknown to the path', async () => {
     await expect(new HttpJsonWorld().ask('DELETE', '/tasks/7')).rejects.toMatchObject({ code: 'method_denied' });
   });
 
-  it('refuses a message that registers a webhook', async () => {
+  it('rejects a message that registers a webhook', async () => {
     const body = bodyOf('{"configuration":{"pushNotificationConfig":{"url":"https://attacker.example"}}}');
     await expect(new HttpJsonWorld().ask('POST', '/message:send', { body })).rejects.toMatchObject({
       code: 'method_denied',
@@ -178,18 +178,18 @@ describe('the method policy of the HTTP+JSON binding', () => {
     '{"message":{},"request":{}}',
     '{"message":{"taskId":"1","task_id":"2"}}',
     '{"configuration":{"blocking":true,"blocking":false}}',
-  ])('refuses the body %s, for nobody knows what the agent would read', async (text) => {
+  ])('rejects the ambiguous body %s', async (text) => {
     const world = new HttpJsonWorld();
     await expect(world.ask('POST', '/message:send', { body: bodyOf(text) })).rejects.toMatchObject(REFUSED);
     expect(world.upstream.requests).toEqual([]);
   });
 
-  it('leaves what lies deeper to the agent', async () => {
+  it('does not check deeper levels', async () => {
     const body = bodyOf('{"message":{"metadata":{"a":1,"a":2}}}');
     expect((await new HttpJsonWorld().ask('POST', '/message:send', { body })).status).toBe(200);
   });
 
-  it('that is open looks into no body', async () => {
+  it('checks no body when it denies nothing', async () => {
     const body = bodyOf('not json');
     expect((await new HttpJsonWorld().ask('POST', '/message:send', { body, policy: 'all' })).status).toBe(200);
   });
@@ -204,7 +204,7 @@ describe('an extended card of the HTTP+JSON binding', () => {
   const card = (world: HttpJsonWorld, path = '/extendedAgentCard') => world.ask('GET', path, { policy: 'all' });
 
   it.each(['/extendedAgentCard', '/v1/card'])(
-    'by %s leads to the site, and has no length or tag of the agent',
+    'by %s leads to the site, without length or tag of the agent',
     async (path) => {
       const world = new HttpJsonWorld();
       const headers = { ...JSON_TYPE, 'content-length': '7', etag: '"1"' };
@@ -229,7 +229,7 @@ describe('an extended card of the HTTP+JSON binding', () => {
     },
   );
 
-  it('promises no interface on another host', async () => {
+  it('lists no interface on another host', async () => {
     const world = new HttpJsonWorld();
     const elsewhere = { url: 'https://elsewhere.example', protocolBinding: 'HTTP+JSON' };
     const extended = { ...CARD, supportedInterfaces: [{ url: AGENT, protocolBinding: 'JSONRPC' }, elsewhere] };
@@ -243,7 +243,7 @@ describe('an extended card of the HTTP+JSON binding', () => {
     ['nothing', '', {}],
     ['compressed', JSON.stringify(CARD), { 'content-encoding': 'gzip' }],
     ['longer than 1 MiB', JSON.stringify({ ...CARD, x: 'x'.repeat(1_048_576) }), {}],
-  ])('that is %s is not passed on', async (_what, body, headers) => {
+  ])('does not cross when it is %s', async (_what, body, headers) => {
     const world = new HttpJsonWorld();
     world.upstream.willAnswer(() => ({
       status: 200,
@@ -256,13 +256,13 @@ describe('an extended card of the HTTP+JSON binding', () => {
     });
   });
 
-  it('that the agent refuses is refused in its own JSON', async () => {
+  it('rejected by the agent keeps its JSON', async () => {
     const world = new HttpJsonWorld();
     world.upstream.willAnswer(() => ({ status: 404, headers: JSON_TYPE, body: '{"error":"none"}' }));
     expect(await card(world)).toMatchObject({ status: 404, body: '{"error":"none"}' });
   });
 
-  it('is not looked for in other answers', async () => {
+  it('is not searched in other responses', async () => {
     expect(await new HttpJsonWorld().answered({ status: 200, headers: JSON_TYPE, body: 'a task' })).toMatchObject({
       body: 'a task',
     });

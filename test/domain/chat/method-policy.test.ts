@@ -34,16 +34,16 @@ function refusal(policy: MethodPolicy, method: string, message: ChatMessage | un
 describe('the policy "chat"', () => {
   const policy = new MethodPolicy('chat');
 
-  it('depends on everything that says what a message does', () => {
+  it("depends on all members that define a message's effect", () => {
     expect(policy.scrutiny).toBe('policy');
   });
 
-  it.each(CHAT)('lets %s cross, which is also %s', (old, current) => {
+  it.each(CHAT)('allows %s, alias %s', (old, current) => {
     expect([policy.allows(old), policy.allows(current)]).toEqual([true, true]);
     expect([refusal(policy, old), refusal(policy, current)]).toEqual([undefined, undefined]);
   });
 
-  it.each(OTHERS)('refuses %s, which is also %s, with %i', (old, current, rpcCode) => {
+  it.each(OTHERS)('rejects %s, alias %s, with %i', (old, current, rpcCode) => {
     for (const method of [old, current]) {
       expect(policy.allows(method)).toBe(false);
       expect(refusal(policy, method)).toMatchObject({
@@ -66,11 +66,11 @@ describe('the policy "chat"', () => {
     'rpc.discover',
     'constructor',
     '__proto__',
-  ])('refuses "%s", which it does not know', (method) => {
+  ])('rejects the unknown "%s"', (method) => {
     expect(refusal(policy, method)).toMatchObject({ code: 'method_denied', rpcCode: -32601 });
   });
 
-  it.each(['message/send', 'SendStreamingMessage'])('refuses a %s that registers a webhook', (method) => {
+  it.each(['message/send', 'SendStreamingMessage'])('rejects a %s that registers a webhook', (method) => {
     expect(refusal(policy, method, { ...QUIET, hasPushConfiguration: true })).toMatchObject({
       code: 'method_denied',
       rpcCode: -32003,
@@ -78,12 +78,12 @@ describe('the policy "chat"', () => {
     });
   });
 
-  it('refuses a message with a fault before it looks at the method', () => {
+  it('rejects a message with a fault before its method', () => {
     const fault = new RequestError('body_invalid', { detail: 'There are two.', rpcCode: -32600 });
     expect(refusal(policy, 'tasks/list', { ...QUIET, fault })).toBe(fault);
   });
 
-  it('lets a call without a body cross', () => {
+  it('allows a call without a body', () => {
     expect(() => policy.check('tasks/cancel', undefined)).not.toThrow();
   });
 });
@@ -91,7 +91,7 @@ describe('the policy "chat"', () => {
 describe('the policy "all"', () => {
   const policy = new MethodPolicy('all');
 
-  it('lets every method cross and depends on nothing else', () => {
+  it('allows every method and reads nothing else', () => {
     expect(policy.scrutiny).toBe('method');
     for (const method of ['tasks/list', 'ListTasks', 'anything']) {
       expect(policy.allows(method)).toBe(true);
@@ -101,7 +101,7 @@ describe('the policy "all"', () => {
 });
 
 describe('a list of methods', () => {
-  it('stands for both spellings, whichever one it uses', () => {
+  it('covers both spellings of each entry', () => {
     const policy = new MethodPolicy(['message/send', 'ListTasks']);
     expect(['message/send', 'SendMessage', 'tasks/list', 'ListTasks'].map((method) => policy.allows(method))).toEqual([
       true,
@@ -115,7 +115,7 @@ describe('a list of methods', () => {
 
   const spellings = [...CHAT, ...OTHERS].map(([old, current]) => [old, current] as const);
 
-  it.each(spellings)('has %s where it has %s, and the other way round', (old, current) => {
+  it.each(spellings)('has %s when it has %s, and the reverse', (old, current) => {
     expect([new MethodPolicy([old]).allows(current), new MethodPolicy([current]).allows(old)]).toEqual([true, true]);
   });
 
@@ -124,11 +124,11 @@ describe('a list of methods', () => {
     expect([policy.allows('acme/search'), policy.allows('SendMessage')]).toEqual([true, false]);
   });
 
-  it('that is empty lets nothing cross', () => {
+  it('that is empty allows nothing', () => {
     expect(refusal(new MethodPolicy([]), 'message/send')).toMatchObject({ code: 'method_denied' });
   });
 
-  it('with push configuration in it lets a message register a webhook', () => {
+  it('with push configuration allows a message with a webhook', () => {
     const policy = new MethodPolicy(['message/send', 'tasks/pushNotificationConfig/set']);
     expect(refusal(policy, 'message/send', { ...QUIET, hasPushConfiguration: true })).toBeUndefined();
   });

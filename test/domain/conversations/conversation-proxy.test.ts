@@ -48,7 +48,7 @@ class ProxyWorld extends BrokerWorld {
 
 describe('a request for conversation records', () => {
   it.each(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'])(
-    '%s crosses as it is, body and all, unread',
+    'crosses unread with its body: %s',
     async (method) => {
       const world = new ProxyWorld();
       const body = new WatchedBody('one', 'two');
@@ -89,14 +89,14 @@ describe('a request for conversation records', () => {
     },
   );
 
-  it('has the length of what is sent, not of what once was', async () => {
+  it('has the length of the sent body', async () => {
     const world = new ProxyWorld();
     await world.forward({ method: 'POST', headers: { 'content-length': '999' }, body: '{"written":"anew"}' });
     await world.forward({ method: 'DELETE', headers: { 'content-length': '999' }, body: null });
     expect(world.upstream.requests.map(({ headers }) => headers['content-length'])).toEqual([undefined, undefined]);
   });
 
-  it('is answered with the very stream of the platform, and kept nowhere', async () => {
+  it("returns the platform's own stream, not a copy", async () => {
     const world = new ProxyWorld();
     const body = new WatchedBody('a', 'b');
     const headers = {
@@ -121,7 +121,7 @@ describe('a request for conversation records', () => {
     expect(Object.keys(response.headers)).toHaveLength(4);
   });
 
-  it("goes where the site's own path says", async () => {
+  it('uses the path of the site', async () => {
     const world = new ProxyWorld({
       paths: { ...API.paths, conversations: '/v2/{projectId}/{path}' },
       endpoint: { origin: 'https://p.example', path: '/base/' },
@@ -142,7 +142,7 @@ describe('a request for conversation records', () => {
     if (record === null) expect(world.source.queries).toEqual([]);
   });
 
-  it.each(['?a#b', '?a b', '?\r\nHost: x', '?ü', 'a'])('with the query %j goes nowhere', async (query) => {
+  it.each(['?a#b', '?a b', '?\r\nHost: x', '?ü', 'a'])('with the query %j causes no call', async (query) => {
     const world = new ProxyWorld();
     await expect(world.forward({ query })).rejects.toMatchObject({ code: 'not_found' });
     expect(world.upstream.requests).toEqual([]);
@@ -158,7 +158,7 @@ describe('a request for conversation records', () => {
     expect(world.upstream.requests).toEqual([]);
   });
 
-  it('for a WebSocket is refused with a reason, and any other offer is ignored', async () => {
+  it('to open a WebSocket is rejected with a reason; other upgrades are ignored', async () => {
     const world = new ProxyWorld();
     await expect(world.forward({ headers: { connection: 'Upgrade', upgrade: 'WebSocket' } })).rejects.toMatchObject({
       code: 'upgrade_unsupported',
@@ -170,13 +170,13 @@ describe('a request for conversation records', () => {
     expect(world.upstream.requests[0]?.headers).not.toHaveProperty('upgrade');
   });
 
-  it.each(['TRACE', 'TRACK', 'CONNECT', 'trace'])('is none by %s, which would give the credential away', (method) => {
+  it.each(['TRACE', 'TRACK', 'CONNECT', 'trace'])('by %s is rejected, as it would echo the credential', (method) => {
     expect(isForwardedMethod(method)).toBe(false);
   });
 });
 
-describe("the platform's answer to it", () => {
-  it.each([301, 302, 303, 307, 308])('is no redirect (%i)', async (status) => {
+describe("the platform's response to it", () => {
+  it.each([301, 302, 303, 307, 308])('is never a redirect (%i)', async (status) => {
     const world = new ProxyWorld();
     const body = new WatchedBody('moved');
     world.upstream.willAnswer(() => ({ status, headers: { location: 'https://evil.example' }, body }));
@@ -184,14 +184,14 @@ describe("the platform's answer to it", () => {
     expect([world.upstream.requests.length, body.ended]).toEqual([1, true]);
   });
 
-  it.each([304, 401, 403, 404, 409, 429])('passes with %i, and nothing is sent again', async (status) => {
+  it.each([304, 401, 403, 404, 409, 429])('crosses with %i, without a retry', async (status) => {
     const world = new ProxyWorld();
     world.upstream.willAnswer(() => ({ status, headers: { 'content-type': 'application/json' }, body: '{}' }));
     expect((await world.forward({ method: 'POST', body: '{}' })).status).toBe(status);
     expect(world.upstream.requests).toHaveLength(1);
   });
 
-  it('keeps its status when it is an error of the platform, and loses its body', async () => {
+  it('with an error keeps its status without its body', async () => {
     const world = new ProxyWorld();
     const body = new WatchedBody('stack trace');
     world.upstream.willAnswer(() => ({ status: 503, headers: { 'retry-after': '7' }, body }));
@@ -203,7 +203,7 @@ describe("the platform's answer to it", () => {
     expect([world.upstream.requests.length, body.ended]).toEqual([1, true]);
   });
 
-  it('that never comes is an error, and nothing is sent again', async () => {
+  it('that never begins is an error, without a retry', async () => {
     const world = new ProxyWorld();
     world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'reset', detail: 'socket hang up' }));
     await expect(world.forward()).rejects.toMatchObject({ code: 'upstream_unreachable' });

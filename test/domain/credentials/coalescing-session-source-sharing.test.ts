@@ -5,7 +5,7 @@ import type { SessionToken } from '../../../src/ports/session-token-source.js';
 import { RotatingSessions } from './rotating-sessions.js';
 import { request, SessionWorld } from './session-fixture.js';
 
-describe('different users never share:', () => {
+describe('different users', () => {
   const pairs: Readonly<Record<string, readonly [HeaderFields, HeaderFields]>> = {
     'another session cookie': [{ cookie: 'sid=anna' }, { cookie: 'sid=bert' }],
     'another chunk of it': [{ cookie: 'sid.0=x; sid.1=anna' }, { cookie: 'sid.0=x; sid.1=bert' }],
@@ -24,25 +24,25 @@ describe('different users never share:', () => {
     'a cookie whose name only begins alike': [{ cookie: 'sid-old=x' }, { cookie: 'sid-old=x' }],
     'no cookie': [{}, {}],
   };
-  it.each(Object.entries(pairs))('asks for each of two requests with %s', async (_name, [anna, bert]) => {
+  it.each(Object.entries(pairs))('cause one call each with %s', async (_name, [anna, bert]) => {
     const world = new SessionWorld();
     expect(await Promise.all([world.get(anna), world.get(bert)])).toEqual(['token-1', 'token-2']);
     expect(await world.get(bert)).not.toBe('token-1');
   });
 
-  it('every request that is given a token says so, also when it shares the token of another', async () => {
+  it('each register their token for redaction, also a shared one', async () => {
     const world = new SessionWorld();
     await Promise.all([world.get('sid=x'), world.get('sid=x'), world.get('sid=y')]);
     await world.get('sid=x');
     expect(world.hidden.sort()).toEqual(['token-1', 'token-1', 'token-1', 'token-2']);
   });
 
-  it('a source that does not say which cookies tell users apart is asked for every request', async () => {
+  it('are not joined for a source without session cookies', async () => {
     const world = new SessionWorld([]);
     expect(await Promise.all([world.get('sid=x'), world.get('sid=x')])).toEqual(['token-1', 'token-2']);
   });
 
-  it('whatever the order and the timing, everyone gets his own token and nobody is signed out', async () => {
+  it('each receive their own token and stay signed in, in any order and timing', async () => {
     const users = ['anna', 'bert', 'cleo'];
     const visit = fc.record({ user: fc.constantFrom(...users), stale: fc.boolean() });
     const step = fc.record({
@@ -72,7 +72,7 @@ describe('different users never share:', () => {
   });
 });
 
-describe('a source that names the version of a session', () => {
+describe('a source with a session version', () => {
   const named = (version: string | undefined, cookie: string): RequestContext => ({
     headers: { cookie },
     native: { request: { version } },
@@ -83,7 +83,7 @@ describe('a source that names the version of a session', () => {
     return world;
   };
 
-  it('shares among requests whose cookies were written at different times', async () => {
+  it('shares among requests with cookies of different times', async () => {
     const world = versioned();
     const visits = [named('r1', 'sid=a'), named('r1', 'sid=b'), named('r2', 'sid=b')];
     const found = await Promise.all(visits.map((visit) => world.tokens.getToken(visit, {})));
@@ -94,7 +94,7 @@ describe('a source that names the version of a session', () => {
     ]);
   });
 
-  it('falls back on the cookies for a request without one', async () => {
+  it('uses the cookies for a request without a version', async () => {
     const world = versioned();
     const visits = [named(undefined, 'sid=a'), named(undefined, 'sid=a'), named(undefined, 'sid=b')];
     const found = await Promise.all(visits.map((visit) => world.tokens.getToken(visit, {})));
@@ -105,7 +105,7 @@ describe('a source that names the version of a session', () => {
     ]);
   });
 
-  it('has no version kept as it is', async () => {
+  it('keeps only a hash of the version', async () => {
     const world = versioned();
     const hashed: string[] = [];
     world.hash = (text) => `#${String(hashed.push(text))}`;
@@ -115,7 +115,7 @@ describe('a source that names the version of a session', () => {
 });
 
 describe('the refreshed cookie', () => {
-  it('goes out with the response of the first request, and the others need none', async () => {
+  it('is sent with the response of the first request only', async () => {
     const sessions = new RotatingSessions(['anna']);
     const tokens = sessions.tokens();
     sessions.clock.advance(61_000);
@@ -125,7 +125,7 @@ describe('the refreshed cookie', () => {
     expect(sessions.refreshes).toBe(1);
   });
 
-  it('is the one the browser keeps, and the session goes on with it', async () => {
+  it('is the one that the browser keeps for the session', async () => {
     const sessions = new RotatingSessions(['anna']);
     const tokens = sessions.tokens();
     for (let hour = 0; hour < 5; hour += 1) {
@@ -138,7 +138,7 @@ describe('the refreshed cookie', () => {
     expect(sessions.refreshes).toBe(5);
   });
 
-  it('can be carried over to every request that shares the token: those waiting and those in the grace', async () => {
+  it('can be carried over to every request that shares the token, also in the grace period', async () => {
     const world = new SessionWorld();
     const adopted: unknown[] = [];
     world.answer = (number) =>
@@ -155,7 +155,7 @@ describe('the refreshed cookie', () => {
     expect(adopted[1]).toBe(third);
   });
 
-  it('cannot be written on a request the library never saw: the first request is handed over untouched', async () => {
+  it('is not written to a request unknown to the library: the first request stays untouched', async () => {
     const world = new SessionWorld();
     const first = request({ cookie: 'sid=anna' });
     await world.tokens.getToken(first, {});

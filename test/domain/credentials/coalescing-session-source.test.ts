@@ -6,14 +6,14 @@ import { request, SessionWorld } from './session-fixture.js';
 const GRACE_MS = 10_000;
 
 describe('requests of one session', () => {
-  it('that come together ask the session library once', async () => {
+  it('that come together call the library once', async () => {
     const world = new SessionWorld();
     const found = await Promise.all(Array.from({ length: 50 }, () => world.get('sid=anna')));
     expect(new Set(found)).toEqual(new Set(['token-1']));
     expect(world.asked).toHaveLength(1);
   });
 
-  it('that come while the library waits for the provider share its answer', async () => {
+  it('that come during a refresh share its result', async () => {
     const world = new SessionWorld();
     const finish: ((token: SessionToken) => void)[] = [];
     world.answer = () => new Promise((resolve) => finish.push(resolve));
@@ -27,7 +27,7 @@ describe('requests of one session', () => {
     expect(world.asked).toHaveLength(1);
   });
 
-  it('that still carry the old cookie get the token for ten seconds more', async () => {
+  it('with the old cookie receive the token for ten more seconds', async () => {
     const world = new SessionWorld();
     await world.get('sid=anna');
     world.clock.advance(GRACE_MS - 1);
@@ -36,14 +36,14 @@ describe('requests of one session', () => {
     expect(await world.get('sid=anna')).toBe('token-2');
   });
 
-  it('of a session that the server holds ask it each time, so that a sign-out counts at once', async () => {
+  it('of a server-side session call the library each time, so a sign-out applies immediately', async () => {
     const world = new SessionWorld(['sid'], 100, false);
     expect(await world.get('sid=anna')).toBe('token-1');
     world.answer = () => ({ kind: 'no-session' });
     expect(await world.get('sid=anna')).toBe('no-session');
   });
 
-  it('get the token of a refresh for ten seconds wherever the session is, when there are cookies to carry over', async () => {
+  it('receive a refreshed token for ten seconds when its cookies can be carried over', async () => {
     const world = new SessionWorld(['sid'], 100, false);
     const adopted: unknown[] = [];
     world.answer = (number) => ({ ...world.token(number), adopt: (to: unknown) => adopted.push(to) }) as SessionToken;
@@ -52,7 +52,7 @@ describe('requests of one session', () => {
     expect(adopted).toHaveLength(1);
   });
 
-  it('never get a token past its end, grace or not', async () => {
+  it('never receive an expired token', async () => {
     const world = new SessionWorld();
     world.answer = (number) => world.token(number, 4_000);
     await world.get('sid=anna');
@@ -62,7 +62,7 @@ describe('requests of one session', () => {
     expect(await world.get('sid=anna')).toBe('token-2');
   });
 
-  it('keep a token of unknown life for the grace only', async () => {
+  it('keep a token of unknown lifetime for the grace period only', async () => {
     const world = new SessionWorld();
     world.answer = (number) => ({ kind: 'token', accessToken: `token-${String(number)}` });
     await world.get('sid=anna');
@@ -70,14 +70,14 @@ describe('requests of one session', () => {
     expect(await world.get('sid=anna')).toBe('token-2');
   });
 
-  it('share the session whatever other cookies come and go', async () => {
+  it('share the session whatever other cookies change', async () => {
     const world = new SessionWorld();
     await world.get('_ga=1; sid=anna; theme=dark');
     expect(await world.get('sid=anna; _ga=2')).toBe('token-1');
     expect(await world.get({ cookie: ['_ga=3', 'sid=anna'] })).toBe('token-1');
   });
 
-  it('share a session whose cookie is cut in chunks', async () => {
+  it('share a session with a chunked cookie', async () => {
     const world = new SessionWorld();
     for (const cookie of ['sid.0=a; sid.1=b', 'sid__0=a; sid__1=b']) {
       const asked = world.asked.length;
@@ -86,7 +86,7 @@ describe('requests of one session', () => {
     }
   });
 
-  it('do not share a token for another audience or scope', async () => {
+  it('do not share tokens of another audience or scope', async () => {
     const world = new SessionWorld();
     const queries: readonly SessionTokenQuery[] = [
       {},
@@ -102,12 +102,12 @@ describe('requests of one session', () => {
   });
 });
 
-describe('an answer that is no token', () => {
+describe('a result without a token', () => {
   const answers: Readonly<Record<string, SessionToken>> = {
     'nobody is signed in': { kind: 'no-session' },
     'the session has expired': { kind: 'expired' },
   };
-  it.each(Object.entries(answers))('is asked for again by the next request: %s', async (_name, answer) => {
+  it.each(Object.entries(answers))('is not kept: %s', async (_name, answer) => {
     const world = new SessionWorld();
     world.answer = () => answer;
     expect(await Promise.all([world.get('sid=anna'), world.get('sid=anna')])).toEqual([answer.kind, answer.kind]);
@@ -116,7 +116,7 @@ describe('an answer that is no token', () => {
     expect(await world.get('sid=anna')).toBe('token-2');
   });
 
-  it('is no token either when the library throws, and the next request tries again', async () => {
+  it('from an exception is not kept', async () => {
     const world = new SessionWorld();
     world.answer = () => Promise.reject(new Error('provider down'));
     const both = await Promise.allSettled([world.get('sid=anna'), world.get('sid=anna')]);
@@ -126,7 +126,7 @@ describe('an answer that is no token', () => {
     expect(await world.get('sid=anna')).toBe('token-2');
   });
 
-  it('is not what a token counts as that ends while the library is asked: asked again, it refreshes', async () => {
+  it('is not assumed for a token that expires during the call: the next one refreshes', async () => {
     const world = new SessionWorld();
     const ending = world.token(1, 1);
     world.answer = (number) => {
@@ -138,7 +138,7 @@ describe('an answer that is no token', () => {
     expect(world.asked).toHaveLength(2);
   });
 
-  it('is what a token counts as that had ended before: the library is asked once', async () => {
+  it('is assumed for a token that was expired before: the library is called once', async () => {
     const world = new SessionWorld();
     const ended = world.token(1, -1);
     world.answer = () => ended;
@@ -146,7 +146,7 @@ describe('an answer that is no token', () => {
     expect(world.asked).toHaveLength(1);
   });
 
-  it('is what a token that has expired counts as', async () => {
+  it('is assumed for an expired token', async () => {
     const world = new SessionWorld();
     world.answer = (number) => world.token(number, 0);
     expect(await world.get('sid=anna')).toBe('expired');
@@ -158,10 +158,10 @@ describe('an answer that is no token', () => {
   });
 });
 
-describe('a request that wants a fresh token', () => {
+describe('a request for a fresh token', () => {
   const force = { forceRefresh: true };
 
-  it('is not given a kept one, and the fresh one replaces it', async () => {
+  it('receives none of the kept ones, and replaces them', async () => {
     const world = new SessionWorld();
     await world.get('sid=anna');
     expect(await world.get('sid=anna', force)).toBe('token-2');
@@ -169,7 +169,7 @@ describe('a request that wants a fresh token', () => {
     expect(world.asked[1]?.query).toEqual(force);
   });
 
-  it('shares the refresh with others that want the same, and with those that want any', async () => {
+  it('shares its refresh with all waiting requests', async () => {
     const world = new SessionWorld();
     await world.get('sid=anna');
     world.clock.advance(GRACE_MS);
@@ -181,21 +181,21 @@ describe('a request that wants a fresh token', () => {
     expect(found).toEqual(['token-3', 'token-3', 'token-3']);
   });
 
-  it('is not given the answer to a request that did not ask for a fresh one', async () => {
+  it('does not share a call without that demand', async () => {
     const world = new SessionWorld();
     expect(await Promise.all([world.get('sid=anna'), world.get('sid=anna', force)])).toEqual(['token-1', 'token-2']);
   });
 });
 
-describe('what is kept is bounded:', () => {
-  it('refreshes that gave nothing new are remembered for as many sessions as there is room for', async () => {
+describe('the memory of sessions', () => {
+  it('holds empty refreshes up to its limit', async () => {
     const world = new SessionWorld(['sid'], 2);
     world.answer = () => ({ kind: 'token', accessToken: String(world.asked.at(-1)?.request.headers['cookie']) });
     for (const cookie of ['sid=a', 'sid=b', 'sid=a', 'sid=b']) await world.get(cookie, { forceRefresh: true });
     expect(world.asked).toHaveLength(4);
   });
 
-  it('the session that was not used for longest goes first', async () => {
+  it('drops the least recently used session first', async () => {
     const world = new SessionWorld(['sid'], 2);
     await world.get('sid=a');
     await world.get('sid=b');
@@ -205,7 +205,7 @@ describe('what is kept is bounded:', () => {
     expect(await world.get('sid=b')).toBe('token-4');
   });
 
-  it('cookies are kept as their hash only', async () => {
+  it('holds cookies as hashes only', async () => {
     const world = new SessionWorld();
     world.hash = () => 'one for all';
     expect([await world.get('sid=anna'), await world.get('sid=bert')]).toEqual(['token-1', 'token-1']);

@@ -5,7 +5,7 @@ import { BrokerWorld, REQUEST, SERVICE } from './broker-fixture.js';
 import { failure } from './token-fixture.js';
 
 describe('a service credential', () => {
-  it('is the token of the configured strategy, with the API key beside it', async () => {
+  it('is the token of the configured strategy with the API key beside it', async () => {
     const credential = await new BrokerWorld().broker.obtain(SERVICE, REQUEST);
     expect(credential.headers).toEqual({ authorization: 'Bearer account-token-1', 'x-api-key': 'site-key' });
     expect(credential.kind).toBe('service');
@@ -13,19 +13,19 @@ describe('a service credential', () => {
     expect(credential.block).toBe('serviceAccount');
   });
 
-  it('is the token alone when no API key is configured', async () => {
+  it('is the token alone without an API key', async () => {
     const credential = await new BrokerWorld({ apiKey: undefined }).broker.obtain(SERVICE, REQUEST);
     expect(credential.headers).toEqual({ authorization: 'Bearer account-token-1' });
   });
 
-  it('follows the strategy a route names', async () => {
+  it('uses the strategy of the route', async () => {
     const auth = { ...SERVICE, strategy: 'resource_owner_password' };
     const credential = await new BrokerWorld().broker.obtain(auth, REQUEST);
     expect(credential.headers['authorization']).toBe('Bearer password-token-1');
     expect(credential.owner.principal).toContain('"service","idp_a.password",');
   });
 
-  it('carries the API key a route names, and the next route still the configured one', async () => {
+  it('uses the API key of the route for that route alone', async () => {
     const { broker } = new BrokerWorld();
     const own = await broker.obtain({ ...SERVICE, apiKey: secret('route-key') }, REQUEST);
     const other = await broker.obtain(SERVICE, REQUEST);
@@ -37,12 +37,12 @@ describe('a service credential', () => {
     ]);
   });
 
-  it('goes into a header field of another name when the platform wants one', async () => {
+  it('uses the configured header name', async () => {
     const { broker } = new BrokerWorld({ apiKeyHeader: 'x-platform-key' });
     expect((await broker.obtain(SERVICE, REQUEST)).headers['x-platform-key']).toBe('site-key');
   });
 
-  it('is made once per token, so that a request with a fresh token costs next to nothing', async () => {
+  it('is built once per token', async () => {
     const world = new BrokerWorld();
     const first = await world.broker.obtain(SERVICE, REQUEST);
     const second = await world.broker.obtain(SERVICE, REQUEST);
@@ -51,7 +51,7 @@ describe('a service credential', () => {
     expect(world.account.issued).toBe(1);
   });
 
-  it('is renewed when it is due', async () => {
+  it('is renewed when due', async () => {
     const world = new BrokerWorld();
     await world.broker.obtain(SERVICE, REQUEST);
     world.clock.advance(295_000);
@@ -59,7 +59,7 @@ describe('a service credential', () => {
     expect(renewed.headers['authorization']).toBe('Bearer account-token-2');
   });
 
-  it('changes when the identity behind it changed by the time it is due', async () => {
+  it('changes with its identity at the renewal', async () => {
     const world = new BrokerWorld();
     await world.broker.obtain(SERVICE, REQUEST);
     world.account.name = 'rotated';
@@ -69,7 +69,7 @@ describe('a service credential', () => {
     expect((await world.broker.obtain(SERVICE, REQUEST)).headers['authorization']).toBe('Bearer rotated-token-2');
   });
 
-  it('shows no secret however it is printed', async () => {
+  it('shows no secret in any print', async () => {
     const { broker } = new BrokerWorld();
     const credential = await broker.obtain(SERVICE, REQUEST);
     const shown = [
@@ -91,15 +91,15 @@ describe('the API key alone', () => {
     expect([credential.kind, credential.block]).toEqual(['api-key', 'serviceApiKey']);
   });
 
-  it('may be the key of the route', async () => {
+  it('can be the key of the route', async () => {
     const { broker } = new BrokerWorld({ strategy: '', hasServiceAccount: false, apiKey: undefined });
     const credential = await broker.obtain({ ...SERVICE, apiKey: secret('route-key') }, REQUEST);
     expect(credential.headers).toEqual({ 'x-api-key': 'route-key' });
   });
 });
 
-describe('without a credential the visitor is told what to configure:', () => {
-  it('nothing configured names the strategy', async () => {
+describe('without a credential', () => {
+  it('an empty configuration names the strategy', async () => {
     const { broker } = new BrokerWorld({ strategy: '', hasServiceAccount: false, apiKey: undefined });
     await expect(broker.obtain(SERVICE, REQUEST)).rejects.toMatchObject({
       name: 'ServiceAuthError',
@@ -111,7 +111,7 @@ describe('without a credential the visitor is told what to configure:', () => {
     });
   });
 
-  it('a strategy nobody provides names the strategy', async () => {
+  it('an unknown strategy is named', async () => {
     const { broker } = new BrokerWorld({ strategy: 'client_credentials' });
     await expect(broker.obtain(SERVICE, REQUEST)).rejects.toMatchObject({
       code: 'service_auth_failed',
@@ -128,7 +128,7 @@ describe('without a credential the visitor is told what to configure:', () => {
       'The identity provider cannot be reached or is out of order.',
       true,
     ],
-  ])('a provider that is %s answers %s', async (reason, code, detail, retryable) => {
+  ])('a provider that is %s responds %s', async (reason, code, detail, retryable) => {
     const world = new BrokerWorld();
     world.account.answer = () =>
       failure(reason, { retryAfterMs: 7_000, detail: 'AADSTS7000215 at https://idp.example' });
@@ -149,13 +149,13 @@ describe('without a credential the visitor is told what to configure:', () => {
 });
 
 describe('the cached service token', () => {
-  it('is absent until one was obtained, and asking for it asks nobody', () => {
+  it('is absent before the first request and causes no call', () => {
     const world = new BrokerWorld();
     expect(world.broker.cachedServiceToken()).toBeUndefined();
     expect(world.account.issued).toBe(0);
   });
 
-  it('is the one requests carry, until it expires', async () => {
+  it('is the one of the requests until it expires', async () => {
     const world = new BrokerWorld();
     await world.broker.obtain(SERVICE, REQUEST);
     world.clock.advance(299_999);
@@ -164,13 +164,13 @@ describe('the cached service token', () => {
     expect(world.broker.cachedServiceToken()).toBeUndefined();
   });
 
-  it('is absent when the API key alone is the credential', async () => {
+  it('is absent with the API key alone', async () => {
     const { broker } = new BrokerWorld({ strategy: '', hasServiceAccount: false });
     await broker.obtain(SERVICE, REQUEST);
     expect(broker.cachedServiceToken()).toBeUndefined();
   });
 
-  it('is that of the configured strategy, not of one a route named', async () => {
+  it('is that of the configured strategy, not of a route', async () => {
     const world = new BrokerWorld();
     await world.broker.obtain({ ...SERVICE, strategy: 'resource_owner_password' }, REQUEST);
     expect(world.broker.cachedServiceToken()).toBeUndefined();

@@ -4,14 +4,14 @@ import { ownedBy } from './broker-fixture.js';
 
 const FACTS = { kind: 'service', headers: {}, block: 'b' } as const;
 
-describe('what tells callers apart in a cache', () => {
-  it('is the owner of the credential alone, whatever its header fields', () => {
+describe('the cache scope of a caller', () => {
+  it('is the owner of the credential, whatever its header fields', () => {
     const headers = { authorization: 'Bearer t', 'x-api-key': 'key' };
     const credential = new Credential({ ...FACTS, headers, owner: ownedBy('account') });
     expect([credentialScope(credential), readerScope(credential)]).toEqual(['account', 'account']);
   });
 
-  it('has the fields in it that the site added, of look-ups also those it forwarded, and none of tracing', () => {
+  it("includes the site's fields, for look-ups also forwarded ones, never tracing", () => {
     const fields = {
       added: { 'x-tenant': 'acme', tracestate: 'a=1' },
       forwarded: { prefer: 'wait', baggage: 'b=2' },
@@ -22,12 +22,12 @@ describe('what tells callers apart in a cache', () => {
     expect(readerScope(credential)).toBe('["account",[["x-tenant","acme"]],[["prefer","wait"]]]');
   });
 
-  it('is nothing where the credential names nobody; of look-ups it is the reader all the same', () => {
+  it('is empty for a nameless credential, but for look-ups still its reader', () => {
     const credential = new Credential({ ...FACTS, owner: ownedBy() });
     expect([credentialScope(credential), readerScope(credential)]).toEqual([undefined, 'nameless']);
   });
 
-  it('is worked out once for a credential, also when it is sent with further fields', () => {
+  it('is computed once per credential, also with further fields', () => {
     let times = 0;
     const owner = () => ({ principal: String((times += 1)), reader: '' });
     const credential = new Credential({ ...FACTS, owner });

@@ -13,8 +13,8 @@ const fails = (reason: IssueFailure['reason']): IssueFailure => ({
   detail: 'AADSTS7000215',
 });
 
-describe('a refused user', () => {
-  it('whose session ended is asked to sign in again', async () => {
+describe('a rejected user', () => {
+  it('with an ended session must sign in again', async () => {
     const world = new ExchangeWorld();
     world.exchange.answer = () => expired;
     const error = await world.error('anna');
@@ -23,7 +23,7 @@ describe('a refused user', () => {
     expect(error.logDetail()).toBe('AADSTS700082 for anna');
   });
 
-  it('who must consent is told so, and gets on at once when he has', async () => {
+  it('who must consent is told so, and continues once it is given', async () => {
     const world = new ExchangeWorld();
     world.exchange.answer = () => consent;
     const error = await world.error('anna');
@@ -34,7 +34,7 @@ describe('a refused user', () => {
     expect(await world.get('anna')).toBe('exchanged-anna-2');
   });
 
-  it('does not keep the provider busy: an expired token is not tried at every request', async () => {
+  it('causes no call for each request with an expired token', async () => {
     const world = new ExchangeWorld();
     world.exchange.answer = () => expired;
     await world.error('anna');
@@ -44,7 +44,7 @@ describe('a refused user', () => {
     expect(world.asked).toEqual(['anna']);
   });
 
-  it('whose session ended is asked about once in half a minute', async () => {
+  it('with an ended session causes one call in half a minute', async () => {
     const world = new ExchangeWorld();
     world.exchange.answer = () => expired;
     await world.error('anna');
@@ -56,7 +56,7 @@ describe('a refused user', () => {
     expect(world.asked).toEqual(['anna', 'anna']);
   });
 
-  it("is told to operators as a matter of the session, not of the site's configuration", async () => {
+  it('is logged as a fault of the session, not of the configuration', async () => {
     const world = new ExchangeWorld();
     world.exchange.answer = () => expired;
     await world.error('anna');
@@ -81,8 +81,8 @@ describe('a refused user', () => {
   );
 });
 
-describe('an exchange that fails whoever the user is', () => {
-  it('names the configuration block, and ends no session', async () => {
+describe('a failing exchange', () => {
+  it('names the configuration block and ends no session', async () => {
     const world = new ExchangeWorld();
     world.exchange.answer = () => fails('refused');
     const error = await world.error('anna');
@@ -102,7 +102,7 @@ describe('an exchange that fails whoever the user is', () => {
     ['incomplete' as const, "The configuration of the exchange of users' tokens is incomplete."],
     ['refused' as const, "The exchange of users' tokens was refused."],
     ['unavailable' as const, 'The identity provider cannot be reached or is out of order.'],
-  ])('says what happened: %s', async (reason, detail) => {
+  ])('reports the cause: %s', async (reason, detail) => {
     const world = new ExchangeWorld();
     world.exchange.answer = () => fails(reason);
     expect((await world.error('anna')).detail).toBe(detail);
@@ -111,7 +111,7 @@ describe('an exchange that fails whoever the user is', () => {
   it.each<[unknown, string]>([
     [new TypeError('no disk for anna'), 'the token exchange threw TypeError'],
     ['no disk for anna', 'the token exchange threw string'],
-  ])('because it cannot say who it is (%s) is out of order, and is not asked', async (thrown, log) => {
+  ])('without an identity (%s) is an outage and causes no call', async (thrown, log) => {
     const world = new ExchangeWorld();
     // oxlint-disable-next-line typescript/prefer-promise-reject-errors
     world.exchange.identity = () => Promise.reject(thrown);
@@ -128,7 +128,7 @@ describe('an exchange that fails whoever the user is', () => {
     expect(world.asked).toEqual([]);
   });
 
-  it('because a field is missing works as soon as it is filled', async () => {
+  it('for a missing field works once it is filled', async () => {
     const world = new ExchangeWorld();
     world.exchange.answer = () => fails('incomplete');
     expect((await world.error('anna')).code).toBe('service_auth_failed');
@@ -136,7 +136,7 @@ describe('an exchange that fails whoever the user is', () => {
     expect(await world.get('anna')).toBe('exchanged-anna-2');
   });
 
-  it('because the provider is away may be tried again, and says when', async () => {
+  it('for an outage is retryable after the given delay', async () => {
     const world = new ExchangeWorld();
     world.exchange.answer = () => ({ ...fails('unavailable'), retryAfterMs: 7_000 });
     expect(await world.error('anna')).toMatchObject({
@@ -146,7 +146,7 @@ describe('an exchange that fails whoever the user is', () => {
     });
   });
 
-  it('because the adapter throws names the block of the exchange', async () => {
+  it('that throws names the block of the exchange', async () => {
     const world = new ExchangeWorld();
     world.exchange.answer = () => {
       throw new Error('a bug with the-token-of-anna in it');
@@ -156,7 +156,7 @@ describe('an exchange that fails whoever the user is', () => {
     expect(error.message + error.logDetail()).not.toContain('anna');
   });
 
-  it('never costs a user the token he has', async () => {
+  it("keeps a user's current token", async () => {
     const world = new ExchangeWorld();
     await world.get('anna');
     world.exchange.answer = () => fails('unavailable');

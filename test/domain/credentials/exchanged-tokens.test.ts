@@ -11,7 +11,7 @@ describe('an exchanged token', () => {
     expect(world.asked).toEqual(['anna']);
   });
 
-  it('is never another user’s, however many come at once', async () => {
+  it("is never another user's", async () => {
     const world = new ExchangeWorld();
     const users = Array.from({ length: 50 }, (_, number) => `user-${String(number)}`);
     const found = await Promise.all([...users, ...users.toReversed(), ...users].map((user) => world.get(user)));
@@ -36,14 +36,14 @@ describe('an exchanged token', () => {
     expect(world.exchange.requests[1]).toStrictEqual(other);
   });
 
-  it('is not reused when the site’s own client changes', async () => {
+  it('is not reused for another client of the site', async () => {
     const world = new ExchangeWorld();
     await world.get('anna');
     world.exchange.name = 'client-2';
     expect(await world.get('anna')).toBe('exchanged-anna-2');
   });
 
-  it('is kept under a key that holds no token of the user', async () => {
+  it('is cached under a key without a token of the user', async () => {
     const world = new ExchangeWorld();
     const { cacheKey } = await world.tokens.obtain({ assertion: 'the-token-of-anna', audience: 'a' });
     expect(cacheKey).not.toContain('the-token');
@@ -51,12 +51,12 @@ describe('an exchanged token', () => {
     expect(await world.shared.get(cacheKey)).toContain('exchanged-the-token-of-anna-1');
   });
 
-  it('is kept where other processes look for it, and no service token is', async () => {
+  it('is shared with other processes, unlike the service token', async () => {
     const { cacheKey } = await new ExchangeWorld().tokens.obtain({ assertion: 'anna', audience: 'a' });
     expect(JSON.parse(cacheKey)).toEqual(['exchanged', 'fakeExchange', '', 'a', null, 'hash(4na)']);
   });
 
-  it('is exchanged again after the platform refused it', async () => {
+  it('is exchanged again after a rejection by the platform', async () => {
     const world = new ExchangeWorld();
     const { cacheKey, token } = await world.tokens.obtain({ assertion: 'anna' });
     expect(await world.cache.reject(cacheKey, token.value)).toBe(true);
@@ -64,21 +64,21 @@ describe('an exchanged token', () => {
   });
 });
 
-describe('an exchanged token does not outlive the session’s:', () => {
-  it('it ends with the user’s token', async () => {
+describe('the end of an exchanged token', () => {
+  it("is that of the user's token", async () => {
     const world = new ExchangeWorld();
     const assertionExpiresAt = world.clock.now() + 60_000;
     const { token } = await world.tokens.obtain({ assertion: 'anna', assertionExpiresAt });
     expect(token.expiresAt).toBe(assertionExpiresAt);
   });
 
-  it('it ends when the provider says, if that is sooner', async () => {
+  it('is that of the provider when sooner', async () => {
     const world = new ExchangeWorld();
     const { token } = await world.tokens.obtain({ assertion: 'anna', assertionExpiresAt: world.clock.now() + 900_000 });
     expect(token.expiresAt).toBe(world.clock.now() + 300_000);
   });
 
-  it('also when it was exchanged by a request that did not know the end', async () => {
+  it('is shortened by a request that knows it', async () => {
     const world = new ExchangeWorld();
     await world.get('anna');
     const assertionExpiresAt = world.clock.now() + 60_000;
@@ -89,14 +89,14 @@ describe('an exchanged token does not outlive the session’s:', () => {
     expect((await world.error({ assertion: 'anna', assertionExpiresAt })).code).toBe('session_expired');
   });
 
-  it('a request that did not know the end does not get it either', async () => {
+  it('applies to requests that do not know it', async () => {
     const world = new ExchangeWorld();
     await world.get({ assertion: 'anna', assertionExpiresAt: world.clock.now() + 60_000 });
     world.clock.advance(60_000);
     expect(await world.get('anna')).toBe('exchanged-anna-2');
   });
 
-  it.each([0, -1])('a session that ended %i ms ahead is expired, and the provider is not asked', async (ahead) => {
+  it.each([0, -1])('a session that ended %i ms ahead is expired without a call', async (ahead) => {
     const world = new ExchangeWorld();
     const error = await world.error({ assertion: 'anna', assertionExpiresAt: world.clock.now() + ahead });
     expect(error.code).toBe('session_expired');
@@ -104,7 +104,7 @@ describe('an exchanged token does not outlive the session’s:', () => {
     expect(world.asked).toEqual([]);
   });
 
-  it('a session without a token is expired, and shares nothing with another', async () => {
+  it('a session without a token is expired and shares nothing', async () => {
     const world = new ExchangeWorld();
     expect((await world.error('')).code).toBe('session_expired');
     expect(world.asked).toEqual([]);

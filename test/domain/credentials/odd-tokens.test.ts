@@ -20,8 +20,8 @@ const ODD: readonly unknown[] = [
   'a\u00e9',
 ];
 
-describe('what is no token never leaves, and nothing leaves in its place:', () => {
-  it.each(ODD.map((value) => [value]))('refuses %j as the token of a session', async (accessToken) => {
+describe('an invalid token', () => {
+  it.each(ODD.map((value) => [value]))('%j of a session is rejected', async (accessToken) => {
     const world = new BrokerWorld();
     const source = new FakeSessionTokenSource({ kind: 'token', accessToken } as SessionToken);
     // Also where a route can do without a session: this is none that is absent.
@@ -33,16 +33,13 @@ describe('what is no token never leaves, and nothing leaves in its place:', () =
     );
   });
 
-  it.each(['Bearer the-token', 'bearer  the-token'])(
-    'leaves out the scheme before the token of a session: %j',
-    async (accessToken) => {
-      const auth = sessionPlan(new FakeSessionTokenSource({ kind: 'token', accessToken }));
-      const { headers } = await new BrokerWorld().broker.obtain(auth, REQUEST);
-      expect(headers).toMatchObject({ authorization: 'Bearer the-token' });
-    },
-  );
+  it.each(['Bearer the-token', 'bearer  the-token'])('of a session loses its scheme: %j', async (accessToken) => {
+    const auth = sessionPlan(new FakeSessionTokenSource({ kind: 'token', accessToken }));
+    const { headers } = await new BrokerWorld().broker.obtain(auth, REQUEST);
+    expect(headers).toMatchObject({ authorization: 'Bearer the-token' });
+  });
 
-  it.each(ODD.map((value) => [value]))('refuses %j as the token of an identity provider', async (value) => {
+  it.each(ODD.map((value) => [value]))('%j of a provider is rejected', async (value) => {
     const world = new BrokerWorld();
     world.account.answer = () => ({
       kind: 'token',
@@ -57,25 +54,22 @@ describe('what is no token never leaves, and nothing leaves in its place:', () =
     ]);
   });
 
-  it.each([Number.NaN, undefined, 'soon'])(
-    'nor a token whose end is %j, which would be asked for again at every request',
-    async (end) => {
-      const world = new BrokerWorld();
-      world.account.answer = () => ({ kind: 'token', token: { value: 'a', expiresAt: end as number } });
-      for (let count = 0; count < 3; count += 1) {
-        await expect(world.broker.obtain(SERVICE, REQUEST)).rejects.toMatchObject({ retryable: true });
-      }
-      expect(world.account.issued).toBe(1);
-    },
-  );
+  it.each([Number.NaN, undefined, 'soon'])('with the end %j is rejected', async (end) => {
+    const world = new BrokerWorld();
+    world.account.answer = () => ({ kind: 'token', token: { value: 'a', expiresAt: end as number } });
+    for (let count = 0; count < 3; count += 1) {
+      await expect(world.broker.obtain(SERVICE, REQUEST)).rejects.toMatchObject({ retryable: true });
+    }
+    expect(world.account.issued).toBe(1);
+  });
 });
 
-describe('a provider that asks for a pause', () => {
+describe('the pause of a provider', () => {
   it.each([
     [59 * 60_000, 59 * 60_000],
     [31 * 365 * 86_400_000, 3_600_000],
     [Number.POSITIVE_INFINITY, 3_600_000],
-  ])('of %d ms is asked again after %d, for one wrong answer must not end the site', async (retryAfterMs, pause) => {
+  ])('of %d ms lasts %d', async (retryAfterMs, pause) => {
     const world = new BrokerWorld();
     const failure = { kind: 'failure', reason: 'unavailable', block: 'serviceAccount', fields: [] } as const;
     world.account.answer = () => ({ ...failure, advice: 'Wait.', detail: '429', retryAfterMs });

@@ -26,7 +26,7 @@ describe("the platform's clock", () => {
   });
 
   it.each([HOUR_MS + 1_000, -HOUR_MS - 1_000, 20 * 365 * 24 * HOUR_MS])(
-    'is named once in the log and not followed when it is %d ms away: no token is good for so long',
+    'is logged once and not followed when it is %d ms away',
     async (ms) => {
       expect(await signedAhead(ms)).toEqual({ aheadMs: 0, warnings: 1 });
     },

@@ -49,8 +49,8 @@ class RefusedWorld extends BrokerWorld {
   }
 }
 
-describe("a user's token the platform refuses", () => {
-  it('is refreshed once by the session, and the same request is sent with the new one', async () => {
+describe("a user's token rejected by the platform", () => {
+  it('is refreshed once, and the request repeated with the new one', async () => {
     const world = new RefusedWorld();
     expect((await world.send('the body')).status).toBe(200);
     expect(world.sent).toEqual(['Bearer old', 'Bearer new']);
@@ -59,7 +59,7 @@ describe("a user's token the platform refuses", () => {
     expect(world.source.queries).toEqual([{ audience }, { audience, ...FORCED }]);
   });
 
-  it("is followed by no third try: a second refusal is the platform's own answer", async () => {
+  it('leads to no third attempt: a second rejection passes', async () => {
     const world = new RefusedWorld();
     world.accepted = [];
     expect(await world.send()).toMatchObject({ status: 401, body: "the platform's own 401" });
@@ -74,21 +74,21 @@ describe("a user's token the platform refuses", () => {
     ['cannot reach its provider', new Error('the provider is down')],
     ['gives the token of somebody else', { kind: 'token', accessToken: 'new', subject: 'bert' }],
     ['gives a token of nobody in particular', { kind: 'token', accessToken: 'new' }],
-  ])("passes with the platform's own answer where the session %s", async (_what, refreshed) => {
+  ])("passes with the platform's response when the session %s", async (_what, refreshed) => {
     const world = new RefusedWorld();
     world.source.refreshed = refreshed;
     expect(await world.send()).toMatchObject({ status: 401, body: "the platform's own 401" });
     expect(world.sent).toEqual(['Bearer old']);
   });
 
-  it('is never followed by another credential, also where a route can do without a session', async () => {
+  it('is never replaced by another credential, also on optional routes', async () => {
     const world = new RefusedWorld();
     world.source.refreshed = { kind: 'no-session' };
     expect((await world.send('{}', { ...world.auth, required: false })).status).toBe(401);
     expect(world.sent).toEqual(['Bearer old']);
   });
 
-  it('is refreshed for the next request where the body was a stream, which is gone', async () => {
+  it('with a streamed body is refreshed for the next request only', async () => {
     const world = new RefusedWorld();
     const stream = async function* (): AsyncGenerator<Uint8Array> {
       yield await Promise.resolve(new Uint8Array(1));
@@ -101,7 +101,7 @@ describe("a user's token the platform refuses", () => {
   it.each<[SessionToken | Error, string]>([
     [{ kind: 'expired', detail: 'missing_refresh_token' }, 'missing_refresh_token'],
     [new TypeError('the provider is down'), 'TypeError: the provider is down'],
-  ])('tells operators why it could not be refreshed: %j', async (refreshed, detail) => {
+  ])('is logged with the cause of a failed refresh: %j', async (refreshed, detail) => {
     const world = new RefusedWorld();
     world.source.refreshed = refreshed;
     await world.send();
@@ -114,7 +114,7 @@ describe("a user's token the platform refuses", () => {
     expect(world.upstream.requests.map(({ headers }) => headers['x-api-key'])).toEqual(['site-key', 'site-key']);
   });
 
-  it('costs an API key alone nothing', async () => {
+  it('causes no refresh for an API key alone', async () => {
     const world = new RefusedWorld();
     const refused: Credential = await world.broker.obtain({ kind: 'api-key', apiKey: undefined }, REQUEST);
     expect(await world.broker.renew(world.auth, refused, REQUEST, '')).toBeUndefined();
@@ -122,7 +122,7 @@ describe("a user's token the platform refuses", () => {
   });
 });
 
-describe('a refresh that is forced', () => {
+describe('a forced refresh', () => {
   /** Answers `token-1` until a refresh is forced, then the next number, whatever the cookie is. */
   function refreshable(maxEntries = 100): SessionWorld {
     const world = new SessionWorld(['sid'], maxEntries, false);
@@ -133,7 +133,7 @@ describe('a refresh that is forced', () => {
   const forced = ({ asked }: SessionWorld): SessionTokenQuery[] =>
     asked.map(({ query }) => query).filter(({ forceRefresh }) => forceRefresh);
 
-  it('is forced at most once in 30 seconds, for the platform may refuse every token', async () => {
+  it('happens once in 30 seconds', async () => {
     const world = refreshable();
     // The cookie is another one after each refresh, where it holds the session.
     for (let count = 0; count < 10; count += 1) {
@@ -150,7 +150,7 @@ describe('a refresh that is forced', () => {
   it.each<[string, () => SessionToken | Error]>([
     ['is down', () => new Error('the provider is down')],
     ['has ended the session', () => ({ kind: 'expired' })],
-  ])('asks a provider that %s once in 30 seconds', async (_how, answer) => {
+  ])('calls a provider that %s once in 30 seconds', async (_how, answer) => {
     const world = new SessionWorld(['sid'], 100, false);
     world.answer = () => {
       const found = world.asked.at(-1)?.query.forceRefresh === true ? answer() : world.token(1);
@@ -163,14 +163,14 @@ describe('a refresh that is forced', () => {
     expect(found.slice(1)).toEqual(Array(4).fill('token-1'));
   });
 
-  it('gives the new token to those who come after it with the old cookie', async () => {
+  it('returns the new token for later requests with the old cookie', async () => {
     const world = new SessionWorld();
     expect(await world.get('sid=anna', FORCED)).toBe('token-2');
     expect(await Promise.all([world.get('sid=anna', FORCED), world.get('sid=anna')])).toEqual(['token-2', 'token-2']);
     expect(forced(world)).toHaveLength(1);
   });
 
-  it("leaves another session's, and another audience's, alone", async () => {
+  it('does not affect other sessions or audiences', async () => {
     const world = new SessionWorld();
     await world.get('sid=anna', FORCED);
     await world.get('sid=bert', FORCED);
@@ -178,7 +178,7 @@ describe('a refresh that is forced', () => {
     expect(forced(world)).toEqual([FORCED, FORCED, { ...FORCED, audience: 'b' }]);
   });
 
-  it('is none where nobody is signed in, or nothing names the session and would hold parallel ones together', async () => {
+  it('does not happen without a session or its name', async () => {
     const world = new SessionWorld();
     world.answer = () => ({ kind: 'no-session' });
     expect(await world.get('sid=anna', FORCED)).toBe('no-session');
@@ -187,7 +187,7 @@ describe('a refresh that is forced', () => {
     expect([...world.asked, ...nameless.asked].map(({ query }) => query)).toEqual([{}, { scope: 's' }]);
   });
 
-  it('is remembered by the hash of the token, for as many as tokens are kept', async () => {
+  it('is kept as a hash of the token, up to the limit of tokens', async () => {
     const world = new SessionWorld(['sid'], 2, false);
     const hashed: string[] = [];
     world.hash = (text) => (hashed.push(text), `#${text}`);

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fakes.js';
 import { userToken } from '../../../src/domain/credentials/session-credentials.js';
@@ -12,14 +13,14 @@ async function exchanged(found: SessionToken, audience: string) {
   return { queries: source.queries, requests: world.exchange.requests };
 }
 
-describe("a user's token that is exchanged", () => {
-  it('is asked of the session for this site, and of the exchange for the audience of the route', async () => {
+describe("a user's exchanged token", () => {
+  it("needs the session for this site and the exchange for the route's audience", async () => {
     const { queries, requests } = await exchanged({ kind: 'token', accessToken: 'ada' }, 'https://platform.example');
     expect(queries).toEqual([{}]);
     expect(requests).toMatchObject([{ assertion: 'ada', audience: 'https://platform.example' }]);
   });
 
-  it('is asked of the exchange for no audience in particular, where the route names none', async () => {
+  it('needs the exchange for no audience when the route has none', async () => {
     const { requests } = await exchanged({ kind: 'token', accessToken: 'ada' }, '');
     expect(requests).toHaveLength(1);
     expect(requests[0]).not.toHaveProperty('audience');
@@ -33,7 +34,7 @@ describe("a user's token that is exchanged", () => {
     expect(world.cache.peek(found?.cacheKey ?? '')?.expiresAt).toBe(expiresAt);
   });
 
-  it('is worth nothing once the session has expired', async () => {
+  it('is not used after the end of the session', async () => {
     const world = new ExchangeWorld();
     const source = new FakeSessionTokenSource({ kind: 'token', accessToken: 'ada', expiresAt: world.clock.now() });
     await expect(userToken({ source, nameOf, audience: '', exchange: world.tokens }, REQUEST)).rejects.toMatchObject({
@@ -52,7 +53,7 @@ describe("the names of a session's user", () => {
     );
   };
 
-  it.each(['subject', 'issuer', 'tenant'])('fail the request where %s is no text', async (name) => {
+  it.each(['subject', 'issuer', 'tenant'])('fail the request when %s is no text', async (name) => {
     for (const value of [{ id: 1 }, 7, true, ['ada']]) {
       const error = await given({ [name]: value }).catch((e: unknown) => e);
       expect(error).toMatchObject({ code: 'identity_provider_unavailable', block: 'session' });
@@ -60,7 +61,7 @@ describe("the names of a session's user", () => {
     }
   });
 
-  it('are absent where they are empty', async () => {
+  it('are absent when empty', async () => {
     expect(await given({ subject: '', issuer: null, tenant: undefined })).toMatchObject({
       value: 'ada',
       name: undefined,
@@ -70,7 +71,7 @@ describe("the names of a session's user", () => {
   });
 });
 
-describe('a session that gives no token', () => {
+describe('a session without a token', () => {
   it.each([
     [{ kind: 'expired' }, 'session_expired', 'The session has expired.', 'Sign in again.', 'the session has expired'],
     [{ kind: 'expired', detail: 'why' }, 'session_expired', 'The session has expired.', 'Sign in again.', 'why'],
@@ -81,13 +82,14 @@ describe('a session that gives no token', () => {
       'Sign in again and complete the steps of the identity provider.',
       'why',
     ],
-  ] as const)('says what the user has to do: %j', async (found, code, detail, hint, log) => {
+  ] as const)("names the user's next step: %j", async (found, code, detail, hint, log) => {
     const source = new FakeSessionTokenSource(found);
     const error = await userToken({ source, nameOf, audience: '', exchange: undefined }, REQUEST).catch(
       (e: unknown) => e,
     );
     expect(error).toMatchObject({ code, detail, hint });
     expect((error as { logDetail: () => string }).logDetail()).toBe(log);
+    expect(inspect(error)).not.toContain('why');
   });
 
   it('because it cannot be read is an outage', async () => {
@@ -102,5 +104,7 @@ describe('a session that gives no token', () => {
       block: 'session',
       retryable: true,
     });
+    expect((error as { logDetail: () => string }).logDetail()).toBe('TypeError: no store');
+    expect(inspect(error)).not.toContain('no store');
   });
 });

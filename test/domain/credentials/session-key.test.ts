@@ -13,15 +13,15 @@ describe('the name of a session', () => {
     expect(sessionKey({ cookie }, ['sid'])).toBeUndefined();
   });
 
-  it('is none without a cookie', () => {
+  it('is absent without a cookie', () => {
     expect(sessionKey({}, ['sid'])).toBeUndefined();
   });
 
-  it('does not change with cookies of others', () => {
+  it('ignores cookies of others', () => {
     expect(key({ cookie: ['a=1', 'sid=1'] })).toBe(key({ cookie: 'sid=1; b=2' }));
   });
 
-  it.each(['authorization', 'host', 'x-forwarded-host'])('changes with the field %s', (name) => {
+  it.each(['authorization', 'host', 'x-forwarded-host'])('includes the field %s', (name) => {
     expect(new Set([key({}), key({ [name]: 'a' }), key({ [name]: 'b' })]).size).toBe(3);
   });
 

@@ -11,7 +11,7 @@ const nothing: StrategyFacts = {
   customProviders: new Set(),
 };
 
-describe('the flow for a configuration:', () => {
+describe('the flow of a configuration', () => {
   it.each([
     ['service_account', '', 'service_account'],
     ['service_account', 'idp_a', 'service_account'],
@@ -24,7 +24,7 @@ describe('the flow for a configuration:', () => {
     ['client_credentials', 'idp_a', 'idp_a.client_credentials'],
     ['', 'idp_b', 'idp_b.client_credentials'],
     ['', 'idp_a', 'idp_a.password'],
-  ])('strategy "%s" with provider "%s" is %s', (strategy, authProvider, name) => {
+  ])('with strategy "%s" and provider "%s" is %s', (strategy, authProvider, name) => {
     for (const filled of [false, true]) {
       const facts = { ...nothing, strategy, authProvider, hasServiceAccount: filled, hasApiKey: filled };
       expect(chooseStrategy(facts)).toEqual({ kind: 'provider', name });
@@ -37,44 +37,44 @@ describe('the flow for a configuration:', () => {
     ['resource_owner_password', 'okta'],
     ['service_account', 'service_account'],
     ['ping', 'ping'],
-  ])('strategy "%s" with a provider of the site is %s', (strategy, name) => {
+  ])('with strategy "%s" and a provider of the site is %s', (strategy, name) => {
     const customProviders = new Set(['okta', 'ping']);
     const facts = { ...nothing, strategy, authProvider: 'okta', customProviders, hasServiceAccount: true };
     expect(chooseStrategy(facts)).toEqual({ kind: 'provider', name });
   });
 
-  it('with nothing chosen, a filled service account is used', () => {
+  it('without a choice is a complete service account', () => {
     const facts = { ...nothing, hasServiceAccount: true };
     expect(chooseStrategy(facts)).toEqual({ kind: 'provider', name: 'service_account' });
     expect(chooseStrategy({ ...facts, hasApiKey: true })).toEqual({ kind: 'provider', name: 'service_account' });
   });
 
-  it('with nothing chosen and no service account, the API key alone is used', () => {
+  it('without a choice and service account is the API key alone', () => {
     expect(chooseStrategy({ ...nothing, hasApiKey: true })).toEqual({ kind: 'api-key' });
   });
 
-  it('with nothing at all there is no flow', () => {
+  it('without anything is none', () => {
     expect(chooseStrategy(nothing)).toEqual({ kind: 'none' });
   });
 
-  it('an unknown strategy never falls back to another credential', () => {
+  it('with an unknown strategy is no other credential', () => {
     const facts = { ...nothing, strategy: 'okta', authProvider: 'idp_a', hasServiceAccount: true, hasApiKey: true };
     expect(chooseStrategy(facts)).toEqual({ kind: 'none' });
   });
 
-  it('a provider the site registered is a strategy under its own name', () => {
+  it('can be a registered provider by its name', () => {
     const facts = { ...nothing, strategy: 'okta', authProvider: 'idp_b', customProviders: new Set(['okta']) };
     expect(chooseStrategy(facts)).toEqual({ kind: 'provider', name: 'okta' });
   });
 
-  it('a provider the site registered may stand in for a built-in strategy', () => {
+  it('can be a registered provider in place of a built-in one', () => {
     const customProviders = new Set(['client_credentials']);
     expect(
       chooseStrategy({ ...nothing, strategy: 'client_credentials', authProvider: 'idp_a', customProviders }),
     ).toEqual({ kind: 'provider', name: 'client_credentials' });
   });
 
-  it('a registered provider is not used unless it is named', () => {
+  it('is a registered provider only when named', () => {
     expect(chooseStrategy({ ...nothing, customProviders: new Set(['okta']) })).toEqual({ kind: 'none' });
   });
 });

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { IssueOutcome } from '../../../src/ports/identity-provider.js';
 import { Deferred, TokenWorld } from './token-fixture.js';
 
-describe('a provider that issues a token which has already expired', () => {
-  it('is a failure that names the clocks, and is not asked again before its back-off is over', async () => {
+describe('a provider that issues an expired token', () => {
+  it('is reported as a clock fault and not called again before its back-off ends', async () => {
     const world = new TokenWorld();
     world.random = 1;
     world.provider.answer = (now) => ({ kind: 'token', token: { value: 'stale', expiresAt: now } });
@@ -19,8 +19,8 @@ describe('a provider that issues a token which has already expired', () => {
   });
 });
 
-describe('a provider that issues something that is no token', () => {
-  it('is a failure that names its block, and no field of it', async () => {
+describe('a provider that issues an invalid token', () => {
+  it('is reported with its block and without a field', async () => {
     const world = new TokenWorld();
     world.provider.answer = (now) => ({ kind: 'token', token: { value: 'a\r\nb', expiresAt: now + 60_000 } });
     expect(await world.get()).toMatchObject({
@@ -32,8 +32,8 @@ describe('a provider that issues something that is no token', () => {
   });
 });
 
-describe('a token in use on the hot path', () => {
-  it('is not the one dropped when many other tokens come', async () => {
+describe('a token in frequent use', () => {
+  it('survives many other tokens', async () => {
     const world = new TokenWorld({ maxEntries: 4 });
     await world.get('service');
     for (const user of ['a', 'b', 'c', 'd', 'e', 'f']) {
@@ -46,7 +46,7 @@ describe('a token in use on the hot path', () => {
 });
 
 describe('a cache with more callers than room', () => {
-  it('keeps the newest token, when all the others are still waited for', async () => {
+  it('keeps the newest token while the others are fetched', async () => {
     const world = new TokenWorld({ maxEntries: 1 });
     const slow = new Deferred<IssueOutcome>();
     const waiting = world.cache.get('slow', 'someBlock', () => slow.promise);
@@ -56,7 +56,7 @@ describe('a cache with more callers than room', () => {
     expect(await waiting).toMatchObject({ token: { value: 'late' } });
   });
 
-  it('keeps a token that was pushed out while the provider was asked for it', async () => {
+  it('keeps a token that was evicted during its own fetch', async () => {
     const world = new TokenWorld({ maxEntries: 1 });
     const slow = new Deferred<IssueOutcome>();
     const waiting = world.cache.get('slow', 'someBlock', () => slow.promise);
@@ -67,8 +67,8 @@ describe('a cache with more callers than room', () => {
   });
 });
 
-describe('a key nobody has asked for yet', () => {
-  it('has no token, in no way of looking', async () => {
+describe('an unknown key', () => {
+  it('has no token by any method', async () => {
     const { cache } = new TokenWorld();
     expect([cache.fresh('key'), cache.peek('key'), await cache.reject('key', 'token')]).toEqual([
       undefined,
@@ -78,8 +78,8 @@ describe('a key nobody has asked for yet', () => {
   });
 });
 
-describe('a token that is due this very millisecond', () => {
-  it('is served, renewed behind the back of its caller, and told to operators', async () => {
+describe('a token at the moment it is due', () => {
+  it('is served, renewed in the background and reported', async () => {
     const world = new TokenWorld();
     world.provider.answer = (now) => ({ kind: 'token', token: { value: 'v', expiresAt: now + 60_000 } });
     await world.get();
@@ -92,8 +92,8 @@ describe('a token that is due this very millisecond', () => {
   });
 });
 
-describe('a token the platform refused', () => {
-  it('is told to operators with the block it came from', async () => {
+describe('a token rejected by the platform', () => {
+  it('is logged with its block', async () => {
     const world = new TokenWorld();
     await world.cache.reject('key', await world.value());
     expect(world.telemetry.of('token').at(-1)).toStrictEqual({

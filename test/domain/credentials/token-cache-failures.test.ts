@@ -13,7 +13,7 @@ const BREAKAGES: Readonly<Record<string, () => IssueOutcome | Promise<IssueOutco
 };
 
 describe.each(Object.entries(BREAKAGES))('while the provider %s', (_name, answer) => {
-  it('a token that has not expired is served, to its last millisecond', async () => {
+  it('an unexpired token is served to its last millisecond', async () => {
     const world = new TokenWorld();
     await world.get();
     world.provider.answer = answer;
@@ -28,7 +28,7 @@ describe.each(Object.entries(BREAKAGES))('while the provider %s', (_name, answer
     expect((await world.get()).kind).toBe('failure');
   });
 
-  it('a failure is never kept: the first good answer afterwards is served', async () => {
+  it('no failure is cached: the next success is served', async () => {
     const world = new TokenWorld();
     world.provider.answer = answer;
     expect((await world.get()).kind).toBe('failure');
@@ -38,7 +38,7 @@ describe.each(Object.entries(BREAKAGES))('while the provider %s', (_name, answer
   });
 });
 
-describe('a provider that failed is left alone for a while:', () => {
+describe('the back-off of a provider', () => {
   async function waits(world: TokenWorld, failures: number): Promise<number[]> {
     const found: number[] = [];
     for (let count = 0; count < failures; count += 1) {
@@ -57,13 +57,13 @@ describe('a provider that failed is left alone for a while:', () => {
     return found;
   }
 
-  it('after a refusal for half a minute, then twice as long each time, up to a quarter of an hour', async () => {
+  it('is half a minute after a rejection and doubles up to a quarter of an hour', async () => {
     const world = new TokenWorld();
     world.provider.answer = () => failure('refused');
     expect(await waits(world, 7)).toEqual([30_000, 60_000, 120_000, 240_000, 480_000, 900_000, 900_000]);
   });
 
-  it('after an outage for half a second, then twice as long each time, up to half a minute, less up to half by chance', async () => {
+  it('is half a second after an outage and doubles up to half a minute, less up to half at random', async () => {
     const world = new TokenWorld();
     world.provider.answer = () => failure('unavailable');
     expect(await waits(world, 8)).toEqual([250, 500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000]);
@@ -73,13 +73,13 @@ describe('a provider that failed is left alone for a while:', () => {
     expect(await waits(later, 7)).toEqual([375, 750, 1_500, 3_000, 6_000, 12_000, 22_500]);
   });
 
-  it('after 2,000 outages still for the longest span', async () => {
+  it('stays at the longest span after 2,000 outages', async () => {
     const world = new TokenWorld();
     world.provider.answer = () => failure('unavailable');
     expect((await waits(world, 2_000)).at(-1)).toBe(15_000);
   });
 
-  it('a success starts the count anew', async () => {
+  it('starts again after a success', async () => {
     const world = new TokenWorld();
     world.provider.answer = () => failure('refused');
     await waits(world, 3);
@@ -90,7 +90,7 @@ describe('a provider that failed is left alone for a while:', () => {
     expect(await waits(world, 1)).toEqual([30_000]);
   });
 
-  it('as long as it asked for, and callers are told what is left of it', async () => {
+  it('is the requested one, and callers receive the rest of it', async () => {
     const world = new TokenWorld();
     world.provider.answer = () => failure('unavailable', { retryAfterMs: 10_000 });
     await world.get();
@@ -103,13 +103,13 @@ describe('a provider that failed is left alone for a while:', () => {
     expect(await world.value()).toBe('site-token-2');
   });
 
-  it('not shorter because it asked for less', async () => {
+  it('is not shortened by a shorter request', async () => {
     const world = new TokenWorld();
     world.provider.answer = () => failure('refused', { retryAfterMs: 1 });
     expect(await waits(world, 1)).toEqual([30_000]);
   });
 
-  it('also while an old token is still served', async () => {
+  it('applies while an old token is still served', async () => {
     const world = new TokenWorld();
     await world.get();
     world.provider.answer = () => failure('unavailable');
@@ -125,7 +125,7 @@ describe('a provider that failed is left alone for a while:', () => {
     expect(world.provider.issued).toBe(3);
   });
 
-  it("one identity's failure is not another's", async () => {
+  it('belongs to one identity', async () => {
     const world = new TokenWorld();
     world.provider.answer = () => failure('refused');
     await world.get('a');
@@ -133,7 +133,7 @@ describe('a provider that failed is left alone for a while:', () => {
     expect(await world.value('b')).toBe('site-token-2');
   });
 
-  it('and operators are told why', async () => {
+  it('is logged with its cause', async () => {
     const world = new TokenWorld();
     world.provider.answer = () => failure('refused', { detail: 'invalid_client' });
     await world.get();
@@ -143,8 +143,8 @@ describe('a provider that failed is left alone for a while:', () => {
   });
 });
 
-describe('a back-off that is lifted', () => {
-  it('ends immediately, whatever the provider refused', async () => {
+describe('a lifted back-off', () => {
+  it('ends immediately, whatever failed', async () => {
     const world = new TokenWorld();
     world.provider.answer = () => failure('refused', { retryAfterMs: 3_600_000 });
     await world.get();
@@ -154,7 +154,7 @@ describe('a back-off that is lifted', () => {
     expect(await world.value()).toBe('site-token-2');
   });
 
-  it('costs one request in 30 seconds, however often it is lifted: ten wrong passwords lock a user out', async () => {
+  it('causes one call in 30 seconds: ten wrong passwords lock a user out', async () => {
     const world = new TokenWorld();
     world.provider.answer = () => failure('refused');
     await world.get();
@@ -169,7 +169,7 @@ describe('a back-off that is lifted', () => {
     expect(world.provider.issued).toBe(3);
   });
 
-  it('leaves a token that works alone', async () => {
+  it('leaves a working token alone', async () => {
     const world = new TokenWorld();
     await world.get();
     world.cache.liftBackOffs();
@@ -177,8 +177,8 @@ describe('a back-off that is lifted', () => {
   });
 });
 
-describe('a failure of another kind', () => {
-  it('a missing field is looked for again at the very next request', async () => {
+describe('another failure', () => {
+  it('for a missing field is retried by the next request', async () => {
     const world = new TokenWorld();
     world.provider.answer = () => failure('incomplete');
     expect(await world.get()).toEqual(failure('incomplete'));
@@ -188,7 +188,7 @@ describe('a failure of another kind', () => {
     expect(await world.value()).toBe('site-token-3');
   });
 
-  it('a provider that throws is unavailable, and its message is kept out of the log', async () => {
+  it('that throws is an outage, without its message in the log', async () => {
     const world = new TokenWorld();
     world.provider.answer = () => {
       throw new TypeError('secret-in-message');
@@ -206,7 +206,7 @@ describe('a failure of another kind', () => {
   });
 });
 
-describe('a token the platform refused', () => {
+describe('a token rejected by the platform', () => {
   it('is not served again, and the next caller gets another', async () => {
     const world = new TokenWorld();
     await world.get();
@@ -216,7 +216,7 @@ describe('a token the platform refused', () => {
     expect(await world.value()).toBe('site-token-2');
   });
 
-  it('is not served again even when no other can be had', async () => {
+  it('is not served even when no other is available', async () => {
     const world = new TokenWorld();
     await world.get();
     await world.cache.reject('key', 'site-token-1');
@@ -224,7 +224,7 @@ describe('a token the platform refused', () => {
     expect(await world.value()).toBe('unavailable');
   });
 
-  it('and was renewed meanwhile takes nothing away from its successor', async () => {
+  it('after its renewal does not remove its successor', async () => {
     const world = new TokenWorld();
     await world.get();
     world.clock.advance(295_000);
@@ -246,7 +246,7 @@ describe('a token the platform refused', () => {
     expect(world.provider.issued).toBe(2);
   });
 
-  it('is renewed at most once in 30 seconds, since renewing did not help', async () => {
+  it('is renewed at most once in 30 seconds', async () => {
     const world = new TokenWorld();
     await world.get();
     await world.cache.reject('key', 'site-token-1');
@@ -259,11 +259,11 @@ describe('a token the platform refused', () => {
     expect(await world.value()).toBe('site-token-3');
   });
 
-  it('of an identity that is not known here may be asked for', async () => {
+  it('of an unknown identity causes a fetch', async () => {
     expect(await new TokenWorld().cache.reject('key', 'whatever')).toBe(true);
   });
 
-  it('other than the one that was just dropped is no reason to renew', async () => {
+  it('other than the current one causes no renewal', async () => {
     const world = new TokenWorld();
     await world.get();
     await world.cache.reject('key', 'site-token-1');

@@ -65,8 +65,8 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ answer: answers }) },
 );
 
-describe('whatever the provider does and however time passes', () => {
-  it('a served token has not expired, a valid one is always served, and the provider is asked only when it must be', async () => {
+describe('any provider at any time', () => {
+  it('a served token is unexpired, a valid one is always served, and calls are never superfluous', async () => {
     await fc.assert(
       fc.asyncProperty(answers, fc.array(steps, { maxLength: 40 }), async (first, script) => {
         const world = new TokenWorld();

@@ -22,7 +22,7 @@ function sharedWorld(): SharedWorld {
 }
 
 describe('a token in the shared store', () => {
-  it('is used without asking the provider', async () => {
+  it('is used without a call to the provider', async () => {
     const { world, put, now } = sharedWorld();
     await put({ value: 'theirs', expiresAt: now + 60_000, issuedAt: now });
     expect(await world.value()).toBe('theirs');
@@ -30,7 +30,7 @@ describe('a token in the shared store', () => {
     expect(world.cache.fresh('key')?.expiresAt).toBe(now + 60_000);
   });
 
-  it('is looked for once by 100 callers, and not again while it is fresh', async () => {
+  it('is read once for 100 callers and not again while fresh', async () => {
     const { world, store, put, now } = sharedWorld();
     await put({ value: 'theirs', expiresAt: now + 60_000, issuedAt: now });
     await Promise.all(Array.from({ length: 100 }, () => world.value()));
@@ -38,7 +38,7 @@ describe('a token in the shared store', () => {
     expect(store.calls.get).toBe(1);
   });
 
-  it('is due when it was due for the process that got it', async () => {
+  it('is due at the time set by its first process', async () => {
     const { world, put, now } = sharedWorld();
     await put({ value: 'theirs', expiresAt: now + 12_001, issuedAt: now - 47_999 });
     expect(await world.value()).toBe('theirs');
@@ -46,19 +46,19 @@ describe('a token in the shared store', () => {
     expect(world.cache.fresh('key')).toBeUndefined();
   });
 
-  it('is ignored when it is due already, or every process would come back for it', async () => {
+  it('is ignored when due', async () => {
     const { world, put, now } = sharedWorld();
     await put({ value: 'theirs', expiresAt: now + 12_000, issuedAt: now - 48_000 });
     expect(await world.value()).toBe('site-token-1');
   });
 
-  it('is ignored when it has expired', async () => {
+  it('is ignored when expired', async () => {
     const { world, put, now } = sharedWorld();
     await put({ value: 'theirs', expiresAt: now, issuedAt: now - 1 });
     expect(await world.value()).toBe('site-token-1');
   });
 
-  it('is never served past its end, whatever else the store says about it', async () => {
+  it('is never served past its end, whatever the store holds', async () => {
     const { world, put, now } = sharedWorld();
     await put({ value: 'theirs', expiresAt: now + 60_000, issuedAt: now + 1_000_000_000 });
     await world.get();
@@ -66,7 +66,7 @@ describe('a token in the shared store', () => {
     expect(await world.value()).toBe('site-token-1');
   });
 
-  it('replaces a due one without asking the provider when it is newer', async () => {
+  it('replaces a due one without a call when it is newer', async () => {
     const { world, put, now } = sharedWorld();
     await world.get();
     world.clock.advance(240_000);
@@ -77,7 +77,7 @@ describe('a token in the shared store', () => {
     expect(world.provider.issued).toBe(1);
   });
 
-  it('does not replace one that lives as long', async () => {
+  it('does not replace one of the same lifetime', async () => {
     const { world, put, now } = sharedWorld();
     await world.get();
     world.clock.advance(240_000);
@@ -105,7 +105,7 @@ describe('a token in the shared store', () => {
     expect(await world.value()).toBe('site-token-1');
   });
 
-  it('is served even when the provider is out of order', async () => {
+  it('is served during an outage of the provider', async () => {
     const { world, put, now } = sharedWorld();
     world.provider.answer = () => failure('unavailable');
     await put({ value: 'theirs', expiresAt: now + 60_000, issuedAt: now });
@@ -113,8 +113,8 @@ describe('a token in the shared store', () => {
   });
 });
 
-describe('a token the provider gave', () => {
-  it('is shared under its key until it expires, with the time it was issued', async () => {
+describe('a token from the provider', () => {
+  it('is shared until it expires, with its time of issue', async () => {
     const { world, store, now } = sharedWorld();
     await world.get();
     expect(JSON.parse((await store.get('key')) ?? '')).toEqual({
@@ -128,7 +128,7 @@ describe('a token the provider gave', () => {
     expect(await store.get('key')).toBeUndefined();
   });
 
-  it('is served without waiting until it is shared', async () => {
+  it('is served before it is shared', async () => {
     const never = new Promise<void>(() => undefined);
     const world = new TokenWorld({
       shared: () => ({
@@ -140,7 +140,7 @@ describe('a token the provider gave', () => {
     expect(await world.value()).toBe('site-token-1');
   });
 
-  it('is shared, a failure is not', async () => {
+  it('is shared, unlike a failure', async () => {
     const { world, store } = sharedWorld();
     world.provider.answer = () => failure('refused');
     await world.get();
@@ -148,15 +148,15 @@ describe('a token the provider gave', () => {
   });
 });
 
-describe('a token the platform refused', () => {
-  it('is taken out of the shared store', async () => {
+describe('a token rejected by the platform', () => {
+  it('is removed from the shared store', async () => {
     const { world, store } = sharedWorld();
     await world.get();
     await world.cache.reject('key', 'site-token-1');
     expect(await store.get('key')).toBeUndefined();
   });
 
-  it('is not taken from the shared store again when another process puts it back', async () => {
+  it('is not read again when another process restores it', async () => {
     const { world, put, now } = sharedWorld();
     await put({ value: 'theirs', expiresAt: now + 60_000, issuedAt: now });
     await world.get();
@@ -165,7 +165,7 @@ describe('a token the platform refused', () => {
     expect(await world.value()).toBe('site-token-1');
   });
 
-  it('gives way to the successor another process already got', async () => {
+  it('is replaced by the successor of another process', async () => {
     const { world, put, now } = sharedWorld();
     await world.get();
     await world.cache.reject('key', 'site-token-1');

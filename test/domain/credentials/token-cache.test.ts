@@ -2,15 +2,15 @@ import { describe, expect, it } from 'vitest';
 import type { IssueOutcome } from '../../../src/ports/identity-provider.js';
 import { Deferred, failure, settled, TokenWorld } from './token-fixture.js';
 
-describe('any number of callers cause one request to the provider:', () => {
-  it('1,000 callers at once get one token that was asked for once', async () => {
+describe('any number of callers', () => {
+  it('cause one call for 1,000 at once', async () => {
     const world = new TokenWorld();
     const values = await Promise.all(Array.from({ length: 1_000 }, () => world.value()));
     expect(new Set(values)).toEqual(new Set(['site-token-1']));
     expect(world.provider.issued).toBe(1);
   });
 
-  it('callers who come while the provider is being asked wait for its answer', async () => {
+  it('wait for a call under way', async () => {
     const world = new TokenWorld();
     const answer = new Deferred<IssueOutcome>();
     world.provider.answer = () => answer.promise;
@@ -22,7 +22,7 @@ describe('any number of callers cause one request to the provider:', () => {
     expect(world.provider.issued).toBe(1);
   });
 
-  it('1,000 callers of a provider that refuses get one answer that was asked for once', async () => {
+  it('cause one call for 1,000 when the provider rejects', async () => {
     const world = new TokenWorld();
     world.provider.answer = () => failure('refused');
     const values = await Promise.all(Array.from({ length: 1_000 }, () => world.value()));
@@ -30,7 +30,7 @@ describe('any number of callers cause one request to the provider:', () => {
     expect(world.provider.issued).toBe(1);
   });
 
-  it('two identities never share a token', async () => {
+  it('never share tokens of two identities', async () => {
     const world = new TokenWorld();
     expect(await Promise.all([world.value('a'), world.value('b')])).toEqual(['site-token-1', 'site-token-2']);
     expect(await Promise.all([world.value('a'), world.value('b')])).toEqual(['site-token-1', 'site-token-2']);
@@ -50,7 +50,7 @@ describe.each([
     return world;
   }
 
-  it('is served from memory until it is due, and nobody is asked', async () => {
+  it('is served from memory until it is due', async () => {
     const world = await aged(staleAfter - 1);
     expect(world.cache.fresh('key')?.value).toBe('site-token-1');
     expect(await world.value()).toBe('site-token-1');
@@ -59,7 +59,7 @@ describe.each([
     expect(world.telemetry.of('token').map(({ outcome }) => outcome)).toEqual(['acquired']);
   });
 
-  it('is served once more when it is due, while its successor is fetched behind', async () => {
+  it('is served when due and renewed in the background', async () => {
     const world = await aged(staleAfter);
     expect(world.cache.fresh('key')).toBeUndefined();
     expect(await world.value()).toBe('site-token-1');
@@ -68,21 +68,21 @@ describe.each([
     expect(await world.value()).toBe('site-token-2');
   });
 
-  it('keeps no caller waiting until shortly before its end, however slow the provider is', async () => {
+  it('delays no caller until shortly before its end, however slow the provider is', async () => {
     const world = await aged(renewAfter - 1);
     world.provider.answer = () => new Deferred<IssueOutcome>().promise;
     expect(await Promise.all([world.value(), world.value()])).toEqual(['site-token-1', 'site-token-1']);
     expect(world.provider.issued).toBe(2);
   });
 
-  it('makes callers wait for its successor just before its end', async () => {
+  it('delays callers just before its end', async () => {
     const world = await aged(renewAfter);
     expect(await world.value()).toBe('site-token-2');
   });
 });
 
 describe('a due token', () => {
-  it('is due up to a tenth earlier by chance, so that processes do not renew together', async () => {
+  it('is due up to a tenth earlier at random, so processes do not renew together', async () => {
     const world = new TokenWorld();
     world.random = 0.5;
     world.provider.lifeMs = 60_000;
@@ -102,7 +102,7 @@ describe('a due token', () => {
     expect(world.provider.issued).toBe(2);
   });
 
-  it('is told to operators: acquired, served stale, renewed, with the time it took', async () => {
+  it('is reported as acquired, served stale and renewed, with its duration', async () => {
     const world = new TokenWorld();
     world.provider.answer = (now) => {
       world.clock.advance(80);
@@ -119,7 +119,7 @@ describe('a due token', () => {
     ]);
   });
 
-  it('can be looked at until it expires, and not a millisecond longer', async () => {
+  it('can be read until it expires', async () => {
     const world = new TokenWorld();
     expect(world.cache.peek('key')).toBeUndefined();
     await world.get();
@@ -131,8 +131,8 @@ describe('a due token', () => {
   });
 });
 
-describe('memory is bounded:', () => {
-  it('the identity that was asked for least recently is forgotten first', async () => {
+describe('the memory of tokens', () => {
+  it('drops the least recently used identity first', async () => {
     const world = new TokenWorld({ maxEntries: 2 });
     for (const key of ['a', 'b', 'a', 'c']) await world.get(key);
     expect(['a', 'b', 'c'].map((key) => world.cache.peek(key)?.value)).toEqual([
@@ -142,7 +142,7 @@ describe('memory is bounded:', () => {
     ]);
   });
 
-  it('an identity whose token is being fetched is not forgotten', async () => {
+  it('keeps an identity during its fetch', async () => {
     const world = new TokenWorld({ maxEntries: 1 });
     const answer = new Deferred<IssueOutcome>();
     world.provider.answer = () => answer.promise;

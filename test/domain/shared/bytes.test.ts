@@ -19,7 +19,7 @@ const chunk = fc.oneof(
 );
 
 describe('a byte collector', () => {
-  it('gives every byte in its order, however they were cut', () => {
+  it('returns all bytes in order, however they were cut', () => {
     fc.assert(
       fc.property(fc.array(chunk, { maxLength: 30 }), (chunks) => {
         const all = Buffer.concat(chunks);
@@ -31,18 +31,18 @@ describe('a byte collector', () => {
     );
   });
 
-  it('gives the only chunk as it came, also when it is a small part of a larger buffer', () => {
+  it('returns a single chunk uncopied, even a part of a larger buffer', () => {
     const only = new Uint8Array(1_000_000).subarray(7, 9);
     expect(collected([new Uint8Array(), only]).take()).toBe(only);
   });
 
-  it('puts a body of one-byte chunks into few blocks that hold no more than twice its bytes', () => {
+  it('packs one-byte chunks into few blocks of at most twice their bytes', () => {
     const blocks = collected(Array.from({ length: 100_000 }, () => Uint8Array.of(1))).takeBlocks();
     expect(blocks.length).toBeLessThan(30);
     expect(heldBytes(blocks)).toBe(100_000);
   });
 
-  it('keeps no large buffer alive for a small part of it', () => {
+  it('keeps no large buffer for a small part', () => {
     const parts = Array.from({ length: 20 }, () => new Uint8Array(65_536).subarray(0, 10));
     expect(heldBytes(collected(parts).takeBlocks())).toBeLessThanOrEqual(65_536 + 200);
   });
@@ -53,7 +53,7 @@ describe('a byte collector', () => {
     expect(blocks.map((block, index) => block === large[index])).toEqual([true, true]);
   });
 
-  it('is empty once it was taken from', () => {
+  it('is empty after its bytes were taken', () => {
     const collector = collected([Uint8Array.of(1), Uint8Array.of(2)]);
     collector.take();
     expect([collector.length, collector.take()]).toEqual([0, new Uint8Array()]);

@@ -7,11 +7,11 @@ describe('a cookie field', () => {
     ['holds one cookie', 'a=1', ['a=1']],
     ['has odd blanks and empty pairs', ' a=1;;  b=2 ;', ['a=1', '', 'b=2', '']],
     ['came as several fields', ['a=1; b=2', 'c=3'], ['a=1', 'b=2', 'c=3']],
-  ])('is read pair by pair when it %s', (_what, field, pairs) => {
+  ])('is split into pairs: %s', (_what, field, pairs) => {
     expect(cookiePairs(field)).toEqual(pairs);
   });
 
-  it('keeps equals signs inside a value', () => {
+  it('keeps equals signs in a value', () => {
     expect(cookiePair('token=abc==')).toEqual(['token', 'abc==']);
     expect(cookiePair('flag')).toEqual(['flag', '']);
   });

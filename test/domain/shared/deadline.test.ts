@@ -17,13 +17,13 @@ class FakeAlarm {
 const never = (): Promise<never> => new Promise<never>(() => undefined);
 
 describe('work before an alarm', () => {
-  it('gives its result and stops the alarm', async () => {
+  it('returns its result and stops the alarm', async () => {
     const alarm = new FakeAlarm();
     expect(await beforeAlarm(Promise.resolve('done'), alarm.start, () => 'late')).toBe('done');
     await expect.poll(() => alarm.stopped).toBe(1);
   });
 
-  it('fails for its own reason and stops the alarm', async () => {
+  it('fails with its own error and stops the alarm', async () => {
     const alarm = new FakeAlarm();
     await expect(beforeAlarm(Promise.reject(new TypeError('broken')), alarm.start, () => 'late')).rejects.toThrow(
       'broken',
@@ -31,14 +31,14 @@ describe('work before an alarm', () => {
     await expect.poll(() => alarm.stopped).toBe(1);
   });
 
-  it('that is late gives what stands for it', async () => {
+  it('returns its substitute when late', async () => {
     const alarm = new FakeAlarm();
     const work = beforeAlarm(never(), alarm.start, () => 'late');
     alarm.ring();
     expect(await work).toBe('late');
   });
 
-  it('that is late fails with the error that stands for it', async () => {
+  it('fails with its substitute error when late', async () => {
     const alarm = new FakeAlarm();
     const work = beforeAlarm(never(), alarm.start, () => {
       throw new RangeError('too late');
@@ -49,7 +49,7 @@ describe('work before an alarm', () => {
 });
 
 describe('work before a deadline', () => {
-  it('fails with the reason of the deadline unless another error stands for it', async () => {
+  it("fails with the deadline's reason or its substitute error", async () => {
     const reason = new Error('the reason');
     await expect(beforeDeadline(AbortSignal.abort(reason), never())).rejects.toBe(reason);
     const late = new Error('late');

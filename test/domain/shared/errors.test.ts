@@ -11,17 +11,17 @@ import {
 } from '../../../src/domain/shared/errors.js';
 
 describe('an error of this package', () => {
-  it('says in its message what happened and what to do', () => {
+  it('has what happened and what to do in its message', () => {
     const error = new AgentBffError('internal_error', { detail: 'It broke.', hint: 'Repair it.' });
     expect(error.message).toBe('It broke. Repair it.');
     expect(String(error)).toBe('AgentBffError: It broke. Repair it.');
   });
 
-  it('says only what happened when there is nothing to do', () => {
+  it('has only what happened without a hint', () => {
     expect(new AgentBffError('internal_error', { detail: 'It broke.' }).message).toBe('It broke.');
   });
 
-  it('carries every fact a caller may want', () => {
+  it('has every fact of its cause', () => {
     const facts = {
       detail: 'It broke.',
       hint: 'Repair it.',
@@ -35,14 +35,14 @@ describe('an error of this package', () => {
     expect(new AgentBffError('upstream_error', facts)).toMatchObject({ code: 'upstream_error', ...facts });
   });
 
-  it('is not retryable, and names no field, unless it says so', () => {
+  it('is not retryable and names no field by default', () => {
     expect(new AgentBffError('internal_error', { detail: 'It broke.' })).toMatchObject({
       retryable: false,
       fields: [],
     });
   });
 
-  it('tells operators its log text and nobody else', () => {
+  it('has a text for the log alone', () => {
     const error = new AgentBffError('internal_error', { detail: 'It broke.', log: 'at idp.internal' });
     expect(error.logDetail()).toBe('at idp.internal');
     const shown = [
@@ -54,7 +54,7 @@ describe('an error of this package', () => {
     expect(shown.join('\n')).not.toContain('idp.internal');
   });
 
-  it('tells operators its detail when there is no log text', () => {
+  it('has its detail for the log by default', () => {
     expect(new AgentBffError('internal_error', { detail: 'It broke.' }).logDetail()).toBe('It broke.');
   });
 
@@ -64,15 +64,15 @@ describe('an error of this package', () => {
     [new SessionError('session_expired', { detail: 'd' }), 'SessionError', 'session_expired'],
     [new RequestError('body_invalid', { detail: 'd' }), 'RequestError', 'body_invalid'],
     [new UpstreamError('upstream_timeout', { detail: 'd' }), 'UpstreamError', 'upstream_timeout'],
-  ])('of its own class is named: %s', (error, name, code) => {
+  ])('of its own class has its name: %s', (error, name, code) => {
     expect([error.name, error.code]).toEqual([name, code]);
     expect(error).toBeInstanceOf(AgentBffError);
     expect(error).toBeInstanceOf(Error);
   });
 });
 
-describe('errors of this package are told from others', () => {
-  it('by a mark that another copy of the package in the process makes too', () => {
+describe('an error of this package', () => {
+  it('is recognized from another copy of the package', () => {
     const mark = Symbol.for('agent-bff/error@1');
     expect(isAgentBffError(new RequestError('body_invalid', { detail: 'd' }))).toBe(true);
     expect(isAgentBffError({ [mark]: true })).toBe(true);
@@ -80,7 +80,7 @@ describe('errors of this package are told from others', () => {
   });
 
   it.each([undefined, null, 'internal_error', 7, {}, { code: 'internal_error' }, new Error('no')])(
-    'and %s is none',
+    'is not recognized in %s',
     (value) => {
       expect(isAgentBffError(value)).toBe(false);
     },

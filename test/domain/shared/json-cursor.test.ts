@@ -53,7 +53,7 @@ const fragment = fc
 const rawByte = fc.integer({ min: 0, max: 255 }).map((byte) => [byte]);
 
 describe('a JSON cursor', () => {
-  it('accepts exactly the bytes that the engine parses, whatever they are', () => {
+  it('accepts exactly the bytes that the engine parses', () => {
     const pieces = fc.array(fc.oneof({ weight: 9, arbitrary: fragment }, { weight: 1, arbitrary: rawByte }), {
       maxLength: 12,
     });
@@ -66,7 +66,7 @@ describe('a JSON cursor', () => {
     );
   });
 
-  it('accepts every JSON text, however it is spaced', () => {
+  it('accepts every JSON text in any spacing', () => {
     fc.assert(
       fc.property(fc.json(), fc.constantFrom(0, 1, '\t'), (text, space) => {
         expect(verdict(JSON.stringify(JSON.parse(text), null, space))).toBeUndefined();
@@ -84,13 +84,13 @@ describe('a JSON cursor', () => {
     ...['\\u00e9', '\\u00eg', '\\u00e', '\\u0', '\\u', '\\', '\\/', '\\b', '\\v', '\\x41', "\\'"].map((text) =>
       [...encoder.encode(text)].map((byte) => byte.toString(16)).join(' '),
     ),
-  ])('judges a text of the bytes %s as the engine does', (hex) => {
+  ])('agrees with the engine on the bytes %s', (hex) => {
     const bytes = Uint8Array.from([0x22, ...hex.split(' ').map((byte) => Number.parseInt(byte, 16)), 0x22]);
     expect(verdict(bytes) === undefined).toBe(isJson(bytes));
     expect(verdict(bytes.subarray(0, -1))).toBe('syntax');
   });
 
-  it('accepts exactly the UTF-8 that a strict decoder accepts', () => {
+  it('accepts exactly the UTF-8 of a strict decoder', () => {
     const byte = fc.constantFrom(
       0x20,
       0x41,
@@ -124,7 +124,7 @@ describe('a JSON cursor', () => {
     );
   });
 
-  it('finds the end of a long text wherever its bytes lie in memory', () => {
+  it('finds the end of a long text at any memory alignment', () => {
     const characters = fc.constantFrom('A', '=', ' ', '~', '\u007F', '\\n', '\\u0041', 'é', '"', '\n', '\\');
     fc.assert(
       fc.property(fc.nat(7), fc.nat(300), characters, fc.nat(70), (offset, length, odd, tail) => {
@@ -139,7 +139,7 @@ describe('a JSON cursor', () => {
   });
 
   it.each(['{}', '[]', '"x"', '0', '-0', '1E-2', 'true', ' null ', '{"a":[{"b":{}},[]],"c":""}'])(
-    'passes %s',
+    'accepts %s',
     (text) => {
       expect(verdict(text)).toBeUndefined();
     },
@@ -176,11 +176,11 @@ describe('a JSON cursor', () => {
     '[1}',
     '{"a":1]',
     '\uFEFF{}',
-  ])('stops at what is wrong with %j', (text) => {
+  ])('rejects %j at its fault', (text) => {
     expect(verdict(text)).toBe('syntax');
   });
 
-  it('takes a thousand levels and not one more, in objects and arrays', () => {
+  it('accepts a thousand levels of objects or arrays and no more', () => {
     const nested = (levels: number, open: string, close: string): string =>
       `${open.repeat(levels)}0${close.repeat(levels)}`;
     for (const [open, close] of [
@@ -192,13 +192,13 @@ describe('a JSON cursor', () => {
     }
   });
 
-  it('ends two million brackets where the thousand and first opens', () => {
+  it('stops two million brackets at the thousand and first', () => {
     const cursor = new JsonCursor(new Uint8Array(2_000_000).fill(0x5b));
     expect(() => cursor.skipValue()).toThrow(expect.objectContaining({ reason: 'depth' }));
     expect(cursor.position).toBe(MAX_JSON_DEPTH);
   });
 
-  it('reads the names of an object one after the other', () => {
+  it('reads the names of an object in order', () => {
     const bytes = encoder.encode(' { "a" : 1 , "\\u0062":{"c":[2]}, "":null }');
     const cursor = new JsonCursor(bytes);
     const names: string[] = [];
@@ -211,7 +211,7 @@ describe('a JSON cursor', () => {
     expect(names).toEqual(['a', '\\u0062', '']);
   });
 
-  it('counts the objects it stands in as levels', () => {
+  it('counts the enclosing objects as levels', () => {
     const cursor = new JsonCursor(encoder.encode(`{"a":${'['.repeat(MAX_JSON_DEPTH)}`));
     cursor.enterObject();
     cursor.nextName(true);

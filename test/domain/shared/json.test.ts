@@ -6,7 +6,7 @@ function jwt(payload: string): string {
 }
 
 describe('a JSON text', () => {
-  it('has no value when there is none, or it is broken', () => {
+  it('has no value when absent or broken', () => {
     expect([parsedJson('[1]'), parsedJson('[1'), parsedJson(''), parsedJson(undefined)]).toEqual([
       [1],
       undefined,
@@ -16,22 +16,22 @@ describe('a JSON text', () => {
   });
 });
 
-describe('a JSON text of many levels', () => {
+describe('a deep JSON text', () => {
   const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
 
-  it('has a value up to 1,000 of them, which can be written again', () => {
+  it('has a value of up to 1,000 levels that can be serialized', () => {
     expect(JSON.stringify(parsedJson(nested(1_000)))).toBe(nested(1_000));
     for (const levels of [1_001, 400_000]) expect(parsedJson(nested(levels))).toBeUndefined();
     expect(parsedJson(`"${'['.repeat(5_000)}"`)).toHaveLength(5_000);
   });
 
-  it('is broken where it is: a value and something behind it', () => {
+  it('is broken by content after its value', () => {
     expect(parsedJson(`"${'x'.repeat(5_000)}" 1`)).toBeUndefined();
   });
 });
 
 describe('the claims of a JWT', () => {
-  it('are read whatever characters they hold', () => {
+  it('can have any characters', () => {
     const claims = { sub: 'Zoë ÿ>?', aud: ['一', '🎈'] };
     expect(jwtClaims(jwt(JSON.stringify(claims)))).toEqual(claims);
   });
@@ -45,7 +45,7 @@ describe('the claims of a JWT', () => {
 });
 
 describe('an object', () => {
-  it('is a value with members, and no list', () => {
+  it('is a value with members, not a list', () => {
     expect([{}, { a: 1 }, Object.create(null)].every(isObject)).toBe(true);
     expect([null, undefined, [], 'text', 1, true].some(isObject)).toBe(false);
   });

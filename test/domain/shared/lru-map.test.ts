@@ -5,14 +5,14 @@ function keysOf(map: LruMap<number>): string {
   return [...map].map(([key]) => key).join('');
 }
 
-describe('a map that forgets the least recently used', () => {
-  it('forgets what was set longest ago when it holds too many', () => {
+describe('a map that drops the least recently used', () => {
+  it('drops the oldest entry over its limit', () => {
     const map = new LruMap<number>({ maxEntries: 2 });
     for (const key of ['a', 'b', 'a', 'c']) map.set(key, 1);
     expect(keysOf(map)).toBe('ac');
   });
 
-  it('keeps what was read before what was only set', () => {
+  it('keeps an entry that was read over one only set', () => {
     const map = new LruMap<number>({ maxEntries: 2 });
     map.set('a', 1);
     map.set('b', 2);
@@ -21,21 +21,21 @@ describe('a map that forgets the least recently used', () => {
     expect(keysOf(map)).toBe('ac');
   });
 
-  it('names the keys that had to go, so that what they stand for can go too', () => {
+  it('reports the dropped keys', () => {
     const map = new LruMap<number>({ maxEntries: 10, maxBytes: 100 });
     for (const key of ['a', 'b', 'c']) expect(map.set(key, 1, 30)).toEqual([]);
     expect(map.set('d', 1, 70)).toEqual(['a', 'b']);
     expect([keysOf(map), map.size]).toEqual(['cd', 2]);
   });
 
-  it('counts a value that is set again once', () => {
+  it('counts a replaced value once', () => {
     const map = new LruMap<number>({ maxEntries: 10, maxBytes: 100 });
     map.set('a', 1, 10);
     for (let count = 0; count < 20; count += 1) map.set('b', count, 90);
     expect([keysOf(map), map.get('b')]).toEqual(['ab', 19]);
   });
 
-  it('does not keep what alone is too large, nor what it stood for', () => {
+  it('does not keep a value that is too large, nor its predecessor', () => {
     const map = new LruMap<number>({ maxEntries: 10, maxBytes: 100 });
     map.set('a', 1, 10);
     map.set('b', 1, 10);
@@ -43,7 +43,7 @@ describe('a map that forgets the least recently used', () => {
     expect(keysOf(map)).toBe('a');
   });
 
-  it('has room again for what was deleted', () => {
+  it('has room after a deletion', () => {
     const map = new LruMap<number>({ maxEntries: 10, maxBytes: 100 });
     map.set('a', 1, 60);
     map.set('b', 1, 40);

@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { distance, nearest, similar } from '../../../src/domain/shared/nearest.js';
 
-describe('the name somebody most likely meant', () => {
+describe('the nearest name', () => {
   it.each([
     ['servce', ['service', 'device'], 'service'],
     ['SERVICE', ['device', 'service'], 'service'],
     ['x', ['a', 'b'], 'a'],
     ['x', [], ''],
-  ])('"%s" among %j is "%s"', (name, candidates, meant) => {
+  ])('to "%s" among %j is "%s"', (name, candidates, meant) => {
     expect(nearest(name, candidates)).toBe(meant);
   });
 
@@ -17,7 +17,7 @@ describe('the name somebody most likely meant', () => {
     ['cahce', ['requireSession', 'cache'], 'cache'],
     ['token', ['auth', 'toolkit'], undefined],
     ['ca', ['cache'], undefined],
-  ])('"%s" is suggested among %j only when it is near: %s', (name, candidates, meant) => {
+  ])('to "%s" among %j is suggested only when near: %s', (name, candidates, meant) => {
     expect(similar(name, candidates)).toBe(meant);
   });
 
@@ -28,11 +28,11 @@ describe('the name somebody most likely meant', () => {
     ['kitten', 'sitting', 3],
     ['flaw', 'lawn', 2],
     ['abc', 'abc', 0],
-  ])('"%s" is from "%s" %i letters away', (from, to, letters) => {
+  ])('to "%s" from "%s" is %i letters away', (from, to, letters) => {
     expect(distance(from, to)).toBe(letters);
   });
 
-  it('is as far away in both directions, and one changed letter is one', () => {
+  it('has the same distance in both directions', () => {
     const word = fc.string({ maxLength: 8 });
     fc.assert(
       fc.property(word, word, (from, to) => {

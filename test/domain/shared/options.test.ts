@@ -30,23 +30,23 @@ const SHAPE: OptionShape<keyof Options> = {
 const read = (options: unknown): object => readOptions('makeThings', SHAPE, options as Options);
 
 describe('the options of a function', () => {
-  it('are those that are set', () => {
+  it('are the set ones', () => {
     const options = { name: 'a', ready: undefined, names: ['b'], inner: { ready: true } };
     expect(read(options)).toStrictEqual({ name: 'a', names: ['b'], inner: { ready: true } });
     expect(read({ name: '', inner: '' })).toStrictEqual({});
     expect(read(undefined)).toStrictEqual({});
   });
 
-  it('may come from another realm, and from an object without a prototype', () => {
+  it('may come from another realm or have no prototype', () => {
     expect(read(runInNewContext('({ name: "a" })'))).toStrictEqual({ name: 'a' });
     expect(read(Object.assign(Object.create(null) as object, { name: 'a' }))).toStrictEqual({ name: 'a' });
   });
 
-  it('are not those an object only inherits', () => {
+  it('do not include inherited ones', () => {
     expect(() => read(Object.create({ name: 'a' }))).toThrow('Invalid value for "options" of makeThings.');
   });
 
-  it('do not contradict each other where one of them is false', () => {
+  it('do not conflict when one is false', () => {
     expect(read({ name: 'a', ready: false })).toStrictEqual({ name: 'a', ready: false });
     expect(() => read({ name: 'a', ready: true, find: () => 'b' })).toThrow(
       expect.objectContaining({
@@ -56,7 +56,7 @@ describe('the options of a function', () => {
     );
   });
 
-  it('need what they mean nothing without', () => {
+  it('require the ones they depend on', () => {
     expect(() => read({ names: [] })).toThrow(
       expect.objectContaining({
         detail: 'Missing option "name" of makeThings.',
@@ -66,7 +66,7 @@ describe('the options of a function', () => {
     );
   });
 
-  it('are refused with an error of this package that names the function', () => {
+  it('are rejected with an error that names the function', () => {
     expect(() => read({ nam: 'a' })).toThrow(ConfigurationError);
     expect(() => read({ nam: 'a' })).toThrow(
       expect.objectContaining({
@@ -81,7 +81,7 @@ describe('the options of a function', () => {
     expect(() => read({ zzz: 1 })).toThrow('Known options: name, ready, find, names, inner.');
   });
 
-  it('are checked by what the whole object says, or by what the caller says of it', () => {
+  it('are checked by the whole object or by the caller', () => {
     const shape: OptionShape<'value' | 'most'> = {
       options: {
         most: anything,

@@ -12,18 +12,18 @@ describe('a path', () => {
     expect(isBelow(path, '/api/a2a')).toBe(belongs);
   });
 
-  it('loses every slash at its end and no other', () => {
+  it('loses all its trailing slashes and no other', () => {
     expect(['/a/b///', '/a', '///'].map(withoutTrailingSlashes)).toEqual(['/a/b', '/a', '']);
   });
 });
 
 describe('a host', () => {
-  it.each(['localhost', '[::1]', '127.0.0.1', '127.255.0.9'])('%s is this machine', (host) => {
+  it.each(['localhost', '[::1]', '127.0.0.1', '127.255.0.9'])('%s is the local machine', (host) => {
     expect(isLoopback(host)).toBe(true);
   });
 
   it.each(['', '::1', '[::2]', '127.0.0', '127.0.0.1.example', '1127.0.0.1', 'a.localhost', 'localhost.example'])(
-    '%s is another one, or none',
+    '%s is not the local machine',
     (host) => {
       expect(isLoopback(host)).toBe(false);
     },

@@ -5,7 +5,7 @@ import { secret } from '../../../src/domain/shared/secret.js';
 const VALUE = 'hunter2-and-more';
 
 describe('a secret', () => {
-  it('gives its value to whoever asks for it by name', () => {
+  it('has a value for explicit readers', () => {
     expect(secret(VALUE).reveal()).toBe(VALUE);
   });
 
@@ -37,7 +37,7 @@ describe('a secret', () => {
       (hidden) => inspect(new Error('broken', { cause: hidden }), { depth: 12 }),
       '[redacted]',
     ],
-  ])('that is %s shows nothing', (_how, print, shown) => {
+  ])('shows nothing when %s', (_how, print, shown) => {
     const text = print(secret(VALUE));
     expect(text).toContain(shown);
     expect(text).not.toContain(VALUE);

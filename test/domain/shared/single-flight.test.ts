@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { SingleFlight } from '../../../src/domain/shared/single-flight.js';
 
 describe('a single flight', () => {
-  it('does the work once for all who ask while it runs, and again afterwards', async () => {
+  it('runs once for all concurrent callers, and again afterwards', async () => {
     const flights = new SingleFlight<number>();
     let runs = 0;
     const work = async (): Promise<number> => {
@@ -16,7 +16,7 @@ describe('a single flight', () => {
     expect(await flights.run('a', work)).toBe(3);
   });
 
-  it('rejects for all who asked when the work fails, and starts anew for the next', async () => {
+  it('rejects for all callers on failure and starts again for the next', async () => {
     const flights = new SingleFlight<string>();
     const failing = [
       flights.run('a', () => Promise.reject(new Error('down'))),

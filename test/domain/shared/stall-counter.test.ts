@@ -30,7 +30,7 @@ function counting() {
 }
 
 describe('a stall counter', () => {
-  it('reports one stall after four looks without movement', () => {
+  it('reports one stall after four checks without movement', () => {
     const { counter, spans, stalls, look, isWaiting } = counting();
     counter.begin();
     for (let count = 0; count < 3; count += 1) look('still');
@@ -49,7 +49,7 @@ describe('a stall counter', () => {
     expect(stalls()).toBe(1);
   });
 
-  it('stops when nothing is left to move, and starts from zero when it begins again', () => {
+  it('stops when nothing is left and starts from zero', () => {
     const { counter, stalls, look, isWaiting } = counting();
     counter.begin();
     for (const state of ['still', 'still', 'still', 'done'] as const) look(state);
@@ -59,7 +59,7 @@ describe('a stall counter', () => {
     expect(stalls()).toBe(0);
   });
 
-  it('begins once, and ends without a timer', () => {
+  it('starts once and leaves no timer', () => {
     const { counter, spans, isWaiting } = counting();
     counter.begin();
     counter.begin();

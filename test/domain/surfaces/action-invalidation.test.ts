@@ -6,7 +6,7 @@ import { held } from './widget-platform.js';
 const [ADA, BOB] = [user('ada'), user('bob')];
 
 describe('after an action', () => {
-  it('the next render shows what it did, also in another process', async () => {
+  it('the next render is new, also in another process', async () => {
     const world = new SurfaceWorld();
     const elsewhere = world.newCache();
     await world.render();
@@ -18,7 +18,7 @@ describe('after an action', () => {
     expect(world.asked).toEqual([2, 0]);
   });
 
-  it('every render of the surface is gone: each body, each language, by id and by name', async () => {
+  it('every render of the surface is gone: each body and language, by id and by name', async () => {
     const world = new SurfaceWorld();
     const visits = [{}, { body: '{"a":1}' }, { headers: { 'accept-language': 'de' } }];
     for (const visit of visits) for (const ref of [COUNTER, COUNTER_BY_NAME]) await world.render(ADA, ref, visit);
@@ -31,14 +31,14 @@ describe('after an action', () => {
     }
   });
 
-  it('a render by name is gone although nobody rendered it by id, and the action was by id', async () => {
+  it('a render by name is gone after an action by an unknown id', async () => {
     const world = new SurfaceWorld();
     await world.render(ADA, COUNTER_BY_NAME);
     await world.act(ADA, COUNTER);
     expect((await world.render(ADA, COUNTER_BY_NAME)).content).toBe('counter v1 s1 for ada');
   });
 
-  it('other surfaces, other users and the site itself keep their renders', async () => {
+  it('other surfaces, other users and the site keep their renders', async () => {
     const world = new SurfaceWorld();
     for (const [auth, ref] of [
       [ADA, COUNTER],
@@ -57,7 +57,7 @@ describe('after an action', () => {
     }
   });
 
-  it('of a surface whose other name nobody told, everything the user sees is rendered again', async () => {
+  it('all renders of the user are gone when the other name is unknown', async () => {
     const world = new SurfaceWorld();
     world.platform.rendered = (answer) => ({ ...answer, body: '{"content":"opaque"}' });
     await world.render(ADA, QUOTE);
@@ -74,7 +74,7 @@ describe('after an action', () => {
     ['a name that is none', COUNTER, '{"surface":{"id":"counter","name":null}}'],
     ['no surface', COUNTER, '{"surface":null}'],
     ['nothing', COUNTER, 'null'],
-  ])('whose surface nobody rendered before and whose reply tells %s, too', async (_what, ref, reply) => {
+  ])('all renders of the user are gone for an unknown surface with a reply of %s', async (_what, ref, reply) => {
     const world = new SurfaceWorld();
     await world.render(ADA, QUOTE);
     world.upstream.willAnswer(() => ({ status: 200, headers: { 'content-type': 'application/json' }, body: reply }));
@@ -83,7 +83,7 @@ describe('after an action', () => {
     expect((await world.render(ADA, QUOTE)).cache).toBe('MISS');
   });
 
-  it('a surface whose id is its name is known by both', async () => {
+  it('a surface with its id as name is known by both', async () => {
     const world = new SurfaceWorld();
     const both = '{"surface":{"id":"Counter","name":"Counter"}}';
     await world.render(ADA, QUOTE);
@@ -98,7 +98,7 @@ describe('after an action', () => {
     ]);
   });
 
-  it('a surface that has two ids is gone under either', async () => {
+  it('a surface with two ids is gone under either', async () => {
     const world = new SurfaceWorld();
     const body = '{"surface":{"id":"counter-7","name":"Counter"}}';
     world.upstream.willAnswer(() => ({ status: 200, headers: { 'content-type': 'application/json' }, body }));
@@ -107,14 +107,14 @@ describe('after an action', () => {
     expect((await world.render(ADA, COUNTER)).cache).toBe('MISS');
   });
 
-  it('whose reply tells the other name, only its surface is rendered again', async () => {
+  it('only its surface is rendered again when the reply has the other name', async () => {
     const world = new SurfaceWorld();
     await world.render(ADA, QUOTE);
     await world.act(ADA, COUNTER_BY_NAME);
     expect((await world.render(ADA, QUOTE)).cache).toBe('HIT');
   });
 
-  it('a surface whose name is the id of another is not taken for it', async () => {
+  it('a surface named like the id of another is not confused with it', async () => {
     const world = new SurfaceWorld();
     const names = new Map([
       ['/api/surfaces/one/render', '{"surface":{"id":"one","name":"first"}}'],
@@ -131,7 +131,7 @@ describe('after an action', () => {
     expect([(await world.render(ADA, byId)).cache, (await world.render(ADA, byName)).cache]).toEqual(['MISS', 'HIT']);
   });
 
-  it('a surface that got another name is not found under the old one', async () => {
+  it('a renamed surface is not found under its old name', async () => {
     const world = new SurfaceWorld();
     await world.render(ADA, COUNTER_BY_NAME);
     world.platform.rendered = (answer) => ({
@@ -147,7 +147,7 @@ describe('after an action', () => {
     ['fails', { status: 500, headers: {}, body: null }, 'upstream_error'],
     ['is redirected', { status: 302, headers: {}, body: null }, 'upstream_redirect'],
     ['is never answered', { kind: 'failure' as const, reason: 'timeout' as const, detail: 'late' }, 'upstream_timeout'],
-  ])('that %s, for it may have been done all the same', async (_what, answer, code) => {
+  ])('that %s the renders are gone, as it may have succeeded', async (_what, answer, code) => {
     const world = new SurfaceWorld();
     await world.render();
     world.upstream.willAnswer(() => answer);
@@ -156,7 +156,7 @@ describe('after an action', () => {
     expect((await world.render()).cache).toBe('MISS');
   });
 
-  it.each([200, 202, 400, 409, 422])('that is answered with %i, and the answer passes', async (status) => {
+  it.each([200, 202, 400, 409, 422])('with the status %i the renders are gone', async (status) => {
     const world = new SurfaceWorld();
     await world.render();
     const headers = { 'content-type': 'application/json', 'set-cookie': 'a=b' };
@@ -171,7 +171,7 @@ describe('after an action', () => {
     expect((await world.render()).cache).toBe('MISS');
   });
 
-  it('whose reply is too long to be looked through, and the reply is given whole', async () => {
+  it('with a long reply the renders are gone, and the reply is returned whole', async () => {
     const world = new SurfaceWorld();
     await world.render(ADA, QUOTE);
     const [{ until, release }, length] = [held(), 1_048_577];
@@ -192,7 +192,7 @@ describe('after an action', () => {
     expect((await world.render(ADA, QUOTE)).cache).toBe('MISS');
   });
 
-  it('whose answer streams, what was rendered meanwhile is gone at its end', async () => {
+  it('with a streamed response the renders made meanwhile are gone', async () => {
     const world = new SurfaceWorld();
     const { until, release } = held();
     world.upstream.willAnswer(() => ({
@@ -215,13 +215,13 @@ describe('after an action', () => {
 });
 
 describe('an action', () => {
-  it.each([null, 'done', Uint8Array.of(0x64)])('whose answer is there at once is given as it is (%#)', async (body) => {
+  it.each([null, 'done', Uint8Array.of(0x64)])('returns an immediate response unchanged (%#)', async (body) => {
     const world = new SurfaceWorld();
     world.upstream.willAnswer(() => ({ status: 200, headers: { 'content-type': 'text/plain' }, body }));
     expect((await world.act()).body).toBe(body);
   });
 
-  it('is not looked into where nothing is kept', async () => {
+  it('is not parsed without a cache', async () => {
     const world = new SurfaceWorld();
     const body = '{"ok":true}';
     world.upstream.willAnswer(() => ({ status: 200, headers: { 'content-type': 'application/json' }, body }));
@@ -232,14 +232,14 @@ describe('an action', () => {
     expect(answers.map((answer) => answer.body)).toEqual([body, body]);
   });
 
-  it('that fails asks nothing of the store where nothing is kept', async () => {
+  it('does not touch the store without a cache when it fails', async () => {
     const world = new SurfaceWorld();
     world.platform.isDown = true;
     await expect(world.act(user('ada', ''))).rejects.toMatchObject({ code: 'upstream_unreachable' });
     expect(world.store.calls).toEqual({ get: 0, set: 0, delete: 0 });
   });
 
-  it('is sent as it came, with its key, and kept nowhere', async () => {
+  it('is sent unchanged with its key and not cached', async () => {
     const world = new SurfaceWorld();
     const visit = { body: '{"by":1}', headers: { 'idempotency-key': 'once' }, query: '?dry=1' };
     await world.act(ADA, COUNTER_BY_NAME, visit);
@@ -253,7 +253,7 @@ describe('an action', () => {
     });
   });
 
-  it('is never sent again, but after a 401, which says that nothing was done', async () => {
+  it('is only repeated after a 401', async () => {
     const world = new SurfaceWorld();
     world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'reset', detail: 'socket hang up' }));
     await expect(world.act(SERVICE)).rejects.toMatchObject({ code: 'upstream_unreachable' });
@@ -267,7 +267,7 @@ describe('an action', () => {
     expect(count).toBe(2);
   });
 
-  it('of a user whose token is refused is not repeated: the refusal passes', async () => {
+  it('of a user with a rejected token is not repeated', async () => {
     const world = new SurfaceWorld();
     world.upstream.willAnswer(() => ({ status: 401, headers: { 'content-type': 'application/json' }, body: '{}' }));
     expect((await world.act()).status).toBe(401);
@@ -275,8 +275,8 @@ describe('an action', () => {
   });
 });
 
-describe('a render that is under way while an action is completed', () => {
-  it('is not kept, in this process or another', async () => {
+describe('a render during an action', () => {
+  it('is not cached, in this process or another', async () => {
     for (const isElsewhere of [false, true]) {
       const world = new SurfaceWorld();
       const rendering = isElsewhere ? world.newCache() : world.cache;
@@ -296,7 +296,7 @@ describe('a render that is under way while an action is completed', () => {
     }
   });
 
-  it('is not joined by those who come after the action', async () => {
+  it('is not joined by later visitors', async () => {
     for (const isElsewhere of [false, true]) {
       const world = new SurfaceWorld();
       const rendering = isElsewhere ? world.newCache() : world.cache;
@@ -312,7 +312,7 @@ describe('a render that is under way while an action is completed', () => {
     }
   });
 
-  it('is not kept when it began after the action was sent, and before it was done', async () => {
+  it('is not cached when it began before the action ended', async () => {
     const world = new SurfaceWorld();
     await world.render();
     const { until, release } = held();
@@ -326,7 +326,7 @@ describe('a render that is under way while an action is completed', () => {
     expect((await world.render()).content).toBe('counter v1 s1 for ada');
   });
 
-  it('and found unchanged by a check is not kept either', async () => {
+  it('is not cached when a check finds it unchanged', async () => {
     const world = new SurfaceWorld();
     await world.render();
     world.clock.advance(3_000);
@@ -340,8 +340,8 @@ describe('a render that is under way while an action is completed', () => {
   });
 });
 
-describe('when two processes act at once', () => {
-  it('neither of the two actions is lost', async () => {
+describe('two processes that act at once', () => {
+  it('lose neither action', async () => {
     const world = new SurfaceWorld();
     const [one, other] = [world.newCache(), world.newCache()];
     await world.render(ADA, COUNTER, {}, one);

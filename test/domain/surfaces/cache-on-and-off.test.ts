@@ -58,7 +58,7 @@ async function seen(response: HttpResponse): Promise<unknown> {
 }
 
 describe('a render', () => {
-  it('is the same to its caller with the cache on as with it off, from the platform or from the cache', async () => {
+  it('is the same with and without a cache', async () => {
     const platform = fc.record({ status: fc.constantFrom(200, 200, 200, 201, 404, 422), headers: fields, body });
     await fc.assert(
       fc.asyncProperty(platform, visit, fc.constantFrom(10, 10_000), async (rendered, asked, maxEntryBytes) => {

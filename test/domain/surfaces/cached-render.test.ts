@@ -15,7 +15,7 @@ const RENDER: CachedRender = {
   body: '<p>\n\n</p>\n',
 };
 
-describe('a kept render', () => {
+describe('a cached render', () => {
   it.each([RENDER, { ...RENDER, etag: '', headers: {}, body: '' }])('is read as it was written (%#)', (render) => {
     expect(readCachedRender(writeCachedRender(render))).toEqual(render);
   });
@@ -39,7 +39,7 @@ describe('a kept render', () => {
   });
 });
 
-describe('an answer of the platform', () => {
+describe('a response of the platform', () => {
   const HTML = { 'content-type': 'text/html' };
 
   it.each([
@@ -54,7 +54,7 @@ describe('an answer of the platform', () => {
     ['may be cached by others', { ...HTML, 'cache-control': 'public, max-age=3600' }],
     ['has a directive that only resembles "no-store"', { ...HTML, 'cache-control': 'x-no-store, no-stores' }],
     ['may end anywhere', HTML, false],
-  ])('may be kept when it %s', (_what, headers: Record<string, string>, closeDelimited?: boolean) => {
+  ])('can be cached when it %s', (_what, headers: Record<string, string>, closeDelimited?: boolean) => {
     expect(isCacheable({ status: 200, headers, ...(closeDelimited !== undefined && { closeDelimited }) })).toBe(true);
   });
 
@@ -75,7 +75,7 @@ describe('an answer of the platform', () => {
     ['is of a type whose name begins like JSON', { 'content-type': 'application/json-seq' }],
     ['is of a type whose name ends like JSON', { 'content-type': 'x-application/json' }],
     ['is of a type with an odd name', { 'content-type': 'application/a b+json' }],
-  ])('is not kept when it %s', (_what, headers: Record<string, string | string[]>, closeDelimited = false) => {
+  ])('is not cached when it %s', (_what, headers: Record<string, string | string[]>, closeDelimited = false) => {
     expect(isCacheable({ status: 200, headers, closeDelimited })).toBe(false);
   });
 });

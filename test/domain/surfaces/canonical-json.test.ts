@@ -51,7 +51,7 @@ function escaped(text: string): string {
   return `"${units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')}"`;
 }
 
-describe('two JSON texts that say the same', () => {
+describe('two equal JSON texts', () => {
   it.each([
     ['{"a":1,"b":[{"c":null,"d":"x"}]}', '{ "b": [ { "d": "\\u0078", "c": null } ],\n"a": 1 }'],
     ['{"10":1,"9":2}', '{"9":2,"10":1}'],
@@ -62,7 +62,7 @@ describe('two JSON texts that say the same', () => {
     expect(canonicalJson(one)).toBe(canonicalJson(other));
   });
 
-  it('have one spelling, whatever the order of their fields, their blanks and escapes', () => {
+  it('have one spelling, whatever their order, blanks and escapes', () => {
     fc.assert(
       fc.property(uniqueJson, fc.constantFrom(1, '\t', '\r\n '), (value, indent) => {
         const text = JSON.stringify(value);
@@ -77,7 +77,7 @@ describe('two JSON texts that say the same', () => {
   });
 });
 
-describe('two JSON texts that do not say the same', () => {
+describe('two different JSON texts', () => {
   it.each([
     ['[1,2]', '[2,1]'],
     ['[1,2]', '{"0":1,"1":2}'],
@@ -101,7 +101,7 @@ describe('two JSON texts that do not say the same', () => {
   });
 });
 
-describe('a JSON text that names a field twice has no spelling', () => {
+describe('a JSON text with a repeated field has no spelling', () => {
   it.each([
     '{"method":"a","method":"b"}',
     '{"method":"a","Method":"b"}',
@@ -122,7 +122,7 @@ describe('a JSON text that names a field twice has no spelling', () => {
     expect(canonicalJson(text)).toBeUndefined();
   });
 
-  it('wherever it is put, in either case, escaped or not', () => {
+  it('at any place, in either case, escaped or not', () => {
     const spelling = fc.constantFrom(
       JSON.stringify,
       escaped,
@@ -164,7 +164,7 @@ describe('a JSON text', () => {
     },
   );
 
-  it('has one spelling, which no text of another value shares', () => {
+  it('has one spelling that no other value shares', () => {
     fc.assert(
       fc.property(fc.json(), fc.json(), fc.constantFrom('', ' ', '\n'), (one, other, blank) => {
         const [left, right] = [canonicalJson(one), canonicalJson(other + blank)];

@@ -21,7 +21,7 @@ describe('a store that fails', () => {
   }
 
   it.each([false, true])(
-    'loses the mark of an action, and this process shows nothing stale all the same (blind: %s)',
+    'loses the version tag of an action without a stale render in this process (blind: %s)',
     async (isBlind) => {
       const world = new SurfaceWorld();
       const store = unreliable(world.store);
@@ -47,7 +47,7 @@ describe('a store that fails', () => {
     },
   );
 
-  it('forgets a mark, and costs a render: nothing from before is served', async () => {
+  it('loses a version tag and causes a render: nothing earlier is served', async () => {
     const world = new SurfaceWorld();
     const forgetful = new Set<string>();
     const store: CacheStore = {
@@ -67,7 +67,7 @@ describe('a store that fails', () => {
     expect((await world.render(ADA, COUNTER, {}, cache)).content).toBe('counter v1 s1 for ada');
   });
 
-  it('goes down while an action is marked, and nothing stale is shown when it is back', async () => {
+  it('fails during an action and shows nothing stale afterwards', async () => {
     const world = new SurfaceWorld();
     const store = unreliable(world.store);
     const dying: CacheStore = {
@@ -86,7 +86,7 @@ describe('a store that fails', () => {
     expect((await world.render(ADA, COUNTER, {}, cache)).content).toBe('counter v1 s1 for ada');
   });
 
-  it('forgets the tags of a render, and it is not taken for one of other tags that read alike', async () => {
+  it('loses the version tags of a render without a confusion with others of the same text', async () => {
     const world = new SurfaceWorld();
     const tags = ['a', 'bc', 'ab', 'c'].values();
     const written: string[] = [];
@@ -116,7 +116,7 @@ describe('a store that fails', () => {
     '[{"by":"id","value":7}]',
     '[{"by":"id"}]',
     '[{"by":"id","value":"counter"},null]',
-  ])('makes up the names of a surface (%j), and everything the user sees is rendered again', async (garbage) => {
+  ])('returns garbage as the names of a surface (%j): all renders of the user are gone', async (garbage) => {
     const world = new SurfaceWorld();
     const store: CacheStore = {
       get: async (key) => {
@@ -133,7 +133,7 @@ describe('a store that fails', () => {
     expect((await world.render(ADA, QUOTE, {}, cache)).cache).toBe('MISS');
   });
 
-  it('keeps nothing, and every visitor is served', async () => {
+  it('keeps nothing and every visitor is served', async () => {
     const world = new SurfaceWorld();
     const store = {
       get: () => Promise.resolve(undefined),

@@ -32,7 +32,7 @@ function worldOf(body: string): SurfaceWorld {
 }
 
 describe('a large input of a widget', () => {
-  it.each(INPUTS)('is not parsed for the sake of the cache: %s', async (_what, make) => {
+  it.each(INPUTS)('is not parsed for the cache: %s', async (_what, make) => {
     const world = worldOf('{}');
     const body = make(64_000);
     const parse = vi.spyOn(JSON, 'parse');
@@ -42,7 +42,7 @@ describe('a large input of a widget', () => {
     expect(Math.max(...parse.mock.calls.map(([text]) => text.length))).toBeLessThan(2_048);
   });
 
-  it('hits in the spelling it was rendered in', async () => {
+  it('hits in the same spelling', async () => {
     const world = worldOf('{}');
     const rows = JSON.stringify('x'.repeat(4_000));
     const caches = [];
@@ -54,7 +54,7 @@ describe('a large input of a widget', () => {
 });
 
 describe('a large reply of the platform', () => {
-  it.each(INPUTS)('is not parsed to find the names in it: %s', async (_what, make) => {
+  it.each(INPUTS)('is not parsed for its names: %s', async (_what, make) => {
     const content = make(64_000);
     const surface = `{"id":"counter","content":${content},"name":"Counter"}`;
     const world = worldOf(`{"content":${content},"surface":${surface}}`);

@@ -42,8 +42,8 @@ async function follow(script: readonly Step[]): Promise<void> {
   }
 }
 
-describe('whatever connections to the store break, and whenever', () => {
-  it('a process never shows less than its own actions did, and all of them agree when the store is back', async () => {
+describe('any broken connection to the store', () => {
+  it('shows no process less than its own actions, and all agree once it recovers', async () => {
     await fc.assert(fc.asyncProperty(fc.array(steps, { minLength: 3, maxLength: 20 }), follow), { numRuns: 1_000 });
   }, 120_000);
 });

@@ -5,8 +5,8 @@ import { held } from './widget-platform.js';
 
 const ADA = user('ada');
 
-describe('an action whose mark the store did not take', () => {
-  it('is told to the other processes as soon as the store takes it, without any visitor', async () => {
+describe('an action with a lost version tag', () => {
+  it('is shared with other processes once the store recovers, without a visitor', async () => {
     const world = new TwoProcesses();
     const [acting] = world.connections;
     await world.show(1);
@@ -20,7 +20,7 @@ describe('an action whose mark the store did not take', () => {
     expect(await world.show(1)).toMatchObject({ cache: 'MISS', content: 'counter v1 s1 for ada' });
   });
 
-  it('is told by a store that is full, which takes nothing and removes what it has', async () => {
+  it('is shared through a full store, which only removes entries', async () => {
     const world = new TwoProcesses();
     await world.show(1);
     for (const connection of world.connections) connection.losesWrites = true;
@@ -29,7 +29,7 @@ describe('an action whose mark the store did not take', () => {
     expect(await world.show(1)).toMatchObject({ cache: 'MISS', content: 'counter v1 s1 for ada' });
   });
 
-  it('is forgotten when every render from before is too old anyway', async () => {
+  it('is dropped once every earlier render has expired', async () => {
     const world = new TwoProcesses();
     world.connections[0].isDown = true;
     await world.actIn(0);
@@ -43,7 +43,7 @@ describe('an action whose mark the store did not take', () => {
     expect(world.later).toEqual([]);
   });
 
-  it('keeps this process from the cache until then', async () => {
+  it('disables the cache of this process until then', async () => {
     const world = new TwoProcesses();
     world.connections[0].isDown = true;
     await world.actIn(0);
@@ -53,7 +53,7 @@ describe('an action whose mark the store did not take', () => {
     expect((await world.show(0)).cache).toBe('MISS');
   });
 
-  it('is told once, however many actions were lost meanwhile', async () => {
+  it('is shared once for any number of lost actions', async () => {
     const world = new TwoProcesses();
     world.connections[0].isDown = true;
     for (let count = 0; count < 3; count += 1) await world.actIn(0);
@@ -67,7 +67,7 @@ describe('an action whose mark the store did not take', () => {
 });
 
 describe('a process that saw the store fail', () => {
-  it('believes no render from before, since actions may be missing in it', async () => {
+  it('ignores earlier renders, as they may lack an action', async () => {
     const world = new TwoProcesses();
     await world.show(1);
     world.clock.advance(1);
@@ -79,7 +79,7 @@ describe('a process that saw the store fail', () => {
     expect(await world.show(1)).toMatchObject({ cache: 'HIT', content: 'counter v1 s1 for ada' });
   });
 
-  it('keeps no render that was under way', async () => {
+  it('caches no render under way', async () => {
     const world = new TwoProcesses();
     const { until, release } = held();
     world.platform.holds.render.push(until);

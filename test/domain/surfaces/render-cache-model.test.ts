@@ -146,8 +146,8 @@ async function follow(script: readonly Step[]): Promise<void> {
 // The quick tests have two minutes for everything.
 const RUNS = env['TEST_TIER'] === 'quick' ? 1_000 : 10_000;
 
-describe('whatever visitors do, however the platform changes and however time passes', () => {
-  it("a render is the caller's own, no older than the last action, and the platform is asked exactly as often as it must be", async () => {
+describe('any visitors, platform and time', () => {
+  it('receive their own render, no older than the last action, with as few calls as possible', async () => {
     await fc.assert(fc.asyncProperty(fc.array(steps, { minLength: 3, maxLength: 20 }), follow), { numRuns: RUNS });
   }, 120_000);
 });

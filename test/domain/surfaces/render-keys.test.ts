@@ -38,14 +38,14 @@ describe('the keys of a render', () => {
     );
   });
 
-  it('are worked out once for one request after another', () => {
+  it('are computed once for repeated requests', () => {
     const { book: keys, hashed } = book();
     const first = keys.keys(SUBJECT);
     const { length } = hashed;
     expect([keys.keys({ ...SUBJECT }), hashed.length]).toEqual([first, length]);
   });
 
-  it('are those of the request itself, whatever was asked before: no two requests are taken for one', () => {
+  it('are those of the request, whatever came before', () => {
     const part = fc.constantFrom('', '1', ' ', '1 a', '4 null', 'null', '["a"]', '2');
     const subject = fc.record({
       scope: fc.constant(SUBJECT.scope),
@@ -62,7 +62,7 @@ describe('the keys of a render', () => {
     );
   });
 
-  it('of as many requests as renders are kept are known, and those not made for longest go first', () => {
+  it('are cached for as many requests as renders, least recent first', () => {
     const { book: keys, hashed } = book(1_000);
     const isKnown = (number: number): boolean => {
       const { length } = hashed;
@@ -75,7 +75,7 @@ describe('the keys of a render', () => {
     expect([isKnown(1), isKnown(2), isKnown(3)]).toEqual([true, true, false]);
   });
 
-  it('are known only where the request is short', () => {
+  it('are cached for short requests only', () => {
     // Each part behind its length, and the body as it is.
     const around = `11 ${SUBJECT.scope}id7 counter0 null `.length;
     for (const [length, isKnown] of [
@@ -91,7 +91,7 @@ describe('the keys of a render', () => {
     }
   });
 
-  it('of a body longer than 2,048 bytes are those of its bytes, which are hashed and not parsed', () => {
+  it('of a body over 2,048 bytes are hashed from its bytes, unparsed', () => {
     const { book: keys, hashed } = book();
     const body = bytes(`{"b":1,"a":"${'x'.repeat(2_036)}"}`);
     expect(keys.keys({ ...SUBJECT, body })?.render).toBe(
@@ -102,7 +102,7 @@ describe('the keys of a render', () => {
     expect(keys.keys({ ...SUBJECT, body: one ?? null })).not.toEqual(keys.keys({ ...SUBJECT, body: other ?? null }));
   });
 
-  it('of any number of requests are known in 8 MiB', () => {
+  it('use at most 8 MiB', () => {
     const { book: keys, hashed } = book(20_000);
     const known = (from: number, to: number): number => {
       const { length } = hashed;

@@ -5,14 +5,14 @@ import { COUNTER, streamOf, SurfaceWorld, user } from './surface-world.js';
 const ADA = user('ada');
 
 describe('many visitors at once', () => {
-  it('cause one render: 200 of them', async () => {
+  it('cause one render when they are 200', async () => {
     const world = new SurfaceWorld();
     const shown = await Promise.all(Array.from({ length: 200 }, () => world.render(SERVICE)));
     expect(world.asked).toEqual([1, 0]);
     expect(new Set(shown.map(({ content }) => content)).size).toBe(1);
   });
 
-  it('cause one render each when they are 20 users, and each sees their own', async () => {
+  it('cause one render per user for 20 users', async () => {
     const world = new SurfaceWorld();
     const names = Array.from({ length: 200 }, (_, index) => `user${String(index % 20)}`);
     const shown = await Promise.all(names.map((name) => world.render(user(name))));
@@ -28,7 +28,7 @@ describe('many visitors at once', () => {
     expect([world.asked, new Set(shown.map(({ cache }) => cache))]).toEqual([[1, 1], new Set(['REVALIDATED'])]);
   });
 
-  it('are all told when the platform is down, by one call', async () => {
+  it('all receive an outage of the platform from one call', async () => {
     const world = new SurfaceWorld();
     world.platform.isDown = true;
     const outcomes = await Promise.allSettled(Array.from({ length: 50 }, () => world.render()));
@@ -36,7 +36,7 @@ describe('many visitors at once', () => {
     expect(world.asked).toEqual([1, 0]);
   });
 
-  it('do not share what must not be kept', async () => {
+  it('do not share an uncacheable response', async () => {
     const world = new SurfaceWorld();
     let count = 0;
     world.platform.rendered = (answer) => {
@@ -51,7 +51,7 @@ describe('many visitors at once', () => {
   it.each([
     ['is too long to be kept', streamOf('12345', '67890')],
     ['is no text', Uint8Array.of(0x7b, 0xff)],
-  ])('do not share what %s', async (_what, body) => {
+  ])('do not share a response that %s', async (_what, body) => {
     const world = new SurfaceWorld({ maxEntryBytes: 8 });
     world.platform.rendered = (answer) => ({ ...answer, body });
     const shown = await Promise.all([world.render(), world.render()]);
@@ -59,7 +59,7 @@ describe('many visitors at once', () => {
     expect(shown[1]?.content).toBe(shown[0]?.content);
   });
 
-  it('make one mark for what they share', async () => {
+  it('write one version tag for a shared render', async () => {
     const world = new SurfaceWorld();
     let count = 0;
     const cache = world.newCache({ newVersionTag: () => `tag ${String((count += 1))}` });
@@ -67,7 +67,7 @@ describe('many visitors at once', () => {
     expect(count).toBe(2);
   });
 
-  it('wait on, when the first of them leaves', async () => {
+  it('continue when the first of them leaves', async () => {
     const world = new SurfaceWorld();
     const leaving = new AbortController();
     const first = world.render(ADA, COUNTER, { signal: leaving.signal });

@@ -18,31 +18,31 @@ function target(match: SurfaceMatch): string | null {
 }
 
 describe('a path below the surfaces', () => {
-  it.each(PATH_CORPUS)('with $what ($path) goes to $surface', ({ path, surface }) => {
+  it.each(PATH_CORPUS)('with $what ($path) leads to $surface', ({ path, surface }) => {
     expect(target(matchSurface('POST', path))).toBe(surface);
   });
 
-  it('names a surface and an action by their decoded words', () => {
+  it('has the decoded surface and action', () => {
     expect(matchSurface('POST', '/by-name/my%20list/actions/gr%C3%B6%C3%9Fe')).toEqual({
       kind: 'route',
       route: { operation: 'action', ref: { by: 'name', value: 'my list' }, action: 'größe' },
     });
   });
 
-  it('names a surface by its id where it does not say otherwise', () => {
+  it('has the surface id by default', () => {
     expect(matchSurface('POST', '/counter/render')).toEqual({
       kind: 'route',
       route: { operation: 'render', ref: { by: 'id', value: 'counter' } },
     });
   });
 
-  it.each(['/counter/theme.css', '/by-name/counter/theme.css'])('%s is a theme, for GET and HEAD', (path) => {
+  it.each(['/counter/theme.css', '/by-name/counter/theme.css'])('%s is a theme for GET and HEAD', (path) => {
     for (const method of ['GET', 'HEAD']) expect(matchSurface(method, path)).toMatchObject({ kind: 'route' });
     expect(matchSurface('POST', path)).toEqual({ kind: 'method-not-allowed', allow: 'GET, HEAD' });
   });
 
   it.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'post'])(
-    'has no %s but that of a theme',
+    'has no %s except for a theme',
     (method) => {
       for (const path of ['/counter/render', '/by-name/counter/render', '/counter/actions/add']) {
         expect(matchSurface(method, path)).toEqual({ kind: 'method-not-allowed', allow: 'POST' });
@@ -50,7 +50,7 @@ describe('a path below the surfaces', () => {
     },
   );
 
-  it('that is none is none for every method', () => {
+  it('that is invalid is so for every method', () => {
     for (const path of [
       '/counter',
       '/counter/theme',

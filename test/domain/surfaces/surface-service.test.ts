@@ -5,7 +5,7 @@ import { ownedBy, SERVICE } from '../credentials/broker-fixture.js';
 import { ADA, API, bodyOf, COUNTER, COUNTER_BY_NAME, request, SurfaceWorld } from './surface-world.js';
 
 describe('a render', () => {
-  it('goes to the platform as it came, with the credential and the project', async () => {
+  it('reaches the platform unchanged with the credential and the project', async () => {
     const world = new SurfaceWorld();
     const { signal } = new AbortController();
     const headers = {
@@ -40,7 +40,7 @@ describe('a render', () => {
     ]);
   });
 
-  it('names no project when none is configured', async () => {
+  it('has no project when none is configured', async () => {
     const world = new SurfaceWorld({}, { projectId: '' });
     await world.render();
     expect(world.upstream.requests[0]?.headers['x-project-id']).toBeUndefined();
@@ -56,7 +56,7 @@ describe('a render', () => {
     expect(world.upstream.requests[0]?.path).toBe(path);
   });
 
-  it("goes where the site's own paths say", async () => {
+  it('uses the paths of the site', async () => {
     const paths = { ...API.paths, render: '/p/{projectId}/{id}/r', renderByName: '/n/{name}' };
     const world = new SurfaceWorld(
       {},
@@ -73,13 +73,13 @@ describe('a render', () => {
   it.each([
     [{ endpoint: undefined }, 'serviceApiUrl'],
     [{ projectId: '', paths: { ...API.paths, render: '/{projectId}/{id}' } }, 'serviceProjectId'],
-  ])('without what its address needs names the field, before any token is fetched', async (api, field) => {
+  ])('without a required field names it before any token is fetched', async (api, field) => {
     const world = new SurfaceWorld({}, api);
     await expect(world.render(SERVICE)).rejects.toMatchObject({ code: 'service_auth_failed', fields: [field] });
     expect([world.account.issued, world.upstream.requests.length]).toEqual([0, 0]);
   });
 
-  it('whose credential is refused twice names the block to check', async () => {
+  it('with a twice rejected credential names its block', async () => {
     const world = new SurfaceWorld();
     world.upstream.willAnswer(() => ({ status: 401, headers: {}, body: null }));
     await expect(world.render(SERVICE)).rejects.toMatchObject({
@@ -101,7 +101,7 @@ describe('a render', () => {
       'upstream_timeout',
       ['serviceApiUrl'],
     ],
-  ])('that the platform cannot give is an error: %#', async (answer, code, fields) => {
+  ])('that the platform cannot return is an error: %#', async (answer, code, fields) => {
     const world = new SurfaceWorld();
     world.upstream.willAnswer(() => answer);
     const failure = world.service.render(COUNTER, request(), SERVICE, undefined);
@@ -109,7 +109,7 @@ describe('a render', () => {
     await expect(failure).rejects.toThrow(/^The platform/);
   });
 
-  it("with headers of the site's own carries them before ours, and a refusal of them passes", async () => {
+  it("carries the site's own headers, and a rejection of them passes", async () => {
     const world = new SurfaceWorld();
     const made = { authorization: 'Bearer made', 'x-project-id': 'made' };
     const facts = { kind: 'session', headers: made, owner: ownedBy(), block: 'getHeaders' } as const;
@@ -120,7 +120,7 @@ describe('a render', () => {
     expect(world.upstream.requests.map(({ headers }) => headers)).toEqual([made]);
   });
 
-  it('that the platform refuses passes as it is', async () => {
+  it('rejected by the platform passes unchanged', async () => {
     const world = new SurfaceWorld();
     world.upstream.willAnswer(() => ({
       status: 422,
@@ -135,7 +135,7 @@ describe('a render', () => {
 describe('a theme', () => {
   const theme = (world: SurfaceWorld, headers = {}) => world.service.theme(COUNTER, request({ headers }), SERVICE);
 
-  it('is a style sheet that browsers keep and ask for again', async () => {
+  it('is a style sheet that browsers cache and revalidate', async () => {
     const world = new SurfaceWorld();
     const response = await theme(world);
     expect({ ...response, body: await bodyOf(response) }).toEqual({
@@ -155,7 +155,7 @@ describe('a theme', () => {
     });
   });
 
-  it('that the browser has is not sent again', async () => {
+  it('is not sent again to a browser that has it', async () => {
     const world = new SurfaceWorld();
     const etag = (await theme(world)).headers['etag'];
     world.upstream.willAnswer(() => ({
@@ -176,7 +176,7 @@ describe('a theme', () => {
     ['without a tag of the platform', {}, 200],
     ['with a weak one', { etag: 'W/"1"' }, 200],
     ['whose platform knows no conditions', { etag: '"1"' }, 200],
-  ])('%s has one of what is sent, and is not sent twice', async (_what, fields, status) => {
+  ])('with %s has a tag of its content and is not sent twice', async (_what, fields, status) => {
     const world = new SurfaceWorld();
     const answer = (body: string) => () => ({
       status,
@@ -197,26 +197,26 @@ describe('a theme', () => {
     expect((await theme(world, { 'if-none-match': '*' })).status).toBe(304);
   });
 
-  it('kept under other rules is asked for without condition', async () => {
+  it('cached under other rules is fetched unconditionally', async () => {
     const world = new SurfaceWorld();
     await theme(world, { 'if-none-match': '"counter-1", "counter-1.00000000", "x' });
     expect(world.upstream.requests[0]?.headers).not.toHaveProperty('if-none-match');
   });
 
-  it('in a content coding is none that can be checked', async () => {
+  it('in a content coding is rejected', async () => {
     const world = new SurfaceWorld();
     const headers = { 'content-type': 'text/css', 'content-encoding': 'gzip' };
     world.upstream.willAnswer(() => ({ status: 200, headers, body: 'a{}' }));
     await expect(theme(world)).rejects.toMatchObject({ code: 'upstream_invalid_response' });
   });
 
-  it('that changed since the browser had it is sent whole', async () => {
+  it('that changed is sent whole', async () => {
     const response = await theme(new SurfaceWorld(), { 'if-none-match': '"counter-0"' });
     expect([response.status, await bodyOf(response)]).toEqual([200, ':root{}']);
   });
 
   it.each(['text/css', 'Text/CSS; charset=UTF-8', 'text/css;charset="utf-8"', 'text/css;'])(
-    'may come as %s',
+    'can have the type %s',
     async (type) => {
       const world = new SurfaceWorld();
       world.upstream.willAnswer(() => ({ status: 200, headers: { 'content-type': type }, body: 'a{}' }));
@@ -233,7 +233,7 @@ describe('a theme', () => {
     [200, undefined],
     [204, 'text/css'],
     [206, 'text/css'],
-  ])('is nothing else (%i, %j)', async (status, type) => {
+  ])('has no other type (%i, %j)', async (status, type) => {
     const world = new SurfaceWorld();
     world.upstream.willAnswer(() => ({ status, headers: { 'content-type': type }, body: '<script>' }));
     const error = await theme(world).catch((reason: unknown) => reason);
@@ -262,7 +262,7 @@ describe('a theme', () => {
     expect((error as UpstreamError).logDetail()).toContain('Status 200.');
   });
 
-  it.each([400, 404])('that the platform refuses (%i) is refused in its own JSON', async (status) => {
+  it.each([400, 404])('rejected by the platform (%i) keeps its JSON', async (status) => {
     const world = new SurfaceWorld();
     world.upstream.willAnswer(() => ({ status, headers: { 'content-type': 'application/json' }, body: '{"no":1}' }));
     const response = await theme(world);
@@ -270,7 +270,7 @@ describe('a theme', () => {
     expect(response.headers['cache-control']).toBe('no-store');
   });
 
-  it.each([400, 404, 500])('that the platform refuses (%i) by a page is an error without its text', async (status) => {
+  it.each([400, 404, 500])('rejected by the platform (%i) with a page is an error without its text', async (status) => {
     const world = new SurfaceWorld();
     world.upstream.willAnswer(() => ({ status, headers: { 'content-type': 'text/html' }, body: '<h1>tenant-7' }));
     const refused = theme(world);

@@ -3,8 +3,8 @@ import { FakeClock } from '../../../src/adapters/fakes/fakes.js';
 import { VersionTags } from '../../../src/domain/surfaces/version-tags.js';
 import { RenderKeys } from '../../../src/domain/surfaces/render-keys.js';
 
-describe('tags the store did not take', () => {
-  it('are remembered up to ten thousand, and the oldest are forgotten first', async () => {
+describe('lost version tags', () => {
+  it('are kept up to ten thousand, and the oldest are dropped first', async () => {
     const entries = new Map<string, string>();
     let isDown = true;
     let count = 0;

@@ -63,12 +63,12 @@ describe('a body read from its start', () => {
     ['text, counted in bytes', () => 'äöü'],
     ['bytes', () => bytes('äöü')],
     ['a stream', () => new Source(['äö', 'ü'])],
-  ])('may be as long as the limit, and not a byte longer: %s', async (_what, body) => {
+  ])('can be as long as the limit: %s', async (_what, body) => {
     expect(await read(body(), 6)).toBe('äöü');
     expect(await read(body(), 5)).toEqual(expect.any(Array));
   });
 
-  it('of one chunk is that chunk, and not a copy', async () => {
+  it('of one chunk is that chunk, not a copy', async () => {
     const chunk = bytes('whole');
     const found = await readAhead(new WatchedBody(chunk), 100);
     expect(found.complete ? found.bytes : undefined).toBe(chunk);
@@ -78,22 +78,22 @@ describe('a body read from its start', () => {
     ['text', 'too long', ['too long']],
     ['bytes', bytes('too long'), ['too long']],
     ['a stream', new Source(['one', 'two', 'three', 'four']), ['one', 'two', 'three', 'four']],
-  ])('that is too long comes as if nobody had read it: %s', async (_what, body, chunks) => {
+  ])('that is too long is passed on complete: %s', async (_what, body, chunks) => {
     expect(await read(body, 5)).toEqual(chunks);
   });
 
-  it('that is too long is not read further than it takes to see that', async () => {
+  it('that is too long is read no further than needed', async () => {
     const source = new Source(['one', 'two', 'three', 'four']);
     await readAhead(source, 5);
     expect([source.asked, source.ended]).toEqual([2, false]);
   });
 
-  it('that breaks comes as far as it came, and breaks there again', async () => {
+  it('that breaks is passed on to its break', async () => {
     expect(await read(new Source(['one', 'two'], true), 100)).toEqual(['one', 'two', String(BROKEN)]);
     expect(await read(new Source([], true), 100)).toEqual([String(BROKEN)]);
   });
 
-  it('and not read to its end is ended, and gives nothing any more', async () => {
+  it('that is abandoned ends and returns nothing more', async () => {
     const source = new Source(['one', 'two', 'three']);
     const found = await readAhead(source, 5);
     if (found.complete) throw new Error('not too long');
@@ -107,7 +107,7 @@ describe('a body read from its start', () => {
   it.each<[string, HttpBody]>([
     ['text', 'too long'],
     ['a stream that broke', new Source(['one'], true)],
-  ])('can be ended also where there is nothing left to end: %s', async (_what, body) => {
+  ])('can be ended when nothing is left: %s', async (_what, body) => {
     const found = await readAhead(body, 5);
     if (found.complete) throw new Error('complete');
     const iterator = found.body[Symbol.asyncIterator]();
@@ -116,17 +116,17 @@ describe('a body read from its start', () => {
 });
 
 describe('all bytes of a body', () => {
-  it('are there within the limit', async () => {
+  it('are returned within the limit', async () => {
     expect(await bodyBytes(new Source(['ab', 'c']), 3)).toEqual(bytes('abc'));
   });
 
-  it('are not, where they are too many, and the rest is given up', async () => {
+  it('are not returned over the limit, and the rest is abandoned', async () => {
     const source = new Source(['ab', 'cd', 'ef']);
     expect(await bodyBytes(source, 3)).toBeUndefined();
     expect([source.asked, source.ended]).toEqual([2, true]);
   });
 
-  it('are not, where the body breaks', async () => {
+  it('are not returned when the body breaks', async () => {
     expect(await bodyBytes(new Source(['ab'], true), 3)).toBeUndefined();
   });
 });

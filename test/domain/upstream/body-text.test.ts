@@ -23,41 +23,41 @@ describe('the text of a body', () => {
     ['bytes', bytes('größe'), 'größe'],
     ['a stream', new WatchedBody('grö', 'ße'), 'größe'],
     ['a stream of nothing', new WatchedBody(), ''],
-  ])('is the same whether it is %s or anything else', async (_what, body, text) => {
+  ])('is the same when it is %s', async (_what, body, text) => {
     expect(await bodyText(body, 100)).toBe(text);
   });
 
-  it('is whole when a character is cut in two', async () => {
+  it('is whole with a character cut in two', async () => {
     const [whole, first, rest] = [bytes('€'), bytes('€').subarray(0, 1), bytes('€').subarray(1)];
     expect(await bodyText(new WatchedBody(whole, first, rest), 6)).toBe('€€');
   });
 
-  it('says so when it ends inside a character', async () => {
+  it('is an error when it ends inside a character', async () => {
     expect(await bodyText(new WatchedBody('a', bytes('€').subarray(0, 2)), 6)).toBe('a\ufffd');
   });
 
   it.each<[string, HttpBody, HttpBody]>([
     ['text', 'äö', 'äöü'],
     ['bytes', bytes('äö'), bytes('äöü')],
-  ])('of %s may be as long as the limit, counted in bytes, and not a byte longer', async (_what, fits, longer) => {
+  ])('of %s can be as long as the limit in bytes', async (_what, fits, longer) => {
     expect(await bodyText(fits, 4)).toBe('äö');
     expect(await bodyText(longer, 4)).toBeUndefined();
   });
 
-  it('of a stream may be as long as the limit, counted in bytes, and not a byte longer', async () => {
+  it('of a stream can be as long as the limit in bytes', async () => {
     expect(await bodyText(new WatchedBody('ä', 'ö'), 4)).toBe('äö');
     const longer = new WatchedBody('ä', 'ö', 'ü');
     expect(await bodyText(longer, 4)).toBeUndefined();
     expect(longer.ended).toBe(true);
   });
 
-  it('that breaks before its end is none', async () => {
+  it('that breaks is absent', async () => {
     expect(await bodyText(broken(), 100)).toBeUndefined();
   });
 });
 
-describe('a body nobody will read', () => {
-  it('is ended, so that its connection is free', async () => {
+describe('an unread body', () => {
+  it('is ended to free its connection', async () => {
     const body = new WatchedBody('unread');
     discard(body);
     expect(body.ended).toBe(true);
@@ -69,7 +69,7 @@ describe('a body nobody will read', () => {
     ['bytes', bytes('unread')],
     ['a stream that needs no end', { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error()) }) }],
     ['a stream that cannot be ended', { [Symbol.asyncIterator]: () => ({ next: never, return: never }) }],
-  ])('may be %s', (_what, body) => {
+  ])('can be %s', (_what, body) => {
     expect(() => discard(body)).not.toThrow();
   });
 });

@@ -25,7 +25,7 @@ function written(fields: HeaderFields): { readonly fields: HeaderFields; readonl
 }
 
 describe('the fields of a response', () => {
-  it('are the same object when each is printable ASCII', () => {
+  it('are the same object when all are printable ASCII', () => {
     const fields = { 'content-type': 'application/json', etag: '"1"', vary: '', ...PROTECTED };
     expect(written(fields)).toEqual({ fields, leftOut: [] });
     expect(browserFields(fields, { disposition: () => undefined, leftOut: () => undefined })).toBe(fields);
@@ -50,12 +50,12 @@ describe('the fields of a response', () => {
     ['a control character in UTF-8', 'a\xc2\x85b'],
     ['the end of a string', 'a\0'],
     ['a letter whose code ends in that of a line end', 'a\u010ab'],
-  ])('do not cross with %s, which is reported by name alone', (_what, value) => {
+  ])('do not cross with %s and are reported by name alone', (_what, value) => {
     const leftOut = [{ name: 'etag', reason: 'characters' }];
     expect(written({ etag: value, vary: 'a', ...PROTECTED })).toEqual({ fields: { vary: 'a', ...PROTECTED }, leftOut });
   });
 
-  it('have one value where HTTP allows one, the first', () => {
+  it('have the first value when HTTP allows one', () => {
     const fields = { etag: ['"1"', '"2"'], 'last-modified': ['a', 'a'], ...PROTECTED };
     expect(written(fields)).toEqual({
       fields: { etag: '"1"', 'last-modified': 'a', ...PROTECTED },
@@ -69,7 +69,7 @@ describe('the fields of a response', () => {
   });
 
   it.each(['set-cookie', 'transfer-encoding', 'connection', 'trailer', 'x odd', 'x-odd\r\n', 'X-Odd', '', 'é'])(
-    'are never named %j, whatever a store holds',
+    'never have the name %j from a store',
     (name) => {
       const { fields, leftOut } = written({ [name]: 'a', ...PROTECTED });
       expect(fields).toEqual(PROTECTED);
@@ -77,17 +77,17 @@ describe('the fields of a response', () => {
     },
   );
 
-  it('are never named like a member of every object', () => {
+  it('never have the name of an inherited member', () => {
     const fields = JSON.parse('{"__proto__":["a"],"vary":"a"}') as HeaderFields;
     expect(written(fields).fields).toEqual({ vary: 'a', ...PROTECTED });
   });
 
-  it('with a type that cannot be written have the policy of unknown content', () => {
+  it('with an invalid type have the policy of unknown content', () => {
     const upstream = browserResponseHeaders({ 'content-type': 'application/json; x="é"', etag: '"1"' });
     expect(written(upstream).fields).toEqual({ etag: '"1"', ...PROTECTED, 'content-security-policy': POLICY });
   });
 
-  it('that protect are written last, whatever else there is', () => {
+  it('end with the protective ones', () => {
     const upstream = browserResponseHeaders(
       { 'content-type': 'text/html', ...many(200), etag: '"é"' },
       Object.keys(many(200)),
@@ -98,7 +98,7 @@ describe('the fields of a response', () => {
     expect(names.slice(-3)).toEqual(['x-content-type-options', 'cache-control', 'content-security-policy']);
   });
 
-  it('of an event stream keep what holds buffers and compressors off', () => {
+  it('of an event stream keep those against buffering', () => {
     const { fields } = written(browserResponseHeaders({ 'content-type': 'text/event-stream', etag: 'é' }));
     expect(fields).toEqual({
       'content-type': 'text/event-stream',
@@ -108,7 +108,7 @@ describe('the fields of a response', () => {
     });
   });
 
-  it('that a store has lost are written again', () => {
+  it('lost by a store are restored', () => {
     expect(written({ 'content-type': 'text/html' }).fields).toEqual({ 'content-type': 'text/html', ...PROTECTED });
   });
 
@@ -116,11 +116,11 @@ describe('the fields of a response', () => {
     [MAX_VALUE, []],
     [MAX_VALUE + 1, [{ name: 'vary', reason: 'length' }]],
     [1_000_000, [{ name: 'vary', reason: 'length' }]],
-  ])('of %i characters are kept up to the bound of a value', (length, leftOut) => {
+  ])('of %i characters are kept up to the limit of a value', (length, leftOut) => {
     expect(written({ vary: 'a'.repeat(length), ...PROTECTED }).leftOut).toEqual(leftOut);
   });
 
-  it('that describe the body have room before all others', () => {
+  it('that describe the body have priority', () => {
     const { fields, leftOut } = written({
       etag: 'a'.repeat(8_000),
       vary: 'b'.repeat(8_000),
@@ -131,7 +131,7 @@ describe('the fields of a response', () => {
     expect(leftOut).toEqual([{ name: 'vary', reason: 'number' }]);
   });
 
-  it('name a disposition that lost its file name, or all of it', () => {
+  it('report a disposition without its file name, or all of it', () => {
     const leftOut = [{ name: 'content-disposition', reason: 'syntax' }];
     expect(written({ 'content-disposition': 'inline', ...PROTECTED }).leftOut).toEqual([]);
     expect(written({ 'content-disposition': 'a', ...PROTECTED })).toEqual({
@@ -141,35 +141,31 @@ describe('the fields of a response', () => {
     expect(written({ 'content-disposition': ' ', ...PROTECTED })).toEqual({ fields: PROTECTED, leftOut });
   });
 
-  it(
-    'read the same in every encoding, within their bounds and with all that protects, whatever comes',
-    { timeout: 60_000 },
-    () => {
-      const value = fc.oneof(
-        fc.string(),
-        anyText(20),
-        fc.array(anyText(20), { maxLength: 5 }),
-        fc.integer({ min: 1, max: 20_000 }).map((length) => 'a'.repeat(length)),
-      );
-      const name = fc.oneof(fc.constantFrom('etag', 'vary', 'content-type', 'cache-control', 'X-Cache'), fc.string());
-      fc.assert(
-        fc.property(fc.array(fc.tuple(name, value), { maxLength: 12 }), (pairs) => {
-          const { fields } = written(Object.fromEntries(pairs));
-          const all = Object.entries(fields) as [string, string][];
-          expect(all.every(([one]) => /^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(one))).toBe(true);
-          expect(all.every(([, text]) => /^(?:[!-~](?:[ -~]*[!-~])?)?$/.test(text))).toBe(true);
-          expect(all.length).toBeLessThanOrEqual(MAX_FIELDS);
-          // What protects is not counted.
-          expect(all.reduce((sum, [one, text]) => sum + one.length + text.length, 0)).toBeLessThan(
-            MAX_TOTAL + MAX_VALUE + 200,
-          );
-          expect(fields['x-content-type-options']).toBe('nosniff');
-          expect(fields['cache-control']).toBeTypeOf('string');
-        }),
-        { numRuns: 300 },
-      );
-    },
-  );
+  it('are the same in every encoding, within the limits and with all protective ones', { timeout: 60_000 }, () => {
+    const value = fc.oneof(
+      fc.string(),
+      anyText(20),
+      fc.array(anyText(20), { maxLength: 5 }),
+      fc.integer({ min: 1, max: 20_000 }).map((length) => 'a'.repeat(length)),
+    );
+    const name = fc.oneof(fc.constantFrom('etag', 'vary', 'content-type', 'cache-control', 'X-Cache'), fc.string());
+    fc.assert(
+      fc.property(fc.array(fc.tuple(name, value), { maxLength: 12 }), (pairs) => {
+        const { fields } = written(Object.fromEntries(pairs));
+        const all = Object.entries(fields) as [string, string][];
+        expect(all.every(([one]) => /^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(one))).toBe(true);
+        expect(all.every(([, text]) => /^(?:[!-~](?:[ -~]*[!-~])?)?$/.test(text))).toBe(true);
+        expect(all.length).toBeLessThanOrEqual(MAX_FIELDS);
+        // What protects is not counted.
+        expect(all.reduce((sum, [one, text]) => sum + one.length + text.length, 0)).toBeLessThan(
+          MAX_TOTAL + MAX_VALUE + 200,
+        );
+        expect(fields['x-content-type-options']).toBe('nosniff');
+        expect(fields['cache-control']).toBeTypeOf('string');
+      }),
+      { numRuns: 300 },
+    );
+  });
 });
 
 function many(count: number): Record<string, string> {

@@ -34,8 +34,8 @@ class Said {
 
 const said = (body: HttpBody, headers?: HeaderFields): Promise<string> => new Said().of(body, headers);
 
-describe('what the platform says of an error', () => {
-  it('is told with its status, its type and who said it', async () => {
+describe('an error of the platform', () => {
+  it('is logged with its status, type and origin', async () => {
     expect(await said('<h1>no</h1>')).toBe('status 502 from the agent, text/html: <h1>no</h1>');
     expect(await said(new WatchedBody('in ', 'two'), {})).toBe('status 502 from the agent: in two');
     const { errors } = new Said();
@@ -53,11 +53,11 @@ describe('what the platform says of an error', () => {
       'status 502 from the agent, text/html, compressed (gzip)',
     ],
     ['something not compressed', 'plain', { 'content-encoding': 'identity' }, 'status 502 from the agent: plain'],
-  ])('may be %s', async (_what, body, headers, expected) => {
+  ])('can be %s', async (_what, body, headers, expected) => {
     expect(await said(body, headers)).toBe(expected);
   });
 
-  it('is one line of a log, whatever it says', async () => {
+  it('is one line of the log', async () => {
     const text = await said('no\r\n2026-11-21 error: forged\u001b[31m\u2028end', { 'content-type': 'a\u0085b' });
     expect(text).toBe('status 502 from the agent, a b: no 2026-11-21 error: forged\\u001b[31m end');
   });
@@ -80,13 +80,13 @@ describe('what the platform says of an error', () => {
     expect(await said(body, {})).toBe(`status 502 from the agent: ${expected}`);
   });
 
-  it('shows none that stands where the type should', async () => {
+  it('shows no secret in place of its type', async () => {
     expect(await said(null, { 'content-type': 'text/opaque+token/1==; charset=utf-8' })).toBe(
       'status 502 from the agent, text/[redacted], no body',
     );
   });
 
-  it('is cut at 2 KB, and a secret that lies across the cut is recognised all the same', async () => {
+  it('is cut at 2 KB, with redaction across the cut', async () => {
     for (const secret of ['opaque+token/1==', 'configured password', JWT]) {
       for (let before = 1_980; before < 2_050; before += 1) {
         const text = await said(new WatchedBody('x '.repeat(before / 2), secret, ' and more'.repeat(500)), {});
@@ -96,7 +96,7 @@ describe('what the platform says of an error', () => {
     }
   });
 
-  it('ends with no half of a secret where its reading ends, even behind others that were taken out', async () => {
+  it('does not end in half a secret at the end of its reading', async () => {
     for (const secret of [
       'opaque+token/1==',
       'key$with&odd "signs"',
@@ -109,7 +109,7 @@ describe('what the platform says of an error', () => {
     }
   });
 
-  it('is read no further than 4 KB, and what is left is discarded', async () => {
+  it('is read up to 4 KB, and the rest is discarded', async () => {
     let given = 0;
     const body = new WatchedBody();
     body[Symbol.asyncIterator] = () => ({
@@ -126,7 +126,7 @@ describe('what the platform says of an error', () => {
     expect([given, body.ended]).toEqual([7, true]);
   });
 
-  it('is waited for a second, and told as far as it came', async () => {
+  it('is read for a second and logged as received', async () => {
     const world = new Said();
     let ended = false;
     const chunks = ['half of ', 'it'].map((text) => new TextEncoder().encode(text)).values();
@@ -149,14 +149,14 @@ describe('what the platform says of an error', () => {
     expect(ended).toBe(true);
   });
 
-  it('that never began says so', async () => {
+  it('without a body is logged as such', async () => {
     const world = new Said();
     const telling = world.of({ [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => undefined) }) }, {});
     world.deadlines.pass(1_000);
     expect(await telling).toBe('status 502 from the agent, body unread');
   });
 
-  it('that breaks off, and cannot even be ended, is told as far as it came', async () => {
+  it('that breaks off is logged as received', async () => {
     const chunks = [new TextEncoder().encode('it was so: ')].values();
     const body = {
       [Symbol.asyncIterator]: () => ({

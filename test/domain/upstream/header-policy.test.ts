@@ -57,17 +57,17 @@ const REFUSED = [
   ':authority',
 ];
 
-describe('what a browser sends to the platform', () => {
+describe("a browser's field", () => {
   it.each(ALLOWED)('crosses as "%s"', (name) => {
     expect(upstreamRequestHeaders({ [name]: 'value' }, {})).toEqual({ [name]: 'value' });
   });
 
-  it.each(REFUSED)('stays behind as "%s"', (name) => {
+  it.each(REFUSED)('does not cross as "%s"', (name) => {
     const browser = Object.fromEntries([[name, 'value']]);
     expect(Object.keys(upstreamRequestHeaders(browser, {}))).toEqual([]);
   });
 
-  it('crosses under no other name, whatever it is called and whatever "Connection" names', () => {
+  it('crosses under no other name, whatever "Connection" lists', () => {
     const names = fc.oneof(
       fc.constantFrom(...ALLOWED, ...REFUSED),
       fc.string({ minLength: 1 }),
@@ -92,7 +92,7 @@ describe('what a browser sends to the platform', () => {
     );
   });
 
-  it.each(['a\x1bb', 'a\r\nb: c', 'a\0', '\x7f', 'č', ['a', 'a\nb']])('stays behind with the value %j', (value) => {
+  it.each(['a\x1bb', 'a\r\nb: c', 'a\0', '\x7f', 'č', ['a', 'a\nb']])('does not cross with the value %j', (value) => {
     const browser = { accept: value, 'x-site': value, 'a2a-version': '1.0' };
     expect(upstreamRequestHeaders(browser, {})).toEqual({ 'a2a-version': '1.0' });
     expect(forwardedFields(browser, ['x-site'])).toEqual({});
@@ -103,7 +103,7 @@ describe('what a browser sends to the platform', () => {
     expect(forwardedFields({ 'x-site': value }, ['x-site'])).toEqual({ 'x-site': value });
   });
 
-  it('loses to the credential, in every field', () => {
+  it("is replaced by the credential's", () => {
     const browser = { accept: 'theirs', 'x-api-key': 'theirs', 'a2a-version': '1.0' };
     expect(upstreamRequestHeaders(browser, { accept: 'ours', 'x-api-key': 'ours' })).toEqual({
       accept: 'ours',
@@ -113,14 +113,14 @@ describe('what a browser sends to the platform', () => {
   });
 
   it.each([['accept, idempotency-key'], [' Accept ,IDEMPOTENCY-KEY'], [['accept', 'close, Idempotency-Key']]])(
-    'stays behind when "Connection" names it: %j',
+    'does not cross when "Connection" lists it: %j',
     (connection) => {
       const browser = { connection, accept: '*/*', 'idempotency-key': 'k', 'accept-language': 'de' };
       expect(upstreamRequestHeaders(browser, {})).toEqual({ 'accept-language': 'de' });
     },
   );
 
-  it('cannot take the credential away by naming it in "Connection"', () => {
+  it('cannot remove the credential through "Connection"', () => {
     const sent = upstreamRequestHeaders(
       { connection: 'authorization, x-api-key' },
       { authorization: 'Bearer ours', 'x-api-key': 'k' },
@@ -128,11 +128,11 @@ describe('what a browser sends to the platform', () => {
     expect(sent).toEqual({ authorization: 'Bearer ours', 'x-api-key': 'k' });
   });
 
-  it('keeps several values of one field', () => {
+  it('keeps its several values', () => {
     expect(upstreamRequestHeaders({ 'a2a-extensions': ['a', 'b'] }, {})).toEqual({ 'a2a-extensions': ['a', 'b'] });
   });
 
-  it("is left as it is: neither the browser's fields nor the credential's change", () => {
+  it("is not modified, nor is the credential's", () => {
     const [browser, credential] = [Object.freeze({ accept: '*/*' }), Object.freeze({ authorization: 'Bearer ours' })];
     upstreamRequestHeaders(browser, credential);
     expect([browser, credential]).toEqual([{ accept: '*/*' }, { authorization: 'Bearer ours' }]);
@@ -153,7 +153,7 @@ describe('the media type of a message', () => {
     expect(mediaType({ 'content-type': field })).toBe(type);
   });
 
-  it('tells a stream of events from everything else', () => {
+  it('separates event streams from all others', () => {
     expect(isEventStream({ 'content-type': 'Text/Event-Stream; charset=utf-8' })).toBe(true);
     expect(isEventStream({ 'content-type': 'application/json' })).toBe(false);
     expect(isEventStream({})).toBe(false);
@@ -168,7 +168,7 @@ describe('a style sheet', () => {
     'text/css; charset=US-ASCII',
     'text/css; charset="UTF-8"',
     'text/css  ;  charset  =  "utf-8"  ;  ',
-  ])('is in UTF-8 as %j', (type) => {
+  ])('in UTF-8 can have the type %j', (type) => {
     expect(isStyleSheet({ 'content-type': type })).toBe(true);
   });
 
@@ -184,7 +184,7 @@ describe('a style sheet', () => {
     ['text/css; charset=utf-8, text/html'],
     [['text/css', 'text/html']],
     [['text/css']],
-  ])('is not what comes as %j, or a browser could take it for something else', (type) => {
+  ])('cannot have the type %j', (type) => {
     expect(isStyleSheet({ 'content-type': type })).toBe(false);
   });
 });

@@ -6,38 +6,35 @@ import { PLATFORM, AGENT } from '../../../src/domain/upstream/platform-error.js'
 import { Deferred } from '../credentials/token-fixture.js';
 
 describe('a look-up', () => {
-  it('that comes in time gives what it found', async () => {
+  it('returns its result in time', async () => {
     const { signal } = new AbortController();
     expect(await within(signal, PLATFORM, Promise.resolve('found'))).toBe('found');
   });
 
-  it('that fails in time fails for its own reason', async () => {
+  it('fails in time with its own error', async () => {
     const { signal } = new AbortController();
     await expect(within(signal, PLATFORM, Promise.reject(new TypeError('no such thing')))).rejects.toThrow(
       'no such thing',
     );
   });
 
-  it.each([AGENT, PLATFORM])(
-    'that does not come in time is a timeout of the one who was asked: $name',
-    async (asked) => {
-      const deadline = new AbortController();
-      const looking = within(deadline.signal, asked, new Promise(() => undefined));
-      deadline.abort();
-      const error = await looking.catch((reason: unknown) => reason as AgentBffError);
-      expect(error).toMatchObject({
-        name: 'UpstreamError',
-        code: 'upstream_timeout',
-        detail: `The ${asked.name} did not respond in time.`,
-        retryable: true,
-      });
-      expect((error as AgentBffError).logDetail()).toBe(
-        `a look-up at the ${asked.name} took longer than "lookupMs" allows`,
-      );
-    },
-  );
+  it.each([AGENT, PLATFORM])('times out with the name of its target: $name', async (asked) => {
+    const deadline = new AbortController();
+    const looking = within(deadline.signal, asked, new Promise(() => undefined));
+    deadline.abort();
+    const error = await looking.catch((reason: unknown) => reason as AgentBffError);
+    expect(error).toMatchObject({
+      name: 'UpstreamError',
+      code: 'upstream_timeout',
+      detail: `The ${asked.name} did not respond in time.`,
+      retryable: true,
+    });
+    expect((error as AgentBffError).logDetail()).toBe(
+      `a look-up at the ${asked.name} took longer than "lookupMs" allows`,
+    );
+  });
 
-  it('that begins when its time is over already is a timeout too', async () => {
+  it('after its deadline times out too', async () => {
     const looking = within(AbortSignal.abort(), PLATFORM, new Promise(() => undefined));
     await expect(looking).rejects.toMatchObject({ code: 'upstream_timeout' });
   });
@@ -45,7 +42,7 @@ describe('a look-up', () => {
   it.each<[string, (work: Deferred<string>) => void]>([
     ['gave', (work) => work.resolve('found')],
     ['failed', (work) => work.reject(new TypeError('no such thing'))],
-  ])('that %s leaves nothing behind at a deadline that others share', async (_how, end) => {
+  ])('that %s leaves nothing behind at a shared deadline', async (_how, end) => {
     const { signal } = new AbortController();
     const work = new Deferred<string>();
     const looking = within(signal, PLATFORM, work.promise).catch(() => undefined);
@@ -55,7 +52,7 @@ describe('a look-up', () => {
     await expect.poll(() => getEventListeners(signal, 'abort')).toHaveLength(0);
   });
 
-  it('that never ends leaves nothing behind either, once its time is over', async () => {
+  it('that never ends leaves nothing behind after its deadline', async () => {
     const deadline = new AbortController();
     const looking = within(deadline.signal, PLATFORM, new Promise(() => undefined));
     deadline.abort();

@@ -23,7 +23,7 @@ function redirectError(response: HttpResponse, counterpart: Counterpart): AgentB
   throw new Error('nothing was refused');
 }
 
-describe('a platform that gives no answer', () => {
+describe('a platform without a response', () => {
   const hint = 'If this lasts, check that the platform runs, and "serviceApiUrl" in configureServer';
   const reset = `${hint}: a server that expects https closes a plain connection.`;
 
@@ -45,21 +45,18 @@ describe('a platform that gives no answer', () => {
       false,
       'Check scheme and port of "serviceApiUrl" in configureServer.',
     ],
-  ])(
-    'is an error that says why, and its host is told to operators alone: %s',
-    (reason, code, detail, retryable, advice) => {
-      const thrown = noResponse({ kind: 'failure', reason, detail: 'ECONNREFUSED 10.0.0.7' }, PLATFORM, true);
-      // Of what nobody waits for there is nothing to mend.
-      const isMendable = advice !== undefined;
-      const message = isMendable ? `${detail} ${advice}` : detail;
-      const fields = isMendable ? ['serviceApiUrl'] : [];
-      expect(thrown).toMatchObject({ name: 'UpstreamError', code, message, detail, hint: advice, fields, retryable });
-      expect(thrown.logDetail()).toBe('ECONNREFUSED 10.0.0.7');
-    },
-  );
+  ])('is an error with its cause, and the host in the log only: %s', (reason, code, detail, retryable, advice) => {
+    const thrown = noResponse({ kind: 'failure', reason, detail: 'ECONNREFUSED 10.0.0.7' }, PLATFORM, true);
+    // Of what nobody waits for there is nothing to mend.
+    const isMendable = advice !== undefined;
+    const message = isMendable ? `${detail} ${advice}` : detail;
+    const fields = isMendable ? ['serviceApiUrl'] : [];
+    expect(thrown).toMatchObject({ name: 'UpstreamError', code, message, detail, hint: advice, fields, retryable });
+    expect(thrown.logDetail()).toBe('ECONNREFUSED 10.0.0.7');
+  });
 });
 
-describe('a request that may not be sent twice', () => {
+describe('a request that must not be sent twice', () => {
   it.each<[UpstreamFailureReason, 'nothing' | 'on-stale-connection' | undefined, boolean]>([
     ['timeout', undefined, false],
     ['reset', undefined, false],
@@ -67,7 +64,7 @@ describe('a request that may not be sent twice', () => {
     ['timeout', 'nothing', true],
     ['reset', 'nothing', true],
     ['unreachable', undefined, true],
-  ])('is retryable only when nothing of it was sent: %s, sent %s', (reason, sent, retryable) => {
+  ])('is retryable only when nothing was sent: %s, sent %s', (reason, sent, retryable) => {
     const outcome = { kind: 'failure' as const, reason, detail: '', ...(sent === undefined ? {} : { sent }) };
     expect(noResponse(outcome, PLATFORM, false)).toMatchObject({ retryable });
   });
@@ -93,7 +90,7 @@ describe('a redirect', () => {
     expect(response.body.ended).toBe(true);
   });
 
-  it('tells operators where it leads, without what may be secret there, and visitors nothing of it', () => {
+  it('is logged with its target without secrets, and visitors see none', () => {
     const location = 'https://elsewhere.example/a2a/?code=hunter2#s3cret';
     const error = redirectError(answer(308, { location }), AGENT);
     expect(error.logDetail()).toBe('status 308 from the agent, to https://elsewhere.example/a2a/');
@@ -105,7 +102,7 @@ describe('a redirect', () => {
     '/sign-in',
     'https://login.example/tenant/oauth2/v2.0/authorize',
     '/saml/sso',
-  ])('to a sign-in page is reported as a sign-in page: %s', (location) => {
+  ])('to a sign-in page is reported as such: %s', (location) => {
     const error = redirectError(answer(302, { location }), AGENT);
     expect(error).toMatchObject({
       code: 'upstream_redirect',
@@ -115,11 +112,11 @@ describe('a redirect', () => {
     });
   });
 
-  it.each([300, 399])('is every answer with %i', (status) => {
+  it.each([300, 399])('is every response with %i', (status) => {
     expect(redirectError(answer(status), PLATFORM)).toMatchObject({ code: 'upstream_redirect' });
   });
 
-  it.each([200, 299, 400, 500])('is not every answer: %i passes unread', (status) => {
+  it.each([200, 299, 400, 500])('is not a response with %i', (status) => {
     const response = answer(status);
     refuseRedirect(response, PLATFORM);
     expect(response.body.ended).toBe(false);

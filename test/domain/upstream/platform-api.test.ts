@@ -24,28 +24,28 @@ describe('the address of a call to the platform', () => {
     expect(address('/surfaces/{id}', { id: 'counter' }, below(path))).toBe(expected);
   });
 
-  it('has every value as one segment, whatever is in it', () => {
+  it('has each value as one segment', () => {
     expect(address('/{id}/{action}', { id: 'a/../b', action: '?x#y' })).toBe(
       'https://platform.example/api/a%2F..%2Fb/%3Fx%23y',
     );
   });
 
-  it('has nothing where a value is missing', () => {
+  it('is undefined without a value', () => {
     expect(address('/{id}/end', {})).toBe('https://platform.example/api//end');
   });
 
-  it('keeps a path that crosses as it is', () => {
+  it('keeps a safe path', () => {
     expect(address('/records/{path}', { path: 'a/%41/' })).toBe('https://platform.example/api/records/a/%41/');
   });
 
-  it('has the configured project, and never one of the caller', () => {
+  it('has the configured project, never that of the caller', () => {
     const values = { projectId: 'theirs', id: 'counter' };
     expect(address('/{projectId}/{id}', values, { projectId: 'our/own' })).toBe(
       'https://platform.example/api/our%2Fown/counter',
     );
   });
 
-  it('is missing where the platform or the project is not configured, and the field is named', () => {
+  it('is an error that names the missing field', () => {
     expect(() => address('/{id}', {}, { endpoint: undefined })).toThrow(
       expect.objectContaining({ code: 'service_auth_failed', fields: ['serviceApiUrl'] }),
     );
@@ -63,7 +63,7 @@ describe('the address of a call to the platform', () => {
 });
 
 describe('every call to the platform', () => {
-  it('names the project in the field the platform reads, where there is one', () => {
+  it('has the project in its header field', () => {
     expect(platformFields({ ...API, projectId: 'proj-7', projectIdHeader: 'x-tenant' })).toEqual({
       'x-tenant': 'proj-7',
     });

@@ -54,7 +54,7 @@ function refusal(): HttpResponse & { readonly body: WatchedBody } {
 }
 
 describe('a call to the platform', () => {
-  it('waits as long as the site allows', async () => {
+  it('has the timeouts of the site', async () => {
     const world = new CallWorld();
     await world.send({ timeouts: { ...TIMEOUTS, bodyMs: 300_000, streamIdleMs: 90_000 } });
     expect(world.upstream.requests).toMatchObject([
@@ -69,7 +69,7 @@ describe('a call to the platform', () => {
     expect(world.upstream.requests[0]).not.toHaveProperty('streamIdleMs');
   });
 
-  it("carries the browser's fields, over them our own, and over all of them the credential", async () => {
+  it("has the browser's fields, then ours, then the credential's", async () => {
     const world = new CallWorld();
     const browser = { accept: 'theirs', 'accept-language': 'de', range: 'bytes=0-1', 'if-range': '"1"' };
     const own = { accept: 'ours', authorization: 'ours', 'x-project-id': 'proj-1' };
@@ -85,8 +85,8 @@ describe('a call to the platform', () => {
   });
 });
 
-describe('a credential that is refused', () => {
-  it('is renewed, and the refusal is read by nobody', async () => {
+describe('a rejected credential', () => {
+  it('is renewed, with the rejection unread', async () => {
     const world = new CallWorld();
     const no = refusal();
     world.upstream.willAnswer(inTurn(no, FINE));
@@ -98,7 +98,7 @@ describe('a credential that is refused', () => {
     expect(no.body.ended).toBe(true);
   });
 
-  it('and renewed, and refused again, gives the second refusal unread, beside the credential it is about', async () => {
+  it('after a second rejection returns it unread with its credential', async () => {
     const world = new CallWorld();
     const [first, second] = [refusal(), refusal()];
     world.upstream.willAnswer(inTurn(first, second));
@@ -108,7 +108,7 @@ describe('a credential that is refused', () => {
     expect([first.body.ended, second.body.ended]).toEqual([true, false]);
   });
 
-  it('of the site itself cannot be renewed, and the refusal is given unread', async () => {
+  it('of the site is not renewed, and the rejection is returned unread', async () => {
     const world = new CallWorld();
     const no = refusal();
     world.upstream.willAnswer(() => no);
@@ -117,7 +117,7 @@ describe('a credential that is refused', () => {
     expect([world.upstream.requests.length, no.body.ended]).toEqual([1, false]);
   });
 
-  it('and cannot be renewed because its provider fails ends the refusal, so that its connection is free', async () => {
+  it('that cannot be renewed ends the rejection to free its connection', async () => {
     const world = new CallWorld();
     const no = refusal();
     world.upstream.willAnswer(() => {
@@ -135,7 +135,7 @@ describe('a credential that is refused', () => {
     expect(no.body.ended).toBe(true);
   });
 
-  it("of a user is the user's matter: the answer passes, unread", async () => {
+  it('of a user passes the response unread', async () => {
     const world = new CallWorld();
     const no = refusal();
     world.upstream.willAnswer(() => no);
@@ -143,7 +143,7 @@ describe('a credential that is refused', () => {
     expect([world.upstream.requests.length, no.body.ended]).toEqual([1, false]);
   });
 
-  it("tells the platform's time, so that what is signed next is signed by it", async () => {
+  it("transmits the platform's time for the next signature", async () => {
     const world = new CallWorld();
     const date = new Date(world.clock.now() + 600_000).toUTCString();
     world.upstream.willAnswer(inTurn({ ...refusal(), headers: { date } }, FINE));
@@ -151,7 +151,7 @@ describe('a credential that is refused', () => {
     expect(world.telemetry.of('warning')).toMatchObject([{ code: 'clock_skew' }]);
   });
 
-  it.each([200, 400, 403, 500])('is told by 401 alone: %i passes', async (status) => {
+  it.each([200, 400, 403, 500])('needs a 401: %i passes', async (status) => {
     const world = new CallWorld();
     world.upstream.willAnswer(() => ({ ...refusal(), status }));
     expect((await world.send()).status).toBe(status);
@@ -159,7 +159,7 @@ describe('a credential that is refused', () => {
   });
 });
 
-describe("a user's exchanged token that is refused", () => {
+describe("a user's rejected exchanged token", () => {
   function exchanging(world: CallWorld): RouteAuth {
     const exchange = new ExchangedTokens({
       tokens: world.tokens,
@@ -178,7 +178,7 @@ describe("a user's exchanged token that is refused", () => {
     ['no body', null],
     ['text', '{}'],
     ['bytes', new Uint8Array(2)],
-  ])('is exchanged anew, and the same is sent again: %s', async (_what, body) => {
+  ])('is exchanged again and the request repeated: %s', async (_what, body) => {
     const world = new CallWorld();
     const no = refusal();
     world.upstream.willAnswer(inTurn(no, FINE));
@@ -187,7 +187,7 @@ describe("a user's exchanged token that is refused", () => {
     expect(no.body.ended).toBe(true);
   });
 
-  it('with a body that is gone passes the answer, unread', async () => {
+  it('with a streamed body passes the response unread', async () => {
     const world = new CallWorld();
     const no = refusal();
     world.upstream.willAnswer(() => no);
@@ -195,7 +195,7 @@ describe("a user's exchanged token that is refused", () => {
     expect([world.upstream.requests.length, no.body.ended]).toEqual([1, false]);
   });
 
-  it("again is the user's matter: the second answer passes, unread", async () => {
+  it('after a second rejection passes the response unread', async () => {
     const world = new CallWorld();
     const again = refusal();
     world.upstream.willAnswer(inTurn(refusal(), again));

@@ -54,13 +54,13 @@ class DirectoryWorld extends BrokerWorld {
 const [ADA, BOB] = [user('ada'), user('bob')] as Exclude<RouteAuth, { kind: 'headers' }>[];
 
 describe('the project', () => {
-  it('is the configured one, and nobody is asked', async () => {
+  it('is the configured one without a call', async () => {
     const world = new DirectoryWorld({ projectId: 'proj-1' });
     expect(await world.project()).toEqual({ value: 'proj-1' });
     expect(world.upstream.requests).toEqual([]);
   });
 
-  it('is otherwise the one the platform knows for this credential', async () => {
+  it('is otherwise that of the platform for this credential', async () => {
     const world = new DirectoryWorld();
     expect(await world.project()).toEqual({ value: 'proj-9' });
     expect(world.upstream.requests).toMatchObject([
@@ -73,7 +73,7 @@ describe('the project', () => {
     ]);
   });
 
-  it('is asked for once a minute, and once for all who ask together', async () => {
+  it('is fetched once a minute, and once for concurrent callers', async () => {
     const world = new DirectoryWorld();
     await Promise.all(Array.from({ length: 50 }, () => world.project()));
     world.clock.advance(59_999);
@@ -84,7 +84,7 @@ describe('the project', () => {
     expect(world.upstream.requests).toHaveLength(2);
   });
 
-  it('of one user is not told to another, and of a nameless one is not remembered', async () => {
+  it('of one user is not returned to another, nor cached for a nameless one', async () => {
     const world = new DirectoryWorld();
     world.upstream.willAnswer(({ headers }) => ({
       ...PROJECT,
@@ -101,7 +101,7 @@ describe('the project', () => {
     expect(world.upstream.requests).toHaveLength(4);
   });
 
-  it('is forgotten for the caller who asked first when there are too many', async () => {
+  it('of the least recent caller is dropped over the limit', async () => {
     const world = new DirectoryWorld({}, 1);
     await world.project(ADA);
     await world.project(BOB);
@@ -121,7 +121,7 @@ describe('the project', () => {
     ['empty', { status: 200, headers: JSON_TYPE, body: '{"id":""}' }],
     ['true', { status: 200, headers: JSON_TYPE, body: '{"id":true}' }],
     ['too long', { status: 200, headers: JSON_TYPE, body: `{"id":"${'x'.repeat(65_536)}"}` }],
-  ])('that is %s is null with a warning, and is asked for again in five seconds', async (_what, answer) => {
+  ])('that is %s is null with a warning and fetched again after five seconds', async (_what, answer) => {
     const world = new DirectoryWorld();
     world.upstream.willAnswer(() => answer);
     expect(await world.project()).toEqual({ value: null, warning: 'project_unavailable' });
@@ -133,19 +133,19 @@ describe('the project', () => {
     expect((await world.project()).value).toBe('proj-9');
   });
 
-  it('is remembered for as many callers as there is room for', async () => {
+  it('is cached up to the limit of callers', async () => {
     const world = new DirectoryWorld({}, 2);
     for (const caller of [ADA, BOB, ADA, BOB]) await world.project(caller);
     expect(world.upstream.requests).toHaveLength(2);
   });
 
-  it('may be a number', async () => {
+  it('can be a number', async () => {
     const world = new DirectoryWorld();
     world.upstream.willAnswer(() => ({ ...PROJECT, body: '{"id":7}' }));
     expect(await world.project()).toEqual({ value: '7' });
   });
 
-  it('of a platform that is down, or not configured, is null with a warning', async () => {
+  it('of a platform that is down or not configured is null with a warning', async () => {
     const world = new DirectoryWorld();
     world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'unreachable', detail: 'ECONNREFUSED 10.0.0.7' }));
     expect(await world.project()).toEqual({ value: null, warning: 'project_unavailable' });
@@ -169,7 +169,7 @@ describe('the project', () => {
 });
 
 describe('the brand', () => {
-  it("is the platform's style sheet as it is", async () => {
+  it("is the platform's style sheet unchanged", async () => {
     const world = new DirectoryWorld();
     expect(await world.brand()).toEqual({ value: BRAND.body });
     expect(world.upstream.requests).toMatchObject([{ path: '/api/brand.css', headers: { accept: 'text/css' } }]);
@@ -190,13 +190,13 @@ describe('the brand', () => {
     ['no UTF-8', { ...BRAND, body: Uint8Array.of(0xff) }],
     ['over 1 MiB', { ...BRAND, body: 'x'.repeat(1_048_577) }],
     ['an error', { ...BRAND, status: 500 }],
-  ])('that is %s is not given to any page', async (_what, answer) => {
+  ])('that is %s is not returned', async (_what, answer) => {
     const world = new DirectoryWorld();
     world.upstream.willAnswer(() => answer);
     expect(await world.brand()).toEqual({ value: null, warning: 'brand_unavailable' });
   });
 
-  it('is empty when it is too long to be checked, and the log says so', async () => {
+  it('is empty and logged when it is too long to check', async () => {
     const world = new DirectoryWorld();
     world.upstream.willAnswer(() => ({ ...BRAND, body: `:root{--a:${'x'.repeat(65_536)}}` }));
     expect(await world.brand()).toEqual({ value: '' });
@@ -209,7 +209,7 @@ describe('the brand', () => {
 const CHECK_PROJECT =
   'Check "serviceApiUrl" and "upstream.paths.project" in configureServer, or set "serviceProjectId".';
 
-describe('an answer that is none', () => {
+describe('an invalid response', () => {
   const details = ({ telemetry }: DirectoryWorld): unknown[] => telemetry.of('warning').map(({ detail }) => detail);
 
   it.each<['project' | 'brand', number, string]>([
@@ -218,7 +218,7 @@ describe('an answer that is none', () => {
     ['brand', 200, 'text/html'],
     ['brand', 403, 'text/css'],
     ['brand', 404, 'text/html'],
-  ])('to the question for the %s (%i, %s) is ended, so that its connection is free', async (name, status, type) => {
+  ])('for the %s (%i, %s) is ended to free its connection', async (name, status, type) => {
     const world = new DirectoryWorld();
     const body = new WatchedBody('unread');
     world.upstream.willAnswer(() => ({ status, headers: { 'content-type': type }, body }));
@@ -251,20 +251,20 @@ describe('an answer that is none', () => {
       { status: 401, headers: {}, body: 'Bearer account-token-2?' },
       'The platform refused the service credential. Check the "serviceAccount" configuration block: the platform must know this client or key, its audience and its role. status 401 from the platform: Bearer [redacted]?',
     ],
-  ])('is told to operators with what to check and what it said: %s', async (_what, name, answer, detail) => {
+  ])('is logged with advice and its content: %s', async (_what, name, answer, detail) => {
     const world = new DirectoryWorld();
     world.upstream.willAnswer(() => answer);
     await world[name]();
     expect(details(world)).toEqual([detail]);
   });
 
-  it('for want of an address is told to nobody: a site that only chats has no platform API', async () => {
+  it('for lack of an address is not logged: a site may only chat', async () => {
     const world = new DirectoryWorld({ endpoint: undefined });
     expect(await world.project()).toEqual({ value: null, warning: 'project_unavailable' });
     expect(details(world)).toEqual([]);
   });
 
-  it('because something broke here is told without the words of what broke', async () => {
+  it('because of an internal fault is logged without its text', async () => {
     const world = new DirectoryWorld();
     world.upstream.willAnswer(() => {
       throw new TypeError('Bearer account-token-1 is no header');
@@ -274,14 +274,14 @@ describe('an answer that is none', () => {
   });
 });
 
-describe('a site that asks for itself', () => {
-  it('is told the same', async () => {
+describe('a lookup of the site', () => {
+  it('has the same result', async () => {
     const world = new DirectoryWorld();
     expect(await world.directory.resolve('project', SERVICE, REQUEST)).toEqual({ value: 'proj-9' });
     expect(await world.directory.resolve('brand', SERVICE, REQUEST)).toEqual({ value: BRAND.body });
   });
 
-  it('and has configured its project asks for the brand of that project', async () => {
+  it('has the brand of the configured project', async () => {
     const world = new DirectoryWorld({ projectId: 'proj-1' });
     expect(await world.directory.resolve('brand', SERVICE, REQUEST)).toEqual({ value: BRAND.body });
     expect(world.upstream.requests).toMatchObject([
@@ -289,7 +289,7 @@ describe('a site that asks for itself', () => {
     ]);
   });
 
-  it('without a credential gets nothing and a warning, and a configured project all the same', async () => {
+  it('without a credential has only a warning and a configured project', async () => {
     const nobody: RouteAuth = { kind: 'service', strategy: 'unknown', apiKey: undefined };
     const world = new DirectoryWorld();
     for (const name of ['project', 'brand'] as const) {
@@ -303,10 +303,10 @@ describe('a site that asks for itself', () => {
   });
 });
 
-describe('a platform that does not answer in time', () => {
+describe('a slow platform', () => {
   const silent = (): Promise<never> => new Promise<never>(() => undefined);
 
-  it.each(['project', 'brand'] as const)('costs the %s, with a warning, and its request is given up', async (name) => {
+  it.each(['project', 'brand'] as const)('costs the %s, with a warning, and its request is aborted', async (name) => {
     const world = new DirectoryWorld();
     world.upstream.willAnswer(silent);
     const looking = world[name]();
@@ -318,7 +318,7 @@ describe('a platform that does not answer in time', () => {
     expect(world.telemetry.of('warning').filter(({ code }) => code === `${name}_unavailable`)).toHaveLength(1);
   });
 
-  it('costs no more when its answer begins and does not end', async () => {
+  it('costs no more when its response never ends', async () => {
     const world = new DirectoryWorld();
     const body = {
       [Symbol.asyncIterator]: () => ({ next: silent }),
@@ -330,7 +330,7 @@ describe('a platform that does not answer in time', () => {
     expect(await looking).toEqual({ value: null, warning: 'brand_unavailable' });
   });
 
-  it('is asked again by the next caller in five seconds', async () => {
+  it('is called again after five seconds', async () => {
     const world = new DirectoryWorld();
     world.upstream.willAnswer(silent);
     const looking = world.project();

@@ -17,7 +17,7 @@ function reply(
   return { response: { status, headers, body: null }, credential: credentialOf(kind) };
 }
 
-describe("the platform's own failure", () => {
+describe('a failure of the platform', () => {
   it.each<[string | undefined, string | undefined, number | undefined]>([
     ['120', undefined, 120_000],
     ['0', undefined, undefined],
@@ -27,7 +27,7 @@ describe("the platform's own failure", () => {
     ['Wed, 21 Oct 2026 07:28:00 GMT', undefined, undefined],
     ['soon', 'Wed, 21 Oct 2026 07:28:00 GMT', undefined],
     [undefined, undefined, undefined],
-  ])("says when to come back, by the platform's own clock: %s at %s", (field, date, retryAfterMs) => {
+  ])("has its delay by the platform's own clock: %s at %s", (field, date, retryAfterMs) => {
     const error = platformError(reply(503, { 'retry-after': field, date }), PLATFORM, '');
     expect(error.retryAfterMs).toBe(retryAfterMs);
   });
@@ -48,7 +48,7 @@ describe("the platform's own failure", () => {
 const CHECK_AGENT = 'Check "a2aUrl" in configureServer: it must be the JSON-RPC endpoint of the agent.';
 const PAGE = { 'content-type': 'text/html; charset=utf-8' };
 
-describe("the platform's refusal", () => {
+describe('a rejection by the platform', () => {
   it.each([
     [400, 'The agent refused the request.', undefined],
     [401, "The agent rejected the user's token.", 'Sign in again.'],
@@ -65,7 +65,7 @@ describe("the platform's refusal", () => {
     [422, 'The agent refused the request.', undefined],
     [429, 'The agent is receiving too many requests.', 'Send the request again in a moment.'],
     [499, 'The agent refused the request.', undefined],
-  ])('(%i) keeps its status, and says in our words what is true of it', (status, detail, hint) => {
+  ])('(%i) keeps its status with our own text', (status, detail, hint) => {
     const error = platformError(reply(status), AGENT, 'what it said');
     expect(error).toMatchObject({ code: 'upstream_error', detail, hint, upstreamStatus: status });
     expect(error.retryable).toBe(status === 429);
@@ -76,7 +76,7 @@ describe("the platform's refusal", () => {
   it.each([
     [404, 'The platform does not have the requested resource.'],
     [405, 'The platform does not accept this method at this address.'],
-  ])('where things may be missing that a request names (%i) blames the address with care', (status, detail) => {
+  ])('(%i) mentions the address with care where a request names things', (status, detail) => {
     expect(platformError(reply(status), PLATFORM, '')).toMatchObject({
       detail,
       hint: 'If no request succeeds, check "serviceApiUrl" in configureServer.',
@@ -88,7 +88,7 @@ describe("the platform's refusal", () => {
     'status 400 from the agent, text/html: <h1>400 Bad Request</h1> The plain HTTP request was sent to HTTPS port',
     'status 400 from the agent: Client sent an HTTP request to an HTTPS server.',
     "status 400 from the agent, text/html: Reason: You're speaking plain HTTP to an SSL-enabled server port.",
-  ])('of a request without TLS is told as such: %s', (said) => {
+  ])('of a request without TLS is reported: %s', (said) => {
     expect(platformError(reply(400), AGENT, said)).toMatchObject({
       detail: 'The address of the agent requires https.',
       hint: 'Use https in "a2aUrl".',
@@ -96,15 +96,12 @@ describe("the platform's refusal", () => {
     });
   });
 
-  it.each([400, 403, 429, 500])(
-    'by a page (%i) says nothing about the address when it is not of that kind',
-    (status) => {
-      const error = platformError(reply(status, PAGE), AGENT, 'status 400: please log in');
-      expect(error.detail).not.toMatch(/page/);
-    },
-  );
+  it.each([400, 403, 429, 500])('with a page (%i) does not mention the address for other requests', (status) => {
+    const error = platformError(reply(status, PAGE), AGENT, 'status 400: please log in');
+    expect(error.detail).not.toMatch(/page/);
+  });
 
-  it('keeps the fields it is to keep, and no others', () => {
+  it('keeps the listed fields only', () => {
     const headers = { allow: 'GET', 'content-range': undefined, server: 'gateway-7', 'set-cookie': ['a=b'] };
     expect(platformError(reply(405, headers), PLATFORM, '', ['allow', 'content-range']).upstreamHeaders).toEqual({
       allow: 'GET',
@@ -117,18 +114,18 @@ describe("the platform's refusal", () => {
     ['service', 403],
     ['api-key', 401],
     ['api-key', 403],
-  ])('of the credential of the site (%s, %i) is the operator’s to mend', (kind, status) => {
+  ])("of the site's credential (%s, %i) is for the operator to fix", (kind, status) => {
     const error = platformError(reply(status, {}, kind), PLATFORM, 'no such key');
     expect(error).toMatchObject({ name: 'ServiceAuthError', code: 'service_token_rejected', block: 'idpA' });
     expect([error.upstreamStatus ?? 401, error.logDetail()]).toEqual([status, 'no such key']);
   });
 
-  it.each([400, 404, 500])('of anything else (%i) says nothing about the credential of the site', (status) => {
+  it.each([400, 404, 500])("of another kind (%i) does not mention the site's credential", (status) => {
     expect(platformError(reply(status, {}, 'service'), PLATFORM, '').code).toBe('upstream_error');
   });
 });
 
-describe('a success that is none', () => {
+describe('a false success', () => {
   it.each([
     [PAGE, 'status 200: <h1>Welcome</h1>', 'The address of the agent leads to a web page.', CHECK_AGENT],
     [
@@ -144,7 +141,7 @@ describe('a success that is none', () => {
       CHECK_AGENT,
     ],
     [{}, '', 'The response of the agent is not JSON or an event stream.', CHECK_AGENT],
-  ])('is told by what it is: %j %s', (headers, said, detail, hint) => {
+  ])('is reported by its content: %j %s', (headers, said, detail, hint) => {
     const error = platformError(reply(200, headers), AGENT, said);
     expect(error).toMatchObject({
       code: 'upstream_invalid_response',
@@ -156,20 +153,20 @@ describe('a success that is none', () => {
     expect(error.logDetail()).toBe(said);
   });
 
-  it('that redirects is told as a redirect', () => {
+  it('that redirects is reported as a redirect', () => {
     expect(platformError(reply(301), AGENT, '').code).toBe('upstream_redirect');
   });
 });
 
-describe('a credential the platform does not take', () => {
+describe('a credential rejected by the platform', () => {
   const rejected = (block: string, status: number, headers: HeaderFields = {}): AgentBffError =>
     platformError({ response: { status, headers }, credential: credentialOf('service', block) }, AGENT, 'what it said');
 
-  it('at a sign-in page is told as that, with the address and the block to check', () => {
+  it('at a sign-in page is reported with the address and the block', () => {
     expect(rejected('idpA', 401, PAGE)).toMatchObject({
       code: 'service_token_rejected',
       detail: 'The address of the agent leads to a sign-in page.',
-      hint: expect.stringMatching(/^Check "a2aUrl" .* from the sign-in\\. Check the "idpA" configuration block/),
+      hint: expect.stringMatching(/^Check "a2aUrl" .* from the sign-in\. Check the "idpA" configuration block/),
       block: 'idpA',
     });
     const challenge = { ...PAGE, 'www-authenticate': 'Bearer realm="api"' };
@@ -188,7 +185,7 @@ describe('a credential the platform does not take', () => {
       [],
     ],
     ['serviceApiKey', 'Check "serviceApiKey" in configureServer, and the strategy in "serviceAuthStrategy".', []],
-  ])('is told with what to check: %s', (block, hint, fields) => {
+  ])('is reported with advice: %s', (block, hint, fields) => {
     expect(rejected(block, 401)).toMatchObject({
       name: 'ServiceAuthError',
       code: 'service_token_rejected',
@@ -209,7 +206,7 @@ describe('a credential the platform does not take', () => {
       'serviceApiKey',
       'Check what the platform allows for "serviceApiKey" in configureServer, and the strategy in "serviceAuthStrategy". Some gateways respond like this to unknown paths too: then check "a2aUrl".',
     ],
-  ])('for what was asked is told with the role to check: %s', (block, hint) => {
+  ])('for one resource is reported with the role: %s', (block, hint) => {
     expect(rejected(block, 403)).toMatchObject({
       code: 'service_token_rejected',
       detail: 'The platform does not allow the service credential to do this.',

@@ -6,7 +6,7 @@ import { checkedStyles } from './checked-styles.js';
 const HOSTILE = ':root{--a:1}body::before{content:"x"}';
 
 describe("the platform's styles", () => {
-  it('are parsed once for each text, for all who ask for it together or later', async () => {
+  it('are parsed once per text for all callers', async () => {
     let parsed = 0;
     const checker = new CssChecker(new Set());
     const styles = checkedStyles(new RecordingTelemetry(), {
@@ -27,7 +27,7 @@ describe("the platform's styles", () => {
     expect(parsed).toBe(2);
   });
 
-  it('are kept within their bytes', async () => {
+  it('are cached within their limit in bytes', async () => {
     const styles = checkedStyles(new RecordingTelemetry(), { maxBytes: 10 });
     const first = await styles.theme('a{b:c}');
     expect(await styles.theme('a{b:c}')).toBe(first);
@@ -35,7 +35,7 @@ describe("the platform's styles", () => {
     expect(await styles.theme('a{b:c}')).not.toBe(first);
   });
 
-  it('tell once what was left out of a brand, and the option that keeps it', async () => {
+  it('report once what was removed from a brand, with the option that keeps it', async () => {
     const telemetry = new RecordingTelemetry();
     const styles = checkedStyles(telemetry);
     expect([await styles.brand(HOSTILE), await styles.brand(HOSTILE)]).toEqual([':root{--a:1}', ':root{--a:1}']);
@@ -51,7 +51,7 @@ describe("the platform's styles", () => {
     ]);
   });
 
-  it('tell once which origins a theme may not ask, and the option that lets it', async () => {
+  it('report once the blocked origins of a theme, with the option that allows them', async () => {
     const telemetry = new RecordingTelemetry();
     const styles = checkedStyles(telemetry, { themeOrigins: ['https://cdn.example'] });
     await styles.theme('a{b:url(https://other.example/x) url(https://cdn.example/y)}');
@@ -65,14 +65,14 @@ describe("the platform's styles", () => {
     ]);
   });
 
-  it('pass a brand as it is where the site trusts it, without a parser', async () => {
+  it('pass a trusted brand unparsed', async () => {
     const checker = (): Promise<never> => Promise.reject(new Error('not loaded'));
     expect(await checkedStyles(new RecordingTelemetry(), { trustBrandCss: true, checker }).brand(HOSTILE)).toBe(
       HOSTILE,
     );
   });
 
-  it('are checked by the next caller when the parser could not be loaded', async () => {
+  it('are checked by the next caller when the parser failed to load', async () => {
     let loads = 0;
     const styles = checkedStyles(new RecordingTelemetry(), {
       checker: () => {

@@ -34,38 +34,34 @@ async function attempts(first: UpstreamOutcome, changes: Partial<UpstreamRequest
 
 const stream = (async function* () {})() as AsyncIterable<Uint8Array>;
 
-describe('a request is sent again', () => {
+describe('a request is repeated', () => {
   it.each<readonly [UpstreamFailureReason, string, UpstreamRequest['body']]>([
     ['unreachable', 'POST', '{}'],
     ['unreachable', 'DELETE', null],
     ['reset', 'PUT', new Uint8Array(2)],
-  ])('after a pause when nothing of it was sent: %s, %s', async (reason, method, body) => {
+  ])('after a pause when nothing was sent: %s, %s', async (reason, method, body) => {
     const { count, pauses, retries, request } = await attempts(failure(reason, 'nothing'), { method, body });
     expect([count, pauses]).toEqual([2, [[100, request.signal]]]);
     expect(retries).toEqual([{ type: 'retry', method, cause: 'no_connection', detail: 'what happened' }]);
   });
 
-  it.each(['GET', 'HEAD'])('at once when its connection was closed before: %s', async (method) => {
+  it.each(['GET', 'HEAD'])('immediately on a stale connection: %s', async (method) => {
     const { count, pauses, retries } = await attempts(failure('reset', 'on-stale-connection'), { method, body: null });
     expect([count, pauses]).toEqual([2, []]);
     expect(retries).toMatchObject([{ method, cause: 'stale_connection' }]);
   });
 });
 
-describe('a request is not sent again', () => {
+describe('a request is not repeated', () => {
   it.each<readonly [string, UpstreamOutcome, Partial<UpstreamRequest>]>([
-    [
-      'when it was answered',
-      { kind: 'response', response: { status: 503, headers: {}, body: null } },
-      { method: 'GET' },
-    ],
+    ['after a response', { kind: 'response', response: { status: 503, headers: {}, body: null } }, { method: 'GET' }],
     ['when the platform may have seen it', failure('reset', undefined), { method: 'GET', body: null }],
     ['when it changes something and was sent', failure('reset', 'on-stale-connection'), { method: 'POST' }],
-    ['when its body is gone', failure('unreachable', 'nothing'), { body: stream }],
-    ['when its deadline is over', failure('timeout', 'nothing'), { method: 'GET' }],
-    ['when nobody wants it any more', failure('aborted', 'nothing'), { method: 'GET' }],
-    ['when the answer was no HTTP', failure('invalid', undefined), { method: 'GET' }],
-  ])('is sent once %s', async (_when, first, changes) => {
+    ['without its streamed body', failure('unreachable', 'nothing'), { body: stream }],
+    ['after its deadline', failure('timeout', 'nothing'), { method: 'GET' }],
+    ['after an abort', failure('aborted', 'nothing'), { method: 'GET' }],
+    ['after an invalid response', failure('invalid', undefined), { method: 'GET' }],
+  ])('%s', async (_when, first, changes) => {
     expect((await attempts(first, changes)).count).toBe(1);
   });
 });

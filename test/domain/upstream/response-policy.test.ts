@@ -19,7 +19,7 @@ const ALLOWED = [
 ];
 const OURS = ['x-content-type-options', 'cache-control', 'x-accel-buffering', 'content-security-policy'];
 
-describe('what the platform calls JSON', () => {
+describe('JSON of the platform', () => {
   it.each(['application/json', 'Application/JSON; charset=utf-8', 'application/problem+json', 'model/gltf+json;x=y'])(
     'is %s',
     (type) => {
@@ -44,7 +44,7 @@ describe('what the platform calls JSON', () => {
   });
 });
 
-describe('what the platform answers to a browser', () => {
+describe('a field of the platform', () => {
   it.each(ALLOWED)('crosses as "%s"', (name) => {
     expect(browserResponseHeaders({ [name]: 'value' })[name]).toBe('value');
   });
@@ -74,7 +74,7 @@ describe('what the platform answers to a browser', () => {
     'x-api-key',
     'date',
     '__proto__',
-  ])('stays behind as "%s"', (name) => {
+  ])('does not cross as "%s"', (name) => {
     const answer = browserResponseHeaders(
       Object.fromEntries([
         ['content-type', 'application/json'],
@@ -84,7 +84,7 @@ describe('what the platform answers to a browser', () => {
     expect(Object.keys(answer).sort()).toEqual(['cache-control', 'content-type', 'x-content-type-options']);
   });
 
-  it('crosses under no other name, whatever it is called', () => {
+  it('crosses under no other name', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.string({ minLength: 1 }), fc.oneof(fc.string(), fc.array(fc.string())))),
@@ -96,7 +96,7 @@ describe('what the platform answers to a browser', () => {
     );
   });
 
-  it('is kept by no cache and never sniffed, whatever the platform says', () => {
+  it('is replaced by no-store and nosniff', () => {
     const platform = {
       'content-type': 'application/json',
       'cache-control': 'public, max-age=99',
@@ -111,7 +111,7 @@ describe('what the platform answers to a browser', () => {
 });
 
 describe('a stream of events', () => {
-  it('has no length, is not transformed and not buffered', () => {
+  it('has no length, no transformation and no buffering', () => {
     expect(
       browserResponseHeaders({ 'content-type': 'text/event-stream; charset=utf-8', 'content-length': '9' }),
     ).toEqual({
@@ -123,7 +123,7 @@ describe('a stream of events', () => {
   });
 });
 
-describe("content a browser could run on the site's own origin", () => {
+describe("content a browser could run on the site's origin", () => {
   it.each([
     'text/html',
     'TEXT/HTML; charset=utf-8',
@@ -145,7 +145,7 @@ describe("content a browser could run on the site's own origin", () => {
     '; charset=utf-8',
     '',
     undefined,
-  ])('is locked in a sandbox: %s', (type) => {
+  ])('is sandboxed: %s', (type) => {
     expect(browserResponseHeaders({ 'content-type': type })['content-security-policy']).toBe(
       "sandbox; default-src 'none'",
     );
@@ -156,7 +156,7 @@ describe("content a browser could run on the site's own origin", () => {
     ['application/json; charset=utf-8, text/html'],
     ['text/event-stream; charset=utf-8, text/html'],
     [['application/json', 'text/html']],
-  ])('is locked in when it comes behind another type, for a browser believes the last: %j', (type) => {
+  ])('is sandboxed behind another type: %j', (type) => {
     expect(browserResponseHeaders({ 'content-type': type })['content-security-policy']).toBe(
       "sandbox; default-src 'none'",
     );
@@ -172,7 +172,7 @@ describe("content a browser could run on the site's own origin", () => {
     'x-text/html',
     'multipart/mixed',
     'application/vnd.example+xml-like',
-  ])('is nothing like %s', (type) => {
+  ])('is not %s', (type) => {
     expect(browserResponseHeaders({ 'content-type': type })['content-security-policy']).toBeUndefined();
   });
 });

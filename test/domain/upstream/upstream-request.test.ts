@@ -42,7 +42,7 @@ describe('a configured address', () => {
     'https://:443/a2a',
     'https://[::1/a2a',
     'https://exa%mple/a2a',
-  ])('that cannot be called is refused, naming the field and no part of it: %j', (address) => {
+  ])('that cannot be called is rejected with its field and without its text: %j', (address) => {
     let thrown: unknown;
     try {
       endpoint('a2aUrl', address);
@@ -60,8 +60,8 @@ describe('a configured address', () => {
   });
 });
 
-describe('an address that is not configured yet', () => {
-  it('is reported when it is needed, as a failure of the service credential', () => {
+describe('a missing address', () => {
+  it('is reported when needed, as a failure of the service credential', () => {
     expect(() => requireEndpoint('serviceApiUrl', undefined)).toThrow(
       expect.objectContaining({
         name: 'ServiceAuthError',
@@ -74,11 +74,11 @@ describe('an address that is not configured yet', () => {
     );
   });
 
-  it('is that of the agent where the chat needs it', () => {
+  it('is that of the agent for the chat', () => {
     expect(() => requireEndpoint('a2aUrl', undefined)).toThrow('No address is configured for the agent.');
   });
 
-  it('is not reported once it is there', () => {
+  it('is not reported once configured', () => {
     const known = { origin: 'https://agent.example', path: '/' };
     expect(requireEndpoint('a2aUrl', known)).toBe(known);
   });

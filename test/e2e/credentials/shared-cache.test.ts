@@ -66,13 +66,7 @@ describe.each(REDIS_WAYS)(
         expect(idp.tokenRequests.count).toBe(1);
 
         const token = found[0]?.tokens[0]?.replace('Bearer ', '') ?? '';
-        const stored = await redis.directly(async (client) => {
-          const entries: string[] = [];
-          for (const key of await client.keys('*')) {
-            entries.push(key, (await client.type(key)) === 'string' ? ((await client.get(key)) ?? '') : '');
-          }
-          return entries.join('\n');
-        });
+        const stored = await redis.entries();
         expect(stored.length).toBeGreaterThan(100);
         const [, payload = '', signature = ''] = token.split('.');
         for (const text of [token, payload, signature, idp.user.password, idp.client.secret, cacheKeys[0] ?? '']) {

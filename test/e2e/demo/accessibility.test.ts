@@ -13,8 +13,6 @@ const NARROW = { viewport: { width: 320, height: 640 } };
 describeDemo('the demo for everybody', { wordMs: 5 }, (demo) => {
   it.each<[string, VisitOptions]>([
     ['the chat and the widgets', {}],
-    ['the same in the dark', { colorScheme: 'dark' }],
-    ['the same on a narrow screen', NARROW],
     ['the same on a narrow screen in the dark', { ...NARROW, colorScheme: 'dark' }],
   ])('axe finds nothing serious in %s', async (_name, options) => {
     const visit = await demo.visit(options);
@@ -27,22 +25,16 @@ describeDemo('the demo for everybody', { wordMs: 5 }, (demo) => {
     expect(await seriousIssues(visit.page)).toEqual([]);
   });
 
-  it.each<[string, VisitOptions]>([
-    ['the floating chat', { path: '/floating' }],
-    ['the floating chat in the dark', { path: '/floating', colorScheme: 'dark' }],
-  ])('axe finds nothing serious in %s, closed and open', async (_name, options) => {
-    const visit = await demo.visit(options);
+  it('axe finds nothing serious in the floating chat in the dark, closed and open', async () => {
+    const visit = await demo.visit({ path: '/floating', colorScheme: 'dark' });
     expect(await seriousIssues(visit.page)).toEqual([]);
     await visit.page.getByRole('button', { name: 'Demo agent' }).click();
     await visit.ask('Hello');
     expect(await seriousIssues(visit.page)).toEqual([]);
   });
 
-  it.each<[string, VisitOptions]>([
-    ['light', {}],
-    ['dark', { colorScheme: 'dark' }],
-  ])('axe finds nothing serious in warnings and earlier conversations, %s', async (_name, options) => {
-    const visit = await demo.visit(options);
+  it('axe finds nothing serious in warnings and earlier conversations', async () => {
+    const visit = await demo.visit();
     await visit.page.route('**/api/a2a', (route) => route.abort());
     await visit.send('Hello');
     await visit.page.getByRole('button', { name: 'Retry' }).waitFor();
@@ -106,16 +98,6 @@ describeDemo('the demo for everybody', { wordMs: 5 }, (demo) => {
     await visit.answer.filter({ hasText: 'Counting' }).waitFor();
     const moving = await visit.page.evaluate(() => document.getAnimations().length);
     expect(moving).toBe(0);
-  });
-
-  it('shows that an answer grows, also before its formatting has loaded', async () => {
-    const visit = await demo.visit({
-      reducedMotion: 'no-preference',
-      prepare: (page) => page.route('**/markdown-fragment*', () => undefined), // never
-    });
-    await visit.send('slow');
-    await visit.answer.filter({ hasText: 'Counting' }).waitFor();
-    expect(await visit.page.evaluate(() => document.getAnimations().length)).toBe(1);
   });
 });
 

@@ -1,4 +1,4 @@
-import type { Page, Request } from 'playwright-core';
+import type { Request } from 'playwright-core';
 import { expect, it } from 'vitest';
 
 import { describeDemo } from '../../support/demo-browser.js';
@@ -66,40 +66,8 @@ describeDemo('the chat of the demo', { wordMs: 30 }, (demo) => {
     expect(await link.getAttribute('target')).toBe('_blank');
     expect(await visit.page.getByRole('group', { name: 'Suggestions' }).count()).toBe(0);
   });
-
-  it('lets nothing an agent says run, load or style anything', async () => {
-    const visit = await demo.visit();
-    const sent: string[] = [];
-    visit.page.on('request', (request) => sent.push(request.url()));
-    const said = await visit.ask(
-      '<img src="/stolen" onerror="document.title=1"> ![x](/stolen) <style>body{display:none}</style> [run](javascript:document.title=1)',
-    );
-    expect(said).toContain(LAST_WORDS);
-    expect(await visit.answer.locator('img, style, script, [onerror], a[href^=javascript]').count()).toBe(0);
-    expect(sent.filter((url) => url.includes('stolen'))).toEqual([]);
-    expect(await visit.page.title()).toBe('agent-bff demo');
-  });
-
-  it('wears the brand of the platform', async () => {
-    const visit = await demo.visit();
-    await visit.ask('Hello');
-    const brand = (): string => getComputedStyle(document.documentElement).getPropertyValue('--agent-accent');
-    expect(await visit.page.evaluate(brand)).toBe('#4338ca');
-    // The same colour, as the style of the send button has it.
-    expect(await hueOf(visit.page, '.a2a-message-user .a2a-bubble')).toBeCloseTo(277, -1);
-  });
 });
 
 function isMessage(request: Request): boolean {
   return (request.postData() ?? '').includes('"SendStreamingMessage"');
-}
-
-/** Hue of an element's background, in degrees of oklch. */
-async function hueOf(page: Page, selector: string): Promise<number> {
-  const color = await page
-    .locator(selector)
-    .first()
-    .evaluate((element) => getComputedStyle(element).backgroundColor);
-  expect(color).toMatch(/^oklch\(/);
-  return Number(color.slice('oklch('.length).split(' ')[2]?.replace(')', ''));
 }

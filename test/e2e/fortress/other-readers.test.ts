@@ -1,39 +1,38 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { READER_FAMILIES } from '../../support/other-readers/other-readers.js';
-import { corpus } from './hostile-messages/corpus.js';
+import { CHAT_METHODS } from '../../support/other-readers/reading.js';
 import { crossings, type Crossing } from './hostile-messages/crossing.js';
 import { thrownTogether } from './hostile-messages/thrown-together.js';
-import { violations } from './hostile-messages/violations.js';
 
-/** How many messages are thrown together, and from which seed. More find more: `HOSTILE_MESSAGES=100000 HOSTILE_SEED=7`. */
+/** More messages find more: `HOSTILE_MESSAGES=100000 HOSTILE_SEED=7`. */
 const COUNT = Number(process.env['HOSTILE_MESSAGES'] ?? 4_000);
 const SEED = Number(process.env['HOSTILE_SEED'] ?? 20_260_301);
 
-const MESSAGES = [...corpus(), ...fc.sample(thrownTogether, { numRuns: COUNT, seed: SEED })];
-
-describe(`of ${String(MESSAGES.length)} hostile messages to a site whose visitors share one credential`, () => {
+describe(`${String(COUNT)} hostile messages to a site whose visitors share one credential`, () => {
   let crossed: readonly Crossing[];
 
   beforeAll(async () => {
-    crossed = await crossings(MESSAGES);
+    crossed = await crossings(fc.sample(thrownTogether, { numRuns: COUNT, seed: SEED }));
   }, 120_000);
 
-  it('some cross, none of them coded', async ({ annotate }) => {
-    await annotate(`${String(crossed.length)} of ${String(MESSAGES.length)} crossed`);
+  it('reach the agent in part, each as JSON without a content coding', () => {
     expect(crossed.length).toBeGreaterThan(100);
     expect(crossed.filter(({ contentEncoding = 'identity' }) => contentEncoding !== 'identity')).toEqual([]);
   });
 
   for (const { name, installed, read } of READER_FAMILIES) {
     it.skipIf(!installed)(
-      `no reader in ${name} finds a webhook or another method than those of the chat in what crossed`,
-      async ({ annotate }) => {
+      `show every parser in ${name} chat methods without a webhook only`,
+      async () => {
         const readings = await read(crossed);
-        await annotate(
-          `${String(readings.length)} readings by ${String(new Set(readings.map(({ reader }) => reader)).size)} readers`,
-        );
-        expect(violations(crossed, readings)).toBe('');
+        expect(readings.filter(({ method }) => method !== null).length).toBeGreaterThan(100);
+        const forbidden = readings.filter(({ method, push }) => method !== null && (push || !CHAT_METHODS.has(method)));
+        const shown = forbidden.slice(0, 20).map((reading) => {
+          const { contentType, body } = crossed[reading.id] as Crossing;
+          return { ...reading, contentType, body: Buffer.from(body).toString('latin1').slice(0, 240) };
+        });
+        expect(shown).toEqual([]);
       },
       300_000,
     );

@@ -10,7 +10,7 @@ import {
   type ToolkitPorts,
 } from 'agent-bff';
 import { createA2ARouter, createServiceProxyRouter, createServiceSurfaceRouter } from 'agent-bff/express';
-import express, { type RequestHandler } from 'express';
+import express from 'express';
 import { Keyv } from 'keyv';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
@@ -37,8 +37,6 @@ export interface SecretiveSiteOptions {
   readonly spans: InMemorySpanExporter;
   /** The user's token. */
   readonly userToken: string;
-  /** Stands in front of the routes. */
-  readonly before?: (log: (text: string) => void) => RequestHandler;
 }
 
 const COOKIE = randomUUID();
@@ -66,7 +64,7 @@ const VISITS: readonly VisitOptions[] = [
 
 /** Starts a site with the most talkative logger, traces and a shared store; it is gone when the test is over. */
 export async function startSecretiveSite(options: SecretiveSiteOptions): Promise<SecretiveSite> {
-  const { config, ports, scan, spans, userToken, before } = options;
+  const { config, ports, scan, spans, userToken } = options;
   const upstream = await RecordingUpstream.start();
   const log: string[] = [];
   const logger = pino({ level: 'trace' }, { write: (line: string) => void log.push(line) });
@@ -93,7 +91,6 @@ export async function startSecretiveSite(options: SecretiveSiteOptions): Promise
   const auth = ({ headers: { cookie = '' } }: express.Request): string | null =>
     cookie.includes(COOKIE) ? userToken : null;
   const app = express();
-  if (before !== undefined) app.use(before((text) => void log.push(text)));
   app.use('/api/service', createServiceProxyRouter(express, { auth, toolkit }));
   app.use('/api/a2a', createA2ARouter(express, { toolkit }));
   app.use('/api/user-a2a', createA2ARouter(express, { getSessionToken: auth, toolkit }));

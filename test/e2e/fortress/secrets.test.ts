@@ -207,24 +207,3 @@ describe('no secret is in what is said of', () => {
     expect(scan.size).toBeGreaterThan(1_000);
   });
 });
-
-describe('the scan', () => {
-  it('finds what a site lets out that logs the headers of its visitors', async () => {
-    const scan = new SecretScan();
-    const way = (WAYS['a service account'] as () => Way)();
-    const site = await startSecretiveSite({
-      ...way,
-      ports: {},
-      scan,
-      spans,
-      userToken: await idpA.issueUserToken('ada'),
-      before: (log) => (request, _response, next) => {
-        log(JSON.stringify(request.headers));
-        next();
-      },
-    });
-    await site.visitAll(ANSWERS['an answer to everything'] as Answer);
-    site.reveal();
-    expect(scan.findings()).toEqual(['a cookie in the log']);
-  });
-});

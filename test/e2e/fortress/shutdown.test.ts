@@ -6,8 +6,8 @@ import { type Exchange, RecordingUpstream } from '../../support/recording-upstre
 import { type Reply, visit } from '../../support/visitor.js';
 
 const PROCESS = fileURLToPath(new URL('shutdown-process.mjs', import.meta.url));
-const STREAMS = 500;
-/** What a busy machine needs to tell 500 browsers. */
+const STREAMS = 200;
+/** What a busy machine needs to write to all browsers. */
 const SLACK_MS = 10_000;
 
 let agent: RecordingUpstream | undefined;
@@ -52,9 +52,9 @@ async function terminated(): Promise<number> {
   return performance.now() - start;
 }
 
-describe('a site that is told to end', () => {
+describe('a site that receives SIGTERM', () => {
   it(
-    `with ${String(STREAMS)} open streams ends when its grace period does, and no stream looks finished`,
+    `with ${String(STREAMS)} open streams exits when its grace period ends, and no stream ends cleanly inside an event`,
     { timeout: 60_000 },
     async () => {
       const url = await startSite(1_000);
@@ -76,30 +76,12 @@ describe('a site that is told to end', () => {
     },
   );
 
-  it('lets streams finish that can, and does not wait for the rest of its grace period', async () => {
+  it('waits for open streams, and exits when the last one ends', async () => {
     const url = await startSite(600_000);
     const { exchanges, replies } = await openStreams(url, 10);
     const ended = terminated();
     for (const [index, exchange] of exchanges.entries()) exchange.end(index % 2 === 0 ? '' : 'lf"}\n\n');
     for (const reply of replies) expect(await reply.ending()).toMatchObject({ clean: true });
     expect(await ended).toBeLessThan(SLACK_MS);
-  });
-
-  it('takes no new visitors', async () => {
-    const url = await startSite(600_000);
-    const { exchanges, replies } = await openStreams(url, 10);
-    const ended = terminated();
-    // A GET, which is answered at once: a message that came before the signal would wait for the agent.
-    await expect
-      .poll(() =>
-        visit(url, { method: 'GET' }).then(
-          ({ status }) => status,
-          (error: Error) => error.message,
-        ),
-      )
-      .toMatch(/ECONNREFUSED|ECONNRESET/);
-    for (const exchange of exchanges) exchange.end();
-    await Promise.all(replies.map((reply) => reply.ending()));
-    await ended;
   });
 });

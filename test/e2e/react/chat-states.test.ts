@@ -209,7 +209,7 @@ describeInBrowsers('what the chat shows', { wordMs: 5, slowStepMs: 20 }, (browse
       route.fulfill({
         status: 401,
         contentType: 'application/problem+json',
-        body: JSON.stringify({ title: 'Unauthorized', detail: 'Refused.', hint: 'Check the "serviceAccount" block.' }),
+        body: JSON.stringify({ code: 'service_auth_failed', detail: 'Refused.', hint: 'Check "serviceAccount".' }),
       });
     const rpcError = (route: Route): Promise<void> =>
       route.fulfill({
@@ -226,17 +226,11 @@ describeInBrowsers('what the chat shows', { wordMs: 5, slowStepMs: 20 }, (browse
         'the configuration is refused',
         CONFIG,
         problem,
-        'Refused. Check the "serviceAccount" block.',
-        { code: 'refused', status: 401 },
+        UNREACHABLE,
+        { code: 'refused', status: 401, cause: expect.stringContaining('Refused. Check "serviceAccount".') },
       ],
       ['nothing responds for the configuration', CONFIG, (route) => route.abort(), LOST, { code: 'connection_lost' }],
-      [
-        'a proxy responds for the configuration',
-        CONFIG,
-        page502,
-        'The site responded with status 502.',
-        { code: 'refused', status: 502 },
-      ],
+      ['a proxy responds for the configuration', CONFIG, page502, UNREACHABLE, { code: 'unreachable', status: 502 }],
       [
         'a page of the site responds for the configuration',
         CONFIG,
@@ -256,7 +250,13 @@ describeInBrowsers('what the chat shows', { wordMs: 5, slowStepMs: 20 }, (browse
         { code: 'unreachable', status: 200 },
       ],
       ['a page of the site responds to the message', CHAT, pageOfSite, UNREACHABLE, { code: 'unreachable' }],
-      ['the agent refuses the message', CHAT, rpcError, 'Out of order.', { code: 'refused' }],
+      [
+        'the agent refuses the message',
+        CHAT,
+        rpcError,
+        'The agent could not finish this.',
+        { code: 'refused', cause: expect.stringContaining('Out of order.') },
+      ],
       ['nothing responds to the message', CHAT, (route) => route.abort(), LOST, { code: 'connection_lost' }],
       ['a proxy responds to the message', CHAT, page502, UNREACHABLE, { code: 'unreachable', status: 502 }],
     ])('%s: it says so, tells the page, and tries again when asked to', async (_what, path, fulfil, words, error) => {
@@ -336,7 +336,7 @@ describeInBrowsers('what the chat shows', { wordMs: 5, slowStepMs: 20 }, (browse
       const visit = await browser.visit();
       await visit.show('A2AChat', { serviceBaseUrl: '/api/service' });
       await visit.page.getByRole('button', { name: 'Earlier conversations' }).click();
-      await visit.alert.filter({ hasText: 'No user is signed in.' }).waitFor();
+      await visit.alert.filter({ hasText: 'Please sign in and try again.' }).waitFor();
       expect(await visit.page.getByText('There are no conversations yet.').count()).toBe(0);
       expect(await visit.axe()).toEqual([]);
     });
@@ -370,15 +370,16 @@ describeInBrowsers('what the chat shows', { wordMs: 5, slowStepMs: 20 }, (browse
       expect(await visit.page.locator('.a2a-message').count()).toBe(6);
     });
 
-    it('shows with keepOnReload what had come of an answer, and forgets all of it in a new conversation', async () => {
+    it('with keepOnReload: an answer is read to its end, and a new conversation is empty after the next reload', async () => {
       const visit = await browser.visit();
       await visit.show('A2AChat', { keepOnReload: true });
       await visit.send('slow');
       await visit.agentMessage.filter({ hasText: ' 3' }).waitFor();
       await visit.reload();
       await visit.show('A2AChat', { keepOnReload: true });
-      expect(await visit.finished.innerText()).toContain('Counting slowly to 120: 1 2 3');
-      await visit.page.getByText('This answer is not complete.').waitFor();
+      await visit.agentMessage.filter({ hasText: /Counting slowly to 120: 1 2 3 .* 119 120/ }).waitFor();
+      await visit.finished.waitFor();
+      expect(await visit.alert.count()).toBe(0);
       await visit.page.getByRole('button', { name: 'New conversation' }).click();
       await visit.reload();
       await visit.show('A2AChat', { keepOnReload: true });

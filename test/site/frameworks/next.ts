@@ -31,6 +31,7 @@ export function nextSite(name: string): Framework {
           chat: (options) => toolkit.handlers.chat(options),
           surfaces: () => surfaceRoute(toolkit, { auth, cache }),
           conversations: () => recordRoute(toolkit, { auth }),
+          cardAddress: (...asked) => toolkit.handlers.cardAddress(...asked),
         },
       };
       return listeningSite((request, response) => {

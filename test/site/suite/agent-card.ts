@@ -60,31 +60,28 @@ export function agentCardSuite(framework: Framework): void {
       }
     });
 
-    it('may ask for the head alone, and whether anything changed', async () => {
+    it('gets the head alone for HEAD, and a 304 for its ETag', async () => {
       const head = await get(CARD, {}, 'HEAD');
       expect([head.status, await head.text()]).toEqual([200, '']);
       const again = await get(CARD, { 'if-none-match': String(head.headers.etag) });
       expect([again.status, await again.text()]).toEqual([304, '']);
     });
 
-    it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
-      'is answered 405 with Allow when it sends a %s there',
-      async (method) => {
-        const reply = await get(CARD, {}, method);
-        expect([reply.status, reply.headers.allow]).toEqual([405, 'GET, HEAD']);
-        const text = await reply.text();
-        expect(JSON.parse(text)).toMatchObject({ status: 405, code: 'method_not_allowed' });
-        expectNothingLeaked(world, reply, text);
-        expect(world.upstream.requests).toEqual([]);
-      },
-    );
+    it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('gets a 405 with Allow for a %s', async (method) => {
+      const reply = await get(CARD, {}, method);
+      expect([reply.status, reply.headers.allow]).toEqual([405, 'GET, HEAD']);
+      const text = await reply.text();
+      expect(JSON.parse(text)).toMatchObject({ status: 405, code: 'method_not_allowed' });
+      expectNothingLeaked(world, reply, text);
+      expect(world.upstream.requests).toEqual([]);
+    });
 
-    it('never makes the site send the agent a cookie', async () => {
+    it('sends no cookie to the agent', async () => {
       await (await get(CARD, session('ada'))).text();
       expect(world.upstream.requests.flatMap(({ fields }) => fields.map(([name]) => name))).not.toContain('cookie');
     });
 
-    it('hears why there is no card', async () => {
+    it('gets a 502 where the agent has no card', async () => {
       world.upstream.willAnswer((exchange) => exchange.head(404).end());
       const reply = await get();
       const text = await reply.text();
@@ -93,7 +90,7 @@ export function agentCardSuite(framework: Framework): void {
     });
   });
 
-  it('a client that starts from the root of the site finds the same card, where the host hands it on', async () => {
+  it('a client that starts from the root of the site finds the same card, where the host forwards it', async () => {
     const world = await siteWithCard(framework);
     const fields = { 'a2a-version': '1.0', 'x-forwarded-host': 'evil.example' };
     const read = async (path: string, method = 'GET') => {

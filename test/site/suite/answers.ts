@@ -4,45 +4,33 @@ import { type Answer, refusedOrigin } from '../../support/recording-upstream.js'
 import type { Framework, HostMiddleware } from '../framework.js';
 import { expectNextRequestWorks, expectNothingLeaked, readFailure, reasonOf, startWorld } from '../world.js';
 
-interface Failure {
-  readonly what: string;
-  readonly answer: Answer;
-  readonly status: number;
-  readonly reason: string;
-}
-
-const FAILURES: readonly Failure[] = [
-  {
-    what: 'resets the connection before its head',
-    answer: (exchange) => exchange.reset(),
-    status: 502,
-    reason: 'UPSTREAM_UNREACHABLE',
-  },
-  {
-    what: 'answers with garbage',
-    answer: (exchange) => void exchange.raw('SSH-2.0-OpenSSH_9.6 on agent host\r\n\r\n'),
-    status: 502,
-    reason: 'UPSTREAM_INVALID_RESPONSE',
-  },
-  {
-    what: 'answers 500 with a page of its own',
-    answer: (exchange) =>
+const FAILURES: readonly (readonly [what: string, status: number, reason: string, answer: Answer])[] = [
+  ['resets the connection before its head', 502, 'UPSTREAM_UNREACHABLE', (exchange) => exchange.reset()],
+  [
+    'sends garbage',
+    502,
+    'UPSTREAM_INVALID_RESPONSE',
+    (exchange) => void exchange.raw('SSH-2.0-OpenSSH_9.6 on agent host\r\n\r\n'),
+  ],
+  [
+    'responds 500 with a page of its own',
+    500,
+    'UPSTREAM_ERROR',
+    (exchange) =>
       exchange.head(500, { 'content-type': 'text/html' }).end('<h1>NullPointer at /agent, token-1, 127.0.0.1</h1>'),
-    status: 500,
-    reason: 'UPSTREAM_ERROR',
-  },
-  {
-    what: 'is out of service',
-    answer: (exchange) => exchange.json(503, { host: '127.0.0.1' }, { 'retry-after': '17' }),
-    status: 503,
-    reason: 'UPSTREAM_ERROR',
-  },
+  ],
+  [
+    'is out of service',
+    503,
+    'UPSTREAM_ERROR',
+    (exchange) => exchange.json(503, { host: '127.0.0.1' }, { 'retry-after': '17' }),
+  ],
 ];
 
-/** Answers of the agent that are no streams. */
+/** Responses of the agent that are not streams. */
 export function answerSuite(framework: Framework): void {
-  describe('an answer of the agent', () => {
-    it('passes with its status, its bytes and the fields of the protocol', async () => {
+  describe('a response of the agent', () => {
+    it('arrives with its status, its bytes and the fields of the protocol', async () => {
       const { chat, upstream } = await startWorld(framework);
       const fields = {
         'a2a-version': '1.0',
@@ -62,7 +50,7 @@ export function answerSuite(framework: Framework): void {
       expect(await reply.text()).toBe(body);
     });
 
-    it('leaves everything behind that is not the browser’s business', async () => {
+    it('drops every other field of the agent', async () => {
       const { chat, upstream } = await startWorld(framework);
       const kept = {
         'set-cookie': ['platform=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT', 'other=2'],
@@ -90,7 +78,7 @@ export function answerSuite(framework: Framework): void {
       expect(reply.headers).toMatchObject({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
     });
 
-    it('leaves the cookies the host has set as they are, each in its own field', async () => {
+    it('keeps cookies the host has set, each in its own field', async () => {
       const cookies = ['a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT', 'b=2'];
       const before: HostMiddleware = (_request, response, next) => {
         response.setHeader('set-cookie', cookies);
@@ -100,7 +88,7 @@ export function answerSuite(framework: Framework): void {
       expect((await chat()).headers['set-cookie']).toEqual(cookies);
     });
 
-    it('passes compressed when the agent compressed it unasked', async () => {
+    it('arrives compressed when the agent compressed it unasked', async () => {
       const { chat, upstream } = await startWorld(framework);
       const text = '{"jsonrpc":"2.0","id":7,"result":{}}';
       const bytes = gzipSync(text);
@@ -116,7 +104,7 @@ export function answerSuite(framework: Framework): void {
       expect((await reply.ending()).bytes.equals(bytes)).toBe(true);
     });
 
-    it('that is a page is an error of ours, which names the field to mend', async () => {
+    it('that is a page is a 502 that names "a2aUrl"', async () => {
       const world = await startWorld(framework);
       world.upstream.willAnswer((exchange) =>
         exchange.head(200, { 'content-type': 'text/html' }).end('<script>1</script>'),
@@ -126,7 +114,7 @@ export function answerSuite(framework: Framework): void {
       expect((await readFailure(world, reply)).error.data[0]?.metadata['fields']).toBe('a2aUrl');
     });
 
-    it('cannot run as a page on the site’s origin, whatever type a browser takes it for', async () => {
+    it('with two content types is sandboxed and not sniffed', async () => {
       const { chat, upstream } = await startWorld(framework);
       const headersOfTwo = { 'content-type': ['application/json', 'text/html'] };
       upstream.willAnswer((exchange) => exchange.head(200, headersOfTwo).end('<script>1</script>'));
@@ -135,7 +123,7 @@ export function answerSuite(framework: Framework): void {
       expect(headers['x-content-type-options']).toBe('nosniff');
     });
 
-    it('may be announced by early hints', async () => {
+    it('after early hints arrives with its own status', async () => {
       const { chat, upstream } = await startWorld(framework);
       upstream.willAnswer((exchange) => {
         exchange.raw('HTTP/1.1 103 Early Hints\r\nLink: </x>; rel=preload\r\n\r\n');
@@ -144,7 +132,7 @@ export function answerSuite(framework: Framework): void {
       expect((await chat()).status).toBe(200);
     });
 
-    it('may have no body at all', async () => {
+    it('without a body ends cleanly', async () => {
       const { chat, upstream } = await startWorld(framework);
       upstream.willAnswer((exchange) => exchange.head(204).end());
       const reply = await chat();
@@ -152,7 +140,7 @@ export function answerSuite(framework: Framework): void {
       expect(await reply.ending()).toMatchObject({ clean: true });
     });
 
-    it('is cut off for the browser too when the agent cuts it off', async () => {
+    it('that the agent cuts off ends in a broken connection', async () => {
       const world = await startWorld(framework);
       world.upstream.willWait();
       const pending = world.chat();
@@ -167,7 +155,7 @@ export function answerSuite(framework: Framework): void {
   });
 
   describe('an agent that', () => {
-    it.each(FAILURES)('$what is a $status with a JSON-RPC error', async ({ answer, status, reason }) => {
+    it.each(FAILURES)('%s is a %i with a JSON-RPC error', async (_what, status, reason, answer) => {
       const world = await startWorld(framework);
       world.upstream.willAnswer(answer);
       const reply = await world.chat();
@@ -181,7 +169,7 @@ export function answerSuite(framework: Framework): void {
       await expectNextRequestWorks(world);
     });
 
-    it('is not there at all is a 502', async () => {
+    it('cannot be reached is a 502', async () => {
       const origin = await refusedOrigin();
       const world = await startWorld(framework, { a2aUrl: `${origin}/agent` });
       const reply = await world.chat();
@@ -192,7 +180,7 @@ export function answerSuite(framework: Framework): void {
       expect(world.telemetry.of('error')[0]?.detail).toContain('ECONNREFUSED');
     });
 
-    it('does not begin to answer in time is a 504, and its request is given up', async () => {
+    it('sends no head in time is a 504, and its request is aborted', async () => {
       const world = await startWorld(framework, { timeouts: { headersMs: 100 } });
       world.upstream.willWait();
       const pending = world.chat();
@@ -204,7 +192,7 @@ export function answerSuite(framework: Framework): void {
       await expectNextRequestWorks(world);
     });
 
-    it.each([302, 307])('redirects by %i is a 502, and nobody goes there', async (status) => {
+    it.each([302, 307])('redirects by %i is a 502, and the location is not called', async (status) => {
       const world = await startWorld(framework);
       const location = `${world.upstream.origin}/agent/elsewhere`;
       world.upstream.willAnswer((exchange) => exchange.head(status, { location }).end('moved'));
@@ -216,7 +204,7 @@ export function answerSuite(framework: Framework): void {
       await expectNextRequestWorks(world);
     });
 
-    it('refuses the token gets the same message once more with a new one', async () => {
+    it('rejects the token receives the same message once more with a new token', async () => {
       const world = await startWorld(framework);
       world.upstream.willAnswer((exchange) => {
         const fresh = exchange.values('authorization')[0]?.endsWith('token-2') === true;

@@ -22,7 +22,7 @@ export function connectionSuite(framework: Framework): void {
       visitor.close();
     });
 
-    it('wait 32 behind an open stream, and the connection takes no more', async () => {
+    it('wait behind an open stream, 32 at most, and the connection takes no more', async () => {
       const { world, visitor, exchange } = await openRawStream(framework);
       await visitor.send(NONE.repeat(1_500));
       exchange.write('data: one\n\n');
@@ -36,7 +36,7 @@ export function connectionSuite(framework: Framework): void {
     });
 
     it.each(Object.entries(DEPARTURES))(
-      '%s ends the call to the agent within a second, and none of them begins one',
+      '%s ends the call to the agent within a second, and the waiting requests begin none',
       async (_, leave) => {
         const { world, visitor, exchange } = await openRawStream(framework);
         await visitor.send(CHAT + NONE.repeat(1_500));
@@ -51,7 +51,7 @@ export function connectionSuite(framework: Framework): void {
 
     // A parser in front reads it meanwhile.
     if (!framework.parsesJson) {
-      it('with a long body ends its call to the agent too, when the visitor leaves', async () => {
+      it('with a long body end their calls to the agent when the visitor leaves', async () => {
         const { world, visitor, exchange } = await openRawStream(framework);
         world.upstream.willWait();
         const long = MESSAGE.replace('Hello', 'x'.repeat(100_000));

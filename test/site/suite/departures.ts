@@ -9,7 +9,7 @@ const MIB = 1_048_576;
 /** Visitors who leave, or take their time. */
 export function departureSuite(framework: Framework): void {
   describe('a visitor who leaves', () => {
-    it('before the answer begins ends the request to the agent within a second', async () => {
+    it('before the response begins ends the request to the agent within a second', async () => {
       const world = await startWorld(framework);
       world.upstream.willWait();
       const { leave } = world.start();
@@ -40,7 +40,7 @@ export function departureSuite(framework: Framework): void {
       await expectAborted(exchange, () => reply.leave());
     });
 
-    it('in the middle of an answer that is no stream ends the request to the agent within a second', async () => {
+    it('in the middle of a JSON response ends the request to the agent within a second', async () => {
       const world = await startWorld(framework);
       world.upstream.willWait();
       const pending = world.chat();
@@ -51,7 +51,7 @@ export function departureSuite(framework: Framework): void {
       await expectAborted(exchange, () => reply.leave());
     });
 
-    it('while he reads slowly ends the request to the agent within a second', async () => {
+    it('while reading slowly ends the request to the agent within a second', async () => {
       const world = await startWorld(framework);
       const { exchange, reply } = await openStream(world);
       const writer = new Flood(exchange);
@@ -59,7 +59,7 @@ export function departureSuite(framework: Framework): void {
       await expectAborted(exchange, () => reply.leave());
     });
 
-    it('does not cancel the task: only the stream ends', async () => {
+    it('sends no cancel to the agent', async () => {
       const world = await startWorld(framework);
       const { exchange, reply } = await openStream(world);
       reply.leave();
@@ -72,7 +72,8 @@ export function departureSuite(framework: Framework): void {
   });
 
   describe('a visitor who reads slowly', () => {
-    it('holds the agent back, and gets everything in the end', async () => {
+    // 64 MiB beside other visitors take their time on a busy machine.
+    it('holds the agent back, and receives every byte', { timeout: 60_000 }, async () => {
       const world = await startWorld(framework);
       const { exchange, reply } = await openStream(world);
       const writer = new Flood(exchange);

@@ -48,7 +48,7 @@ async function expectOwnWords(world: PlatformWorld, reply: Reply, code: string):
 
 /** The platform's own errors: which of its words the browser may read, and where the others are (decision 81). */
 export function errorSuite(framework: Framework): void {
-  it('an error the agent answers a message with keeps its status, and its words are in the log alone', async () => {
+  it('an error of the agent keeps its status, and its text is in the log only', async () => {
     const world = await startPlatformWorld(framework);
     for (const status of [404, 500]) {
       for (const said of [...PAGES, JSON_BODY]) {
@@ -62,44 +62,38 @@ export function errorSuite(framework: Framework): void {
     }
   });
 
-  it.each([401, 422, 500])(
-    'an error (%i) the agent answers a message with passes where it is JSON-RPC',
-    async (status) => {
-      const world = await startPlatformWorld(framework);
-      const error = { jsonrpc: '2.0', id: 7, error: { code: -32001, message: `Task ${WORDS}` } };
-      world.upstream.willAnswer((exchange) => exchange.json(status, error));
-      const reply = await world.chat();
-      expect([reply.status, await reply.json()]).toEqual([status, error]);
-      expect(world.telemetry.of('error')).toEqual([]);
-    },
-  );
+  it.each([401, 422, 500])('passes a JSON-RPC error with status %i', async (status) => {
+    const world = await startPlatformWorld(framework);
+    const error = { jsonrpc: '2.0', id: 7, error: { code: -32001, message: `Task ${WORDS}` } };
+    world.upstream.willAnswer((exchange) => exchange.json(status, error));
+    const reply = await world.chat();
+    expect([reply.status, await reply.json()]).toEqual([status, error]);
+    expect(world.telemetry.of('error')).toEqual([]);
+  });
 
   it.each([
     ['a render', `${WIDGET}/render`, { method: 'POST', body: '{}' }],
     ['an action', `${WIDGET}/actions/add`, { method: 'POST', body: '{}' }],
     ['a theme', `${WIDGET}/theme.css`, { method: 'GET' }],
     ['a request for records', RECORDS, { method: 'GET' }],
-  ])(
-    'an error the platform answers %s with passes where it is JSON, and is ours where it is a page',
-    async (...row) => {
-      const [, path, visit] = row;
-      const world = await startPlatformWorld(framework);
-      world.upstream.willAnswer(answering(404, JSON_BODY));
-      const passed = await world.visit(path, { ...visit, headers: ADA });
-      expect([passed.status, await passed.text(), passed.headers['content-type']]).toEqual([
-        404,
-        JSON_TEXT,
-        JSON_BODY[0],
-      ]);
-      expect(world.telemetry.of('error')).toEqual([]);
-      world.upstream.willAnswer(answering(500, ['text/html', PAGE]));
-      const replaced = await world.visit(path, { ...visit, headers: ADA });
-      expect(replaced.status).toBe(500);
-      expect(await expectOwnWords(world, replaced, 'upstream_error')).toContain(WORDS);
-    },
-  );
+  ])('an error response to %s passes as JSON, and is replaced where it is a page', async (...row) => {
+    const [, path, visit] = row;
+    const world = await startPlatformWorld(framework);
+    world.upstream.willAnswer(answering(404, JSON_BODY));
+    const passed = await world.visit(path, { ...visit, headers: ADA });
+    expect([passed.status, await passed.text(), passed.headers['content-type']]).toEqual([
+      404,
+      JSON_TEXT,
+      JSON_BODY[0],
+    ]);
+    expect(world.telemetry.of('error')).toEqual([]);
+    world.upstream.willAnswer(answering(500, ['text/html', PAGE]));
+    const replaced = await world.visit(path, { ...visit, headers: ADA });
+    expect(replaced.status).toBe(500);
+    expect(await expectOwnWords(world, replaced, 'upstream_error')).toContain(WORDS);
+  });
 
-  it('an error of the platform passes to a request for records as it comes', async () => {
+  it('an error response to a request for records streams', async () => {
     const world = await startPlatformWorld(framework);
     world.upstream.willWait();
     const pending = world.visit(RECORDS, { headers: ADA });
@@ -112,7 +106,7 @@ export function errorSuite(framework: Framework): void {
     expect(await reply.json()).toEqual({ error: 'no' });
   });
 
-  it('an error of the platform has no body for a HEAD, and none where the platform sent none', async () => {
+  it('an error response has no body for a HEAD, and none where the platform sent none', async () => {
     const world = await startPlatformWorld(framework);
     world.upstream.willAnswer(answering(404, ['text/html', PAGE]));
     const head = await world.visit(RECORDS, { method: 'HEAD', headers: ADA });
@@ -130,7 +124,7 @@ export function errorSuite(framework: Framework): void {
     [405, 'allow', 'GET, HEAD'],
     [416, 'content-range', 'bytes */9'],
     [429, 'retry-after', '17'],
-  ])('an error (%i) of the platform keeps what it is incomplete without: %s', async (status, name, value) => {
+  ])('an error response with status %i keeps its field %s', async (status, name, value) => {
     const world = await startPlatformWorld(framework);
     world.upstream.willAnswer(answering(status, ['text/html', PAGE], { [name]: value }));
     const reply = await world.visit(RECORDS, { headers: ADA });

@@ -51,7 +51,7 @@ export function hostBodySuite(framework: Framework): void {
       expect(world.upstream.requests).toEqual([]);
     });
 
-    it('is a 400 when the middleware left text that is no JSON', async () => {
+    it('is a 400 when the middleware left text that is not JSON', async () => {
       const world = await startWorld(framework, { before: reading(() => ({ body: 'hello' })) });
       const reply = await world.chat();
       expect(reply.status).toBe(400);
@@ -64,7 +64,7 @@ export function hostBodySuite(framework: Framework): void {
       expect((await world.chat({ chunked: true })).status).toBe(413);
     });
 
-    it('is not mistaken for the empty object a parser puts in its place without reading', async () => {
+    it('is read from the request where a parser left an empty object', async () => {
       const before: HostMiddleware = (request, _response, next) => {
         request.body = {};
         next();

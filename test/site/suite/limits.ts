@@ -19,7 +19,7 @@ const grace = { headers: { 'x-visitor': 'grace' } };
 /** What a site may allow one anonymous visitor to spend. */
 export function limitSuite(framework: Framework): void {
   describe('a visitor who sends more messages than the site allows', () => {
-    it('is told when to come back, and the agent hears nothing of it', async () => {
+    it('gets a 429 with Retry-After, and the agent is not called', async () => {
       const world = await startWorld(framework, limited(1));
       expect((await world.chat(ada)).status).toBe(200);
       const reply = await world.chat(ada);
@@ -31,7 +31,7 @@ export function limitSuite(framework: Framework): void {
       expect(world.upstream.requests).toHaveLength(1);
     });
 
-    it('costs nobody else a message', async () => {
+    it('leaves the limit of others alone', async () => {
       const world = await startWorld(framework, limited(1));
       expect((await world.chat(ada)).status).toBe(200);
       world.upstream.willAnswerAgain();
@@ -39,7 +39,7 @@ export function limitSuite(framework: Framework): void {
     });
   });
 
-  it('a limit that cannot be asked stops nobody, and operators hear of it', async () => {
+  it('a limit that fails lets messages through with a warning', async () => {
     const limiter = { consume: () => Promise.reject(new Error('the store is down')) };
     const world = await startWorld(framework, { chatLimit: rateLimiter(limiter, { visitor: visitorOf }) });
     expect((await world.chat(ada)).status).toBe(200);

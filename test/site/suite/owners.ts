@@ -35,7 +35,7 @@ export function ownerSuite(framework: Framework): void {
   }
 
   describe('a render in a store that is shared', () => {
-    it('is the service’s, and not another API key’s', async () => {
+    it('is a hit for the same API key, and a miss for another', async () => {
       const [one, other] = (await startProcesses(2)) as [PlatformWorld, PlatformWorld];
       expect([await rendered(one), await rendered(other)]).toEqual(['MISS', 'HIT']);
       expect(one.upstream.requests).toHaveLength(1);
@@ -49,7 +49,7 @@ export function ownerSuite(framework: Framework): void {
       expect([await rendered(before), await rendered(after)]).toEqual(['MISS', 'MISS']);
     });
 
-    it('is the user’s at one issuer, in one organization', async () => {
+    it('is a hit for the same user, issuer and organization only', async () => {
       const users = [
         { issuer: 'https://staff.example', tenant: 'acme' },
         { issuer: 'https://staff.example', tenant: 'acme' },

@@ -14,7 +14,7 @@ interface Verdict {
 /** Raw paths as they stand in a request line. */
 export function pathSuite(framework: Framework): void {
   describe('a raw path', () => {
-    it('below the widgets means what it means everywhere, and nothing refused reaches the platform', async () => {
+    it('below the widgets goes where the corpus says, and refused ones do not reach the platform', async () => {
       const world = await startPlatformWorld(framework);
       const verdicts: Verdict[] = [];
       for (const { what, path } of PATH_CORPUS) {
@@ -23,7 +23,7 @@ export function pathSuite(framework: Framework): void {
       expectVerdicts(framework, verdicts, ({ surface }) => surface);
     });
 
-    it('below the records means what it means everywhere, and nothing refused reaches the platform', async () => {
+    it('below the records goes where the corpus says, and refused ones do not reach the platform', async () => {
       const world = await startPlatformWorld(framework);
       const verdicts: Verdict[] = [];
       for (const { what, path } of PATH_CORPUS) {
@@ -33,7 +33,7 @@ export function pathSuite(framework: Framework): void {
     });
 
     it.each(['http://evil.example', 'http://evil.example@site.example', 'https://evil.example:1'])(
-      'behind %s leads nowhere else',
+      'behind %s stays on the platform',
       async (origin) => {
         const world = await startPlatformWorld(framework);
         for (const [method, path] of [
@@ -49,7 +49,7 @@ export function pathSuite(framework: Framework): void {
       },
     );
 
-    it('has its query kept as it was typed, and a query that no browser sends is refused', async () => {
+    it('keeps its query as typed, and is a 400 with a query no browser sends', async () => {
       const world = await startPlatformWorld(framework);
       const query = '?a=1&a=2&empty=&bare&b=%2F%20x+y&c=%E2%82%AC&d=;/?:@&e=..%2f..&f={}|[]';
       await send(world, 'POST', `/api/service-surfaces/counter/render${query}`);

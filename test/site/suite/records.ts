@@ -22,7 +22,7 @@ export function recordSuite(framework: Framework): void {
     });
 
     it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
-      'crosses in the name of the user, as it is: %s',
+      'is sent unchanged with the token of the user: %s',
       async (method) => {
         const world = await startPlatformWorld(framework);
         const bytes = method === 'GET' ? null : randomBytes(1_000);
@@ -50,7 +50,7 @@ export function recordSuite(framework: Framework): void {
       },
     );
 
-    it('of one user never carries another user’s token', async () => {
+    it('has the token of its own user among 20 at once', async () => {
       const world = await startPlatformWorld(framework);
       const users = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? 'ada' : 'bob'));
       await Promise.all(
@@ -65,7 +65,7 @@ export function recordSuite(framework: Framework): void {
       }
     });
 
-    it('is refused when another site’s page sent it, a GET too', async () => {
+    it('is a 403 from a page of another site, a GET too', async () => {
       const world = await startPlatformWorld(framework);
       for (const [method, headers] of [
         ['GET', { 'sec-fetch-site': 'cross-site' }],
@@ -78,7 +78,7 @@ export function recordSuite(framework: Framework): void {
       expect(world.upstream.requests).toEqual([]);
     });
 
-    it('is refused by a name the site does not have, a GET too', async () => {
+    it('is a 421 under an unknown host, a GET too', async () => {
       const world = await startPlatformWorld(framework, { allowedHosts: ['site.example'] });
       const own = { ...ADA, host: 'site.example:3000' };
       expect((await world.visit(`${MOUNT}/conversations`, { headers: own })).status).toBe(200);
@@ -93,7 +93,7 @@ export function recordSuite(framework: Framework): void {
       expect(world.upstream.requests.length).toBe(before);
     });
 
-    it('that would echo the credential is refused', async () => {
+    it('by TRACE is rejected without a call to the platform', async () => {
       const world = await startPlatformWorld(framework);
       const client = await RawClient.connect(world.url);
       const head = `Host: site.example\r\nCookie: ${ADA.cookie}\r\nConnection: close\r\n`;
@@ -118,7 +118,7 @@ export function recordSuite(framework: Framework): void {
       expect((await visit.reply).status).toBe(201);
     });
 
-    it('given up in mid-upload is given up at the platform too', async () => {
+    it('aborted in the middle of an upload is aborted at the platform', async () => {
       const platform = await StreamingPlatform.start();
       const world = await startPlatformWorld(framework, { serviceApiUrl: `${platform.origin}/api` });
       const visit = world.startUpload(`${MOUNT}/files/7`, { ...ADA, ...BINARY });
@@ -130,7 +130,7 @@ export function recordSuite(framework: Framework): void {
     });
   });
 
-  describe('an answer with records', () => {
+  describe('a response with records', () => {
     /** An export of which the visitor has the first half, and the platform's side of it. */
     async function halfAnExport() {
       const world = await startPlatformWorld(framework);
@@ -143,7 +143,7 @@ export function recordSuite(framework: Framework): void {
       return { answer, exchange };
     }
 
-    it('passes as it is, but for what is not the browser’s business', async () => {
+    it('arrives with its bytes and the fields of its content only', async () => {
       const world = await startPlatformWorld(framework);
       const bytes = randomBytes(1_000);
       const fields = {
@@ -185,20 +185,20 @@ export function recordSuite(framework: Framework): void {
       expect(await answer.ending()).toMatchObject({ clean: true });
     });
 
-    it('that the platform cuts off is cut off for the visitor too', async () => {
+    it('that the platform cuts off ends in a broken connection', async () => {
       const { answer, exchange } = await halfAnExport();
       exchange.reset();
       expect(await answer.ending()).toMatchObject({ clean: false });
     });
 
-    it('that nobody waits for any more is given up', async () => {
+    it('that the visitor leaves is aborted at the platform', async () => {
       const { answer, exchange } = await halfAnExport();
       answer.leave();
       await exchange.closed;
       expect(exchange.aborted).toBe(true);
     });
 
-    it('may say that nothing changed, or nothing at all', async () => {
+    it('may be a 304 or a 204', async () => {
       const world = await startPlatformWorld(framework);
       world.upstream.willAnswer((exchange) => {
         exchange.head(exchange.values('if-none-match').length > 0 ? 304 : 204, { etag: '"7"' }).end();
@@ -209,7 +209,7 @@ export function recordSuite(framework: Framework): void {
       expect([gone.status, await gone.text()]).toEqual([204, '']);
     });
 
-    it('cannot run as a page on the site’s origin', async () => {
+    it('that is a page is sandboxed', async () => {
       const world = await startPlatformWorld(framework);
       world.upstream.willAnswer((exchange) => exchange.head(200, { 'content-type': 'text/html' }).end('<script>'));
       const { headers } = await world.visit(`${MOUNT}/files/7`, { headers: ADA });

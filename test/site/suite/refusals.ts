@@ -52,13 +52,13 @@ export function refusalSuite(framework: Framework): void {
       expect(upstream.requests).toEqual([]);
     });
 
-    it.each(outside)('is left to the host when it is posted to %s', async (path) => {
+    it.each(outside)('is passed to the host when it is posted to %s', async (path) => {
       const { chat, upstream } = await startWorld(framework);
       expect(await (await chat({ path })).text()).toBe('host');
       expect(upstream.requests).toEqual([]);
     });
 
-    it('is refused when another site’s page sent it', async () => {
+    it('is a 403 from a page of another site, without a call to the agent', async () => {
       const world = await startWorld(framework);
       for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.example' }]) {
         const reply = await world.chat({ headers });
@@ -68,7 +68,7 @@ export function refusalSuite(framework: Framework): void {
       expect(world.upstream.requests).toEqual([]);
     });
 
-    it('is refused with 421 when it uses a name the site does not have', async () => {
+    it('is a 421 under an unknown host, without a call to the agent', async () => {
       const world = await startWorld(framework, { allowedHosts: ['site.example'] });
       expect((await world.chat({ headers: { host: 'site.example' } })).status).toBe(200);
       const before = world.upstream.requests.length;
@@ -78,7 +78,7 @@ export function refusalSuite(framework: Framework): void {
       expect(world.upstream.requests.length).toBe(before);
     });
 
-    it('is refused when its method is none of the chat', async () => {
+    it('is a JSON-RPC error when its method is not one of the chat', async () => {
       const world = await startWorld(framework);
       const body = JSON.stringify({ jsonrpc: '2.0', id: 'list', method: 'ListTasks', params: {} });
       const reply = await world.chat({ body });
@@ -144,7 +144,7 @@ export function refusalSuite(framework: Framework): void {
     const isHosts = framework.parsesJson || framework.isWebStandard === true;
     const after = isHosts ? 'the connection still serves the next message' : 'the connection closes';
 
-    it(`may go on for long after the 413, and ${after}`, async () => {
+    it(`may be sent on for long after the 413, and ${after}`, async () => {
       const world = await startWorld(framework);
       const client = await RawClient.connect(world.url);
       const head = 'Host: site.example\r\nContent-Type: application/json\r\n';
@@ -163,7 +163,7 @@ export function refusalSuite(framework: Framework): void {
       expect(world.upstream.requests).toHaveLength(1);
     });
 
-    it('is not forwarded in part when the browser leaves in mid-upload', async () => {
+    it('is not forwarded when the browser leaves in the middle of it', async () => {
       const world = await startWorld(framework);
       const { request, leave } = world.start({ body: null, headers: { 'content-type': 'application/json' } });
       request.destroy();
@@ -178,7 +178,7 @@ export function refusalSuite(framework: Framework): void {
     });
 
     if (framework.parsesJson) {
-      it('reaches the agent decoded when the host’s parser read it compressed', async () => {
+      it('arrives decompressed when the parser of the host read it', async () => {
         const world = await startWorld(framework);
         const headers = { 'content-encoding': 'gzip' };
         expect((await world.chat({ body: gzipSync(MESSAGE), headers })).status).toBe(200);
@@ -199,7 +199,7 @@ export function refusalSuite(framework: Framework): void {
         await expectNextRequestWorks(world);
       });
 
-      it('is refused by its declared length before any of it is sent', async () => {
+      it('is a 413 by its Content-Length, before its first byte', async () => {
         const { upstream, url } = await startWorld(framework);
         const client = await RawClient.connect(url);
         await client.send(
@@ -210,7 +210,7 @@ export function refusalSuite(framework: Framework): void {
         expect(upstream.requests).toEqual([]);
       });
 
-      it('passes at the limit to the byte, and is refused one byte above', async () => {
+      it('passes at the limit, and is a 413 one byte above', async () => {
         const bodyLimitBytes = MESSAGE.length;
         const world = await startWorld(framework, { bodyLimitBytes });
         for (const chunked of [false, true]) {

@@ -13,7 +13,7 @@ export function requestSuite(framework: Framework): void {
       expect(upstream.requests).toMatchObject([{ method: 'POST', target: '/agent/v1' }]);
     });
 
-    it.each(['/api/a2a', '/api/a2a/'])('keeps its query as it was typed, behind %s', async (path) => {
+    it.each(['/api/a2a', '/api/a2a/'])('keeps its query as typed, behind %s', async (path) => {
       const { chat, upstream } = await startWorld(framework);
       const query = '?A2A-Version=1.0&a=1&a=2&empty=&bare&b=%2F%20x+y&c=%E2%82%AC&d=;/?:@';
       await chat({ path: path + query });
@@ -30,7 +30,7 @@ export function requestSuite(framework: Framework): void {
       else expect(sent).toBe(body);
     });
 
-    it('keeps a file of 1.45 MB in it', async () => {
+    it('keeps a file of 1.45 MB', async () => {
       const { chat, upstream } = await startWorld(framework);
       const raw = Buffer.alloc(1_087_500, 0x5a).toString('base64');
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { raw } });
@@ -38,7 +38,7 @@ export function requestSuite(framework: Framework): void {
       expect(upstream.requests[0]?.body.equals(Buffer.from(body))).toBe(true);
     });
 
-    it('has its length told anew when the browser sends it in chunks', async () => {
+    it('has a Content-Length when the browser sends it in chunks', async () => {
       const { chat, upstream } = await startWorld(framework);
       await chat({ chunked: true });
       const [request] = upstream.requests;
@@ -47,7 +47,7 @@ export function requestSuite(framework: Framework): void {
       expect(request?.fields.map(([name]) => name)).not.toContain('transfer-encoding');
     });
 
-    it('brings the header fields of the protocol along', async () => {
+    it('keeps the header fields of the protocol', async () => {
       const { chat, upstream } = await startWorld(framework);
       const headers = {
         'content-type': 'application/json; charset=utf-8',
@@ -67,7 +67,7 @@ export function requestSuite(framework: Framework): void {
       expect(arrived).toMatchObject({ ...headers, 'content-type': 'application/json' });
     });
 
-    it('leaves every other header field behind', async () => {
+    it('drops every other header field', async () => {
       const { chat, upstream } = await startWorld(framework);
       await chat({
         headers: {
@@ -110,7 +110,7 @@ export function requestSuite(framework: Framework): void {
       expect(upstream.requests[0]?.fields).toContainEqual(['accept-encoding', 'identity']);
     });
 
-    it('leaves the fields behind that its Connection field names', async () => {
+    it('drops the fields its Connection field names', async () => {
       const { chat, upstream } = await startWorld(framework);
       await chat({
         headers: { connection: 'close, A2A-Version , idempotency-key', 'a2a-version': '1.0', 'idempotency-key': 'x' },
@@ -120,7 +120,7 @@ export function requestSuite(framework: Framework): void {
       expect(names).not.toContain('idempotency-key');
     });
 
-    it('carries one credential, the site’s, however often the browser sends its own', async () => {
+    it('has one credential, the site’s, even if the browser sends four', async () => {
       const { upstream, url } = await startWorld(framework);
       const client = await RawClient.connect(url);
       await client.send(
@@ -136,13 +136,13 @@ export function requestSuite(framework: Framework): void {
       ]);
     });
 
-    it('is addressed to the agent, not to the host the browser named', async () => {
+    it('has the Host of the agent, not of the browser', async () => {
       const { upstream, chat } = await startWorld(framework);
       await chat({ headers: { host: 'evil.example' } });
       expect(upstream.requests[0]?.fields).toContainEqual(['host', new URL(upstream.origin).host]);
     });
 
-    it('uses one token for many messages', async () => {
+    it('shares one token with 19 others', async () => {
       const { chat, upstream, provider } = await startWorld(framework);
       await Promise.all(Array.from({ length: 20 }, async () => (await chat()).text()));
       expect(upstream.requests).toHaveLength(20);

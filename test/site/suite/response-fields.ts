@@ -63,7 +63,7 @@ export function responseFieldSuite(framework: Framework): void {
     });
   });
 
-  it('arrive as printable ASCII, each once, with every field that protects', { timeout: A_LONG_RUN }, async () => {
+  it('are printable ASCII, each once, with every protecting field', { timeout: A_LONG_RUN }, async () => {
     const world = await startPlatformWorld(framework);
     const responses = oddResponses(WIRE_VALUE, VALUES / 2, SEED);
     const faults = await faultsAmong(world.url, responses, ({ status, fields }) => {
@@ -72,7 +72,7 @@ export function responseFieldSuite(framework: Framework): void {
     expect(faults).toEqual([]);
   });
 
-  it("arrive so from an upstream of the site's own", { timeout: A_LONG_RUN }, async () => {
+  it("are so from an upstream of the site's own", { timeout: A_LONG_RUN }, async () => {
     const responses = oddResponses(OWN_VALUE, VALUES / 2, SEED);
     let response: HttpResponse = { status: 200, headers: {}, body: null };
     const toolkit = createToolkit(

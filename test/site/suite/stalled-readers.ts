@@ -35,7 +35,7 @@ export function stalledReaderSuite(framework: Framework): void {
       expect(await visitor.readOn()).toBeLessThan(flood.total);
     });
 
-    it('does not take the place of others for good', async () => {
+    it('frees its place for others when it is cut off', async () => {
       const world = await start({ maxInFlight: 3 });
       const stalled = [];
       for (let count = 0; count < 3; count += 1) stalled.push(await stall(world, 'application/json'));
@@ -45,7 +45,7 @@ export function stalledReaderSuite(framework: Framework): void {
       await expectNextRequestWorks(world);
     });
 
-    it('is waited for when the site wants it so', async () => {
+    it('is not cut off with sendIdleMs: 0', async () => {
       const world = await start({ timeouts: { sendIdleMs: 0 } });
       const { exchange } = await stall(world, 'application/json');
       const other = await startWorld(framework, { timeouts: { sendIdleMs: 200 } });
@@ -56,7 +56,7 @@ export function stalledReaderSuite(framework: Framework): void {
     });
   });
 
-  it('a visitor who reads slowly, but steadily, gets everything', async () => {
+  it('a visitor who reads slowly, but steadily, receives every byte', async () => {
     const world = await start({ timeouts: { sendIdleMs: 1_000 } });
     const { visitor, flood } = await stall(world, 'application/octet-stream', RECORD);
     world.upstream.willAnswerAgain();
@@ -64,7 +64,7 @@ export function stalledReaderSuite(framework: Framework): void {
     expect(received).toBeGreaterThanOrEqual(flood.total);
   });
 
-  it('a stream with nothing to say is no stalled reader', async () => {
+  it('a silent stream is not cut off', async () => {
     const world = await start();
     world.upstream.willWait();
     const pending = world.chat();

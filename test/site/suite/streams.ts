@@ -22,7 +22,7 @@ const KEEP_ALIVE = ': keep-alive\n\n';
 /** Answers that come as a stream of events. */
 export function streamSuite(framework: Framework): void {
   describe('a stream of events', () => {
-    it('opens before the agent has anything to say', async () => {
+    it('opens before its first event', async () => {
       const { exchange, reply } = await openStream(await startWorld(framework));
       expect(reply.status).toBe(200);
       expect(reply.headers['content-type']).toBe('text/event-stream');
@@ -30,7 +30,7 @@ export function streamSuite(framework: Framework): void {
       expect(await reply.text()).toBe(EVENTS);
     });
 
-    it('tells proxies and compressors to keep their hands off', async () => {
+    it('has the fields that forbid buffering and transforming', async () => {
       const { exchange, reply } = await openStream(await startWorld(framework), { 'cache-control': 'max-age=60' });
       expect(reply.headers['cache-control']).toBe('no-cache, no-store, no-transform');
       expect(reply.headers['x-accel-buffering']).toBe('no');
@@ -40,7 +40,7 @@ export function streamSuite(framework: Framework): void {
       expect(await reply.ending()).toMatchObject({ clean: true });
     });
 
-    it('has no length, also when the agent told one: a comment may come in between', async () => {
+    it('has no Content-Length, even if the agent sent one', async () => {
       const length = String(Buffer.byteLength(EVENTS));
       const { exchange, reply } = await openStream(await startWorld(framework), { 'content-length': length });
       expect(reply.headers).not.toHaveProperty('content-length');
@@ -62,7 +62,7 @@ export function streamSuite(framework: Framework): void {
       expect(await reply.ending()).toMatchObject({ clean: true });
     });
 
-    it('tells operators when it opens, when it ends, and how', async () => {
+    it('emits telemetry when it opens and when it ends', async () => {
       const world = await startWorld(framework);
       const { exchange, reply } = await openStream(world);
       const [opened] = world.telemetry.of('request');
@@ -88,7 +88,7 @@ export function streamSuite(framework: Framework): void {
       }
     });
 
-    it('carries an event of 5 MB', async () => {
+    it('passes an event of 5 MB', async () => {
       const { exchange, reply } = await openStream(await startWorld(framework));
       const event = Buffer.from(`data: "${'é'.repeat(2_621_440)}"\n\n`);
       exchange.end(event);
@@ -97,7 +97,7 @@ export function streamSuite(framework: Framework): void {
       expect(clean).toBe(true);
     });
 
-    it('gets a comment in silence, before the first event and between two', async () => {
+    it('sends comments during silence, before the first event and between two', async () => {
       const { exchange, reply } = await openStream(await startWorld(framework, { keepAliveMs: 20 }));
       await reply.until(KEEP_ALIVE, 2);
       exchange.write('data: one\r\n\r\n');
@@ -114,7 +114,7 @@ export function streamSuite(framework: Framework): void {
       'data: a line\r\ndata: b\r',
       ': remark',
       'data: x\n\nid',
-    ])('gets no comment after %j', async (part) => {
+    ])('sends no comment after %j', async (part) => {
       const world = await startWorld(framework, { keepAliveMs: 20 });
       const { exchange, reply } = await openStream(world);
       exchange.write(part);
@@ -127,7 +127,7 @@ export function streamSuite(framework: Framework): void {
       expect(await reply.text()).toBe(`${before}\n\n`);
     });
 
-    it('gets no comment when it is compressed', async () => {
+    it('sends no comment when it is compressed', async () => {
       const world = await startWorld(framework, { keepAliveMs: 20 });
       const bytes = gzipSync(EVENTS);
       const { exchange, reply } = await openStream(world, { 'content-encoding': 'gzip' });
@@ -182,7 +182,7 @@ export function streamSuite(framework: Framework): void {
       await expectErrorEvent(world, `data: one\n\n${await reply.text()}`);
     });
 
-    it('in the middle of a chunk still shows the events that came before', async () => {
+    it('in the middle of a chunk passes the whole events before it', async () => {
       const world = await startWorld(framework);
       const { exchange, reply } = await openStream(world);
       exchange.write('data: one\n\n');
@@ -191,7 +191,7 @@ export function streamSuite(framework: Framework): void {
       expect(text.startsWith('data: one\n\ndata: two\n\nevent: error\n')).toBe(true);
     });
 
-    it('after a comment of ours ends with an error event too', async () => {
+    it('after a comment of the site ends with an error event', async () => {
       const world = await startWorld(framework, { keepAliveMs: 20 });
       const { exchange, reply } = await openStream(world);
       exchange.write('data: one\n\n');

@@ -63,7 +63,7 @@ export function surfaceSuite(framework: Framework): void {
       else expect(sent).toBe(body);
     });
 
-    it('does an action, whose refusals and key cross', async () => {
+    it('runs an action, whose key is sent and whose refusal arrives', async () => {
       const world = await startPlatformWorld(framework);
       const refusal = { error: { code: 'too_many', message: 'Ten at most.', fields: ['by'] } };
       world.upstream.willAnswer((exchange) => {
@@ -78,7 +78,7 @@ export function surfaceSuite(framework: Framework): void {
       expect(world.upstream.requests[0]?.fields).toContainEqual(['idempotency-key', 'once']);
     });
 
-    it('is not rendered for another site’s page', async () => {
+    it('refuses to render for a page of another site', async () => {
       const world = await startPlatformWorld(framework);
       for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.example' }]) {
         const answer = await world.visit(`${MOUNT}/counter/render`, post({}, headers));
@@ -87,7 +87,7 @@ export function surfaceSuite(framework: Framework): void {
       expect(world.upstream.requests).toEqual([]);
     });
 
-    it('is not rendered by a name the site does not have', async () => {
+    it('refuses to render under an unknown host', async () => {
       const world = await startPlatformWorld(framework, { allowedHosts: ['site.example'] });
       expect((await world.visit(`${MOUNT}/counter/render`, post({}, { host: 'site.example' }))).status).toBe(200);
       const before = world.upstream.requests.length;
@@ -96,7 +96,7 @@ export function surfaceSuite(framework: Framework): void {
       expect(world.upstream.requests.length).toBe(before);
     });
 
-    it('is not rendered from a body that is no JSON, or a type that is not', async () => {
+    it('refuses to render from a body or a type that is not JSON', async () => {
       const world = await startPlatformWorld(framework);
       const render = { method: 'POST', body: '{"half":' };
       expect((await world.visit(`${MOUNT}/counter/render`, render)).status).toBe(400);
@@ -112,7 +112,7 @@ export function surfaceSuite(framework: Framework): void {
       ['OPTIONS', '/counter/render', 'POST'],
       ['POST', '/counter/theme.css', 'GET, HEAD'],
       ['DELETE', '/by-name/counter/theme.css', 'GET, HEAD'],
-    ])('answers 405 with Allow to a %s of %s', async (method, path, allow) => {
+    ])('responds 405 with Allow to a %s of %s', async (method, path, allow) => {
       const world = await startPlatformWorld(framework);
       const answer = await world.visit(MOUNT + path, { method });
       expect([answer.status, answer.headers.allow]).toEqual([405, allow]);
@@ -127,7 +127,7 @@ export function surfaceSuite(framework: Framework): void {
       '/by-name/render',
       '/counter/Render',
       '/a%2fb/render',
-    ])('answers 404 to everything else, such as %s', async (path) => {
+    ])('responds 404 to other paths, such as %s', async (path) => {
       const world = await startPlatformWorld(framework);
       for (const method of ['GET', 'POST']) {
         const answer = await world.visit(MOUNT + path, { method });
@@ -142,7 +142,7 @@ export function surfaceSuite(framework: Framework): void {
     /** The platform's tag, and the rules the theme was checked by. */
     const TAG = expect.stringMatching(/^"t1\.[0-9a-f]{8}"$/) as string;
 
-    it('is a style sheet, which browsers may keep and must ask for', async () => {
+    it('is a style sheet that browsers must revalidate', async () => {
       const world = await startPlatformWorld(framework);
       world.upstream.willAnswer((exchange) => exchange.head(200, css).end('a{content:"€"}'));
       const answer = await world.visit(`${MOUNT}/by-name/counter/theme.css?v=1`);
@@ -157,7 +157,7 @@ export function surfaceSuite(framework: Framework): void {
       expect(sentPaths(world)).toEqual(['/surfaces/by-name/counter/theme.css?v=1']);
     });
 
-    it('is not sent again to a browser that has it', async () => {
+    it('is a 304 for a browser that has it', async () => {
       const world = await startPlatformWorld(framework);
       const asked: unknown[] = [];
       world.upstream.willAnswer((exchange) => {

@@ -7,7 +7,7 @@ const OK = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length:
 /** Responses of the agent that nobody expects (decision 85). */
 export function unexpectedResponseSuite(framework: Framework): void {
   describe('a response of the agent', () => {
-    it('with a coding the browser did not ask for is a 502', async () => {
+    it('with an unrequested content coding is a 502', async () => {
       const world = await startWorld(framework);
       world.upstream.willAnswer((exchange) => void exchange.raw(`${OK}Content-Encoding: zstd\r\n\r\n${RESULT}`));
       const reply = await world.chat();
@@ -28,7 +28,7 @@ export function unexpectedResponseSuite(framework: Framework): void {
       expect(await reply.text()).toBe(RESULT);
     });
 
-    it.each([204, 205, 304])('of status %i has no body, whatever is sent', async (status) => {
+    it.each([204, 205, 304])('of status %i has no body, even if the agent sends one', async (status) => {
       const world = await startWorld(framework);
       world.upstream.willAnswer(
         (exchange) => void exchange.raw(`HTTP/1.1 ${String(status)} X\r\nContent-Length: 3\r\n\r\nabc`),

@@ -41,7 +41,7 @@ export const CHAT_METHODS: ReadonlySet<string> = new Set([
 ]);
 
 /** Where the generations keep a push configuration below `params.configuration`, and their protobuf names. */
-export const PUSH_NAMES: readonly string[] = [
+const PUSH_NAMES: readonly string[] = [
   'pushNotification',
   'pushNotificationConfig',
   'taskPushNotificationConfig',

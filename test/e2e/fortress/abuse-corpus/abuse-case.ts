@@ -62,11 +62,8 @@ export interface HostOutcomes {
  * and in answers `{bearer}` the credential the platform was sent.
  */
 export interface AbuseCase {
+  /** Named in a failure, in a few words. */
   readonly id: string;
-  /** What it tries, as an end of "a request that tries to …". */
-  readonly tries: string;
-  /** The public fact behind it. */
-  readonly fact: string;
   readonly steps: readonly WireStep[];
   /** The platform's first, second, … answer; the last one again and again. Default: a healthy platform. */
   readonly platform?: readonly (PlatformAnswer | string)[];
@@ -145,15 +142,6 @@ export function refused(...statuses: readonly number[]): SafeOutcome {
 /** One connection's messages, as a step; most cases have one with one message. */
 export function step(...send: readonly (WireRequest | string)[]): WireStep {
   return { send };
-}
-
-/** A text as part of a case's name. */
-export function slug(text: string): string {
-  return text
-    .replaceAll(/[^\w.%;=-]+/g, '-')
-    .replaceAll(/^-+|-+$/g, '')
-    .slice(0, 60)
-    .toLowerCase();
 }
 
 function typed(fields: readonly string[]): readonly string[] {

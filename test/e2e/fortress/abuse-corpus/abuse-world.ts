@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { createToolkit, type SessionToken, type Toolkit, type ToolkitPorts } from 'agent-bff';
+import { createToolkit } from 'agent-bff';
 import { FakeIdentityProvider } from 'agent-bff/testing';
 import type { Framework } from '../../../site/framework.js';
+import { signedIn } from '../../../site/world.js';
 import { type Exchange, RecordingUpstream } from '../../../support/recording-upstream.js';
 import type { Secrets } from './safety-rules.js';
 
@@ -18,26 +19,15 @@ export interface AbuseWorld {
   close(): Promise<void>;
 }
 
-/** Changes of a site on its way up, for sites that are broken on purpose. */
-export interface Tampering {
-  readonly toolkit?: (toolkit: Toolkit) => Toolkit;
-  readonly ports?: ToolkitPorts;
-}
+/** Listens at an address that only a misled forwarder calls. */
+type Canary = Awaited<ReturnType<typeof startCanary>>;
 
-/** Listens where a forwarder only comes that was led astray. */
-export interface Canary {
-  /** Host and port. */
-  readonly address: string;
-  readonly visits: () => number;
-  close(): Promise<void>;
-}
-
-export async function startAbuseWorld(framework: Framework, tampering: Tampering = {}): Promise<AbuseWorld> {
+export async function startAbuseWorld(framework: Framework): Promise<AbuseWorld> {
   let passedMs = 0;
   const clock = { now: () => Date.now() + passedMs };
   const upstream = await RecordingUpstream.start();
   const canary = await startCanary();
-  const made = createToolkit(
+  const toolkit = createToolkit(
     {
       a2aUrl: `${upstream.origin}/agent/v1`,
       serviceApiUrl: `${upstream.origin}/platform/v1`,
@@ -50,10 +40,8 @@ export async function startAbuseWorld(framework: Framework, tampering: Tampering
       identityProviders: { demo: new FakeIdentityProvider('visitor-service') },
       clock,
       random: () => 0,
-      ...tampering.ports,
     },
   );
-  const toolkit = tampering.toolkit?.(made) ?? made;
   const site = await framework.start({ toolkit, auth: signedIn, cache: { enabled: true, freshMs: 600_000 } });
   const { host } = new URL(upstream.origin);
   return {
@@ -77,7 +65,7 @@ export async function startAbuseWorld(framework: Framework, tampering: Tampering
     close: async () => {
       await site.close();
       await upstream.close();
-      await made.close();
+      await toolkit.close();
       await canary.close();
     },
   };
@@ -104,15 +92,7 @@ function idOf(body: Buffer): unknown {
   }
 }
 
-/** What the site's session library would say: whoever the cookie names, from a Node or a Web request. */
-function signedIn(request: unknown): SessionToken | null {
-  const { headers } = request as { headers: { cookie?: string } | Headers };
-  const cookie = headers instanceof Headers ? headers.get('cookie') : headers.cookie;
-  const name = /(?:^|; )session=(\w+)/.exec(cookie ?? '')?.[1];
-  return name === undefined ? null : { kind: 'token', accessToken: `token-of-${name}`, subject: `site|${name}` };
-}
-
-async function startCanary(): Promise<Canary> {
+async function startCanary() {
   let visits = 0;
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -124,6 +104,7 @@ async function startCanary(): Promise<Canary> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
+    /** Host and port. */
     address: `127.0.0.1:${String((server.address() as AddressInfo).port)}`,
     visits: () => visits,
     close: async () => {

@@ -1,73 +1,37 @@
 import { type AbuseCase, type AbuseFamily, ADA, BOB, chat, record, step, type WireRequest } from './abuse-case.js';
 
-const SHARED = 'CVE-2026-40155 / GHSA-xq8m-7c5p-c2r6';
-const POISON = 'CVE-2026-48931';
-
 const open = (request: WireRequest): WireRequest => ({
   ...request,
   fields: [...request.fields, 'Connection: keep-alive'],
 });
 const of = (user: string, path: string): WireRequest => open(record([user], `/api/service/${path}-{n}`));
+const NOBODY = open(record(['Cookie: none=1']));
 const OK = { statuses: [200], platform: 'must' } as const;
+const ONE_SIGNED_IN = { statuses: [200, 401], platform: 'must', mostRequests: 1 } as const;
+const USERS = Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? 'ada' : 'bob'));
 
-/** Several messages on one connection, by different people: each gets its own credential and its own answer. */
+/** CVE-2026-40155: several messages on one connection, by different people; each gets its own credential and response. */
 export const pipelines: AbuseFamily = {
-  name: 'pipelines',
+  name: 'pipelined requests of two users',
   cases: [
     {
-      id: 'pipeline-two-users',
-      tries: "get another user's answer on one connection",
-      fact: SHARED,
-      steps: [step(of(ADA, 'a'), of(BOB, 'b'))],
-      safe: {
-        ...OK,
-        answers: [
-          ['"for":"ada"', '/a-'],
-          ['"for":"bob"', '/b-'],
-        ],
-      },
+      id: 'a user, then nobody',
+      steps: [step(of(ADA, 'a'), NOBODY)],
+      safe: { ...ONE_SIGNED_IN, answers: [['"for":"ada"'], ['session_required']] },
     },
     {
-      id: 'pipeline-user-then-nobody',
-      tries: 'read on with the session of the one before',
-      fact: SHARED,
-      steps: [step(of(ADA, 'a'), open(record(['Cookie: none=1'])))],
-      safe: {
-        statuses: [200, 401],
-        platform: 'must',
-        mostRequests: 1,
-        answers: [['"for":"ada"'], ['session_required']],
-      },
+      id: 'nobody, then a user',
+      steps: [step(NOBODY, of(BOB, 'b'))],
+      safe: { ...ONE_SIGNED_IN, answers: [['session_required'], ['"for":"bob"']] },
     },
     {
-      id: 'pipeline-nobody-then-user',
-      tries: 'shift the answers of a connection by one',
-      fact: SHARED,
-      steps: [step(open(record(['Cookie: none=1'])), of(BOB, 'b'))],
-      safe: {
-        statuses: [200, 401],
-        platform: 'must',
-        mostRequests: 1,
-        answers: [['session_required'], ['"for":"bob"']],
-      },
+      id: 'ten messages of two users',
+      steps: [step(...USERS.map((user, index) => of(user === 'ada' ? ADA : BOB, `p${String(index)}`)))],
+      safe: { ...OK, answers: USERS.map((user, index) => [`"for":"${user}"`, `/p${String(index)}-`]) },
     },
     {
-      id: 'pipeline-ten',
-      tries: 'mix up ten messages',
-      fact: SHARED,
-      steps: [step(...Array.from({ length: 10 }, (_, index) => of(index % 2 === 0 ? ADA : BOB, `p${String(index)}`)))],
-      safe: {
-        ...OK,
-        answers: Array.from({ length: 10 }, (_, index) => [
-          `"for":"${index % 2 === 0 ? 'ada' : 'bob'}"`,
-          `/p${String(index)}-`,
-        ]),
-      },
-    },
-    {
-      id: 'pipeline-refused-then-user',
-      tries: 'have the rest of a refused body read as a message',
-      fact: 'RFC 9112 §9.3.2',
+      // RFC 9112 §9.3.2.
+      id: 'a message inside a body that is refused',
       steps: [
         step(
           open(chat(['Content-Type: text/plain'], 'GET /api/service/x HTTP/1.1\r\nCookie: session=mallory\r\n\r\n')),
@@ -82,68 +46,15 @@ export const pipelines: AbuseFamily = {
         answers: [[], ['"for":"bob"']],
       },
     },
-    {
-      id: 'pipeline-garbage',
-      tries: 'break the connection of an answer under way',
-      fact: 'RFC 9112 §9.3.2',
-      steps: [{ ...step(of(ADA, 'a'), 'garbage\r\n\r\n'), answers: 1 }],
-      safe: { statuses: [0, 200, 400], platform: 'may', mostRequests: 1 },
-    },
-    ...(['chat', 'record'] as const).map((name): AbuseCase => ({
-      id: `ka-extra-bytes-${name}`,
-      tries: 'leave an answer on a pooled connection for the next user',
-      fact: POISON,
-      steps: [step(name === 'chat' ? chat() : record([ADA])), step(record([BOB]))],
+    // CVE-2026-48931: a response left on a pooled connection.
+    ...[chat(), record([ADA])].map((request): AbuseCase => ({
+      id: `a second response of the platform behind that to ${request.target}`,
+      steps: [step(request), step(record([BOB]))],
       platform: [
         'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}HTTP/1.1 200 OK\r\nContent-Length: 17\r\n\r\n{"for":"mallory"}',
         { fields: ['Content-Type: application/json'], body: '{"for":"bob"}' },
       ],
-      safe: {
-        statuses: [200],
-        platform: 'must',
-        mostRequests: 3,
-        notAnswered: ['mallory'],
-        answers: [[], ['"for":"bob"']],
-      },
+      safe: { ...OK, mostRequests: 3, notAnswered: ['mallory'], answers: [[], ['"for":"bob"']] },
     })),
-  ],
-};
-
-const SLOW = 'docs/security.md';
-
-/** Messages that never become whole, or that come very slowly. */
-export const halfMessages: AbuseFamily = {
-  name: 'half messages',
-  cases: [
-    ...[
-      'P',
-      'POST /api/a2a',
-      'POST /api/a2a HTTP/1.1\r\n',
-      'POST /api/a2a HTTP/1.1\r\nHost: site.example\r\nContent-Type: application/json\r\nContent-Length: 10\r\n',
-      'POST /api/a2a HTTP/1.1\r\nHost: site.example\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n',
-      'POST /api/a2a HTTP/1.1\r\nHost: site.example\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n5',
-      'POST /api/service-surfaces/s/render HTTP/1.1\r\nHost: site.example\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{}',
-      'GET /api/service/x HTTP/1.1\r\nHost: site.example\r\nCookie: session=ada\r\n',
-    ].map((bytes, index): AbuseCase => ({
-      id: `slow-half-${String(index)}`,
-      tries: `hold the site up, or be forwarded in part, by ${JSON.stringify(bytes.slice(-30))}`,
-      fact: SLOW,
-      steps: [{ ...step(bytes), halfCloses: true }],
-      safe: { statuses: [0, 400, 408], platform: 'never' },
-    })),
-    {
-      id: 'slow-bytes-chat',
-      tries: 'hold the site up byte by byte',
-      fact: SLOW,
-      steps: [{ ...step(chat()), byteByByte: true }],
-      safe: OK,
-    },
-    {
-      id: 'slow-bytes-record',
-      tries: 'hold the site up byte by byte',
-      fact: SLOW,
-      steps: [{ ...step(record()), byteByByte: true }],
-      safe: OK,
-    },
   ],
 };

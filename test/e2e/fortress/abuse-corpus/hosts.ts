@@ -1,50 +1,39 @@
-import { type AbuseCase, type AbuseFamily, chat, config, PASSES, record, slug, step } from './abuse-case.js';
+import { type AbuseCase, type AbuseFamily, chat, config, PASSES, record, step } from './abuse-case.js';
 
-const ROUTED = 'CVE-2026-55602';
-const NAMED = 'CVE-2026-27959 / GHSA-7gcc-r8m5-44qm';
-
-const HOSTS: readonly (readonly [host: string, fact: string])[] = [
-  ['{canary}', ROUTED],
-  ['evil.example', ROUTED],
-  ['site.example.evil.example', ROUTED],
-  ['evil.example/site.example', NAMED],
-  ['evil.example:x@site.example', NAMED],
-  ['site.example:80@evil.example', NAMED],
-  ['site.example, evil.example', NAMED],
-  ['site.example evil.example', NAMED],
-  ['evil.example#site.example', NAMED],
-  ['evil.example?site.example', NAMED],
-  ['[::1]', NAMED],
-  ['localhost', NAMED],
-  ['169.254.169.254', NAMED],
-  ['', 'RFC 9112 §3.2'],
-  ['"><script>alert(1)</script>', NAMED],
+/** CVE-2026-55602, CVE-2026-27959: hosts that lead elsewhere, or that two URL parsers read differently. */
+const HOSTS = [
+  '{canary}',
+  'site.example.evil.example',
+  'evil.example/site.example',
+  'evil.example:x@site.example',
+  'site.example:80@evil.example',
+  'site.example, evil.example',
+  'evil.example#site.example',
+  'evil.example?site.example',
+  '[::1]',
+  '169.254.169.254',
+  '',
+  '"><script>alert(1)</script>',
 ];
-
+const EVIL = ['evil.example', '{canary}', '169.254.169.254', '<script'];
 /** A card whose address the site replaces by its own. */
 const CARD = {
   fields: ['Content-Type: application/json'],
   body: '{"name":"agent","url":"http://agent.internal/a2a","protocolVersion":"0.3.0"}',
 };
 
-const EVIL = ['evil.example', '{canary}', '169.254.169.254', '<script'];
-
-/** Where the site is is configuration; the browser's `Host` says nothing about where to send or what to publish. */
+/** The site's address is configuration: the browser's `Host` decides neither where requests go nor what is published. */
 export const hosts: AbuseFamily = {
-  name: 'hosts',
+  name: 'hosts that are not the site',
   cases: [
-    ...HOSTS.flatMap(([host, fact], index): AbuseCase[] => [
+    ...HOSTS.flatMap((host, index): AbuseCase[] => [
       {
-        id: `hdr-host-chat-${String(index)}-${slug(host)}`,
-        tries: `send a chat elsewhere by the host "${host}"`,
-        fact,
+        id: `chat to the host "${host}"`,
         steps: [step(chat([`Host: ${host}`]))],
         safe: { statuses: [200, 400, 403, 404], platform: 'may', notUpstream: EVIL },
       },
       {
-        id: `hdr-host-config-${String(index)}-${slug(host)}`,
-        tries: `put the host "${host}" into the published address of the chat`,
-        fact,
+        id: `address of the chat for the host "${host}"`,
         steps: [
           step(config([`Host: ${host}`, 'X-Forwarded-Host: evil.example', `A2A-Version: 5.${String(index)}{n}`])),
         ],
@@ -59,23 +48,12 @@ export const hosts: AbuseFamily = {
       },
     ]),
     {
-      id: 'hdr-host-two',
-      tries: 'name two hosts',
-      fact: 'RFC 9112 §3.2',
+      id: 'two hosts',
       steps: [step(chat(['Host: site.example', 'Host: evil.example']))],
       safe: { statuses: [200, 400], platform: 'may', notUpstream: EVIL },
     },
     {
-      id: 'hdr-host-none',
-      tries: 'name no host',
-      fact: 'RFC 9112 §3.2',
-      steps: [step('GET /api/service/x HTTP/1.1\r\nCookie: session=ada\r\nConnection: close\r\n\r\n')],
-      safe: { statuses: [400], platform: 'never' },
-    },
-    {
-      id: 'hdr-host-folded-case',
-      tries: 'name a host in capitals',
-      fact: ROUTED,
+      id: 'a host in capitals',
       steps: [step(record(['HOST: SITE.EXAMPLE']))],
       safe: { ...PASSES, notUpstream: ['site.example'] },
     },

@@ -1,64 +1,43 @@
-import {
-  type AbuseCase,
-  type AbuseFamily,
-  action,
-  chat,
-  config,
-  record,
-  refused,
-  render,
-  slug,
-  step,
-  theme,
-} from './abuse-case.js';
+import { type AbuseCase, type AbuseFamily, action, chat, config, record, render, step, theme } from './abuse-case.js';
 
-const FOLLOWED = 'OWASP ASVS 5.0 15.3.2; CVE-2023-45143';
 const PLACES = ['http://{canary}/', '//{canary}/x', '/elsewhere', 'http://169.254.169.254/latest/meta-data', ''];
-
-const ROADS = [
-  ['chat', chat()],
-  ['render', render()],
-  ['action', action()],
-  ['record', record()],
-  ['theme', theme()],
-] as const;
-
 const STATUSES = [300, 301, 302, 303, 307, 308];
+const ROADS = { chat: chat(), render: render(), action: action(), record: record(), theme: theme() };
+const JSON_TYPE = ['Content-Type: application/json'];
 
-/** A platform that sends the site somewhere else, with its credential. */
+/** Addresses in a card; the SDK's client would call them. */
+const CARDS = [
+  '{"name":"agent","url":"http://{canary}/a2a","protocolVersion":"0.3.0"}',
+  '{"name":"agent","supportedInterfaces":[{"url":"http://{canary}/a2a","protocolBinding":"JSONRPC","protocolVersion":"1.0"}]}',
+  '{"name":"agent","url":"http://site.example@{canary}/","additionalInterfaces":[{"url":"http://{canary}/a2a","transport":"JSONRPC"}],"protocolVersion":"0.3.0"}',
+];
+
+/** CVE-2023-45143, OWASP ASVS 5.0 15.3.2: a platform that sends the site somewhere else, with its credential. */
 export const redirects: AbuseFamily = {
-  name: 'redirects',
+  name: 'redirects of the platform',
   cases: [
-    ...ROADS.flatMap(([name, request]) =>
+    ...Object.entries(ROADS).flatMap(([name, request]) =>
       STATUSES.map((status, index): AbuseCase => {
         const place = PLACES[index % PLACES.length] ?? '';
         return {
-          id: `up-redirect-${name}-${String(status)}`,
-          tries: `lead a ${name} by ${String(status)} to ${place || 'nowhere'}`,
-          fact: FOLLOWED,
+          id: `${name}: ${String(status)} to ${place || 'nowhere'}`,
           steps: [step(request)],
           platform: [{ status, fields: place === '' ? [] : [`Location: ${place}`], body: 'elsewhere' }],
-          safe: {
-            statuses: [502],
-            platform: 'must',
-            notAnswered: ['location:', '{canary}', 'elsewhere', '169.254'],
-          },
+          safe: { statuses: [502], platform: 'must', notAnswered: ['location:', '{canary}', 'elsewhere', '169.254'] },
         };
       }),
     ),
-    ...(['chat', 'record'] as const).flatMap((name): AbuseCase[] =>
+    ...(['chat', 'record'] as const).flatMap((name) =>
       [
-        ['a 304 nobody asked for', 304, 'ETag: "x"'],
-        ['201 and a Location', 201, 'Location: http://{canary}/'],
-        ['Content-Location', 200, 'Content-Location: http://{canary}/'],
-        ['Refresh', 200, 'Refresh: 0; url=http://{canary}/'],
-        ['Link', 200, 'Link: <http://{canary}/>; rel=preload'],
-        ['a protocol of its own', 302, 'Location: javascript:alert(1)'],
-      ].map(([what, status, field]) => ({
-        id: `up-redirect-${name}-${slug(String(what))}`,
-        tries: `lead the browser away from a ${name} by ${String(what)}`,
-        fact: FOLLOWED,
-        steps: [step(name === 'chat' ? chat() : record())],
+        [304, 'ETag: "x"'],
+        [201, 'Location: http://{canary}/'],
+        [200, 'Content-Location: http://{canary}/'],
+        [200, 'Refresh: 0; url=http://{canary}/'],
+        [200, 'Link: <http://{canary}/>; rel=preload'],
+        [302, 'Location: javascript:alert(1)'],
+      ].map(([status, field]): AbuseCase => ({
+        id: `${name}: ${String(status)} with ${String(field)}`,
+        steps: [step(ROADS[name])],
         platform: [{ status: Number(status), fields: [String(field)], body: status === 304 ? '' : '{}' }],
         safe: {
           statuses: [200, 201, 304, 502],
@@ -67,53 +46,23 @@ export const redirects: AbuseFamily = {
         },
       })),
     ),
-    ...[
-      { name: 'agent', url: 'http://{canary}/a2a', protocolVersion: '0.3.0' },
-      {
-        name: 'agent',
-        supportedInterfaces: [{ url: 'http://{canary}/a2a', protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
-      },
-      {
-        name: 'agent',
-        url: 'http://site.example@{canary}/',
-        additionalInterfaces: [{ url: 'http://{canary}/a2a', transport: 'JSONRPC' }],
-        protocolVersion: '0.3.0',
-      },
-    ].map((card, index): AbuseCase => ({
-      id: `card-steers-chat-${String(index)}`,
-      tries: 'steer the chat by the address in a card',
-      fact: 'a2a-js 1.0.1 client',
+    ...CARDS.map((body, index): AbuseCase => ({
+      id: `the address in a card: ${body}`,
       steps: [step(config([`A2A-Version: 0.${String(index)}{n}`]))],
-      platform: [{ fields: ['Content-Type: application/json'], body: JSON.stringify(card) }],
+      platform: [{ fields: JSON_TYPE, body }],
       safe: { statuses: [200, 502], platform: 'must', mostRequests: 20, notAnswered: ['{canary}'] },
     })),
     {
-      id: 'card-steers-next-chat',
-      tries: 'steer later chats by the address in a card',
-      fact: 'a2a-js 1.0.1 client',
+      id: 'a chat after a card with another address',
       steps: [step(config(['A2A-Version: 7.{n}'])), step(chat()), step(record())],
-      platform: [
-        {
-          fields: ['Content-Type: application/json'],
-          body: '{"name":"agent","url":"http://{canary}/a2a","protocolVersion":"0.3.0"}',
-        },
-      ],
+      platform: [{ fields: JSON_TYPE, body: CARDS[0] ?? '' }],
       safe: { statuses: [200, 502], platform: 'must', mostRequests: 20, upstream: ['POST /agent/v1 '] },
     },
     {
-      id: 'card-redirect',
-      tries: 'lead the look-up of a card elsewhere',
-      fact: FOLLOWED,
+      id: 'a redirect of the look-up of a card',
       steps: [step(config(['A2A-Version: 9.{n}']))],
       platform: [{ status: 302, fields: ['Location: http://{canary}/card'], body: '' }],
       safe: { statuses: [200, 502], platform: 'must', mostRequests: 20, notAnswered: ['{canary}'] },
-    },
-    {
-      id: 'redirect-method',
-      tries: 'be redirected by an address without a slash',
-      fact: FOLLOWED,
-      steps: [step({ ...record([], '/api/service'), method: 'GET' })],
-      safe: refused(404),
     },
   ],
 };

@@ -1,57 +1,35 @@
-import { type AbuseCase, type AbuseFamily, chat, record, refused, slug, step } from './abuse-case.js';
+import { type AbuseCase, type AbuseFamily, chat, record, refused, step } from './abuse-case.js';
 
-const ABSOLUTE = 'CVE-2026-44578 / GHSA-c4j6-fc7j-m34r';
-const AUTHORITY = 'CVE-2022-35949';
+/** CVE-2026-44578 (absolute form), CVE-2022-35949 (authority): targets that name another server. */
+const PREFIXES = String.raw`http://{canary} https://{canary} HTTP://{canary} http://site.example@{canary} http://{canary}@site.example
+http://{canary}#@site.example http://{canary}\@site.example //{canary} ///{canary} /\{canary} \\{canary} /%2f{canary} //{canary}/..
+ftp://{canary} file:///etc/passwd? gopher://{canary} @{canary} {canary} *`;
 
-const PREFIXES: readonly (readonly [prefix: string, fact: string])[] = [
-  ['http://{canary}', ABSOLUTE],
-  ['https://{canary}', ABSOLUTE],
-  ['HTTP://{canary}', ABSOLUTE],
-  ['http://site.example@{canary}', ABSOLUTE],
-  ['http://{canary}@site.example', ABSOLUTE],
-  ['http://{canary}#@site.example', ABSOLUTE],
-  ['http://{canary}\\@site.example', ABSOLUTE],
-  ['//{canary}', AUTHORITY],
-  ['///{canary}', AUTHORITY],
-  ['/\\{canary}', AUTHORITY],
-  ['\\\\{canary}', AUTHORITY],
-  ['/%2f{canary}', AUTHORITY],
-  ['//{canary}/..', AUTHORITY],
-  ['ftp://{canary}', ABSOLUTE],
-  ['file:///etc/passwd?', ABSOLUTE],
-  ['gopher://{canary}', ABSOLUTE],
-  ['@{canary}', AUTHORITY],
-  ['{canary}', 'RFC 9112 §3.2.3'],
-  ['*', 'RFC 9112 §3.2.4'],
+const TUNNELS = [
+  'CONNECT {canary} HTTP/1.1\r\nHost: {canary}\r\n\r\n',
+  'CONNECT /api/a2a HTTP/1.1\r\nHost: site.example\r\n\r\n',
+  'CONNECT /api/service/x HTTP/1.1\r\nHost: site.example\r\nCookie: session=ada\r\n\r\n',
 ];
 
-/** Targets that name another server. The routes are this server's, so nothing of them may be believed. */
+/** The routes belong to this server, so no part of such a target is believed. */
 export const targets: AbuseFamily = {
-  name: 'request targets',
+  name: 'request targets on another server',
   cases: [
-    ...PREFIXES.flatMap(([prefix, fact], index) =>
-      [
-        ['chat', (at: string) => chat([], undefined, `${at}/api/a2a`)] as const,
-        ['record', (at: string) => record([], `${at}/api/service/conversations`)] as const,
-      ].map(([name, make]): AbuseCase => ({
-        id: `ssrf-target-${name}-${String(index)}-${slug(prefix)}`,
-        tries: `send a ${name} elsewhere by the target ${prefix}`,
-        fact,
-        steps: [step(make(prefix))],
-        // Read as a path or as the absolute form of this server's own address, it may be served; from here.
-        safe: { statuses: [200, 400, 404, 405], platform: 'may', notUpstream: ['{canary}'] },
-      })),
+    ...PREFIXES.split(/\s/).flatMap((prefix) =>
+      [chat([], undefined, `${prefix}/api/a2a`), record([], `${prefix}/api/service/conversations`)].map(
+        (request): AbuseCase => ({
+          id: request.target,
+          steps: [step(request)],
+          // As a path, or as this server's own address in absolute form, it may be served; from here.
+          safe: { statuses: [200, 400, 404, 405], platform: 'may', notUpstream: ['{canary}'] },
+          // Hono's server makes no `Request` of an address with a user name.
+          on: { web: { statuses: [200, 400, 404, 405, 500] } },
+        }),
+      ),
     ),
-    ...[
-      ['connect-canary', 'CONNECT {canary} HTTP/1.1\r\nHost: {canary}\r\n\r\n'],
-      ['connect-path', 'CONNECT /api/a2a HTTP/1.1\r\nHost: site.example\r\n\r\n'],
-      ['connect-record', 'CONNECT /api/service/x HTTP/1.1\r\nHost: site.example\r\nCookie: session=ada\r\n\r\n'],
-      ['connect-length', 'CONNECT {canary} HTTP/1.1\r\nHost: {canary}\r\nContent-Length: 3\r\n\r\nabc'],
-    ].map(([id, bytes]): AbuseCase => ({
-      id: `ssrf-${String(id)}`,
-      tries: 'open a tunnel',
-      fact: 'docs/security.md; RFC 9110 §9.3.6',
-      steps: [step(String(bytes))],
+    ...TUNNELS.map((bytes): AbuseCase => ({
+      id: bytes.split('\r\n', 1)[0] ?? '',
+      steps: [step(bytes)],
       safe: { ...refused(0, 400, 404, 405), notUpstream: ['{canary}'] },
     })),
   ],

@@ -1,7 +1,0 @@
-import { createServer } from 'node:http2';
-import { createNodeHandler } from 'agent-bff/node';
-import { options, serve } from '../rival-process.mjs';
-import { benchToolkit } from './site.mjs';
-
-const toolkit = benchToolkit({ a2aUrl: options.upstream });
-serve(createNodeHandler({ a2a: { strategy: 'service_account' }, toolkit }), createServer);

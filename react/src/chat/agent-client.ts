@@ -1,0 +1,314 @@
+import { ChatError, MESSAGES, toChatError, unreachable } from '../chat-error.js';
+import { siteError } from '../site-error.js';
+import { retryAfterMsOf } from '../site-fetch.js';
+import { EventStreamParser } from './event-stream.js';
+import { objectOf, objectsOf, textOf } from './json.js';
+import { readEvent, type WireEvent, type WireTask } from './wire.js';
+
+/** A file on its way to the agent, its bytes in base64. */
+export interface OutgoingFile {
+  readonly name: string;
+  readonly mediaType: string;
+  readonly bytes: string;
+}
+
+/** A message for the agent, in no version of the protocol yet. */
+export interface WireRequest {
+  readonly id: string;
+  readonly contextId: string;
+  readonly taskId: string;
+  readonly text: string;
+  readonly file: OutgoingFile | undefined;
+}
+
+type Call = 'send' | 'stream' | 'get' | 'cancel' | 'subscribe';
+
+/** One way to speak A2A over JSON-RPC. */
+interface Dialect {
+  readonly methods: Readonly<Record<Call, string>>;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly message: (request: WireRequest) => object;
+}
+
+const A2A_0: Dialect = {
+  methods: {
+    send: 'message/send',
+    stream: 'message/stream',
+    get: 'tasks/get',
+    cancel: 'tasks/cancel',
+    subscribe: 'tasks/resubscribe',
+  },
+  headers: {},
+  message: ({ text, file, ...request }) => ({
+    kind: 'message',
+    role: 'user',
+    ...named(request),
+    parts: [
+      ...(text === '' ? [] : [{ kind: 'text', text }]),
+      ...(file === undefined
+        ? []
+        : [{ kind: 'file', file: { name: file.name, mimeType: file.mediaType, bytes: file.bytes } }]),
+    ],
+  }),
+};
+
+const A2A_1: Dialect = {
+  methods: {
+    send: 'SendMessage',
+    stream: 'SendStreamingMessage',
+    get: 'GetTask',
+    cancel: 'CancelTask',
+    subscribe: 'SubscribeToTask',
+  },
+  headers: { 'A2A-Version': '1.0' },
+  message: ({ text, file, ...request }) => ({
+    role: 'ROLE_USER',
+    ...named(request),
+    parts: [
+      ...(text === '' ? [] : [{ text }]),
+      ...(file === undefined ? [] : [{ raw: file.bytes, filename: file.name, mediaType: file.mediaType }]),
+    ],
+  }),
+};
+
+function named({ id, contextId, taskId }: Omit<WireRequest, 'text' | 'file'>): object {
+  return { messageId: id, ...(contextId !== '' && { contextId }), ...(taskId !== '' && { taskId }) };
+}
+
+/** The agent card's say in how the agent is spoken to. */
+export interface CardFacts {
+  readonly name: string;
+  readonly isOld: boolean;
+  /** Undefined without a card. */
+  readonly streams: boolean | undefined;
+  readonly tenant: string;
+}
+
+/** Reads a card of any version; without one, A2A 1.0 is tried first. */
+export function readCard(agentCard: unknown): CardFacts {
+  const card = objectOf(agentCard);
+  if (card === undefined) return { name: '', isOld: false, streams: undefined, tenant: '' };
+  const interfaces = objectsOf(card['supportedInterfaces']).filter(
+    ({ protocolBinding }) => protocolBinding === undefined || /^json-?rpc$/i.test(textOf(protocolBinding)),
+  );
+  const modern = interfaces.find(({ protocolVersion }) => !textOf(protocolVersion).startsWith('0.'));
+  const isOld = modern === undefined && (interfaces.length > 0 || !/^[1-9]/.test(textOf(card['protocolVersion'])));
+  return {
+    name: textOf(card['name']),
+    isOld,
+    streams: objectOf(card['capabilities'])?.['streaming'] === true,
+    tenant: textOf((modern ?? interfaces[0])?.['tenant']),
+  };
+}
+
+/** A JSON-RPC error of the agent itself. */
+export class AgentRefusal extends Error {
+  override readonly name = 'AgentRefusal';
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(`The agent responded with error ${code}: ${message}`);
+    this.code = code;
+  }
+}
+
+const METHOD_NOT_FOUND = -32601;
+export const TASK_NOT_FOUND = -32001;
+const UNSUPPORTED_OPERATION = -32004;
+/** Errors of an agent of another version: an invalid request, an unknown method, invalid parameters, an unsupported version. */
+const OTHER_VERSION: ReadonlySet<number> = new Set([-32600, METHOD_NOT_FOUND, -32602, -32009]);
+
+/** Speaks A2A 0.2, 0.3 and 1.0 over JSON-RPC, whichever the agent understands. */
+export class AgentClient {
+  readonly #url: string;
+  readonly #fetch: typeof fetch;
+  readonly #tenant: string;
+  #dialect: Dialect;
+  /** True once the agent has understood a call. */
+  #isUnderstood = false;
+  #streams: boolean;
+  #lastId = 0;
+
+  constructor(url: string, fetchImpl: typeof fetch, { isOld, streams, tenant }: Omit<CardFacts, 'name'>) {
+    this.#url = url;
+    this.#fetch = fetchImpl;
+    this.#dialect = isOld ? A2A_0 : A2A_1;
+    this.#streams = streams ?? true;
+    this.#tenant = tenant;
+  }
+
+  /** False for an agent that has no streams. */
+  get streams(): boolean {
+    return this.#streams;
+  }
+
+  /** Sends a message; its events end when the response ends. */
+  async *send(request: WireRequest, signal: AbortSignal): AsyncGenerator<WireEvent> {
+    if (this.#streams) {
+      try {
+        return yield* this.#read(await this.#call('stream', request, signal));
+      } catch (error) {
+        if (!isRefusal(error, METHOD_NOT_FOUND, UNSUPPORTED_OPERATION)) throw error;
+        this.#streams = false;
+      }
+    }
+    yield* this.#read(await this.#call('send', request, signal));
+  }
+
+  /** Follows a task that was begun before. */
+  async *subscribe(taskId: string, signal: AbortSignal): AsyncGenerator<WireEvent> {
+    yield* this.#read(await this.#call('subscribe', taskId, signal));
+  }
+
+  async get(taskId: string, signal: AbortSignal): Promise<WireTask> {
+    return this.#task(await this.#call('get', taskId, signal));
+  }
+
+  async cancel(taskId: string): Promise<WireTask> {
+    return this.#task(await this.#call('cancel', taskId, undefined));
+  }
+
+  async #task(response: Response): Promise<WireTask> {
+    for await (const event of this.#read(response)) if (event.kind === 'task') return event;
+    throw unreadable('no task');
+  }
+
+  /** Makes a call; once the other way if the agent does not know this one. */
+  async #call(call: Call, subject: WireRequest | string, signal: AbortSignal | undefined): Promise<Response> {
+    try {
+      return await this.#post(call, subject, signal);
+    } catch (error) {
+      if (this.#isUnderstood || !isOtherVersion(error)) throw error;
+      const first = this.#dialect;
+      this.#dialect = first === A2A_0 ? A2A_1 : A2A_0;
+      try {
+        return await this.#post(call, subject, signal);
+      } catch (second) {
+        this.#dialect = first;
+        // An agent without streams has neither method: its own words say more than those about the other version.
+        throw isOtherVersion(second) ? error : second;
+      }
+    }
+  }
+
+  async #post(call: Call, subject: WireRequest | string, signal: AbortSignal | undefined): Promise<Response> {
+    const { methods, headers, message } = this.#dialect;
+    const params = {
+      ...(typeof subject === 'string' ? { id: subject } : { message: message(subject) }),
+      ...(this.#tenant !== '' && this.#dialect === A2A_1 && { tenant: this.#tenant }),
+    };
+    const response = await this.#fetch(this.#url, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream', ...headers },
+      body: JSON.stringify({ jsonrpc: '2.0', id: ++this.#lastId, method: methods[call], params }),
+      signal: signal ?? null,
+    });
+    if (response.ok && isStream(response)) return response;
+    const text = await response.text();
+    const body = parse(text);
+    const error = objectOf(objectOf(body)?.['error']);
+    if (error !== undefined && typeof error['code'] === 'number') throw rpcError(error, response);
+    if (!response.ok) throw siteError(objectOf(body), response.status, retryAfterMsOf(response), text);
+    if (objectOf(body)?.['result'] === undefined) throw notAnAgent(response);
+    this.#isUnderstood = true;
+    return new Response(text, response);
+  }
+
+  /** The events of a response, a stream or a single result. */
+  async *#read(response: Response): AsyncGenerator<WireEvent> {
+    if (!isStream(response)) {
+      const text = await response.text();
+      const event = readResult(text, response);
+      if (event === undefined) throw unreadable(text);
+      yield event;
+      return;
+    }
+    const parser = new EventStreamParser();
+    const reader = response.body
+      ?.pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>)
+      .getReader();
+    if (reader === undefined) return;
+    let unknown: string | undefined;
+    let isEmpty = true;
+    try {
+      for (;;) {
+        const { done, value } = await reader.read();
+        for (const data of done ? parser.end() : parser.push(value)) {
+          const event = readResult(data, response);
+          unknown ??= data;
+          if (event === undefined) continue;
+          isEmpty = false;
+          this.#isUnderstood = true;
+          yield event;
+        }
+        if (!done) continue;
+        if (isEmpty && unknown !== undefined) throw unreadable(unknown);
+        return;
+      }
+    } finally {
+      await reader.cancel().catch(() => undefined);
+    }
+  }
+}
+
+/** The event in a JSON-RPC response; undefined when it is none that this client knows. */
+function readResult(text: string, response: Response): WireEvent | undefined {
+  const body = objectOf(parse(text));
+  const error = objectOf(body?.['error']);
+  if (error !== undefined) throw rpcError(error, response);
+  return readEvent(body?.['result'] ?? body);
+}
+
+/** A JSON-RPC error: the site's own, which it marks, or the agent's. */
+function rpcError({ code, message, data }: Readonly<Record<string, unknown>>, response: Response): Error {
+  const info = objectsOf(data).find(({ domain }) => domain === 'agent-bff');
+  if (info === undefined) return new AgentRefusal(Number(code), textOf(message));
+  const reason = textOf(objectOf(info['metadata'])?.['code']);
+  return siteError({ code: reason, detail: textOf(message) }, response.status, retryAfterMsOf(response), '');
+}
+
+function isStream({ headers }: Response): boolean {
+  return /^text\/event-stream\b/i.test(headers.get('content-type') ?? '');
+}
+
+function isRefusal(error: unknown, ...codes: readonly number[]): boolean {
+  return error instanceof AgentRefusal && codes.includes(error.code);
+}
+
+/** True if a response may be that of an agent of another version. */
+function isOtherVersion(error: unknown): boolean {
+  if (error instanceof AgentRefusal) return OTHER_VERSION.has(error.code);
+  // Some respond to an unknown method with nothing but a status.
+  return (
+    error instanceof ChatError &&
+    (error.reason === undefined || error.reason === 'upstream_error') &&
+    [400, 404, 405, 422, 501].includes(error.status ?? 0)
+  );
+}
+
+/** An agent's error and every other, as visitors read it. */
+export function readableError(error: unknown): ChatError {
+  return error instanceof AgentRefusal
+    ? new ChatError('refused', MESSAGES.failed, { cause: error })
+    : toChatError(error);
+}
+
+function unreadable(text: string): ChatError {
+  const cause = new Error(`The agent sent something that is no event of A2A: ${text.slice(0, 200)}`);
+  return new ChatError('unreadable', MESSAGES.unreadable, { cause });
+}
+
+/** A page of the site, or of a proxy. */
+function notAnAgent(response: Response): ChatError {
+  const { url, status, headers } = response;
+  const found = headers.get('content-type') ?? 'no content type';
+  return unreachable(new Error(`${url} gives ${found}, and not what an agent sends.`), status);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

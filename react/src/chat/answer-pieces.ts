@@ -1,0 +1,101 @@
+import type { AnswerPiece } from './answer.js';
+import type { MessagePart, TextPart } from './message-parts.js';
+import type { WirePart } from './wire.js';
+
+/** Parts with ids that stay the same while their piece grows. */
+export function withIds(pieceId: string, parts: readonly WirePart[], start = 0): readonly MessagePart[] {
+  return parts.map((part, index) => ({ ...part, id: `${pieceId}/${start + index}` }));
+}
+
+/** Parts of a piece with more of them behind: a text goes on with the text that follows it. */
+export function withAppended(
+  pieceId: string,
+  parts: readonly MessagePart[],
+  more: readonly WirePart[],
+): readonly MessagePart[] {
+  const last = parts.at(-1);
+  const [first, ...others] = more;
+  if (first === undefined) return parts;
+  const next = last === undefined ? 0 : Number(last.id.slice(last.id.lastIndexOf('/') + 1)) + 1;
+  if (last === undefined || !isText(last) || last.type !== first.type || !('text' in first))
+    return [...parts, ...withIds(pieceId, more, next)];
+  const grown: MessagePart = { ...last, text: last.text + first.text };
+  return [...parts.slice(0, -1), grown, ...withIds(pieceId, others, next)];
+}
+
+/**
+ * Parts with the pieces of one text joined. A snapshot of what was streamed has each chunk as a part of its own; parts an
+ * agent has set apart look different: few, without white space at their borders, each beginning as a sentence does.
+ */
+export function joinedPieces(parts: readonly MessagePart[]): readonly MessagePart[] {
+  const joined: MessagePart[] = [];
+  let run: TextPart[] = [];
+  const flush = (): void => {
+    const [first] = run;
+    if (first !== undefined)
+      joined.push(...(areSetApart(run) ? run : [{ ...first, text: run.map(({ text }) => text).join('') }]));
+    run = [];
+  };
+  for (const part of parts) {
+    if (run.length > 0 && run[0]?.type !== part.type) flush();
+    if (isText(part)) run.push(part);
+    else joined.push(part);
+  }
+  flush();
+  return joined;
+}
+
+const MAX_PARTS_SET_APART = 4;
+
+function areSetApart(run: readonly TextPart[]): boolean {
+  if (run.length < 2 || run.length > MAX_PARTS_SET_APART) return false;
+  return run.every(
+    ({ text }, index) =>
+      text !== '' &&
+      (index === 0 || /^[\p{Lu}#*>|`-]/u.test(text)) &&
+      (index === run.length - 1 || /[^\s]$/.test(text)),
+  );
+}
+
+/** What is new of a piece in a snapshot, beside what an earlier turn has shown of it. */
+export function withoutPrefix(parts: readonly MessagePart[], seen: string | undefined): readonly MessagePart[] {
+  if (seen === undefined || seen === '') return parts;
+  const content = contentOf(parts);
+  if (content === seen) return [];
+  const [first] = parts;
+  if (first === undefined || !isText(first) || !first.text.startsWith(seen)) return parts;
+  const text = first.text.slice(seen.length).trimStart();
+  return [...(text === '' ? [] : [{ ...first, text }]), ...parts.slice(1)];
+}
+
+/** A piece as a snapshot has it, unless the stream has brought more of it. */
+export function mergedSnapshot(streamed: AnswerPiece, snapshot: AnswerPiece): AnswerPiece {
+  const before = contentOf(streamed.parts);
+  const now = contentOf(snapshot.parts);
+  if (now === before || (before.length > now.length && before.includes(now))) return streamed;
+  return snapshot;
+}
+
+/** True if the text of some parts is all there in others. */
+export function isRepeated(parts: readonly MessagePart[], shown: readonly MessagePart[]): boolean {
+  const content = contentOf(parts).trim();
+  if (content === '' || !parts.every(isText)) return content === '';
+  return (
+    shown.filter(isText).some(({ text }) => text.trim() === content) ||
+    contentOf(shown.filter(isText)).trim() === content
+  );
+}
+
+/** The content of parts as one text, to compare them. */
+export function contentOf(parts: readonly MessagePart[]): string {
+  return parts
+    .map((part) => {
+      if (isText(part)) return part.text;
+      return part.type === 'file' ? `${part.name} ${part.url ?? part.size}` : JSON.stringify(part.data);
+    })
+    .join('');
+}
+
+function isText(part: MessagePart): part is TextPart {
+  return part.type !== 'file' && part.type !== 'data';
+}

@@ -1,0 +1,218 @@
+import { ChatError, MESSAGES } from '../chat-error.js';
+import { type AgentClient, AgentRefusal, TASK_NOT_FOUND, type WireRequest } from './agent-client.js';
+import { type Answer, AnswerBrokenOff } from './answer.js';
+import { endsTurn, isNewQuestion, settled, takeEvent } from './answer-events.js';
+import type { WireEvent } from './wire.js';
+
+/** Pauses before the attempts to restore a broken connection, in milliseconds. */
+const RECONNECT_MS = [500, 1000, 2000, 4000, 8000];
+const MIN_POLL_MS = 1000;
+const MAX_POLL_MS = 15_000;
+const POLL_GROWTH = 1.5;
+/** Polls after which a task that still waits for the message it was sent is believed. */
+const MAX_OPENING_POLLS = 5;
+/** Errors in a row after which an agent that refuses a task is believed. */
+const MAX_REFUSALS = 3;
+/** Time a stream may stay open behind the end of an answer, in milliseconds. */
+const AFTER_END_MS = 1000;
+
+export interface AnswerListener {
+  /** The answer has grown. */
+  onAnswer(answer: Answer): void;
+  /** The connection broke (true), or is there again (false). */
+  onReconnecting(isReconnecting: boolean): void;
+}
+
+/** A clock that tests can turn. */
+export interface ReaderClock {
+  readonly now: () => number;
+  /** Resolves after some milliseconds; at once when the signal aborts. */
+  readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Resolves when the page is seen. */
+  readonly visible: (signal: AbortSignal) => Promise<void>;
+}
+
+/** Reads the answer to one message to its end, over as many connections as that takes. */
+export class AnswerReader {
+  readonly #client: AgentClient;
+  readonly #listener: AnswerListener;
+  readonly #signal: AbortSignal;
+  readonly #clock: ReaderClock;
+  readonly #timeoutMs: number;
+  #answer: Answer;
+
+  /** `timeoutMs` is how long a task may work on after its stream has ended. */
+  constructor(
+    client: AgentClient,
+    answer: Answer,
+    timeoutMs: number,
+    listener: AnswerListener,
+    signal: AbortSignal,
+    clock: ReaderClock = BROWSER_CLOCK,
+  ) {
+    this.#client = client;
+    this.#answer = answer;
+    this.#timeoutMs = timeoutMs;
+    this.#listener = listener;
+    this.#signal = signal;
+    this.#clock = clock;
+  }
+
+  /**
+   * Sends a message and reads the answer.
+   *
+   * @throws AnswerBrokenOff when the connection is lost for good in the middle of the answer.
+   * @throws what the client throws when the message was refused or could not be delivered.
+   */
+  async send(request: WireRequest): Promise<void> {
+    let hasEvent = false;
+    const events = this.#client.send(request, this.#signal);
+    try {
+      await this.#read(events, () => (hasEvent = true));
+    } catch (error) {
+      // Without a task there is nothing to come back to; an error of the agent is its last word.
+      if (this.#signal.aborted || !hasEvent || this.#answer.taskId === '' || error instanceof AgentRefusal)
+        throw this.#lastWord(error);
+      await this.#follow(true);
+      return;
+    }
+    if (!hasEvent)
+      throw new ChatError('unreadable', MESSAGES.unreadable, { cause: new Error('The response has no event.') });
+    if (this.#answer.state === 'working' && this.#answer.taskId === '')
+      this.#take({ ...this.#answer, state: 'complete' });
+    await this.#follow(false);
+  }
+
+  /**
+   * Goes on reading an answer whose connection was lost.
+   *
+   * @throws AnswerBrokenOff when that fails.
+   */
+  async resume(): Promise<void> {
+    await this.#follow(false);
+  }
+
+  /** Reads a task until it is over: from its stream, and from the task itself where there is none. */
+  async #follow(isBroken: boolean): Promise<void> {
+    const { now, pause, visible } = this.#clock;
+    const until = now() + this.#timeoutMs;
+    let hasStream = this.#client.streams;
+    let [failures, refusals, openings] = [0, 0, 0];
+    let pollMs = MIN_POLL_MS;
+    let pauseMs = isBroken ? RECONNECT_MS[0] : hasStream ? 0 : MIN_POLL_MS;
+    if (isBroken) this.#listener.onReconnecting(true);
+    while (this.#answer.state === 'working') {
+      await pause(pauseMs ?? MAX_POLL_MS, this.#signal);
+      if (!hasStream) await visible(this.#signal);
+      this.#signal.throwIfAborted();
+      const before = this.#answer;
+      try {
+        if (hasStream) await this.#read(this.#client.subscribe(before.taskId, this.#signal));
+        else this.#take(takeEvent(before, await this.#client.get(before.taskId, this.#signal)));
+        const hasNews = !isSame(before, this.#answer);
+        // A stream that ends without news ends so again: the task itself says how it stands.
+        hasStream &&= hasNews;
+        [failures, refusals] = [0, 0];
+        pollMs = hasNews ? MIN_POLL_MS : Math.min(pollMs * POLL_GROWTH, MAX_POLL_MS);
+        pauseMs = hasStream ? RECONNECT_MS[0] : pollMs;
+        if (this.#answer.opening !== null && ++openings >= MAX_OPENING_POLLS) this.#take(settled(this.#answer));
+      } catch (error) {
+        if (this.#signal.aborted) throw error;
+        if (error instanceof AgentRefusal && hasStream) {
+          hasStream = false;
+          pauseMs = 0;
+          continue;
+        }
+        // What was asked before is still asked, if the agent does not say otherwise.
+        if (error instanceof AgentRefusal && this.#answer.opening !== null) this.#take(settled(this.#answer));
+        else if (error instanceof AgentRefusal && (error.code === TASK_NOT_FOUND || ++refusals >= MAX_REFUSALS))
+          throw new AnswerBrokenOff(this.#answer, error);
+        // A connection that brought something was good: whatever broke it is worth all the attempts again.
+        if (!isSame(before, this.#answer)) failures = 0;
+        const waitMs = error instanceof ChatError ? error.retryAfterMs : undefined;
+        if (waitMs === undefined && ++failures >= RECONNECT_MS.length) throw new AnswerBrokenOff(this.#answer, error);
+        if (!(error instanceof AgentRefusal)) this.#listener.onReconnecting(waitMs === undefined);
+        pauseMs = waitMs ?? RECONNECT_MS[failures] ?? MAX_POLL_MS;
+      }
+      if (this.#answer.state === 'working' && now() + pauseMs! > until)
+        throw new AnswerBrokenOff(this.#answer, new ChatError('still_working', MESSAGES.stillWorking));
+    }
+  }
+
+  async #read(events: AsyncIterable<WireEvent>, onEvent?: () => void): Promise<void> {
+    const iterator = events[Symbol.asyncIterator]();
+    let isFirst = true;
+    try {
+      for (;;) {
+        const next = iterator.next();
+        const isOver = this.#answer.state !== 'working';
+        const result = isOver ? await orAfter(next, AFTER_END_MS) : await next;
+        if (result === undefined || result.done === true) break;
+        onEvent?.();
+        this.#take(takeEvent(this.#answer, result.value, isFirst));
+        isFirst = false;
+        if (endsTurn(result.value)) break;
+      }
+    } catch (error) {
+      if (this.#answer.state === 'working') throw error;
+    } finally {
+      void iterator.return?.().catch(() => undefined);
+    }
+    // A new question right at the start is this turn's; the old one again may be older than the message.
+    if (isNewQuestion(this.#answer)) this.#take(settled(this.#answer));
+  }
+
+  #take(answer: Answer): void {
+    this.#answer = answer;
+    this.#listener.onReconnecting(false);
+    this.#listener.onAnswer(answer);
+  }
+
+  /** The error, after what there is of an answer has been marked as failed. */
+  #lastWord(error: unknown): unknown {
+    if (error instanceof AgentRefusal && this.#answer.taskId !== '' && !this.#signal.aborted)
+      this.#take({ ...this.#answer, state: 'failed' });
+    return error;
+  }
+}
+
+function isSame(before: Answer, { state, artifacts, said, words }: Answer): boolean {
+  return (
+    state === before.state &&
+    said === before.said &&
+    JSON.stringify([artifacts, words]) === JSON.stringify([before.artifacts, before.words])
+  );
+}
+
+/** A promise's value, or undefined when it takes too long. */
+async function orAfter<Value>(promise: Promise<Value>, ms: number): Promise<Value | undefined> {
+  promise.catch(() => undefined);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<undefined>((resolve) => (timer = setTimeout(resolve, ms, undefined)));
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const BROWSER_CLOCK: ReaderClock = {
+  now: () => Date.now(),
+  pause: (ms, signal) =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
+    }),
+  visible: (signal) =>
+    new Promise((resolve) => {
+      if (document.visibilityState === 'visible' || signal.aborted) return resolve();
+      const done = (): void => {
+        if (document.visibilityState !== 'visible' && !signal.aborted) return;
+        document.removeEventListener('visibilitychange', done);
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      document.addEventListener('visibilitychange', done);
+      signal.addEventListener('abort', done);
+    }),
+};

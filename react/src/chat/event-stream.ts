@@ -1,0 +1,64 @@
+const RECORD_SEPARATOR = '\u001E';
+/** One event may carry a file; more than this is no answer. */
+const MAX_EVENT_CHARACTERS = 16 * 1024 * 1024;
+
+/**
+ * The data of each event of a stream (HTML Standard, server-sent events). Some agents write a record separator before an
+ * event, or JSON texts one a line (RFC 7464): both are read.
+ *
+ * @throws RangeError when one event is too long.
+ */
+export class EventStreamParser {
+  #rest = '';
+  #data: string[] = [];
+  #size = 0;
+
+  /** The events that end in this text. */
+  push(text: string): string[] {
+    const events: string[] = [];
+    // A line break may be cut in two; a long line is not searched again.
+    const isCut = this.#rest.endsWith('\r');
+    const lines = ((isCut ? '\r' : '') + text).replaceAll(RECORD_SEPARATOR, '\n').split(/\r\n|\n|\r(?!$)/);
+    lines[0] = (isCut ? this.#rest.slice(0, -1) : this.#rest) + (lines[0] ?? '');
+    this.#rest = lines.pop() ?? '';
+    for (const line of lines) this.#take(line, events);
+    if (this.#rest.length + this.#size > MAX_EVENT_CHARACTERS) throw new RangeError('An event is too long.');
+    return events;
+  }
+
+  /** The event that ends with the stream: some servers leave out the empty line behind it. */
+  end(): string[] {
+    const events = this.push('\n\n');
+    this.#rest = '';
+    return events;
+  }
+
+  #take(line: string, events: string[]): void {
+    const [, value] = /^data: ?(.*)$/s.exec(line) ?? [];
+    if (value !== undefined) {
+      this.#data.push(value);
+      this.#size += value.length;
+    } else if (line.startsWith('{') || line.startsWith('[')) {
+      // Behind a separator within the data, or without a field name.
+      this.#data.push(line);
+      this.#size += line.length;
+      if (isJson(this.#data.join('\n'))) this.#dispatch(events);
+    } else if (line === '') this.#dispatch(events);
+  }
+
+  #dispatch(events: string[]): void {
+    const data = this.#data.join('\n').trim();
+    if (data !== '') events.push(data);
+    this.#data = [];
+    this.#size = 0;
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

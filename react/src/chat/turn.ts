@@ -1,0 +1,66 @@
+import type { ChatError } from '../chat-error.js';
+import type { Answer, SeenBefore } from './answer.js';
+import type { AnswerListener } from './answer-reader.js';
+import type { ChatDraft, ChatState } from './chat-state.js';
+import type { StoredMessage } from './message-parts.js';
+
+/** A message as the agent is sent it. */
+export interface OutgoingMessage extends ChatDraft {
+  readonly id: string;
+  readonly contextId: string;
+  readonly taskId: string;
+  /** Content of earlier turns of the same task. */
+  readonly seen?: SeenBefore | undefined;
+}
+
+/** A task that waits for the visitor's next message. */
+export interface OpenTask {
+  readonly id: string;
+  readonly seen: SeenBefore;
+}
+
+/** An answer that was not read to its end. */
+export interface UnfinishedAnswer {
+  readonly answerId: string;
+  readonly answer: Answer;
+}
+
+/** What a conversation needs to go on. JSON. */
+export interface Conversation {
+  readonly contextId: string;
+  readonly messages: readonly StoredMessage[];
+  readonly openTask?: OpenTask | undefined;
+  readonly unfinished?: UnfinishedAnswer | undefined;
+}
+
+/** The message being answered. */
+export interface Turn {
+  readonly abort: AbortController;
+  readonly answerId: string;
+  answer: Answer | undefined;
+  isStopping: boolean;
+  /** The page has left it: its connection ends as soon as there is a task to come back to. */
+  isLeft: boolean;
+  /** When the answer was last shown, and the timer that shows it next. */
+  shownAt: number;
+  timer: ReturnType<typeof setTimeout> | undefined;
+}
+
+/** The part of a session that the reading of an answer changes. */
+export interface TurnHost {
+  readonly taskTimeoutMs: number;
+  /** True while the turn is the session's: another conversation has no use for its answer. */
+  isCurrent(turn: Turn): boolean;
+  getState(): ChatState;
+  update(change: Partial<ChatState>): void;
+  setOpenTask(task: OpenTask | undefined): void;
+  /** Ends the connection of the session's turn; its answer can be read on. */
+  suspend(unfinished: UnfinishedAnswer): void;
+  resume(unfinished: UnfinishedAnswer): Promise<void>;
+  /** `unfinished` is what another page can read on. */
+  fail(error: ChatError, again: (() => Promise<void>) | undefined, unfinished?: UnfinishedAnswer): void;
+  report(error: ChatError): void;
+}
+
+/** How an answer is read: how long at most, by whom, until when. */
+export type Reading = readonly [taskTimeoutMs: number, listener: AnswerListener, signal: AbortSignal];

@@ -1,0 +1,340 @@
+// npm run test:agents [-- --latest] [name …]: real agent servers behind a site, with the chat in Chromium before them.
+// Prints one line per agent and writes the table of docs/clients.md. `--latest` installs the newest releases first.
+import { spawn } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createToolkit } from 'agent-bff';
+import { createNodeHandler } from 'agent-bff/node';
+import { chromium } from 'playwright-core';
+import { rolldown } from 'rolldown';
+import { build } from './build.mjs';
+import { run } from './command.mjs';
+import { AGENTS as FOLDER, ensureInstalled } from './installation.mjs';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const NODE = '24.21.0';
+const PAGE = join(ROOT, 'docs/clients.md');
+
+/** The agents: their package, their server, and what their framework cannot do (`–` in the table). */
+const AGENTS = [
+  { name: '@a2a-js/sdk 0.2.5', package: 'a2a-sdk-0.2', server: 'sdk-0.2' },
+  { name: '@a2a-js/sdk 0.3', package: 'a2a-sdk-0.3', server: 'sdk-0.3' },
+  { name: '@a2a-js/sdk 1', package: 'a2a-sdk-1', server: 'sdk-1' },
+  { name: '@google/adk', package: '@google/adk', server: 'adk', lacks: ['question', 'cancel'] },
+  {
+    name: '@strands-agents/sdk',
+    package: '@strands-agents/sdk',
+    server: 'strands',
+    lacks: ['file', 'question', 'cancel'],
+  },
+  { name: '@mastra/core', package: '@mastra/core', server: 'mastra', lacks: ['file', 'question', 'break', 'reload'] },
+  { name: '@voltagent/a2a-server', package: '@voltagent/a2a-server', server: 'voltagent', lacks: ['file', 'question'] },
+  { name: 'beeai-framework', package: 'beeai-framework', server: 'beeai', lacks: ['file', 'question'] },
+];
+
+const LONG = 'word-400';
+const SLOW = 'word-60';
+
+/** What a visitor does, and what the chat shows then. */
+const SCENES = {
+  words: async (visit) => {
+    await visit.send('Some words');
+    await visit.shows('Hello from the agent.');
+    await visit.send('More words');
+    await visit.count('Hello from the agent.', 2);
+  },
+  long: async (visit) => {
+    await visit.send('long');
+    await visit.shows(LONG);
+    await visit.count('word-399 ', 1);
+  },
+  file: async (visit) => {
+    await visit.send('file');
+    await visit.shows('Hello from the agent.');
+    await visit.page.locator('.a2a-message-agent img').waitFor();
+  },
+  question: async (visit) => {
+    await visit.send('question');
+    await visit.shows('Which city?');
+    await visit.isIdle();
+    await visit.send('Lisbon');
+    await visit.shows('So it is reply Lisbon.');
+    await visit.count('Which city?', 1);
+  },
+  cancel: async (visit) => {
+    await visit.send('slow');
+    await visit.shows('word-1');
+    await visit.page.getByRole('button', { name: 'Stop' }).click();
+    await visit.shows('Stopped');
+    await visit.isIdle();
+    await visit.lacks(SLOW);
+  },
+  break: async (visit) => {
+    await visit.send('slow');
+    await visit.shows('word-3');
+    visit.breakConnections();
+    await visit.shows(SLOW);
+    await visit.count('word-3 ', 1);
+  },
+  reload: async (visit) => {
+    await visit.send('slow');
+    await visit.shows('word-3');
+    await visit.open();
+    await visit.shows(SLOW);
+    await visit.count('word-3 ', 1);
+  },
+  error: async (visit) => {
+    await visit.send('error');
+    await visit.isIdle();
+    await visit.page
+      .locator('.a2a-failure, [role=alert], .a2a-message-agent')
+      .filter({ hasText: /\S/ })
+      .last()
+      .waitFor();
+    await visit.send('words');
+    await visit.shows('Hello from the agent.');
+  },
+};
+
+async function installLatest() {
+  const { dependencies } = JSON.parse(readFileSync(join(FOLDER, 'package.json'), 'utf8'));
+  // The generations of the SDK stay as they are: that is what they are there for.
+  const frameworks = AGENTS.map((agent) => agent.package).filter(
+    (name) => name in dependencies && !name.startsWith('a2a-'),
+  );
+  const wanted = [
+    ...new Set([...frameworks, '@mastra/hono', '@mastra/server', '@voltagent/core', '@voltagent/server-hono']),
+  ];
+  const packages = wanted.filter((name) => name in dependencies).map((name) => `${name}@latest`);
+  const args = ['install', '--save-exact', '--ignore-scripts', ...packages];
+  if ((await run('npm', args, { cwd: FOLDER })) !== 0) process.exit(1);
+}
+
+/** The path of a Node of this version, which the npm package `node` brings. */
+async function nodeOf(version) {
+  const env = { ...process.env, npm_config_ignore_scripts: 'false' };
+  const child = spawn('npx', ['-y', '-p', `node@${version}`, '-c', 'node -p process.execPath'], { env });
+  let path = '';
+  for await (const chunk of child.stdout) path += chunk;
+  return path.trim();
+}
+
+async function pageFiles() {
+  const bundled = await rolldown({
+    input: { entry: join(ROOT, 'test/support/component-page.ts') },
+    platform: 'browser',
+    checks: { moduleLevelDirective: false },
+    transform: { define: { 'process.env.NODE_ENV': '"production"' } },
+  });
+  const { output } = await bundled.generate({
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name].js',
+  });
+  await bundled.close();
+  const page = `<!doctype html><html lang="en"><head><title>Chat</title><meta charset="utf-8"><link rel="stylesheet" href="/page/style.css"></head>
+<body><div id="root" style="height: 100vh"></div><script type="module" src="/page/entry.js"></script></body></html>`;
+  return new Map([
+    ['/page/', ['text/html', page]],
+    ['/page/style.css', ['text/css', readFileSync(join(ROOT, 'react/dist/style.css'), 'utf8')]],
+    ...output
+      .filter(({ type }) => type === 'chunk')
+      .map((file) => [`/page/${file.fileName}`, ['text/javascript', file.code]]),
+  ]);
+}
+
+/** One agent, in a process of its own, and a visitor for each scene. */
+async function tryAgent(agent) {
+  const started = Date.now();
+  const { version } = JSON.parse(readFileSync(join(FOLDER, 'node_modules', agent.package, 'package.json'), 'utf8'));
+  const scenes = {};
+  const server = await startAgent(agent.server);
+  const site = await startSite(server.a2aUrl);
+  for (const [scene, play] of Object.entries(SCENES)) {
+    if (agent.lacks?.includes(scene)) {
+      scenes[scene] = { mark: '–' };
+      continue;
+    }
+    const visit = await Visit.start(site);
+    try {
+      await play(visit);
+      scenes[scene] = { mark: '✓' };
+    } catch (error) {
+      scenes[scene] = { mark: '✗', why: ` (${String(error.message).split('\n')[0]}; shown: ${await visit.text()})` };
+    }
+    await visit.close();
+  }
+  await site.close();
+  server.stop();
+  return { agent, version, scenes, ms: Date.now() - started };
+}
+
+async function startAgent(name) {
+  const port = await freePort();
+  const child = spawn(node, [join(FOLDER, 'servers', `${name}.mjs`), String(port)], {
+    cwd: FOLDER,
+    env: { ...process.env, NODE_ENV: 'production' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  process.once('exit', () => child.kill());
+  let said = '';
+  child.stderr.on('data', (chunk) => (said += chunk));
+  const a2aUrl = await new Promise((resolve, reject) => {
+    child.stdout.on('data', (chunk) => {
+      said += chunk;
+      const [, url] = /^agent at (\S+)$/m.exec(said) ?? [];
+      if (url !== undefined) resolve(url);
+    });
+    child.once('exit', () => reject(new Error(`${name} did not start: ${said}`)));
+  });
+  return { a2aUrl, stop: () => child.kill() };
+}
+
+async function freePort() {
+  const server = createServer();
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+async function startSite(a2aUrl) {
+  const toolkit = createToolkit({ a2aUrl, serviceApiKey: 'a-key', telemetry: 'silent' });
+  const handle = createNodeHandler({ toolkit });
+  const sockets = new Set();
+  const server = createServer((request, response) => {
+    const [type, body] = files.get(request.url) ?? [];
+    if (type === undefined) handle(request, response);
+    else response.writeHead(200, { 'content-type': `${type}; charset=utf-8` }).end(body);
+  });
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const breakConnections = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    url: `http://127.0.0.1:${server.address().port}/page/`,
+    breakConnections,
+    close: async () => {
+      server.close();
+      breakConnections();
+      await toolkit.close();
+    },
+  };
+}
+
+/** A visitor before the chat. */
+class Visit {
+  static async start(site) {
+    const context = await browser.newContext({ viewport: { width: 800, height: 600 } });
+    context.setDefaultTimeout(15_000);
+    const visit = new Visit(site, context, await context.newPage());
+    await visit.open();
+    return visit;
+  }
+
+  constructor(site, context, page) {
+    this.context = context;
+    this.page = page;
+    this.url = site.url;
+    this.breakConnections = site.breakConnections;
+  }
+
+  async open() {
+    await this.page.goto(this.url);
+    await this.page.waitForFunction(() => 'show' in globalThis);
+    await this.page.evaluate(() => globalThis.show('A2AChat', { keepOnReload: true }));
+    await this.page.locator('.a2a-panel textarea').waitFor();
+  }
+
+  async send(text) {
+    const input = this.page.locator('.a2a-panel textarea');
+    await this.isIdle();
+    await input.fill(text);
+    await input.press('Enter');
+  }
+
+  /** Waits until the agent's messages hold a text. */
+  async shows(text) {
+    await this.page.locator('.a2a-message-agent').filter({ hasText: text }).last().waitFor();
+  }
+
+  /** Waits until a text is there so many times in the agent's messages, and no more. */
+  async count(text, times) {
+    await this.isIdle();
+    const said = await this.text();
+    if (said.split(text).length - 1 !== times)
+      throw new Error(`"${text}" is there ${said.split(text).length - 1} times`);
+  }
+
+  async lacks(text) {
+    if ((await this.text()).includes(text)) throw new Error(`"${text}" is there`);
+  }
+
+  /** Waits until no answer is coming. */
+  async isIdle() {
+    await this.page.waitForFunction(
+      () => document.querySelector('.a2a-message-agent [aria-busy=true], .a2a-stop') === null,
+    );
+    await this.page.locator('.a2a-panel textarea').waitFor();
+  }
+
+  async text() {
+    const words = await this.page.locator('.a2a-message-agent .a2a-bubble').allInnerTexts();
+    return words.join(' | ').replaceAll(/\s+/g, ' ').slice(0, 4_000);
+  }
+
+  async close() {
+    await this.context.close();
+  }
+}
+
+function writeTable() {
+  const scenes = Object.keys(SCENES);
+  const rows = results.map(({ agent, version, scenes: done }) =>
+    [`\`${agent.name.replace(/ .*/, '')} ${version}\``, ...scenes.map((scene) => done[scene].mark)].join(' | '),
+  );
+  const table = [`Agent | ${scenes.join(' | ')}`, `---|${scenes.map(() => ':-:').join('|')}`, ...rows];
+  const text = table.map((row) => `| ${row} |`).join('\n');
+  const page = readFileSync(PAGE, 'utf8');
+  const marked = /(<!-- agents -->\n)[\s\S]*?(\n<!-- \/agents -->)/;
+  writeFileSync(
+    PAGE,
+    page.replace(marked, (_all, start, end) => `${start}\n${text}\n${end}`),
+  );
+}
+
+const given = process.argv.slice(2);
+const isLatest = given.includes('--latest');
+const chosen = given.filter((word) => word !== '--latest');
+
+await ensureInstalled();
+if (isLatest) await installLatest();
+else await ensureInstalled(FOLDER);
+for (const part of ['package', 'react']) if ((await build(part, { onlyIfNeeded: true })) !== 0) process.exit(1);
+
+// Whoever ends this run ends the agent and the browser too.
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
+const node = await nodeOf(NODE);
+const files = await pageFiles();
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium',
+  handleSIGTERM: false,
+  handleSIGINT: false,
+  args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
+});
+const results = [];
+for (const agent of AGENTS.filter(({ server }) => chosen.length === 0 || chosen.includes(server))) {
+  const result = await tryAgent(agent);
+  results.push(result);
+  const cells = Object.entries(result.scenes).map(([scene, { mark, why = '' }]) => `${scene} ${mark}${why}`);
+  console.log(`${agent.name} ${result.version} (${Math.round(result.ms / 1000)} s): ${cells.join(', ')}`);
+}
+await browser.close();
+if (chosen.length === 0) writeTable();
+process.exitCode = results.every(({ scenes }) => Object.values(scenes).every(({ mark }) => mark !== '✗')) ? 0 : 1;

@@ -1,0 +1,291 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+
+import { ChatSession } from '../../react/src/chat/chat-session.js';
+import { partsOf } from '../../react/src/chat/message-parts.js';
+import { isConversation } from '../../react/src/chat/kept-conversation.js';
+import type { ChatError } from '../../react/src/chat-error.js';
+
+const CONFIG = {
+  agentCard: { name: 'Agent', capabilities: { streaming: true }, supportedInterfaces: [{ protocolVersion: '1.0' }] },
+  brandCss: '',
+};
+const task = (state: string, text?: string) => ({
+  id: 't1',
+  contextId: 'c1',
+  status: { state: `TASK_STATE_${state}` },
+  artifacts: text === undefined ? [] : [{ artifactId: 'a', parts: [{ text }] }],
+});
+
+/** Waits as long as a busy machine takes. */
+const until = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 8000 });
+
+/** A site whose agent answers with what a test writes. */
+class Site {
+  readonly calls: string[] = [];
+  readonly errors: ChatError[] = [];
+  readonly #replies: Record<string, (() => Response)[]> = {};
+  #write: ((result: object) => void) | undefined;
+
+  on(method: string, ...replies: (() => Response)[]): this {
+    this.#replies[method] = replies;
+    return this;
+  }
+
+  /** A stream that stays open until a test ends it. */
+  readonly openStream = (): Response => {
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        this.#write = (result) => {
+          controller.enqueue(
+            new TextEncoder().encode(`data: ${JSON.stringify({ jsonrpc: '2.0', id: 1, result })}\n\n`),
+          );
+        };
+      },
+    });
+    return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+  };
+
+  async write(result: object): Promise<void> {
+    await until(() => expect(this.#write).toBeDefined());
+    this.#write?.(result);
+    await new Promise((resolve) => setTimeout(resolve, 60));
+  }
+
+  session(onSignIn?: () => unknown): ChatSession {
+    return new ChatSession({
+      a2aEndpoint: 'https://site.example/api/a2a',
+      configEndpoint: 'https://site.example/api/a2a/config',
+      fetch: async (url, init) => {
+        init?.signal?.throwIfAborted();
+        if (String(url).endsWith('/config')) return Response.json(CONFIG);
+        const { method } = JSON.parse(String(init?.body)) as { method: string };
+        this.calls.push(method);
+        const replies = this.#replies[method] ?? [];
+        const reply = replies.length > 1 ? replies.shift() : replies[0];
+        if (reply === undefined) throw new TypeError('Failed to fetch');
+        return reply();
+      },
+      taskTimeoutMs: () => 600_000,
+      onError: (error) => void this.errors.push(error),
+      onSignIn: () => onSignIn,
+    });
+  }
+}
+
+const result = (value: object) => () => Response.json({ jsonrpc: '2.0', id: 1, result: value });
+const refusal =
+  (status: number, code: string, headers = {}) =>
+  () =>
+    Response.json(
+      {
+        jsonrpc: '2.0',
+        id: 1,
+        error: {
+          code: -32603,
+          message: 'Set "serviceAuthStrategy".',
+          data: [{ domain: 'agent-bff', metadata: { code } }],
+        },
+      },
+      { status, headers },
+    );
+const last = (session: ChatSession) => session.getState().messages.at(-1);
+
+beforeEach(() => {
+  vi.stubGlobal('document', { baseURI: 'https://site.example/', visibilityState: 'visible' });
+  vi.stubEnv('NODE_ENV', 'production');
+  return () => {
+    vi.unstubAllGlobals();
+    vi.unstubAllEnvs();
+  };
+});
+
+describe('a chat that is left', () => {
+  it('in the middle of an answer reads on when it is shown again', async () => {
+    const site = new Site();
+    site
+      .on('SendStreamingMessage', site.openStream)
+      .on('SubscribeToTask', result({ task: task('COMPLETED', 'It is 42.') }));
+    const session = site.session();
+    void session.send('Hello');
+    await site.write({ task: task('WORKING', 'It is') });
+    session.leave();
+    await until(() => expect(session.getState().phase).toBe('idle'));
+    expect(last(session)).toMatchObject({ text: 'It is', state: 'working' });
+    session.enter();
+    await until(() => expect(last(session)).toMatchObject({ text: 'It is 42.', state: 'complete' }));
+    expect(site.calls).toEqual(['SendStreamingMessage', 'SubscribeToTask']);
+    expect(site.errors).toEqual([]);
+  });
+
+  it('before the agent has made a task keeps its connection until then', async () => {
+    const site = new Site();
+    site.on('SendStreamingMessage', site.openStream).on('SubscribeToTask', result({ task: task('COMPLETED', '42') }));
+    const session = site.session();
+    void session.send('Hello');
+    session.leave();
+    await site.write({ task: task('WORKING') });
+    await until(() => expect(session.getState().phase).toBe('idle'));
+    session.enter();
+    await until(() => expect(last(session)).toMatchObject({ text: '42' }));
+  });
+
+  it('and entered at once, as StrictMode does, keeps its connection', async () => {
+    const site = new Site();
+    site.on('SendStreamingMessage', site.openStream);
+    const session = site.session();
+    const sent = session.send('Hello');
+    session.leave();
+    session.enter();
+    await site.write({ task: task('COMPLETED', '42') });
+    await sent;
+    expect(last(session)).toMatchObject({ text: '42', state: 'complete' });
+    expect(site.calls).toHaveLength(1);
+  });
+
+  it('on another page goes on there, with all that was said', async () => {
+    const site = new Site();
+    site.on('SendStreamingMessage', site.openStream).on('SubscribeToTask', result({ task: task('COMPLETED') }));
+    const session = site.session();
+    void session.send('Hello');
+    await site.write({ task: task('WORKING', 'It is 42.') });
+    const kept: unknown = JSON.parse(JSON.stringify(session.getConversation()));
+    if (!isConversation(kept)) throw new Error('It is not what a page reads again.');
+    const next = site.session();
+    next.restore(kept);
+    next.enter();
+    await until(() => expect(last(next)).toMatchObject({ text: 'It is 42.', state: 'complete' }));
+    expect(next.getState().messages).toHaveLength(2);
+  });
+
+  it('while the agent waits for a reply sends the reply to the same task', async () => {
+    const site = new Site();
+    site.on(
+      'SendStreamingMessage',
+      result({ task: task('INPUT_REQUIRED', 'Where to?') }),
+      result({ task: task('COMPLETED', 'Booked.') }),
+    );
+    const session = site.session();
+    await session.send('A trip');
+    session.leave();
+    session.enter();
+    expect(session.getConversation().openTask).toMatchObject({ id: 't1' });
+    await session.send('Lisbon');
+    expect(last(session)).toMatchObject({ text: 'Booked.', state: 'complete' });
+    expect(session.getConversation().openTask).toBeUndefined();
+  });
+});
+
+describe('a stored conversation', () => {
+  const message = { id: '1', role: 'agent', text: 'Hi', state: 'complete' };
+
+  it.each<[string, unknown]>([
+    ['null', null],
+    ['no messages', { contextId: 'c' }],
+    ['a null entry', { contextId: 'c', messages: [null] }],
+    ['a text that is none', { contextId: 'c', messages: [{ ...message, text: null }] }],
+    ['an unknown state', { contextId: 'c', messages: [{ ...message, state: 'x' }] }],
+    ['an unknown part', { contextId: 'c', messages: [{ ...message, parts: [{ id: '1', type: 'x' }] }] }],
+    ['an open task without what was seen', { contextId: 'c', messages: [], openTask: { id: 't' } }],
+    ['an answer that is none', { contextId: 'c', messages: [], unfinished: { answerId: 'a', answer: {} } }],
+  ])('is none with %s', (_what, value) => {
+    expect(isConversation(value)).toBe(false);
+  });
+
+  it('may come from a version without parts', () => {
+    const kept: unknown = {
+      contextId: 'c',
+      messages: [message, { id: '2', role: 'user', text: '', fileName: 'a.txt' }],
+    };
+    if (!isConversation(kept)) throw new Error('It is none.');
+    expect(kept.messages.flatMap(partsOf).map(({ type }) => type)).toEqual(['text', 'file']);
+  });
+});
+
+describe('the words of a failure', () => {
+  it.each<[string, () => Response, string, object]>([
+    [
+      'of the session',
+      refusal(401, 'session_required'),
+      'Please sign in and try again.',
+      { reason: 'session_required', status: 401 },
+    ],
+    [
+      'of the credential',
+      refusal(401, 'service_auth_failed'),
+      'The site cannot be reached at the moment. Please try again later.',
+      { reason: 'service_auth_failed' },
+    ],
+    [
+      'of the limit',
+      refusal(429, 'rate_limited', { 'retry-after': '7' }),
+      'This is too much at once. Please try again later.',
+      { retryAfterMs: 7000 },
+    ],
+    [
+      'of the agent',
+      () => Response.json({ jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'TypeError: x' } }),
+      'The agent could not finish this.',
+      { code: 'refused' },
+    ],
+    [
+      'of another site',
+      () => Response.json({ message: 'x' }),
+      'The site cannot be reached at the moment. Please try again later.',
+      { code: 'unreachable' },
+    ],
+    [
+      'of an unknown form',
+      result({ hello: 1 }),
+      'The answer could not be read. Please try again later.',
+      { code: 'unreadable' },
+    ],
+  ])('%s are for visitors, and its cause for operators', async (_what, reply, words, facts) => {
+    const site = new Site().on('SendStreamingMessage', reply).on('message/stream', reply);
+    const session = site.session();
+    await session.send('Hello');
+    expect(session.getState()).toMatchObject({ error: { message: words, ...facts }, canRetry: true, phase: 'idle' });
+    expect(site.errors).toHaveLength(1);
+    expect(String(site.errors[0]?.cause)).toMatch(/serviceAuthStrategy|TypeError: x|gives application\/json|hello/);
+  });
+
+  it('an agent that cannot stop is left, and said so', async () => {
+    const site = new Site();
+    const cannot = () => Response.json({ jsonrpc: '2.0', id: 1, error: { code: -32004, message: 'No' } });
+    site.on('SendStreamingMessage', site.openStream).on('CancelTask', cannot);
+    const session = site.session();
+    const sent = session.send('Hello');
+    await site.write({ task: task('WORKING', 'It is') });
+    await session.stop();
+    expect(session.getState().error?.message).toBe('The agent cannot be stopped and may go on working.');
+    void sent;
+  });
+});
+
+describe('a sign-in', () => {
+  it('that the agent needs is the site’s, and the task is read on after it', async () => {
+    const site = new Site();
+    site
+      .on('SendStreamingMessage', result({ task: task('AUTH_REQUIRED') }))
+      .on('SubscribeToTask', result({ task: task('COMPLETED', 'Done.') }));
+    const signIn = vi.fn(async () => undefined);
+    const session = site.session(signIn);
+    await session.send('Hello');
+    expect(last(session)).toMatchObject({ state: 'auth-required' });
+    await session.signIn();
+    expect(signIn).toHaveBeenCalledWith(expect.objectContaining({ state: 'auth-required' }));
+    await until(() => expect(last(session)).toMatchObject({ text: 'Done.', state: 'complete' }));
+  });
+
+  it('that the site needs is followed by another attempt', async () => {
+    const site = new Site().on(
+      'SendStreamingMessage',
+      refusal(401, 'session_expired'),
+      result({ task: task('COMPLETED', 'Hi.') }),
+    );
+    const session = site.session(() => undefined);
+    await session.send('Hello');
+    await session.signIn();
+    expect(last(session)).toMatchObject({ text: 'Hi.' });
+    expect(site.calls).toHaveLength(2);
+  });
+});
