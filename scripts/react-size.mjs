@@ -16,9 +16,9 @@ const chat = await pieces('A2AChat, A2AChatFloating');
 const surface = await pieces('ServiceSurface');
 const sizes = {
   'first paint': chat.size('entry'),
-  'first answer': chat.size('entry', 'agent', 'markdown-fragment'),
+  'first answer': chat.size('entry', 'agent', 'answer-parts'),
   history: chat.size('entry', 'history') - chat.size('entry'),
-  highlighting: chat.size('entry', 'highlight', 'markdown-fragment') - chat.size('entry', 'markdown-fragment'),
+  highlighting: chat.size('entry', 'highlight', 'answer-parts') - chat.size('entry', 'answer-parts'),
   widgets: surface.size('entry', 'surface-view'),
   stylesheet: gzipSync(readFileSync(new URL('style.css', DIST))).length,
 };

@@ -10,8 +10,10 @@ import {
 } from 'react';
 
 import { useBrand } from './chat/brand.js';
+import { Boundary, inBoundary } from './chat/boundary.js';
 import { ChatPanel } from './chat/chat-panel.js';
 import { rootAttributes } from './chat/root-attributes.js';
+import { PlainTranscript } from './chat/transcript.js';
 import type { A2AChatHandle, A2AChatProps } from './chat-props.js';
 import { ChatIcon, CloseIcon } from './icons.js';
 import { useCompleteLabels } from './labels.js';
@@ -39,19 +41,8 @@ export interface A2AChatFloatingHandle extends A2AChatHandle {
   readonly close: () => void;
 }
 
-/**
- * The chat behind a button in the corner of the window. It sends no request until it is opened, and closing it keeps
- * the conversation.
- *
- * @example
- * ```tsx
- * <A2AChatFloating panelTitle="Ask us" fabClassName="shop-chat-button" />
- * ```
- *
- * @public
- */
-export const A2AChatFloating: ForwardRefExoticComponent<A2AChatFloatingProps & RefAttributes<A2AChatFloatingHandle>> =
-  forwardRef(function A2AChatFloating({ fabClassName = '', ...props }: A2AChatFloatingProps, ref) {
+const FloatingChat: ForwardRefExoticComponent<A2AChatFloatingProps & RefAttributes<A2AChatFloatingHandle>> = forwardRef(
+  function A2AChatFloating({ fabClassName = '', ...props }: A2AChatFloatingProps, ref) {
     const [isOpen, setOpen] = useState(false);
     const [wasOpened, setOpened] = useState(false);
     const fab = useRef<HTMLButtonElement>(null);
@@ -91,7 +82,11 @@ export const A2AChatFloating: ForwardRefExoticComponent<A2AChatFloatingProps & R
           onKeyDown={onKeyDown}
         >
           {/* Stays mounted behind the button once opened. */}
-          {wasOpened && <ChatPanel {...props} className={undefined} chat={chat} input={input} onClose={close} />}
+          {wasOpened && (
+            <Boundary fallback={<PlainTranscript messages={chat.messages} />}>
+              <ChatPanel {...props} className={undefined} chat={chat} input={input} onClose={close} />
+            </Boundary>
+          )}
         </div>
         <button
           ref={fab}
@@ -106,4 +101,19 @@ export const A2AChatFloating: ForwardRefExoticComponent<A2AChatFloatingProps & R
         </button>
       </div>
     );
-  });
+  },
+);
+
+/**
+ * The chat behind a button in the corner of the window. It sends no request until it is opened, and closing it keeps
+ * the conversation.
+ *
+ * @example
+ * ```tsx
+ * <A2AChatFloating panelTitle="Ask us" fabClassName="shop-chat-button" />
+ * ```
+ *
+ * @public
+ */
+export const A2AChatFloating: ForwardRefExoticComponent<A2AChatFloatingProps & RefAttributes<A2AChatFloatingHandle>> =
+  inBoundary(FloatingChat);

@@ -1,5 +1,6 @@
 import { forwardRef, type ForwardRefExoticComponent, type RefAttributes, useImperativeHandle } from 'react';
 
+import { inBoundary } from './chat/boundary.js';
 import { rootAttributes } from './chat/root-attributes.js';
 import type { A2AChatProps } from './chat-props.js';
 import { type ChatLabels, useCompleteLabels, wordsOf } from './labels.js';
@@ -23,18 +24,8 @@ export type ServiceSurfaceProps = ServiceSurfaceOptions &
  */
 export type ServiceSurfaceHandle = Pick<ServiceSurfaceController, 'refresh' | 'act'>;
 
-/**
- * A widget of the platform, found by its id or its name, with the platform's own theme.
- *
- * @example
- * ```tsx
- * <ServiceSurface name="my-notes" input={{ locale: 'en' }} />;
- * ```
- *
- * @public
- */
-export const ServiceSurface: ForwardRefExoticComponent<ServiceSurfaceProps & RefAttributes<ServiceSurfaceHandle>> =
-  forwardRef(function ServiceSurface(props: ServiceSurfaceProps, ref) {
+const Surface: ForwardRefExoticComponent<ServiceSurfaceProps & RefAttributes<ServiceSurfaceHandle>> = forwardRef(
+  function ServiceSurface(props: ServiceSurfaceProps, ref) {
     const { host, isBusy, message, error, refresh, act } = useServiceSurface(props);
     const labels = useCompleteLabels(props.labels);
     useImperativeHandle(ref, () => ({ refresh, act }), [refresh, act]);
@@ -57,4 +48,18 @@ export const ServiceSurface: ForwardRefExoticComponent<ServiceSurfaceProps & Ref
         </div>
       </div>
     );
-  });
+  },
+);
+
+/**
+ * A widget of the platform, found by its id or its name, with the platform's own theme.
+ *
+ * @example
+ * ```tsx
+ * <ServiceSurface name="my-notes" input={{ locale: 'en' }} />;
+ * ```
+ *
+ * @public
+ */
+export const ServiceSurface: ForwardRefExoticComponent<ServiceSurfaceProps & RefAttributes<ServiceSurfaceHandle>> =
+  inBoundary(Surface);

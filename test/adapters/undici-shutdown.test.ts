@@ -12,6 +12,33 @@ async function openStream() {
 }
 
 describe('closing the connections to the platform', () => {
+  it.each([[undefined], [{ graceMs: 60_000 }]])('waits for a response that can finish: %j', async (grace) => {
+    const { exchange, response } = await openStream();
+    let closed = false;
+    const closing = world.upstream.close(grace).then(() => {
+      closed = true;
+    });
+    await new Promise(setImmediate);
+    expect(closed).toBe(false);
+    exchange.end('data: two\n\n');
+    expect(await textOf(response.body)).toBe('data: one\n\ndata: two\n\n');
+    await closing;
+    await expect.poll(() => world.platform.connections()).toBe(0);
+  });
+
+  it('ends running requests after the grace period', async () => {
+    const { exchange, response } = await openStream();
+    world.platform.willWait();
+    const early = send();
+    await world.platform.next();
+    const closing = world.upstream.close({ graceMs: 50 });
+    await expect(textOf(response.body)).rejects.toThrow('shutting down');
+    expect(await early).toMatchObject({ kind: 'failure', reason: 'aborted' });
+    await closing;
+    await exchange.closed;
+    expect(exchange.aborted).toBe(true);
+  });
+
   it('without a grace period ends running and queued requests at once', async () => {
     const { response } = await openStream();
     const connecting = send();

@@ -7,7 +7,7 @@ import { type StoredMessage, textOfParts } from './message-parts.js';
 import type { OutgoingMessage, Reading, Turn, TurnHost } from './turn.js';
 
 /** Least time between two states of a growing answer, in milliseconds: more than a reader sees costs the page only. */
-const SHOW_MS = 40;
+const SHOW_MS = 50;
 /** Time a stream has to end by itself once its task is cancelled, in milliseconds. */
 const CANCELLED_MS = 2000;
 

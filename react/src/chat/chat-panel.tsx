@@ -7,6 +7,7 @@ import { type ChatLabels, fill, LabelsContext, useCompleteLabels, wordsOf } from
 import { siteFetch } from '../site-fetch.js';
 import type { A2AChatController } from '../use-a2a-chat.js';
 import { useLatest } from '../use-latest.js';
+import { Boundary } from './boundary.js';
 import { useBrand } from './brand.js';
 import type { ChatDraft, ChatPhase } from './chat-state.js';
 import { Composer } from './composer.js';
@@ -100,23 +101,25 @@ export function ChatPanel({ chat, input, onClose, ...props }: ChatPanelProps) {
           </header>
 
           {isHistoryOpen && serviceBaseUrl !== undefined && (
-            <Suspense fallback={<p className="a2a-history a2a-quiet">{labels.loading}</p>}>
-              <History
-                id={historyId}
-                serviceBaseUrl={serviceBaseUrl}
-                siteFetch={recordsFetch}
-                currentId={chat.contextId}
-                onError={(error) => latest.current.onError?.(error)}
-                onOpen={(id, messages) => {
-                  chat.open(id, messages);
-                  setHistoryOpen(false);
-                  textarea.current?.focus();
-                }}
-                onDelete={(id) => {
-                  if (id === chat.contextId) chat.reset();
-                }}
-              />
-            </Suspense>
+            <Boundary fallback={<p className="a2a-history a2a-quiet">{labels.unreachable}</p>}>
+              <Suspense fallback={<p className="a2a-history a2a-quiet">{labels.loading}</p>}>
+                <History
+                  id={historyId}
+                  serviceBaseUrl={serviceBaseUrl}
+                  siteFetch={recordsFetch}
+                  currentId={chat.contextId}
+                  onError={(error) => latest.current.onError?.(error)}
+                  onOpen={(id, messages) => {
+                    chat.open(id, messages);
+                    setHistoryOpen(false);
+                    textarea.current?.focus();
+                  }}
+                  onDelete={(id) => {
+                    if (id === chat.contextId) chat.reset();
+                  }}
+                />
+              </Suspense>
+            </Boundary>
           )}
 
           <Transcript

@@ -25,6 +25,7 @@ interface ChatConfiguration {
   readonly agentCard: unknown;
   /** Custom properties in the brand's colours; empty when there is no brand. */
   readonly brandCss?: unknown;
+  readonly mediaOrigins?: unknown;
 }
 
 /** One chat with the agent: its messages, and what can be done with them. Knows no framework. */
@@ -253,12 +254,16 @@ export class ChatSession {
   /** The A2A client is loaded while the site responds. */
   async #connectAnew(): Promise<Agent> {
     const { a2aEndpoint, configEndpoint, fetch } = this.#site;
-    const [{ Agent }, { agentCard, brandCss }] = await Promise.all([
+    const [{ Agent }, { agentCard, brandCss, mediaOrigins }] = await Promise.all([
       import('./agent.js'),
       fetch(configEndpoint).then((response) => readJson<ChatConfiguration>(response, 'agentCard')),
     ]);
     const agent = new Agent(agentCard, a2aEndpoint, fetch);
-    this.#update({ agentName: agent.name, brandCss: typeof brandCss === 'string' ? brandCss : '' });
+    this.#update({
+      agentName: agent.name,
+      brandCss: typeof brandCss === 'string' ? brandCss : '',
+      mediaOrigins: Array.isArray(mediaOrigins) ? mediaOrigins.filter((origin) => typeof origin === 'string') : [],
+    });
     return agent;
   }
 

@@ -76,6 +76,8 @@ export interface ChatState {
   readonly agentName: string;
   /** The platform's brand; undefined until the site has responded or failed to. */
   readonly brandCss: string | undefined;
+  /** The origins that images may be shown from, as the server's `mediaOrigins` has them; empty until they are known. */
+  readonly mediaOrigins: readonly string[];
 }
 
 /**
@@ -98,4 +100,5 @@ export const EMPTY_CHAT: ChatState = {
   contextId: '',
   agentName: '',
   brandCss: undefined,
+  mediaOrigins: [],
 };

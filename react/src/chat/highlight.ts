@@ -1,4 +1,3 @@
-import DOMPurify from 'dompurify';
 import highlighter from 'highlight.js/lib/core';
 import bash from 'highlight.js/lib/languages/bash';
 import css from 'highlight.js/lib/languages/css';
@@ -12,20 +11,104 @@ import typescript from 'highlight.js/lib/languages/typescript';
 import xml from 'highlight.js/lib/languages/xml';
 import yaml from 'highlight.js/lib/languages/yaml';
 
+/** Longer code stays plain, in characters: some grammars take quadratic time. */
+const MAX_LENGTH = 5000;
 const LANGUAGES = { bash, css, go, java, javascript, json, python, sql, typescript, xml, yaml };
 for (const [name, language] of Object.entries(LANGUAGES)) highlighter.registerLanguage(name, language);
 
-/** Colours the blocks of code whose language is known. */
-export function highlight(element: Element): void {
-  for (const code of element.querySelectorAll('pre > code[class^="language-"]')) {
-    const language = code.className.slice('language-'.length);
-    if (highlighter.getLanguage(language) === undefined) continue;
-    const { value } = highlighter.highlight(code.textContent ?? '', { language, ignoreIllegals: true });
-    const coloured = DOMPurify.sanitize(value, {
-      ALLOWED_TAGS: ['span'],
-      ALLOWED_ATTR: ['class'],
-      RETURN_DOM_FRAGMENT: true,
-    });
-    code.replaceChildren(coloured);
+/** The deepest nesting of coloured elements. */
+const MAX_DEPTH = 30;
+
+/** Builds elements where highlight.js would write markup. */
+class CodeFragment {
+  readonly root: DocumentFragment = document.createDocumentFragment();
+  readonly #path: Node[] = [this.root];
+
+  addText(text: string): void {
+    this.#path.at(-1)?.appendChild(document.createTextNode(text));
   }
+
+  startScope(name: string): void {
+    const span = document.createElement('span');
+    const [first = '', ...others] = name.split('.');
+    span.className = [`hljs-${first}`, ...others.map((other) => `${other}_`)].join(' ');
+    const parent = this.#path.at(-1) as Node;
+    if (this.#path.length <= MAX_DEPTH) parent.appendChild(span);
+    this.#path.push(this.#path.length <= MAX_DEPTH ? span : parent);
+  }
+
+  endScope(): void {
+    if (this.#path.length > 1) this.#path.pop();
+  }
+
+  openNode(name: string): void {
+    this.startScope(name);
+  }
+
+  closeNode(): void {
+    this.endScope();
+  }
+
+  __addSublanguage({ root }: CodeFragment): void {
+    this.#path.at(-1)?.appendChild(root);
+  }
+
+  finalize(): void {
+    // Elements need no end.
+  }
+
+  toHTML(): string {
+    return '';
+  }
+}
+
+highlighter.configure({ __emitter: CodeFragment as never });
+
+/** Colours the blocks of code whose language is known, each in a task of its own. */
+export function highlight(element: Element): void {
+  const [code, ...others] = element.querySelectorAll('code[class^="language-"]:not([data-coloured])');
+  if (code === undefined) return;
+  code.setAttribute('data-coloured', '');
+  const text = code.textContent ?? '';
+  const language = code.className.slice('language-'.length);
+  if (text.length <= MAX_LENGTH && highlighter.getLanguage(language) !== undefined) {
+    const { _emitter } = highlighter.highlight(text, { language, ignoreIllegals: true });
+    keepingSelection(code, () => code.replaceChildren((_emitter as unknown as CodeFragment).root));
+  }
+  if (others.length > 0) setTimeout(() => highlight(element));
+}
+
+/** Changes the nodes of a text and selects the same characters again. */
+function keepingSelection(element: Element, change: () => void): void {
+  const selection = getSelection();
+  const range = selection !== null && selection.rangeCount > 0 ? selection.getRangeAt(0) : undefined;
+  if (selection === null || range === undefined || range.collapsed || !range.intersectsNode(element)) return change();
+  const ends = [
+    [selection.anchorNode, selection.anchorOffset],
+    [selection.focusNode, selection.focusOffset],
+  ] as const;
+  const offsets = ends.map(([node, offset]) => {
+    if (node === null || !element.contains(node)) return undefined;
+    const before = document.createRange();
+    before.setStart(element, 0);
+    before.setEnd(node, offset);
+    return before.toString().length;
+  });
+  change();
+  const [anchor, focus] = ends.map(([node, offset], index) => {
+    const at = offsets[index];
+    return at === undefined ? ([node, offset] as const) : placeAt(element, at);
+  });
+  if (anchor?.[0] && focus?.[0]) selection.setBaseAndExtent(anchor[0], anchor[1], focus[0], focus[1]);
+}
+
+function placeAt(element: Element, offset: number): readonly [Node, number] {
+  const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  let rest = offset;
+  while (texts.nextNode()) {
+    const { length } = texts.currentNode as Text;
+    if (rest <= length) return [texts.currentNode, rest];
+    rest -= length;
+  }
+  return [element, element.childNodes.length];
 }

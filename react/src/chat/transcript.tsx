@@ -1,10 +1,11 @@
-import { Fragment, type ReactElement, type ReactNode, useEffect, useRef } from 'react';
+import { lazy, memo, type ReactElement, type ReactNode, Suspense, useEffect, useRef } from 'react';
 
 import type { A2AChatProps, ChatUser } from '../chat-props.js';
 import { AgentIcon, FileIcon, PersonIcon } from '../icons.js';
 import { type ChatLabels, useLabels } from '../labels.js';
+import { Boundary } from './boundary.js';
 import type { AgentMessage, ChatMessage, ChatState, UserMessage } from './chat-state.js';
-import { Markdown } from './markdown.js';
+import { partsOf, type StoredMessage } from './message-parts.js';
 
 interface TranscriptProps {
   readonly chat: ChatState;
@@ -14,18 +15,22 @@ interface TranscriptProps {
   readonly welcome: ReactNode;
 }
 
+const loadAnswerParts = () => import('./answer-parts.js');
+const AnswerParts = lazy(loadAnswerParts);
+
 /** The conversation, with its end in view for a reader who is at its end. */
 export function Transcript({ chat, user, renderMessage, welcome }: TranscriptProps) {
-  const { messages, phase } = chat;
+  const { messages, phase, mediaOrigins } = chat;
   const labels = useLabels();
   const isBusy = phase !== 'idle';
   const last = messages.at(-1);
   const { log, content, onScroll } = useFollowedEnd(last);
+  useEffect(() => void loadAnswerParts().catch(() => undefined), []);
   const show = (message: ChatMessage): ReactElement =>
     message.role === 'user' ? (
       <Question message={message} user={user} />
     ) : (
-      <AnswerBubble message={message} isGrowing={isBusy && message === last} />
+      <AnswerBubble message={message} isGrowing={isBusy && message === last} mediaOrigins={mediaOrigins} />
     );
   return (
     <div
@@ -41,9 +46,13 @@ export function Transcript({ chat, user, renderMessage, welcome }: TranscriptPro
       <div className="a2a-messages" ref={content}>
         {messages.length === 0 && welcome}
         {messages.map((message) => (
-          <Fragment key={message.id}>
-            {renderMessage === undefined ? show(message) : renderMessage(message, show(message))}
-          </Fragment>
+          <Boundary key={message.id} fallback={<PlainMessage message={message} />}>
+            {renderMessage === undefined ? (
+              show(message)
+            ) : (
+              <Rendered {...{ message, shown: show(message), renderMessage }} />
+            )}
+          </Boundary>
         ))}
         {isBusy && last?.role === 'user' && <Thinking />}
       </div>
@@ -51,7 +60,60 @@ export function Transcript({ chat, user, renderMessage, welcome }: TranscriptPro
   );
 }
 
-function Question({ message, user }: { readonly message: UserMessage; readonly user: ChatUser | undefined }) {
+interface RenderedProps {
+  readonly message: ChatMessage;
+  readonly shown: ReactElement;
+  readonly renderMessage: NonNullable<A2AChatProps['renderMessage']>;
+}
+
+/** A component, so that an error of the site's function stays in its message. */
+function Rendered({ message, shown, renderMessage }: RenderedProps): ReactNode {
+  return renderMessage(message, shown);
+}
+
+/** What is left of a chat that could not be shown. */
+export function PlainTranscript({ messages }: { readonly messages: readonly ChatMessage[] }) {
+  return (
+    <section className="agent-bff">
+      <div className="a2a-panel">
+        <div className="a2a-log">
+          <div className="a2a-messages">
+            {messages.map((message) => (
+              <PlainMessage key={message.id} message={message} />
+            ))}
+          </div>
+        </div>
+      </div>
+    </section>
+  );
+}
+
+/** What is left of a message that could not be shown. */
+function PlainMessage({ message: { role, text } }: { readonly message: ChatMessage }) {
+  return (
+    <div className={`a2a-message a2a-message-${role}`}>
+      <div className="a2a-bubble">
+        <PlainText text={text} />
+      </div>
+    </div>
+  );
+}
+
+function PlainText({ text }: { readonly text: string }) {
+  return (
+    <p className="a2a-plain" dir="auto">
+      {String(text)}
+    </p>
+  );
+}
+
+const Question = memo(function Question({
+  message,
+  user,
+}: {
+  readonly message: UserMessage;
+  readonly user: ChatUser | undefined;
+}) {
   const { text, fileName } = message;
   const { you } = useLabels();
   return (
@@ -75,13 +137,22 @@ function Question({ message, user }: { readonly message: UserMessage; readonly u
       )}
     </div>
   );
+});
+
+interface AnswerBubbleProps {
+  readonly message: StoredMessage<AgentMessage>;
+  readonly isGrowing: boolean;
+  readonly mediaOrigins: readonly string[];
 }
 
-function AnswerBubble({ message, isGrowing }: { readonly message: AgentMessage; readonly isGrowing: boolean }) {
-  const { text, state } = message;
+const AnswerBubble = memo(function AnswerBubble({ message, isGrowing, mediaOrigins }: AnswerBubbleProps) {
+  const { state } = message;
   const labels = useLabels();
-  if (isGrowing && text === '') return <Thinking />;
+  const parts = partsOf(message);
+  if (isGrowing && parts.length === 0) return <Thinking />;
   const note = noteOf(message, labels);
+  // Until the parts can be formatted, and when they cannot.
+  const plain = <PlainText text={message.text} />;
   return (
     <div className="a2a-message a2a-message-agent" data-state={isGrowing ? 'growing' : state}>
       <span className="a2a-avatar">
@@ -89,12 +160,16 @@ function AnswerBubble({ message, isGrowing }: { readonly message: AgentMessage; 
       </span>
       <div className="a2a-bubble" aria-busy={isGrowing}>
         <span className="a2a-hidden">{labels.agent}: </span>
-        {text !== '' && <Markdown text={text} isGrowing={isGrowing} />}
+        <Boundary fallback={plain}>
+          <Suspense fallback={plain}>
+            <AnswerParts parts={parts} isGrowing={isGrowing} mediaOrigins={mediaOrigins} />
+          </Suspense>
+        </Boundary>
         {!isGrowing && note !== '' && <p className="a2a-note">{note}</p>}
       </div>
     </div>
   );
-}
+});
 
 function noteOf({ state, text }: AgentMessage, labels: ChatLabels): string {
   const { stopped, failed, incomplete, inputRequired, authRequired, empty } = labels;

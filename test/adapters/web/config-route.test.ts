@@ -93,6 +93,14 @@ describe('the chat configuration', () => {
     });
   });
 
+  it('is reported as a request of its own route', async () => {
+    const world = new RouteWorld();
+    await world.get();
+    expect(world.settings.telemetry.events).toEqual([
+      { type: 'request', requestId: 'req-1', route: 'config', method: 'GET', status: 200, durationMs: 0 },
+    ]);
+  });
+
   it('varies by version and cookie', async () => {
     expect((await new RouteWorld().get()).headers['vary']).toBe('A2A-Version, Cookie');
   });

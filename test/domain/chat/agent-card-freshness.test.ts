@@ -147,7 +147,7 @@ describe('a cached card', () => {
     expect(world.near.map(({ headers }) => headers['a2a-version'])).toEqual(['0.2', '0.3', '1.0', '0.2']);
   });
 
-  it('is fetched once for all who wait for it; its absence is known for half a minute', async () => {
+  it('is fetched once for all waiting readers; its absence is remembered for half a minute', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(() => NOT_FOUND);
     const failed = await Promise.allSettled([world.card(), world.card()]);

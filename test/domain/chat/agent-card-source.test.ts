@@ -85,7 +85,7 @@ describe('the search for the card', () => {
     expect(world.paths).toEqual(ADDRESSES);
   });
 
-  it('nowhere where the origin does not answer', async () => {
+  it('stops at an origin without a response', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'unreachable', detail: 'ECONNREFUSED 10.0.0.1' }));
     const failed = world.card();

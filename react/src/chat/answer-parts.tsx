@@ -1,0 +1,77 @@
+import { lazy, type ReactNode, Suspense } from 'react';
+
+import { useLabels } from '../labels.js';
+import { Boundary } from './boundary.js';
+import { Markdown } from './markdown.js';
+import type { MessagePart, TextPart } from './message-parts.js';
+
+const File = lazy(() => import('./rich-parts.js').then(({ AnswerFile }) => ({ default: AnswerFile })));
+const Data = lazy(() => import('./rich-parts.js').then(({ AnswerData }) => ({ default: AnswerData })));
+
+interface AnswerPartsProps {
+  readonly parts: readonly MessagePart[];
+  /** More of the last part, or more parts, follow. */
+  readonly isGrowing: boolean;
+  readonly mediaOrigins: readonly string[];
+}
+
+/** The parts of an agent's message, each on its own. A part that cannot be shown is replaced by its text. */
+export default function AnswerParts({ parts, isGrowing, mediaOrigins }: AnswerPartsProps) {
+  const last = parts.at(-1);
+  // Progress is of no use once there is more.
+  const shown = parts.filter((part) => part.type !== 'status' || (isGrowing && part === last));
+  return shown.map((part) => (
+    <Boundary key={part.id} fallback={<p dir="auto">{plainText(part)}</p>}>
+      <Suspense fallback={<p className="a2a-quiet">{plainText(part)}</p>}>
+        <AnswerPart part={part} isGrowing={isGrowing && part === last} mediaOrigins={mediaOrigins} />
+      </Suspense>
+    </Boundary>
+  ));
+}
+
+interface AnswerPartProps {
+  readonly part: MessagePart;
+  readonly isGrowing: boolean;
+  readonly mediaOrigins: readonly string[];
+}
+
+function AnswerPart({ part, isGrowing, mediaOrigins }: AnswerPartProps): ReactNode {
+  switch (part.type) {
+    case 'file':
+      return <File part={part} mediaOrigins={mediaOrigins} />;
+    case 'data':
+      return <Data part={part} />;
+    case 'thought':
+      return <Thought part={part} isGrowing={isGrowing} />;
+    default:
+      return <Words part={part} isGrowing={isGrowing} />;
+  }
+}
+
+interface WordsProps {
+  readonly part: TextPart;
+  readonly isGrowing: boolean;
+}
+
+function Words({ part: { text, type }, isGrowing }: WordsProps) {
+  return text === '' ? null : (
+    <div className={`a2a-part a2a-${type}-part`}>
+      <Markdown text={text} isGrowing={isGrowing} />
+    </div>
+  );
+}
+
+function Thought(props: WordsProps) {
+  const { thoughts } = useLabels();
+  return (
+    <details className="a2a-part a2a-folded">
+      <summary>{thoughts}</summary>
+      <Words {...props} />
+    </details>
+  );
+}
+
+/** The text or the name of a part. */
+function plainText(part: MessagePart): string {
+  return 'text' in part ? String(part.text) : String(part.name);
+}

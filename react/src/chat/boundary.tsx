@@ -1,0 +1,48 @@
+import {
+  Component,
+  type ComponentType,
+  forwardRef,
+  type ForwardRefExoticComponent,
+  type ReactNode,
+  type RefAttributes,
+} from 'react';
+
+import { useLabels } from '../labels.js';
+
+interface BoundaryProps {
+  /** Shown in place of the children once rendering them has failed. */
+  readonly fallback: ReactNode;
+  readonly children?: ReactNode;
+}
+
+/** Keeps an error in what it shows from removing the page around it. React writes the error to the console. */
+export class Boundary extends Component<BoundaryProps, { readonly hasFailed: boolean }> {
+  override state = { hasFailed: false };
+
+  static getDerivedStateFromError(): { hasFailed: boolean } {
+    return { hasFailed: true };
+  }
+
+  override render(): ReactNode {
+    return this.state.hasFailed ? this.props.fallback : this.props.children;
+  }
+}
+
+function Unavailable() {
+  const { unreachable } = useLabels();
+  return <p role="alert">{unreachable}</p>;
+}
+
+/** A component that says that it is not available when it fails, and leaves the page alone. */
+export function inBoundary<Props extends object, Handle>(
+  Inner: ForwardRefExoticComponent<Props & RefAttributes<Handle>>,
+): ForwardRefExoticComponent<Props & RefAttributes<Handle>> {
+  const Bounded = Inner as unknown as ComponentType<object>;
+  return forwardRef(function InBoundary(props: object, ref) {
+    return (
+      <Boundary fallback={<Unavailable />}>
+        <Bounded {...props} {...{ ref }} />
+      </Boundary>
+    );
+  }) as unknown as ForwardRefExoticComponent<Props & RefAttributes<Handle>>;
+}

@@ -1,0 +1,381 @@
+import { normalized, type Reference, unescaped } from './markdown-inlines.js';
+
+export type BlockKind =
+  'document' | 'quote' | 'list' | 'item' | 'paragraph' | 'heading' | 'code' | 'rule' | 'table' | 'row';
+
+/** A block of Markdown. What is inside of `text` is parsed by whoever shows it. */
+export interface Block {
+  kind: BlockKind;
+  children: Block[];
+  /** Of a paragraph, heading, row or code. */
+  text: string;
+  /** Of a heading, 1 to 6. */
+  level: number;
+  /** What an item of the same list has: `-`, `*`, `+`, `.` or `)`; or the fence of a block of code. */
+  marker: string;
+  /** The first number of an ordered list; the indent of an item's or a fenced block's content. */
+  number: number;
+  /** Of a block of code; empty when none is named. */
+  language: string;
+  /** Alignment of the columns of a table. */
+  align: readonly string[];
+}
+
+type Fields = Omit<Block, 'children'>;
+
+/** Blocks are not nested deeper than this: what is deeper is the text of a paragraph. */
+const MAX_DEPTH = 20;
+const MAX_COLUMNS = 64;
+const FENCE = /^(?:(`{3,})([^`]*)|(~{3,})(.*))$/;
+const BULLET = /^([-+*])(?: |$)/;
+const NUMBER = /^(\d{1,9})([.)])(?: |$)/;
+const HEADING = /^(#{1,6})(?: |$)/;
+const UNDERLINE = /^(?:=+|-+) *$/;
+const DELIMITER_ROW = /^\|? *:?-+:? *(?:\| *:?-+:? *)*\|?$/;
+/** A line that may become a mark when more of it is there. */
+const UNFINISHED_LINE = /^[-+*_=#|:~`> ]*(?:\d{1,9}[.)]? *)?$/;
+const DEFINITION =
+  /^\[([^[\]]{1,999})\]: {0,9}(?:<([^<>\n]{1,2000})>|([^\s<]\S{0,1999}))(?: +(?:"([^"\n]{0,999})"|'([^'\n]{0,999})'))? *(?:\n|$)/;
+const UNFINISHED_DEFINITION = /^\[[^[\]\n]{1,99}\]:?[^\n]*$/;
+
+/**
+ * Markdown as blocks, parsed as it arrives: more text costs the time of the new lines, whatever came before. Nothing
+ * throws, and the time is linear in the length of the text.
+ */
+export class MarkdownBlocks {
+  readonly root: Block = block('document');
+  readonly #references = new Map<string, Reference>();
+  /** The blocks that the next line may belong to, outermost first. */
+  #open: Block[] = [this.root];
+  /** The open blocks as they were before the last line, which is not finished; what that line did is undone first. */
+  #saved: readonly { readonly block: Block; readonly fields: Fields; readonly count: number }[] = [];
+  /** The offset of that line. */
+  #offset = 0;
+  #isGrowing = true;
+  #isFinal = false;
+
+  /** The number of children of a block that no later text changes. */
+  settledCount(of: Block): number {
+    const index = this.#saved.findIndex(({ block: one }) => one === of);
+    const { count = 0 } = this.#saved[index] ?? {};
+    const isLastOpen = this.#saved[index + 1]?.block === of.children[count - 1];
+    return isLastOpen ? Math.max(0, count - 1) : count;
+  }
+
+  /** The paragraph, row or code that is being written; undefined when the text is complete. */
+  get growing(): Block | undefined {
+    const last = this.#open.at(-1);
+    return this.#isGrowing && last !== this.root ? last : undefined;
+  }
+
+  reference(label: string): Reference | undefined {
+    return this.#references.get(label);
+  }
+
+  /** The number of link reference definitions so far. */
+  get referenceCount(): number {
+    return this.#references.size;
+  }
+
+  /** Takes the text so far, which begins as the one before. */
+  write(text: string, isGrowing: boolean): void {
+    this.#restore();
+    this.#isGrowing = isGrowing;
+    this.#isFinal = true;
+    for (let end; (end = text.indexOf('\n', this.#offset)) >= 0; this.#offset = end + 1)
+      this.#line(text.slice(this.#offset, text[end - 1] === '\r' ? end - 1 : end));
+    this.#save();
+    this.#isFinal = false;
+    const rest = text.slice(this.#offset);
+    if (rest !== '' && !(isGrowing && this.#isUnfinished(rest))) this.#line(rest);
+    if (!isGrowing) this.#close(1);
+  }
+
+  #isUnfinished(line: string): boolean {
+    const last = this.#open.at(-1);
+    if (last?.kind === 'code' && last.marker !== '') {
+      const rest = line.trim();
+      return rest === '' || last.marker.startsWith(rest) || rest === '`'.repeat(rest.length);
+    }
+    return line.length < 200 && UNFINISHED_LINE.test(line.replaceAll('\t', ' '));
+  }
+
+  #save(): void {
+    this.#saved = this.#open.map(({ children, ...fields }, index) => ({
+      block: this.#open[index] as Block,
+      fields,
+      count: children.length,
+    }));
+  }
+
+  #restore(): void {
+    if (this.#saved.length === 0) return;
+    this.#open = this.#saved.map((saved) => {
+      Object.assign(saved.block, saved.fields);
+      saved.block.children.length = saved.count;
+      return saved.block;
+    });
+  }
+
+  #line(source: string): void {
+    let line = source;
+    if (line.includes('\t')) line = withoutTabs(line);
+    let at = 0;
+    let depth = 1;
+    for (; depth < this.#open.length; depth += 1) {
+      const { kind, number, children } = this.#open[depth] as Block;
+      if (kind === 'list') continue;
+      const indent = indentAt(line, at);
+      const isBlank = at + indent === line.length;
+      if (kind === 'quote') {
+        if (indent > 3 || line[at + indent] !== '>') break;
+        at += indent + 1;
+        if (line[at] === ' ') at += 1;
+      } else if (kind === 'item') {
+        if (isBlank ? children.length === 0 : indent < number) break;
+        at += isBlank ? indent : number;
+      } else {
+        break;
+      }
+    }
+    const leaf = this.#open[depth];
+    if (leaf?.kind === 'code' && this.#continueCode(leaf, line, at)) return;
+    const last = this.#open.at(-1) as Block;
+    const isLazy = last.kind === 'paragraph';
+
+    // Blocks that begin in this line.
+    let hasBegun = false;
+    for (;;) {
+      const indent = indentAt(line, at);
+      const rest = line.slice(at + indent);
+      if (rest === '') return this.#blank(depth, hasBegun);
+      if (indent > 3) {
+        if (isLazy && !hasBegun) break;
+        this.#close(depth);
+        this.#add('code', { text: `${line.slice(at + 4)}${this.#isFinal ? '\n' : ''}` });
+        return;
+      }
+      // A paragraph goes on here, unless something interrupts it.
+      const isInside = isLazy && !hasBegun && depth === this.#open.length - 1;
+      if (isInside && UNDERLINE.test(rest)) return this.#underline(last, rest);
+      if (isInside && rest.includes('-') && this.#beginTable(last, rest)) return;
+      const opened = this.#begin(rest, depth, indent, isLazy && !hasBegun);
+      if (opened === undefined) {
+        at += indent;
+        break;
+      }
+      hasBegun = true;
+      if (opened < 0) return;
+      at += indent + opened;
+      depth = this.#open.length;
+    }
+
+    const text = line.slice(at).trim();
+    const isRow = leaf?.kind === 'table' && !hasBegun && depth === this.#open.length - 1;
+    if (isRow) return void leaf.children.push(block('row', { text }));
+    if (isLazy && !hasBegun) return void (last.text += `\n${text}`);
+    this.#close(depth);
+    this.#add('paragraph', { text });
+  }
+
+  /** The number of characters that begin a block; -1 when they are the whole line, undefined when none begins. */
+  #begin(rest: string, depth: number, indent: number, isInterrupting: boolean): number | undefined {
+    const first = rest[0] as string;
+    if (first === '>') {
+      if (depth > MAX_DEPTH) return undefined;
+      this.#close(depth);
+      this.#add('quote');
+      return rest[1] === ' ' ? 2 : 1;
+    }
+    if (first === '#') {
+      const [mark, { length: level = 0 } = ''] = HEADING.exec(rest) ?? [];
+      if (mark === undefined) return undefined;
+      this.#close(depth);
+      this.#add('heading', { level, text: headingText(rest.slice(level)) });
+      this.#pop();
+      return -1;
+    }
+    if (first === '`' || first === '~') {
+      const found = FENCE.exec(rest);
+      if (found === null) return undefined;
+      const info = unescaped((found[2] ?? found[4] ?? '').trim());
+      this.#close(depth);
+      // While its line grows, the language is not known.
+      const language = this.#isFinal ? (/^[^\s{]*/.exec(info)?.[0] ?? '') : '';
+      this.#add('code', { marker: found[1] ?? found[3] ?? '', number: indent, language });
+      return -1;
+    }
+    if ('-*_'.includes(first) && isRule(rest)) {
+      this.#close(depth);
+      this.#add('rule');
+      this.#pop();
+      return -1;
+    }
+    return this.#beginItem(rest, depth, isInterrupting);
+  }
+
+  #beginItem(rest: string, depth: number, isInterrupting: boolean): number | undefined {
+    const [, digits = '', marker = ''] = NUMBER.exec(rest) ?? ['', '', BULLET.exec(rest)?.[1]];
+    if (marker === '') return undefined;
+    const length = digits.length + 1;
+    const content = rest.slice(length).trimStart();
+    const list = this.#open[depth - 1] as Block;
+    const isSibling = list.kind === 'list' && list.marker === marker;
+    // Inside of a paragraph a number or a bullet alone is text.
+    if (
+      isInterrupting &&
+      !isSibling &&
+      list.kind !== 'list' &&
+      (content === '' || (digits !== '' && Number(digits) !== 1))
+    )
+      return undefined;
+    if (!isSibling && depth > MAX_DEPTH) return undefined;
+    this.#close(depth);
+    if (!isSibling) this.#add('list', { marker, number: digits === '' ? -1 : Number(digits) });
+    const spaces = rest.length - length - content.length;
+    const width = content === '' || spaces > 4 ? length + 1 : length + spaces;
+    this.#add('item', { number: width });
+    return Math.min(width, rest.length);
+  }
+
+  /** True when the line is part of the code, or ends it. */
+  #continueCode(code: Block, line: string, at: number): boolean {
+    const indent = indentAt(line, at);
+    const rest = line.slice(at);
+    const newline = this.#isFinal ? '\n' : '';
+    if (code.marker === '') {
+      if (indent < 4 && at + indent < line.length) return false;
+      code.text += rest.slice(4) + newline;
+      return true;
+    }
+    const end = rest.trim();
+    if (indent < 4 && end.length >= code.marker.length && end === code.marker.charAt(0).repeat(end.length)) this.#pop();
+    else code.text += rest.slice(Math.min(indent, code.number)) + newline;
+    return true;
+  }
+
+  #blank(depth: number, hasBegun: boolean): void {
+    if (hasBegun) return;
+    const { kind } = this.#open[depth] ?? {};
+    // A quote and an empty item end here; a list and its items may go on.
+    this.#close(
+      kind === 'paragraph' || kind === 'table' || kind === 'quote' || kind === 'item' ? depth : this.#open.length,
+    );
+  }
+
+  #underline(paragraph: Block, rest: string): void {
+    this.#pop();
+    if (paragraph.text === '') return;
+    paragraph.kind = 'heading';
+    paragraph.level = rest.startsWith('=') ? 1 : 2;
+  }
+
+  #beginTable(paragraph: Block, rest: string): boolean {
+    const { text } = paragraph;
+    const start = text.lastIndexOf('\n') + 1;
+    const header = text.slice(start);
+    if (!(rest.includes('|') || header.includes('|')) || !DELIMITER_ROW.test(rest)) return false;
+    const delimiters = cellsOf(rest);
+    if (delimiters.length > MAX_COLUMNS || cellsOf(header).length !== delimiters.length) return false;
+    const align = delimiters.map((cell) =>
+      cell.endsWith(':') ? (cell.startsWith(':') ? 'center' : 'right') : cell.startsWith(':') ? 'left' : '',
+    );
+    const table: Partial<Block> = { align, children: [block('row', { text: header })] };
+    if (start === 0) {
+      Object.assign(paragraph, table, { kind: 'table', text: '' });
+    } else {
+      paragraph.text = text.slice(0, start - 1);
+      this.#pop();
+      this.#add('table', table);
+    }
+    return true;
+  }
+
+  #add(kind: BlockKind, fields?: Partial<Block>): void {
+    const parent = this.#open.at(-1) as Block;
+    // A list has items only: anything else ends it.
+    if (parent.kind === 'list' && kind !== 'item') {
+      this.#pop();
+      return this.#add(kind, fields);
+    }
+    const added = block(kind, fields);
+    parent.children.push(added);
+    this.#open.push(added);
+  }
+
+  #close(depth: number): void {
+    while (this.#open.length > depth) this.#pop();
+  }
+
+  #pop(): void {
+    const closed = this.#open.pop() as Block;
+    if (closed.kind !== 'paragraph') return;
+    for (let found; closed.text.startsWith('[') && (found = DEFINITION.exec(closed.text)) !== null;) {
+      const [whole, label = '', angled, plain, title] = found;
+      const name = normalized(label);
+      const reference = { href: unescaped(angled ?? plain ?? ''), title: unescaped(title ?? found[5] ?? '') };
+      if ((this.#isFinal || !this.#isGrowing) && !this.#references.has(name)) this.#references.set(name, reference);
+      closed.text = closed.text.slice(whole.length);
+    }
+  }
+}
+
+/** The kind a block is shown as: while a paragraph grows, it may yet become the first row of a table, or nothing. */
+export function shownKind({ kind, text }: Block, isGrowing: boolean): BlockKind | 'nothing' {
+  if (kind !== 'paragraph') return kind;
+  if (text === '' || (isGrowing && UNFINISHED_DEFINITION.test(text))) return 'nothing';
+  const isRow = text.startsWith('|') || text.includes(' | ');
+  return isGrowing && isRow && text.length < 2000 && !text.includes('\n') ? 'table' : 'paragraph';
+}
+
+/** The cells of a row. */
+export function cellsOf(row: string): readonly string[] {
+  const cells: string[] = [];
+  let cell = '';
+  const start = row.startsWith('|') ? 1 : 0;
+  for (let at = start; at < row.length; at += 1) {
+    const character = row[at] as string;
+    if (character === '|') {
+      cells.push(cell.trim());
+      cell = '';
+    } else if (character === '\\' && at + 1 < row.length) {
+      at += 1;
+      cell += row[at] === '|' ? '|' : `\\${row[at]}`;
+    } else {
+      cell += character;
+    }
+  }
+  if (cell.trim() !== '') cells.push(cell.trim());
+  return cells;
+}
+
+function block(kind: BlockKind, fields?: Partial<Block>): Block {
+  return { kind, children: [], text: '', level: 0, marker: '', number: 0, language: '', align: [], ...fields };
+}
+
+function indentAt(line: string, at: number): number {
+  let indent = 0;
+  while (line[at + indent] === ' ') indent += 1;
+  return indent;
+}
+
+/** Tabs before the text of a line as the spaces they stand for. */
+function withoutTabs(line: string): string {
+  const [prefix] = /^[\s>*+\-\d.)]*/.exec(line) as RegExpExecArray;
+  let spaced = '';
+  for (const character of prefix) spaced += character === '\t' ? ' '.repeat(4 - (spaced.length % 4)) : character;
+  return spaced + line.slice(prefix.length);
+}
+
+function headingText(text: string): string {
+  const trimmed = text.trim();
+  let end = trimmed.length;
+  while (trimmed[end - 1] === '#') end -= 1;
+  return end === 0 || trimmed[end - 1] === ' ' ? trimmed.slice(0, end).trimEnd() : trimmed;
+}
+
+/** Three or more of one of `-`, `*` and `_`, and spaces. */
+function isRule(rest: string): boolean {
+  const marks = rest.replaceAll(' ', '');
+  return marks.length > 2 && marks === marks.charAt(0).repeat(marks.length);
+}

@@ -1,0 +1,221 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { type Block, cellsOf, MarkdownBlocks, shownKind } from '../../react/src/chat/markdown-blocks.js';
+import { type Inline, parseInlines } from '../../react/src/chat/markdown-inlines.js';
+
+/** The markup that the text stands for, on one line. */
+function markup(text: string, isGrowing = false): string {
+  const blocks = new MarkdownBlocks();
+  blocks.write(text, isGrowing);
+  return blocks.root.children.map((block) => blockMarkup(blocks, block)).join('');
+}
+
+function blockMarkup(blocks: MarkdownBlocks, block: Block): string {
+  const { text, level, children, number, language } = block;
+  const isGrowing = block === blocks.growing;
+  const kind = shownKind(block, isGrowing);
+  const inner = (): string => children.map((child) => blockMarkup(blocks, child)).join('');
+  const leaf = (source: string, isGrowingLeaf = isGrowing): string =>
+    inlineMarkup(
+      parseInlines(source, 0, { isGrowing: isGrowingLeaf, reference: (label) => blocks.reference(label) }).inlines,
+    );
+  const row = ({ text: source }: Block, isLast: boolean): string => {
+    const cells = cellsOf(source).map((cell, index, all) =>
+      leaf(cell, isGrowing && isLast && index === all.length - 1),
+    );
+    return `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
+  };
+  switch (kind) {
+    case 'code':
+      return `<pre ${language}>${text}</pre>`;
+    case 'rule':
+      return '<hr>';
+    case 'heading':
+      return `<h${level}>${leaf(text)}</h${level}>`;
+    case 'quote':
+      return `<blockquote>${inner()}</blockquote>`;
+    case 'item':
+      return `<li>${inner()}</li>`;
+    case 'list':
+      return number < 0 ? `<ul>${inner()}</ul>` : `<ol ${number}>${inner()}</ol>`;
+    case 'table': {
+      const rows = block.kind === kind ? children : [block];
+      return `<table ${block.align.join()}>${rows.map((one, index) => row(one, index === rows.length - 1)).join('')}</table>`;
+    }
+    case 'nothing':
+      return '';
+    default:
+      return `<p>${leaf(text)}</p>`;
+  }
+}
+
+function inlineMarkup(inlines: readonly Inline[]): string {
+  return inlines
+    .map((inline) => {
+      if (typeof inline === 'string') return inline;
+      const { tag, href, title, children } = inline;
+      if (tag === 'br') return '<br>';
+      return `<${tag}${href ? ` ${href}` : ''}${title ? ` "${title}"` : ''}>${inlineMarkup(children)}</${tag}>`;
+    })
+    .join('');
+}
+
+describe('Markdown of an agent', () => {
+  it.each([
+    [
+      'a *b* **c** ***d*** ~~e~~ `f *g*`',
+      '<p>a <em>b</em> <strong>c</strong> <em><strong>d</strong></em> <del>e</del> <code>f *g*</code></p>',
+    ],
+    ['**a *b* c** and *a **b** c*', '<p><strong>a <em>b</em> c</strong> and <em>a <strong>b</strong> c</em></p>'],
+    ['snake_case_name 2 * 3 * 4 \\*x\\* a~b', '<p>snake_case_name 2 * 3 * 4 *x* a~b</p>'],
+    ['a\nb  \nc\\\nd', '<p>a<br>b<br>c<br>d</p>'],
+    ['# One\n## Two ##\nThree\n===\nFour\n---', '<h1>One</h1><h2>Two</h2><h1>Three</h1><h2>Four</h2>'],
+    [
+      '- a\n- b\n  - c\n  - d\n- e',
+      '<ul><li><p>a</p></li><li><p>b</p><ul><li><p>c</p></li><li><p>d</p></li></ul></li><li><p>e</p></li></ul>',
+    ],
+    ['3. a\n4. b\n\n   more\n\nend', '<ol 3><li><p>a</p></li><li><p>b</p><p>more</p></li></ol><p>end</p>'],
+    ['1. a\n\n1. b', '<ol 1><li><p>a</p></li><li><p>b</p></li></ol>'],
+    [
+      '- a\n\n      code\n- ```js\n  x\n  ```\n* b',
+      '<ul><li><p>a</p><pre >code\n</pre></li><li><pre js>x\n</pre></li></ul><ul><li><p>b</p></li></ul>',
+    ],
+    ['> a\nb\n> - c\n\nd', '<blockquote><p>a<br>b</p><ul><li><p>c</p></li></ul></blockquote><p>d</p>'],
+    ['```js title=x\nconst a = 1;\n\n  b\n```\nafter', '<pre js>const a = 1;\n\n  b\n</pre><p>after</p>'],
+    ['~~~\n```\n~~~', '<pre >```\n</pre>'],
+    ['a\n\n***\n- - -\nb', '<p>a</p><hr><hr><p>b</p>'],
+    [
+      '| a | b |\n|:--|--:|\n| *c* | d \\| e |\n| f |\n\ng',
+      '<table left,right><tr><td>a</td><td>b</td></tr><tr><td><em>c</em></td><td>d | e</td></tr><tr><td>f</td></tr></table><p>g</p>',
+    ],
+    [
+      'text\na | b\n--|--\nc | d',
+      '<p>text</p><table ,><tr><td>a</td><td>b</td></tr><tr><td>c</td><td>d</td></tr></table>',
+    ],
+    [
+      '[a *b*](https://x.example/a_b_(c) "t &amp; u") [c](<https://x.example/d e>)',
+      '<p><a https://x.example/a_b_(c) "t & u">a <em>b</em></a> <a https://x.example/d e>c</a></p>',
+    ],
+    ['[a](javascript:alert(1)) [b](/page) [c](http:page)', '<p>a b c</p>'],
+    ['![a picture](https://x.example/p.png)', '<p><a https://x.example/p.png>a picture</a></p>'],
+    [
+      '[a][1] [1] [2]\n\n[1]: https://x.example "t"',
+      '<p><a https://x.example "t">a</a> <a https://x.example "t">1</a> [2]</p>',
+    ],
+    [
+      'see https://x.example/a_b?c=*d*, (www.y.example). <mailto:a@b.c> <https://z.example>',
+      '<p>see <a https://x.example/a_b?c=*d>https://x.example/a_b?c=*d</a>*, (<a https://www.y.example>www.y.example</a>). <a mailto:a@b.c>mailto:a@b.c</a> <a https://z.example>https://z.example</a></p>',
+    ],
+    ['**https://x.example**', '<p><strong><a https://x.example>https://x.example</a></strong></p>'],
+    ['&lt;b&gt; &#65; &nope; &', '<p><b> A &nope; &</p>'],
+    [
+      'a<br>b <b>c</b> <script>x</script> <p class="x">',
+      '<p>a<br>b <strong>c</strong> <script>x</script> <p class="x"></p>',
+    ],
+    ['a <!-- b --> c', '<p>a  c</p>'],
+    ['**not closed and `this', '<p>**not closed and `this</p>'],
+    ['\tcode\n\n    more', '<pre >code\n\nmore</pre>'],
+    ['a\r\nb\r\n\r\nc', '<p>a<br>b</p><p>c</p>'],
+  ])('%j is formatted', (text, expected) => {
+    expect(markup(text)).toBe(expected);
+  });
+
+  it.each([
+    'Some **bold** and *light* words, `code`, ~~gone~~, a [link](https://x.example "t") and an ![image](https://x.example).',
+    '- **one**: `a`\n- [two](https://x.example)\n  1. *three*\n  2. four',
+    '# Title\n\n> quoted **words**\n\n***\n\nEnd',
+    '```js\nconst a = 1;\n```\n\n~~~\nb\n~~~',
+    '| a | **b** |\n| - | :-: |\n| `c` | d |\n| e | f |\n\nEnd',
+    'A word &amp; <b>more</b>',
+  ])('%j shows none of its marks while it grows', (text) => {
+    for (let length = 1; length < text.length; length += 1) {
+      const shown = markup(text.slice(0, length), true).replaceAll(/<[^>]*>/g, '');
+      expect(shown, text.slice(0, length)).not.toMatch(/[*_`~#|[\](){}<>-]|&\w/);
+    }
+  });
+
+  const markdown = fc
+    .array(
+      fc.oneof(
+        fc.constantFrom(...'*_`~[]()!<>&#-+|:\\ \n\t1.ax"='),
+        fc.constantFrom(
+          '\n\n',
+          '\n- ',
+          '\n  - ',
+          '\n1. ',
+          '\n> ',
+          '\n```\n',
+          '\n---\n',
+          '**',
+          '|-|-|',
+          '[a]: b\n',
+          '](',
+          'https://',
+        ),
+        fc.constantFrom('word ', 'two words', '\n| a | b |\n|---|---|\n', '<!--', '-->', '<br>', '&amp;', '    '),
+      ),
+      { maxLength: 60 },
+    )
+    .map((pieces) => pieces.join(''));
+
+  it('says the same in the end, however it arrived', () => {
+    fc.assert(
+      fc.property(markdown, fc.array(fc.nat(200), { maxLength: 10 }), (text, cuts) => {
+        const blocks = new MarkdownBlocks();
+        for (const cut of cuts.toSorted((a, b) => a - b)) blocks.write(text.slice(0, cut), true);
+        blocks.write(text, false);
+        const whole = new MarkdownBlocks();
+        whole.write(text, false);
+        expect(blocks.root).toEqual(whole.root);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('a settled beginning of a paragraph reads the same without being parsed again', () => {
+    const options = { isGrowing: false, reference: () => undefined };
+    fc.assert(
+      fc.property(fc.array(markdown, { minLength: 5, maxLength: 20 }), (pieces) => {
+        const text = pieces.join(' ').replaceAll('\n\n', '\n');
+        const { settledLength, settledCount } = parseInlines(text.slice(0, Math.ceil(text.length * 0.7)), 0, options);
+        const { inlines } = parseInlines(text, 0, options);
+        const rest = parseInlines(text, settledLength, options).inlines;
+        const beginning = parseInlines(text.slice(0, Math.ceil(text.length * 0.7)), 0, options).inlines.slice(
+          0,
+          settledCount,
+        );
+        if (text.length < 3000) expect(inlineMarkup([...beginning, ...rest])).toBe(inlineMarkup(inlines));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it.each([
+    '- ',
+    '> ',
+    '*a_',
+    '[',
+    '![a](',
+    '`a``',
+    '**a ',
+    '<b>',
+    '| ',
+    '|-',
+    '[a]: b\n',
+    '\\',
+    '&',
+    '<!--',
+    '1. ',
+    '\t',
+    '](',
+    '~~a~',
+    'https://x.example/(',
+  ])('takes linear time for %j again and again', (piece) => {
+    const text = piece.repeat(30_000 / piece.length);
+    const begun = performance.now();
+    markup(text);
+    markup(`| a |\n|-|\n${text}`, true);
+    expect(performance.now() - begun).toBeLessThan(1000);
+  });
+});

@@ -1,0 +1,96 @@
+// A page with the chat, and an agent behind it that answers what a script wants; for scripts that measure the chat.
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { rolldown } from 'rolldown';
+
+const PAGE = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Chat</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">
+<link rel="stylesheet" href="/style.css"><style>html, body, #root { height: 100%; margin: 0; }</style>
+</head><body><div id="root"></div><script type="module" src="/entry.js"></script></body></html>`;
+
+const ENTRY = `import { createElement, createRef } from 'react';
+import { createRoot } from 'react-dom/client';
+import * as components from 'agent-bff-react';
+// A part of the site beside the chat, which must not disappear with it.
+const site = createElement('i', { key: 'site', id: 'site' });
+const root = createRoot(document.querySelector('#root'));
+Object.assign(globalThis, {
+  chat: createRef(),
+  show: (name, props) => root.render([site, createElement(components[name], { key: 'shown', ...props, ref: globalThis.chat })]),
+  hide: () => root.render([site]),
+});`;
+
+const CARD = {
+  name: 'Agent',
+  description: 'Answers',
+  version: '1',
+  capabilities: { streaming: true },
+  defaultInputModes: ['text/plain'],
+  defaultOutputModes: ['text/plain'],
+  skills: [],
+  supportedInterfaces: [{ url: 'http://localhost/a2a', protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+};
+
+/**
+ * Serves the page of a checkout. `answer(write, message)` writes the events of the answer, as A2A 1.0 has them;
+ * `respond(request, response)` answers every other request below /api and returns true, or returns false.
+ */
+export async function startChatPage(checkout, answer, respond = () => false) {
+  const files = await bundle(checkout);
+  const server = createServer(async (request, response) => {
+    const path = new URL(request.url, 'http://localhost').pathname;
+    if (path === '/api/a2a/config') return void json(response, { agentCard: CARD, brandCss: null, mediaOrigins: [] });
+    if (path === '/api/a2a') {
+      let body = '';
+      for await (const chunk of request) body += chunk;
+      const { id, params } = JSON.parse(body);
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const write = (result) => response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`);
+      await answer(write, params.message, response);
+      return void response.end();
+    }
+    if (await respond(request, response)) return;
+    const file = files.get(path);
+    const type = path.endsWith('.js') ? 'text/javascript' : path.endsWith('.css') ? 'text/css' : 'text/html';
+    response.writeHead(file === undefined ? 404 : 200, { 'content-type': `${type}; charset=utf-8` }).end(file);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { url: `http://127.0.0.1:${server.address().port}/`, close: () => server.close() };
+}
+
+export function json(response, value) {
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+}
+
+async function bundle(checkout) {
+  const bundled = await rolldown({
+    input: 'entry',
+    platform: 'browser',
+    checks: { moduleLevelDirective: false },
+    transform: { define: { 'process.env.NODE_ENV': '"production"' } },
+    plugins: [
+      {
+        name: 'entry',
+        resolveId: (id) => (id === 'entry' ? join(checkout, 'entry.mjs') : undefined),
+        load: (id) =>
+          id === join(checkout, 'entry.mjs')
+            ? ENTRY.replace('agent-bff-react', join(checkout, 'react/dist/index.js'))
+            : undefined,
+      },
+    ],
+  });
+  const { output } = await bundled.generate({
+    format: 'esm',
+    minify: true,
+    entryFileNames: 'entry.js',
+    chunkFileNames: '[name].js',
+  });
+  await bundled.close();
+  return new Map([
+    ['/', PAGE],
+    ['/style.css', readFileSync(join(checkout, 'react/dist/style.css'))],
+    ...output.filter(({ type }) => type === 'chunk').map(({ fileName, code }) => [`/${fileName}`, code]),
+  ]);
+}
