@@ -37,7 +37,7 @@ const AGENTS = [
 const LONG = 'word-400';
 const SLOW = 'word-60';
 
-/** What a visitor does, and what the chat shows then. */
+/** The actions of a visitor, and the expected state of the chat. */
 const SCENES = {
   words: async (visit) => {
     await visit.send('Some words');
@@ -318,7 +318,7 @@ if (isLatest) await installLatest();
 else await ensureInstalled(FOLDER);
 for (const part of ['package', 'react']) if ((await build(part, { onlyIfNeeded: true })) !== 0) process.exit(1);
 
-// Whoever ends this run ends the agent and the browser too.
+// Ending this run also ends the agent and the browser.
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 const node = await nodeOf(NODE);
 const files = await pageFiles();

@@ -41,7 +41,7 @@ export interface ChatOptions {
    *
    * @example
    * ```tsx
-   * <A2AChat onSignIn={() => openPopup('/connect/calendar')} />
+   * <A2AChat onSignIn={() => window.open('/connect/calendar')} />
    * ```
    */
   readonly onSignIn?: ((message: AgentMessage | undefined) => unknown) | undefined;

@@ -270,7 +270,7 @@ export const HABITS: readonly Habit[] = [
   },
   // Following
   {
-    title: 'a working task in place of a stream, which has to be asked for',
+    title: 'a working task instead of a stream, which has to be asked for',
     methods: {
       'message/stream': [new Reply({ result: task('working') })],
       'tasks/get': [new Reply({ result: task('working') }), new Reply({ result: task('completed', stored) })],

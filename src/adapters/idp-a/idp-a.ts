@@ -28,7 +28,7 @@ export type IdpASettings = IdpABlocks['idpA'] &
   IdpABlocks['idpAServiceUser'] &
   Pick<ExchangeBlock['onBehalfOf'], 'subjectTokenType'>;
 
-/** An application at `idp_a`; empty values are not set. An exchange uses `audience` and `scope` if a request names none. */
+/** An application at `idp_a`. An empty value means that the field is not set. An exchange uses `audience` and `scope` if a request names none. */
 export interface IdpAOptions extends ConnectionOptions {
   readonly settings: IdpASettings;
   /** Signs in as the service user, or as the application itself. */

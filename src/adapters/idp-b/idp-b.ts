@@ -33,7 +33,7 @@ import {
   tenantAddress,
 } from './descriptor.js';
 
-/** An application at `idp_b`; empty values are not set. An exchange uses `scope` if a request names neither scope nor audience. */
+/** An application at `idp_b`. An empty value means that the field is not set. An exchange uses `scope` if a request names neither scope nor audience. */
 export interface IdpBOptions extends ConnectionOptions {
   readonly settings: IdpBSettings;
   /** The certificate, which takes precedence over the secret; `undefined` if neither path is set. */

@@ -53,7 +53,7 @@ const RPC_CODE: Partial<Readonly<Record<ErrorCode, number>>> = {
   method_denied: -32601,
 };
 
-/** The request of an error response, and the telemetry that reports it. */
+/** The request that failed, and the telemetry that reports the error. */
 export interface ErrorContext {
   readonly requestId: string;
   readonly route: string;

@@ -93,7 +93,7 @@ export class SiteProbe {
     const reason = detail.startsWith(summary) ? detail.slice(summary.length).trim() : detail;
     const why = reason === '' || reason === happened ? '' : ` (${withMeaning(reason) ?? excerpt(reason)})`;
     const place = placeOf(block, fields, usual, this.#credential);
-    const lasting = `If this lasts, ask the operator of the server of ${named(place)}.`;
+    const lasting = `If this lasts, ask the operator of the server in ${named(place)}.`;
     return failed(check, happened + why, place, networkFix(reason, place) ?? hint ?? lasting);
   }
 

@@ -122,7 +122,7 @@ function storeOver(storage: TextStorage, parts: Omit<KeyvCacheStoreDependencies,
   return new KeyvCacheStore({ keyv, getMany: (keys) => keyv.getMany(keys), ...parts });
 }
 
-/** Processes that share tokens must derive the same digest from a proof; without a shared key, other processes do not read the digests. */
+/** Derived from a shared key if there is one: processes that share tokens must compute the same digest of a proof. */
 function proofKey({ cacheKeys: [first] }: ResolvedConfig): Uint8Array {
   if (first === undefined) return PROCESS_KEY;
   return createHmac('sha256', first.key).update('agent-bff proof').digest();

@@ -50,7 +50,7 @@ class Entry {
   #retryAt = 0;
   /** Time at which its back-off was last cleared. */
   #liftedAt = -Infinity;
-  /** Before this, a rejected token stays: the last renewal did not help, so renewing on every request would only load the provider. */
+  /** Until then a rejected token is not dropped: the last renewal did not help, and one per request would overload the provider. */
   #rejectableAt = 0;
 
   constructor(block: string) {
