@@ -16,9 +16,9 @@ const chat = await pieces('A2AChat, A2AChatFloating');
 const surface = await pieces('ServiceSurface');
 const sizes = {
   'first paint': chat.size('entry'),
-  'first answer': chat.size('entry', 'agent', 'answer-parts'),
+  'first answer': chat.size('entry', 'agent', 'message-list'),
   history: chat.size('entry', 'history') - chat.size('entry'),
-  highlighting: chat.size('entry', 'highlight', 'answer-parts') - chat.size('entry', 'answer-parts'),
+  highlighting: chat.size('entry', 'highlight', 'message-list') - chat.size('entry', 'message-list'),
   widgets: surface.size('entry', 'surface-view'),
   stylesheet: gzipSync(readFileSync(new URL('style.css', DIST))).length,
 };

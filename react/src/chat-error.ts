@@ -14,14 +14,6 @@
 export type ChatErrorCode =
   'refused' | 'unreachable' | 'unreadable' | 'connection_lost' | 'still_working' | 'file_too_large' | 'file_unreadable';
 
-/** Facts about a failure, beside its words. */
-interface ChatErrorDetails {
-  readonly cause?: unknown;
-  readonly status?: number | undefined;
-  readonly reason?: string | undefined;
-  readonly retryAfterMs?: number | undefined;
-}
-
 /**
  * The reason why a message was not sent, or a response could not be read.
  *
@@ -45,7 +37,16 @@ export class ChatError extends Error {
   readonly retryAfterMs: number | undefined;
 
   /** Created by the package. The message is for visitors; `cause` has what operators need. */
-  constructor(code: ChatErrorCode, message: string, details: ChatErrorDetails = {}) {
+  constructor(
+    code: ChatErrorCode,
+    message: string,
+    details: {
+      readonly cause?: unknown;
+      readonly status?: number | undefined;
+      readonly reason?: string | undefined;
+      readonly retryAfterMs?: number | undefined;
+    } = {},
+  ) {
     super(message, { cause: details.cause });
     this.code = code;
     this.status = details.status;

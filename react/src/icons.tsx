@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 
-function icon(shape: ReactNode) {
+/** An icon of one shape. Icons that are shown later are declared where they are, so that the first paint does not load them. */
+export function icon(shape: ReactNode) {
   return function Icon() {
     return (
       <svg
@@ -23,12 +24,6 @@ function icon(shape: ReactNode) {
 export const AgentIcon = icon(
   <path d="M12 3.5c.7 4.6 3.9 7.8 8.5 8.5-4.6.7-7.8 3.9-8.5 8.5-.7-4.6-3.9-7.8-8.5-8.5 4.6-.7 7.8-3.9 8.5-8.5Z" />,
 );
-export const PersonIcon = icon(
-  <>
-    <circle cx="12" cy="8.5" r="3.5" />
-    <path d="M5 19.5c1-3.3 3.6-5 7-5s6 1.7 7 5" />
-  </>,
-);
 export const FileIcon = icon(
   <path d="M13.5 3.5H7a1.5 1.5 0 0 0-1.5 1.5v14A1.5 1.5 0 0 0 7 20.5h10a1.5 1.5 0 0 0 1.5-1.5V8.5Zm0 0v5h5" />,
 );
@@ -45,9 +40,6 @@ export const HistoryIcon = icon(
   </>,
 );
 export const CloseIcon = icon(<path d="m6.5 6.5 11 11m0-11-11 11" />);
-export const TrashIcon = icon(
-  <path d="M5 7.5h14m-9-3h4m-7.5 3 .8 11a1.5 1.5 0 0 0 1.5 1.4h4.4a1.5 1.5 0 0 0 1.5-1.4l.8-11" />,
-);
 export const ChatIcon = icon(
   <path d="M5 5h14a1.5 1.5 0 0 1 1.5 1.5v9A1.5 1.5 0 0 1 19 17h-6l-4.5 3.5V17H5a1.5 1.5 0 0 1-1.5-1.5v-9A1.5 1.5 0 0 1 5 5Z" />,
 );

@@ -1,11 +1,15 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
 
 import { type ChatError, toChatError } from '../chat-error.js';
-import { TrashIcon } from '../icons.js';
+import { icon } from '../icons.js';
 import { fill, useLabels, wordsOf } from '../labels.js';
 import { useLatest } from '../use-latest.js';
 import type { ChatMessage } from './chat-state.js';
 import { type ConversationEntry, ConversationRecords } from './conversation-records.js';
+
+const TrashIcon = icon(
+  <path d="M5 7.5h14m-9-3h4m-7.5 3 .8 11a1.5 1.5 0 0 0 1.5 1.4h4.4a1.5 1.5 0 0 0 1.5-1.4l.8-11" />,
+);
 
 interface HistoryProps {
   readonly id: string;

@@ -1,0 +1,151 @@
+import { memo, type ReactElement, type ReactNode } from 'react';
+
+import type { A2AChatProps, ChatUser } from '../chat-props.js';
+import { AgentIcon, FileIcon, icon } from '../icons.js';
+import { type ChatLabels, useLabels } from '../labels.js';
+import { AnswerParts } from './answer-parts.js';
+import { Boundary } from './boundary.js';
+import type { AgentMessage, ChatMessage, UserMessage } from './chat-state.js';
+import { partsOf, type StoredMessage } from './message-parts.js';
+import { PlainMessage, PlainText } from './transcript.js';
+
+const PersonIcon = icon(
+  <>
+    <circle cx="12" cy="8.5" r="3.5" />
+    <path d="M5 19.5c1-3.3 3.6-5 7-5s6 1.7 7 5" />
+  </>,
+);
+
+interface MessageListProps {
+  readonly messages: readonly ChatMessage[];
+  readonly isBusy: boolean;
+  readonly mediaOrigins: readonly string[];
+  readonly user: ChatUser | undefined;
+  readonly renderMessage: A2AChatProps['renderMessage'];
+}
+
+/** The messages of a conversation. Loaded apart, since a page shows its chat before there is any. */
+export default function MessageList({ messages, isBusy, mediaOrigins, user, renderMessage }: MessageListProps) {
+  const last = messages.at(-1);
+  const show = (message: ChatMessage): ReactElement =>
+    message.role === 'user' ? (
+      <Question message={message} user={user} />
+    ) : (
+      <AnswerBubble message={message} isGrowing={isBusy && message === last} mediaOrigins={mediaOrigins} />
+    );
+  return (
+    <>
+      {messages.map((message) => (
+        <Boundary key={message.id} fallback={<PlainMessage message={message} />}>
+          {renderMessage === undefined ? (
+            show(message)
+          ) : (
+            <Rendered {...{ message, shown: show(message), renderMessage }} />
+          )}
+        </Boundary>
+      ))}
+      {isBusy && last?.role === 'user' && <Thinking />}
+    </>
+  );
+}
+
+interface RenderedProps {
+  readonly message: ChatMessage;
+  readonly shown: ReactElement;
+  readonly renderMessage: NonNullable<A2AChatProps['renderMessage']>;
+}
+
+/** A component, so that an error of the site's function stays in its message. */
+function Rendered({ message, shown, renderMessage }: RenderedProps): ReactNode {
+  return renderMessage(message, shown);
+}
+
+const Question = memo(function Question({
+  message,
+  user,
+}: {
+  readonly message: UserMessage;
+  readonly user: ChatUser | undefined;
+}) {
+  const { text, fileName } = message;
+  const { you } = useLabels();
+  return (
+    <div className="a2a-message a2a-message-user">
+      <div className="a2a-bubble">
+        <span className="a2a-hidden">{user?.name || you}: </span>
+        {text !== '' && <p dir="auto">{text}</p>}
+        {fileName !== undefined && (
+          <p className="a2a-file">
+            <FileIcon />
+            <span>{fileName}</span>
+          </p>
+        )}
+      </div>
+      {user?.picture ? (
+        <img className="a2a-avatar" src={user.picture} alt="" />
+      ) : (
+        <span className="a2a-avatar">
+          <PersonIcon />
+        </span>
+      )}
+    </div>
+  );
+});
+
+interface AnswerBubbleProps {
+  readonly message: StoredMessage<AgentMessage>;
+  readonly isGrowing: boolean;
+  readonly mediaOrigins: readonly string[];
+}
+
+const AnswerBubble = memo(function AnswerBubble({ message, isGrowing, mediaOrigins }: AnswerBubbleProps) {
+  const { state } = message;
+  const labels = useLabels();
+  const parts = partsOf(message);
+  if (isGrowing && parts.length === 0) return <Thinking />;
+  const note = noteOf(message, labels);
+  return (
+    <div className="a2a-message a2a-message-agent" data-state={isGrowing ? 'growing' : state}>
+      <span className="a2a-avatar">
+        <AgentIcon />
+      </span>
+      <div className="a2a-bubble" aria-busy={isGrowing}>
+        <span className="a2a-hidden">{labels.agent}: </span>
+        <Boundary fallback={<PlainText text={message.text} />}>
+          <AnswerParts parts={parts} isGrowing={isGrowing} mediaOrigins={mediaOrigins} />
+        </Boundary>
+        {!isGrowing && note !== '' && <p className="a2a-note">{note}</p>}
+      </div>
+    </div>
+  );
+});
+
+function noteOf({ state, text }: AgentMessage, labels: ChatLabels): string {
+  const { stopped, failed, incomplete, inputRequired, authRequired, empty } = labels;
+  const complete = text === '' ? empty : '';
+  return {
+    stopped,
+    failed,
+    working: incomplete,
+    complete,
+    'input-required': inputRequired,
+    'auth-required': authRequired,
+  }[state];
+}
+
+function Thinking() {
+  const { thinking } = useLabels();
+  return (
+    <div className="a2a-message a2a-message-agent" data-state="thinking">
+      <span className="a2a-avatar">
+        <AgentIcon />
+      </span>
+      <div className="a2a-bubble a2a-thinking">
+        <span className="a2a-hidden">{thinking}</span>
+        <i />
+        <i />
+        <i />
+      </div>
+    </div>
+  );
+}
