@@ -45,7 +45,9 @@ function blockMarkup(blocks: MarkdownBlocks, block: Block): string {
     }
     case 'nothing':
       return '';
-    default:
+    case 'document':
+    case 'paragraph':
+    case 'row':
       return `<p>${leaf(text)}</p>`;
   }
 }
@@ -138,7 +140,7 @@ describe('Markdown of an agent', () => {
   const markdown = fc
     .array(
       fc.oneof(
-        fc.constantFrom(...'*_`~[]()!<>&#-+|:\\ \n\t1.ax"='),
+        fc.constantFrom(...'*_`~[]()!<>&#-+|:\\ \n\t1.ax"='.split('')),
         fc.constantFrom(
           '\n\n',
           '\n- ',

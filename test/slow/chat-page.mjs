@@ -37,11 +37,11 @@ const CARD = {
  * Serves the page of a checkout. `answer(write, message)` writes the events of the answer, as A2A 1.0 has them;
  * `respond(request, response)` answers every other request below /api and returns true, or returns false.
  */
-export async function startChatPage(checkout, answer, respond = () => false) {
+export async function startChatPage(checkout, answer, respond = () => Promise.resolve(false)) {
   const files = await bundle(checkout);
   const server = createServer(async (request, response) => {
     const path = new URL(request.url, 'http://localhost').pathname;
-    if (path === '/api/a2a/config') return void json(response, { agentCard: CARD, brandCss: null, mediaOrigins: [] });
+    if (path === '/api/a2a/config') return json(response, { agentCard: CARD, brandCss: null, mediaOrigins: [] });
     if (path === '/api/a2a') {
       let body = '';
       for await (const chunk of request) body += chunk;

@@ -62,7 +62,7 @@ const used = {};
 for (const browser of values.browsers.split(',')) {
   const visit = browser === 'webkit' ? await openInWebKit(page.url) : await openInChromium(page.url);
   if (visit === undefined) {
-    console.log('WebKitGTK is not installed: apt-get install webkit2gtk-driver xvfb');
+    process.stdout.write('WebKitGTK is not installed: apt-get install webkit2gtk-driver xvfb\n');
     continue;
   }
   try {

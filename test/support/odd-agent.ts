@@ -207,7 +207,7 @@ export const HABITS: readonly Habit[] = [
       { ...status('working', message('{"role":"tool"}', 'm0')), taskId: 't2' },
       ...ANSWER.slice(1),
     ),
-    reads: HELLO,
+    reads: 'Thoughts Hello there.',
   },
   {
     title: 'a first piece that is appended, and the whole at the end',
@@ -300,12 +300,12 @@ export const HABITS: readonly Habit[] = [
   {
     title: 'a failure with its reason',
     methods: stream(task('working'), status('failed', message('No seats left.'))),
-    reads: 'No seats left.',
+    reads: 'No seats left. The agent could not finish this.',
   },
   {
     title: 'a refusal with its reason',
     methods: stream(task('submitted'), status('rejected', message('Not my field.'))),
-    reads: 'Not my field.',
+    reads: 'Not my field. The agent could not finish this.',
   },
   {
     title: 'an end by the agent, in the other spelling',
@@ -327,8 +327,7 @@ export const HABITS: readonly Habit[] = [
         ],
       ],
     },
-    reads: 'Hello This answer is not complete.',
-    shows: '[role=alert]:has-text("could not finish")',
+    reads: 'Hello The agent could not finish this.',
   },
   // Parts
   {
@@ -344,7 +343,7 @@ export const HABITS: readonly Habit[] = [
   {
     title: 'data beside the words',
     methods: stream(task('working'), parts(text('Total:'), { kind: 'data', data: { sum: 42 } }), status('completed')),
-    reads: 'Total:',
+    reads: 'Total: sum 42',
     shows: '.a2a-message-agent :has-text("42")',
   },
 ];

@@ -43,7 +43,10 @@ function AnswerPart({ part, isGrowing, mediaOrigins }: AnswerPartProps): ReactNo
       return <Data part={part} />;
     case 'thought':
       return <Thought part={part} isGrowing={isGrowing} />;
-    default:
+    case 'text':
+    case 'status':
+    case 'question':
+    case 'error':
       return <Words part={part} isGrowing={isGrowing} />;
   }
 }

@@ -188,8 +188,9 @@ export class MarkdownBlocks {
       return rest[1] === ' ' ? 2 : 1;
     }
     if (first === '#') {
-      const [mark, { length: level = 0 } = ''] = HEADING.exec(rest) ?? [];
-      if (mark === undefined) return undefined;
+      const [mark, signs] = HEADING.exec(rest) ?? [];
+      if (mark === undefined || signs === undefined) return undefined;
+      const level = signs.length;
       this.#close(depth);
       this.#add('heading', { level, text: headingText(rest.slice(level)) });
       this.#pop();

@@ -119,7 +119,10 @@ export class MarkdownView {
         if (block.number === 0 || block.number > 1) list.setAttribute('start', String(block.number));
         return this.#container(list, block);
       }
-      default: {
+      case 'document':
+      case 'nothing':
+      case 'paragraph':
+      case 'row': {
         const paragraph = elementAt(parent, index, 'p');
         paragraph.hidden = kind === 'nothing';
         this.#leaf(paragraph, paragraph.hidden ? '' : asTask(text), isGrowing);

@@ -184,8 +184,9 @@ function isFlat(value: unknown): value is Record<string, unknown> {
   return Object.values(value).every((field) => typeof field !== 'object' || field === null);
 }
 
+/** The text of a value that is neither object nor list. */
 function cell(value: unknown): string {
-  const text = value === undefined || value === null ? '' : String(value);
+  const text = typeof value === 'string' ? value : JSON.stringify(value ?? '').replace(/^""$/, '');
   return text.length > MAX_CELL ? `${text.slice(0, MAX_CELL)}…` : text;
 }
 

@@ -133,7 +133,7 @@ export class SiteHandlers {
 }
 
 /** Completes the option `cache`, as read by `readOptions`; `undefined` if renders are not cached. */
-export function renderCacheSettings({ enabled, ...given }: RenderCacheOptions = {}): RenderCacheSettings | undefined {
+function renderCacheSettings({ enabled, ...given }: RenderCacheOptions = {}): RenderCacheSettings | undefined {
   return enabled === true ? ({ ...RENDER_CACHE, ...given } as RenderCacheSettings) : undefined;
 }
 

@@ -20,10 +20,9 @@ describe.skipIf(chromium === undefined)('an agent with odd habits, in Chromium',
     await browser.start({ wordMs: 1, slowStepMs: 1 });
     agent = await startOddAgent();
     site = await openListener(0, '127.0.0.1');
-    const allowedOrigins = [browser.demo.url];
     const handlers = HABITS.map((_habit, index) => {
       const a2aUrl = `${agent.url}/${String(index)}`;
-      const toolkit = createToolkit({ a2aUrl, serviceApiKey: 'key', allowedOrigins, telemetry: 'silent' });
+      const toolkit = createToolkit({ a2aUrl, serviceApiKey: 'key', telemetry: 'silent' });
       toolkits.push(toolkit);
       return createNodeHandler({ toolkit });
     });
@@ -41,18 +40,15 @@ describe.skipIf(chromium === undefined)('an agent with odd habits, in Chromium',
   });
 
   it(`is understood in each of ${String(HABITS.length)}`, async () => {
-    const visit = await browser.visit({
-      prepare: (page) =>
-        page.route('**/habit/**', (route) => {
-          const path = new URL(route.request().url()).pathname.replace('/habit', '');
-          return route.continue({ url: `http://127.0.0.1:${String(site.port)}${path}` });
-        }),
-    });
+    const visit = await browser.visit();
+    // The page of every test is answered before it reaches a server, on whatever address.
+    await visit.page.goto(`http://127.0.0.1:${String(site.port)}/page/`);
+    await visit.isReady();
     visit.page.setDefaultTimeout(8_000);
     const read: Record<string, string> = {};
     for (const [index, habit] of HABITS.entries()) {
       await visit.page.evaluate(() => (globalThis as unknown as { hide(): void }).hide());
-      const a2aEndpoint = `/habit/${String(index)}/api/a2a`;
+      const a2aEndpoint = `/${String(index)}/api/a2a`;
       await visit.show('A2AChat', { a2aEndpoint, configEndpoint: `${a2aEndpoint}/config` });
       read[habit.title] = await told(habit).catch(
         (error: unknown) => `nothing: ${String(error).split('\n', 1)[0] ?? ''}`,
