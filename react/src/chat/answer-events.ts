@@ -61,7 +61,7 @@ export function endsTurn(event: WireEvent): boolean {
   return event.kind === 'status' && event.isFinal === true;
 }
 
-/** A snapshot, which knows also what was said while nobody listened. */
+/** A snapshot, which includes everything sent while no connection was open. */
 function takeTask(answer: Answer, task: WireTask, isFirst: boolean): Answer {
   const state = ANSWER_STATES[task.state];
   const isReply = answer.isTaskNamed && task.taskId === answer.taskId;
@@ -98,7 +98,7 @@ export function isNewQuestion({ opening, seen }: Answer): boolean {
   );
 }
 
-/** What the next turn of the same task is not to show again. */
+/** Content that the next turn of the same task must not repeat. */
 export function seenAfter({ seen, artifacts, said, words }: Answer): SeenBefore {
   return {
     artifacts: {
@@ -127,7 +127,7 @@ export function partsOfAnswer({ state, said, artifacts, words }: Answer): readon
 
 const IS_DATA = /^\s*[[{]/;
 
-/** A message that is data in the form of text is of use to nobody but its framework. */
+/** A message that is data in the form of text is useful to its framework only. */
 function asProgress(part: MessagePart): MessagePart {
   if (part.type !== 'text') return part;
   return { ...part, type: IS_DATA.test(part.text) ? 'thought' : 'status' };

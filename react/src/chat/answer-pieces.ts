@@ -57,7 +57,7 @@ function areSetApart(run: readonly TextPart[]): boolean {
   );
 }
 
-/** What is new of a piece in a snapshot, beside what an earlier turn has shown of it. */
+/** The part of a piece in a snapshot that earlier turns have not shown. */
 export function withoutPrefix(parts: readonly MessagePart[], seen: string | undefined): readonly MessagePart[] {
   if (seen === undefined || seen === '') return parts;
   const content = contentOf(parts);

@@ -13,7 +13,7 @@ export interface AnswerWords extends AnswerPiece {
   readonly isWritten?: boolean;
 }
 
-/** What earlier turns of the same task have shown. */
+/** Content shown by earlier turns of the same task. */
 export interface SeenBefore {
   /** Text by artifact id. */
   readonly artifacts: Readonly<Record<string, string>>;
@@ -21,7 +21,7 @@ export interface SeenBefore {
   readonly messages: readonly string[];
 }
 
-/** What the agent has said to one message so far. JSON, so that a page can store it. */
+/** The agent's answer to one message so far. JSON, so that a page can store it. */
 export interface Answer {
   /** Id of the message that is answered. */
   readonly messageId: string;

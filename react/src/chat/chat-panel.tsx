@@ -19,7 +19,7 @@ const History = lazy(() => import('./history.js'));
 
 interface ChatPanelProps extends A2AChatProps {
   readonly chat: A2AChatController;
-  /** Where the visitor writes: for what opens the panel and puts the focus there. */
+  /** The text field, for code that opens the panel and moves the focus. */
   readonly input?: RefObject<HTMLTextAreaElement | null>;
   /** Makes the panel one that can be closed. */
   readonly onClose?: () => void;

@@ -7,19 +7,19 @@ import { isTooLarge } from './file-part.js';
 import type { Conversation, OpenTask, OutgoingMessage, Reading, Turn, TurnHost, UnfinishedAnswer } from './turn.js';
 import { uniqueId } from './unique-id.js';
 
-/** What a chat needs of its page. */
+/** The page's part of a chat. */
 export interface ChatSite {
   readonly a2aEndpoint: string;
   readonly configEndpoint: string;
   readonly fetch: typeof fetch;
-  /** How long a task may work on after its stream has ended. */
+  /** The time a task is polled after its stream has ended, in milliseconds. */
   readonly taskTimeoutMs: () => number;
   readonly onError: (error: ChatError) => void;
   /** The site's sign-in; undefined where it has none for the chat. */
   readonly onSignIn: () => ((message: AgentMessage | undefined) => unknown) | undefined;
 }
 
-/** What the config route tells a chat before its first message. */
+/** The response of the config route, read before the first message. */
 interface ChatConfiguration {
   /** Null for an agent that shows no card. */
   readonly agentCard: unknown;
@@ -177,7 +177,7 @@ export class ChatSession {
     else if (this.#unfinished !== undefined && this.#state.error === undefined) void this.#resume(this.#unfinished);
   };
 
-  /** Sends a message; "Retry" sends the very same, so that an agent can tell that it has had it already. */
+  /** Sends a message; "Retry" sends it under the same id, so that an agent recognizes a repetition. */
   async #deliver(message: OutgoingMessage): Promise<void> {
     const answerId = `answer-to-${message.id}`;
     await this.#read(

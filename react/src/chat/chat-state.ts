@@ -1,7 +1,7 @@
 import type { ChatError } from '../chat-error.js';
 
 /**
- * What the visitor said.
+ * A visitor's message.
  *
  * @public
  */
@@ -17,7 +17,7 @@ export interface UserMessage {
 }
 
 /**
- * What the agent said to one message.
+ * The agent's answer to one message.
  *
  * @public
  */
@@ -36,7 +36,7 @@ export interface AgentMessage {
 }
 
 /**
- * Where the agent's message stands.
+ * The state of the agent's message.
  *
  * @public
  */
@@ -50,7 +50,7 @@ export type AgentMessageState = 'working' | 'complete' | 'input-required' | 'aut
 export type ChatMessage = UserMessage | AgentMessage;
 
 /**
- * What the chat is busy with.
+ * The current activity of the chat.
  *
  * @public
  */
@@ -64,7 +64,7 @@ export type ChatPhase = 'idle' | 'waiting' | 'streaming' | 'reconnecting' | 'sto
 export interface ChatState {
   /** The conversation, oldest message first. */
   readonly messages: readonly ChatMessage[];
-  /** What the chat is busy with. A message is sent only when it is `idle`. */
+  /** The current activity. A message is sent only while it is `idle`. */
   readonly phase: ChatPhase;
   /** Why the last attempt failed; undefined when nothing did. */
   readonly error: ChatError | undefined;

@@ -15,7 +15,7 @@ interface ComposerProps {
   readonly onStop: () => void;
 }
 
-/** Where the visitor writes, attaches a file, sends and stops. */
+/** The form in which the visitor writes, attaches a file, sends and stops. */
 export function Composer({ phase, isAsked, takesFiles, input, onSend, onStop }: ComposerProps) {
   const [text, setText] = useState('');
   const [file, setFile] = useState<File>();

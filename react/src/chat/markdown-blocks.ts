@@ -3,7 +3,7 @@ import { normalized, type Reference, unescaped } from './markdown-inlines.js';
 export type BlockKind =
   'document' | 'quote' | 'list' | 'item' | 'paragraph' | 'heading' | 'code' | 'rule' | 'table' | 'row';
 
-/** A block of Markdown. What is inside of `text` is parsed by whoever shows it. */
+/** A block of Markdown. The view parses the inlines of `text`. */
 export interface Block {
   kind: BlockKind;
   children: Block[];
@@ -11,7 +11,7 @@ export interface Block {
   text: string;
   /** Of a heading, 1 to 6. */
   level: number;
-  /** What an item of the same list has: `-`, `*`, `+`, `.` or `)`; or the fence of a block of code. */
+  /** The marker shared by items of one list (`-`, `*`, `+`, `.` or `)`), or the fence of a code block. */
   marker: string;
   /** The first number of an ordered list; the indent of an item's or a fenced block's content. */
   number: number;

@@ -81,7 +81,7 @@ type Opening = Omit<InlineElement, 'children'>;
 
 interface Token {
   text: string;
-  /** Where the text begins in the source; -1 when it differs from the source. */
+  /** Offset of the text in the source; -1 if it differs from the source. */
   readonly start: number;
   readonly element: InlineElement | undefined;
   /** Elements that end before the text, and those that begin after it, outermost first. */
@@ -104,7 +104,7 @@ interface Delimiter {
 interface Bracket {
   readonly token: Token;
   readonly isImage: boolean;
-  /** Where its text begins. */
+  /** Offset of its text. */
   readonly end: number;
   /** The number of delimiters before it. */
   readonly delimiters: number;

@@ -25,7 +25,7 @@ export class MarkdownView {
   readonly #element: Element;
   readonly #copyLabel: string;
   #blocks = new MarkdownBlocks();
-  /** What is shown, by element: the leaves, and the number of settled children of each container. */
+  /** The rendered state by element: leaves, and the number of settled children of each container. */
   #leaves = new WeakMap<Node, Leaf>();
   #settled = new WeakMap<Element, number>();
   /** True while nothing counts as settled. */

@@ -1,6 +1,6 @@
 import type { A2AChatProps } from '../chat-props.js';
 
-/** What the outermost element of a component carries: every rule of the stylesheet is for what is inside of one. */
+/** Attributes of a component's outermost element; every rule of the stylesheet applies inside one. */
 export function rootAttributes(
   { className = '', colorScheme, dir }: Pick<A2AChatProps, 'className' | 'colorScheme' | 'dir'>,
   brandCss: string | undefined,

@@ -51,7 +51,7 @@ export function Transcript({ chat, user, renderMessage, welcome }: TranscriptPro
   );
 }
 
-/** What is left of a chat that could not be shown. */
+/** A plain version of a chat that failed to render. */
 export function PlainTranscript({ messages }: { readonly messages: readonly ChatMessage[] }) {
   return (
     <section className="agent-bff">
@@ -68,7 +68,7 @@ export function PlainTranscript({ messages }: { readonly messages: readonly Chat
   );
 }
 
-/** What is left of a message that could not be shown. */
+/** A plain version of a message that failed to render. */
 export function PlainMessage({ message: { role, text } }: { readonly message: ChatMessage }) {
   return (
     <div className={`a2a-message a2a-message-${role}`}>

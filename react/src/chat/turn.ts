@@ -25,7 +25,7 @@ export interface UnfinishedAnswer {
   readonly answer: Answer;
 }
 
-/** What a conversation needs to go on. JSON. */
+/** A conversation as JSON, complete enough to continue it. */
 export interface Conversation {
   readonly contextId: string;
   readonly messages: readonly StoredMessage[];
@@ -62,5 +62,5 @@ export interface TurnHost {
   report(error: ChatError): void;
 }
 
-/** How an answer is read: how long at most, by whom, until when. */
+/** The limits and the reader of one answer. */
 export type Reading = readonly [taskTimeoutMs: number, listener: AnswerListener, signal: AbortSignal];

@@ -32,7 +32,7 @@ export interface WireTask {
   readonly history: readonly WireMessage[];
 }
 
-/** What an agent sends in answer to a message, in any version of the protocol. */
+/** Events of an agent's answer, from any version of the protocol. */
 export type WireEvent =
   | { readonly kind: 'message'; readonly message: WireMessage }
   | WireTask
