@@ -37,5 +37,5 @@ function wordsIn(error: unknown): unknown {
 function messageOf(status: number, reason = ''): string {
   if (SESSION_ERRORS.has(reason) || (reason === '' && status === 401)) return MESSAGES.signedOut;
   if (status === 429 || reason === 'rate_limited' || reason === 'server_busy') return MESSAGES.busy;
-  return status >= 500 || reason === 'service_auth_failed' ? MESSAGES.unreachable : MESSAGES.refused;
+  return status >= 500 || reason.startsWith('service_') ? MESSAGES.unreachable : MESSAGES.refused;
 }

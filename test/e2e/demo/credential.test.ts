@@ -2,6 +2,8 @@ import { afterEach, expect, it } from 'vitest';
 
 import { describeDemo } from '../../support/demo-browser.js';
 
+const FOR_VISITORS = 'The site cannot be reached at the moment. Please try again later.';
+
 describeDemo('a site whose credential is refused', { wordMs: 5 }, (demo) => {
   afterEach(async () => {
     // The switch belongs to the site, not to the page: a failed test must not break the ones after it.
@@ -12,11 +14,12 @@ describeDemo('a site whose credential is refused', { wordMs: 5 }, (demo) => {
     });
   });
 
-  it('tells the visitor of the chat which configuration block to check, and works again after the repair', async () => {
+  it('shows words for visitors in the chat, no configuration, and works again after the repair', async () => {
     const visit = await demo.visit();
     await visit.setCredentialBroken(true);
     await visit.send('Hello');
-    await visit.alert.filter({ hasText: 'serviceAccount' }).waitFor();
+    await visit.alert.filter({ hasText: FOR_VISITORS }).waitFor();
+    expect(await visit.page.locator('body').innerText()).not.toContain('serviceAccount');
     expect(await visit.page.locator('.a2a-message-agent').count()).toBe(0);
 
     await visit.setCredentialBroken(false);
@@ -27,11 +30,11 @@ describeDemo('a site whose credential is refused', { wordMs: 5 }, (demo) => {
     expect(await visit.ask('Hello again')).toContain('“Hello again”');
   });
 
-  it('says so at its widgets too', async () => {
+  it('shows the same words at its widgets', async () => {
     const visit = await demo.visit();
     await visit.setCredentialBroken(true);
     await visit.poll.getByRole('button', { name: /Salad/ }).click();
-    await visit.poll.getByRole('alert').filter({ hasText: 'serviceAccount' }).waitFor();
+    await visit.poll.getByRole('alert').filter({ hasText: FOR_VISITORS }).waitFor();
 
     await visit.setCredentialBroken(false);
     await visit.poll.getByRole('button', { name: 'Try again' }).click();
