@@ -102,7 +102,7 @@ async function visit(url, name) {
   if (values.shots !== undefined)
     await tab.screenshot({ path: join(values.shots, `${name.replaceAll(/\W+/g, '-')}.png`) });
   await tab.getByRole('button', { name: 'Stop' }).click();
-  await tab.getByText('Stopped on request.').waitFor();
+  await tab.getByText('Stopped.').waitFor();
   await tab.close();
   assert.deepEqual(
     problems.filter((problem) => !problem.endsWith('/favicon.ico')),
