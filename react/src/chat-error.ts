@@ -2,8 +2,7 @@
  * The kind of failure:
  *
  * - `refused`: the site or the agent rejected the request; see `reason` and `cause`.
- * - `unreachable`: the response is not from an agent-bff route or an agent, but for example a page of the site; see
- *   `cause`.
+ * - `unreachable`: the response came from something else, such as a page of the site; see `cause`.
  * - `unreadable`: the agent responded, but not in A2A; see `cause`.
  * - `connection_lost`: there was no response, or the connection broke and could not be resumed.
  * - `still_working`: the agent has not finished within `taskTimeoutMs`.

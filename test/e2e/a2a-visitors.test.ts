@@ -21,7 +21,7 @@ const rpc = (version: '0.3' | '1.0', method: string, params: (taskId: string) =>
   return (taskId) => [version, 'POST', '', { jsonrpc: '2.0', id: 'by-bob', method, params: params(taskId) }];
 };
 
-/** What one visitor could do to another, in the order in which it works where it is allowed. */
+/** Calls with the ids of another visitor. Each succeeds without protection, in this order. */
 const CALLS: Readonly<Record<string, Call>> = {
   ListTasks: rpc('1.0', 'ListTasks', () => ({})),
   GetExtendedAgentCard: rpc('1.0', 'GetExtendedAgentCard', () => ({})),

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { type Block, cellsOf, MarkdownBlocks, shownKind } from '../../react/src/chat/markdown-blocks.js';
-import { type Inline, parseInlines } from '../../react/src/chat/markdown-inlines.js';
+import type { Inline } from '../../react/src/chat/inline-tree.js';
+import { parseInlines } from '../../react/src/chat/markdown-inlines.js';
 
 /** The markup that the text stands for, on one line. */
 function markup(text: string, isGrowing = false): string {

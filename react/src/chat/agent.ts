@@ -8,6 +8,8 @@ import type { OutgoingMessage, Reading, Turn, TurnHost } from './turn.js';
 
 /** Least time between two states of a growing answer, in milliseconds: more than a reader sees costs the page only. */
 const SHOW_MS = 50;
+/** A longer answer is laid out and painted more slowly, so it pauses longer: a millisecond more for each of so many characters. */
+const CHARACTERS_PER_MS = 400;
 /** Time a stream has to end by itself once its task is cancelled, in milliseconds. */
 const CANCELLED_MS = 2000;
 
@@ -104,7 +106,7 @@ export class Agent {
     const isNewState = turn.answer?.state !== answer.state;
     turn.answer = answer;
     if (!turn.isStopping) host.update({ phase: 'streaming' });
-    const dueMs = turn.shownAt + SHOW_MS - Date.now();
+    const dueMs = turn.nextShownAt - Date.now();
     if (isNewState || dueMs <= 0) showAnswer(turn, host);
     else turn.timer ??= setTimeout(() => showAnswer(turn, host), dueMs);
     if (turn.isStopping && isNewTask && answer.state === 'working') void this.cancelTurn(turn, answer, host);
@@ -117,12 +119,13 @@ function showAnswer(turn: Turn, host: TurnHost): void {
   turn.timer = undefined;
   const { answer, answerId } = turn;
   if (!host.isCurrent(turn) || answer === undefined) return;
-  turn.shownAt = Date.now();
   const parts = partsOfAnswer(answer);
+  const text = textOfParts(parts);
+  turn.nextShownAt = Date.now() + SHOW_MS + text.length / CHARACTERS_PER_MS;
   const { state, taskId } = answer;
   const isOpen = taskId !== '' && (state === 'input-required' || state === 'auth-required');
   host.setOpenTask(isOpen ? { id: taskId, seen: seenAfter(answer) } : undefined);
-  const message: StoredMessage = { id: answerId, role: 'agent', text: textOfParts(parts), state, parts };
+  const message: StoredMessage = { id: answerId, role: 'agent', text, state, parts };
   const { messages, contextId } = host.getState();
   const others = messages.filter(({ id }) => id !== answerId);
   host.update({ messages: [...others, message], contextId: answer.contextId || contextId });

@@ -1,4 +1,5 @@
-import { normalized, type Reference, unescaped } from './markdown-inlines.js';
+import { normalized, unescaped } from './inline-text.js';
+import type { Reference } from './markdown-inlines.js';
 
 export type BlockKind =
   'document' | 'quote' | 'list' | 'item' | 'paragraph' | 'heading' | 'code' | 'rule' | 'table' | 'row';

@@ -1,13 +1,6 @@
-/** A text or an element inside a paragraph, a heading or a table cell. */
-export type Inline = string | InlineElement;
-
-export interface InlineElement {
-  readonly tag: 'strong' | 'em' | 'del' | 'code' | 'a' | 'br';
-  /** Of a link; undefined while the address is still being written. */
-  readonly href?: string | undefined;
-  readonly title?: string | undefined;
-  readonly children: readonly Inline[];
-}
+import { type Delimiter, leaveOpen, pairDelimiters } from './emphasis.js';
+import { entityAt, normalized, unescaped, visible } from './inline-text.js';
+import { type Inline, type InlineElement, type ParsedInlines, type Token, treeOf } from './inline-tree.js';
 
 export interface Reference {
   readonly href: string;
@@ -21,28 +14,15 @@ export interface InlineOptions {
   readonly reference: (label: string) => Reference | undefined;
 }
 
-export interface ParsedInlines {
-  readonly inlines: readonly Inline[];
-  /** No later text changes what comes before this offset. */
-  readonly settledLength: number;
-  /** The number of inlines before that offset; the last one is a text that ends there. */
-  readonly settledCount: number;
-}
-
-/** The deepest nesting of elements. */
-const MAX_DEPTH = 12;
 /** The longest emphasis, link or code span, in characters. Parsing takes quadratic time up to this length, linear time above. */
 const MAX_SPAN = 3000;
 /** A browser reads `https:/path` and `https:path` as paths of the site; a visitor does not. */
 const ALLOWED_ADDRESS = /^(?:https?:\/\/|mailto:)/i;
-/** Controls, and characters that reorder the text around them. */
-const DISGUISE = /\p{Bidi_Control}|[^\P{Cc}\n\t]/gu;
 const PLAIN = /[^\\`*_~[\]!<&\n]+/y;
 const ADDRESS_START = /https?:\/\/[^\s<]|www\.[^\s<]/gi;
 const ADDRESS = /[^\s<]{1,2000}/y;
 const ANGLE_LINK = /<((?:https?:\/\/|mailto:)[^\s<>]{1,2000}|[\w.+-]{1,64}@[\w.-]{1,250})>/iy;
 const TAG = /<(\/?)(br|strong|b|em|i|del|code) ?\/?>/iy;
-const ENTITY = /&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,8}));/iy;
 const PUNCTUATION = /[\p{P}\p{S}]/u;
 const SPACE = /\s/;
 const TITLE = /\s{1,99}(?:"((?:[^"\\]|\\.){0,999})"|'((?:[^'\\]|\\.){0,999})'|\(((?:[^()\\]|\\.){0,999})\))\s{0,99}\)/y;
@@ -58,48 +38,6 @@ const TAG_NAMES: Readonly<Record<string, 'strong' | 'em' | 'del' | 'code'>> = {
   del: 'del',
   code: 'code',
 };
-
-/** The entities that agents write. Any other is shown as it is written. */
-const ENTITIES: ReadonlyMap<string, string> = new Map(
-  (
-    'amp & lt < gt > quot " apos \' copy © reg ® trade ™ hellip … mdash — ndash – lsquo ‘ rsquo ’ ldquo “ rdquo ” ' +
-    'laquo « raquo » bull • middot · times × divide ÷ deg ° euro € pound £ yen ¥ cent ¢ sect § plusmn ± minus − ' +
-    'larr ← rarr → uarr ↑ darr ↓ le ≤ ge ≥ ne ≠ asymp ≈ infin ∞ frac12 ½ auml ä ouml ö uuml ü Auml Ä Ouml Ö Uuml Ü ' +
-    'szlig ß eacute é egrave è agrave à ccedil ç ntilde ñ'
-  )
-    .split(' ')
-    .reduce<[string, string][]>(
-      (pairs, word, index, words) => {
-        if (index % 2 === 0) pairs.push([word, words[index + 1] ?? '']);
-        return pairs;
-      },
-      [['nbsp', '\u00a0']],
-    ),
-);
-
-type Opening = Omit<InlineElement, 'children'>;
-
-interface Token {
-  text: string;
-  /** Offset of the text in the source; -1 if it differs from the source. */
-  readonly start: number;
-  readonly element: InlineElement | undefined;
-  /** Elements that end before the text, and those that begin after it, outermost first. */
-  closes: number;
-  readonly opens: Opening[];
-  /** Later text may change what this is. */
-  isOpen: boolean;
-}
-
-interface Delimiter {
-  readonly token: Token;
-  readonly mark: string;
-  /** The length of the whole run, and of what is left of it. */
-  readonly length: number;
-  count: number;
-  readonly canOpen: boolean;
-  readonly canClose: boolean;
-}
 
 interface Bracket {
   readonly token: Token;
@@ -162,14 +100,14 @@ class InlineParser {
 
   parse(): ParsedInlines {
     while (this.#at < this.#end) this.#next();
-    this.#matchDelimiters(0);
+    pairDelimiters(this.#delimiters, 0);
     for (const { token, isActive } of this.#brackets) {
       if (!isActive) continue;
       token.isOpen = true;
       if (this.#isGrowing) token.text = '';
     }
-    for (const delimiter of this.#delimiters) this.#leaveOpen(delimiter);
-    return this.#build();
+    for (const delimiter of this.#delimiters) leaveOpen(delimiter, this.#isGrowing);
+    return treeOf(this.#tokens, this.#from, this.#end);
   }
 
   #next(): void {
@@ -316,7 +254,7 @@ class InlineParser {
     const link = this.#target(bracket);
     if (link === undefined) return void this.#push(']');
     if (link === 'text') return void (bracket.token.text = '');
-    this.#matchDelimiters(bracket.delimiters);
+    pairDelimiters(this.#delimiters, bracket.delimiters);
     this.#delimiters.length = bracket.delimiters;
     bracket.token.text = '';
     const end = this.#push('');
@@ -432,11 +370,9 @@ class InlineParser {
   }
 
   #entity(): void {
-    ENTITY.lastIndex = this.#at;
-    const found = ENTITY.exec(this.#text);
-    const character = found === null ? undefined : characterOf(found);
-    this.#push(character ?? '&');
-    this.#at += character === undefined ? 1 : (found?.[0].length ?? 1);
+    const entity = entityAt(this.#text, this.#at);
+    this.#push(entity?.character ?? '&');
+    this.#at += entity?.length ?? 1;
   }
 
   /** A line break of the source is one of the page, as agents mean it. */
@@ -447,137 +383,4 @@ class InlineParser {
     while (this.#text[this.#at] === ' ') this.#at += 1;
     this.#element('br', []);
   }
-
-  /** Pairs the delimiters from an index on (CommonMark, "process emphasis"). */
-  #matchDelimiters(bottom: number): void {
-    const all = this.#delimiters;
-    const floors = new Map<string, number>();
-    for (let index = bottom; index < all.length; index += 1) {
-      const closer = all[index] as Delimiter;
-      while (closer.canClose && closer.count > 0) {
-        const kind = `${closer.mark}${closer.canOpen}${closer.length % 3}`;
-        let at = index - 1;
-        const floor = floors.get(kind) ?? bottom;
-        while (at >= floor && !isPair(all[at] as Delimiter, closer)) at -= 1;
-        if (at < floor) {
-          floors.set(kind, index);
-          break;
-        }
-        const opener = all[at] as Delimiter;
-        const used = closer.mark === '~' ? closer.count : opener.count > 1 && closer.count > 1 ? 2 : 1;
-        opener.token.opens.unshift({ tag: tagOf(closer.mark, used) });
-        closer.token.closes += 1;
-        use(opener, used);
-        use(closer, used);
-        all.splice(at + 1, index - at - 1);
-        index = at + 1;
-      }
-    }
-  }
-
-  /** A delimiter that nothing closes: a mark of what is to come, or a text. */
-  #leaveOpen({ token, mark, count, canOpen }: Delimiter): void {
-    if (!canOpen || count === 0) return;
-    token.isOpen = true;
-    if (!this.#isGrowing || (mark === '~' && count === 1)) return;
-    token.text = '';
-    if (count % 2 === 1 && mark !== '~') token.opens.unshift({ tag: tagOf(mark, 1) });
-    if (count > 1) token.opens.unshift({ tag: tagOf(mark, 2) });
-  }
-
-  #build(): ParsedInlines {
-    const root: Inline[] = [];
-    const open: { readonly children: Inline[]; readonly isLink: boolean }[] = [{ children: root, isLink: false }];
-    const latestSettled = this.#end - 300;
-    let settled = { length: this.#from, token: -1, at: 0 };
-    let depth = 0;
-    for (const [index, { text, start, closes, opens, isOpen, element }] of this.#tokens.entries()) {
-      if (isOpen) break;
-      depth -= closes;
-      if (depth === 0 && start >= 0 && element === undefined) {
-        const at = text.lastIndexOf(' ', latestSettled - start - 1) + 1;
-        if (at > 0 && start + at <= latestSettled) settled = { length: start + at, token: index, at };
-      }
-      depth += opens.length;
-    }
-    let settledCount = 0;
-    let mustSplit = false;
-    const append = (inline: Inline): void => {
-      const { children, isLink } = open.at(-1) as (typeof open)[0];
-      const last = children.at(-1);
-      if (typeof inline !== 'string') children.push(inline);
-      else if (inline === '') return;
-      else if (typeof last === 'string' && !mustSplit)
-        children[children.length - 1] = last + (isLink ? visible(inline) : inline);
-      else children.push(isLink ? visible(inline) : inline);
-      mustSplit = false;
-    };
-    for (const [index, { text, closes, opens, element }] of this.#tokens.entries()) {
-      for (let count = closes; count > 0 && open.length > 1; count -= 1) open.pop();
-      if (index === settled.token) {
-        append(text.slice(0, settled.at));
-        settledCount = root.length;
-        mustSplit = true;
-        append(text.slice(settled.at));
-      } else {
-        append(element ?? text);
-      }
-      for (const opening of opens) {
-        const { children, isLink } = open.at(-1) as (typeof open)[0];
-        if (open.length > MAX_DEPTH) {
-          open.push({ children, isLink });
-          continue;
-        }
-        const inner: Inline[] = [];
-        children.push({ ...opening, children: inner });
-        mustSplit = false;
-        open.push({ children: inner, isLink: isLink || opening.tag === 'a' });
-      }
-    }
-    return { inlines: root, settledLength: settled.length, settledCount };
-  }
-}
-
-function isPair(opener: Delimiter, closer: Delimiter): boolean {
-  if (opener.mark !== closer.mark || !opener.canOpen || opener.count === 0) return false;
-  if (closer.mark === '~') return opener.count === closer.count;
-  const isBoth = opener.canClose || closer.canOpen;
-  return !isBoth || (opener.length + closer.length) % 3 !== 0 || (opener.length % 3 === 0 && closer.length % 3 === 0);
-}
-
-function use(delimiter: Delimiter, used: number): void {
-  delimiter.count -= used;
-  delimiter.token.text = delimiter.mark.startsWith('<') ? '' : delimiter.mark.repeat(delimiter.count);
-}
-
-function tagOf(mark: string, used: number): InlineElement['tag'] {
-  if (mark === '~') return 'del';
-  if (mark.startsWith('<')) return mark.slice(1) as InlineElement['tag'];
-  return used === 2 ? 'strong' : 'em';
-}
-
-/** The text in the order it is written. */
-function visible(text: string): string {
-  return text.replaceAll(DISGUISE, '');
-}
-
-export function normalized(label: string): string {
-  return label.trim().replaceAll(/\s+/g, ' ').toLowerCase();
-}
-
-/** A text without backslash escapes and entities, as in an address. */
-export function unescaped(text: string): string {
-  return text
-    .replaceAll(/\\([!-/:-@[-`{-~])/g, '$1')
-    .replaceAll(
-      /&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,8}));/gi,
-      (...found: string[]) => characterOf(found) ?? (found[0] as string),
-    );
-}
-
-function characterOf([, decimal, hexadecimal, name = '']: readonly (string | undefined)[]): string | undefined {
-  if (decimal === undefined && hexadecimal === undefined) return ENTITIES.get(name);
-  const code = decimal === undefined ? Number.parseInt(hexadecimal ?? '', 16) : Number(decimal);
-  const isCharacter = code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
-  return isCharacter ? String.fromCodePoint(code) : '\ufffd';
 }

@@ -1,5 +1,6 @@
 import { type Block, cellsOf, MarkdownBlocks, shownKind } from './markdown-blocks.js';
-import { type Inline, type InlineElement, parseInlines, type Reference } from './markdown-inlines.js';
+import type { Inline, InlineElement } from './inline-tree.js';
+import { parseInlines, type Reference } from './markdown-inlines.js';
 
 /** The characters formatted at once, and the time that all views take in one task, in milliseconds. */
 const SLICE = 8000;

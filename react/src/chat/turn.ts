@@ -41,8 +41,8 @@ export interface Turn {
   isStopping: boolean;
   /** The page has left it: its connection ends as soon as there is a task to come back to. */
   isLeft: boolean;
-  /** When the answer was last shown, and the timer that shows it next. */
-  shownAt: number;
+  /** When the answer may be shown next, in milliseconds since the epoch, and the timer that does so. */
+  nextShownAt: number;
   timer: ReturnType<typeof setTimeout> | undefined;
 }
 

@@ -119,7 +119,7 @@ export class VersionTags {
     return taken ?? tag;
   }
 
-  /** Invalidates all renders that depend on this version tag, immediately in this process. */
+  /** Invalidates all renders that depend on this version tag; the caller sees none of them from now on. */
   async #drop(key: string): Promise<void> {
     if (await this.#replace(key)) return;
     // A store that fails may lose the version tag but keep the renders. Until they expire, this process distrusts the store.

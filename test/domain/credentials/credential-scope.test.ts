@@ -22,7 +22,7 @@ describe('the cache scope of a caller', () => {
     expect(readerScope(credential)).toBe('["account",[["x-tenant","acme"]],[["prefer","wait"]]]');
   });
 
-  it('is empty for a nameless credential, but for look-ups still its reader', () => {
+  it('is empty for a credential without a name; look-ups use its reader', () => {
     const credential = new Credential({ ...FACTS, owner: ownedBy() });
     expect([credentialScope(credential), readerScope(credential)]).toEqual([undefined, 'nameless']);
   });

@@ -23,7 +23,7 @@ describe('a rejected user', () => {
     expect(error.logDetail()).toBe('AADSTS700082 for anna');
   });
 
-  it('who must consent is told so, and continues once it is given', async () => {
+  it('a user who must consent gets interaction_required, and a token after consenting', async () => {
     const world = new ExchangeWorld();
     world.exchange.answer = () => consent;
     const error = await world.error('anna');

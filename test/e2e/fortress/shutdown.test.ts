@@ -7,7 +7,7 @@ import { type Reply, visit } from '../../support/visitor.js';
 
 const PROCESS = fileURLToPath(new URL('shutdown-process.mjs', import.meta.url));
 const STREAMS = 200;
-/** What a busy machine needs to write to all browsers. */
+/** The time a busy machine needs to write to all browsers. */
 const SLACK_MS = 10_000;
 
 let agent: RecordingUpstream | undefined;

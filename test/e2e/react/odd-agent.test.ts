@@ -57,7 +57,7 @@ describe.skipIf(chromium === undefined)('an agent with odd habits, in Chromium',
     }
     expect(read).toEqual(Object.fromEntries(HABITS.map(({ title, reads }) => [title, reads])));
 
-    /** What the visitor reads at the end. */
+    /** The text the visitor sees at the end. */
     async function told({ says = ['Hello'], shows }: Habit): Promise<string> {
       for (const words of says) await visit.ask(words);
       if (shows !== undefined) await visit.page.locator(shows).first().waitFor();

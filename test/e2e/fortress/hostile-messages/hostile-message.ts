@@ -18,7 +18,7 @@ export const V1_MESSAGE = '{"messageId":"m-1","role":"ROLE_USER","parts":[{"text
 export const V03_MESSAGE =
   '{"kind":"message","messageId":"m-1","role":"user","parts":[{"kind":"text","text":"hello"}]}';
 
-/** Where the versions keep a webhook in a message (A2A v0.1 to v1.0). */
+/** The members of a message that contain a webhook (A2A v0.1 to v1.0). */
 export const WEBHOOK_NAMES = ['pushNotification', 'pushNotificationConfig', 'taskPushNotificationConfig'];
 
 /** A harmless request, without and with params. */

@@ -1,0 +1,56 @@
+/** Controls, and characters that reorder the text around them. */
+const DISGUISE = /\p{Bidi_Control}|[^\P{Cc}\n\t]/gu;
+const ENTITY = /&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,8}));/iy;
+const ENTITIES_IN_TEXT = /&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,8}));/gi;
+
+/** The entities that agents write. Any other is shown as it is written. */
+const ENTITIES: ReadonlyMap<string, string> = new Map(
+  (
+    'amp & lt < gt > quot " apos \' copy © reg ® trade ™ hellip … mdash — ndash – lsquo ‘ rsquo ’ ldquo “ rdquo ” ' +
+    'laquo « raquo » bull • middot · times × divide ÷ deg ° euro € pound £ yen ¥ cent ¢ sect § plusmn ± minus − ' +
+    'larr ← rarr → uarr ↑ darr ↓ le ≤ ge ≥ ne ≠ asymp ≈ infin ∞ frac12 ½ auml ä ouml ö uuml ü Auml Ä Ouml Ö Uuml Ü ' +
+    'szlig ß eacute é egrave è agrave à ccedil ç ntilde ñ'
+  )
+    .split(' ')
+    .reduce<[string, string][]>(
+      (pairs, word, index, words) => {
+        if (index % 2 === 0) pairs.push([word, words[index + 1] ?? '']);
+        return pairs;
+      },
+      [['nbsp', '\u00a0']],
+    ),
+);
+
+/** The text in the order it is written. */
+export function visible(text: string): string {
+  return text.replaceAll(DISGUISE, '');
+}
+
+export function normalized(label: string): string {
+  return label.trim().replaceAll(/\s+/g, ' ').toLowerCase();
+}
+
+/** A text without backslash escapes and entities, as in an address. */
+export function unescaped(text: string): string {
+  return text
+    .replaceAll(/\\([!-/:-@[-`{-~])/g, '$1')
+    .replaceAll(ENTITIES_IN_TEXT, (...found: string[]) => characterOf(found) ?? (found[0] as string));
+}
+
+/** The entity at an offset: its length in the source, and its character; undefined if there is none. */
+export function entityAt(
+  text: string,
+  at: number,
+): { readonly length: number; readonly character: string } | undefined {
+  ENTITY.lastIndex = at;
+  const found = ENTITY.exec(text);
+  const character = found === null ? undefined : characterOf(found);
+  return found === null || character === undefined ? undefined : { length: found[0].length, character };
+}
+
+function characterOf([, decimal, hexadecimal, name = '']: readonly (string | undefined)[]): string | undefined {
+  if (decimal === undefined && hexadecimal === undefined) return ENTITIES.get(name);
+  const code = decimal === undefined ? Number.parseInt(hexadecimal ?? '', 16) : Number(decimal);
+  const isCharacter = code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
+  return isCharacter ? String.fromCodePoint(code) : '\ufffd';
+}

@@ -1,0 +1,221 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { type Answer, AnswerBrokenOff, emptyAnswer } from '../../react/src/chat/answer.js';
+import { partsOfAnswer, seenAfter, settled, takeEvent } from '../../react/src/chat/answer-events.js';
+import { textOfParts } from '../../react/src/chat/message-parts.js';
+import { readEvent } from '../../react/src/chat/wire.js';
+import { type Reply, GONE, Agent, SILENT_CARD, words, own, task, update, artifact, whole, got } from './read-agent.js';
+
+describe('the reply to a question', () => {
+  const asked = [task('WORKING'), artifact('Draft.', false, 'draft'), update('INPUT_REQUIRED', 'Where to?')];
+  const history = { history: [own, words('Where to?'), { ...own, messageId: 'm2' }] };
+  const before = { artifacts: [{ artifactId: 'draft', parts: [{ text: 'Draft.' }] }], ...history };
+
+  async function reply(stream: readonly unknown[], more: Record<string, Reply | readonly Reply[]> = {}) {
+    const first = new Agent({ SendStreamingMessage: { stream: asked } });
+    const seen = seenAfter(await first.ask());
+    const agent = new Agent({ SendStreamingMessage: { stream }, ...more });
+    await agent.ask({ taskId: 't1', seen });
+    return agent;
+  }
+
+  it('is not over when its stream begins with the task as it was, and shows only what is new', async () => {
+    const opening = task('INPUT_REQUIRED', before, 'Where to?');
+    const agent = await reply([opening, update('WORKING'), artifact('Booked.', false, 'b'), update('COMPLETED')]);
+    expect(agent.shown).toEqual(['Booked.']);
+    expect(agent.states).not.toContain('input-required');
+  });
+
+  it('has no artifact or question of the turn before in its last snapshot', async () => {
+    const artifacts = [...before.artifacts, { artifactId: 'b', parts: [{ text: 'Booked.' }] }];
+    const agent = await reply([task('COMPLETED', { ...history, artifacts })]);
+    expect(agent.shown).toEqual(['Booked.']);
+  });
+
+  it('has only the new end of an artifact that goes on', async () => {
+    const artifacts = [{ artifactId: 'draft', parts: [{ text: 'Draft.' }, { text: ' And more.' }] }];
+    const agent = await reply([task('COMPLETED', { ...history, artifacts })]);
+    expect(agent.shown).toEqual(['And more.']);
+  });
+
+  it('may be another question', async () => {
+    const agent = await reply([task('INPUT_REQUIRED', before, 'When?')]);
+    expect(agent.answer.state).toBe('input-required');
+    expect(agent.shown).toEqual(['question: When?']);
+    expect(agent.calls).toHaveLength(1);
+  });
+
+  it('may be the same question again, which is asked for a while', async () => {
+    const opening = task('INPUT_REQUIRED', before, 'Where to?');
+    const agent = await reply([opening], { GetTask: got('INPUT_REQUIRED', before, 'Where to?') });
+    expect(agent.answer.state).toBe('input-required');
+    expect(agent.shown).toEqual(['question: Where to?']);
+    expect(agent.calls.length).toBeLessThan(10);
+  });
+
+  it('is read from the task where the stream ends with the task as it was', async () => {
+    const opening = task('INPUT_REQUIRED', before, 'Where to?');
+    const agent = await reply([opening], {
+      GetTask: [got('INPUT_REQUIRED', before, 'Where to?'), got('COMPLETED', { ...history }, 'Booked.')],
+    });
+    expect(agent.shown).toEqual(['Booked.']);
+  });
+});
+
+describe('a task that works on when its stream is over', () => {
+  it('is asked for, at growing intervals, as working and not as reconnecting', async () => {
+    const agent = new Agent({
+      SendMessage: { result: task('WORKING') },
+      GetTask: [...Array.from({ length: 12 }, () => got('WORKING')), got('COMPLETED', whole('Done.'))],
+    });
+    await agent.ask({ card: SILENT_CARD });
+    expect(agent.shown).toEqual(['Done.']);
+    expect(agent.reconnecting).not.toContain(true);
+    expect(agent.pauses.slice(0, 3)).toEqual([1000, 1500, 2250]);
+    expect(agent.pauses.at(-1)).toBe(15_000);
+  });
+
+  it.each<[string, Reply]>([
+    ['has no resubscribe', { error: { code: -32601, message: 'No' } }],
+    ['refuses resubscribe', { error: { code: -32004, message: 'No' } }],
+    ['ends the new stream at once', { stream: [task('WORKING')] }],
+  ])('is asked for when the stream breaks and the agent %s', async (_what, subscribe) => {
+    const agent = new Agent({
+      SendStreamingMessage: { stream: [task('WORKING'), artifact('It ')], breaks: true },
+      SubscribeToTask: subscribe,
+      GetTask: [got('WORKING', whole('It ')), got('COMPLETED', whole('It ', 'is 42.'))],
+    });
+    await agent.ask();
+    expect(agent.shown).toEqual(['It is 42.']);
+    expect(agent.calls.filter((call) => call === 'SendStreamingMessage')).toHaveLength(1);
+  });
+
+  it('is subscribed to again when the stream breaks, and no word is lost or twice there', async () => {
+    const agent = new Agent({
+      SendStreamingMessage: { stream: [task('WORKING'), artifact('One '), artifact('two ', true)], breaks: true },
+      SubscribeToTask: {
+        stream: [task('WORKING', whole('One ', 'two ', 'three ')), artifact('four', true), update('COMPLETED')],
+      },
+    });
+    await agent.ask();
+    expect(agent.shown).toEqual(['One two three four']);
+    expect(agent.reconnecting).toContain(true);
+    expect(agent.reconnecting.at(-1)).toBe(false);
+  });
+
+  it('keeps words that the agent has not stored', async () => {
+    const agent = new Agent({
+      SendStreamingMessage: { stream: [task('WORKING'), artifact('It is 42.')], breaks: true },
+      SubscribeToTask: { stream: [task('COMPLETED')] },
+    });
+    await agent.ask();
+    expect(agent.shown).toEqual(['It is 42.']);
+  });
+
+  it('is given up when the connection stays away', async () => {
+    const agent = new Agent({
+      SendStreamingMessage: { stream: [task('WORKING')], breaks: true },
+      SubscribeToTask: GONE,
+    });
+    await expect(agent.ask()).rejects.toBeInstanceOf(AnswerBrokenOff);
+    expect(agent.pauses).toEqual([500, 1000, 2000, 4000, 8000]);
+  });
+
+  it('is given up when the agent does not know it any more', async () => {
+    const unknown = { error: { code: -32001, message: 'Unknown task' } };
+    const agent = new Agent({
+      SendStreamingMessage: { stream: [task('WORKING')], breaks: true },
+      SubscribeToTask: unknown,
+      GetTask: unknown,
+    });
+    await expect(agent.ask()).rejects.toBeInstanceOf(AnswerBrokenOff);
+    expect(agent.calls).toHaveLength(3);
+  });
+
+  it('waits as long as Retry-After says', async () => {
+    const busy = { text: '{}', type: 'application/json', status: 429, headers: { 'retry-after': '30' } };
+    const agent = new Agent({
+      SendMessage: { result: task('WORKING') },
+      GetTask: [busy, got('COMPLETED', whole('Done.'))],
+    });
+    await agent.ask({ card: SILENT_CARD });
+    expect(agent.pauses).toEqual([1000, 30_000]);
+    expect(agent.reconnecting).not.toContain(true);
+  });
+
+  it('is left after taskTimeoutMs, and can be read on later', async () => {
+    const agent = new Agent({ SendMessage: { result: task('WORKING') }, GetTask: got('WORKING') });
+    const failure = await agent.ask({ card: SILENT_CARD }, 60_000).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ cause: { code: 'still_working' } });
+    const later = new Agent({ SubscribeToTask: { stream: [task('COMPLETED', whole('Done.'))] } });
+    await later.resume((failure as AnswerBrokenOff).answer);
+    expect(later.shown).toEqual(['Done.']);
+  });
+});
+
+describe('events of any shape', () => {
+  const json = fc.jsonValue({ maxDepth: 3 });
+  const text = fc.constantFrom('', 'a', 'a1', 't1', 'One ', '{', 'working', 'TASK_STATE_COMPLETED', 'input-required');
+  const value = fc.oneof({ weight: 3, arbitrary: text }, { weight: 1, arbitrary: json });
+  const listOf = (item: fc.Arbitrary<unknown>) =>
+    fc.oneof({ weight: 4, arbitrary: fc.array(item, { maxLength: 4 }) }, json);
+  const part = fc.record(
+    {
+      kind: value,
+      text: value,
+      data: json,
+      raw: value,
+      url: value,
+      file: fc.record({ bytes: value, uri: value }),
+      metadata: json,
+    },
+    { requiredKeys: [] },
+  );
+  const message = fc.record({ messageId: value, role: value, parts: listOf(part) }, { requiredKeys: [] });
+  const artifactOf = fc.record({ artifactId: value, name: value, parts: listOf(part) }, { requiredKeys: [] });
+  const event = fc.record(
+    {
+      id: value,
+      taskId: value,
+      status: fc.record({ state: value, message }, { requiredKeys: [] }),
+      artifact: artifactOf,
+      artifacts: listOf(artifactOf),
+      history: listOf(message),
+      append: fc.boolean(),
+      final: value,
+      parts: listOf(part),
+      message,
+      task: json,
+    },
+    { requiredKeys: [] },
+  );
+
+  it('never throw, and become parts with ids of their own and content of their type', () => {
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 6 }), (events) => {
+        const answer = events.reduce<Answer>(
+          (known, sent, index) => {
+            const read = readEvent(sent);
+            return read === undefined ? known : takeEvent(known, read, index === 0);
+          },
+          emptyAnswer('m1', 't1'),
+        );
+        for (const part of partsOfAnswer(settled(answer))) {
+          expect(part.id).toMatch(/\/\d+$/);
+          if ('text' in part) expect(part.text).toBeTypeOf('string');
+        }
+        expect(textOfParts(partsOfAnswer(answer))).toBeTypeOf('string');
+        JSON.stringify(seenAfter(answer));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('with data nested 100,000 deep are shown without it', () => {
+    const deep: unknown = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000));
+    const read = readEvent({ message: { role: 'agent', parts: [{ text: 'Hi' }, { data: deep }] } });
+    if (read === undefined) throw new Error('It is no event.');
+    expect(textOfParts(partsOfAnswer(takeEvent(emptyAnswer('m1'), read)))).toContain('Hi');
+  });
+});
