@@ -57,7 +57,7 @@ export class ChatError extends Error {
 /** Failures in the words of visitors, by label. */
 export const MESSAGES = {
   connectionLost: 'The connection to the site was lost. Please try again.',
-  unreachable: 'The site cannot be reached at the moment. Please try again later.',
+  unreachable: 'This is not available at the moment. Please try again later.',
   signedOut: 'Please sign in and try again.',
   busy: 'This is too much at once. Please try again later.',
   refused: 'This was not accepted. Please try again later.',

@@ -93,7 +93,7 @@ export interface ChatLabels {
   readonly close: string;
   /** Default `The connection to the site was lost. Please try again.`. */
   readonly connectionLost: string;
-  /** Default `The site cannot be reached at the moment. Please try again later.`. */
+  /** Default `This is not available at the moment. Please try again later.`. */
   readonly unreachable: string;
   /** Default `Please sign in and try again.`. */
   readonly signedOut: string;

@@ -1,6 +1,6 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible';
-import { describe, expect, it, vi } from 'vitest';
-import { rateLimiter, visitorAddress } from '../../src/adapters/rate-limit/rate-limiter.js';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { rateLimiter, visitorAddress, withReadings } from '../../src/adapters/rate-limit/rate-limiter.js';
 
 const from = (ip: string) => ({ ip });
 
@@ -79,6 +79,28 @@ describe('a limit over rate-limiter-flexible', () => {
   it.each([0, 2_147_483_648, Number.POSITIVE_INFINITY, Number.NaN])('rejects a deadline of %d ms', (deadlineMs) => {
     const limiter = new RateLimiterMemory({ points: 1, duration: 1 });
     expect(() => rateLimiter(limiter, { deadlineMs })).toThrow(/"deadlineMs".*2147483647/);
+  });
+});
+
+describe("a limit of the site's own", () => {
+  it('without an allowance admits 6,000 calls a minute per address that follow a task, and counts none as a message', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 60_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    const admit = vi.fn(async () => ({ kind: 'refused' as const, retryAfterMs: 1_000 }));
+    const limit = withReadings({ admit });
+    const follow = async (ip: string) => (await limit.admitReading(from(ip))).kind;
+    for (let count = 0; count < 6_000; count += 1) expect(await follow('192.0.2.1')).toBe('admitted');
+    vi.setSystemTime(90_000);
+    expect(await limit.admitReading(from('192.0.2.1'))).toEqual({ kind: 'refused', retryAfterMs: 30_000 });
+    expect(await follow('192.0.2.2')).toBe('admitted');
+    vi.setSystemTime(120_000);
+    expect(await follow('192.0.2.1')).toBe('admitted');
+    expect(admit).not.toHaveBeenCalled();
+  });
+
+  it('with an allowance of its own decides by that', async () => {
+    const own = { admit: vi.fn(), admitReading: async () => ({ kind: 'refused' as const, retryAfterMs: 7 }) };
+    expect(await withReadings(own).admitReading(from('192.0.2.1'))).toEqual({ kind: 'refused', retryAfterMs: 7 });
   });
 });
 

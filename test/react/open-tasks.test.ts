@@ -212,7 +212,7 @@ describe('the words of a failure', () => {
     [
       'of the credential',
       refusal(401, 'service_auth_failed'),
-      'The site cannot be reached at the moment. Please try again later.',
+      'This is not available at the moment. Please try again later.',
       { reason: 'service_auth_failed' },
     ],
     [
@@ -230,8 +230,14 @@ describe('the words of a failure', () => {
     [
       'of another site',
       () => Response.json({ message: 'x' }),
-      'The site cannot be reached at the moment. Please try again later.',
+      'This is not available at the moment. Please try again later.',
       { code: 'unreachable' },
+    ],
+    [
+      'of an event that never ends',
+      () => new Response(`data: ${'x'.repeat(17 * 1024 * 1024)}`, { headers: { 'content-type': 'text/event-stream' } }),
+      'The answer could not be read. Please try again later.',
+      { code: 'unreadable' },
     ],
     [
       'of an unknown form',
@@ -245,7 +251,9 @@ describe('the words of a failure', () => {
     await session.send('Hello');
     expect(session.getState()).toMatchObject({ error: { message: words, ...facts }, canRetry: true, phase: 'idle' });
     expect(site.errors).toHaveLength(1);
-    expect(String(site.errors[0]?.cause)).toMatch(/serviceAuthStrategy|TypeError: x|gives application\/json|hello/);
+    expect(String(site.errors[0]?.cause)).toMatch(
+      /serviceAuthStrategy|TypeError: x|gives application\/json|too long|hello/,
+    );
   });
 
   it('an agent that cannot stop is left, and said so', async () => {

@@ -288,9 +288,10 @@ function isOtherVersion(error: unknown): boolean {
 
 /** An agent's error and every other, as visitors read it. */
 export function readableError(error: unknown): ChatError {
-  return error instanceof AgentRefusal
-    ? new ChatError('refused', MESSAGES.failed, { cause: error })
-    : toChatError(error);
+  if (error instanceof AgentRefusal) return new ChatError('refused', MESSAGES.failed, { cause: error });
+  // The parser's: an event that is too long arrived, so the connection was not lost.
+  if (error instanceof RangeError) return new ChatError('unreadable', MESSAGES.unreadable, { cause: error });
+  return toChatError(error);
 }
 
 function unreadable(text: string): ChatError {

@@ -2,7 +2,7 @@ import { afterEach, expect, it } from 'vitest';
 
 import { describeDemo } from '../../support/demo-browser.js';
 
-const FOR_VISITORS = 'The site cannot be reached at the moment. Please try again later.';
+const FOR_VISITORS = 'This is not available at the moment. Please try again later.';
 
 describeDemo('a site whose credential is refused', { wordMs: 5 }, (demo) => {
   afterEach(async () => {

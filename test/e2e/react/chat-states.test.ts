@@ -204,7 +204,7 @@ describeInBrowsers('what the chat shows', { wordMs: 5, slowStepMs: 20 }, (browse
 
   describe('when something fails', () => {
     const LOST = 'The connection to the site was lost. Please try again.';
-    const UNREACHABLE = 'The site cannot be reached at the moment. Please try again later.';
+    const UNREACHABLE = 'This is not available at the moment. Please try again later.';
     const problem = (route: Route): Promise<void> =>
       route.fulfill({
         status: 401,
