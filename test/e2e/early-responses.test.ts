@@ -2,15 +2,15 @@ import { createToolkit } from 'agent-bff';
 import { createNodeHandler } from 'agent-bff/node';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { listeningSite } from '../site/frameworks/listening-site.js';
-import { uploadingClients } from '../support/uploading-clients.js';
+import { uploadingClients } from '../support/uploading-clients/uploading-clients.js';
 
-const UPLOADS = 10;
+const UPLOADS = 40;
 const MIB = 1_048_576;
 
-describe('a client that still sends its body when the response arrives', () => {
+describe('a client that still sends when the response is there', () => {
   for (const { name, installed, upload } of uploadingClients) {
     it.skipIf(!installed)(
-      `${name} reads the 413, ${String(UPLOADS)} times of ${String(UPLOADS)}`,
+      `${name} sees a 413, ${String(UPLOADS)} times of ${String(UPLOADS)}`,
       { timeout: 60_000 },
       async () => {
         const toolkit = createToolkit({ a2aUrl: 'http://127.0.0.1:9/', serviceApiKey: 'key', bodyLimitBytes: MIB });
