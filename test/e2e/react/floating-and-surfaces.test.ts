@@ -171,7 +171,7 @@ describeInBrowsers('beside the chat', { wordMs: 5 }, (browser) => {
             void (document.title = `${code}: ${String(cause)}`),
         }),
       );
-      await visit.alert.filter({ hasText: 'The site cannot be reached' }).waitFor();
+      await visit.alert.filter({ hasText: 'This is not available at the moment.' }).waitFor();
       expect(await visit.page.title()).toMatch(/^unreachable: .*\/poll\/render gives text\/html/);
     });
 
