@@ -30,8 +30,20 @@ const AGENTS = [
     lacks: ['file', 'question', 'cancel'],
   },
   { name: '@mastra/core', package: '@mastra/core', server: 'mastra', lacks: ['file', 'question', 'break', 'reload'] },
-  { name: '@voltagent/a2a-server', package: '@voltagent/a2a-server', server: 'voltagent', lacks: ['file', 'question'] },
-  { name: 'beeai-framework', package: 'beeai-framework', server: 'beeai', lacks: ['file', 'question'] },
+  // Its agent stops when the connection closes, and its task says "working" forever.
+  {
+    name: '@voltagent/a2a-server',
+    package: '@voltagent/a2a-server',
+    server: 'voltagent',
+    lacks: ['file', 'question', 'break', 'reload'],
+  },
+  // Its answer comes in one piece, so that there is nothing to interrupt.
+  {
+    name: 'beeai-framework',
+    package: 'beeai-framework',
+    server: 'beeai',
+    lacks: ['file', 'question', 'cancel', 'break', 'reload'],
+  },
 ];
 
 const LONG = 'word-400';

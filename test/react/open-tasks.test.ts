@@ -256,6 +256,18 @@ describe('the words of a failure', () => {
     );
   });
 
+  it('an answer whose agent confirms the stop is stopped, though its stream calls it complete', async () => {
+    const site = new Site();
+    site.on('SendStreamingMessage', site.openStream).on('CancelTask', result({ task: task('CANCELED') }));
+    const session = site.session();
+    const sent = session.send('Hello');
+    await site.write({ task: task('WORKING', 'It is') });
+    await session.stop();
+    await site.write({ statusUpdate: { taskId: 't', contextId: 'c', status: { state: 'TASK_STATE_COMPLETED' } } });
+    await sent;
+    expect(last(session)).toMatchObject({ state: 'stopped' });
+  });
+
   it('an agent that cannot stop is left, and said so', async () => {
     const site = new Site();
     const cannot = () => Response.json({ jsonrpc: '2.0', id: 1, error: { code: -32004, message: 'No' } });

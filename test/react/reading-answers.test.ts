@@ -241,6 +241,23 @@ describe('an answer in a stream', () => {
 });
 
 describe('parts', () => {
+  it('of progress that are JSON are folded, however many follow each other', async () => {
+    const call = '{"role":"assistant","content":[]}';
+    const outcome = '{"role":"tool","content":[]}';
+    const agent = new Agent({
+      SendStreamingMessage: {
+        stream: [
+          task('WORKING'),
+          update('WORKING', call, 'a'),
+          update('WORKING', outcome, 'b'),
+          update('COMPLETED', '[1] Hello', 'c'),
+        ],
+      },
+    });
+    await agent.ask();
+    expect(agent.shown).toEqual([`thought: ${call}`, `thought: ${outcome}`, '[1] Hello']);
+  });
+
   const show = async (...parts: object[]) => {
     const agent = new Agent({ SendStreamingMessage: { stream: [{ message: { role: 'ROLE_AGENT', parts } }] } });
     return partsOfAnswer(await agent.ask()).map(({ id: _id, ...part }) => part);

@@ -3,6 +3,7 @@ import { AgentClient, readableError, readCard, type WireRequest } from './agent-
 import { type Answer, AnswerBrokenOff, emptyAnswer } from './answer.js';
 import { partsOfAnswer, seenAfter, settled, takeEvent } from './answer-events.js';
 import { type AnswerListener, AnswerReader } from './answer-reader.js';
+import type { ChatMessage } from './chat-state.js';
 import { type StoredMessage, textOfParts } from './message-parts.js';
 import type { OutgoingMessage, Reading, Turn, TurnHost } from './turn.js';
 
@@ -82,6 +83,14 @@ export class Agent {
       host.fail(isLost ? lost : new ChatError('refused', MESSAGES.cannotStop, { cause: error }), undefined);
       return;
     }
+    if (cancelled.state === 'stopped') {
+      turn.isStopped = true;
+      // Its stream may have ended first.
+      const messages = host
+        .getState()
+        .messages.map((message) => (message.id === turn.answerId ? stopped(message) : message));
+      host.update({ messages });
+    }
     // The agent's own stream says best how it ended.
     setTimeout(() => {
       if (!host.isCurrent(turn)) return;
@@ -122,13 +131,19 @@ function showAnswer(turn: Turn, host: TurnHost): void {
   const parts = partsOfAnswer(answer);
   const text = textOfParts(parts);
   turn.nextShownAt = Date.now() + SHOW_MS + text.length / CHARACTERS_PER_MS;
-  const { state, taskId } = answer;
+  const { taskId } = answer;
+  const { state } = turn.isStopped ? stopped(answer) : answer;
   const isOpen = taskId !== '' && (state === 'input-required' || state === 'auth-required');
   host.setOpenTask(isOpen ? { id: taskId, seen: seenAfter(answer) } : undefined);
   const message: StoredMessage = { id: answerId, role: 'agent', text, state, parts };
   const { messages, contextId } = host.getState();
   const others = messages.filter(({ id }) => id !== answerId);
   host.update({ messages: [...others, message], contextId: answer.contextId || contextId });
+}
+
+/** The answer of an agent that has confirmed its end: some call it complete all the same. */
+function stopped<Ended extends Answer | ChatMessage>(answer: Ended): Ended {
+  return 'state' in answer && answer.state === 'complete' ? { ...answer, state: 'stopped' } : answer;
 }
 
 function takeFailure({ answerId, answer }: Turn, error: unknown, host: TurnHost, again: () => Promise<void>): void {

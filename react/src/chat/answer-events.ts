@@ -125,16 +125,25 @@ export function partsOfAnswer({ state, said, artifacts, words }: Answer): readon
   return [...before, ...shown];
 }
 
-const IS_DATA = /^\s*[[{]/;
-
 /** A message that is data in the form of text is useful to its framework only. */
 function asProgress(part: MessagePart): MessagePart {
   if (part.type !== 'text') return part;
-  return { ...part, type: IS_DATA.test(part.text) ? 'thought' : 'status' };
+  return { ...part, type: isData(part.text) ? 'thought' : 'status' };
 }
 
 function isReadable(part: MessagePart): boolean {
-  return part.type === 'text' && part.text.trim() !== '' && !IS_DATA.test(part.text);
+  return part.type === 'text' && part.text.trim() !== '' && !isData(part.text);
+}
+
+/** True for a JSON object or list. A text may begin like one. */
+function isData(text: string): boolean {
+  if (!/^\s*[[{]/.test(text)) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function lastWords(words: readonly AnswerWords[], state: AgentMessageState): readonly MessagePart[] {
@@ -198,7 +207,7 @@ function withWords(
 /** Pieces of one text that came as messages of their own, as one message. */
 function joinedWords(said: readonly AnswerWords[]): readonly AnswerWords[] {
   const texts = said.flatMap(({ parts }) => parts);
-  if (said.length < 2 || texts.some(({ type }) => type !== 'text')) return said;
+  if (said.length < 2 || texts.some((part) => part.type !== 'text' || isData(part.text))) return said;
   const joined = joinedPieces(texts);
   return joined.length === 1 && said[0] !== undefined ? [{ id: said[0].id, parts: joined, isWritten: true }] : said;
 }

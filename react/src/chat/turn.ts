@@ -39,6 +39,8 @@ export interface Turn {
   readonly answerId: string;
   answer: Answer | undefined;
   isStopping: boolean;
+  /** The agent has confirmed that it stopped. */
+  isStopped: boolean;
   /** The page has left it: its connection ends as soon as there is a task to come back to. */
   isLeft: boolean;
   /** When the answer may be shown next, in milliseconds since the epoch, and the timer that does so. */

@@ -1,6 +1,10 @@
-import { Agent, Model } from '@strands-agents/sdk';
-import { A2AExpressServer } from '@strands-agents/sdk/a2a/express';
+import { registerHooks } from 'node:module';
 import { announce, lastWords, piecesOf, PORT } from './script.mjs';
+
+// Strands needs zod 4, which zod 3.25 contains; BeeAI needs zod 3, and npm installs one of them for both.
+registerHooks({ resolve: (name, context, next) => next(name === 'zod' ? 'zod/v4' : name, context) });
+const { Agent, Model } = await import('@strands-agents/sdk');
+const { A2AExpressServer } = await import('@strands-agents/sdk/a2a/express');
 
 class ScriptedModel extends Model {
   updateConfig() {}
