@@ -10,7 +10,7 @@ describe('agent-bff', () => {
     ['doctor', ['--config', '--env', '--surface', '--message', '--json']],
     ['keygen', ['--out', '--name']],
     ['demo', ['--port', '--host']],
-  ])('%s explains each of its options for every form of the help request', async (command, words) => {
+  ])('%s explains each of its options, however help is requested', async (command, words) => {
     for (const args of [
       [command, '--help'],
       [command, '--port', '1', '-h'],

@@ -41,7 +41,7 @@ describe('agent-bff init', () => {
     expect((await runCommandLine(['init', 'koa', folder])).printed).toContain(`cd "${folder}" && npm install`);
   });
 
-  it('init express writes a site that compiles with its own tsconfig.json', { timeout: 60_000 }, async () => {
+  it('express writes a site that compiles with its own tsconfig.json', { timeout: 60_000 }, async () => {
     const folder = folderFor('compiled');
     await runCommandLine(['init', 'express', folder]);
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));

@@ -84,7 +84,7 @@ describe('a closed toolkit', () => {
     await expect(textOf(body)).rejects.toThrow();
   });
 
-  it('answers a waiting request with 502 after the grace period', async () => {
+  it('responds to a waiting request with 502 after the grace period', async () => {
     const toolkit = build();
     const pending = chat(toolkit);
     await platform.next();

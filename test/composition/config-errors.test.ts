@@ -60,7 +60,7 @@ describe('an unknown field', () => {
     });
   });
 
-  it('is rejected with a hint at configFromEnv when it is an environment variable', () => {
+  it('is rejected with a hint at configFromEnv when a whole environment is passed', () => {
     expect(refusal({ npm_config_registry: 'x', SHELL: '/bin/sh' })).toMatchObject({
       hint: 'Pass variables through configFromEnv(process.env).',
     });
@@ -179,7 +179,7 @@ describe('an empty string', () => {
 });
 
 describe('an unknown strategy or provider', () => {
-  it('is rejected with the nearest strategy, including custom ones', () => {
+  it('is rejected with a suggestion of the nearest strategy, custom ones included', () => {
     expect(refusal({ serviceAuthStrategy: 'service-account' })).toMatchObject({
       detail: 'Invalid value for "serviceAuthStrategy" in configureServer.',
       hint: 'Did you mean "service_account"? Known values: service_account, resource_owner_password, client_credentials.',
@@ -191,7 +191,7 @@ describe('an unknown strategy or provider', () => {
     });
   });
 
-  it('is rejected with the nearest provider', () => {
+  it('is rejected with a suggestion of the nearest provider', () => {
     expect(refusal({ authProvider: 'idpb' })).toMatchObject({
       hint: 'Did you mean "idp_b"? Known values: idp_a, idp_b.',
       fields: ['authProvider'],
@@ -199,7 +199,7 @@ describe('an unknown strategy or provider', () => {
   });
 });
 
-describe('an invalid address', () => {
+describe('an invalid address or key', () => {
   it.each(['a2aUrl', 'serviceApiUrl', 'publicUrl'])('is rejected in "%s"', (field) => {
     for (const address of ['agent.example', 'https://user:pass@agent.example']) {
       expect(refusal({ [field]: address })).toMatchObject({

@@ -42,18 +42,18 @@ async function startSite(code: string, language: 'ts' | 'js') {
 
 const json = { 'content-type': 'application/json' };
 const REQUESTS: readonly (readonly [string, string, RequestInit])[] = [
-  ['broken JSON', '/api/a2a', { method: 'POST', headers: json, body: '{"jsonrpc":' }],
+  ['invalid JSON', '/api/a2a', { method: 'POST', headers: json, body: '{"jsonrpc":' }],
   ['3 MB', '/api/a2a', { method: 'POST', headers: json, body: JSON.stringify({ text: 'x'.repeat(3_000_000) }) }],
-  ['broken JSON for a widget', '/api/service-surfaces/poll/render', { method: 'POST', headers: json, body: '{' }],
-  ['broken JSON for a parser', '/parsed', { method: 'POST', headers: json, body: '{' }],
-  ['3 MB for a parser', '/parsed', { method: 'POST', headers: json, body: `["${'x'.repeat(3_000_000)}"]` }],
+  ['invalid JSON for a surface', '/api/service-surfaces/poll/render', { method: 'POST', headers: json, body: '{' }],
+  ['invalid JSON for a body parser', '/parsed', { method: 'POST', headers: json, body: '{' }],
+  ['3 MB for a body parser', '/parsed', { method: 'POST', headers: json, body: `["${'x'.repeat(3_000_000)}"]` }],
   [
-    'a charset no parser knows',
+    'an unknown charset',
     '/parsed',
     { method: 'POST', headers: { 'content-type': 'application/json; charset=x' }, body: '{}' },
   ],
   [
-    'a coding no parser knows',
+    'an unknown content coding',
     '/parsed',
     { method: 'POST', headers: { ...json, 'content-encoding': 'x' }, body: '{}' },
   ],

@@ -220,8 +220,8 @@ describe.each([
     (world: World, _one: ServerConfig, other: ServerConfig): Toolkit => createToolkit(other, world.ports),
     inStore,
   ],
-] as const)('a changed field, %s,', (_title, second, store) => {
-  it.each(fieldsOf(FIELDS))('%s affects the cached state as %s', async (path, side) => {
+] as const)('a configuration changed %s', (_title, second, store) => {
+  it.each(fieldsOf(FIELDS))('in the field "%s" (%s) keeps the expected renders and tokens', async (path, side) => {
     const [site, value] = sampleOf(path);
     if (value === undefined) return;
     const [render, token] = await found(site, changeOf(path, value), second, store);
@@ -234,17 +234,17 @@ describe.each([
   it.each([
     ...Object.entries(paths).map(([name, path]) => [name, { paths: { [name]: `/v2${path}` } }] as const),
     ...Object.keys(headers).map((name) => [name, { headers: { [name]: 'x-other' } }] as const),
-  ])('upstream %s drops the renders', async (_name, upstream) => {
+  ])('in the upstream field "%s" drops the renders', async (_name, upstream) => {
     expect((await found('account', { upstream }, second, store))[0]).toBe('MISS');
   });
 
-  it('that leaves all values alone keeps renders and tokens', async () => {
+  it('in nothing keeps all renders and tokens', async () => {
     for (const site of Object.keys(SITES)) {
       expect(await found(site as SiteName, {}, second, store), site).toEqual(['HIT', 'HIT']);
     }
   });
 
-  it('of a custom provider keeps nothing for another principal, and renders only for another proof', async () => {
+  it('in the principal of a custom provider drops everything, and in its proof only the tokens', async () => {
     const config = (provider: FakeIdentityProvider): ServerConfig => ({
       serviceAuthStrategy: 'own',
       identityProviders: { own: provider },

@@ -111,7 +111,7 @@ describe('a failing "headers" function', () => {
     ],
     ['rejects', () => Promise.reject(new Error('no tenant secret-7')), /it threw Error at .*site-fields\.test\.ts/],
     [
-      'throws no error',
+      'throws something other than an Error',
       () => {
         // oxlint-disable-next-line typescript/only-throw-error
         throw 'secret-7';
@@ -260,7 +260,7 @@ describe('the fields returned by "headers"', () => {
     expect(upstream.requests.map(({ headers }) => headers['x-tenant'])).toEqual(['acme', 'acme']);
   });
 
-  it('for responses reach the browser with error responses too', async () => {
+  it('for responses are sent with error responses too', async () => {
     const { toolkit, upstream } = site();
     const forward = { response: ['X-Agent-Trace'] };
     const html = { 'content-type': 'text/html', 'x-agent-trace': 't-1', 'x-internal': 'one' };

@@ -161,7 +161,7 @@ describe('the card of an agent', () => {
     },
   );
 
-  it("with another path is used with a warning, unless there is one with the agent's path", async () => {
+  it("that names another path is used with a warning, unless there is one for the agent's path", async () => {
     const other = { url: 'https://agent.example/agents/8', name: 'Other' };
     const doubtful = worldOf('/agents/7', { '/agents/.well-known/agent-card.json': other });
     expect(await doubtful.read()).toMatchObject({ agentCard: { name: 'Other' }, warnings: ['agent_card_doubtful'] });
@@ -172,7 +172,7 @@ describe('the card of an agent', () => {
     expect(await certain.read()).toMatchObject({ agentCard: { name: 'This' }, warnings: [] });
   });
 
-  it('with another path is searched again when it is no longer fresh', async () => {
+  it('that names another path is searched again once it is no longer fresh', async () => {
     const world = worldOf('/agents/7', { '/.well-known/agent-card.json': { name: 'Other' } });
     expect((await world.read()).warnings).toEqual(['agent_card_doubtful']);
     world.clock.advance(60_000);

@@ -310,7 +310,7 @@ describe('any rewritten card', () => {
 
 describe('an agent card', () => {
   it.each([null, 1, 'card', [], {}, { name: 'a' }, { url: AGENT }, { name: 1, url: AGENT }, { name: 'a', url: 1 }])(
-    'is not %j',
+    'cannot be %j',
     (value) => {
       expect(isAgentCard(value)).toBe(false);
     },

@@ -110,7 +110,7 @@ describe('an error response of the agent', () => {
     expect(error.logDetail()).toBe('status 429 from the agent, no body');
   });
 
-  it.each([400, 403, 404, 422, 500, 502, 503])('in JSON-RPC is forwarded with its status %i', async (status) => {
+  it.each([400, 403, 404, 422, 500, 502, 503])('as JSON-RPC is forwarded with its status %i', async (status) => {
     const error = '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"out of tokens"}}';
     const headers = { 'content-type': 'application/json; charset=utf-8', 'set-cookie': 'a=b' };
     const response = await answerTo({ status, headers, body: new WatchedBody(error.slice(0, 9), error.slice(9)) });
@@ -170,7 +170,7 @@ describe('an error response of the agent', () => {
     expect(error.logDetail()).toBe(`status 502 from the agent, ${type}: ${body}`);
   });
 
-  it('without a body keeps its status', async () => {
+  it('of type JSON without a body keeps its status', async () => {
     const answer = answerTo({ status: 500, headers: { 'content-type': 'application/json' }, body: null });
     expect(await errorOf(answer)).toMatchObject({ code: 'upstream_error', upstreamStatus: 500 });
   });

@@ -125,12 +125,12 @@ describe('the interface of a call', () => {
 
   it.each([
     ['on another host', { supportedInterfaces: [{ ...NEW, url: 'https://elsewhere.example/rest' }] }],
-    ['of another binding', { supportedInterfaces: [{ ...NEW, protocolBinding: 'JSONRPC' }] }],
+    ['with another binding', { supportedInterfaces: [{ ...NEW, protocolBinding: 'JSONRPC' }] }],
     ['in a v0.3 field without a version', { supportedInterfaces: [LISTED] }],
     ['without an address', { supportedInterfaces: [{ ...NEW, url: undefined }] }],
-    ['that is not an object', { supportedInterfaces: [null, 7, 'HTTP+JSON'], additionalInterfaces: 'HTTP+JSON' }],
-    ['that is missing', {}],
-  ])('cannot be one %s', async (_what, fields) => {
+    ['when it is not an object', { supportedInterfaces: [null, 7, 'HTTP+JSON'], additionalInterfaces: 'HTTP+JSON' }],
+    ['when it is missing', {}],
+  ])('is rejected %s', async (_what, fields) => {
     const world = new HttpJsonWorld();
     world.card = { name: 'Agent', ...fields };
     await expect(world.ask('GET', '/tasks/7')).rejects.toMatchObject({

@@ -78,7 +78,7 @@ describe('the expiry of an exchanged token', () => {
     expect(token.expiresAt).toBe(world.clock.now() + 300_000);
   });
 
-  it('is shortened by a request that knows of an earlier one', async () => {
+  it('is shortened by a request that knows an earlier expiry', async () => {
     const world = new ExchangeWorld();
     await world.get('anna');
     const assertionExpiresAt = world.clock.now() + 60_000;

@@ -23,8 +23,8 @@ const LIFE_MS = 60_000;
 export const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /**
- * Sessions in cookies with rotating refresh tokens, as session libraries and providers do them together:
- * a refresh token is good once, and using an old one ends the session.
+ * Cookie sessions with rotating refresh tokens, as session libraries and providers implement them.
+ * A refresh token is valid once, and using an old one ends the session.
  */
 export class RotatingSessions {
   readonly clock = new FakeClock();

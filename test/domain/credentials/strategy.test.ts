@@ -43,7 +43,7 @@ describe('the flow of a configuration', () => {
     expect(chooseStrategy(facts)).toEqual({ kind: 'provider', name });
   });
 
-  it('without a strategy is a complete service account', () => {
+  it('without a strategy is the service account when it is complete', () => {
     const facts = { ...nothing, hasServiceAccount: true };
     expect(chooseStrategy(facts)).toEqual({ kind: 'provider', name: 'service_account' });
     expect(chooseStrategy({ ...facts, hasApiKey: true })).toEqual({ kind: 'provider', name: 'service_account' });

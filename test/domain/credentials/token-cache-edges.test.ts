@@ -68,7 +68,7 @@ describe('a token cache with more callers than entries', () => {
 });
 
 describe('an unknown key', () => {
-  it('has no token in any method', async () => {
+  it('has no token', async () => {
     const { cache } = new TokenWorld();
     expect([cache.fresh('key'), cache.peek('key'), await cache.reject('key', 'token')]).toEqual([
       undefined,

@@ -59,7 +59,7 @@ describe.each([
     expect(world.telemetry.of('token').map(({ outcome }) => outcome)).toEqual(['acquired']);
   });
 
-  it('is served while it is renewed in the background', async () => {
+  it('is served when due, while it is renewed in the background', async () => {
     const world = await aged(staleAfter);
     expect(world.cache.fresh('key')).toBeUndefined();
     expect(await world.value()).toBe('site-token-1');

@@ -224,7 +224,7 @@ describe('an action', () => {
     },
   );
 
-  it('is not parsed without a cache', async () => {
+  it('does not parse the response without a cache', async () => {
     const world = new SurfaceWorld();
     const body = '{"ok":true}';
     world.upstream.willAnswer(() => ({ status: 200, headers: { 'content-type': 'application/json' }, body }));

@@ -21,10 +21,10 @@ describe('a cached render', () => {
   });
 
   const broken: readonly (readonly [what: string, text: string | undefined])[] = [
-    ['nothing', undefined],
-    ['an empty text', ''],
-    ['a text without a second line', `${writeCachedRender({ ...RENDER, body: '' }).trimEnd()} `],
-    ['a first line that is no JSON', `{"renderedAt":1\n${RENDER.body}`],
+    ['an absent entry', undefined],
+    ['an empty string', ''],
+    ['an entry without a second line', `${writeCachedRender({ ...RENDER, body: '' }).trimEnd()} `],
+    ['a first line that is not JSON', `{"renderedAt":1\n${RENDER.body}`],
     ['a first line that is null', `null\n${RENDER.body}`],
     ['a first line that is a number', `7\n${RENDER.body}`],
     ...(['renderedAt', 'checkedAt', 'versionTag', 'etag', 'headers'] as const).flatMap((field) =>

@@ -65,7 +65,7 @@ describe('a store', () => {
     expect((await world.render(ADA, COUNTER, {}, cache)).cache).toBe('MISS');
   });
 
-  it('written by a machine with a fast clock does not delay revalidation', async () => {
+  it('with entries from a machine with a fast clock does not delay revalidation', async () => {
     const world = new SurfaceWorld();
     await world.render();
     world.clock.advance(4_000);

@@ -6,12 +6,12 @@ import { PLATFORM, AGENT } from '../../../src/domain/upstream/platform-error.js'
 import { Deferred } from '../credentials/token-fixture.js';
 
 describe('a look-up', () => {
-  it('returns its result in time', async () => {
+  it('that ends in time returns its result', async () => {
     const { signal } = new AbortController();
     expect(await within(signal, PLATFORM, Promise.resolve('found'))).toBe('found');
   });
 
-  it('fails with its own error when it fails in time', async () => {
+  it('that fails in time throws its own error', async () => {
     const { signal } = new AbortController();
     await expect(within(signal, PLATFORM, Promise.reject(new TypeError('no such thing')))).rejects.toThrow(
       'no such thing',
