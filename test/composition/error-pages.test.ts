@@ -57,7 +57,7 @@ const REQUESTS: readonly (readonly [string, string, RequestInit])[] = [
     '/parsed',
     { method: 'POST', headers: { ...json, 'content-encoding': 'x' }, body: '{}' },
   ],
-  ['a path that is no UTF-8', '/%E0%A4%A', {}],
+  ['a path that is not UTF-8', '/%E0%A4%A', {}],
 ];
 /** A stack trace line as it appears on an Express error page. */
 const STACK = /(?:^|\n|<br>)(?:\s|&nbsp;)*at .+:\d+/;

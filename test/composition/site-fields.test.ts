@@ -120,13 +120,13 @@ describe('a failing "headers" function', () => {
     ], // oxlint-disable-line typescript/only-throw-error
     ['quotes a value in its own error', () => new Headers({ 'x-tenant': 'secret-7\n7' }), /it threw TypeError/],
     [
-      'gives no header fields',
+      'returns a value that is not text',
       () => ({ 'x-tenant': { id: 'secret-7' } }) as never,
       /it returned a value that is not text/,
     ],
-    ['gives a field it must not', () => ({ Cookie: 'secret-7' }), /it returned "cookie", which no option may set/],
-    ['gives an API key', () => ({ 'X-API-Key': 'secret-7' }), /it returned "x-api-key", which no option may set/],
-    ['never answers', () => new Promise(() => undefined), /it did not respond within 20 ms/],
+    ['returns a forbidden field', () => ({ Cookie: 'secret-7' }), /it returned "cookie", which no option may set/],
+    ['returns an API key', () => ({ 'X-API-Key': 'secret-7' }), /it returned "x-api-key", which no option may set/],
+    ['never settles', () => new Promise(() => undefined), /it did not respond within 20 ms/],
   ];
 
   it.each(failures)('that %s causes a 500 that names it, without a request upstream', async (_words, headers, log) => {
