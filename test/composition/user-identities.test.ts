@@ -215,7 +215,7 @@ const jwt = (claims: object): string =>
 describe.each([
   ['a JWT', jwt({ sub: '1', org_id: 'acme' }), jwt({ sub: '1', org_id: 'other' })],
   ['an opaque token', 'opaque-of-acme', 'opaque-of-other'],
-])('a user who switches organization, visible only in %s,', (_kind, before, after) => {
+])('a user who switches organization (visible only in %s)', (_kind, before, after) => {
   it('gets nothing that was cached before', async () => {
     const site = new Process();
     const source = sourceOf({ accessToken: before }, 'staff');

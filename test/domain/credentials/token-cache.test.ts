@@ -3,7 +3,7 @@ import type { IssueOutcome } from '../../../src/ports/identity-provider.js';
 import { Deferred, failure, settled, TokenWorld } from './token-fixture.js';
 
 describe('concurrent callers', () => {
-  it('cause one call when there are 1,000', async () => {
+  it('cause one call, even 1,000 of them', async () => {
     const world = new TokenWorld();
     const values = await Promise.all(Array.from({ length: 1_000 }, () => world.value()));
     expect(new Set(values)).toEqual(new Set(['site-token-1']));
@@ -22,7 +22,7 @@ describe('concurrent callers', () => {
     expect(world.provider.issued).toBe(1);
   });
 
-  it('cause one call when there are 1,000 and the provider rejects', async () => {
+  it('cause one call, even 1,000 of them when the provider rejects', async () => {
     const world = new TokenWorld();
     world.provider.answer = () => failure('refused');
     const values = await Promise.all(Array.from({ length: 1_000 }, () => world.value()));

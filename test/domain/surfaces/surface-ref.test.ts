@@ -50,7 +50,7 @@ describe('a path below the surface route', () => {
     },
   );
 
-  it('is not found with any method when it is invalid', () => {
+  it('is not found by any method when it is invalid', () => {
     for (const path of [
       '/counter',
       '/counter/theme',

@@ -69,7 +69,7 @@ describe('an unread body', () => {
     ['bytes', bytes('unread')],
     ['a stream without return()', { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error()) }) }],
     ['a stream that never finishes its return()', { [Symbol.asyncIterator]: () => ({ next: never, return: never }) }],
-  ])('can be %s', (_what, body) => {
+  ])('can be discarded when it is %s', (_what, body) => {
     expect(() => discard(body)).not.toThrow();
   });
 });

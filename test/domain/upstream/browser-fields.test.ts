@@ -101,7 +101,7 @@ describe('the fields of a response', () => {
     expect(names.slice(-3)).toEqual(['x-content-type-options', 'cache-control', 'content-security-policy']);
   });
 
-  it('of an event stream keep those against buffering', () => {
+  it('of an event stream include those against buffering', () => {
     const { fields } = written(browserResponseHeaders({ 'content-type': 'text/event-stream', etag: 'é' }));
     expect(fields).toEqual({
       'content-type': 'text/event-stream',

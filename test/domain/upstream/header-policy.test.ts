@@ -135,7 +135,7 @@ describe('a header field of the browser', () => {
     expect(upstreamRequestHeaders({ 'a2a-extensions': ['a', 'b'] }, {})).toEqual({ 'a2a-extensions': ['a', 'b'] });
   });
 
-  it("is not modified in its object, nor is the credential's", () => {
+  it("is left unmodified, as is the credential's", () => {
     const [browser, credential] = [Object.freeze({ accept: '*/*' }), Object.freeze({ authorization: 'Bearer ours' })];
     upstreamRequestHeaders(browser, credential);
     expect([browser, credential]).toEqual([{ accept: '*/*' }, { authorization: 'Bearer ours' }]);

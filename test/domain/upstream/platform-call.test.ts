@@ -151,7 +151,7 @@ describe('a rejected credential', () => {
     expect(world.telemetry.of('warning')).toMatchObject([{ code: 'clock_skew' }]);
   });
 
-  it.each([200, 400, 403, 500])('is not assumed for a %i', async (status) => {
+  it.each([200, 400, 403, 500])('is not renewed for a %i', async (status) => {
     const world = new CallWorld();
     world.upstream.willAnswer(() => ({ ...refusal(), status }));
     expect((await world.send()).status).toBe(status);
