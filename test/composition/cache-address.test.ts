@@ -6,14 +6,14 @@ import { configuredSecrets, resolveConfig } from '../../src/composition/config/r
 
 const PASSWORD = 'p%40ss-of-the-cache';
 
-describe('the address of a shared cache', () => {
+describe('the address in "cacheStore"', () => {
   it.each([
     ['redis://cache.example', 'redis://cache.example'],
     ['rediss://cache.example:6380/2', 'rediss://cache.example:6380/2'],
     ['valkey://cache.example:6379/', 'redis://cache.example:6379/'],
     ['valkeys://cache.example', 'rediss://cache.example'],
     [' redis://user:pass@[::1]:6379 ', 'redis://user:pass@[::1]:6379'],
-  ])('connects to %s at %s', (address, called) => {
+  ])('%s connects to %s', (address, called) => {
     expect(cacheAddress(address).url.reveal()).toBe(called);
   });
 
@@ -28,18 +28,18 @@ describe('the address of a shared cache', () => {
     'redis://cache.example#1',
     `redis://:%zz${PASSWORD}@cache.example`,
     `redis://:${PASSWORD}/#@cache.example`,
-  ])('rejects %s without quoting it', (address) => {
+  ])('%s is rejected without being quoted', (address) => {
     const error = refusal(() => createToolkit({ cacheStore: address }));
     expect(error).toMatchObject({ code: 'configuration_invalid', block: 'configureServer', fields: ['cacheStore'] });
     expect(inspect(error) + JSON.stringify(error)).not.toContain(PASSWORD);
     expect(inspect(error)).not.toContain('memcached');
   });
 
-  it('is absent when the text is empty', () => {
+  it('is undefined for an empty string', () => {
     expect(resolveConfig({ cacheStore: '' }).cacheAddress).toBeUndefined();
   });
 
-  it('hides the address, and its password in either spelling, from every print', () => {
+  it('is never printed, nor its password, raw or encoded', () => {
     const resolved = resolveConfig({ cacheStore: `valkey://site:${PASSWORD}@cache.example` });
     expect(inspect(resolved, { depth: 9 }) + JSON.stringify(resolved)).not.toContain('ss-of-the-cache');
     const address = `redis://site:${PASSWORD}@cache.example`;

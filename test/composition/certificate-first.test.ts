@@ -14,7 +14,7 @@ const BASE: ServerConfig = {
   idpBService: { tenantId: 'tenant-1', clientId: 'client', scope: 'api://app/.default' },
 };
 
-/** The proof the provider was given, and the warnings of operators. */
+/** Returns the client secret or certificate sent to the provider, or the fields of the error, and the logged warnings. */
 async function proved(config: ServerConfig): Promise<readonly unknown[]> {
   let used = 'nothing';
   const telemetry = new RecordingTelemetry();
@@ -58,18 +58,18 @@ const BOTH = (block: string): unknown => [
   ['client_secret_unused', `${block} has both certificatePath and clientSecret; the certificate is used`],
 ];
 
-describe('a certificate and a client secret of idpBService', () => {
+describe('idpBService with a certificate and a client secret', () => {
   it.each<[string, readonly ServerConfig[]]>([
-    ['the secret last', [inCode(PAIR), inCode(SECRET)]],
-    ['the certificate last', [inCode(SECRET), inCode(PAIR)]],
-    ['the secret from the environment, last', [inCode(PAIR), inEnv(SECRET)]],
-    ['one field a call', [inCode({ privateKeyPath }), inCode(SECRET), inCode({ certificatePath }), inCode(SECRET)]],
-  ])('proves with the certificate and warns once about both: %s', async (_order, calls) => {
+    ['secret set last', [inCode(PAIR), inCode(SECRET)]],
+    ['certificate set last', [inCode(SECRET), inCode(PAIR)]],
+    ['secret set last, from the environment', [inCode(PAIR), inEnv(SECRET)]],
+    ['one field per call', [inCode({ privateKeyPath }), inCode(SECRET), inCode({ certificatePath }), inCode(SECRET)]],
+  ])('authenticates with the certificate and warns once: %s', async (_order, calls) => {
     const config = calls.reduce(mergeConfig, BASE);
     expect(await proved(config)).toEqual(['certificate', BOTH('idpBService')]);
   });
 
-  it('proves with the secret once the certificate is cleared, and with neither once both are', async () => {
+  it('uses the secret after the certificate is cleared, and names the missing fields after both are', async () => {
     const both = mergeConfig(BASE, inCode({ ...SECRET, ...PAIR }));
     const cleared = { certificatePath: '', privateKeyPath: '' };
     expect(await proved(mergeConfig(both, inCode(cleared)))).toEqual(['secret', []]);
@@ -78,12 +78,12 @@ describe('a certificate and a client secret of idpBService', () => {
     expect(await proved(none)).toEqual([['clientSecret', 'certificatePath', 'privateKeyPath'], []]);
   });
 
-  it('reports the missing key of the certificate instead of using the secret', async () => {
+  it('names the missing private key of the certificate instead of using the secret', async () => {
     const [fields] = await proved(mergeConfig(BASE, inCode({ ...SECRET, certificatePath })));
     expect(fields).toEqual(['privateKeyPath']);
   });
 
-  it('uses the secret with a warning when only the key of the certificate is set', async () => {
+  it('uses the secret and warns about a private key without a certificate', async () => {
     expect(await proved(mergeConfig(BASE, inCode({ ...SECRET, privateKeyPath })))).toEqual([
       'secret',
       [['certificate_incomplete', 'idpBService has privateKeyPath without certificatePath; clientSecret is used']],
@@ -91,22 +91,22 @@ describe('a certificate and a client secret of idpBService', () => {
   });
 });
 
-describe('a certificate and a client secret of an exchange', () => {
+describe('onBehalfOf with a certificate and a client secret', () => {
   const users = (onBehalfOf: object): ServerConfig => ({ onBehalfOf: { clientId: 'exchanger', ...onBehalfOf } });
 
-  it('proves with the certificate and warns once about both', async () => {
+  it('authenticates with the certificate and warns once', async () => {
     const config = [SECRET, PAIR].map(users).reduce(mergeConfig, BASE);
     expect(await proved(config)).toEqual(['certificate', BOTH('onBehalfOf')]);
   });
 
-  it('falls back to the provider’s own block when the exchange has neither', async () => {
+  it('falls back to idpBService when it has neither', async () => {
     const config = mergeConfig(mergeConfig(BASE, inCode({ ...SECRET, ...PAIR })), users({}));
     expect(await proved(config)).toEqual(['certificate', []]);
   });
 });
 
-describe('an exchange without a provider name', () => {
-  it('reports the missing name before any field of another provider', async () => {
+describe('onBehalfOf without a provider name', () => {
+  it('names "provider" before the fields of any provider', async () => {
     const own = new FakeIdentityProvider('own');
     const config = { authProvider: 'own', identityProviders: { own }, onBehalfOf: {} };
     expect(await proved(config)).toEqual([['provider'], []]);

@@ -29,7 +29,7 @@ afterAll(async () => {
   await platform.close();
 });
 
-/** A site that the demo platform knows. */
+/** A configuration that the demo platform accepts. */
 const site = (changes: ServerConfig = {}): ServerConfig => ({
   a2aUrl: platform.a2aUrl,
   serviceApiUrl: platform.serviceApiUrl,
@@ -61,7 +61,7 @@ async function doctor(config: ServerConfig, { args = [], env = {}, ports = {} }:
   return { status, printed: text, shown };
 }
 
-/** A platform that answers everything in one way. */
+/** A platform with one response to every request. */
 async function answering(answer: Answer): Promise<string> {
   const upstream = await RecordingUpstream.start();
   onTestFinished(() => upstream.close());
@@ -71,14 +71,14 @@ async function answering(answer: Answer): Promise<string> {
 
 const CARD = { name: 'Agent', url: 'https://agent.example', protocolVersion: '0.3.0', preferredTransport: 'JSONRPC' };
 
-/** An agent with a card, and one answer to all messages. */
+/** An agent with a card and one response to every message. */
 const agent = (answer: Answer): Promise<string> =>
   answering((exchange) => {
     if (exchange.request.method === 'POST') answer(exchange);
     else exchange.json(200, { ...CARD, capabilities: { streaming: true } });
   });
 
-/** Passes everything on to the platform, and each answer back as a whole. */
+/** A proxy in front of the platform that buffers each response. */
 async function bufferingProxy(): Promise<string> {
   const server = createServer(async (incoming, outgoing) => {
     const chunks: Buffer[] = [];
@@ -105,7 +105,7 @@ const answerError: ErrorRequestHandler = (error: { status: number }, _request, r
   response.sendStatus(error.status);
 };
 
-describe('agent-bff doctor of a working platform', () => {
+describe('agent-bff doctor with a working platform', () => {
   it('prints the agent, the project, the brand and that the clocks agree', async () => {
     const { status, printed } = await doctor(site());
     expect(printed).toMatch(
@@ -124,7 +124,7 @@ describe('agent-bff doctor of a working platform', () => {
     expect(status).toBe(0);
   });
 
-  it('sends a message when asked and reports how its answer streamed', async () => {
+  it('sends a message when asked and reports how the answer streamed', async () => {
     const { status, printed } = await doctor(site(), { args: ['--message', 'one two three four five'] });
     expect(printed).toMatch(
       /✓ streaming +first event after \d+ ms, \d+ events, largest gap \d+ ms; they arrived one by one/,
@@ -132,21 +132,21 @@ describe('agent-bff doctor of a working platform', () => {
     expect(status).toBe(0);
   });
 
-  it('sends no message unless asked', async () => {
+  it('does not send a message unless asked', async () => {
     const before = platform.requests.length;
     await doctor(site());
     expect(platform.requests.slice(before).map(({ method }) => method)).not.toContain('POST');
   });
 
-  it('shows each check while it runs and erases it', async () => {
+  it('shows each check while it runs, then erases it', async () => {
     const { shown } = await doctor(site());
     expect(shown).toEqual(['… credential', '… cache store', '… agent card', '… project', '… brand', '']);
   });
 
   it.each([
-    ['for people', []],
-    ['as JSON', ['--json']],
-  ])('escapes control characters in names of the agent and the platform, %s', async (_reader, args) => {
+    ['in its text', []],
+    ['in its JSON', ['--json']],
+  ])('escapes control characters in the names of the agent and the platform %s', async (_reader, args) => {
     const origin = await answering((exchange) => {
       const card = { ...CARD, name: 'Agent \u202etxt.exe', protocolVersion: '0.3.0\u2066', capabilities: {} };
       const body = { ...card, id: 'project\u001b[2J\u009b\u2067' };
@@ -169,7 +169,7 @@ describe('agent-bff doctor of a working platform', () => {
       answerError,
       /✓ error page +shows no stack trace \(status 400 for an invalid body\)/,
     ],
-  ])('sends %s a broken body and reports what visitors see', async (_site, handler, line) => {
+  ])('sends an invalid body to %s and reports what visitors see', async (_site, handler, line) => {
     vi.stubEnv('NODE_ENV', 'development');
     const app = express().use(express.json());
     if (handler !== undefined) app.use(handler);
@@ -182,7 +182,7 @@ describe('agent-bff doctor of a working platform', () => {
     expect(status).toBe(0);
   });
 
-  it('skips the error page of a site that is not running', async () => {
+  it('skips the error page check when the site is not running', async () => {
     const { status, printed } = await doctor(site({ publicUrl: await refusedOrigin() }));
     expect(printed).toMatch(/- error page +http\S+ does not respond; try again when the site runs$/m);
     expect(status).toBe(0);
@@ -199,12 +199,12 @@ describe('agent-bff doctor of a working platform', () => {
   });
 });
 
-describe('agent-bff doctor of an unusable platform names the block and the fields to fix:', () => {
+describe('agent-bff doctor with an unusable platform', () => {
   const redirect: Answer = (exchange) => exchange.head(301, { location: 'https://elsewhere.example/hunter2' }).end();
 
   it.each<[string, () => Promise<ServerConfig>, readonly string[], string]>([
     [
-      'an agent that answers no stream',
+      'an agent that does not stream',
       async () => site({ a2aUrl: await agent((exchange) => exchange.json(200, { error: { code: -32_601 } })) }),
       ['--message', 'hello'],
       'configureServer: a2aUrl',
@@ -216,32 +216,32 @@ describe('agent-bff doctor of an unusable platform names the block and the field
       'configureServer: a2aUrl',
     ],
     [
-      'a platform address with nothing behind it',
+      'a platform address with a wrong path',
       async () => site({ serviceApiUrl: `${platform.url}/typo` }),
       [],
       'configureServer: serviceApiUrl, upstream.paths.project, serviceProjectId',
     ],
     [
-      'a platform address where nobody listens',
+      'a platform address that refuses connections',
       async () => site({ serviceApiUrl: await refusedOrigin(), serviceProjectId: 'p' }),
       [],
       'configureServer: serviceApiUrl',
     ],
     [
-      'a platform that moved',
+      'a platform that redirects',
       async () => site({ serviceApiUrl: await answering(redirect), serviceProjectId: 'p' }),
       [],
       'configureServer: serviceApiUrl, upstream.paths.brand',
     ],
     [
-      'a platform that does not know the audience',
+      'a platform that rejects the audience',
       async () => site({ serviceAccount: { ...site().serviceAccount, audience: 'https://other.example' } }),
       ['--surface', 'poll'],
       'serviceAccount: serviceAccountId, keyId, privateKeyPem, privateKeyPath, audience',
     ],
-    ['a surface nobody knows', async () => site(), ['--surface', 'nonsense'], 'command line: --surface'],
+    ['an unknown surface', async () => site(), ['--surface', 'nonsense'], 'command line: --surface'],
     [
-      'a surface the platform answers with a page for',
+      'a surface for which the platform returns an HTML page',
       async () =>
         site({
           serviceApiUrl: await answering((exchange) =>
@@ -252,7 +252,7 @@ describe('agent-bff doctor of an unusable platform names the block and the field
       ['--surface', 'nonsense'],
       'command line: --surface',
     ],
-  ])('%s', async (_title, config, args, fix) => {
+  ])('names the block and the fields to fix for %s', async (_title, config, args, fix) => {
     const { status, printed } = await doctor(await config(), { args });
     expect(fixesOf(printed, fix), printed).toHaveLength(1);
     // One fault is one line.
@@ -268,8 +268,8 @@ describe('agent-bff doctor of an unusable platform names the block and the field
     expect(other).toMatch(/- surface +skipped: fix the above first/);
   });
 
-  describe.skipIf(REDIS_SERVER === undefined)('a shared cache', () => {
-    it('passes a working cache and reports the time of a call', async () => {
+  describe.skipIf(REDIS_SERVER === undefined)('with a shared cache', () => {
+    it('passes and reports how long a call takes', async () => {
       const redis = await RedisServer.start();
       onTestFinished(() => redis.close());
       const { status, printed } = await doctor(site({ cacheStore: redis.url, timeouts: { cacheMs: 1_000 } }));
@@ -286,7 +286,7 @@ describe('agent-bff doctor of an unusable platform names the block and the field
       client.destroy();
     });
 
-    it('fails on a wrong password', async () => {
+    it('fails when the password is wrong', async () => {
       const redis = await RedisServer.start();
       onTestFinished(() => redis.close());
       const client = createClient({ url: redis.url });
@@ -323,7 +323,7 @@ describe('agent-bff doctor warns and exits with 0', () => {
     const named = site({ publicUrl: 'https://shop.example', allowedHosts: ['shop.example'] });
     const { printed: other } = await doctor(named, production);
     expect(other).toMatch(/✓ public address +https:\/\/shop\.example$/m);
-    // The visits of the doctor itself use no name of the site.
+    // The doctor's own requests do not use the site's host name.
     expect(other).toContain('All is well.');
     expect((await doctor(site())).printed).not.toContain('public address');
   });

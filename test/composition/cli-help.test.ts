@@ -41,7 +41,7 @@ describe('agent-bff', () => {
     ['serve', '--config'],
     ['doctor', '--message'],
     ['demo', '--port'],
-  ])('%s lists its options when one is unknown', async (command, known) => {
+  ])('%s lists its options when given an unknown one', async (command, known) => {
     const { status, complained } = await runCommandLine([command, '--nonsense']);
     expect(status).toBe(2);
     expect(complained).toContain('--nonsense');
@@ -53,7 +53,7 @@ describe('agent-bff', () => {
     [['frobnicate'], 'unknown command "frobnicate".\n'],
     [['serve', '--prot', '80'], 'Did you mean "--port"?'],
     [['doctor', 'config.json'], '"agent-bff doctor --help" lists the options'],
-  ])('suggests the likely meaning of %j', async (args, says) => {
+  ])('suggests a correction for %j', async (args, says) => {
     const { status, complained } = await runCommandLine(args);
     expect(status).toBe(2);
     expect(complained).toContain(says);
@@ -64,7 +64,7 @@ describe('agent-bff', () => {
     expect(await runCommandLine([word])).toEqual({ status: 0, printed: version, complained: '' });
   });
 
-  it('colours its findings on a terminal that supports it', async () => {
+  it('prints colours on a terminal that supports them', async () => {
     const style = (name: string, text: string) => `<${name}>${text}</${name}>`;
     const { printed } = await runCommandLine(['doctor'], { style });
     expect(printed).toContain('<green>✓</green> configuration');
@@ -75,7 +75,7 @@ describe('agent-bff', () => {
 });
 
 describe('agent-bff demo', () => {
-  it('runs a whole site until it is stopped', { timeout: 30_000 }, async () => {
+  it('serves a whole site until it is stopped', { timeout: 30_000 }, async () => {
     let stop = (): void => undefined;
     const stopped = new Promise<void>((resolve) => {
       stop = resolve;

@@ -36,7 +36,7 @@ describe('agent-bff init', () => {
     expect(readdirSync(folder).filter((name) => /^(?:gitignore|env)/.test(name))).toEqual([]);
   });
 
-  it('quotes a folder name with spaces', async () => {
+  it('quotes a folder name with spaces in the commands it prints', async () => {
     const folder = folderFor('my site');
     expect((await runCommandLine(['init', 'koa', folder])).printed).toContain(`cd "${folder}" && npm install`);
   });
@@ -48,7 +48,7 @@ describe('agent-bff init', () => {
     const entries = join(ROOT, 'dist/composition');
     const paths = { 'agent-bff': [`${entries}/index.d.ts`], 'agent-bff/*': [`${entries}/*.d.ts`] };
     const check = join(folder, 'check.json');
-    // The type definitions of Node belong to what the folder would have installed.
+    // In use, `npm install` adds the type definitions of Node to the folder.
     const compilerOptions = { paths, skipLibCheck: true };
     writeFileSync(check, JSON.stringify({ extends: './tsconfig.json', compilerOptions }));
     const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
@@ -64,7 +64,7 @@ describe('agent-bff init', () => {
     expect(complained).not.toContain('\u202e');
   });
 
-  it('reports in one line that the folder cannot be written', async () => {
+  it('reports a folder it cannot write in one line', async () => {
     const folder = temporaryFolder('init');
     writeFileSync(join(folder, 'file'), '');
     const { status, complained } = await runCommandLine(['init', 'koa', join(folder, 'file/site')]);
@@ -74,7 +74,7 @@ describe('agent-bff init', () => {
     });
   });
 
-  it('replaces no file and writes none when one exists', async () => {
+  it('writes no file at all when one of them exists', async () => {
     const folder = temporaryFolder('init');
     writeFileSync(join(folder, 'server.ts'), '// mine');
     const { status, complained } = await runCommandLine(['init', 'express', folder]);
@@ -91,7 +91,7 @@ describe('agent-bff init', () => {
     ],
     [[], 'agent-bff: which starter? agent-bff init express|koa|next [folder]'],
     [['constructor'], 'agent-bff: unknown starter "constructor". agent-bff init express|koa|next [folder]'],
-  ])('%j lists the starters', async (args, message) => {
+  ])('with the arguments %j exits with an error that names the starters', async (args, message) => {
     expect(await runCommandLine(['init', ...args])).toMatchObject({ status: 2, complained: message });
   });
 });

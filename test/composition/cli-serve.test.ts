@@ -18,7 +18,7 @@ const HAS_IPV6 = Object.values(networkInterfaces())
   .flat()
   .some((one) => one?.address === '::1');
 
-/** A gateway started from the command line, as soon as it says where it serves. */
+/** Starts a gateway from the command line and waits until it prints its address. */
 function startGateway(...args: string[]) {
   return startGatewayOf({}, ...args);
 }
@@ -71,7 +71,7 @@ describe('agent-bff serve', () => {
     expect((await visit(origin, { method: 'GET', path: '/elsewhere' })).status).toBe(404);
   });
 
-  it('serves them under another base path', async () => {
+  it('serves the routes under another base path', async () => {
     const { origin } = await startGateway('--base', '/bff');
     expect((await visit(origin, { path: '/bff/a2a' })).status).toBe(200);
     expect((await visit(origin)).status).toBe(404);
@@ -102,7 +102,7 @@ describe('agent-bff serve', () => {
     expect(text).not.toContain('hunter2');
   });
 
-  it('on a loopback address serves loopback hosts only, and /healthz for any host', async () => {
+  it('on a loopback address accepts loopback host names only, except at /healthz', async () => {
     const { origin, upstream, lines } = await startGateway();
     const { port } = new URL(origin);
     for (const host of ['localhost', `app.localhost:${port}`, '127.0.0.9', `[::1]:${port}`]) {
@@ -124,14 +124,14 @@ describe('agent-bff serve', () => {
     expect((await visit(origin, { method: 'GET', path: '/healthz', headers: { host: '10.0.0.7' } })).status).toBe(200);
   });
 
-  it('on a loopback address also serves the configured hosts', async () => {
+  it('on a loopback address also accepts the hosts in "allowedHosts"', async () => {
     const { origin } = await startGatewayOf({ publicUrl: 'https://site.example', allowedHosts: ['gateway:8080'] });
     const statusBy = async (host: string) => (await visit(origin, { headers: { host } })).status;
     for (const host of ['site.example', 'gateway:8080', 'localhost']) expect(await statusBy(host)).toBe(200);
     for (const host of ['www.site.example', 'gateway', '0.0.0.0']) expect(await statusBy(host)).toBe(421);
   });
 
-  it('on every address of the machine serves any host unless "allowedHosts" is set', async () => {
+  it('on all addresses accepts any host unless "allowedHosts" is set', async () => {
     const statusesOf = async (changes: ServerConfig) => {
       const { origin } = await startGatewayOf(changes, '--host', '0.0.0.0');
       const hosts = ['site.example', 'evil.example', 'localhost'];
@@ -161,7 +161,7 @@ describe('agent-bff serve', () => {
     expect(await statusBy(`[::1]:${port}`)).toBe(404);
   });
 
-  it('applies the "chatLimit" and "maxInFlight" of its file', async () => {
+  it('applies "chatLimit" and "maxInFlight" from its file', async () => {
     const limits = { chatLimit: { points: 2, durationSeconds: 60 }, maxInFlight: 5 };
     const { origin } = await startGatewayOf(limits as unknown as ServerConfig);
     const statuses: number[] = [];
@@ -176,31 +176,31 @@ describe('agent-bff serve', () => {
     { points: 0, durationSeconds: 60 },
     { points: 1.5, durationSeconds: 60 },
     { points: 30, durationSeconds: 60, blockSeconds: 60 },
-  ])('does not start with a "chatLimit" of %j and shows a valid one', async (chatLimit) => {
+  ])('rejects a "chatLimit" of %j and shows a valid one', async (chatLimit) => {
     await expect(startGatewayOf({ chatLimit } as unknown as ServerConfig)).rejects.toThrow('"points": 30');
   });
 
-  it('writes one line of JSON for each event', async () => {
+  it('logs each event as one line of JSON', async () => {
     const { origin, lines } = await startGateway();
     await (await visit(origin)).text();
     expect(lines().map(({ event }) => event)).toEqual(['token', 'upstream', 'request']);
     expect(lines()[2]).toMatchObject({ route: 'chat', status: 200, requestId: expect.any(String) as string });
   });
 
-  it('exits with 0 when it is stopped', async () => {
+  it('exits with 0 on SIGTERM', async () => {
     const { origin, stop, status } = await startGateway('--grace', '3');
     stop();
     expect(await status()).toBe(0);
     await expect(visit(origin)).rejects.toThrow('ECONNREFUSED');
   });
 
-  it('returns 503 at /healthz while it closes and finishes a running answer', async () => {
+  it('returns 503 at /healthz while it closes, and finishes the running answer', async () => {
     const { origin, upstream, stop, status } = await startGateway();
     upstream.willWait();
     const running = visit(origin);
     const agent = (await upstream.next()).eventStream();
     agent.write('data: {"jsonrpc":"2.0","id":7,"result":{"id":"t"}}\n\n');
-    // A probe that began in time: a closing server takes no new connections.
+    // This probe connected before the close. A closing server accepts no new connections.
     const probe = await RawClient.connect(origin);
     await probe.send('GET /healthz HTTP/1.1\r\nHost: localhost\r\n');
     await visit(origin, { method: 'GET', path: '/healthz' });
@@ -218,13 +218,13 @@ describe('agent-bff serve', () => {
     [['--grace', '4000'], '--grace must be a whole number'],
     [['--base', 'api'], '--base must be a path'],
     [['--nonsense'], '--nonsense'],
-  ])('does not start with %j', async (args, says) => {
+  ])('rejects the arguments %j', async (args, says) => {
     const { status, complained } = await runCommandLine(['serve', ...args]);
     expect(status).toBe(2);
     expect(complained).toContain(says);
   });
 
-  it('listens at PORT and HOST unless options override them', async () => {
+  it('listens on PORT and HOST unless options override them', async () => {
     const env = { PORT: '0', HOST: 'localhost' };
     const { status, complained } = await runCommandLine(['serve'], { env });
     expect(status).toBe(0);

@@ -50,7 +50,7 @@ async function doctor(config: ServerConfig, ports: ToolkitPorts = {}) {
   return result;
 }
 
-/** A platform with an agent's card, a project and a brand. */
+/** A platform with an agent card, a project and a brand. */
 function workingPlatform(): FakeUpstream {
   const json = (body: object) => ({
     status: 200,
@@ -64,7 +64,7 @@ function workingPlatform(): FakeUpstream {
   });
 }
 
-/** Every value of a configuration that is a secret; of a PEM text, its lines. */
+/** Returns every secret value of a configuration; for a PEM, each of its lines. */
 function secretsOf({ serviceApiKey, serviceAccount, idpA: a, idpAServiceUser, idpBService }: ServerConfig): string[] {
   return [
     serviceApiKey,
@@ -103,7 +103,7 @@ const application = (block: ServerConfig['idpBService'] = {}): ServerConfig => (
 });
 const paths = ({ certificatePath, privateKeyPath }: ClientCertificate) => ({ certificatePath, privateKeyPath });
 
-describe('agent-bff doctor of a working configuration', () => {
+describe('agent-bff doctor with a working configuration', () => {
   it.each<[string, () => ServerConfig, () => ToolkitPorts, string[]]>([
     ['a service account', account, () => ({}), ['✓ private key', '✓ token', '✓ audience', '✓ expiry']],
     [
@@ -112,27 +112,27 @@ describe('agent-bff doctor of a working configuration', () => {
       atA,
       ['✓ provider', '✓ token', `${'✓ audience'.padEnd(20)}https://platform`, '✓ scope'],
     ],
-    ['a secret at idp_b', application, atB, ['✓ provider', '✓ token', 'api://platform']],
+    ['a client secret for idp_b', application, atB, ['✓ provider', '✓ token', 'api://platform']],
     [
-      'a certificate at idp_b',
+      'a certificate for idp_b',
       () => application(paths(registered)),
       atB,
       ['✓ certificate ', 'takes precedence over the client secret', '✓ certificate dates', '✓ token'],
     ],
     ['the API key alone', () => ({ serviceApiKey: 'the-key-of-the-api' }), () => ({}), ['the API key alone']],
     [
-      'the exchange of users’ tokens alone',
+      'the token exchange alone',
       () => ({ idpBService: application().idpBService, onBehalfOf: {} }),
       atB,
       ['✓ provider', '- exchange'],
     ],
     [
-      'a provider of the site itself',
+      'a custom provider',
       () => ({ serviceAuthStrategy: 'okta' }),
       () => ({ identityProviders: { okta: new FakeIdentityProvider('okta') } }),
       ['✓ token', 'opaque'],
     ],
-  ])('reports that all is well: %s', async (_title, config, ports, lines) => {
+  ])('passes every check for %s', async (_title, config, ports, lines) => {
     const { status, printed } = await doctor(config(), ports());
     for (const line of lines) expect(printed).toContain(line);
     expect(printed).toContain('All is well.');
@@ -153,16 +153,16 @@ describe('agent-bff doctor of a working configuration', () => {
   });
 });
 
-describe('agent-bff doctor of a broken configuration names the block and the fields to fix:', () => {
+describe('agent-bff doctor names the block and the fields to fix for', () => {
   it.each<[string, () => ServerConfig, () => ToolkitPorts, string]>([
     ['a misspelt field', () => ({ idpA: { clientid: 'x' } }) as ServerConfig, () => ({}), 'idpA: clientid'],
     [
-      'no audience of its tokens',
+      'tokens without an audience',
       () => ({ ...account(), serviceApiUrl: '' }),
       () => ({}),
       'configureServer: serviceApiUrl',
     ],
-    ['an empty block of idp_a', () => ({ authProvider: 'idp_a' }), atA, 'idpA: domain, clientId, clientSecret'],
+    ['an empty idpA block', () => ({ authProvider: 'idp_a' }), atA, 'idpA: domain, clientId, clientSecret'],
     [
       'an expired certificate',
       () => application(paths(makeClientCertificate({ validToDays: -3 }))),
@@ -170,7 +170,7 @@ describe('agent-bff doctor of a broken configuration names the block and the fie
       'idpBService: certificatePath, privateKeyPath',
     ],
     [
-      'an exchange with a certificate that has expired',
+      'an expired certificate of the token exchange',
       () => ({ ...application(), onBehalfOf: paths(makeClientCertificate({ validToDays: -3 })) }),
       atB,
       'onBehalfOf: certificatePath, privateKeyPath',
@@ -184,7 +184,7 @@ describe('agent-bff doctor of a broken configuration names the block and the fie
     expect(status).toBe(1);
   });
 
-  it('a token for another API, or with fewer scopes than requested', async () => {
+  it('a token for another API or with fewer scopes than requested', async () => {
     const token = await idpA.issueUserToken('svc', { audience: 'https://other.example', scope: 'read' });
     idpA.faults.token = { transform: (body) => ({ ...body, access_token: token }) };
     const { status, printed } = await doctor(password({ scope: 'read chat' }), atA());
@@ -194,7 +194,7 @@ describe('agent-bff doctor of a broken configuration names the block and the fie
     expect(status).toBe(1);
   });
 
-  it('a provider that hangs, within its timeout', async () => {
+  it('a provider that hangs, after its timeout', async () => {
     idpA.faults.metadata = { hang: true };
     const { status, printed } = await doctor({ ...password(), timeouts: { identityProviderMs: 100 } }, atA());
     expect(printed).toContain('cannot be reached: TimeoutError');
@@ -202,13 +202,13 @@ describe('agent-bff doctor of a broken configuration names the block and the fie
     expect(status).toBe(1);
   });
 
-  it('a provider with an untrusted certificate, and NODE_EXTRA_CA_CERTS', async () => {
+  it('a provider with an untrusted certificate, suggesting NODE_EXTRA_CA_CERTS', async () => {
     const { status, printed } = await doctor(password());
     expect(printed).toContain('fix: Set the environment variable NODE_EXTRA_CA_CERTS to ');
     expect(status).toBe(1);
   });
 
-  it('a provider of the site that throws, without its message', async () => {
+  it('a custom provider that throws, without printing its message', async () => {
     const okta = new FakeIdentityProvider('okta');
     okta.answer = () => {
       throw new TypeError('with s3cr3t inside');
@@ -250,7 +250,7 @@ describe('agent-bff doctor warns and exits with 0', () => {
     expect(status).toBe(0);
   });
 
-  it('when a key is configured twice', async () => {
+  it('when a private key is configured twice', async () => {
     const { printed, status } = await doctor(account({ privateKeyPath: '/run/key.pem' }));
     expect(printed).toContain('! private key');
     expect(status).toBe(0);
@@ -258,7 +258,7 @@ describe('agent-bff doctor warns and exits with 0', () => {
 });
 
 describe('agent-bff keygen', () => {
-  it('writes a working pair, the private half readable by its owner only', async () => {
+  it('writes a working key pair, the private key readable by its owner only', async () => {
     const { status, printed } = await runCommandLine(['keygen', '--out', folder, '--name', 'shop']);
     expect(status).toBe(0);
     const [privatePath, publicPath] = [join(folder, 'shop.pem'), join(folder, 'shop.pub.pem')];
@@ -276,28 +276,25 @@ describe('agent-bff keygen', () => {
     );
   });
 
-  it.each(['half.pem', 'half.pub.pem'])(
-    'replaces no file and writes no half of a pair when %s exists',
-    async (name) => {
-      const place = mkdtempSync(join(folder, 'half-'));
-      writeFileSync(join(place, name), 'older');
-      const { status, complained } = await runCommandLine(['keygen', '--out', place, '--name', 'half']);
-      expect(status).toBe(1);
-      expect(complained).toContain('already holds a key named "half"');
-      expect(readFileSync(join(place, name), 'utf8')).toBe('older');
-      const other = name === 'half.pem' ? 'half.pub.pem' : 'half.pem';
-      expect(() => statSync(join(place, other))).toThrow('ENOENT');
-    },
-  );
+  it.each(['half.pem', 'half.pub.pem'])('writes neither file when %s exists', async (name) => {
+    const place = mkdtempSync(join(folder, 'half-'));
+    writeFileSync(join(place, name), 'older');
+    const { status, complained } = await runCommandLine(['keygen', '--out', place, '--name', 'half']);
+    expect(status).toBe(1);
+    expect(complained).toContain('already holds a key named "half"');
+    expect(readFileSync(join(place, name), 'utf8')).toBe('older');
+    const other = name === 'half.pem' ? 'half.pub.pem' : 'half.pem';
+    expect(() => statSync(join(place, other))).toThrow('ENOENT');
+  });
 
-  it('reports that it cannot write', async () => {
+  it('reports a folder it cannot write', async () => {
     const { status, complained } = await runCommandLine(['keygen', '--out', join(folder, 'nowhere')]);
     expect(status).toBe(1);
     expect(complained).toContain('ENOENT');
   });
 });
 
-it('agent-bff doctor adds the variables of --env to those that are set', async () => {
+it('agent-bff doctor adds the variables in the --env file to the environment', async () => {
   const path = join(folder, 'doctor.env');
   writeFileSync(path, '\uFEFFSERVICE_API_KEY="any-key"\n# a site\nA2A_URL=https://file.example/a2a\n');
   const env = { A2A_URL: addresses.a2aUrl };
@@ -307,7 +304,7 @@ it('agent-bff doctor adds the variables of --env to those that are set', async (
   expect(status).toBe(0);
 });
 
-describe('agent-bff doctor names the variables to fix when the environment is read', () => {
+describe('agent-bff doctor, reading the environment, names the variables to fix', () => {
   const doctorOf = (args: readonly string[], env: Readonly<Record<string, string>>) =>
     runCommandLine(['doctor', ...args], { env });
   const env = { SERVICE_ACCOUNT_ID: 'site-1', A2A_URL: addresses.a2aUrl };
@@ -329,8 +326,8 @@ describe('agent-bff doctor names the variables to fix when the environment is re
   });
 });
 
-describe('a wrong command line', () => {
-  it('in the environment exits with 1 and suggests the right name', async () => {
+describe('agent-bff doctor with a usage error', () => {
+  it('suggests the right name for a misspelt variable and exits with 1', async () => {
     const { status, printed } = await runCommandLine(['doctor'], { env: { IDP_A_CLIENT_SECRT: 's3cr3t' } });
     expect(status).toBe(1);
     expect(printed).toMatch(/✗ environment +IDP_A_CLIENT_SECRT: .+\n {4}fix: Did you mean IDP_A_CLIENT_SECRET\?/);
@@ -339,18 +336,18 @@ describe('a wrong command line', () => {
 
   it.each<[string, () => string[], string, string]>([
     ['an unknown option', () => ['--confg', 'x'], '--confg', 'Did you mean "--config"?'],
-    ["the option of Node's own", () => ['--env-file', '/dev/null'], '--env-file', 'Did you mean "--env"?'],
+    ['an option of Node itself', () => ['--env-file', '/dev/null'], '--env-file', 'Did you mean "--env"?'],
     ['an option without its value', () => ['--config'], '--config', '--help'],
-    ['a file that is not there', () => ['--config', '/nowhere.json'], '--config', 'ENOENT, there is none'],
-    ['a folder in place of a file', () => ['--config', folder], '--config', 'EISDIR, it is a folder'],
+    ['a missing file', () => ['--config', '/nowhere.json'], '--config', 'ENOENT, there is none'],
+    ['a folder instead of a file', () => ['--config', folder], '--config', 'EISDIR, it is a folder'],
     [
       'a file that is not JSON',
       () => ['--config', configFile('{\n"serviceApiKey": "s3cr3t" "')],
       '--config',
       '(line 2)',
     ],
-    ['a file of variables that is not there', () => ['--env', '/nowhere.env'], '--env', 'ENOENT'],
-  ])('exits with 2, and reports it as JSON on request: %s', async (_title, args, option, says) => {
+    ['a missing variables file', () => ['--env', '/nowhere.env'], '--env', 'ENOENT'],
+  ])('exits with 2 and reports the error, as JSON on request: %s', async (_title, args, option, says) => {
     const { status, printed, complained } = await runCommandLine(['doctor', '--json', ...args()]);
     expect([status, complained]).toEqual([2, '']);
     expect(JSON.parse(printed)).toMatchObject({
@@ -366,7 +363,7 @@ describe('a wrong command line', () => {
     expect(plain.complained).not.toContain('s3cr3t');
   });
 
-  it('in the environment is reported as JSON on request', async () => {
+  it('reports a misspelt variable as JSON on request', async () => {
     const env = { IDP_A_CLIENT_SECRT: 's3cr3t', A2A_URL: 'nonsense', PUBLIC_URL: '/' };
     const { status, printed } = await runCommandLine(['doctor', '--json'], { env });
     expect(status).toBe(1);
@@ -380,7 +377,7 @@ describe('a wrong command line', () => {
     });
   });
 
-  it('with a wrong "chatLimit" in its file is reported as JSON on request', async () => {
+  it('reports a wrong "chatLimit" in its file as JSON on request', async () => {
     const { status, printed } = await runCommandLine([
       'doctor',
       '--json',

@@ -24,7 +24,7 @@ const config = (changes: ServerConfig = {}): ServerConfig => ({
 const build = (changes?: ServerConfig, previous?: Toolkit): Toolkit => buildToolkit(config(changes), {}, previous);
 const chat = (toolkit: Toolkit): Promise<HttpResponse> => chatRoute(toolkit)(browserRequest());
 
-/** The status of an answer that was read to its end. */
+/** Reads a response to its end and returns its status. */
 async function served(toolkit: Toolkit): Promise<number> {
   const { status, body } = await chat(toolkit);
   await textOf(body);
@@ -75,7 +75,7 @@ describe('a closed toolkit', () => {
     expect(await platform.connections()).toBe(0);
   });
 
-  it('breaks a response that is not an event stream', async () => {
+  it('aborts a response that is not an event stream after the grace period', async () => {
     const toolkit = build();
     const pending = chat(toolkit);
     (await platform.next()).head(200, { 'content-type': 'application/json' }).write('{"half":');
@@ -84,7 +84,7 @@ describe('a closed toolkit', () => {
     await expect(textOf(body)).rejects.toThrow();
   });
 
-  it('answers a waiting request with 502 after the grace period', async () => {
+  it('responds to a waiting request with 502 after the grace period', async () => {
     const toolkit = build();
     const pending = chat(toolkit);
     await platform.next();
@@ -93,7 +93,7 @@ describe('a closed toolkit', () => {
     expect(platform.requests).toHaveLength(1);
   });
 
-  it('resolves close() as soon as the last request ends', async () => {
+  it('resolves close() as soon as the last request has ended', async () => {
     const toolkit = build();
     const { exchange, response } = await openStream(toolkit);
     const closing = toolkit.close({ graceMs: 600_000 });
@@ -111,13 +111,13 @@ describe('a closed toolkit', () => {
   });
 
   it.each([-1, Number.NaN, Number.POSITIVE_INFINITY])(
-    'accepts a grace period of %d as the nearest valid one',
+    'clamps a grace period of %d to the valid range',
     async (graceMs) => {
       await build().close({ graceMs });
     },
   );
 
-  it('leaves later toolkits untouched', async () => {
+  it('does not affect toolkits created later', async () => {
     const toolkit = build();
     await toolkit.close();
     const later = build({}, toolkit);
@@ -128,7 +128,7 @@ describe('a closed toolkit', () => {
 });
 
 describe('a replaced toolkit', () => {
-  it('finishes its streams on its own connections', async () => {
+  it('finishes its open streams on its own connections', async () => {
     const first = build();
     const { exchange, response } = await openStream(first);
     const second = build({ timeouts: { connectMs: 1_000 } }, first);
@@ -138,7 +138,7 @@ describe('a replaced toolkit', () => {
   });
 
   it.each([{}, { timeouts: { connectMs: 1_000 } }])(
-    'has its last streams ended when its successor closes (%j)',
+    'ends its last streams when its successor closes (%j)',
     async (changes) => {
       const first = build();
       const { response } = await openStream(first);
@@ -147,7 +147,7 @@ describe('a replaced toolkit', () => {
     },
   );
 
-  it('drops connections that its successor does not use', async () => {
+  it('closes connections that its successor does not use', async () => {
     platform.willAnswerAgain();
     const first = build();
     expect(await served(first)).toBe(200);
@@ -157,7 +157,7 @@ describe('a replaced toolkit', () => {
     await second.close();
   });
 
-  it('leaves the connections of its successor open when it closes', async () => {
+  it("leaves its successor's connections open when it closes", async () => {
     const first = build();
     const second = build({ publicUrl: 'https://site.example' }, first);
     await first.close({ graceMs: 0 });
@@ -169,7 +169,7 @@ describe('a replaced toolkit', () => {
 });
 
 describe('a site with "maxInFlight"', () => {
-  it('rejects one request too many with 503 and does not count open streams', async () => {
+  it('rejects a request over the limit with 503 and does not count open streams', async () => {
     const toolkit = build({ maxInFlight: 1 });
     const { exchange, response } = await openStream(toolkit);
     const waiting = chat(toolkit);
@@ -186,7 +186,7 @@ describe('a site with "maxInFlight"', () => {
     await toolkit.close();
   });
 
-  it('rejects a negative number', () => {
+  it('rejects a negative limit', () => {
     expect(() => configureServer({ maxInFlight: -1 })).toThrow('maxInFlight');
   });
 });

@@ -19,7 +19,7 @@ function refusal(config: unknown, customProviders: readonly string[] = []): Erro
 }
 
 describe('a project id', () => {
-  it.each(['p\n', 'p\x1b', 'prüfung'])('is rejected when no header field can carry it: %j', (serviceProjectId) => {
+  it.each(['p\n', 'p\x1b', 'prüfung'])('is rejected when it is not a valid header value: %j', (serviceProjectId) => {
     const expected = { fields: ['serviceProjectId'], hint: 'Set it to an id in ASCII.' };
     expect(refusal({ serviceProjectId })).toMatchObject(expected);
   });
@@ -30,7 +30,7 @@ describe('an unknown field', () => {
     ['a2aURL', 'a2aUrl'],
     ['apiKey', 'serviceApiKey'],
     ['timeout', 'timeouts'],
-  ])('suggests the field: "%s" was meant as "%s"', (field, meant) => {
+  ])('is rejected, and for "%s" the error suggests "%s"', (field, meant) => {
     expect(refusal({ [field]: 'x' })).toMatchObject({
       name: 'ConfigurationError',
       code: 'configuration_invalid',
@@ -45,7 +45,7 @@ describe('an unknown field', () => {
     ['serviceAccount', 'privateKey', 'privateKeyPem'],
     ['idpA', 'client_id', 'clientId'],
     ['timeouts', 'connect', 'connectMs'],
-  ])('in the block "%s" suggests the field: "%s" was meant as "%s"', (block, field, meant) => {
+  ])('in the block "%s" is rejected, and for "%s" the error suggests "%s"', (block, field, meant) => {
     expect(refusal({ [block]: { [field]: 'x' } })).toMatchObject({
       detail: `Unknown field "${field}" in the "${block}" configuration block.`,
       hint: `Did you mean "${meant}"?`,
@@ -54,20 +54,20 @@ describe('an unknown field', () => {
     });
   });
 
-  it('lists the known fields when none is similar', () => {
+  it('is rejected with a list of the known fields when none is similar', () => {
     expect(refusal({ serviceAccount: { color: 'x' } })).toMatchObject({
       hint: expect.stringMatching(/^Known fields: serviceAccountId, keyId, /) as string,
     });
   });
 
-  it('suggests configFromEnv when a whole environment is passed', () => {
+  it('is rejected with a hint at configFromEnv when a whole environment is passed', () => {
     expect(refusal({ npm_config_registry: 'x', SHELL: '/bin/sh' })).toMatchObject({
       hint: 'Pass variables through configFromEnv(process.env).',
     });
   });
 });
 
-describe('an invalid value', () => {
+describe('a configured value', () => {
   it.each([
     ['a2aUrl', 7, 'a string'],
     ['serviceApiKey', null, 'a string'],
@@ -117,7 +117,7 @@ describe('an invalid value', () => {
   });
 
   it.each(Object.keys(FIELDS['timeouts']?.fields ?? {}))(
-    'of "timeouts.%s" is rejected when no timer can wait that long',
+    'of "timeouts.%s" is rejected when it is longer than a timer can wait',
     (field) => {
       expect(refusal({ timeouts: { [field]: 2_147_483_648 } })).toMatchObject({
         hint: 'Set it to a number of at most 2147483647.',
@@ -127,7 +127,7 @@ describe('an invalid value', () => {
     },
   );
 
-  it('accepts the longest time a timer can wait', () => {
+  it('is accepted up to the longest time a timer can wait', () => {
     const longest = 2_147_483_647;
     const timeouts = { connectMs: longest, lookupMs: longest, sessionMs: longest };
     expect(resolveConfig({ keepAliveMs: longest, timeouts })).toMatchObject({
@@ -136,14 +136,14 @@ describe('an invalid value', () => {
     });
   });
 
-  it('explains that the address is that of the agent card', () => {
+  it('that is the address of the agent card is rejected with an explanation', () => {
     expect(refusal({ a2aUrl: 'https://agent.example/a2a/.well-known/agent-card.json' })).toMatchObject({
       hint: expect.stringMatching(/^This is the address of the agent card: remove /) as string,
       fields: ['a2aUrl'],
     });
   });
 
-  it('in a list names the list', () => {
+  it('in a list is rejected with the name of the list', () => {
     expect(refusal({ allowedOrigins: ['https://shop.example', 7] })).toMatchObject({
       detail: 'Invalid value for "allowedOrigins" in configureServer.',
       block: 'configureServer',
@@ -158,7 +158,7 @@ describe('an invalid value', () => {
     new Map(),
     new URL('https://agent.example'),
     Promise.resolve({ a2aUrl: 'https://agent.example' }),
-  ])('for the whole configuration is rejected: %s', (config) => {
+  ])('in place of the whole configuration is rejected: %s', (config) => {
     expect(refusal(config)).toMatchObject({
       detail: 'The configuration is not an object.',
       hint: 'Pass an object to configureServer.',
@@ -178,8 +178,8 @@ describe('an empty string', () => {
   );
 });
 
-describe('an unknown name', () => {
-  it('of a strategy suggests the nearest one, including those of the site', () => {
+describe('an unknown strategy or provider', () => {
+  it('is rejected with a suggestion of the nearest strategy, custom ones included', () => {
     expect(refusal({ serviceAuthStrategy: 'service-account' })).toMatchObject({
       detail: 'Invalid value for "serviceAuthStrategy" in configureServer.',
       hint: 'Did you mean "service_account"? Known values: service_account, resource_owner_password, client_credentials.',
@@ -191,7 +191,7 @@ describe('an unknown name', () => {
     });
   });
 
-  it('of a provider suggests the nearest one', () => {
+  it('is rejected with a suggestion of the nearest provider', () => {
     expect(refusal({ authProvider: 'idpb' })).toMatchObject({
       hint: 'Did you mean "idp_b"? Known values: idp_a, idp_b.',
       fields: ['authProvider'],
@@ -199,7 +199,7 @@ describe('an unknown name', () => {
   });
 });
 
-describe('an invalid address', () => {
+describe('an invalid address or key', () => {
   it.each(['a2aUrl', 'serviceApiUrl', 'publicUrl'])('is rejected in "%s"', (field) => {
     for (const address of ['agent.example', 'https://user:pass@agent.example']) {
       expect(refusal({ [field]: address })).toMatchObject({
@@ -242,7 +242,7 @@ describe('an invalid address', () => {
   });
 
   it.each(['two words', 'line\nbreak', 'tab\t', 'ключ', 'key\u0000'])(
-    'is rejected as an API key that no header field can carry: %j',
+    'is rejected as an API key: %j',
     (serviceApiKey) => {
       expect(refusal({ serviceApiKey })).toMatchObject({
         detail: 'Invalid value for "serviceApiKey" in configureServer.',
@@ -253,15 +253,15 @@ describe('an invalid address', () => {
   );
 });
 
-describe('an error about a configuration', () => {
-  /** Configurations with this value in each field, also inside blocks. */
+describe('a configuration error', () => {
+  /** Configurations with this value in each field, including those inside blocks. */
   const filled = (rows: AnyRows, value: unknown): object[] =>
     Object.entries(rows).flatMap(([name, { fields = {} }]) => [
       { [name]: value },
       ...filled(fields, value).map((inner) => ({ [name]: inner })),
     ]);
 
-  it('never quotes a value, whichever field it is in', () => {
+  it('never quotes the value of any field', () => {
     const marker = 'hunter2-marker';
     const values = [marker, [marker], { marker }, `https://user:${marker}@agent.example`, `${marker} with blanks`];
     const errors = [marker, [marker], ...values.flatMap((value) => filled(FIELDS, value))].flatMap((config) => {

@@ -10,35 +10,35 @@ const headersAuth = (getHeaders: GetHeaders) =>
 
 const made = (headers: HeadersLike) => headersAuth(() => headers).obtain(REQUEST);
 
-describe('the headers that a site makes for the config route', () => {
-  it('are sent as the site makes them', async () => {
+describe('configGetHeaders', () => {
+  it('sets the header fields it returns', async () => {
     const credential = await made(new Headers({ Authorization: 'Bearer own', 'X-Tenant': 'acme' }));
     expect(credential.headers).toEqual({ authorization: 'Bearer own', 'x-tenant': 'acme' });
     expect(credential.kind).toBe('session');
     expect(credential.owner.principal).toMatch(/^headers [\da-f]{64}$/);
   });
 
-  it.each([null, undefined, {}])('are none when the site makes %j', async (headers) => {
+  it.each([null, undefined, {}])('sets no header fields when it returns %j', async (headers) => {
     expect((await made(headers)).headers).toEqual({});
   });
 
-  it('leave out fields of the message itself', async () => {
+  it('cannot set connection or framing fields', async () => {
     const headers = { Host: 'a', 'Content-Length': '3', 'Transfer-Encoding': 'chunked', Connection: 'x', 'x-own': '1' };
     expect((await made(headers)).headers).toEqual({ 'x-own': '1' });
   });
 
-  it('are made from the request of the framework', async () => {
+  it('receives the request of the framework', async () => {
     const request = { session: { token: 't' } };
     const auth = headersAuth(async (seen: typeof request) => Promise.resolve({ 'x-token': seen.session.token }));
     expect((await auth.obtain({ headers: {}, native: { request } })).headers).toEqual({ 'x-token': 't' });
   });
 
-  it('fail with an error of this package as it is', async () => {
+  it('passes on an error of this package unchanged', async () => {
     const error = new ServiceAuthError('service_auth_failed', { detail: 'No.', block: 'idpA' });
     await expect(headersAuth(() => Promise.reject(error)).obtain(REQUEST)).rejects.toBe(error);
   });
 
-  it('fail with a hint, and log the type and place of the error without its message', async () => {
+  it("that throws fails with a hint and logs the error's type and place without its message", async () => {
     const failing = headersAuth(() => {
       throw new Error('database at 10.0.0.1 is down');
     });
@@ -50,7 +50,7 @@ describe('the headers that a site makes for the config route', () => {
     expect(log).not.toContain('10.0.0.1');
   });
 
-  it('are never quoted when no header field can carry them', async () => {
+  it('is rejected without being quoted when it returns an invalid value', async () => {
     const failed = await made({ authorization: 'Bearer se\ncret' }).catch(
       (error: unknown) => error as ServiceAuthError,
     );

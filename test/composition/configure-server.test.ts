@@ -31,7 +31,7 @@ async function answerOf(handler: HttpHandler): Promise<string> {
 }
 
 describe('a route made before configureServer', () => {
-  it('asks for configureServer first, then follows every later configuration', async () => {
+  it('throws until configureServer is called, then follows every later configuration', async () => {
     const handler = routeHandler(ROUTES.a2a, 'createA2ARouter', {});
     expect(await answerOf(handler)).toContain('Call configureServer when the server starts.');
     configureServer({});
@@ -42,7 +42,7 @@ describe('a route made before configureServer', () => {
     expect(await answerOf(handler)).toMatch(/^200 .*-32004/);
   });
 
-  it('makes its handler once per configuration', async () => {
+  it('builds its handler once per configuration', async () => {
     let made = 0;
     const make: typeof ROUTES.a2a.make = (site, options) => {
       made += 1;
@@ -57,7 +57,7 @@ describe('a route made before configureServer', () => {
     expect(made).toBe(2);
   });
 
-  it('keeps the toolkit it was given', async () => {
+  it('keeps using the toolkit it was given', async () => {
     const toolkit = createToolkit({ a2aMethods: 'all' });
     const handler = routeHandler(ROUTES.a2a, 'createA2ARouter', { toolkit });
     configureServer({ a2aMethods: 'chat' });
@@ -84,11 +84,11 @@ describe('a configuration parsed from JSON', () => {
   });
 });
 
-describe('identity providers of the site', () => {
+describe('custom identity providers', () => {
   const okta = new FakeIdentityProvider('okta', 'okta');
   const ping = new FakeIdentityProvider('ping', 'ping');
 
-  it('are used as strategies and as authProvider', async () => {
+  it('can be used as strategies and as authProvider', async () => {
     configureServer({ identityProviders: { okta }, serviceAuthStrategy: 'okta' });
     expect(await getAuthHeaders()).toEqual({ authorization: 'Bearer okta-token-1' });
     configureServer({ serviceAuthStrategy: '', authProvider: 'okta' });
@@ -105,7 +105,7 @@ describe('identity providers of the site', () => {
     expect(await getAuthHeaders()).toMatchObject({ authorization: expect.stringContaining('ping-token') as string });
   });
 
-  it('are checked, and unknown names are rejected with the known ones', () => {
+  it('are validated, and an unknown name is rejected with the known ones', () => {
     expect(() => configureServer({ identityProviders: { okta: {} as never } })).toThrow(
       'Invalid value for "identityProviders" in configureServer. Set it to an object of providers, each with identity and issue.',
     );
@@ -118,7 +118,7 @@ describe('identity providers of the site', () => {
     );
   });
 
-  it('of a toolkit are added to those of its configuration', async () => {
+  it('in the ports of a toolkit are added to the configured ones', async () => {
     const toolkit = createToolkit({ identityProviders: { okta } }, { identityProviders: { ping } });
     expect([...toolkit.customProviders]).toEqual(['okta', 'ping']);
     for (const strategy of ['okta', 'ping']) {
@@ -130,7 +130,7 @@ describe('identity providers of the site', () => {
 });
 
 describe('a later configuration', () => {
-  it('is merged into the one before', async () => {
+  it('is merged into the earlier one', async () => {
     configureServer({ serviceApiKey: 'first' });
     configureServer({ publicUrl: 'https://site.example', serviceApiKey: undefined });
     expect(await getAuthHeaders()).toEqual({ 'x-api-key': 'first' });
@@ -140,7 +140,7 @@ describe('a later configuration', () => {
     await expect(getAuthHeaders()).rejects.toMatchObject({ fields: ['serviceAuthStrategy', 'serviceApiKey'] });
   });
 
-  it('changes nothing when it is rejected', async () => {
+  it('changes nothing when it is invalid', async () => {
     const before = configureServer({ serviceApiKey: 'first' });
     expect(() => configureServer({ serviceApiKey: 'second', a2aUrl: 'nonsense' })).toThrow('"a2aUrl"');
     expect(await getAuthHeaders()).toEqual({ 'x-api-key': 'first' });
@@ -161,7 +161,7 @@ describe('a later configuration', () => {
     expect((await getAuthHeaders())['authorization']).toBe(first);
   });
 
-  it('is shared by every copy of this package in the process', () => {
+  it('applies to every copy of this package in the process', () => {
     configureServer({ serviceApiKey: 'first' });
     expect(Object.getOwnPropertySymbols(globalThis)).toContain(Symbol.for('agent-bff/state@1'));
   });
@@ -177,7 +177,7 @@ describe("the site's own calls", () => {
     expect(getCachedServiceToken()).toBeUndefined();
   });
 
-  it('return the token that requests carry', async () => {
+  it('return the token that requests are sent with', async () => {
     configureServer(account('sa-1'));
     expect(getCachedServiceToken()).toBeUndefined();
     const { authorization } = await getAuthHeaders({ strategy: 'service_account' });
@@ -186,8 +186,8 @@ describe("the site's own calls", () => {
   });
 });
 
-describe('the state of the process', () => {
-  it('shows no secret in any print', async () => {
+describe('the global state', () => {
+  it('never prints a secret', async () => {
     const toolkit = configureServer({
       ...account('sa-1'),
       serviceApiKey: 'marker-1',

@@ -9,7 +9,7 @@ import { chatRoute } from '../support/toolkit-routes.js';
 const config = (name: string) => ({ a2aUrl: `https://${name}.example/a2a`, serviceApiKey: `key-of-${name}` });
 
 describe('two configurations in one process', () => {
-  it('call their own agent with their own credential', async () => {
+  it('each call their own agent with their own credential', async () => {
     const sites = ['one', 'two'].map((name) => {
       const upstream = new FakeUpstream();
       return { name, upstream, handler: chatRoute(createToolkit(config(name), { upstream })) };
@@ -24,8 +24,8 @@ describe('two configurations in one process', () => {
   });
 });
 
-describe('a part bound under the name of another', () => {
-  it('replaces it in everything made from it', async () => {
+describe('a part bound under the name of an existing one', () => {
+  it('replaces it everywhere it is used', async () => {
     const container = toolkitContainer(resolveConfig(config('one')));
     const [clock, upstream] = [new FakeClock(), new FakeUpstream()];
     rebind(container, 'clock', clock);

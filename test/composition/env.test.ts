@@ -39,7 +39,7 @@ function valueOf(name: string): string {
   return `https://${name.toLowerCase().replaceAll('_', '-')}.example`;
 }
 
-/** What a pod is told of the services beside it: one called a2a with its port unnamed, and one with a named port. */
+/** The variables Kubernetes sets for two neighbouring services: one called a2a with an unnamed port, and one with a named port. */
 function kubernetesService(name: string): Record<string, string> {
   return {
     [`${name}_SERVICE_HOST`]: '10.0.0.1',
@@ -88,22 +88,22 @@ describe('an environment variable', () => {
     expect(configFromEnv({ [row.name]: valueOf(row.name) })).toEqual(expected);
   });
 
-  it('splits a list at commas', () => {
+  it('is split into a list at commas', () => {
     expect(configFromEnv({ CACHE_KEYS: 'new-key, old-key,' })).toEqual({ cacheKeys: ['new-key', 'old-key'] });
   });
 
-  it('is absent when it is empty or undefined', () => {
+  it('is ignored when it is empty or undefined', () => {
     expect(configFromEnv({ A2A_URL: '', SERVICE_ACCOUNT_ID: '', IDP_A_DOMAIN: undefined })).toEqual({});
   });
 
   it.each([
     ...words('PATH NODE_ENV SERVICE_NAME SERVICE_API_TOKEN_FOR_SOMEBODY_ELSE A2A_SERVER_PORT_RANGE MY_IDP_A_DOMAIN'),
     ...words('CACHE_TTL CACHE_KEY a2a_url constructor toString __proto__'),
-  ])('of another program is ignored: %s', (name) => {
+  ])('that belongs to another program is ignored: %s', (name) => {
     expect(configFromEnv(Object.fromEntries([[name, 'value']]))).toEqual({});
   });
 
-  it.each(Object.entries(PLACES))('of %s is ignored without a warning', (_place, env) => {
+  it.each(Object.entries(PLACES))('set by %s is ignored without a warning', (_place, env) => {
     const config = configFromEnv({ ...env, A2A_URL: 'https://agent.example' });
     expect(config).toEqual({ a2aUrl: 'https://agent.example' });
     const telemetry = new RecordingTelemetry();
@@ -121,7 +121,7 @@ describe('an environment variable', () => {
     ['A2AURL', 'A2A_URL'],
     ['SERVICE_ACCOUNT_PRIVATE_KEY_PEM', 'SERVICE_ACCOUNT_PRIVATE_KEY'],
     ['SERVICE_ACCOUNT_SERVICE_ACCOUNT_ID', 'SERVICE_ACCOUNT_ID'],
-  ])('is reported as misspelt: %s was meant as %s', (name, meant) => {
+  ])('is reported as misspelt: %s for %s', (name, meant) => {
     const config = configFromEnv({ [name]: 'hunter2-marker' });
     expect(warningsOf(config)).toEqual([
       {
@@ -134,13 +134,13 @@ describe('an environment variable', () => {
   });
 
   it.each(words('A2A_KEY A2A_HOST SERVICE_API_HOST SERVICE_ACCOUNT_JSON IDP_B_REGION CACHE_URI PUBLIC_URI B2B_URL'))(
-    'is not reported when it is not similar enough: %s',
+    'is not reported as misspelt when it is not similar enough: %s',
     (name) => {
       expect(warningsOf(configFromEnv({ [name]: 'value' }))).toEqual([]);
     },
   );
 
-  it('after a byte order mark is reported as such', () => {
+  it('that follows a byte order mark is reported with that cause', () => {
     expect(warningsOf(configFromEnv({ '\uFEFFA2A_URL': 'https://agent.example' }))).toEqual([
       {
         code: 'variable_misspelt',
@@ -151,17 +151,17 @@ describe('an environment variable', () => {
     ]);
   });
 
-  it.each(['key\n', 'key\r\n', 'key \n\n'])('loses its line end: %j', (value) => {
+  it.each(['key\n', 'key\r\n', 'key \n\n'])('loses its trailing line break: %j', (value) => {
     expect(configFromEnv({ SERVICE_API_KEY: value })).toEqual({ serviceApiKey: 'key' });
   });
 
-  it('is not reported beside the one it resembles', () => {
+  it('is not reported as misspelt when the right one is set too', () => {
     const env = { SERVICE_API_KEY: 'now', SERVICE_API_KEY2: 'before' };
     expect(warningsOf(configFromEnv(env))).toEqual([]);
   });
 
   it.each(['/', '.', '/app', './', 'site.example', 'site.example:3000'])(
-    'PUBLIC_URL without a scheme is ignored with a warning: %s',
+    'called PUBLIC_URL is ignored with a warning when it has no scheme: %s',
     (value) => {
       const config = configFromEnv({ PUBLIC_URL: value });
       expect(config).not.toHaveProperty('publicUrl');
@@ -169,7 +169,7 @@ describe('an environment variable', () => {
     },
   );
 
-  it('is reported once, also when the configuration was spread into another', () => {
+  it('is reported once, even when the configuration is spread into another', () => {
     const telemetry = new RecordingTelemetry();
     configureServer({ ...configFromEnv({ SERVICE_API_KYE: 'x' }), telemetry });
     configureServer({ keepAliveMs: 10_000 });
@@ -177,7 +177,7 @@ describe('an environment variable', () => {
     expect(told).toEqual(['variable_misspelt SERVICE_API_KYE']);
   });
 
-  it('is read from a frozen environment', () => {
+  it('can come from a frozen environment', () => {
     const env = Object.freeze({ A2A_URL: 'https://agent.example' });
     expect(configFromEnv(env)).toEqual({ a2aUrl: 'https://agent.example' });
   });

@@ -8,7 +8,7 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { blocks, documents, ROOT } from '../support/documents.js';
 import { MESSAGE } from '../support/visitor.js';
 
-/** The first block of a document that mounts a chat on Express. */
+/** The first code block in a document that mounts a chat on Express. */
 function recipe(file: string): string {
   const text = documents().find((document) => document.file === file)?.text ?? '';
   const isSite = ({ code }: { code: string }): boolean =>
@@ -18,7 +18,7 @@ function recipe(file: string): string {
 
 const starter = readFileSync(join(ROOT, 'starters/express/server.ts'), 'utf8');
 
-/** Serves the site of a recipe whose author mounted a parser before everything. */
+/** Serves the site of a recipe with a body parser mounted first. */
 async function startSite(code: string, language: 'ts' | 'js') {
   mkdirSync(join(ROOT, 'temp'), { recursive: true });
   const folder = mkdtempSync(join(ROOT, 'temp', 'errors-'));
@@ -42,24 +42,24 @@ async function startSite(code: string, language: 'ts' | 'js') {
 
 const json = { 'content-type': 'application/json' };
 const REQUESTS: readonly (readonly [string, string, RequestInit])[] = [
-  ['broken JSON', '/api/a2a', { method: 'POST', headers: json, body: '{"jsonrpc":' }],
+  ['invalid JSON', '/api/a2a', { method: 'POST', headers: json, body: '{"jsonrpc":' }],
   ['3 MB', '/api/a2a', { method: 'POST', headers: json, body: JSON.stringify({ text: 'x'.repeat(3_000_000) }) }],
-  ['broken JSON for a widget', '/api/service-surfaces/poll/render', { method: 'POST', headers: json, body: '{' }],
-  ['broken JSON for a parser', '/parsed', { method: 'POST', headers: json, body: '{' }],
-  ['3 MB for a parser', '/parsed', { method: 'POST', headers: json, body: `["${'x'.repeat(3_000_000)}"]` }],
+  ['invalid JSON for a surface', '/api/service-surfaces/poll/render', { method: 'POST', headers: json, body: '{' }],
+  ['invalid JSON for a body parser', '/parsed', { method: 'POST', headers: json, body: '{' }],
+  ['3 MB for a body parser', '/parsed', { method: 'POST', headers: json, body: `["${'x'.repeat(3_000_000)}"]` }],
   [
-    'a charset no parser knows',
+    'an unknown charset',
     '/parsed',
     { method: 'POST', headers: { 'content-type': 'application/json; charset=x' }, body: '{}' },
   ],
   [
-    'a coding no parser knows',
+    'an unknown content coding',
     '/parsed',
     { method: 'POST', headers: { ...json, 'content-encoding': 'x' }, body: '{}' },
   ],
-  ['a path that is no UTF-8', '/%E0%A4%A', {}],
+  ['a path that is not UTF-8', '/%E0%A4%A', {}],
 ];
-/** A line of a stack, as Express writes it on its page. */
+/** A stack trace line as it appears on an Express error page. */
 const STACK = /(?:^|\n|<br>)(?:\s|&nbsp;)*at .+:\d+/;
 
 beforeEach(() => {
@@ -83,7 +83,7 @@ describe.each([
   });
 });
 
-it('the chat of the README responds to a broken body with JSON-RPC', async () => {
+it('the chat in the README responds to an invalid body with a JSON-RPC error', async () => {
   const url = await startSite(recipe('README.md'), 'js');
   for (const body of ['{"jsonrpc":', MESSAGE + ' '.repeat(3_000_000)]) {
     const response = await fetch(`${url}/api/a2a`, { method: 'POST', headers: json, body });

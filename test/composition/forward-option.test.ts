@@ -42,7 +42,7 @@ describe('the option "forward"', () => {
   describe.each(makers)('of $maker', ({ maker, make: call, fewest = {} }) => {
     const factory = { maker, make: call as Factory['make'], names: [] };
 
-    it.each(['request', 'response'])('rejects fields that never cross in a %s', async (direction) => {
+    it.each(['request', 'response'])('rejects fields that are never forwarded in a %s', async (direction) => {
       for (const name of WITHHELD) {
         const forward = { [direction]: ['x-agent-trace', name] };
         expect(await refusal(factory, { ...fewest, forward })).toMatchObject({
@@ -54,7 +54,7 @@ describe('the option "forward"', () => {
       }
     });
 
-    it('accepts further fields in any case', () => {
+    it('accepts other fields in upper or lower case', () => {
       const forward = { request: ['Baggage', 'prefer', 'accept-language'], response: ['x-agent-trace', 'Location'] };
       expect(() => factory.make({ ...fewest, forward } as never)).not.toThrow();
       expect(() => factory.make({ ...fewest, forward: { request: [] } } as never)).not.toThrow();
@@ -69,7 +69,7 @@ describe('the option "forward"', () => {
       },
     );
 
-    it('suggests the right direction', async () => {
+    it('suggests the other direction for a field that belongs there', async () => {
       expect(await refusal(factory, { ...fewest, forward: { requests: [] } })).toMatchObject({
         hint: 'Did you mean "forward.request"?',
       });
@@ -79,7 +79,7 @@ describe('the option "forward"', () => {
   const renamed = root.createToolkit({ ...CONFIG, upstream: { headers: { apiKey: 'X-Platform-Key' } } });
   const options = { a2a: { forward: { request: ['x-platform-key'] } } };
 
-  it('rejects the API key field of the toolkit, whatever its name', () => {
+  it("rejects the toolkit's API key field, including a renamed one", () => {
     const refused = expect.objectContaining({
       detail: 'Invalid value for "a2a.forward.request" of createWebHandler.',
       hint: 'Set it to fields that may be forwarded: "x-platform-key" never is.',
@@ -90,7 +90,7 @@ describe('the option "forward"', () => {
     root.configureServer({ upstream: { headers: { apiKey: '' } } });
   });
 
-  it('fails the request when the server is configured after the route was made', async () => {
+  it('fails the request when configureServer runs after the route was created', async () => {
     const handle = createWebHandler(options);
     root.configureServer({ upstream: { headers: { apiKey: 'X-Platform-Key' } } });
     const response = await handle(new Request('https://site.example/api/a2a/config'));

@@ -6,8 +6,8 @@ import { createToolkit } from '../../src/composition/toolkit/toolkit.js';
 const bearer = (request: { headers: Headers | Record<string, string>; user?: string }): string | null =>
   request.user ?? null;
 
-describe('headers with service auth', () => {
-  it('carry the token of the strategy and the API key', async () => {
+describe('headers for the service', () => {
+  it('contain the token of the strategy and the API key', async () => {
     const toolkit = createToolkit(
       { serviceApiKey: 'configured' },
       { identityProviders: { okta: new FakeIdentityProvider('okta') } },
@@ -20,7 +20,7 @@ describe('headers with service auth', () => {
     });
   });
 
-  it('reject an unknown strategy', () => {
+  it('are rejected for an unknown strategy', () => {
     expect(() => createGetHeadersWithServiceAuth({ strategy: 'service-account' })).toThrow(/"service_account"/);
   });
 });
@@ -29,24 +29,24 @@ describe('headers for a session', () => {
   it.each([
     ['a Web request', Object.assign(new Request('https://site.example'), { user: 'ada-token' })],
     ['an Express request', { headers: {}, user: 'ada-token' }],
-  ])('carry the token of the user of %s', async (_kind, request) => {
+  ])('contain the token of the user of %s', async (_kind, request) => {
     const getHeaders = createGetHeadersForSession({ authClient: bearer, apiKey: 'key', toolkit: createToolkit({}) });
     expect(await getHeaders(request)).toEqual({ authorization: 'Bearer ada-token', 'x-api-key': 'key' });
   });
 
-  it('carry the exchanged token when the function asks for it', async () => {
+  it('contain the exchanged token when the call asks for it', async () => {
     const toolkit = createToolkit({}, { tokenExchange: new FakeTokenExchange() });
     const getHeaders = createGetHeadersForSession({ authClient: bearer, exchange: 'on_behalf_of', toolkit });
     expect(await getHeaders({ headers: {}, user: 'ada' })).toEqual({ authorization: 'Bearer exchanged-ada-1' });
   });
 
-  it('carry the exchanged token when the site exchanges', async () => {
+  it('contain the exchanged token when the exchange is configured', async () => {
     const toolkit = createToolkit({ onBehalfOf: {} }, { tokenExchange: new FakeTokenExchange() });
     const getHeaders = createGetHeadersForSession({ authClient: bearer, toolkit });
     expect(await getHeaders({ headers: {}, user: 'ada' })).toEqual({ authorization: 'Bearer exchanged-ada-1' });
   });
 
-  it('reject with a code when nobody is signed in', async () => {
+  it('are rejected with a code when no user is signed in', async () => {
     const getHeaders = createGetHeadersForSession({
       authClient: bearer,
       toolkit: createToolkit({ serviceApiKey: 'k' }),

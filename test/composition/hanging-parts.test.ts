@@ -33,8 +33,8 @@ function site(ports: Parameters<typeof createToolkit>[1] = {}, config: ServerCon
 const render = (handler: HttpHandler, headers = {}): Promise<HttpResponse> =>
   handler(browserRequest({ path: '/s-1/render', headers: { 'content-type': 'application/json', ...headers } }));
 
-describe('a part of the site that never settles', () => {
-  it('as a session library costs a request 401 after the deadline', async () => {
+describe('a promise of the site that never settles', () => {
+  it('in a session library ends in 401 after the deadline', async () => {
     const { toolkit, upstream, telemetry } = site();
     const handler = sessionSurfaceRoute(toolkit, { auth: () => never<string>(), requireSession: true });
     const response = await render(handler);
@@ -44,7 +44,7 @@ describe('a part of the site that never settles', () => {
     expect(telemetry.of('error')[0]?.detail).toContain('did not respond within 30 ms');
   });
 
-  it('as a session library fails every waiting request, and the next request asks it again', async () => {
+  it('in a session library fails every waiting request, and the next request calls the library again', async () => {
     const { toolkit } = site();
     let calls = 0;
     const auth = {
@@ -60,7 +60,7 @@ describe('a part of the site that never settles', () => {
     expect(calls).toBe(2);
   });
 
-  it('as headers of the site costs a request 401 after the deadline', async () => {
+  it('in getHeaders ends in 401 after the deadline', async () => {
     const { toolkit, telemetry } = site();
     const response = await render(surfaceRoute(toolkit, { getHeaders: () => never() }));
     expect(response.status).toBe(401);
@@ -68,7 +68,7 @@ describe('a part of the site that never settles', () => {
     expect(telemetry.of('error')[0]?.detail).toContain('did not respond within 30 ms');
   });
 
-  it('as headers of the config route costs a request 401 after the deadline', async () => {
+  it('in configGetHeaders ends in 401 after the deadline', async () => {
     const { toolkit } = site();
     const handler = chatRoute(toolkit, { strategy: 'service_account', configGetHeaders: () => never() });
     const response = await handler(browserRequest({ method: 'GET', path: '/config', body: null }));
@@ -77,7 +77,7 @@ describe('a part of the site that never settles', () => {
   });
 
   it.each(['issue', 'identity'] as const)(
-    'as an identity provider costs a request 401 after the deadline, in %s',
+    'in %s of an identity provider ends in 401 after the deadline',
     async (call) => {
       const provider = new FakeIdentityProvider('okta', 'okta');
       Object.assign(provider, { [call]: () => never() });
@@ -93,7 +93,7 @@ describe('a part of the site that never settles', () => {
   );
 
   it.each(['exchange', 'identity'] as const)(
-    'as an exchange costs a request 401 after the deadline, in %s',
+    'in %s of a token exchange ends in 401 after the deadline',
     async (call) => {
       const exchange = {
         identity: () => ({ principal: 'x', proof: '' }),
@@ -112,9 +112,9 @@ describe('a part of the site that never settles', () => {
   );
 
   it.each([
-    ["of the site's own", {}],
+    ['written by the site', {}],
     ['that is a Keyv', { on: never, store: {} }],
-  ])('as a cache store %s costs a request only its deadline', async (_what, members) => {
+  ])('in a cache store %s delays a request by the deadline only', async (_what, members) => {
     const cacheStore = { get: never, set: never, delete: never, ...members } as never;
     const config = { ...CONFIG, serviceApiKey: 'key', cacheStore, timeouts: { cacheMs: 30 } };
     const { toolkit, telemetry } = site({}, config);

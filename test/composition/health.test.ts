@@ -46,7 +46,7 @@ describe('the health of a toolkit', () => {
     expect(upstream.requests).toEqual([]);
   });
 
-  it('is degraded without a credential and asks the provider no more often than visitors do', async () => {
+  it('is degraded without a credential, and calls the provider no more often than a request would', async () => {
     down();
     const toolkit = toolkitOf();
     for (let count = 0; count < 20; count += 1) {
@@ -64,7 +64,7 @@ describe('the health of a toolkit', () => {
     expect((await toolkit.health()).status).toBe('ready');
   });
 
-  it('is degraded within the time of a probe while the provider hangs', async () => {
+  it('is degraded while the provider hangs, without waiting for its timeout', async () => {
     okta.answer = () => new Promise(() => undefined);
     const toolkit = toolkitOf({ ...CONFIG, timeouts: { identityProviderMs: 60_000 } });
     expect(await toolkit.health()).toMatchObject({
@@ -73,7 +73,7 @@ describe('the health of a toolkit', () => {
     });
   });
 
-  it('names only block and fields of a failure', async () => {
+  it('names only the block and the fields of a failure', async () => {
     down();
     expect((await toolkitOf().health()).checks.credential).toEqual({
       status: 'fail',

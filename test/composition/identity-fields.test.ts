@@ -46,7 +46,7 @@ const ALL: ServerConfig = {
   telemetry: 'silent',
 };
 
-/** Sites whose credential comes from different blocks. */
+/** Sites whose credentials come from different blocks. */
 const SITES = {
   account: { serviceAuthStrategy: 'service_account' },
   password: { authProvider: 'idp_a', serviceAuthStrategy: 'resource_owner_password' },
@@ -117,13 +117,13 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   authUnavailableStatus: ['account', 503],
   cacheKeys: ['account', [KEYS[1], KEYS[0]]],
   chatLimit: ['account', { admit: () => true }],
-  // A store of its own holds nothing, and what is kept in memory holds on to its telemetry.
+  // A new store is empty, and the in-memory cache keeps its first telemetry.
   cacheStore: ['account', undefined],
   telemetry: ['account', undefined],
 };
 
 const SIDES = { principal: ['MISS', 'MISS'], proof: ['HIT', 'MISS'], neither: ['HIT', 'HIT'] } as const;
-/** Fields that change the destination of a credential, or which one it is; the token of the same flow may stay. */
+/** Fields that change where a credential is sent, or replace it. A token of the same flow stays valid. */
 const NO_TOKEN = ['serviceApiUrl', 'serviceApiKey', 'serviceProjectId', 'upstream'];
 
 function fieldsOf(rows: AnyRows, block = ''): readonly (readonly [path: string, side: keyof typeof SIDES])[] {
@@ -143,7 +143,7 @@ function changeOf(path: string, value: unknown): ServerConfig {
   return { [block]: field === undefined ? value : { [field]: value } };
 }
 
-/** Signs in for any application anywhere; each token is another one. */
+/** An identity provider for any application; every token differs. */
 function newIdentityFetch(): typeof fetch {
   let count = 0;
   return async (input, init) => {
@@ -179,7 +179,7 @@ class World {
       ? sessionSurfaceRoute(toolkit, { auth: this.staff, cache })
       : serviceSurfaceRoute(toolkit, { cache });
     const { status, headers } = await handler(browserRequest({ path: '/counter/render', body: null }));
-    // What is shared is not waited for.
+    // Writes to the shared store are not awaited.
     await new Promise(setImmediate);
     return status === 200 ? headers['x-cache'] : status;
   }
@@ -190,7 +190,7 @@ class World {
   }
 }
 
-/** The part of another site's state that a site finds. */
+/** The cache state of the render and the token of one toolkit as the next one finds them. */
 async function found(
   site: SiteName,
   change: ServerConfig,
@@ -220,8 +220,8 @@ describe.each([
     (world: World, _one: ServerConfig, other: ServerConfig): Toolkit => createToolkit(other, world.ports),
     inStore,
   ],
-] as const)('a change of a field %s', (_title, second, store) => {
-  it.each(fieldsOf(FIELDS))('%s (%s)', async (path, side) => {
+] as const)('a configuration changed %s', (_title, second, store) => {
+  it.each(fieldsOf(FIELDS))('in the field "%s" (%s) keeps the expected renders and tokens', async (path, side) => {
     const [site, value] = sampleOf(path);
     if (value === undefined) return;
     const [render, token] = await found(site, changeOf(path, value), second, store);
@@ -234,17 +234,17 @@ describe.each([
   it.each([
     ...Object.entries(paths).map(([name, path]) => [name, { paths: { [name]: `/v2${path}` } }] as const),
     ...Object.keys(headers).map((name) => [name, { headers: { [name]: 'x-other' } }] as const),
-  ])('upstream: %s', async (_name, upstream) => {
+  ])('in the upstream field "%s" drops the renders', async (_name, upstream) => {
     expect((await found('account', { upstream }, second, store))[0]).toBe('MISS');
   });
 
-  it('of nothing finds all renders and tokens', async () => {
+  it('in nothing keeps all renders and tokens', async () => {
     for (const site of Object.keys(SITES)) {
       expect(await found(site as SiteName, {}, second, store), site).toEqual(['HIT', 'HIT']);
     }
   });
 
-  it('of a custom provider: another principal shares nothing, another proof the renders only', async () => {
+  it('in the principal of a custom provider drops everything, and in its proof only the tokens', async () => {
     const config = (provider: FakeIdentityProvider): ServerConfig => ({
       serviceAuthStrategy: 'own',
       identityProviders: { own: provider },

@@ -3,7 +3,7 @@ import { mergeConfig } from '../../src/composition/config/resolve-config.js';
 
 describe('a second configuration', () => {
   it.each(['serviceAccount', 'idpA', 'idpAServiceUser', 'idpBService', 'timeouts'])(
-    'is merged field by field inside "%s"',
+    'is merged field by field in "%s"',
     (block) => {
       const merged = mergeConfig({ [block]: { a: '1', b: '2', c: '3' } }, { [block]: { a: undefined, b: '', d: '4' } });
       expect(merged).toEqual({ [block]: { a: '1', b: '', c: '3', d: '4' } });
@@ -29,7 +29,7 @@ describe('a second configuration', () => {
     expect(merged.telemetry).toBe(telemetry);
   });
 
-  it('changes neither configuration', () => {
+  it('is merged without modifying either configuration', () => {
     const current = Object.freeze({ serviceAccount: Object.freeze({ keyId: 'a' }) });
     const changes = Object.freeze({ serviceAccount: Object.freeze({ keyId: 'b' }) });
     mergeConfig(current, changes);
@@ -37,24 +37,30 @@ describe('a second configuration', () => {
   });
 });
 
-describe('two forms of one credential', () => {
+describe('two forms of the same credential', () => {
   const [pem, path, other] = ['pem', '/run/a.pem', '/run/b.pem'];
 
   it.each<[string, string, object, object, object]>([
     [
-      'a file after a text',
+      'a path after a PEM text',
       'serviceAccount',
       { privateKeyPem: pem },
       { privateKeyPath: path },
       { privateKeyPath: path },
     ],
-    ['a text after a file', 'serviceAccount', { privateKeyPath: path }, { privateKeyPem: pem }, { privateKeyPem: pem }],
-  ])('keep the later one: %s in %s', (_title, block, first, later, kept) => {
+    [
+      'a PEM text after a path',
+      'serviceAccount',
+      { privateKeyPath: path },
+      { privateKeyPem: pem },
+      { privateKeyPem: pem },
+    ],
+  ])('are reduced to the later one: %s in %s', (_title, block, first, later, kept) => {
     const merged = mergeConfig({ [block]: { ...first, keyId: 'k' } }, { [block]: later });
     expect(merged).toEqual({ [block]: { ...kept, keyId: 'k' } });
   });
 
-  it('keep the earlier one when the later is empty or undefined', () => {
+  it('are reduced to the earlier one when the later is empty or undefined', () => {
     const current = { serviceAccount: { privateKeyPem: pem } };
     expect(mergeConfig(current, { serviceAccount: { privateKeyPath: '' } }).serviceAccount).toMatchObject({
       privateKeyPem: pem,
@@ -62,12 +68,12 @@ describe('two forms of one credential', () => {
     expect(mergeConfig(current, { serviceAccount: { privateKeyPath: undefined } })).toEqual(current);
   });
 
-  it('are both kept when set together', () => {
+  it('are both kept when set in one call', () => {
     const both = { serviceAccount: { privateKeyPem: pem, privateKeyPath: path } };
     expect(mergeConfig({ serviceAccount: { privateKeyPem: 'old' } }, both)).toEqual(both);
   });
 
-  it.each(['idpBService', 'onBehalfOf'])('a certificate and a secret are both kept: %s', (block) => {
+  it.each(['idpBService', 'onBehalfOf'])('are both kept for a certificate and a secret in %s', (block) => {
     const certificate = { certificatePath: path, privateKeyPath: other };
     const both = { [block]: { ...certificate, clientSecret: 's' } };
     expect(mergeConfig({ [block]: certificate }, { [block]: { clientSecret: 's' } })).toEqual(both);
@@ -77,7 +83,7 @@ describe('two forms of one credential', () => {
     });
   });
 
-  it('a renewed certificate keeps the path of its key, and a new key path the secret', () => {
+  it('leave the key path when the certificate changes, and the secret when the key path changes', () => {
     const pair = { idpBService: { certificatePath: path, privateKeyPath: other } };
     expect(mergeConfig(pair, { idpBService: { certificatePath: '/c' } }).idpBService).toEqual({
       certificatePath: '/c',

@@ -5,7 +5,7 @@ import { bodyMemory, processBodies } from '../../src/composition/toolkit/process
 const MIB = 1_048_576;
 
 describe('the memory for request bodies', () => {
-  it('is a quarter of the process memory and at least 64 MiB', () => {
+  it('is a quarter of the process memory, at least 64 MiB', () => {
     expect([bodyMemory(4_096 * MIB), bodyMemory(128 * MIB)]).toEqual([1_024 * MIB, 64 * MIB]);
   });
 

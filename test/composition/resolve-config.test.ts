@@ -8,7 +8,7 @@ import { type AnySettings, revealed, valuesOf } from '../../src/domain/shared/se
 const resolve = (config: ServerConfig): ResolvedConfig => resolveConfig(config);
 
 describe('a configuration without any field', () => {
-  it('has these defaults and no others', () => {
+  it('has exactly these defaults', () => {
     const { servicePolicy, sessionPolicy, place, ...others } = resolve({});
     const { serviceAccount, idpA, idpAServiceUser, idpBService, onBehalfOf, ...rest } = others;
     expect(place).toMatch(/^[\da-f]{64}$/);
@@ -73,7 +73,7 @@ describe('a configuration without any field', () => {
 describe('a service account', () => {
   const account = { serviceAccountId: 'sa-1' };
 
-  it('signs as itself for the platform unless configured otherwise', () => {
+  it('signs with its own id for the platform unless configured otherwise', () => {
     const serviceApiUrl = ' https://platform.example/api// ';
     expect(valuesOf(resolve({ serviceApiUrl, serviceAccount: account }).serviceAccount)).toMatchObject({
       audience: 'https://platform.example/api',
@@ -108,7 +108,7 @@ describe('a service account', () => {
     [{ keyId: undefined }, false],
     [{ keyId: 'k' }, true],
     [{ privateKeyPath: '/k' }, true],
-  ])('configured as %j is filled: %s', (serviceAccount, filled) => {
+  ])('configured as %j counts as configured: %s', (serviceAccount, filled) => {
     expect(resolve({ serviceAccount }).hasServiceAccount).toBe(filled);
   });
 });
@@ -125,7 +125,7 @@ describe('addresses', () => {
     });
   });
 
-  it('are absent when empty', () => {
+  it('are undefined when empty', () => {
     expect(resolve({ a2aUrl: '', serviceApiUrl: '', publicUrl: '' })).toMatchObject({
       agent: undefined,
       serviceApi: undefined,
@@ -137,11 +137,11 @@ describe('addresses', () => {
     ['https://site.example', 'https://site.example'],
     ['https://site.example/', 'https://site.example'],
     [' https://site.example/shop/ ', 'https://site.example/shop'],
-  ])('of the site lose their trailing slash: %j', (publicUrl, resolved) => {
+  ])('in "publicUrl" lose their trailing slash: %j', (publicUrl, resolved) => {
     expect(resolve({ publicUrl }).publicUrl).toBe(resolved);
   });
 
-  it('of other pages are normalized', () => {
+  it('in "allowedOrigins" are normalized', () => {
     const { allowedOrigins } = resolve({ allowedOrigins: ['HTTPS://Shop.example:443', 'http://localhost:3000'] });
     expect([...allowedOrigins]).toEqual(['https://shop.example', 'http://localhost:3000']);
   });
@@ -159,7 +159,7 @@ describe('a configured method policy', () => {
 });
 
 describe('a configured value', () => {
-  it('is used as it is: numbers, stores, listeners', () => {
+  it('is used unchanged: numbers, stores, listeners', () => {
     const names = Object.keys(FIELDS['timeouts']?.fields ?? {});
     const timeouts = Object.fromEntries(names.map((name, index) => [name, index + 1]));
     const cacheStore = new FakeCacheStore(new FakeClock());
@@ -177,7 +177,7 @@ describe('a configured value', () => {
     expect([resolve({}).telemetry, resolve({ telemetry: 'silent' }).telemetry]).toEqual([undefined, []]);
   });
 
-  it('is never changed', () => {
+  it('is never modified', () => {
     const config = Object.freeze({ serviceAccount: Object.freeze({ keyId: 'k' }), timeouts: Object.freeze({}) });
     resolve(config);
     expect(config).toEqual({ serviceAccount: { keyId: 'k' }, timeouts: {} });

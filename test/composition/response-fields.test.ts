@@ -8,7 +8,7 @@ import { FIELD_ROUTES, type RawHead, readHead } from '../support/raw-head.js';
 
 type Sent = Partial<Pick<HttpResponse, 'status' | 'headers'>>;
 
-/** A site that lets fields of its own cross, and a platform that sends what a test says. */
+/** A site that forwards fields of its own, and a platform with a given response. */
 async function startSite(response: readonly string[]) {
   let next: Sent = {};
   const telemetry = new RecordingTelemetry();
@@ -38,8 +38,8 @@ async function startSite(response: readonly string[]) {
   return { telemetry, get };
 }
 
-describe("a response field of the site's own choice", () => {
-  it('crosses as printable ASCII, and is logged once by its name when it cannot', async () => {
+describe('a response field in the option "forward"', () => {
+  it('is forwarded as printable ASCII; otherwise its name is logged once', async () => {
     const { get, telemetry } = await startSite(['x-one', 'x-two', 'x-three']);
     const headers = { 'x-one': ['a\tb', 'c'], 'x-two': 'caf\xc3\xa9', 'x-three': 'a\r\nset-cookie: secret-value=1' };
     for (let request = 0; request < 3; request += 1) {

@@ -32,7 +32,7 @@ function startSite(config: ServerConfig = {}) {
   const credentials = { serviceAuthStrategy: 'okta', serviceApiKey: 'site-key' };
   return { upstream, toolkit: createToolkit({ ...addresses, ...credentials, ...config }, ports) };
 }
-/** The token and API key that the upstream receives; else the status of the response. */
+/** The token and API key that the upstream receives, or the status of the response. */
 async function sent(make: (toolkit: Toolkit) => HttpHandler, path: string, config?: ServerConfig) {
   const { upstream, toolkit } = startSite(config);
   const { status } = await make(toolkit)(browserRequest({ path }));
@@ -45,37 +45,37 @@ const OKTA = 'Bearer okta-token-1';
 const PING = 'Bearer ping-token-1';
 const ADA = 'Bearer ada';
 
-describe('the credential that a route sends', () => {
+describe('the credential sent by a route', () => {
   it.each<[string, Parameters<typeof chatRoute>[1], unknown]>([
     ['the configured strategy and key', {}, [OKTA, 'site-key']],
     ['both again when its options are empty', { strategy: '', apiKey: '' }, [OKTA, 'site-key']],
-    ['the strategy and key of its own', { strategy: 'ping', apiKey: 'route-key' }, [PING, 'route-key']],
+    ['its own strategy and key', { strategy: 'ping', apiKey: 'route-key' }, [PING, 'route-key']],
     ['the token of the user', { getSessionToken: ada, apiKey: 'route-key' }, [ADA, 'route-key']],
     ['the exchanged token', { getSessionToken: ada, exchange: 'on_behalf_of' }, ['Bearer exchanged-ada-1', 'site-key']],
     ['401 without a session', { getSessionToken: nobody }, 401],
-  ])('of a chat is %s', async (_what, options, expected) => {
+  ])('for a chat is %s', async (_what, options, expected) => {
     expect(await sent((toolkit) => chatRoute(toolkit, options), '')).toEqual(expected);
   });
 
   it.each<[string, Parameters<typeof surfaceRoute>[1], unknown]>([
     ['the configured key', {}, [undefined, 'site-key']],
-    ['the key of its own', { apiKey: 'route-key' }, [undefined, 'route-key']],
+    ['its own key', { apiKey: 'route-key' }, [undefined, 'route-key']],
     ['the token of its strategy', { strategy: 'ping' }, [PING, 'site-key']],
-    ['the header of the site beside the key', { getHeaders: () => ({ Authorization: 'own' }) }, ['own', 'site-key']],
+    ["the site's header field and the key", { getHeaders: () => ({ Authorization: 'own' }) }, ['own', 'site-key']],
     [
-      'the key that the site makes',
+      'the key returned by getHeaders',
       { getHeaders: () => ({ 'X-API-Key': 'made' }), apiKey: 'other' },
       [undefined, 'made'],
     ],
-    ['the key when the site makes no headers', { getHeaders: nobody }, [undefined, 'site-key']],
+    ['the key when getHeaders returns nothing', { getHeaders: nobody }, [undefined, 'site-key']],
     ['the token of the user', { auth: ada }, [ADA, 'site-key']],
     ['the key without a session', { auth: nobody }, [undefined, 'site-key']],
     ['401 when a session is required', { auth: nobody, requireSession: true }, 401],
-  ])('of a surface router is %s', async (_what, options, expected) => {
+  ])('for a surface router is %s', async (_what, options, expected) => {
     expect(await sent((toolkit) => surfaceRoute(toolkit, options), '/s-1/render')).toEqual(expected);
   });
 
-  it('of a surface router is the configured strategy when there is no key', async () => {
+  it('for a surface router is the token of the configured strategy when no key is configured', async () => {
     const config = { serviceApiKey: '' };
     expect(await sent((toolkit) => surfaceRoute(toolkit), '/s-1/render', config)).toEqual([OKTA, undefined]);
     const own = { getHeaders: () => ({ authorization: 'own' }) };
@@ -83,25 +83,33 @@ describe('the credential that a route sends', () => {
   });
 
   it.each<[string, (toolkit: Toolkit) => HttpHandler, unknown]>([
-    ['a surface handler is the key', (toolkit) => sessionSurfaceRoute(toolkit), [undefined, 'site-key']],
-    ['one for users is their token', (toolkit) => sessionSurfaceRoute(toolkit, { auth: ada }), [ADA, 'site-key']],
+    ['a session surface handler is the key', (toolkit) => sessionSurfaceRoute(toolkit), [undefined, 'site-key']],
     [
-      'one for users is the key without a session',
+      "a session surface handler with a session is the user's token",
+      (toolkit) => sessionSurfaceRoute(toolkit, { auth: ada }),
+      [ADA, 'site-key'],
+    ],
+    [
+      'a session surface handler without a session is the key',
       (toolkit) => sessionSurfaceRoute(toolkit, { auth: nobody }),
       [undefined, 'site-key'],
     ],
-    ['one with service auth is the strategy', (toolkit) => serviceSurfaceRoute(toolkit), [OKTA, 'site-key']],
     [
-      'one with a strategy is its token',
+      'a service surface handler is the token of the configured strategy',
+      (toolkit) => serviceSurfaceRoute(toolkit),
+      [OKTA, 'site-key'],
+    ],
+    [
+      'a service surface handler with a strategy is the token of that strategy',
       (toolkit) => serviceSurfaceRoute(toolkit, { strategy: 'ping' }),
       [PING, 'site-key'],
     ],
-    ['records is 401 without a session', (toolkit) => recordRoute(toolkit, { auth: nobody }), 401],
-  ])('of %s', async (_what, make, expected) => {
+    ['conversation records without a session is 401', (toolkit) => recordRoute(toolkit, { auth: nobody }), 401],
+  ])('for %s', async (_what, make, expected) => {
     expect(await sent(make, '/s-1/render')).toEqual(expected);
   });
 
-  it('asks the session for the audience of the route', async () => {
+  it('is requested from the session for the audience of the route', async () => {
     const source = new FakeSessionTokenSource({ kind: 'token', accessToken: 'ada' });
     const audience = 'https://platform.example';
     await sent((toolkit) => chatRoute(toolkit, { getSessionToken: source, audience }), '');
@@ -110,13 +118,13 @@ describe('the credential that a route sends', () => {
   });
 });
 
-describe('the cache of renders', () => {
+describe('the render cache', () => {
   it.each([
     [undefined, ['BYPASS', 'BYPASS']],
     [{}, ['BYPASS', 'BYPASS']],
     [{ enabled: false, freshMs: 9_000 }, ['BYPASS', 'BYPASS']],
     [{ enabled: true }, ['MISS', 'HIT']],
-  ])('set to %j gives %j', async (cache, expected) => {
+  ])('set to %j results in %j', async (cache, expected) => {
     const handler = sessionSurfaceRoute(startSite().toolkit, { cache });
     const render = async () => (await handler(browserRequest({ path: '/s-1/render' }))).headers['x-cache'];
     expect([await render(), await render()]).toEqual(expected);

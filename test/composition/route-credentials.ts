@@ -3,7 +3,7 @@ import { resolveConfig } from '../../src/composition/config/resolve-config.js';
 import { RouteCredentials } from '../../src/composition/routes/route-credentials.js';
 import { BrokerWorld } from '../domain/credentials/broker-fixture.js';
 
-/** The credentials of routes where this key is configured. */
+/** The credentials of routes with this API key configured. */
 export function routeCredentials(): RouteCredentials {
   return new RouteCredentials({
     config: resolveConfig({}),

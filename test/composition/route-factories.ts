@@ -11,7 +11,7 @@ import type { HttpHandler } from '../../src/ports/http.js';
 
 type Options = Readonly<Record<string, unknown>>;
 
-/** Handlers and routers that were made. */
+/** Handlers and routers created so far. */
 let made = 0;
 
 const handler: HttpHandler = () => Promise.resolve({ status: 200, headers: {}, body: null });
@@ -44,7 +44,7 @@ export const framework = { Router } as never;
 const request = new Request('https://site.example/api/a2a/config');
 export const session = (visit: { readonly user?: string }): string => visit.user ?? 'ada-token';
 
-/** What no option of that name may be. */
+/** An invalid value for each option. */
 export const INVALID: Readonly<Record<string, readonly unknown[]>> = {
   strategy: ['marker-strategy', 7, null, ['service_account']],
   apiKey: ['marker two words', 'marker\r\nx-injected: 1', 7, null],
@@ -102,7 +102,7 @@ export interface Factory {
   readonly make: (options: never) => unknown;
   /** Every option it takes. */
   readonly names: readonly string[];
-  /** The fewest options it can be called with. */
+  /** The required options. */
   readonly fewest?: Options;
   /** Options that contradict each other, and those the error names. */
   readonly conflicts?: readonly (readonly [Options, readonly string[]])[];
@@ -260,7 +260,7 @@ const FACTORIES: readonly Factory[] = [
 
 export const everyFactory = FACTORIES.map((factory) => ({ ...factory, fewest: factory.fewest ?? {} }));
 
-/** The error of a call, thrown or rejected; nothing may have been made by then. */
+/** The error of a call, thrown or rejected. No handler may exist by then. */
 export async function refusal({ make: call }: Factory, options: unknown): Promise<AgentBffError> {
   made = 0;
   try {

@@ -17,7 +17,7 @@ describe.each(everyFactory)('$maker', (factory) => {
   const taken = names.includes('toolkit') ? { toolkit, ...fewest } : fewest;
   const checked = names.filter((name) => name !== 'params');
 
-  it('accepts its options and treats undefined and an empty string as absent', async () => {
+  it('accepts its options and ignores undefined and empty strings', async () => {
     const call = async (options: unknown): Promise<void> => {
       await (factory.make as (options: unknown) => unknown)(options);
     };
@@ -131,7 +131,7 @@ describe.each([
       ['surfaces.auth', 'surfaces.audience'],
     ],
     [{ service: {} }, 'Missing option "service.auth"', 'Set it to', ['service.auth']],
-  ])('are named by their path: %o', async (options, detail, hint, fields) => {
+  ])('are named by their path in errors: %o', async (options, detail, hint, fields) => {
     expect(await refusal(factory, { toolkit, ...options })).toMatchObject({
       detail: `${detail} of ${maker}.`,
       hint: expect.stringContaining(hint) as string,
@@ -144,7 +144,7 @@ describe.each([
 describe('a strategy', () => {
   const okta = root.createToolkit({}, { identityProviders: { okta: new FakeIdentityProvider('okta') } });
 
-  it('can be a provider of the toolkit of the route', () => {
+  it("can be a custom provider of the route's toolkit", () => {
     expect(() => next.createA2AProxyHandlerWithServiceAuth({ toolkit: okta, strategy: 'okta' })).not.toThrow();
     expect(() => createWebHandler({ toolkit: okta, a2a: { strategy: 'okta' } })).not.toThrow();
     expect(() => chatRoute(okta, { strategy: 'okta' })).not.toThrow();

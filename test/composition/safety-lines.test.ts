@@ -25,7 +25,7 @@ const CONFIG: ServerConfig = {
   serviceApiKey: 'key-of-this-site',
 };
 
-/** Everything that is kept, as a reader of the store sees it. */
+/** All contents of the store. */
 class SharedStore {
   readonly entries = new Map<string, string>();
   get = (key: string): Promise<string | undefined> => Promise.resolve(this.entries.get(key));
@@ -33,7 +33,7 @@ class SharedStore {
   delete = (key: string): Promise<void> => Promise.resolve(void this.entries.delete(key));
 }
 
-describe('anonymous visitors with a limit', () => {
+describe('anonymous visitors under a chat limit', () => {
   const MESSAGE = { method: 'POST', path: '/message:send', headers: { 'content-type': 'application/json' } };
   const CARD = { protocolVersion: '1.0', supportedInterfaces: [{ url: CONFIG.a2aUrl, protocolBinding: 'HTTP+JSON' }] };
 
@@ -71,7 +71,7 @@ describe('anonymous visitors with a limit', () => {
   it.each([
     ['over JSON-RPC', {}],
     ['over HTTP+JSON', MESSAGE],
-  ])('do not count signed-in users, %s', async (_binding, changes) => {
+  ])('are counted apart from signed-in users, %s', async (_binding, changes) => {
     const { toolkit, upstream } = site(0);
     const response = await chatRoute(toolkit, { getSessionToken: (_request: unknown) => 'of-ada' })(
       browserRequest(changes),
@@ -88,7 +88,7 @@ describe('anonymous visitors with a limit', () => {
     ['GET /tasks/1', { method: 'GET', path: '/tasks/1', body: null }],
     ['POST /v1/tasks/1:cancel', { path: '/v1/tasks/1:cancel', body: null }],
     ['GET /tasks/1:subscribe', { method: 'GET', path: '/tasks/1:subscribe', body: null }],
-  ])('who have no message left read on by %s, 600 times a minute', async (_what, changes) => {
+  ])('over the limit can still call %s 600 times a minute', async (_what, changes) => {
     const { toolkit } = site(0);
     const handler = chatRoute(toolkit);
     const request = () => handler(browserRequest({ ...changes, native: { request: { ip: '192.0.2.1' } } }));
@@ -98,7 +98,7 @@ describe('anonymous visitors with a limit', () => {
     expect(await textOf((await request()).body)).toContain('Too many requests in a short time.');
   });
 
-  it('cannot pass a message off as reading on', async () => {
+  it('over the limit cannot disguise a message as a task request', async () => {
     const { toolkit, upstream } = site(0);
     const twice = '{"jsonrpc":"2.0","id":1,"method":"tasks/get","method":"message/send","params":{}}';
     const response = await chatRoute(toolkit)(browserRequest({ body: bytes(twice) }));
@@ -122,12 +122,12 @@ describe('a shared store', () => {
     return JSON.stringify([...store.entries]);
   }
 
-  it('contains neither render nor input when there are cacheKeys', async () => {
+  it('contains neither renders nor inputs in plain text with cacheKeys', async () => {
     const kept = await keep({ cacheKeys: [randomBytes(32).toString('base64')] });
     for (const word of ['balance', 'of-ada', 'key-of-this-site']) expect(kept).not.toContain(word);
   });
 
-  it('contains no render when cacheKeys were configured later', async () => {
+  it('contains no plain render after cacheKeys are configured', async () => {
     const store = new SharedStore();
     const upstream = new FakeUpstream(() => ({ status: 200, headers: { 'content-type': 'application/json' }, body }));
     const open = buildToolkit({ ...CONFIG, cacheStore: store }, { upstream }, undefined);
@@ -143,7 +143,7 @@ describe('a shared store', () => {
   });
 });
 
-describe('a token of the service', () => {
+describe('a service token', () => {
   async function keep(config: ServerConfig) {
     const store = new SharedStore();
     const ports: ToolkitPorts = {
@@ -159,7 +159,7 @@ describe('a token of the service', () => {
     expect(await keep({})).toEqual([]);
   });
 
-  it('is sealed in a shared store with cacheKeys', async () => {
+  it('is encrypted in a shared store with cacheKeys', async () => {
     const kept = await keep({ cacheKeys: [randomBytes(32).toString('base64')] });
     expect(kept).not.toEqual([]);
     expect(JSON.stringify(kept)).not.toContain('own-token');
@@ -170,12 +170,12 @@ describe("another site's page", () => {
   const user = (_request: unknown): string => 'of-ada';
 
   it.each<[string, (toolkit: Toolkit) => HttpHandler, object]>([
-    ['a task over HTTP+JSON', (toolkit) => chatRoute(toolkit, { getSessionToken: user }), { path: '/tasks/t-1' }],
+    ['a task through HTTP+JSON', (toolkit) => chatRoute(toolkit, { getSessionToken: user }), { path: '/tasks/t-1' }],
     ['a record', (toolkit) => recordRoute(toolkit, { auth: user }), { path: '/records/r-1' }],
     ['a record to change', (toolkit) => recordRoute(toolkit, { auth: user }), { path: '/r-1', method: 'PUT' }],
     ['a theme', (toolkit) => sessionSurfaceRoute(toolkit, { auth: user }), { path: '/s-1/theme.css' }],
     ['the configuration', (toolkit) => chatRoute(toolkit, { getSessionToken: user }), { path: '/config' }],
-  ])('gets 403 for data of a signed-in user: %s', async (_what, handlerOf, changes) => {
+  ])("gets 403 for a signed-in user's data: %s", async (_what, handlerOf, changes) => {
     const upstream = new FakeUpstream();
     const handler = handlerOf(createToolkit({ ...CONFIG, bindings: ['HTTP+JSON'] }, { upstream }));
     const request = { method: 'GET', body: null, ...changes };
@@ -192,23 +192,26 @@ describe('a secret configured later', () => {
   const respondWith = (text: string): FakeUpstream =>
     new FakeUpstream(() => ({ status: 500, headers: { 'content-type': 'text/plain' }, body: text }));
 
-  it.each(['the first secret', 'the second secret'])('is redacted from events: %s', async (secret) => {
-    const telemetry = new RecordingTelemetry();
-    const ports: ToolkitPorts = { upstream: respondWith(`refused key ${secret}`), telemetry };
-    // As `configureServer` does it.
-    const before = buildToolkit({ ...CONFIG, serviceAuthStrategy: '' }, ports, undefined);
-    const first = { ...CONFIG, idpA: { clientSecret: 'the first secret' } };
-    const second = { ...CONFIG, idpA: { clientSecret: 'the second secret' } };
-    const toolkit = buildToolkit(second, ports, buildToolkit(first, ports, before));
-    await chatRoute(toolkit)(browserRequest());
-    const told = JSON.stringify(telemetry.events);
-    expect(told).toContain('refused key [redacted]');
-    expect(told).not.toContain(secret);
-  });
+  it.each(['the first secret', 'the second secret'])(
+    'is redacted from events, as is the earlier one: %s',
+    async (secret) => {
+      const telemetry = new RecordingTelemetry();
+      const ports: ToolkitPorts = { upstream: respondWith(`refused key ${secret}`), telemetry };
+      // As in `configureServer`.
+      const before = buildToolkit({ ...CONFIG, serviceAuthStrategy: '' }, ports, undefined);
+      const first = { ...CONFIG, idpA: { clientSecret: 'the first secret' } };
+      const second = { ...CONFIG, idpA: { clientSecret: 'the second secret' } };
+      const toolkit = buildToolkit(second, ports, buildToolkit(first, ports, before));
+      await chatRoute(toolkit)(browserRequest());
+      const told = JSON.stringify(telemetry.events);
+      expect(told).toContain('refused key [redacted]');
+      expect(told).not.toContain(secret);
+    },
+  );
 });
 
-describe('a provider that failed to load', () => {
-  it('is loaded again by the next request', async () => {
+describe('an identity provider that failed to load', () => {
+  it('is loaded again on the next call', async () => {
     const { privateKey } = await newServiceAccountKey();
     const serviceAccount = { serviceAccountId: 'sa', keyId: 'k', privateKeyPem: privateKey, privateKeyPath: '/k.pem' };
     const config = resolveConfig({ ...CONFIG, serviceAccount });
@@ -229,8 +232,8 @@ describe('a provider that failed to load', () => {
   });
 });
 
-describe('a provider that rejected the credential', () => {
-  it('is asked again immediately after configureServer', async () => {
+describe('an identity provider that rejected the credential', () => {
+  it('is called again without a pause after configureServer', async () => {
     const own = new FakeIdentityProvider('own', 'own');
     own.answer = () => ({
       kind: 'failure',
@@ -252,7 +255,7 @@ describe('a provider that rejected the credential', () => {
   });
 });
 
-describe('a visitor who leaves while the session is read', () => {
+describe('a visitor who disconnects while the session is read', () => {
   it('causes no request to the agent', async () => {
     const agent = await RecordingUpstream.start();
     const happened = new EventEmitter();
@@ -283,7 +286,7 @@ describe('a visitor who leaves while the session is read', () => {
 });
 
 describe('the events of a request', () => {
-  it('have the id of its error response, which no other request has', async () => {
+  it('have the unique request id of its error response', async () => {
     const telemetry = new RecordingTelemetry();
     const upstream = new FakeUpstream(() => ({ status: 500, headers: {}, body: null }));
     const handler = chatRoute(createToolkit(CONFIG, { upstream, telemetry }));

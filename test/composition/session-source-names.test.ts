@@ -17,10 +17,10 @@ const coalescing = (source: SessionTokenSource): SessionTokenSource =>
   });
 
 it.each<[string, (source: SessionTokenSource) => SessionTokenSource]>([
-  ['one whose refusals quote nothing', redacting],
-  ['one shared by the requests of a session', coalescing],
-  ['the one of a route', (getSessionToken) => routeCredentials().session(getSessionToken, {}).source],
-])('a session source keeps its name as %s', (_what, wrapped) => {
+  ['to redact its failures', redacting],
+  ['to share calls between the requests of a session', coalescing],
+  ['by a route', (getSessionToken) => routeCredentials().session(getSessionToken, {}).source],
+])('a session source keeps its name when wrapped %s', (_what, wrapped) => {
   expect(wrapped(fromFunction(() => null, { name: 'staff' })).name).toBe('staff');
   expect(wrapped(fromFunction(() => null)).name).toBeUndefined();
 });

@@ -36,7 +36,7 @@ async function withPlatform(work: (serviceApiUrl: string) => Promise<void>): Pro
 }
 
 describe('routes of the toolkit made by configureServer', () => {
-  it('with two unnamed sources cache nothing, even when one route was never visited', async () => {
+  it('with two unnamed session sources cache nothing, even when one route was never visited', async () => {
     await withPlatform(async (serviceApiUrl) => {
       const [first] = [route(source()), route(source())];
       configureServer({ serviceApiUrl, serviceApiKey: 'key', telemetry: 'silent' });
@@ -46,7 +46,7 @@ describe('routes of the toolkit made by configureServer', () => {
     });
   });
 
-  it('with one source find its renders after a rotation, and none of another principal', async () => {
+  it('with one session source keep cached renders after a secret rotation, and drop them for another principal', async () => {
     await withPlatform(async (serviceApiUrl) => {
       const staff = source();
       const [first, second] = [route(staff), route(staff)];

@@ -10,7 +10,7 @@ import { chatRoute, serviceSurfaceRoute, sessionSurfaceRoute, surfaceRoute } fro
 
 const CARD = { name: 'Agent', url: 'https://agent.example/a2a', skills: [], capabilities: {} };
 
-/** A platform that says in every body whom it is for. */
+/** A platform that names the tenant in every body. */
 function answer({ path, headers }: UpstreamRequest): HttpResponse {
   const fields = { 'x-agent-trace': String(headers['x-run'] ?? 'none'), 'x-internal': 'one' };
   if (path.includes('theme') || path.includes('brand')) {
@@ -51,19 +51,22 @@ const chat = (handler: HttpHandler): Promise<HttpResponse> => handler(browserReq
 const said = async (response: HttpResponse) =>
   JSON.parse(await textOf(response.body)) as Record<string, unknown> & { error: { message: string } };
 
-describe('the result of "headers"', () => {
+describe('the return value of "headers"', () => {
   it.each([
     ['an object', { 'X-Tenant': 'acme', 'x-none': undefined, 'x-null': null }],
-    ['a Headers', new Headers({ 'X-Tenant': 'acme' })],
+    ['a Headers object', new Headers({ 'X-Tenant': 'acme' })],
     ['a list of pairs', [['X-Tenant', 'acme']]],
     ['a Map', new Map([['X-Tenant', 'acme']]) as never],
-    ['Node’s own, without a prototype', Object.assign(Object.create(null) as object, { 'x-tenant': ['acme'] })],
+    [
+      'an object without a prototype, as in Node',
+      Object.assign(Object.create(null) as object, { 'x-tenant': ['acme'] }),
+    ],
     ['an object of another realm', runInNewContext("({ 'X-Tenant': 'acme' })")],
   ])('can be %s', (_words, made) => {
     expect(headerFields(made as never)).toEqual({ 'x-tenant': 'acme' });
   });
 
-  it('can name a field twice, which is sent as one list (RFC 9110 §5.3)', () => {
+  it('can contain a field twice, which is sent as one list (RFC 9110 §5.3)', () => {
     expect(
       headerFields([
         ['x-a', '1'],
@@ -78,11 +81,11 @@ describe('the result of "headers"', () => {
   });
 
   it.each([
-    ['a promise nobody awaited', { 'x-tenant': Promise.resolve('secret') }],
+    ['an unawaited promise as a value', { 'x-tenant': Promise.resolve('secret') }],
     ['an object as a value', { 'x-tenant': { id: 'secret' } }],
-    ['a text', 'secret'],
-    ['a list of names and values', ['x-tenant', 'secret']],
-    ['half a pair', [['secret']]],
+    ['a string', 'secret'],
+    ['a flat list of names and values', ['x-tenant', 'secret']],
+    ['a pair without a value', [['secret']]],
     ['a request', new Request('https://site.example', { headers: { 'x-tenant': 'secret' } })],
     ['a response', new Response('secret')],
     ['bytes', Buffer.from('secret')],
@@ -90,7 +93,7 @@ describe('the result of "headers"', () => {
     ['a line break in a value', { 'x-tenant': 'se\r\ncret' }],
     ['a control character in a value', { 'x-tenant': 'se\x1bcret' }],
     ['a letter beyond Latin-1 in a value', { 'x-tenant': 'sečcret' }],
-    ['a name that is none', { 'x tenant': 'secret' }],
+    ['an invalid field name', { 'x tenant': 'secret' }],
   ])('is rejected without quoting it when it is %s', (_words, made) => {
     expect(() => headerFields(made as never)).toThrow(/^it returned /);
     expect(() => headerFields(made as never)).not.toThrow(/cret/);
@@ -108,7 +111,7 @@ describe('a failing "headers" function', () => {
     ],
     ['rejects', () => Promise.reject(new Error('no tenant secret-7')), /it threw Error at .*site-fields\.test\.ts/],
     [
-      'throws no error',
+      'throws something other than an Error',
       () => {
         // oxlint-disable-next-line typescript/only-throw-error
         throw 'secret-7';
@@ -117,16 +120,16 @@ describe('a failing "headers" function', () => {
     ], // oxlint-disable-line typescript/only-throw-error
     ['quotes a value in its own error', () => new Headers({ 'x-tenant': 'secret-7\n7' }), /it threw TypeError/],
     [
-      'gives no header fields',
+      'returns a value that is not text',
       () => ({ 'x-tenant': { id: 'secret-7' } }) as never,
       /it returned a value that is not text/,
     ],
-    ['gives a field it must not', () => ({ Cookie: 'secret-7' }), /it returned "cookie", which no option may set/],
-    ['gives an API key', () => ({ 'X-API-Key': 'secret-7' }), /it returned "x-api-key", which no option may set/],
-    ['never answers', () => new Promise(() => undefined), /it did not respond within 20 ms/],
+    ['returns a forbidden field', () => ({ Cookie: 'secret-7' }), /it returned "cookie", which no option may set/],
+    ['returns an API key', () => ({ 'X-API-Key': 'secret-7' }), /it returned "x-api-key", which no option may set/],
+    ['never settles', () => new Promise(() => undefined), /it did not respond within 20 ms/],
   ];
 
-  it.each(failures)('that %s gives a 500 that names it, without a request upstream', async (_words, headers, log) => {
+  it.each(failures)('that %s causes a 500 that names it, without a request upstream', async (_words, headers, log) => {
     const settings = { timeouts: { sessionMs: 20 } };
     const { toolkit, upstream, telemetry } = site(settings);
     const response = await render(sessionSurfaceRoute(toolkit, { headers }));
@@ -144,7 +147,7 @@ describe('a failing "headers" function', () => {
     expect(upstream.requests).toEqual([]);
   });
 
-  it('is reported as JSON-RPC by a chat and as a problem by the config route', async () => {
+  it('is reported as JSON-RPC by a chat and as problem+json by the config route', async () => {
     const { toolkit } = site();
     const handler = chatRoute(toolkit, {
       headers: () => {
@@ -156,7 +159,7 @@ describe('a failing "headers" function', () => {
     expect((await said(message)).error.message).toContain('"headers"');
   });
 
-  it('passes an error of this package on', async () => {
+  it('passes on an error of this package', async () => {
     const { toolkit } = site();
     const headers = (): never => {
       throw new SessionError('session_required', { detail: 'No tenant.' });
@@ -183,7 +186,7 @@ describe('a field set by both "upstream.headers" and "headers"', () => {
     const details = telemetry
       .of('warning')
       .map(({ code, detail }) => [code, /the field that carries (\S+)\./.exec(detail)?.[1]]);
-    // Of each route.
+    // Once for each route.
     expect(details).toEqual([
       ['field_replaced', '"serviceApiKey"'],
       ['field_replaced', '"serviceProjectId"'],
@@ -201,10 +204,10 @@ describe('a field set by both "upstream.headers" and "headers"', () => {
   });
 });
 
-describe('the site’s own fields', () => {
+describe('the fields returned by "headers"', () => {
   const tenantOf = (request: { tenant: string }) => ({ 'x-tenant': request.tenant });
 
-  it('go with every look-up of the config route except to another host', async () => {
+  it('are sent with every look-up of the config route except to another host', async () => {
     const { toolkit, upstream } = site({ agentCardUrl: 'https://cards.example/card.json' });
     const handler = chatRoute(toolkit, { headers: tenantOf, forward: { request: ['prefer'] } });
     await config(handler, { headers: { prefer: 'wait=1' }, request: { tenant: 'acme' } });
@@ -235,14 +238,14 @@ describe('the site’s own fields', () => {
     });
   });
 
-  it('drop hop-by-hop fields (RFC 9110 §7.6.1)', async () => {
+  it('exclude hop-by-hop fields (RFC 9110 §7.6.1)', async () => {
     const { toolkit, upstream } = site();
     const handler = sessionSurfaceRoute(toolkit, { forward: { request: ['prefer'] } });
     await render(handler, { headers: { connection: 'keep-alive, Prefer', prefer: 'x' } });
     expect(upstream.requests[0]?.headers).not.toHaveProperty('prefer');
   });
 
-  it('are sent again when a rejected credential is renewed', async () => {
+  it('are sent again after a rejected credential is renewed', async () => {
     const demo = new FakeIdentityProvider('demo');
     const { toolkit, upstream } = site({ serviceAuthStrategy: 'demo' }, { identityProviders: { demo } });
     upstream.willAnswer((request) =>
@@ -257,7 +260,7 @@ describe('the site’s own fields', () => {
     expect(upstream.requests.map(({ headers }) => headers['x-tenant'])).toEqual(['acme', 'acme']);
   });
 
-  it('for responses reach the browser on errors too', async () => {
+  it('for responses are sent with error responses too', async () => {
     const { toolkit, upstream } = site();
     const forward = { response: ['X-Agent-Trace'] };
     const html = { 'content-type': 'text/html', 'x-agent-trace': 't-1', 'x-internal': 'one' };
@@ -272,7 +275,7 @@ describe('the site’s own fields', () => {
     expect((await render(sessionSurfaceRoute(toolkit, { forward }))).headers['x-agent-trace']).toBe('t-1');
   });
 
-  it('are requested once per request', async () => {
+  it('are computed once per request', async () => {
     const { toolkit } = site();
     let calls = 0;
     const headers = () => ({ 'x-tenant': String((calls += 1)) });
@@ -281,13 +284,13 @@ describe('the site’s own fields', () => {
   });
 });
 
-describe('the cache', () => {
+describe('the cache of a route with its own fields', () => {
   const cache = { enabled: true, freshMs: 60_000 };
   const forward = { request: ['prefer', 'baggage'] };
 
   it.each<[string, (tenant: string) => Ask]>([
-    ['the site adds', (tenant) => ({ request: { tenant } })],
-    ['the browser sends and the site forwards', (tenant) => ({ headers: { prefer: tenant } })],
+    ['that the site adds', (tenant) => ({ request: { tenant } })],
+    ['that the browser sends and the site forwards', (tenant) => ({ headers: { prefer: tenant } })],
   ])('is separate for tenants that differ in a field %s', async (_words, ask) => {
     const { toolkit, upstream } = site();
     const headers = (request?: { tenant: string }) => ({ 'x-tenant': request?.tenant });
@@ -303,7 +306,7 @@ describe('the cache', () => {
       );
       expect(seen).toEqual([tenant, tenant, tenant]);
     }
-    // They were answered from what is kept, or this shows nothing.
+    // Proves that these came from the cache.
     expect(upstream.requests.filter(({ path }) => path.endsWith('/render'))).toHaveLength(2);
   });
 
@@ -319,7 +322,7 @@ describe('the cache', () => {
     expect((await render(handler, { headers: { baggage: 'd=4', prefer: 'x' } })).headers['x-cache']).toBe('HIT');
   });
 
-  it('makes one call for waiting callers with equal fields', async () => {
+  it('makes one call for concurrent callers with equal fields', async () => {
     const { toolkit, upstream } = site();
     const handler = sessionSurfaceRoute(toolkit, { cache, forward });
     const answers = await Promise.all(
@@ -338,7 +341,7 @@ describe('the cache', () => {
     expect(await status('x')).toBe('MISS');
   });
 
-  it('hides response fields that only another route forwards', async () => {
+  it('does not return response fields that only another route forwards', async () => {
     const { toolkit } = site();
     const open = sessionSurfaceRoute(toolkit, { cache, forward: { response: ['x-internal'] } });
     const closed = sessionSurfaceRoute(toolkit, { cache, forward: { response: ['x-agent-trace'] } });
@@ -351,7 +354,7 @@ describe('the cache', () => {
     ['forwarded', (value) => ({ headers: { prefer: value } })],
     ['added', (value) => ({ request: value })],
   ])(
-    'of look-ups keeps its entries when a visitor makes up many %s values',
+    'keeps its look-ups when a visitor sends many made-up %s values',
     async (_words, ask) => {
       const { toolkit, upstream } = site();
       const headers = (request?: string) => ({ 'x-tenant': request });
@@ -365,7 +368,7 @@ describe('the cache', () => {
     20_000,
   );
 
-  it('of look-ups makes no call for a visitor over the limit', async () => {
+  it('makes no look-up for a visitor over the limit', async () => {
     const { toolkit, upstream } = site({
       chatLimit: { admit: () => Promise.resolve({ kind: 'refused', retryAfterMs: 1_000 }) },
     });
@@ -387,7 +390,7 @@ describe('a browser cache', () => {
     expect((await theme(sessionSurfaceRoute(toolkit, { forward }))).headers).toMatchObject({ vary: 'prefer' });
   });
 
-  it('revalidates each time when the site adds fields', async () => {
+  it('revalidates each time when the site adds fields to the request', async () => {
     const { toolkit } = site();
     const headers = () => ({ 'x-tenant': 'acme' });
     const cacheControl = async (options: SiteFieldOptions) =>
@@ -397,7 +400,7 @@ describe('a browser cache', () => {
     expect(await cacheControl({})).toBe('private, max-age=60');
   });
 
-  it('of another site reads nothing that such fields may have chosen', async () => {
+  it("cannot serve another site's page a response that depends on such fields", async () => {
     const { toolkit } = site();
     const crossSite = { headers: { 'sec-fetch-site': 'cross-site' } };
     const status = async (options: SiteFieldOptions) =>
@@ -409,7 +412,7 @@ describe('a browser cache', () => {
 });
 
 describe('a route without fields of its own', () => {
-  it('sends and keeps the same as with empty options', async () => {
+  it('sends and caches the same as one with empty options', async () => {
     const visits = async (options: SiteFieldOptions) => {
       const { toolkit, upstream } = site();
       const widgets = sessionSurfaceRoute(toolkit, { cache: { enabled: true }, ...options });

@@ -15,7 +15,7 @@ const { ask } = (await import(pathToFileURL('starters/server/public/a2a.js').hre
 const OLDER = { name: 'Agent', protocolVersion: '0.3.0' };
 const NEWER = { name: 'Agent', supportedInterfaces: [{ protocolVersion: '1.0' }] };
 
-/** What the page of the starters reads from a site whose agent has this card and gives this response. */
+/** The text the starters' page shows for an agent with this card and this response. */
 async function pieces(card: object, answer: Answer) {
   const site = await RecordingUpstream.start();
   onTestFinished(() => site.close());
@@ -33,11 +33,11 @@ const piece = (text: string, append: boolean) => ({ artifact: { parts: [{ text }
 const events = (results: readonly object[], end: string) =>
   results.map((result) => `data: ${JSON.stringify({ jsonrpc: '2.0', id: 1, result })}${end}${end}`).join('');
 
-describe('the page of the starters', () => {
+describe("the starters' page", () => {
   it.each([
     ['lines that end in LF', '\n'],
     ['lines that end in CRLF, as servers in Python send them', '\r\n'],
-  ])('reads an agent of version 0.3, with %s', async (_title, end) => {
+  ])('shows the answer of a v0.3 agent with %s', async (_title, end) => {
     const results = [{ kind: 'task', id: 't' }, piece('Hel', false), piece('lo', true)];
     const { text, sent, read } = await pieces(OLDER, (exchange) => {
       exchange
@@ -50,7 +50,7 @@ describe('the page of the starters', () => {
     expect(sent).toMatchObject({ method: 'message/stream', params: { message: { contextId: 'conversation-1' } } });
   });
 
-  it('reads an agent of version 1', async () => {
+  it('shows the answer of a v1.0 agent', async () => {
     const results = [{ task: { id: 't' } }, { artifactUpdate: piece('Hello', false) }];
     const { text, sent } = await pieces(NEWER, (exchange) => {
       exchange.eventStream().write(events(results, '\n')).end();
@@ -59,13 +59,13 @@ describe('the page of the starters', () => {
     expect(sent).toMatchObject({ method: 'SendStreamingMessage', params: { message: { role: 'ROLE_USER' } } });
   });
 
-  it('reads an agent that does not stream', async () => {
+  it('shows the answer of an agent that does not stream', async () => {
     const message = { kind: 'message', parts: [{ kind: 'text', text: 'Hello' }] };
     const { text } = await pieces(OLDER, (exchange) => exchange.json(200, { jsonrpc: '2.0', id: 1, result: message }));
     expect(text).toBe('Hello');
   });
 
-  it('shows the error message of the site', async () => {
+  it('shows an error message from the site', async () => {
     const error = { code: -32_603, message: 'Check "a2aUrl" in configureServer.' };
     const asking = pieces(OLDER, (exchange) => exchange.json(502, { jsonrpc: '2.0', id: 1, error }));
     await expect(asking).rejects.toThrow('Check "a2aUrl" in configureServer.');

@@ -71,7 +71,7 @@ describe('a toolkit', () => {
     expect(ports.upstream.requests.map(({ path }) => path)).toEqual(['/api/project', '/api/brand.css']);
   });
 
-  it('returns headers for calls of the site from the token cache', async () => {
+  it("returns headers for the site's own calls from the token cache", async () => {
     const ports = fakes();
     const toolkit = createToolkit(CONFIG, ports);
     expect(toolkit.cachedServiceToken()).toBeUndefined();
@@ -85,7 +85,7 @@ describe('a toolkit', () => {
     expect(toolkit.cachedServiceToken()).toBe('okta-token-1');
   });
 
-  it('looks up project and brand with the strategy of a route', async () => {
+  it('looks up project and brand with the strategy of the route', async () => {
     const ports = fakes();
     const toolkit = createToolkit({ serviceApiUrl: 'https://platform.example/api' }, ports);
     await toolkit.projectId({ strategy: 'ping' });
@@ -114,14 +114,14 @@ describe('a toolkit', () => {
     expect(ports.upstream.requests).toEqual([]);
   });
 
-  it('returns a copy of its headers', async () => {
+  it('returns a new copy of its headers each time', async () => {
     const toolkit = createToolkit(CONFIG, fakes());
     const headers = await toolkit.authHeaders();
     headers['authorization'] = 'changed';
     expect(await toolkit.authHeaders()).toMatchObject({ authorization: 'Bearer okta-token-1' });
   });
 
-  it('rejects headers for an unknown strategy and an invalid key', async () => {
+  it('rejects a call for headers with an unknown strategy or an invalid key', async () => {
     const toolkit = createToolkit(CONFIG, fakes());
     await expect(toolkit.authHeaders({ strategy: 'oktaa' })).rejects.toMatchObject({
       name: 'ConfigurationError',
@@ -138,7 +138,7 @@ describe('a toolkit', () => {
     expect(await second.authHeaders()).toMatchObject({ authorization: 'Bearer okta-token-2' });
   });
 
-  it('lets services chat only and sessions call every method', async () => {
+  it('limits services to chat methods and lets sessions call every method', async () => {
     const ports = fakes();
     const toolkit = createToolkit(CONFIG, ports);
     await chatRoute(toolkit)(browserRequest({ body: LIST }));
@@ -147,7 +147,7 @@ describe('a toolkit', () => {
     expect(ports.upstream.requests).toMatchObject([{ headers: { authorization: 'Bearer ada-token' } }]);
   });
 
-  it('shows no secret in any print', async () => {
+  it('never prints a secret', async () => {
     const ports = fakes();
     const toolkit = createToolkit({ ...CONFIG, serviceAccount: { privateKeyPem: 'pem-marker' } }, ports);
     const handler = chatRoute(toolkit, { apiKey: 'route-key' });
@@ -157,7 +157,7 @@ describe('a toolkit', () => {
   });
 });
 
-describe('settings of a toolkit', () => {
+describe('the settings of a toolkit', () => {
   async function statusOf(
     config: ServerConfig,
     headers: Readonly<Record<string, string>>,
@@ -177,17 +177,17 @@ describe('settings of a toolkit', () => {
     ['https://www.site.example', 'https://evil.example', 403],
     ['', 'http://10.0.0.7', 200],
     ['', 'https://www.site.example', 403],
-  ])('with the public address "%s" give a page of %s the status %i', async (publicUrl, origin, status) => {
+  ])('with "publicUrl" set to "%s" give a page at %s the status %i', async (publicUrl, origin, status) => {
     expect(await statusOf({ publicUrl }, { origin })).toBe(status);
   });
 
   it.each<[string, (toolkit: Toolkit) => HttpHandler]>([
     ['chat', (toolkit) => chatRoute(toolkit)],
-    ['widgets', (toolkit) => surfaceRoute(toolkit)],
-    ['widgets of users', (toolkit) => sessionSurfaceRoute(toolkit)],
-    ['widgets of the service', (toolkit) => serviceSurfaceRoute(toolkit)],
+    ['surfaces', (toolkit) => surfaceRoute(toolkit)],
+    ['surfaces for users', (toolkit) => sessionSurfaceRoute(toolkit)],
+    ['surfaces for the service', (toolkit) => serviceSurfaceRoute(toolkit)],
     ['records', (toolkit) => recordRoute(toolkit, { auth: () => 'ada-token' })],
-  ])('apply the hosts to every path and method of the route: %s', async (name, make) => {
+  ])('apply "allowedHosts" to every path and method of a route: %s', async (name, make) => {
     const ports = fakes();
     const toolkit = createToolkit({ ...CONFIG, bindings: ['HTTP+JSON'], allowedHosts: ['site.example'] }, ports);
     const handler = make(toolkit);
@@ -206,13 +206,13 @@ describe('settings of a toolkit', () => {
     expect(ports.upstream.requests).toEqual([]);
   });
 
-  it('apply the deadlines', async () => {
+  it('apply the timeouts', async () => {
     const ports = fakes();
     await chatRoute(createToolkit({ ...CONFIG, timeouts: { headersMs: 7, bodyIdleMs: 8 } }, ports))(browserRequest());
     expect(ports.upstream.requests).toMatchObject([{ headersMs: 7, bodyIdleMs: 8 }]);
   });
 
-  it('apply the status of an outage', async () => {
+  it('apply "authUnavailableStatus" to an outage of the identity provider', async () => {
     const ports = fakes();
     ports.identityProviders.okta.answer = () => {
       throw new Error('down');
@@ -234,7 +234,7 @@ describe('settings of a toolkit', () => {
 });
 
 describe('a toolkit that replaces another', () => {
-  it('never stores a token of the earlier identity under the new one', async () => {
+  it('never stores a token of the old identity under the new one', async () => {
     const ports = fakes();
     const first = buildToolkit(CONFIG, ports, undefined);
     let answer: (() => void) | undefined;

@@ -24,7 +24,7 @@ describe("the platform's API", () => {
     });
   });
 
-  it('can be changed path by path and field by field', () => {
+  it('can be overridden path by path and field by field', () => {
     const resolved = resolveUpstream({
       paths: {
         render: '/v2/{projectId}/widgets/{id}:render',
@@ -74,7 +74,7 @@ describe("the platform's API", () => {
     );
   });
 
-  it('reports chosen field names, not defaults, as never forwarded', () => {
+  it('excludes its configured field names from forwarding, not its default ones', () => {
     const chosen = (headers: UpstreamConfig['headers']) => chosenNames(resolveUpstream({ headers }).headers);
     expect([chosen(undefined), chosen({ projectId: 'X-Tenant' })]).toEqual([[], ['x-tenant']]);
   });

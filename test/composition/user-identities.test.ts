@@ -32,13 +32,13 @@ const CARD = {
 
 type Token = Extract<SessionToken, { kind: 'token' }>;
 
-/** A session library in which user 1 is signed in. */
+/** A session library with user 1 signed in. */
 function sourceOf(token: Partial<Token> = {}, name?: string): FakeSessionTokenSource {
   const source = new FakeSessionTokenSource({ kind: 'token', accessToken: 'token', subject: '1', ...token });
   return name === undefined ? source : Object.assign(source, { name });
 }
 
-/** One process of a site, and what its platform was asked. */
+/** One process of a site, with the requests its platform received. */
 class Process {
   readonly upstream = new FakeUpstream(({ path }) => {
     const isStyle = path.endsWith('.css');
@@ -66,7 +66,7 @@ class Process {
     return this.telemetry.of('warning').map(({ code }) => code);
   }
 
-  /** Paths asked by one visit to the chat's configuration. */
+  /** The paths requested by one call of the config route. */
   async configured(handler: HttpHandler): Promise<readonly string[]> {
     const before = this.upstream.requests.length;
     const response = await handler(browserRequest({ method: 'GET', path: '/config', body: null }));
@@ -75,7 +75,7 @@ class Process {
       this.upstream.requests
         .slice(before)
         .map(({ path }) => path.replace('/api', ''))
-        // The card is looked for at further addresses the first time.
+        // The first search for the card tries more addresses.
         .filter((path) => LOOKED_UP.includes(path))
         .sort()
     );
@@ -98,8 +98,8 @@ describe('a user of one session source', () => {
   it.each<[string, Partial<Token>, string | undefined]>([
     ['named by the source', {}, 'staff'],
     ['named by the issuer', { issuer: 'https://idp.example' }, undefined],
-    ['with a bare subject', {}, undefined],
-  ])('finds earlier renders on every route with the source: %s', async (_how, token, name) => {
+    ['identified by subject alone', {}, undefined],
+  ])('finds earlier renders on every route with that source: %s', async (_how, token, name) => {
     const site = new Process();
     const source = sourceOf({ tenant: 'acme', ...token }, name);
     const routes = Array.from({ length: 5 }, () => site.surfaces(source));
@@ -114,8 +114,8 @@ describe('a user of one session source', () => {
     ['another issuer', { issuer: 'https://other.example' }, {}],
     ['another audience', {}, { audience: 'https://other.example' }],
     ['another API key', {}, { apiKey: 'another-key' }],
-    ['an exchange', {}, { exchange: 'on_behalf_of' }],
-  ])('shares nothing with %s', async (_what, token, options) => {
+    ['a token exchange', {}, { exchange: 'on_behalf_of' }],
+  ])('shares nothing with the same user under %s', async (_what, token, options) => {
     const site = new Process();
     const source = sourceOf({ tenant: 'acme', issuer: 'https://idp.example' });
     const [one, other] = [site.surfaces(source), site.surfaces(source, options)];
@@ -124,7 +124,7 @@ describe('a user of one session source', () => {
     expect(await rendered(other)).toBe('MISS');
   });
 
-  it('shares nothing with another principal of the exchange, and everything with another proof', async () => {
+  it('shares renders with another proof of the exchange, and none with another principal', async () => {
     const site = new Process();
     const handler = site.surfaces(sourceOf({ tenant: 'acme' }), { exchange: 'on_behalf_of' });
     expect(await rendered(handler)).toBe('MISS');
@@ -137,7 +137,7 @@ describe('a user of one session source', () => {
 });
 
 describe('users of several session sources with the same subject', () => {
-  it.each(['named', 'with issuers'])('share neither renders nor look-ups: %s', async (how) => {
+  it.each(['named', 'with issuers'])('share neither renders nor look-ups when the sources are %s', async (how) => {
     const site = new Process();
     const sources = ['staff', 'shop', 'press'].map((name) =>
       how === 'named' ? sourceOf({ tenant: 't' }, name) : sourceOf({ tenant: 't', issuer: name }),
@@ -151,7 +151,7 @@ describe('users of several session sources with the same subject', () => {
   });
 
   it.each([2, 3])(
-    'are not cached without names, and one warning names the missing option: %i sources',
+    'are not cached when %i sources are unnamed, and one warning names the missing option',
     async (count) => {
       const site = new Process();
       const sources = Array.from({ length: count }, (_, index) => sourceOf({ accessToken: `token-${String(index)}` }));
@@ -162,7 +162,7 @@ describe('users of several session sources with the same subject', () => {
       for (const [surfaces, chat] of routes as [HttpHandler, HttpHandler][]) {
         expect([await rendered(surfaces), await rendered(surfaces)]).toEqual(['BYPASS', 'BYPASS']);
         expect(await site.configured(chat)).toEqual(LOOKED_UP);
-        // The card is known for this very token, which names user and tenant by itself.
+        // The card is cached for this token, which identifies user and tenant.
         expect(await site.configured(chat)).toEqual(LOOKED_UP.slice(1));
       }
       expect(site.warnings).toEqual(['session_source_unnamed']);
@@ -179,7 +179,7 @@ describe('users of several session sources with the same subject', () => {
     expect([await rendered(first), await rendered(second)]).toEqual(['BYPASS', 'BYPASS']);
   });
 
-  it('are separate when one has a name or an issuer', async () => {
+  it('share nothing when one source has a name or an issuer', async () => {
     const site = new Process();
     const [bare, named, issued] = [
       sourceOf({ tenant: 't' }),
@@ -191,13 +191,13 @@ describe('users of several session sources with the same subject', () => {
     expect(site.warnings).toEqual([]);
   });
 
-  it('are one user when one named source is made twice', async () => {
+  it('share renders when both sources have the same name', async () => {
     const site = new Process();
     const [one, again] = [sourceOf({ tenant: 't' }, 'staff'), sourceOf({ tenant: 't' }, 'staff')];
     expect([await rendered(site.surfaces(one)), await rendered(site.surfaces(again))]).toEqual(['MISS', 'HIT']);
   });
 
-  it('stay cached when a further source serves headers or records only', async () => {
+  it('stay cached when another source is used for headers or records only', async () => {
     const site = new Process();
     const handler = site.surfaces(sourceOf({ tenant: 't' }));
     recordRoute(site.toolkit, { auth: sourceOf() });
@@ -215,8 +215,8 @@ const jwt = (claims: object): string =>
 describe.each([
   ['a JWT', jwt({ sub: '1', org_id: 'acme' }), jwt({ sub: '1', org_id: 'other' })],
   ['an opaque token', 'opaque-of-acme', 'opaque-of-other'],
-])('a user who switches to another organization, known from %s only', (_kind, before, after) => {
-  it('sees nothing that was cached before', async () => {
+])('a user who switches organization (visible only in %s)', (_kind, before, after) => {
+  it('gets nothing that was cached before', async () => {
     const site = new Process();
     const source = sourceOf({ accessToken: before }, 'staff');
     const [surfaces, chat] = [site.surfaces(source), chatRoute(site.toolkit, { getSessionToken: source })];
@@ -227,7 +227,7 @@ describe.each([
     expect([await site.configured(chat), await site.configured(chat)]).toEqual([LOOKED_UP, []]);
   });
 
-  it('sees no render from before an action, whichever token it came with', async () => {
+  it('gets no render older than an action, with either token', async () => {
     const site = new Process();
     const source = sourceOf({ accessToken: before }, 'staff');
     const surfaces = site.surfaces(source);
@@ -238,10 +238,10 @@ describe.each([
     expect(await rendered(surfaces)).toBe('MISS');
   });
 
-  it('gets no render that was fetched with the earlier token', async () => {
+  it('gets no cached render that was fetched under the other token', async () => {
     const site = new Process();
     const source = sourceOf({ accessToken: before }, 'staff');
-    // The platform refuses the old token, and the session has been switched meanwhile.
+    // The platform rejects the old token after the session has switched.
     Object.assign(source, {
       getToken: (_request: unknown, { forceRefresh = false }) =>
         Promise.resolve({ ...source.session, ...(forceRefresh && { accessToken: after }) }),
@@ -265,8 +265,8 @@ describe.each([
   });
 });
 
-describe('headers made by the site, and API keys', () => {
-  it('are one caller when their values are equal, and never show in the store', async () => {
+describe('callers identified by getHeaders or an API key', () => {
+  it('share renders when the values are equal, and the store never contains the values', async () => {
     const clock = new FakeClock();
     const entries = new Map<string, string>();
     const store = new FakeCacheStore(clock);
@@ -298,13 +298,13 @@ describe('headers made by the site, and API keys', () => {
   });
 });
 
-describe('two processes in the middle of rotating keys that seal', () => {
+describe('two processes during a rotation of cacheKeys', () => {
   const [before, after] = [randomBytes(32).toString('hex'), randomBytes(32).toString('hex')];
 
   it.each([
     ['the new key first', [after, before]],
     ['the new key last', [before, after]],
-  ])('share renders and see each other act: %s', async (_order, cacheKeys) => {
+  ])("share renders and see each other's actions: %s", async (_order, cacheKeys) => {
     const clock = new FakeClock();
     const cacheStore = new FakeCacheStore(clock);
     const old = new Process({ config: { cacheStore, cacheKeys: [before] }, clock });

@@ -2,23 +2,23 @@ import { describe, expect, it } from 'vitest';
 import { getMany } from '../../src/domain/shared/get-many.js';
 import type { CacheStore } from '../../src/ports/cache-store.js';
 
-/** A store, and the clock it goes by. */
+/** A store and its clock. */
 export interface CacheStoreCase {
   readonly store: CacheStore;
   now(): number;
-  /** Lets time pass, in milliseconds. */
+  /** Advances the clock. */
   pass(ms: number): void | Promise<void>;
 }
 
-/** What every `CacheStore` promises, fakes included. */
+/** The contract of every `CacheStore`, including the fakes. */
 export function cacheStoreContract(name: string, make: () => CacheStoreCase | Promise<CacheStoreCase>): void {
-  describe(`${name} keeps the promises of a cache store:`, () => {
-    it('what was never kept is not there', async () => {
+  describe(`${name} as a cache store`, () => {
+    it('returns undefined for an unknown key', async () => {
       const { store } = await make();
       expect(await store.get('nothing')).toBeUndefined();
     });
 
-    it('an entry is there until it expires, to the letter', async () => {
+    it('returns an entry unchanged until it expires', async () => {
       const { store, now, pass } = await make();
       const text = '{"a":"grüezi \u0000 \\n"}';
       await store.set('key', text, now() + 1_000);
@@ -27,13 +27,13 @@ export function cacheStoreContract(name: string, make: () => CacheStoreCase | Pr
       expect(await store.get('key')).toBeUndefined();
     });
 
-    it('an entry that has expired already is not there', async () => {
+    it('never returns an entry set with a past expiry', async () => {
       const { store, now } = await make();
       await store.set('key', 'old', now() - 1);
       expect(await store.get('key')).toBeUndefined();
     });
 
-    it('a later entry replaces an earlier one and its expiry', async () => {
+    it('replaces an earlier entry and its expiry', async () => {
       const { store, now, pass } = await make();
       await store.set('key', 'one', now() + 100);
       await store.set('key', 'two', now() + 10_000);
@@ -41,7 +41,7 @@ export function cacheStoreContract(name: string, make: () => CacheStoreCase | Pr
       expect(await store.get('key')).toBe('two');
     });
 
-    it('the entries of several keys come in the order of the keys, absent and expired ones as none', async () => {
+    it('returns several entries in the order of their keys, undefined for missing and expired ones', async () => {
       const { store, now, pass } = await make();
       await store.set('one', '1', now() + 10_000);
       await store.set('late', '2', now() + 100);
@@ -51,13 +51,13 @@ export function cacheStoreContract(name: string, make: () => CacheStoreCase | Pr
       expect(await getMany(store, [])).toEqual([]);
     });
 
-    it('an empty text is an entry', async () => {
+    it('stores an empty string', async () => {
       const { store, now } = await make();
       await store.set('key', '', now() + 1_000);
       expect(await store.get('key')).toBe('');
     });
 
-    it('a removed entry is gone, its neighbours stay, and removing it again is no error', async () => {
+    it('deletes an entry, leaves the others, and deletes it again without an error', async () => {
       const { store, now } = await make();
       await store.set('one', '1', now() + 1_000);
       await store.set('two', '2', now() + 1_000);

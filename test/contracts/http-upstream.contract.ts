@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { HttpBody, HttpResponse, HttpUpstream, UpstreamOutcome, UpstreamRequest } from '../../src/ports/http.js';
 
-/** How the platform answers: a head, then chunks; and whether the connection breaks behind them. */
+/** A response of the platform: a head, then chunks. With `breaks`, the connection is reset after them. */
 export interface PlatformAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
@@ -13,16 +13,16 @@ export interface PlatformAnswer {
 export interface HttpUpstreamCase {
   readonly upstream: HttpUpstream;
   readonly origin: string;
-  /** Sets how later requests are answered. */
+  /** Sets the response to later requests. */
   willAnswer(answer: PlatformAnswer): void;
   /** Makes later requests fail for the reason `unreachable` or `reset`. */
   willBeGone(): void;
-  /** What arrived, oldest first: method, raw target, body, and the values of the field `x-test`. */
+  /** The requests received, oldest first: method, raw target, body, and the value of `x-test`. */
   received(): readonly { method: string; path: string; body: string; field: string }[];
   close(): Promise<void>;
 }
 
-/** A request to the platform with nothing special about it. */
+/** An ordinary request to the platform. */
 export function upstreamRequest(origin: string, changes: Partial<UpstreamRequest> = {}): UpstreamRequest {
   return {
     method: 'POST',
@@ -37,7 +37,7 @@ export function upstreamRequest(origin: string, changes: Partial<UpstreamRequest
   };
 }
 
-/** The response of an outcome that must be one. */
+/** The response of an outcome; throws for a failure. */
 export function responseOf(outcome: UpstreamOutcome): HttpResponse {
   if (outcome.kind === 'failure') throw new Error(`${outcome.reason}: ${outcome.detail}`);
   return outcome.response;
@@ -53,9 +53,9 @@ export async function textOf(body: HttpBody): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** What every `HttpUpstream` promises, fakes included. */
+/** The contract of every `HttpUpstream`, including the fakes. */
 export function httpUpstreamContract(name: string, make: () => Promise<HttpUpstreamCase>): void {
-  describe(`${name} keeps the promises of an upstream:`, () => {
+  describe(`${name} as an upstream`, () => {
     let world: HttpUpstreamCase;
     beforeEach(async () => {
       world = await make();
@@ -67,7 +67,7 @@ export function httpUpstreamContract(name: string, make: () => Promise<HttpUpstr
     const send = (changes: Partial<UpstreamRequest> = {}): Promise<UpstreamOutcome> =>
       world.upstream.send(upstreamRequest(world.origin, changes));
 
-    it('a request arrives as it was built', async () => {
+    it('sends a request as it was built', async () => {
       world.willAnswer({ status: 200, headers: {}, chunks: [] });
       const path = '/a/b%2Fc?x=1&x=2&y=%20+';
       await textOf(responseOf(await send({ path, headers: { 'x-test': 'yes' }, body: 'grüezi' })).body);
@@ -78,7 +78,7 @@ export function httpUpstreamContract(name: string, make: () => Promise<HttpUpstr
       ]);
     });
 
-    it('an answer has its status, its fields in lower case and all its bytes', async () => {
+    it('returns the status, the fields in lower case and all bytes of a response', async () => {
       world.willAnswer({ status: 207, headers: { 'x-answer': 'one' }, chunks: ['grü', 'ezi'] });
       const { status, headers, body } = responseOf(await send());
       expect(status).toBe(207);
@@ -86,12 +86,12 @@ export function httpUpstreamContract(name: string, make: () => Promise<HttpUpstr
       expect(await textOf(body)).toBe('grüezi');
     });
 
-    it('a repeated field is a list', async () => {
+    it('returns a repeated field as a list', async () => {
       world.willAnswer({ status: 200, headers: { 'set-cookie': ['a=1', 'b=2'] }, chunks: [] });
       expect(responseOf(await send()).headers['set-cookie']).toEqual(['a=1', 'b=2']);
     });
 
-    it.each([302, 401, 404, 500])('a %i is an answer like any other, and is asked for once', async (status) => {
+    it.each([302, 401, 404, 500])('returns a %i like any other response, after one request', async (status) => {
       world.willAnswer({ status, headers: { location: '/elsewhere' }, chunks: ['text'] });
       const response = responseOf(await send());
       expect(response.status).toBe(status);
@@ -99,7 +99,7 @@ export function httpUpstreamContract(name: string, make: () => Promise<HttpUpstr
       expect(world.received()).toHaveLength(1);
     });
 
-    it('a body that breaks throws from its iterator, behind the bytes that came', async () => {
+    it('throws from the body iterator after the received bytes when the connection breaks', async () => {
       world.willAnswer({ status: 200, headers: {}, chunks: ['one'], breaks: true });
       const { body } = responseOf(await send());
       const seen: string[] = [];
@@ -111,7 +111,7 @@ export function httpUpstreamContract(name: string, make: () => Promise<HttpUpstr
       expect(seen.join('')).toBe('one');
     });
 
-    it('a platform that is gone is an answer with a reason and a detail, not an error', async () => {
+    it('returns a failure with reason and detail when the platform is gone, without throwing', async () => {
       world.willBeGone();
       const outcome = await send();
       expect(outcome).toMatchObject({
@@ -121,7 +121,7 @@ export function httpUpstreamContract(name: string, make: () => Promise<HttpUpstr
       if (outcome.kind === 'failure') expect(outcome.detail).not.toBe('');
     });
 
-    it('closing it ends well, also when nothing was ever sent', async () => {
+    it('can be closed, even when no request was sent', async () => {
       await expect(world.upstream.close()).resolves.toBeUndefined();
       await expect(world.upstream.close({ graceMs: 0 })).resolves.toBeUndefined();
     });

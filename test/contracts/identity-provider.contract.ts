@@ -2,34 +2,34 @@ import { inspect } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { IdentityProvider, IssueFailure, IssueOutcome } from '../../src/ports/identity-provider.js';
 
-/** A provider that cannot give a token, and what it must say. */
+/** A provider that cannot issue a token, with its expected failure. */
 export interface FailingProvider {
   readonly provider: IdentityProvider;
   readonly reason: IssueFailure['reason'];
   readonly fields: readonly string[];
 }
 
-/** Providers to hold against the contract of the port. */
+/** Providers to test against the contract. */
 export interface IdentityProviderCases {
-  /** Milliseconds since the epoch, as the provider's own side sees them. */
+  /** The provider's current time, in milliseconds since the epoch. */
   readonly now: number;
-  /** Has complete settings, and gives tokens. */
+  /** Fully configured; issues tokens. */
   readonly working: IdentityProvider;
-  /** A second object with the settings of `working`. */
+  /** A second instance with the settings of `working`. */
   readonly again: IdentityProvider;
-  /** Each differs from `working`, and from the others, in one setting that says whose its tokens are; by the name of that setting. */
+  /** Each differs from all others in one setting that is part of the principal, by the name of that setting. */
   readonly otherPrincipal: Readonly<Record<string, IdentityProvider>>;
-  /** Each differs from `working`, and from the others, in one setting that proves it. */
+  /** Each differs from all others in one secret or key, by the name of that setting. */
   readonly otherProof: Readonly<Record<string, IdentityProvider>>;
-  /** By what is wrong with each. */
+  /** Providers that fail, by their fault. */
   readonly failing: Readonly<Record<string, FailingProvider>>;
-  /** Texts that must show nowhere: keys, passwords, client secrets. */
+  /** Values that must never be shown: keys, passwords, client secrets. */
   readonly secrets: readonly string[];
 }
 
-/** What every `IdentityProvider` promises, fakes included. */
+/** The contract of every `IdentityProvider`, including the fakes. */
 export function identityProviderContract(name: string, make: () => Promise<IdentityProviderCases>): void {
-  describe(`${name} keeps the promises of an identity provider:`, () => {
+  describe(`${name} as an identity provider`, () => {
     let cases: IdentityProviderCases;
     beforeAll(async () => {
       cases = await make();
@@ -52,20 +52,20 @@ export function identityProviderContract(name: string, make: () => Promise<Ident
       );
     };
 
-    it('a token is good for some time to come', async () => {
+    it('issues a token that expires in the future', async () => {
       const token = await issued();
       expect(token.value).not.toBe('');
       expect(token.expiresAt).toBeGreaterThan(cases.now);
     });
 
-    it('the same settings have the same identity, before and after a token', async () => {
+    it('has the same identity for the same settings, before and after issuing a token', async () => {
       const before = await cases.working.identity();
       await issued();
       expect(await cases.working.identity()).toEqual(before);
       expect(await cases.again.identity()).toEqual(before);
     });
 
-    it('settings that say whose tokens it gives have principals of their own', async () => {
+    it('has a different principal for each setting that is part of it', async () => {
       expect(Object.keys(cases.otherPrincipal)).not.toEqual([]);
       const settingOf = new Map([[(await cases.working.identity()).principal, 'nothing']]);
       for (const [setting, provider] of Object.entries(cases.otherPrincipal)) {
@@ -75,7 +75,7 @@ export function identityProviderContract(name: string, make: () => Promise<Ident
       }
     });
 
-    it('another secret or key is another proof of the same principal', async () => {
+    it('has a different proof and the same principal for another secret or key', async () => {
       expect(Object.keys(cases.otherProof)).not.toEqual([]);
       const { principal, proof } = await cases.working.identity();
       const settingOf = new Map([[proof, 'nothing']]);
@@ -87,7 +87,7 @@ export function identityProviderContract(name: string, make: () => Promise<Ident
       }
     });
 
-    it('a refusal is an answer that names the block and the fields to check', async () => {
+    it('returns a failure that names the block and the fields to check', async () => {
       for (const { fault, provider, reason, fields, failure } of await failures()) {
         expect(failure, fault).toMatchObject({ reason, block: provider.block, fields });
         expect(failure.fields, fault).not.toEqual([]);
@@ -95,7 +95,7 @@ export function identityProviderContract(name: string, make: () => Promise<Ident
       }
     });
 
-    it('advice is one sentence with the block and a field in it', async () => {
+    it('gives advice in one sentence that names the block and a field', async () => {
       for (const { fault, failure } of await failures()) {
         expect(failure.advice, fault).toMatch(/^[A-Z][^\n]*[^.]\.$/);
         expect(failure.advice, fault).toContain(`"${failure.block}"`);
@@ -106,11 +106,11 @@ export function identityProviderContract(name: string, make: () => Promise<Ident
       }
     });
 
-    it('a provider that cannot give a token still has a principal', async () => {
+    it('has a principal even when it cannot issue a token', async () => {
       for (const { provider } of await failures()) expect((await provider.identity()).principal).not.toBe('');
     });
 
-    it('no identity, failure or print shows a secret or a token', async () => {
+    it('never shows a secret or a token in an identity, a failure or a print', async () => {
       const failing = Object.values(cases.failing).map(({ provider }) => provider);
       const providers = [cases.working, ...Object.values(cases.otherProof), ...failing];
       const hidden = [...cases.secrets, (await issued()).value];

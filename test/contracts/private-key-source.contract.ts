@@ -3,26 +3,26 @@ import { inspect } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { PrivateKeyReading, PrivateKeySource } from '../../src/adapters/keys/private-key.js';
 
-/** Sources to hold against the contract of the port. */
+/** Sources to test against the contract. */
 export interface PrivateKeySourceCases {
   /** Reads a usable key. */
   readonly usable: PrivateKeySource;
   /** Reads another usable key. */
   readonly other: PrivateKeySource;
-  /** Public half of the key of `usable`, SPKI PEM. */
+  /** The public key of `usable` as SPKI PEM. */
   readonly publicKeyPem: string;
-  /** Sources without a usable key, by what is wrong with each. */
+  /** Sources without a usable key, by their fault. */
   readonly unusable: Readonly<Record<string, PrivateKeySource>>;
   readonly field: 'privateKeyPem' | 'privateKeyPath';
-  /** Texts that must show nowhere: key material. */
+  /** Key material that must never be shown. */
   readonly secrets: readonly string[];
-  /** Texts that may stand in the server's log and nowhere else, such as paths. */
+  /** Texts for the server's log only, such as paths. */
   readonly internal: readonly string[];
 }
 
-/** What every `PrivateKeySource` promises, fakes included. */
+/** The contract of every `PrivateKeySource`, including the fakes. */
 export function privateKeySourceContract(name: string, make: () => Promise<PrivateKeySourceCases>): void {
-  describe(`${name} keeps the promises of a private key source:`, () => {
+  describe(`${name} as a private key source`, () => {
     let cases: PrivateKeySourceCases;
     beforeAll(async () => {
       cases = await make();
@@ -34,27 +34,27 @@ export function privateKeySourceContract(name: string, make: () => Promise<Priva
       return reading;
     };
 
-    it('the key is the configured one, as PKCS#8', async () => {
+    it('returns the configured key as PKCS#8', async () => {
       const pem = (await usableKey()).pem.reveal();
       expect(pem).toMatch(/^-----BEGIN PRIVATE KEY-----\n/);
       expect(createPublicKey(createPrivateKey(pem)).equals(createPublicKey(cases.publicKeyPem))).toBe(true);
     });
 
-    it('the fingerprint is the SHA-256 of the public half', async () => {
+    it('returns the SHA-256 of the public key as fingerprint', async () => {
       const spki = createPublicKey(cases.publicKeyPem).export({ type: 'spki', format: 'der' });
       expect((await usableKey()).fingerprint).toBe(createHash('sha256').update(spki).digest('base64url'));
     });
 
-    it('two keys have two fingerprints', async () => {
+    it('returns different fingerprints for different keys', async () => {
       expect(await cases.other.read()).not.toMatchObject({ fingerprint: (await usableKey()).fingerprint });
     });
 
-    it('an unchanged key is parsed once', async () => {
+    it('parses an unchanged key once', async () => {
       const readings = await Promise.all(Array.from({ length: 20 }, () => cases.usable.read()));
       expect(new Set([...readings, await cases.usable.read()]).size).toBe(1);
     });
 
-    it('a key that cannot be used is an answer naming its field, not an error', async () => {
+    it('returns the field of an unusable key without throwing', async () => {
       expect(Object.keys(cases.unusable)).not.toEqual([]);
       for (const [fault, source] of Object.entries(cases.unusable)) {
         const reading = await source.read();
@@ -65,7 +65,7 @@ export function privateKeySourceContract(name: string, make: () => Promise<Priva
       }
     });
 
-    it('advice shows nothing that only the log may show', async () => {
+    it('gives advice without the details meant for the log', async () => {
       for (const [fault, source] of Object.entries(cases.unusable)) {
         const reading = await source.read();
         if (reading.kind !== 'unusable') throw new Error(`${fault} gave a key`);
@@ -73,7 +73,7 @@ export function privateKeySourceContract(name: string, make: () => Promise<Priva
       }
     });
 
-    it('no print of a source or of what it read shows a key', async () => {
+    it('never prints a key', async () => {
       for (const source of [cases.usable, ...Object.values(cases.unusable)]) {
         const shown: readonly unknown[] = [source, await source.read()];
         for (const value of shown) {

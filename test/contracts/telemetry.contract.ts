@@ -21,10 +21,10 @@ const EVENTS: readonly TelemetryEvent[] = [
   { type: 'warning', code: 'w', detail: 'd' },
 ];
 
-/** What every `Telemetry` promises, fakes included. */
+/** The contract of every `Telemetry`, including the fakes. */
 export function telemetryContract(name: string, make: () => Telemetry): void {
-  describe(`${name} keeps the promises of a telemetry:`, () => {
-    it.each(EVENTS)('it takes a $type event at once and without complaint', (event) => {
+  describe(`${name} as a telemetry`, () => {
+    it.each(EVENTS)('accepts a $type event synchronously without throwing', (event) => {
       const frozen = Object.freeze({ ...event });
       expect(make().emit(frozen)).toBeUndefined();
     });

@@ -5,7 +5,7 @@ import { ADDRESSES, at, ConfigWorld, FAR, NEAR, NOT_FOUND, served, session } fro
 const ELSEWHERE = { origin: 'https://cards.example', path: '/agents/7.json' };
 const LIMIT_MS = 10_000;
 
-/** An upstream that gives no answer to anybody, until the request is given up. */
+/** An upstream that never responds; requests end when they are aborted. */
 function silence({ signal }: UpstreamRequest): Promise<UpstreamOutcome> {
   return new Promise((resolve) => {
     signal.addEventListener('abort', () => resolve({ kind: 'failure', reason: 'aborted', detail: 'given up' }));
@@ -28,7 +28,7 @@ describe('a search for the card', () => {
     expect(world.upstream.requests.map(({ signal }) => signal.aborted)).toEqual(ADDRESSES.map(() => true));
   });
 
-  it('has one limit for all its addresses', async () => {
+  it('has one time limit for all its addresses', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer((request) => (request.path === NEAR ? NOT_FOUND : silence(request)));
     const reading = world.read();
@@ -39,7 +39,7 @@ describe('a search for the card', () => {
     expect(new Set(world.upstream.requests.map(({ signal }) => signal)).size).toBe(1);
   });
 
-  it('times out on a card that begins and never ends', async () => {
+  it('times out on a response body that never ends', async () => {
     const world = new ConfigWorld();
     const body = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }) };
     world.upstream.willAnswer((): HttpResponse => ({ ...served(), body }));
@@ -49,7 +49,7 @@ describe('a search for the card', () => {
     await expect(reading).rejects.toMatchObject({ code: 'upstream_timeout' });
   });
 
-  it('leaves half the time to the agent when the configured address is silent', async () => {
+  it("leaves half the time for the agent's own addresses when the configured one does not respond", async () => {
     const world = new ConfigWorld({ cardAddress: ELSEWHERE });
     world.upstream.willAnswer((request) =>
       request.origin === ELSEWHERE.origin ? silence(request) : at(FAR, served())(request),
@@ -63,7 +63,7 @@ describe('a search for the card', () => {
     });
   });
 
-  it("times out when the configured address on the agent's own host is silent", async () => {
+  it("times out when the configured address is on the agent's host and does not respond", async () => {
     const world = new ConfigWorld({ cardAddress: { origin: 'https://agent.example', path: '/card' } });
     world.upstream.willAnswer(silence);
     const reading = world.read();
@@ -73,7 +73,7 @@ describe('a search for the card', () => {
     expect(world.paths).toEqual(['/card']);
   });
 
-  it('is repeated for the next reader after a failure', async () => {
+  it('is repeated for the next caller after a failure', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(silence);
     const readers = [world.read(), world.read()];
@@ -84,7 +84,7 @@ describe('a search for the card', () => {
     expect((await world.card())?.['name']).toBe('Agent');
   });
 
-  it('of one user does not end with that of another', async () => {
+  it("of one user continues when another user's times out", async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(silence);
     const ada = world.read('', session('ada'));

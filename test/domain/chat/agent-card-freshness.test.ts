@@ -19,9 +19,9 @@ describe('a cached card', () => {
   const near = (card: unknown, headers: Record<string, string> = {}) => at(NEAR, served(card, headers));
 
   it.each([
-    ['a minute when the agent says nothing', {}, 60_000],
-    ['as long as the agent says', { 'cache-control': 'public, max-age=120' }, 120_000],
-    ['five minutes at most', { 'cache-control': 'max-age=3600' }, 300_000],
+    ['a minute when the agent sends no Cache-Control', {}, 60_000],
+    ['the max-age that the agent sends', { 'cache-control': 'public, max-age=120' }, 120_000],
+    ['five minutes when the agent sends more', { 'cache-control': 'max-age=3600' }, 300_000],
   ])('is fresh for %s', async (_what, headers, lifeMs) => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(near(CARD, headers));
@@ -45,7 +45,7 @@ describe('a cached card', () => {
     },
   );
 
-  it('is revalidated by its tag and fresh again when unchanged', async () => {
+  it('is revalidated by its entity tag and fresh again when unchanged', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(near(CARD, { etag: 'W/"1"', 'cache-control': 'max-age=100' }));
     await world.read();
@@ -65,7 +65,7 @@ describe('a cached card', () => {
     expect(world.near.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, undefined]);
   });
 
-  it('with two tags has none', async () => {
+  it('with two entity tags is refetched unconditionally', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(at(NEAR, { ...served(), headers: { etag: ['"1"', '"2"'] } }));
     await world.read();
@@ -74,7 +74,7 @@ describe('a cached card', () => {
     expect(world.near.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, undefined]);
   });
 
-  it('is replaced after a change', async () => {
+  it("is replaced when the agent's card has changed", async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(near(CARD, { etag: '"1"' }));
     await world.read();
@@ -83,7 +83,7 @@ describe('a cached card', () => {
     expect((await world.card())?.['name']).toBe('New');
   });
 
-  it('that cannot be revalidated is not served', async () => {
+  it('is not served when its revalidation fails', async () => {
     const world = new ConfigWorld();
     await world.read();
     world.clock.advance(60_000);
@@ -91,7 +91,7 @@ describe('a cached card', () => {
     await expect(world.read()).rejects.toMatchObject({ code: 'upstream_unreachable' });
   });
 
-  it('is cached per version and caller', async () => {
+  it('is separate for each version and caller', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(near(CARD));
     const ownKey: typeof SERVICE = { kind: 'service', strategy: '', apiKey: secret('other-key') };
@@ -113,7 +113,7 @@ describe('a cached card', () => {
     expect(world.paths).toEqual(ADDRESSES);
   });
 
-  it("fetched with the site's own headers is cached for their owner alone", async () => {
+  it("fetched with the site's own headers is served to the same headers only", async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(near(CARD));
     const own = (value: string) =>
@@ -122,7 +122,7 @@ describe('a cached card', () => {
     expect(world.near).toHaveLength(2);
   });
 
-  it('of a user without a name is cached for this token', async () => {
+  it('of a user without a subject is served to the same token only', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(near(CARD));
     const somebody = (accessToken: string) => {
@@ -133,21 +133,21 @@ describe('a cached card', () => {
     expect(world.near).toHaveLength(2);
   });
 
-  it('makes room for newer ones', async () => {
+  it('is evicted by newer ones', async () => {
     const world = new ConfigWorld({ maxEntries: 2 });
     world.upstream.willAnswer(near(CARD));
     for (const version of ['0.2', '0.3', '1.0', '1.0', '0.3', '0.2']) await world.read(version);
     expect(world.near.map(({ headers }) => headers['a2a-version'])).toEqual(['0.2', '0.3', '1.0', '0.2']);
   });
 
-  it('makes room for newer ones when together they are too large', async () => {
+  it('is evicted by newer ones when their total size is too large', async () => {
     const world = new ConfigWorld({ maxBytes: 2_500 });
     world.upstream.willAnswer(near({ ...CARD, description: 'x'.repeat(1_000) }));
     for (const version of ['0.2', '0.3', '1.0', '1.0', '0.3', '0.2']) await world.read(version);
     expect(world.near.map(({ headers }) => headers['a2a-version'])).toEqual(['0.2', '0.3', '1.0', '0.2']);
   });
 
-  it('is fetched once for all waiting readers; its absence is remembered for half a minute', async () => {
+  it('is fetched once for all waiting callers, and its absence is cached for half a minute', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(() => NOT_FOUND);
     const failed = await Promise.allSettled([world.card(), world.card()]);
@@ -161,7 +161,7 @@ describe('a cached card', () => {
     expect(world.near).toHaveLength(2);
   });
 
-  it('is fetched without the signal of a reader', async () => {
+  it('is fetched without the abort signal of any caller', async () => {
     const world = new ConfigWorld();
     const leaving = new AbortController();
     leaving.abort();

@@ -14,7 +14,7 @@ async function failureOf(reading: Promise<unknown>): Promise<AgentBffError> {
 }
 
 describe('the search for the card', () => {
-  it("tries the agent's address and its origin, under the new name and the old one", async () => {
+  it("tries the agent's address and its origin, with the new file name and the old one", async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(() => NOT_FOUND);
     const error = await failureOf(world.card());
@@ -61,7 +61,7 @@ describe('the search for the card', () => {
     world.upstream.willAnswer(at(NEAR, served({ ...CARD, name: 'Moved' })));
     expect((await world.card())?.['name']).toBe('Moved');
     expect(world.paths).toEqual([...ADDRESSES, FAR, ...ADDRESSES.filter((path) => path !== FAR)]);
-    // The tag is one of that address alone.
+    // An entity tag is sent only to the address it came from.
     const tagged = world.upstream.requests.filter(({ headers }) => headers['if-none-match'] !== undefined);
     expect(tagged.map(({ path }) => path)).toEqual([FAR]);
   });
@@ -69,14 +69,14 @@ describe('the search for the card', () => {
   it.each([
     ['a web page', served('<!doctype html>')],
     ['some other JSON', served({ hello: 'world' })],
-    ['a list', served([CARD])],
+    ['a JSON array', served([CARD])],
     ['half a card', served('{"name":')],
-    ['too much', served(JSON.stringify({ ...CARD, x: 'x'.repeat(1_048_577) }))],
+    ['a card over 1 MiB', served(JSON.stringify({ ...CARD, x: 'x'.repeat(1_048_577) }))],
     ['a redirect', { status: 302, headers: { location: 'https://evil.example' }, body: null }],
-    ['a compressed answer nobody asked for', served(CARD, { 'content-encoding': 'gzip' })],
-    ['an answer of its own', { ...NOT_FOUND, status: 500 }],
-    ['a card it does not stand by', { ...served(), status: 404 }],
-    ['"not modified" although nobody had one', { status: 304, headers: {}, body: null }],
+    ['an unrequested compressed response', served(CARD, { 'content-encoding': 'gzip' })],
+    ['status 500', { ...NOT_FOUND, status: 500 }],
+    ['a card with status 404', { ...served(), status: 404 }],
+    ['an unrequested 304', { status: 304, headers: {}, body: null }],
   ])('continues after an address with %s', async (_what, answer) => {
     const world = new ConfigWorld();
     const body = typeof answer.body === 'string' ? new WatchedBody(answer.body) : null;
@@ -85,7 +85,7 @@ describe('the search for the card', () => {
     expect(world.paths).toEqual(ADDRESSES);
   });
 
-  it('stops at an origin without a response', async () => {
+  it('stops when the origin cannot be reached', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'unreachable', detail: 'ECONNREFUSED 10.0.0.1' }));
     const failed = world.card();
@@ -101,13 +101,13 @@ describe('the search for the card', () => {
     expect(world.near).toHaveLength(2);
   });
 
-  it('times out on a silent agent', async () => {
+  it('times out when the agent does not respond', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'timeout', detail: '' }));
     await expect(world.card()).rejects.toMatchObject({ code: 'upstream_timeout' });
   });
 
-  it('rejects an agent without JSON-RPC', async () => {
+  it('rejects a card without JSON-RPC', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(at(FAR, served({ ...CARD, preferredTransport: 'GRPC' })));
     await expect(world.card()).rejects.toMatchObject({ code: 'agent_binding_unsupported' });
@@ -116,7 +116,7 @@ describe('the search for the card', () => {
 
 describe('the card of an agent', () => {
   const at3000 = (path: string) => ({ origin: 'https://agent.example', path });
-  /** A world whose agent has this path, and whose origin has these cards. */
+  /** An agent at this path, with these cards on its origin. */
   function worldOf(path: string, cards: Readonly<Record<string, object>>): ConfigWorld {
     const world = new ConfigWorld({ agent: at3000(path) });
     world.upstream.willAnswer((request) => {
@@ -139,19 +139,19 @@ describe('the card of an agent', () => {
     ['Strands and BeeAI', '/', '/.well-known/agent-card.json', 'http://127.0.0.1:9000'],
     ['a v0.2 server', '/agents/7', '/agents/7/.well-known/agent.json', 'http://localhost/'],
     [
-      'a server of agents',
+      'a server with several agents',
       '/x/agents/7/rpc',
       '/x/agents/.well-known/agent-card.json',
       'https://h.example/x/agents/7/rpc/',
     ],
-  ])('is found where %s has it', async (_server, path, address, url) => {
+  ])('is found where %s serves it', async (_server, path, address, url) => {
     const world = worldOf(path, { [address]: { url, name: 'This' } });
     expect(await world.read()).toMatchObject({ agentCard: { name: 'This' }, warnings: [] });
     expect(new Set(world.upstream.requests.map(({ origin }) => origin))).toEqual(new Set(['https://agent.example']));
   });
 
   it.each([['/'], ['/a'], ['/a/b/c/d/e/f/g/h/a2a/helper']])(
-    'of %s is looked for at eight addresses at most',
+    'of an agent at %s is searched at eight addresses at most',
     async (path) => {
       const world = worldOf(path, {});
       await expect(world.card()).rejects.toThrow('No agent card found');
@@ -161,7 +161,7 @@ describe('the card of an agent', () => {
     },
   );
 
-  it('above the agent that names another path is doubtful, and gives way to one that does not', async () => {
+  it("that names another path is used with a warning, unless there is one for the agent's path", async () => {
     const other = { url: 'https://agent.example/agents/8', name: 'Other' };
     const doubtful = worldOf('/agents/7', { '/agents/.well-known/agent-card.json': other });
     expect(await doubtful.read()).toMatchObject({ agentCard: { name: 'Other' }, warnings: ['agent_card_doubtful'] });
@@ -172,7 +172,7 @@ describe('the card of an agent', () => {
     expect(await certain.read()).toMatchObject({ agentCard: { name: 'This' }, warnings: [] });
   });
 
-  it('that is doubtful is looked for again once it is no longer fresh', async () => {
+  it('that names another path is searched again once it is no longer fresh', async () => {
     const world = worldOf('/agents/7', { '/.well-known/agent-card.json': { name: 'Other' } });
     expect((await world.read()).warnings).toEqual(['agent_card_doubtful']);
     world.clock.advance(60_000);
@@ -180,7 +180,7 @@ describe('the card of an agent', () => {
     expect(await world.read()).toMatchObject({ agentCard: { name: 'Agent' }, warnings: [] });
   });
 
-  it('far away is taken after half the time when a nearer address does not respond', async () => {
+  it('on the origin is used after half the time when a nearer address does not respond', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer((request) =>
       request.path === NEAR ? new Promise(() => undefined) : at(FAR, served())(request),
@@ -192,7 +192,7 @@ describe('the card of an agent', () => {
     expect((await reading).agentCard?.['name']).toBe('Agent');
   });
 
-  it('that is nowhere is none in the record, and operators hear of it', async () => {
+  it('is null in the chat configuration when not found, with a warning in the log', async () => {
     const world = worldOf('/a2a', {});
     expect(await world.read()).toMatchObject({
       agentCard: null,
@@ -206,7 +206,7 @@ describe('the card of an agent', () => {
 });
 
 describe('a configured card address', () => {
-  it('is tried first, without a credential of the agent', async () => {
+  it("is tried first, without the agent's credential", async () => {
     const world = new ConfigWorld({ cardAddress: ELSEWHERE });
     world.upstream.willAnswer(at(ELSEWHERE.path, served()));
     expect((await world.read('1.0')).warnings).toEqual([]);
@@ -214,14 +214,14 @@ describe('a configured card address', () => {
     expect(world.upstream.requests[0]?.headers).toEqual({ accept: 'application/json', 'a2a-version': '1.0' });
   });
 
-  it("on the agent's own origin receives the credential", async () => {
+  it("receives the credential when it is on the agent's origin", async () => {
     const world = new ConfigWorld({ cardAddress: { origin: 'https://AGENT.example', path: '/card' } });
     world.upstream.willAnswer(at('/card', served()));
     await world.read();
     expect(world.upstream.requests[0]?.headers['authorization']).toBe('Bearer account-token-1');
   });
 
-  it("that fails is replaced by the agent's own card, with a warning", async () => {
+  it("falls back to the agent's own card when it fails, with a warning", async () => {
     const world = new ConfigWorld({ cardAddress: ELSEWHERE });
     world.upstream.willAnswer((request) =>
       request.origin === ELSEWHERE.origin
@@ -232,7 +232,7 @@ describe('a configured card address', () => {
     expect(world.paths).toEqual([ELSEWHERE.path, ...ADDRESSES]);
   });
 
-  it('that fails is reported beside the others', async () => {
+  it('appears in the log with the others when all fail', async () => {
     const world = new ConfigWorld({
       cardAddress: ELSEWHERE,
       agent: { origin: 'https://agent.example', path: '/' },
@@ -245,7 +245,7 @@ describe('a configured card address', () => {
     );
   });
 
-  it('with a long response leaves room in the log for the others', async () => {
+  it('with a long response does not crowd the others out of the log', async () => {
     const world = new ConfigWorld({ cardAddress: ELSEWHERE, agent: { origin: 'https://agent.example', path: '/' } });
     world.upstream.willAnswer(({ origin }) =>
       origin === ELSEWHERE.origin ? { ...NOT_FOUND, body: 'much '.repeat(500) } : NOT_FOUND,
@@ -257,20 +257,20 @@ describe('a configured card address', () => {
     expect(said.length).toBeLessThan(600);
   });
 
-  it('without a card in its response is quoted too', async () => {
+  it('is quoted in the log when its response contains no card', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(() => served('<!doctype html>sign in', { 'content-type': 'text/html' }));
     expect((await failureOf(world.card())).logDetail()).toMatch(/: status 200, text\/html: <!doctype html>sign in; /);
   });
 
-  it('that rejects everything does not blame the credential', async () => {
+  it('that rejects every request does not blame the credential', async () => {
     const world = new ConfigWorld({ cardAddress: ELSEWHERE });
     world.upstream.willAnswer(({ origin }) => ({ ...NOT_FOUND, status: origin === ELSEWHERE.origin ? 401 : 404 }));
     await expect(world.card()).rejects.toMatchObject({ code: 'upstream_invalid_response' });
     expect(world.account.issued).toBe(1);
   });
 
-  it('that works again replaces its stand-in', async () => {
+  it('is used again as soon as it works', async () => {
     const world = new ConfigWorld({ cardAddress: ELSEWHERE });
     await world.read();
     world.clock.advance(60_000);
@@ -279,8 +279,8 @@ describe('a configured card address', () => {
   });
 });
 
-describe('the protocol version', () => {
-  it('is that of the browser, or none', async () => {
+describe('the requested protocol version', () => {
+  it("is the browser's, or none", async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(at(NEAR, served()));
     for (const version of ['', '1.0', '0.3']) await world.read(version);
@@ -293,37 +293,37 @@ describe('the protocol version', () => {
   });
 });
 
-describe('an agent without a card', () => {
+describe('a failed search for the agent card', () => {
   const page = { 'content-type': 'text/html' };
 
   it.each<[string, HttpResponse, object]>([
     [
-      'to an account without the role says so',
+      'an account without the role',
       { status: 403, headers: {}, body: 'no role' },
       { code: 'service_token_rejected', block: 'serviceAccount', upstreamStatus: 403 },
     ],
     [
-      'since it is out of order says so',
+      'an agent that is down',
       { status: 503, headers: { 'retry-after': '7' }, body: null },
       { code: 'upstream_error', upstreamStatus: 503, retryAfterMs: 7_000 },
     ],
     [
-      'but a page says so',
+      'a web page',
       served('<h1>Shop</h1>', page),
       { code: 'upstream_invalid_response', detail: 'The address of the agent leads to a web page.' },
     ],
     [
-      'but a sign-in page says so',
+      'a sign-in page',
       served('<title>Sign in</title>', page),
       { code: 'upstream_invalid_response', detail: 'The address of the agent leads to a sign-in page.' },
     ],
     [
-      'but leads elsewhere says so',
+      'a redirect',
       { status: 302, headers: { location: '/login' }, body: null },
       { code: 'upstream_redirect', fields: ['a2aUrl', 'agentCardUrl'] },
     ],
-    ['but other JSON shows none', served({ hello: 'world' }), { detail: 'No agent card found.' }],
-  ])('exists: %s', async (_how, answer, expected) => {
+    ['other JSON', served({ hello: 'world' }), { detail: 'No agent card found.' }],
+  ])('reports the cause: %s', async (_how, answer, expected) => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(at(FAR, answer));
     const error = await failureOf(world.card());
@@ -331,7 +331,7 @@ describe('an agent without a card', () => {
     expect(error.logDetail()).toContain('/.well-known/agent-card.json: status ');
   });
 
-  it('reports a user without the role', async () => {
+  it('reports that the user lacks the role', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(() => ({ status: 403, headers: {}, body: null }));
     expect(await failureOf(world.card('', session('ada')))).toMatchObject({
@@ -377,14 +377,14 @@ describe('a credential rejected at the card', () => {
     expect(world.telemetry.of('warning').map(({ code }) => code)).toEqual(['clock_skew']);
   });
 
-  it('again is reported with its block', async () => {
+  it('is reported with its block after a second rejection', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(refusing('none'));
     await expect(world.card()).rejects.toMatchObject({ code: 'service_token_rejected', block: 'serviceAccount' });
     expect(world.account.issued).toBe(2);
   });
 
-  it('that the site chose is not renewed', async () => {
+  it('is not renewed when the site made it', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(refusing('none'));
     const auth = { kind: 'headers' as const, obtain: () => world.broker.obtain(SERVICE, REQUEST) };
@@ -392,14 +392,14 @@ describe('a credential rejected at the card', () => {
     expect(world.account.issued).toBe(1);
   });
 
-  it('at one address is still used at the others', async () => {
+  it('is still used at the other addresses', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(at(FAR, served(), { status: 401, headers: {}, body: null }));
     expect((await world.card())?.['name']).toBe('Agent');
     expect(world.account.issued).toBe(1);
   });
 
-  it('of a user is renewed by signing in', async () => {
+  it('is reported to a user with the hint to sign in', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(refusing('none'));
     const error = await failureOf(world.card('', session('ada')));
@@ -407,7 +407,7 @@ describe('a credential rejected at the card', () => {
     expect(error.logDetail()).toMatch(/^\/v1\/a2a\/.well-known\/agent-card.json: status 401, no body; /);
   });
 
-  it('that is an API key is reported as the key', async () => {
+  it('is reported as the API key when it is one', async () => {
     const world = new ConfigWorld({}, { strategy: '', hasServiceAccount: false });
     world.upstream.willAnswer(refusing('none'));
     await expect(world.card()).rejects.toMatchObject({ code: 'service_token_rejected', block: 'serviceApiKey' });

@@ -3,7 +3,7 @@ import type { UpstreamRequest } from '../../../src/ports/http.js';
 import { REQUEST, SERVICE } from '../credentials/broker-fixture.js';
 import { CARD, ConfigWorld, ENTRANCE, NOT_FOUND, served, session } from './config-world.js';
 
-/** An agent that says in its card which version it was asked for. */
+/** An agent whose card contains the requested version. */
 function world(card: object = CARD): ConfigWorld {
   const made = new ConfigWorld();
   made.upstream.willAnswer(({ headers }: UpstreamRequest) =>
@@ -32,7 +32,7 @@ describe('the requested protocol version', () => {
     expect((await made.read('3.0')).agentCard?.['name']).toBe('3.0');
   });
 
-  it("is cached for the agent's lifetime when it is the only one", async () => {
+  it("is cached for the agent's max-age when it is the only one", async () => {
     const made = world();
     await made.read('2.0');
     made.clock.advance(59_999);
@@ -40,7 +40,7 @@ describe('the requested protocol version', () => {
     expect(asked(made)).toEqual(['2.0']);
   });
 
-  it('does not wait behind unknown ones when it is published', async () => {
+  it('is not delayed by unknown ones when the card names it', async () => {
     const made = world();
     for (const version of ['made-up', '', '0.2', '0.3', '1.0', 'made-up', '1.0']) await made.read(version);
     expect(asked(made)).toEqual(['made-up', 'any', '0.2', '0.3', '1.0']);
@@ -59,7 +59,7 @@ describe('the requested protocol version', () => {
     expect(asked(made)).toEqual(['any', '0.3.0', 'made-up']);
   });
 
-  it('is known up to a limit, whatever a card names', async () => {
+  it('is known when it is among the first 16 that the card names', async () => {
     const supportedInterfaces = Array.from({ length: 100 }, (_, index) => ({
       protocolVersion: `9.${String(index)}`,
       protocolBinding: 'JSONRPC',

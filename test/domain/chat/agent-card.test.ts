@@ -14,7 +14,7 @@ import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
 const SITE = 'https://site.example/api/a2a';
 const AGENT = 'https://agent.internal/a2a';
 
-/** As of June 2025: no `preferredTransport` yet. */
+/** A v0.2 card from June 2025, without `preferredTransport`. */
 const V02 = {
   name: 'Old agent',
   description: 'Speaks v0.2.',
@@ -59,7 +59,7 @@ const V1: SdkCard = {
   signatures: [{ protected: 'eyJ', signature: 'c2ln', header: undefined }],
 };
 
-/** What the SDK serves to a browser that names no version: v0.3 on top, v1.0 below. */
+/** The SDK's card for a request without a version: v0.3 on top, v1.0 below. */
 const HYBRID = {
   ...V03,
   url: AGENT,
@@ -76,8 +76,8 @@ const CARDS: readonly (readonly [string, AgentCardJson])[] = [
   ['hybrid', json(HYBRID)],
 ];
 
-describe.each(CARDS)('a %s card', (_kind, card) => {
-  it('is a valid card without addresses of the agent after the rewrite', () => {
+describe.each(CARDS)('a rewritten %s card', (_kind, card) => {
+  it('is a valid card without addresses of the agent', () => {
     const rewritten = rewriteAgentCard(card, { url: SITE });
     expect(isAgentCard(card)).toBe(true);
     expect(isAgentCard(rewritten)).toBe(true);
@@ -85,21 +85,21 @@ describe.each(CARDS)('a %s card', (_kind, card) => {
     expect(JSON.stringify(rewritten)).not.toContain('agent.internal');
   });
 
-  it('has no credential and no signature, also in its skills', () => {
+  it('contains no credential and no signature, including in its skills', () => {
     const text = JSON.stringify(rewriteAgentCard(card, { url: SITE }));
     for (const field of ['signatures', 'securitySchemes', 'securityRequirements', 'security']) {
       expect(text).not.toContain(`"${field}"`);
     }
   });
 
-  it('keeps its streaming and no other promise under the policy "chat"', () => {
+  it('keeps only its streaming capability under the policy "chat"', () => {
     const { capabilities, supportsAuthenticatedExtendedCard } = rewriteAgentCard(card, { url: SITE });
     expect(capabilities).toMatchObject({ streaming: true, pushNotifications: false });
     expect([undefined, false]).toContain(supportsAuthenticatedExtendedCard);
     expect([undefined, false]).toContain((capabilities as { extendedAgentCard?: boolean }).extendedAgentCard);
   });
 
-  it('keeps its promises under the policy "all"', () => {
+  it('keeps its capabilities under the policy "all"', () => {
     const { capabilities, supportsAuthenticatedExtendedCard } = rewriteAgentCard(card, { url: SITE, policy: 'all' });
     expect(capabilities).toEqual(card['capabilities']);
     expect(supportsAuthenticatedExtendedCard).toBe(card['supportsAuthenticatedExtendedCard']);
@@ -115,14 +115,14 @@ describe.each(CARDS)('a %s card', (_kind, card) => {
 });
 
 describe('the interfaces of a card', () => {
-  it('keep the JSON-RPC ones in order, with tenant and version', () => {
+  it('keep JSON-RPC in order, with tenant and version', () => {
     expect(rewriteAgentCard(json(V1), { url: SITE })['supportedInterfaces']).toEqual([
       { url: SITE, protocolBinding: 'JSONRPC', tenant: 'acme', protocolVersion: '1.0' },
       { url: SITE, protocolBinding: 'JSONRPC', tenant: '', protocolVersion: '0.3' },
     ]);
   });
 
-  it('of v0.3 prefer JSON-RPC when the preferred one is not served', () => {
+  it('of v0.3 prefer JSON-RPC when the site does not serve the preferred one', () => {
     expect(rewriteAgentCard(json(V03), { url: SITE })).toMatchObject({
       url: SITE,
       preferredTransport: 'JSONRPC',
@@ -130,17 +130,17 @@ describe('the interfaces of a card', () => {
     });
   });
 
-  it('are recognized in any case of their binding', () => {
+  it('are recognized when the binding is in another case', () => {
     const card = { name: 'a', supportedInterfaces: [{ url: AGENT, protocolBinding: 'jsonrpc' }] };
     expect(rewriteAgentCard(card, { url: SITE })['supportedInterfaces']).toHaveLength(1);
   });
 
-  it('of v1.0 add no top-level address', () => {
+  it('of v1.0 do not add a top-level address', () => {
     const rewritten = rewriteAgentCard(json(V1), { url: SITE });
     expect(['url' in rewritten, 'preferredTransport' in rewritten]).toEqual([false, false]);
   });
 
-  it('of another binding stay when the site serves it', () => {
+  it('of another binding remain when the site serves it', () => {
     const bindings = ['JSONRPC', 'HTTP+JSON'];
     const { supportedInterfaces } = rewriteAgentCard(json(V1), { url: SITE, bindings });
     expect(supportedInterfaces).toMatchObject([{ protocolBinding: 'HTTP+JSON', url: SITE }, {}, {}]);
@@ -148,7 +148,7 @@ describe('the interfaces of a card', () => {
     expect(rewriteAgentCard(card, { url: SITE, bindings })['preferredTransport']).toBe('HTTP+JSON');
   });
 
-  it("of another binding stay only on the agent's origin", () => {
+  it("of another binding remain only on the agent's origin", () => {
     const rewrite = { url: SITE, bindings: ['JSONRPC', 'HTTP+JSON'] };
     const told = (card: AgentCardJson, agentOrigin: string) =>
       JSON.stringify(rewriteAgentCard(card, { ...rewrite, agentOrigin }));
@@ -168,7 +168,7 @@ describe('the interfaces of a card', () => {
     }
   });
 
-  it('of JSON-RPC stay at any address', () => {
+  it('of JSON-RPC remain at any address', () => {
     const card = { name: 'a', supportedInterfaces: [{ url: 'https://public.example', protocolBinding: 'JSONRPC' }] };
     expect(rewriteAgentCard(card, { url: SITE, agentOrigin: 'http://10.0.0.7' })['supportedInterfaces']).toHaveLength(
       1,
@@ -177,15 +177,21 @@ describe('the interfaces of a card', () => {
 
   it.each([
     ['the preferred one', 'HTTP+JSON', AGENT, AGENT, 'HTTP+JSON'],
-    ['JSON-RPC where the preferred one lies elsewhere', 'HTTP+JSON', 'https://elsewhere.example', AGENT, 'JSONRPC'],
-    ['JSON-RPC where the preferred one is not served', 'GRPC', AGENT, AGENT, 'JSONRPC'],
+    [
+      'JSON-RPC when the preferred one is on another origin',
+      'HTTP+JSON',
+      'https://elsewhere.example',
+      AGENT,
+      'JSONRPC',
+    ],
+    ['JSON-RPC when the site does not serve the preferred one', 'GRPC', AGENT, AGENT, 'JSONRPC'],
   ])('prefer %s', (_what, preferredTransport, url, other, expected) => {
     const card = { name: 'a', url, preferredTransport, additionalInterfaces: [{ url: other, transport: 'JSONRPC' }] };
     const rewrite = { url: SITE, bindings: ['JSONRPC', 'HTTP+JSON'], agentOrigin: AGENT };
     expect(rewriteAgentCard(card, rewrite)['preferredTransport']).toBe(expected);
   });
 
-  it('prefer JSON-RPC to an earlier one', () => {
+  it('prefer JSON-RPC to an earlier interface', () => {
     const additionalInterfaces = [
       { url: AGENT, transport: 'HTTP+JSON' },
       { url: AGENT, transport: 'JSONRPC' },
@@ -195,7 +201,7 @@ describe('the interfaces of a card', () => {
     expect(rewriteAgentCard(card, { url: SITE, bindings })['preferredTransport']).toBe('JSONRPC');
   });
 
-  it('prefer no missing JSON-RPC', () => {
+  it('do not prefer JSON-RPC when the card lacks it', () => {
     const additionalInterfaces = [{ url: AGENT, transport: 'HTTP+JSON' }];
     const card = { name: 'a', url: AGENT, preferredTransport: 'GRPC', additionalInterfaces };
     const bindings = ['JSONRPC', 'HTTP+JSON'];
@@ -206,7 +212,7 @@ describe('the interfaces of a card', () => {
     ['only other bindings in v1.0', { name: 'a', supportedInterfaces: [{ url: AGENT, protocolBinding: 'GRPC' }] }],
     ['only another binding in v0.3', { name: 'a', url: AGENT, preferredTransport: 'HTTP+JSON' }],
     ['no interface at all', { name: 'a', supportedInterfaces: [null, 'x', {}] }],
-  ])('without a usable one are rejected: %s', (_what, card) => {
+  ])('are rejected when none is usable: %s', (_what, card) => {
     expect(() => rewriteAgentCard(card, { url: SITE })).toThrow(
       expect.objectContaining({
         code: 'agent_binding_unsupported',
@@ -238,16 +244,16 @@ describe('the capabilities of a card', () => {
     expect(rewrittenCard(card, { url: SITE, policy: new MethodPolicy(policy) })).toMatchObject(expected);
   });
 
-  it('stay absent when the agent omits them', () => {
+  it('remain absent when the agent omits them', () => {
     const silent = rewriteAgentCard({ name: 'a', url: AGENT, capabilities: {} }, { url: SITE });
     expect(silent).toEqual({ name: 'a', url: SITE, preferredTransport: 'JSONRPC', capabilities: {} });
   });
 });
 
-describe('any card', () => {
+describe('any rewritten card', () => {
   const EDITED = ['signatures', 'securitySchemes', 'securityRequirements', 'security', 'url', 'preferredTransport'];
   const LISTED = ['supportedInterfaces', 'additionalInterfaces', 'skills', 'capabilities'];
-  // An address of a private host would go.
+  // An address on a private host would be removed.
   const value = fc.jsonValue().filter((json) => !/[/\\]{2}/.test(JSON.stringify(json)));
   const unknown = fc.dictionary(
     fc.oneof(fc.string(), fc.constantFrom('streaming', 'transport', 'x-vendor', '__proto__')),
@@ -277,7 +283,7 @@ describe('any card', () => {
       };
     });
 
-  it('keeps unknown fields, leaves its source unchanged and names no endpoint around the site; a second rewrite changes nothing', () => {
+  it('keeps unknown fields, does not modify the original, has no endpoint outside the site, and is unchanged by a second rewrite', () => {
     fc.assert(
       fc.property(anyCard, fc.constantFrom('chat' as const, 'all' as const), (card, policy) => {
         const before = JSON.stringify(card);
@@ -304,7 +310,7 @@ describe('any card', () => {
 
 describe('an agent card', () => {
   it.each([null, 1, 'card', [], {}, { name: 'a' }, { url: AGENT }, { name: 1, url: AGENT }, { name: 'a', url: 1 }])(
-    'is not %j',
+    'cannot be %j',
     (value) => {
       expect(isAgentCard(value)).toBe(false);
     },

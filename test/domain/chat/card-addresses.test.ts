@@ -81,11 +81,11 @@ describe('the addresses of a card', () => {
     '',
     7,
     null,
-  ])('keep %s', (address) => {
+  ])('include %s', (address) => {
     expect(documentation(address)).toBe(address);
   });
 
-  it('are searched in all members; hosts of omitted interfaces are omitted too', () => {
+  it('are removed from all members, including those on hosts of removed interfaces', () => {
     const card = {
       ...CARD,
       iconUrl: 'https://hidden.example/icon.png',
@@ -116,12 +116,12 @@ describe('the addresses of a card', () => {
     });
   });
 
-  it('omit a provider without its address', () => {
+  it('omit a provider whose address is removed', () => {
     const provider = { organization: 'Corp', url: 'http://10.0.0.1/' };
     expect(rewriteAgentCard({ ...CARD, provider }, rewrite)).not.toHaveProperty('provider');
   });
 
-  it("keep those on the site's own origin", () => {
+  it("include those on the site's own origin", () => {
     const own = { url: 'http://localhost:3000/api/a2a', agentOrigin: 'http://localhost:4000' };
     const card = { ...CARD, iconUrl: 'http://localhost:3000/icon.png', documentationUrl: 'http://localhost:4000/docs' };
     const { iconUrl, documentationUrl } = rewriteAgentCard(card, own);

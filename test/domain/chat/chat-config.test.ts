@@ -19,19 +19,19 @@ describe('the chat configuration', () => {
   it.each([
     ['absent', {}, false],
     ['false', { capabilities: { streaming: false } }, false],
-    ['no boolean', { capabilities: { streaming: 'true' } }, false],
+    ['not a boolean', { capabilities: { streaming: 'true' } }, false],
     ['null', { capabilities: null }, false],
     ['true', { capabilities: { streaming: true } }, true],
-  ])('has the streaming flag of the agent: %s', async (_what, fields, streams) => {
+  ])("contains the agent's streaming flag: %s", async (_what, fields, streams) => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(at(FAR, served({ name: 'a', url: 'https://agent.internal', ...fields })));
     expect((await world.read()).supportsStreaming).toBe(streams);
   });
 
   it.each([
-    ["on the agent's origin", 'https://agent.example/rest', ['JSONRPC', 'HTTP+JSON']],
-    ['on another', 'https://elsewhere.example/rest', ['JSONRPC']],
-  ])('lists HTTP+JSON only when the site can forward it: %s', async (_where, url, bindings) => {
+    ['same origin', 'https://agent.example/rest', ['JSONRPC', 'HTTP+JSON']],
+    ['another origin', 'https://elsewhere.example/rest', ['JSONRPC']],
+  ])("lists HTTP+JSON only when its interface is on the agent's origin: %s", async (_where, url, bindings) => {
     const world = new ConfigWorld();
     const additionalInterfaces = [
       { url: CARD.url, transport: 'JSONRPC' },
@@ -45,7 +45,7 @@ describe('the chat configuration', () => {
     expect(await world.config.agentCard('', REQUEST, SERVICE, entrance)).toEqual(agentCard);
   });
 
-  it('works without project and brand, with a warning', async () => {
+  it('is complete without project and brand, with a warning', async () => {
     const directory = {
       project: () => Promise.resolve({ value: null, warning: 'project_forbidden' }),
       brand: () => Promise.resolve({ value: null, warning: 'brand_unavailable' }),
@@ -57,7 +57,7 @@ describe('the chat configuration', () => {
     });
   });
 
-  it("is fetched with the caller's whole credential", async () => {
+  it("is fetched with the caller's complete credential", async () => {
     const world = new ConfigWorld();
     await world.read('', session('ada'));
     expect(world.asked[0]?.headers).toEqual({ authorization: 'Bearer token-of-ada', 'x-api-key': 'site-key' });
@@ -68,7 +68,7 @@ describe('the chat configuration', () => {
     });
   });
 
-  it("is fetched with the site's own headers alone", async () => {
+  it("is fetched with only the site's own headers", async () => {
     const world = new ConfigWorld();
     const credential = credentialOf({ 'x-own': '1' });
     await world.read('', { kind: 'headers', obtain: () => Promise.resolve(credential) });
@@ -77,7 +77,7 @@ describe('the chat configuration', () => {
     expect(world.account.issued).toBe(0);
   });
 
-  it('names the field of a missing agent', async () => {
+  it('is an error that names the field when no agent is configured', async () => {
     const { config } = new ConfigWorld({ agent: undefined });
     const credential = credentialOf({});
     for (const asked of [
@@ -89,7 +89,7 @@ describe('the chat configuration', () => {
     }
   });
 
-  it('makes no call without a session', async () => {
+  it('is rejected without a session before any call', async () => {
     const world = new ConfigWorld();
     const auth = { ...session(), source: new FakeSessionTokenSource() } as typeof SERVICE;
     await expect(world.read('', auth)).rejects.toMatchObject({ code: 'session_required' });

@@ -34,7 +34,7 @@ describe('an agent without a response', () => {
     ['reset', 'upstream_unreachable', 'The agent cannot be reached.', false],
     ['aborted', 'upstream_unreachable', 'The agent cannot be reached.', false],
     ['invalid', 'upstream_invalid_response', 'The agent sent a response that is not valid HTTP.', false],
-  ])('(%s) is reported as %s, with its host in the log only', async (reason, code, detail, retryable) => {
+  ])('(%s) is reported as %s, with its host only in the log', async (reason, code, detail, retryable) => {
     const world = new ChatWorld();
     world.upstream.willAnswer(() => ({ kind: 'failure', reason, detail: 'ECONNREFUSED 10.0.0.7:443' }));
     const error = await errorOf(world.forwarder.forward(chatRequest(), SERVICE, CHAT));
@@ -55,12 +55,12 @@ describe('an agent without a response', () => {
   );
 });
 
-describe('the address of something else than an agent', () => {
+describe("an address that is not an agent's", () => {
   it.each([
     [200, 'text/html', '<h1>Shop at 10.0.0.7</h1>', 'The address of the agent leads to a web page.'],
     [200, 'text/html', '<title>Sign in</title> tenant-7', 'The address of the agent leads to a sign-in page.'],
     [201, 'text/plain', 'OK from 10.0.0.7', 'The response of the agent is not JSON or an event stream.'],
-  ])('(%i, %s) is reported, with its text in the log only', async (status, type, body, detail) => {
+  ])('(%i, %s) is reported, with its text only in the log', async (status, type, body, detail) => {
     const watched = new WatchedBody(body);
     const error = await errorOf(answerTo({ status, headers: { 'content-type': type }, body: watched }));
     expect(error).toMatchObject({ code: 'upstream_invalid_response', detail, fields: ['a2aUrl'], retryable: false });
@@ -69,7 +69,7 @@ describe('the address of something else than an agent', () => {
     expect(watched.ended).toBe(true);
   });
 
-  it('is reported for an empty response', async () => {
+  it('is reported when the response is empty', async () => {
     const error = await errorOf(answerTo({ status: 200, headers: {}, body: null }));
     expect(error).toMatchObject({ code: 'upstream_invalid_response', fields: ['a2aUrl'] });
   });
@@ -82,7 +82,7 @@ describe('the address of something else than an agent', () => {
     [200, 'text/event-stream;charset=utf-8'],
     [202, undefined],
     [204, undefined],
-  ])('is not assumed for %i with %s: the body crosses', async (status, type) => {
+  ])('is not assumed for %i with %s, and the body is forwarded', async (status, type) => {
     const body = new WatchedBody('{"not":"looked at"}');
     const response = await answerTo({ status, headers: { 'content-type': type }, body });
     expect(response.body).toBe(body);
@@ -91,7 +91,7 @@ describe('the address of something else than an agent', () => {
 });
 
 describe('an error response of the agent', () => {
-  it.each([400, 404, 409, 429, 499])('of 4xx (%i) keeps its status without its text', async (status) => {
+  it.each([400, 404, 409, 429, 499])('with status %i keeps its status but not its text', async (status) => {
     const headers = { 'content-type': 'text/plain', 'retry-after': '7' };
     const error = await errorOf(answerTo({ status, headers, body: 'no tenant-7 at 10.0.0.7' }));
     expect(error).toMatchObject({
@@ -104,13 +104,13 @@ describe('an error response of the agent', () => {
     expect(error.logDetail()).toBe(`status ${String(status)} from the agent, text/plain: no tenant-7 at 10.0.0.7`);
   });
 
-  it('without content keeps its status', async () => {
+  it('without a body keeps its status', async () => {
     const error = await errorOf(answerTo({ status: 429, headers: {}, body: null }));
     expect(error).toMatchObject({ code: 'upstream_error', upstreamStatus: 429 });
     expect(error.logDetail()).toBe('status 429 from the agent, no body');
   });
 
-  it.each([400, 403, 404, 422, 500, 502, 503])('as JSON-RPC crosses with its status %i', async (status) => {
+  it.each([400, 403, 404, 422, 500, 502, 503])('as JSON-RPC is forwarded with its status %i', async (status) => {
     const error = '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"out of tokens"}}';
     const headers = { 'content-type': 'application/json; charset=utf-8', 'set-cookie': 'a=b' };
     const response = await answerTo({ status, headers, body: new WatchedBody(error.slice(0, 9), error.slice(9)) });
@@ -119,7 +119,7 @@ describe('an error response of the agent', () => {
     expect(response.headers['set-cookie']).toBeUndefined();
   });
 
-  it.each([401, 403])("about the site's credential (%i) crosses as JSON-RPC and is logged", async (status) => {
+  it.each([401, 403])("about the site's credential (%i) is forwarded as JSON-RPC and logged", async (status) => {
     const world = new ChatWorld();
     const body = '{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"no role for account-token-2"}}';
     world.upstream.willAnswer(() => ({ status, headers: { 'content-type': 'application/json' }, body }));
@@ -137,7 +137,7 @@ describe('an error response of the agent', () => {
     ]);
   });
 
-  it.each([404, 500])('about other faults (%i) crosses as JSON-RPC without a log entry', async (status) => {
+  it.each([404, 500])('about other faults (%i) is forwarded as JSON-RPC without a log entry', async (status) => {
     const world = new ChatWorld();
     const body = '{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"no"}}';
     world.upstream.willAnswer(() => ({ status, headers: { 'content-type': 'application/json' }, body }));
@@ -147,31 +147,35 @@ describe('an error response of the agent', () => {
 
   it.each([
     ['HTML', 'text/html', '<h1>nginx at 10.0.0.7</h1>'],
-    ['JSON of another kind', 'application/json', '{"error":"at 10.0.0.7"}'],
+    ['other JSON', 'application/json', '{"error":"at 10.0.0.7"}'],
     ['JSON-RPC without an error', 'application/json', '{"jsonrpc":"2.0","result":1}'],
     ['broken JSON', 'application/json', '{"jsonrpc":"2.0","error":'],
     ['an empty batch', 'application/json', '[]'],
-    ['a batch of errors and more', 'application/json', '[{"jsonrpc":"2.0","error":{"code":1}},{"host":"10.0.0.7"}]'],
+    [
+      'a batch that contains more than errors',
+      'application/json',
+      '[{"jsonrpc":"2.0","error":{"code":1}},{"host":"10.0.0.7"}]',
+    ],
     ['a stream of other events', 'text/event-stream', 'data: {"host":"10.0.0.7"}'],
     ['a stream without data', 'text/event-stream', ': comment'],
-    ['JSON-RPC whose error is a word', 'application/json', '{"jsonrpc":"2.0","error":"no"}'],
-    ['JSON-RPC whose error is nothing', 'application/json', '{"jsonrpc":"2.0","error":null}'],
-    ['JSON-RPC that calls itself text', 'text/plain', '{"jsonrpc":"2.0","error":{"code":1}}'],
+    ['JSON-RPC whose error is a string', 'application/json', '{"jsonrpc":"2.0","error":"no"}'],
+    ['JSON-RPC whose error is null', 'application/json', '{"jsonrpc":"2.0","error":null}'],
+    ['JSON-RPC with a text type', 'text/plain', '{"jsonrpc":"2.0","error":{"code":1}}'],
     ['a JSON null', 'application/json', 'null'],
-    ['a JSON text', 'application/json', '"jsonrpc error"'],
-  ])('as %s keeps its status without its text', async (_what, type, body) => {
+    ['a JSON string', 'application/json', '"jsonrpc error"'],
+  ])('in %s keeps its status but not its text', async (_what, type, body) => {
     const error = await errorOf(answerTo({ status: 502, headers: { 'content-type': type }, body }));
     expect(error).toMatchObject({ code: 'upstream_error', upstreamStatus: 502, retryable: false });
     expect(error.message).toBe('The agent reported an internal error.');
     expect(error.logDetail()).toBe(`status 502 from the agent, ${type}: ${body}`);
   });
 
-  it('without a body keeps its status', async () => {
+  it('of type JSON without a body keeps its status', async () => {
     const answer = answerTo({ status: 500, headers: { 'content-type': 'application/json' }, body: null });
     expect(await errorOf(answer)).toMatchObject({ code: 'upstream_error', upstreamStatus: 500 });
   });
 
-  it('of an unknown type is ended to free its connection', async () => {
+  it('of an unknown type is cancelled to release its connection', async () => {
     const body = new WatchedBody('<h1>');
     await errorOf(answerTo({ status: 500, headers: { 'content-type': 'text/html' }, body }));
     expect(body.ended).toBe(true);
@@ -184,13 +188,13 @@ describe('an error response of the agent', () => {
     ['an event', 'text/event-stream; charset=utf-8', `event: error\r\ndata: ${ERROR}\r\n\r\n`],
     ['several events', 'text/event-stream', `: hello\n\ndata: ${ERROR}\n\nid: 2\ndata:${ERROR}\n\n`],
     ['an event of several lines', 'text/event-stream', `data: ${ERROR.slice(0, 16)}\ndata: ${ERROR.slice(16)}\n\n`],
-    ['another kind of JSON', 'application/a2a+json', ERROR],
-  ])('as JSON-RPC in %s crosses', async (_what, type, body) => {
+    ['another JSON type', 'application/a2a+json', ERROR],
+  ])('as JSON-RPC in %s is forwarded', async (_what, type, body) => {
     const response = await answerTo({ status: 500, headers: { 'content-type': type }, body: new WatchedBody(body) });
     expect([response.status, text(response.body)]).toEqual([500, body]);
   });
 
-  it.each(['gzip', 'deflate'] as const)('as JSON-RPC in %s crosses unchanged', async (coding) => {
+  it.each(['gzip', 'deflate'] as const)('as JSON-RPC in %s is forwarded unchanged', async (coding) => {
     const body = coding === 'gzip' ? gzipSync(ERROR) : deflateSync(ERROR);
     const headers = { 'content-type': 'application/json', 'content-encoding': coding };
     const response = await answerTo({ status: 500, headers, body: new WatchedBody(body) });
@@ -199,12 +203,12 @@ describe('an error response of the agent', () => {
   });
 
   it.each<[string, string, string | Uint8Array]>([
-    ['that claims to be compressed', 'gzip', ERROR],
-    ['that is compressed in two layers', 'gzip, gzip', gzipSync(gzipSync(ERROR))],
-    ['in a coding nobody here reads', 'br', gzipSync(ERROR)],
-    ['that grows without measure', 'gzip', gzipSync(ERROR + ' '.repeat(2_000_000))],
-    ['of another kind that is compressed', 'gzip', gzipSync('{"host":"10.0.0.7"}')],
-  ])('does not cross: %s', async (_what, coding, body) => {
+    ['falsely declared as compressed', 'gzip', ERROR],
+    ['compressed twice', 'gzip, gzip', gzipSync(gzipSync(ERROR))],
+    ['in an unsupported content coding', 'br', gzipSync(ERROR)],
+    ['expanding to a huge size', 'gzip', gzipSync(ERROR + ' '.repeat(2_000_000))],
+    ['compressed, but not JSON-RPC', 'gzip', gzipSync('{"host":"10.0.0.7"}')],
+  ])('is not forwarded: %s', async (_what, coding, body) => {
     const watched = new WatchedBody(body);
     const headers = { 'content-type': 'application/json', 'content-encoding': coding };
     const error = await errorOf(answerTo({ status: 500, headers, body: watched }));
@@ -212,7 +216,7 @@ describe('an error response of the agent', () => {
     expect(error.logDetail()).toBe(`status 500 from the agent, application/json, compressed (${coding})`);
   });
 
-  it("that never ends is cut after the visitor's time", async () => {
+  it('that never ends is aborted at the deadline', async () => {
     const world = new ChatWorld();
     const body = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }) };
     world.upstream.willAnswer(() => ({ status: 500, headers: { 'content-type': 'application/json' }, body }));
@@ -237,7 +241,7 @@ describe('an error response of the agent', () => {
     expect(longer.ended).toBe(true);
   });
 
-  it('that breaks off is an error of the agent', async () => {
+  it('that breaks off is reported as an error of the agent', async () => {
     const body = {
       async *[Symbol.asyncIterator]() {
         await Promise.resolve();
@@ -258,7 +262,7 @@ describe('an error response of the agent', () => {
     [503, '0', { retryAfterMs: undefined }],
     [503, '-5', { retryAfterMs: undefined }],
     [503, undefined, { retryAfterMs: undefined }],
-  ])('(%i) with Retry-After %s has the delay in seconds', async (status, retryAfter, expected) => {
+  ])('(%i) with Retry-After %s reports the delay', async (status, retryAfter, expected) => {
     const answer = answerTo({ status, headers: { 'retry-after': retryAfter }, body: null });
     expect(await errorOf(answer)).toMatchObject(expected);
   });

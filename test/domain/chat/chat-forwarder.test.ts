@@ -15,7 +15,7 @@ function session(): RouteAuth {
 }
 
 describe('a chat request', () => {
-  it('reaches the agent alone, with the credential and an unchanged body', async () => {
+  it('is sent to the agent alone, with the credential and an unchanged body', async () => {
     const world = new ChatWorld();
     const body = new TextEncoder().encode(MESSAGE);
     const signal = new AbortController().signal;
@@ -42,7 +42,7 @@ describe('a chat request', () => {
     expect(world.upstream.requests[0]?.signal).toBe(signal);
   });
 
-  it('carries no credential of the browser', async () => {
+  it("does not contain the browser's credentials", async () => {
     const world = new ChatWorld();
     const headers = { authorization: 'Bearer theirs', cookie: 'sid=1', 'x-api-key': 'theirs', host: 'site.example' };
     await world.forwarder.forward(chatRequest(MESSAGE, { headers }), SERVICE, CHAT);
@@ -53,7 +53,7 @@ describe('a chat request', () => {
     });
   });
 
-  it("of a signed-in user carries the user's token", async () => {
+  it("of a signed-in user contains the user's token", async () => {
     const world = new ChatWorld();
     await world.forwarder.forward(chatRequest(), session(), ALL);
     expect(world.authorizations).toEqual(['Bearer ada-token']);
@@ -77,7 +77,7 @@ describe('a chat request', () => {
     ]);
   });
 
-  it('without a configured agent names the field before any token is fetched', async () => {
+  it('fails without a configured agent, naming the field before any token is fetched', async () => {
     const world = new ChatWorld({ agent: undefined });
     await expect(world.forwarder.forward(chatRequest(), SERVICE, CHAT)).rejects.toMatchObject({
       code: 'service_auth_failed',
@@ -87,7 +87,7 @@ describe('a chat request', () => {
     expect(world.account.issued).toBe(0);
   });
 
-  it('with an unsafe query is no route and causes no call', async () => {
+  it('with an unsafe query is rejected as an unknown route without a call', async () => {
     const world = new ChatWorld();
     const request = chatRequest(MESSAGE, { query: '?a#b' });
     await expect(world.forwarder.forward(request, SERVICE, CHAT)).rejects.toMatchObject({
@@ -130,14 +130,14 @@ describe('the method policy of a chat request', () => {
     expect([world.account.issued, world.upstream.requests]).toEqual([0, []]);
   });
 
-  it('ignores a repeated field deep inside a message', async () => {
+  it('allows a repeated field deep inside a message', async () => {
     const world = new ChatWorld();
     const text = '{"method":"message/send","params":{"message":{"metadata":{"a":1,"a":2}}}}';
     expect((await world.forwarder.forward(chatRequest(text), SERVICE, CHAT)).status).toBe(200);
   });
 
   it.each(['GetExtendedAgentCard', 'tasks/list', 'acme/search'])(
-    'that denies nothing lets %s cross with any parameters',
+    'that denies nothing forwards %s with any parameters',
     async (method) => {
       const world = new ChatWorld();
       const request = chatRequest(`{"method":"${method}","params":[{"a":1,"a":2}]}`, {}, ALL.scrutiny);
@@ -146,11 +146,11 @@ describe('the method policy of a chat request', () => {
   );
 
   it.each([
-    ['text that is not JSON', 'not json', undefined],
+    ['a body that is not JSON', 'not json', undefined],
     ['a batch', '[{"method":"GetExtendedAgentCard"}]', -32600],
     ['two methods', '{"method":"tasks/get","method":"GetExtendedAgentCard"}', -32600],
     ['a method in another case', '{"method":"tasks/get","Method":"GetExtendedAgentCard"}', -32600],
-  ])('that denies nothing rejects %s, which may hide an agent card', async (_what, text, rpcCode) => {
+  ])('that denies nothing rejects %s, which could request an extended card', async (_what, text, rpcCode) => {
     const world = new ChatWorld();
     const request = chatRequest(text, {}, ALL.scrutiny);
     await expect(world.forwarder.forward(request, session(), ALL)).rejects.toMatchObject({
@@ -162,7 +162,7 @@ describe('the method policy of a chat request', () => {
 });
 
 describe('a credential rejected by the agent', () => {
-  it('twice is reported with its block, without a third attempt', async () => {
+  it('is reported with its block after a second rejection, without a third attempt', async () => {
     const world = new ChatWorld();
     const bodies = [new WatchedBody('no'), new WatchedBody('no')];
     world.upstream.willAnswer(inTurn(...bodies.map((body) => ({ ...REFUSED, body }))));
@@ -177,7 +177,7 @@ describe('a credential rejected by the agent', () => {
     expect(bodies.map(({ ended }) => ended)).toEqual([true, true]);
   });
 
-  it('that is an API key is reported and not renewed', async () => {
+  it('is reported and not renewed when it is an API key', async () => {
     const world = new ChatWorld({}, { strategy: '', hasServiceAccount: false });
     world.upstream.willAnswer(() => REFUSED);
     await expect(world.forwarder.forward(chatRequest(), SERVICE, CHAT)).rejects.toMatchObject({
@@ -192,7 +192,7 @@ describe('a credential rejected by the agent', () => {
   it.each([
     [401, "The agent rejected the user's token."],
     [403, 'The agent does not allow the signed-in user to do this.'],
-  ])('of the user keeps its status (%i) without the text', async (status, detail) => {
+  ])('of the user keeps its status (%i) but not the text', async (status, detail) => {
     const world = new ChatWorld();
     world.upstream.willAnswer(() => ({ ...REFUSED, status, body: '{"error":"expired in tenant-7"}' }));
     await expect(world.forwarder.forward(chatRequest(), session(), ALL)).rejects.toMatchObject({
@@ -203,7 +203,7 @@ describe('a credential rejected by the agent', () => {
     expect(world.upstream.requests).toHaveLength(1);
   });
 
-  it('with 403 is reported with its block and not renewed', async () => {
+  it('is reported with its block and not renewed after a 403', async () => {
     const world = new ChatWorld();
     world.upstream.willAnswer(() => ({ ...REFUSED, status: 403 }));
     await expect(world.forwarder.forward(chatRequest(), SERVICE, CHAT)).rejects.toMatchObject({

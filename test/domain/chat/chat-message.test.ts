@@ -13,12 +13,12 @@ function read(text: string, scrutiny: Scrutiny = 'policy'): ChatMessage {
   return readRpcMessage(encoder.encode(text), scrutiny);
 }
 
-/** A request whose parts are given as JSON text. */
+/** A request from JSON text. */
 function rpc(params: string, more = ''): string {
   return `{"jsonrpc":"2.0","id":1,"method":"SendMessage"${more},"params":${params}}`;
 }
 
-/** What is wrong with a message: JSON-RPC's code and the sentence; nothing when it reads alike everywhere. */
+/** The fault of a message as JSON-RPC code and text; undefined when all parsers read it alike. */
 function fault(text: string, scrutiny: Scrutiny = 'policy'): readonly [number | undefined, string] | undefined {
   const error = read(text, scrutiny).fault;
   if (error !== undefined) expect(error).toMatchObject({ name: 'RequestError', code: 'body_invalid' });
@@ -29,7 +29,7 @@ const twice = (member: string): string => `The member "${member}" appears twice.
 const resembles = (member: string): string => `A member resembles "${member}" but is spelled differently.`;
 const noObject = (member: string): string => `The member "${member}" is not an object.`;
 
-/** Members of each level, with a text that holds some more members there. */
+/** Members of each level, with a function that puts more members at that level. */
 const LEVELS: readonly (readonly [
   level: string,
   rpcCode: number,
@@ -60,19 +60,19 @@ const MEMBERS = LEVELS.flatMap(([level, rpcCode, members, wrap]) =>
   members.map((member) => ({ level, rpcCode, member, wrap })),
 );
 
-/** Spellings that some reader takes for the name. */
+/** Spellings that some parsers accept as the name. */
 const LOOKALIKES: readonly (readonly [what: string, spell: (name: string) => string | undefined])[] = [
   ['in capitals', (name) => name.toUpperCase()],
   ['with a capital first', (name) => name.charAt(0).toUpperCase() + name.slice(1)],
-  ['with the long s that Go takes for s', (name) => (name.includes('s') ? name.replace('s', '\u017F') : undefined)],
+  ['with the long s that Go reads as s', (name) => (name.includes('s') ? name.replace('s', '\u017F') : undefined)],
   ['with that letter as an escape', (name) => (name.includes('s') ? name.replace('s', '\\u017f') : undefined)],
   ['with the Kelvin sign', (name) => (name.includes('k') ? name.replace('k', '\u212A') : undefined)],
   ['with a dotless i', (name) => (name.includes('i') ? name.replace('i', '\u0131') : undefined)],
   ['in full width', (name) => String.fromCodePoint((name.codePointAt(0) ?? 0) + 0xfee0) + name.slice(1)],
-  ['with an accent beside its letter', (name) => `${name}\u0301`],
+  ['with a combining accent', (name) => `${name}\u0301`],
   ['with an escape', (name) => `\\u${(name.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}${name.slice(1)}`],
-  ['with a space behind', (name) => `${name} `],
-  ['with a NUL behind', (name) => `${name}\\u0000`],
+  ['with a trailing space', (name) => `${name} `],
+  ['with a trailing NUL', (name) => `${name}\\u0000`],
   ['with an invisible space inside', (name) => `${name.slice(0, 1)}\u200B${name.slice(1)}`],
   [
     'with hyphens',
@@ -81,12 +81,12 @@ const LOOKALIKES: readonly (readonly [what: string, spell: (name: string) => str
   ['with an underscore before', (name) => `_${name}`],
 ];
 
-describe('a member that readers act upon', () => {
-  it.each(MEMBERS)('of $level named twice is a fault: $member', ({ member, rpcCode, wrap }) => {
+describe('a member that agents act on', () => {
+  it.each(MEMBERS)('of $level is rejected when repeated: $member', ({ member, rpcCode, wrap }) => {
     expect(fault(wrap(`"${member}":null,"${member}":null`))).toEqual([rpcCode, twice(member)]);
   });
 
-  it.each(MEMBERS)('of $level is recognized in its own spelling only: $member', ({ member, rpcCode, wrap }) => {
+  it.each(MEMBERS)('of $level is rejected in any other spelling: $member', ({ member, rpcCode, wrap }) => {
     const own = wrap(`"${member}":null`);
     if (member === 'method') expect(fault(own)?.[1]).toBe('The request has no "method", or one that is not a string.');
     else if (!own.startsWith('{"x"')) expect(fault(own)).toBeUndefined();
@@ -103,18 +103,18 @@ describe('a member that readers act upon', () => {
     ['historyLength', 'history_length', (more: string) => rpc(`{${more}}`)],
     ['acceptedOutputModes', 'accepted_output_modes', (more: string) => rpc(`{"configuration":{${more}}}`)],
     ['message', 'request', (more: string) => rpc(`{${more}}`)],
-  ])('may be spelled "%s" or "%s", but not both in one message', (member, twin, wrap) => {
+  ])('may be spelled "%s" or "%s", but not both in the same message', (member, twin, wrap) => {
     expect(fault(wrap(`"${twin}":null`))).toBeUndefined();
     expect(fault(wrap(`"${member}":null,"${twin}":null`))).toEqual([-32602, twice(member)]);
     expect(fault(wrap(`"${twin}":null,"${member}":null`))).toEqual([-32602, twice(member)]);
   });
 
-  it.each(['"__proto__"', '"\\u005f_proto__"'])('is not hidden in %s', (name) => {
+  it.each(['"__proto__"', '"\\u005f_proto__"'])('cannot be hidden in %s', (name) => {
     expect(fault(`{${name}:{},"method":"SendMessage"}`)).toEqual([-32600, resembles('__proto__')]);
     expect(fault(rpc(`{${name}:{"configuration":{}}}`))).toEqual([-32602, resembles('__proto__')]);
   });
 
-  it.each(['[]', '"{}"', '1', 'true', 'false', '[{}]'])('that must be an object is not %s', (value) => {
+  it.each(['[]', '"{}"', '1', 'true', 'false', '[{}]'])('that must be an object is rejected as %s', (value) => {
     expect(fault(rpc(value))).toEqual([-32602, noObject('params')]);
     expect(fault(rpc(`{"message":${value}}`))).toEqual([-32602, noObject('message')]);
     expect(fault(rpc(`{"request":${value}}`))).toEqual([-32602, noObject('message')]);
@@ -127,26 +127,26 @@ describe('a member that readers act upon', () => {
     expect(fault('{"method":"GetTask"}')).toBeUndefined();
   });
 
-  it('is checked at any place, also after unchecked ones', () => {
+  it('is checked at any position, even after unchecked ones', () => {
     const text = rpc('{"x":[{"message":{"a":1,"a":2}}],"message":{"parts":[{"text":"}{"}],"taskId":"1","taskId":"2"}}');
     expect(fault(text)).toEqual([-32602, twice('taskId')]);
   });
 });
 
-describe('an unchecked text', () => {
+describe('unchecked content', () => {
   it.each([
-    ['names that no reader knows', rpc('{"x":1,"X":2,"x":3,"method":"ListTasks","jsonrpc":[]}')],
+    ['unknown names', rpc('{"x":1,"X":2,"x":3,"method":"ListTasks","jsonrpc":[]}')],
     ['an extension URI', rpc('{"message":{"metadata":{"https://example.com/ext/v1":{"a":1,"A":2}}}}')],
     [
       'parts',
       rpc('{"message":{"parts":[{"text":"a","Text":"b","text":"c"},{"data":{"message":[],"configuration":7}}]}}'),
     ],
     ['metadata', rpc('{"metadata":{"configuration":{"pushNotificationConfig":{"url":"https://a.example"}}}}')],
-    ['a cut emoji', rpc('{"message":{"parts":[{"text":"\\ud83d"}]}}')],
-    ['escapes in values', '{"method":"Send\\u004dessage","params":{"message":{"messageId":"\\u006d"}}}'],
+    ['half a surrogate pair', rpc('{"message":{"parts":[{"text":"\\ud83d"}]}}')],
+    ['escape sequences in values', '{"method":"Send\\u004dessage","params":{"message":{"messageId":"\\u006d"}}}'],
     ['the version', '{"jsonrpc":2,"method":"SendMessage"}'],
     ['big numbers', rpc('{"historyLength":123456789012345678901234567890,"metadata":{"n":1e400}}')],
-  ])('crosses: %s', (_what, text) => {
+  ])('is forwarded: %s', (_what, text) => {
     expect(read(text)).toEqual({
       id: expect.any(String) as string,
       method: 'SendMessage',
@@ -155,7 +155,7 @@ describe('an unchecked text', () => {
   });
 
   it.each(['[]', '"x"', '{"Message":{}}', '{"message":1,"message":2}'])(
-    'crosses under a policy that denies nothing: the parameters %s',
+    'is forwarded under a policy that denies nothing: the parameters %s',
     (params) => {
       expect(fault(rpc(params), 'method')).toBeUndefined();
       expect(fault(rpc(params, ',"Params":1,"ID":2'), 'method')).toBeUndefined();
@@ -174,7 +174,7 @@ describe('a webhook in a message', () => {
     }
   });
 
-  it('is found under a likely later name', () => {
+  it('is found under a likely future name', () => {
     expect(read(rpc('{"configuration":{"pushNotificationConfigs":[{}]}}')).hasPushConfiguration).toBe(true);
   });
 
@@ -201,7 +201,7 @@ describe('the id of a request', () => {
     ['"\\u00e9 \\n"', '"\\u00e9 \\n"'],
     ['"é\u2028"', '"é\u2028"'],
     ['null', 'null'],
-  ])('is kept as written: %s', (written, id) => {
+  ])('is returned as written: %s', (written, id) => {
     expect(read(`{"method":"GetTask","id": ${written} }`)).toEqual({
       id,
       method: 'GetTask',
@@ -214,7 +214,7 @@ describe('the id of a request', () => {
     expect(read(`{"method":"GetTask","id":${id}}`)).toEqual({ id, method: 'GetTask', hasPushConfiguration: false });
   });
 
-  it.each(['{}', '[1]', 'true', 'false', `"${'i'.repeat(257)}"`, '1'.repeat(257)])('is not %s', (id) => {
+  it.each(['{}', '[1]', 'true', 'false', `"${'i'.repeat(257)}"`, '1'.repeat(257)])('cannot be %s', (id) => {
     const detail = 'The "id" is not a string or number of at most 256 characters.';
     expect(read(`{"method":"GetTask","id":${id}}`)).toMatchObject({ id: 'null', fault: { rpcCode: -32600, detail } });
     expect(read(`{"method":"GetTask","id":${id}}`, 'method')).toEqual({
@@ -224,20 +224,20 @@ describe('the id of a request', () => {
     });
   });
 
-  it('is known for a message with a fault at any place', () => {
+  it('is known for a message with a fault at any position', () => {
     expect(read('{"params":[],"method":"SendMessage","id":"late"}').id).toBe('"late"');
     expect(read('{"id":"early","method":7}').id).toBe('"early"');
   });
 });
 
 describe('the method of a request', () => {
-  it.each(['7', 'null', '{}', '["ListTasks"]', 'true'])('is not %s', (method) => {
+  it.each(['7', 'null', '{}', '["ListTasks"]', 'true'])('cannot be %s', (method) => {
     const text = `{"id":1,"method":${method}}`;
     expect(fault(text)).toEqual([-32600, 'The request has no "method", or one that is not a string.']);
     expect(read(text, 'method')).toEqual({ id: '1', method: '', hasPushConfiguration: false });
   });
 
-  it('that is too long is empty', () => {
+  it('is empty when too long', () => {
     expect(read(`{"method":"${'m'.repeat(1_000)}"}`)).toMatchObject({ method: '' });
   });
 
@@ -249,7 +249,7 @@ describe('the method of a request', () => {
   });
 });
 
-describe('a text that is not one message', () => {
+describe('a text that is not a single message', () => {
   it.each([
     '',
     ' ',
@@ -261,7 +261,7 @@ describe('a text that is not one message', () => {
     '\uFEFF{}',
     '{}\n{}',
     '{"a":NaN}',
-  ])('is not JSON: %j', (text) => {
+  ])('is rejected as invalid JSON: %j', (text) => {
     for (const scrutiny of ['policy', 'method'] as const) {
       expect(read(text, scrutiny)).toMatchObject({
         id: 'null',
@@ -271,20 +271,23 @@ describe('a text that is not one message', () => {
     }
   });
 
-  it('is not UTF-8', () => {
+  it('is rejected as invalid UTF-8', () => {
     const utf16 = new Uint8Array(Buffer.from('{"method":"ListTasks"}', 'utf16le'));
     for (const bytes of [Uint8Array.of(0x22, 0xff, 0x22), utf16]) {
       expect(readRpcMessage(bytes, 'method').fault?.detail).toBe('The request body is not JSON in UTF-8.');
     }
   });
 
-  it.each(['[]', 'null', '"GetTask"', '1', '[{"method":"GetExtendedAgentCard"}]'])('is no object: %s', (text) => {
-    for (const scrutiny of ['policy', 'method'] as const) {
-      expect(fault(text, scrutiny)).toEqual([-32600, 'The message is not one JSON object.']);
-    }
-  });
+  it.each(['[]', 'null', '"GetTask"', '1', '[{"method":"GetExtendedAgentCard"}]'])(
+    'is rejected as not an object: %s',
+    (text) => {
+      for (const scrutiny of ['policy', 'method'] as const) {
+        expect(fault(text, scrutiny)).toEqual([-32600, 'The message is not one JSON object.']);
+      }
+    },
+  );
 
-  it('is nested too deep, with the code of its place', () => {
+  it('is rejected as nested too deeply, with the code of that level', () => {
     const deep = '['.repeat(1_001) + ']'.repeat(1_001);
     const detail = 'The message is nested deeper than 1000 levels.';
     expect(read(`{"id":5,"x":${deep}}`)).toMatchObject({ id: '5', fault: { rpcCode: -32600, detail } });
@@ -292,7 +295,7 @@ describe('a text that is not one message', () => {
     expect(fault(`{"method":"GetTask","params":${deep}}`, 'method')).toEqual([-32600, detail]);
   });
 
-  it('has too many members or too long a name', () => {
+  it('is rejected for too many members or too long a name', () => {
     const many = Array.from({ length: 1_001 }, (_, index) => `"k${String(index)}":0`).join(',');
     const detail = 'The message has too many members, or one with a name that is too long.';
     expect(fault(rpc(`{${many}}`))).toEqual([-32602, detail]);
@@ -317,7 +320,7 @@ describe('a message of the HTTP+JSON binding', () => {
 });
 
 describe('any text', () => {
-  it('is read without an exception, and without a fault as the engine reads it', () => {
+  it('is read without an exception, and when accepted, as JSON.parse reads it', () => {
     const name = fc.constantFrom(
       'method',
       'params',

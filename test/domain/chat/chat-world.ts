@@ -10,7 +10,7 @@ import { BrokerWorld, TIMEOUTS } from '../credentials/broker-fixture.js';
 
 export const MESSAGE = '{"jsonrpc":"2.0","id":"1","method":"message/send","params":{"message":{}}}';
 
-/** A forwarder between a browser's request and a fake agent. */
+/** A forwarder with a fake agent. */
 export class ChatWorld extends BrokerWorld {
   readonly upstream: FakeUpstream = new FakeUpstream();
   readonly forwarder: ChatForwarder;
@@ -29,7 +29,7 @@ export class ChatWorld extends BrokerWorld {
     });
   }
 
-  /** The credentials the agent saw, oldest first. */
+  /** The credentials the agent received, oldest first. */
   get authorizations(): unknown[] {
     return this.upstream.requests.map(({ headers }) => headers['authorization']);
   }
@@ -54,7 +54,7 @@ export function chatRequest(
   };
 }
 
-/** A streamed body that tells whether its reader ended it. */
+/** A streamed body that records whether its reader cancelled it. */
 export class WatchedBody implements AsyncIterable<Uint8Array> {
   ended = false;
   readonly #chunks: readonly Uint8Array[];
@@ -78,7 +78,7 @@ export class WatchedBody implements AsyncIterable<Uint8Array> {
   }
 }
 
-/** Answers in the given order, and with the last one from then on. */
+/** Responds in the given order, then repeats the last response. */
 export function inTurn(...answers: readonly HttpResponse[]): () => HttpResponse {
   let turn = 0;
   return () => {

@@ -21,9 +21,9 @@ export const ENTRANCE: ChatEndpoint = {
   policy: { allows: () => true },
   bindings: ['JSONRPC'],
 };
-/** Below the agent. */
+/** The address below the agent's path. */
 export const NEAR = '/v1/a2a/.well-known/agent-card.json';
-/** Every address of `/v1/a2a/`, nearest first. */
+/** Every card address of `/v1/a2a/`, nearest first. */
 export const ADDRESSES = [
   NEAR,
   '/v1/a2a/.well-known/agent.json',
@@ -42,7 +42,7 @@ export const served = (card: unknown = CARD, headers: Record<string, string> = {
   body: typeof card === 'string' ? card : JSON.stringify(card),
 });
 
-/** An agent whose card is at `FAR`, until a test says otherwise. */
+/** An agent with its card at `FAR` by default. */
 export class ConfigWorld extends BrokerWorld {
   readonly upstream: FakeUpstream = new FakeUpstream(at(FAR, served()));
   readonly asked: Credential[] = [];
@@ -82,12 +82,12 @@ export class ConfigWorld extends BrokerWorld {
     return this.config.record(version, REQUEST, auth, ENTRANCE);
   }
 
-  /** The card alone, as third-party clients read it: it fails where there is none. */
+  /** The card alone, as third-party clients fetch it. Throws if there is none. */
   card(version = '', auth: Parameters<typeof this.read>[1] = SERVICE): Promise<ChatConfigRecord['agentCard']> {
     return this.config.agentCard(version, REQUEST, auth, ENTRANCE);
   }
 
-  /** Requests to the nearest address: one for each search, and for each later one that finds the card there again. */
+  /** Requests to the nearest address: one per search, and one per revalidation there. */
   get near(): readonly UpstreamRequest[] {
     return this.upstream.requests.filter(({ path }) => path === NEAR);
   }

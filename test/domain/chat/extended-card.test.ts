@@ -37,7 +37,7 @@ describe('the extended card in a response', () => {
     body: new WatchedBody(typeof body === 'string' ? body : JSON.stringify(body)),
   });
 
-  it('leads to the site, without length or tag of the agent', async () => {
+  it("points to the site, without the agent's Content-Length and ETag", async () => {
     const headers = { 'content-length': '7', etag: '"1"', 'cache-control': 'no-store' };
     const response = await rewriteExtendedCard(answer(reply, headers), { url: SITE });
     expect({ ...response, body: JSON.parse(response.body as string) as unknown }).toEqual({
@@ -47,23 +47,23 @@ describe('the extended card in a response', () => {
     });
   });
 
-  it('is an unchanged error of the agent', async () => {
+  it('can be an error of the agent, forwarded unchanged', async () => {
     const text = '{ "jsonrpc": "2.0", "id": 7, "error": { "code": -32007 } }';
     expect((await rewriteExtendedCard(answer(text, { 'content-length': '1' }), { url: SITE })).body).toBe(text);
   });
 
-  it('is not searched in an error status', async () => {
+  it('is not looked for in an error response', async () => {
     const refusal = { ...answer('not for you'), status: 403 };
     expect(await rewriteExtendedCard(refusal, { url: SITE })).toBe(refusal);
   });
 
   it.each([
-    ['no JSON', '<html>', {}],
+    ['not JSON', '<html>', {}],
     ['null', 'null', {}],
-    ['a text', '"jsonrpc"', {}],
-    ['no JSON-RPC', { id: 7, result: CARD }, {}],
-    ['no card', { ...reply, result: { url: CARD.url } }, {}],
-    ['nothing', '', {}],
+    ['a string', '"jsonrpc"', {}],
+    ['not JSON-RPC', { id: 7, result: CARD }, {}],
+    ['not a card', { ...reply, result: { url: CARD.url } }, {}],
+    ['empty', '', {}],
     ['compressed', reply, { 'content-encoding': 'gzip' }],
     [
       'nested 400,000 levels deep',
@@ -71,7 +71,7 @@ describe('the extended card in a response', () => {
       {},
     ],
     ['longer than 1 MiB', { ...reply, result: { ...CARD, x: 'x'.repeat(1_048_576) } }, {}],
-  ])('does not cross when the response is %s', async (_what, body, headers) => {
+  ])('is not forwarded when the response is %s', async (_what, body, headers) => {
     await expect(rewriteExtendedCard(answer(body, headers), { url: SITE })).rejects.toMatchObject({
       name: 'UpstreamError',
       code: 'upstream_invalid_response',

@@ -4,7 +4,7 @@ import { AGENT, bodyOf, CARD, HttpJsonWorld, MESSAGE } from './http-json-world.j
 import { SERVICE } from '../credentials/broker-fixture.js';
 
 describe('a call of the HTTP+JSON binding', () => {
-  it("reaches the card's interface with the credential and an unchanged body", async () => {
+  it("is sent to the card's interface with the credential and an unchanged body", async () => {
     const world = new HttpJsonWorld();
     const body = { ...bodyOf(MESSAGE), type: 'application/a2a+json' };
     const { signal } = new AbortController();
@@ -29,7 +29,7 @@ describe('a call of the HTTP+JSON binding', () => {
     expect(world.upstream.requests[0]?.body).toBe(body.bytes);
   });
 
-  it('without a body has none at the agent', async () => {
+  it('without a body is forwarded without one', async () => {
     const world = new HttpJsonWorld();
     await world.ask('GET', '/tasks/7');
     expect(world.upstream.requests).toMatchObject([{ method: 'GET', path: '/rest/tasks/7', body: null }]);
@@ -55,7 +55,7 @@ describe('a call of the HTTP+JSON binding', () => {
   );
 
   it.each(['?a#b', '?a b', '?a\r\nhost: elsewhere.example', '?\u0000', '?\u00fc', 'a=1', '/../admin', '#a', '.7'])(
-    'with the query %j is no route and causes no call',
+    'with the query %j is rejected as an unknown route without a call',
     async (query) => {
       const world = new HttpJsonWorld();
       await expect(world.ask('GET', '/tasks/7', { head: { query } })).rejects.toMatchObject({
@@ -67,7 +67,7 @@ describe('a call of the HTTP+JSON binding', () => {
     },
   );
 
-  it('without a configured agent names the field before any token is fetched', async () => {
+  it('fails without a configured agent, naming the field before any token is fetched', async () => {
     const world = new HttpJsonWorld({ agent: undefined });
     await expect(world.ask('GET', '/tasks/7')).rejects.toMatchObject({
       code: 'service_auth_failed',
@@ -81,7 +81,7 @@ describe('a call of the HTTP+JSON binding', () => {
     ['/tasks/7', '1.1', '1.1'],
     ['/v1/tasks/7', undefined, ''],
     ['/v1/tasks/7', '1.1', ''],
-  ])('(%s, version %s) reads the card of its own version: "%s"', async (path, named, version) => {
+  ])('to %s with version %s uses the card of version "%s"', async (path, named, version) => {
     const world = new HttpJsonWorld();
     await world.ask('GET', path, { head: { headers: named === undefined ? {} : { 'a2a-version': named } } });
     expect(world.cardsAsked).toEqual([[version, SERVICE]]);
@@ -95,14 +95,14 @@ describe('the interface of a call', () => {
   const TOP = { url: `${AGENT}/top`, preferredTransport: 'HTTP+JSON' };
 
   it.each([
-    ['of v1.0 and v0.3 in one list', { supportedInterfaces: [NEW, OLD] }, '/new', '/old'],
-    ['in another order', { supportedInterfaces: [OLD, NEW] }, '/new', '/old'],
-    ['of a list of each generation', { supportedInterfaces: [NEW], additionalInterfaces: [LISTED] }, '/new', '/listed'],
-    ['of v1.0 and a preferred one', { supportedInterfaces: [NEW], ...TOP }, '/new', '/top'],
-    ['of v1.0 only', { supportedInterfaces: [NEW] }, '/new', '/new'],
-    ['of v0.3 only', { additionalInterfaces: [LISTED] }, '/listed', '/listed'],
-    ['that says no version', { supportedInterfaces: [{ ...OLD, protocolVersion: undefined }, NEW] }, '/old', '/old'],
-  ])('is the one of its version: %s', async (_what, fields, current, legacy) => {
+    ['v1.0 and v0.3 in one list', { supportedInterfaces: [NEW, OLD] }, '/new', '/old'],
+    ['v0.3 and v1.0 in one list', { supportedInterfaces: [OLD, NEW] }, '/new', '/old'],
+    ['one list for each version', { supportedInterfaces: [NEW], additionalInterfaces: [LISTED] }, '/new', '/listed'],
+    ['v1.0 and a preferred one', { supportedInterfaces: [NEW], ...TOP }, '/new', '/top'],
+    ['v1.0 only', { supportedInterfaces: [NEW] }, '/new', '/new'],
+    ['v0.3 only', { additionalInterfaces: [LISTED] }, '/listed', '/listed'],
+    ['one without a version', { supportedInterfaces: [{ ...OLD, protocolVersion: undefined }, NEW] }, '/old', '/old'],
+  ])('matches the version of the call: %s', async (_what, fields, current, legacy) => {
     const world = new HttpJsonWorld();
     world.card = { name: 'Agent', ...fields };
     await world.ask('GET', '/tasks/7');
@@ -116,7 +116,7 @@ describe('the interface of a call', () => {
     [`${AGENT}/a/b//`, '/a/b/tasks/7'],
     [`${AGENT}//a/?tenant=1#part`, '//a/tasks/7'],
     ['https://AGENT.internal:443/a', '/a/tasks/7'],
-  ])('at %s puts the call at %s', async (url, path) => {
+  ])('at %s maps the call to %s', async (url, path) => {
     const world = new HttpJsonWorld();
     world.card = { name: 'Agent', supportedInterfaces: [{ ...NEW, url }] };
     await world.ask('GET', '/tasks/7');
@@ -125,12 +125,12 @@ describe('the interface of a call', () => {
 
   it.each([
     ['on another host', { supportedInterfaces: [{ ...NEW, url: 'https://elsewhere.example/rest' }] }],
-    ['of another binding', { supportedInterfaces: [{ ...NEW, protocolBinding: 'JSONRPC' }] }],
-    ['named in the words of v0.3', { supportedInterfaces: [LISTED] }],
+    ['with another binding', { supportedInterfaces: [{ ...NEW, protocolBinding: 'JSONRPC' }] }],
+    ['in a v0.3 field without a version', { supportedInterfaces: [LISTED] }],
     ['without an address', { supportedInterfaces: [{ ...NEW, url: undefined }] }],
-    ['that is no object', { supportedInterfaces: [null, 7, 'HTTP+JSON'], additionalInterfaces: 'HTTP+JSON' }],
-    ['at all', {}],
-  ])('is required: %s', async (_what, fields) => {
+    ['when it is not an object', { supportedInterfaces: [null, 7, 'HTTP+JSON'], additionalInterfaces: 'HTTP+JSON' }],
+    ['when it is missing', {}],
+  ])('is rejected %s', async (_what, fields) => {
     const world = new HttpJsonWorld();
     world.card = { name: 'Agent', ...fields };
     await expect(world.ask('GET', '/tasks/7')).rejects.toMatchObject({
@@ -157,7 +157,7 @@ describe('the method policy of the HTTP+JSON binding', () => {
     expect([world.account.issued, world.cardsAsked]).toEqual([0, []]);
   });
 
-  it('rejects an HTTP method unknown to the path', async () => {
+  it('rejects an HTTP method that the path does not support', async () => {
     await expect(new HttpJsonWorld().ask('DELETE', '/tasks/7')).rejects.toMatchObject({ code: 'method_denied' });
   });
 
@@ -184,17 +184,17 @@ describe('the method policy of the HTTP+JSON binding', () => {
     expect(world.upstream.requests).toEqual([]);
   });
 
-  it('does not check deeper levels', async () => {
+  it('does not check deeper levels of a message', async () => {
     const body = bodyOf('{"message":{"metadata":{"a":1,"a":2}}}');
     expect((await new HttpJsonWorld().ask('POST', '/message:send', { body })).status).toBe(200);
   });
 
-  it('checks no body when it denies nothing', async () => {
+  it('does not check the body when it denies nothing', async () => {
     const body = bodyOf('not json');
     expect((await new HttpJsonWorld().ask('POST', '/message:send', { body, policy: 'all' })).status).toBe(200);
   });
 
-  it('lets a call without a body cross', async () => {
+  it('forwards a call without a body', async () => {
     expect((await new HttpJsonWorld().ask('POST', '/tasks/7:cancel', { body: undefined })).status).toBe(200);
   });
 });
@@ -204,7 +204,7 @@ describe('an extended card of the HTTP+JSON binding', () => {
   const card = (world: HttpJsonWorld, path = '/extendedAgentCard') => world.ask('GET', path, { policy: 'all' });
 
   it.each(['/extendedAgentCard', '/v1/card'])(
-    'by %s leads to the site, without length or tag of the agent',
+    "from %s points to the site, without the agent's Content-Length and ETag",
     async (path) => {
       const world = new HttpJsonWorld();
       const headers = { ...JSON_TYPE, 'content-length': '7', etag: '"1"' };
@@ -229,7 +229,7 @@ describe('an extended card of the HTTP+JSON binding', () => {
     },
   );
 
-  it('lists no interface on another host', async () => {
+  it('does not list an interface on another host', async () => {
     const world = new HttpJsonWorld();
     const elsewhere = { url: 'https://elsewhere.example', protocolBinding: 'HTTP+JSON' };
     const extended = { ...CARD, supportedInterfaces: [{ url: AGENT, protocolBinding: 'JSONRPC' }, elsewhere] };
@@ -238,12 +238,12 @@ describe('an extended card of the HTTP+JSON binding', () => {
   });
 
   it.each([
-    ['no JSON', '<html>', {}],
-    ['no card', '{"url":"https://agent.internal"}', {}],
-    ['nothing', '', {}],
+    ['not JSON', '<html>', {}],
+    ['not a card', '{"url":"https://agent.internal"}', {}],
+    ['empty', '', {}],
     ['compressed', JSON.stringify(CARD), { 'content-encoding': 'gzip' }],
     ['longer than 1 MiB', JSON.stringify({ ...CARD, x: 'x'.repeat(1_048_576) }), {}],
-  ])('does not cross when it is %s', async (_what, body, headers) => {
+  ])('is not forwarded when it is %s', async (_what, body, headers) => {
     const world = new HttpJsonWorld();
     world.upstream.willAnswer(() => ({
       status: 200,
@@ -256,13 +256,13 @@ describe('an extended card of the HTTP+JSON binding', () => {
     });
   });
 
-  it('rejected by the agent keeps its JSON', async () => {
+  it("keeps the JSON of the agent's error when rejected", async () => {
     const world = new HttpJsonWorld();
     world.upstream.willAnswer(() => ({ status: 404, headers: JSON_TYPE, body: '{"error":"none"}' }));
     expect(await card(world)).toMatchObject({ status: 404, body: '{"error":"none"}' });
   });
 
-  it('is not searched in other responses', async () => {
+  it('is not looked for in other responses', async () => {
     expect(await new HttpJsonWorld().answered({ status: 200, headers: JSON_TYPE, body: 'a task' })).toMatchObject({
       body: 'a task',
     });

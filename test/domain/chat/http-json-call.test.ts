@@ -22,20 +22,20 @@ describe('a path of the HTTP+JSON binding', () => {
       '/tasks/7/pushNotificationConfigs/8',
       { GET: 'GetTaskPushNotificationConfig', DELETE: 'DeleteTaskPushNotificationConfig' },
     ],
-  ])('%s exists in v1.0, with a tenant, and in v0.3', (path, methods) => {
+  ])('%s is valid in v1.0, with a tenant, and in v0.3', (path, methods) => {
     expect(told(path)).toEqual([path, false, methods]);
     expect(told(`/acme${path}`)).toEqual([`/acme${path}`, false, methods]);
     expect(told(`/v1${path}`)).toEqual([`/v1${path}`, true, methods]);
   });
 
-  it('for the extended card has a name per version', () => {
+  it('for the extended card differs between versions', () => {
     expect(told('/extendedAgentCard')).toEqual(['/extendedAgentCard', false, { GET: 'GetExtendedAgentCard' }]);
     expect(told('/v1/card')).toEqual(['/v1/card', true, { GET: 'GetExtendedAgentCard' }]);
     expect(told('/card')).toBeUndefined();
     expect(told('/extendedAgentCards/tasks')).toEqual(['/extendedAgentCards/tasks', false, { GET: 'ListTasks' }]);
   });
 
-  it('has its ids encoded again', () => {
+  it('has its ids re-encoded', () => {
     expect(httpJsonCall('/tasks/urn:task:7')?.path).toBe('/tasks/urn%3Atask%3A7');
     expect(httpJsonCall('/tasks/%61%20b:cancel')?.path).toBe('/tasks/a%20b:cancel');
     expect(httpJsonCall('/tasks/7:cancelled')?.path).toBe('/tasks/7%3Acancelled');
@@ -66,7 +66,7 @@ describe('a path of the HTTP+JSON binding', () => {
     '/v1',
     '/v1/v1/tasks/7',
     '/v2x/message',
-  ])('is not "%s"', (path) => {
+  ])('cannot be "%s"', (path) => {
     expect(httpJsonCall(path)).toBeUndefined();
   });
 });

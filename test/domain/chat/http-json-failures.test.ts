@@ -9,15 +9,15 @@ import { HttpJsonWorld } from './http-json-world.js';
 const JSON_TYPE = { 'content-type': 'application/json' };
 const ERROR = '{"error":{"code":501,"message":"No such task"}}';
 
-describe('an agent that fails in the HTTP+JSON binding', () => {
-  it.each([500, 501, 599])('with an error of its binding (%i) is quoted', async (status) => {
+describe('an HTTP+JSON agent', () => {
+  it.each([500, 501, 599])('with a JSON error (%i) has its error forwarded', async (status) => {
     const headers = { 'content-type': 'application/json', 'set-cookie': 'a=b' };
     const response = await new HttpJsonWorld().answered({ status, headers, body: new WatchedBody(ERROR) });
     expect([response.status, await bodyOf(response)]).toEqual([status, ERROR]);
     expect(response.headers['set-cookie']).toBeUndefined();
   });
 
-  it("with an error that never ends is cut after the visitor's time", async () => {
+  it('with an error body that never ends is aborted at the deadline', async () => {
     const world = new HttpJsonWorld();
     const silent = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }) };
     const answer = world.answered({ status: 503, headers: JSON_TYPE, body: silent });
@@ -28,14 +28,14 @@ describe('an agent that fails in the HTTP+JSON binding', () => {
 
   it.each([
     ['a web page', '<h1>nginx</h1>'],
-    ['an error that is a word', '{"error":"no"}'],
-    ['an error that is nothing', '{"error":null}'],
+    ['an error that is a string', '{"error":"no"}'],
+    ['an error that is null', '{"error":null}'],
     ['some other JSON', '{"message":"no"}'],
-    ['JSON that is nothing', 'null'],
-    ['nothing', ''],
+    ['JSON null', 'null'],
+    ['an empty body', ''],
     ['more than 256 KiB', JSON.stringify({ error: { message: 'x'.repeat(262_144) } })],
     ['more than 1,000 levels', `{"error":{"details":${'['.repeat(1_000)}${']'.repeat(1_000)}}}`],
-  ])('with %s keeps its status without its body', async (_what, text) => {
+  ])('with %s has its status forwarded but not its body', async (_what, text) => {
     await expect(
       new HttpJsonWorld().answered({ status: 503, headers: JSON_TYPE, body: new WatchedBody(text) }),
     ).rejects.toMatchObject({
@@ -45,7 +45,7 @@ describe('an agent that fails in the HTTP+JSON binding', () => {
     });
   });
 
-  it('with a compressed error is not read', async () => {
+  it('with a compressed error has its status forwarded but not its body', async () => {
     const body = new WatchedBody(ERROR);
     await expect(
       new HttpJsonWorld().answered({ status: 500, headers: { ...JSON_TYPE, 'content-encoding': 'gzip' }, body }),
@@ -54,7 +54,7 @@ describe('an agent that fails in the HTTP+JSON binding', () => {
   });
 
   it.each(['application/json', 'application/a2a+json', 'application/problem+json; charset=utf-8'])(
-    'with an error below 500 is quoted when its type is %s',
+    'with an error below 500 has it forwarded when its type is %s',
     async (type) => {
       const body = new WatchedBody('{"title":"No"}');
       const headers = { 'content-type': type, 'content-encoding': 'gzip' };
@@ -62,17 +62,20 @@ describe('an agent that fails in the HTTP+JSON binding', () => {
     },
   );
 
-  it.each([500, 503])('with an error (%i) of another type keeps its status without its body', async (status) => {
-    await expect(
-      new HttpJsonWorld().answered({ status, headers: { 'content-type': 'text/plain' }, body: ERROR }),
-    ).rejects.toMatchObject({ code: 'upstream_error', upstreamStatus: status });
-  });
+  it.each([500, 503])(
+    'with an error (%i) of another type has its status forwarded but not its body',
+    async (status) => {
+      await expect(
+        new HttpJsonWorld().answered({ status, headers: { 'content-type': 'text/plain' }, body: ERROR }),
+      ).rejects.toMatchObject({ code: 'upstream_error', upstreamStatus: status });
+    },
+  );
 
   it.each<[number, string, string]>([
     [400, 'text/html', '<h1>agent.internal</h1>'],
     [404, 'text/plain', 'no route at agent.internal'],
     [429, '', ''],
-  ])('with %i and %j keeps its status without its body', async (status, type, body) => {
+  ])('with %i and %j has its status forwarded but not its body', async (status, type, body) => {
     const headers = type === '' ? {} : { 'content-type': type };
     const answer = new HttpJsonWorld().answered({ status, headers, body });
     await expect(answer).rejects.toMatchObject({ code: 'upstream_error', upstreamStatus: status });
@@ -82,7 +85,7 @@ describe('an agent that fails in the HTTP+JSON binding', () => {
   it.each([
     [401, 2],
     [403, 1],
-  ])("and rejects the site's credential (%i) is reported with its block, without its JSON", async (status, calls) => {
+  ])("that rejects the site's credential (%i) is reported with the block, without its JSON", async (status, calls) => {
     const world = new HttpJsonWorld();
     const error = await world.answered({ status, headers: JSON_TYPE, body: ERROR }).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'service_token_rejected', block: 'serviceAccount' });
@@ -93,7 +96,7 @@ describe('an agent that fails in the HTTP+JSON binding', () => {
     expect(world.upstream.requests).toHaveLength(calls);
   });
 
-  it.each([401, 403])("and rejects the user's token (%i) is quoted when it sends JSON", async (status) => {
+  it.each([401, 403])("that rejects the user's token (%i) has its JSON error forwarded", async (status) => {
     const world = new HttpJsonWorld();
     world.upstream.willAnswer(() => ({ status, headers: JSON_TYPE, body: ERROR }));
     const auth = sessionPlan(new FakeSessionTokenSource({ kind: 'token', accessToken: 'ada-token' }));
@@ -103,7 +106,7 @@ describe('an agent that fails in the HTTP+JSON binding', () => {
   it.each([
     ['text/html', '<form action="/login">', 'The address of the agent leads to a sign-in page.'],
     ['text/plain', 'OK', 'The response of the agent is not JSON or an event stream.'],
-  ])('with a success of %s is reported as something else', async (type, body, detail) => {
+  ])('with a success of type %s is reported as not an agent', async (type, body, detail) => {
     await expect(
       new HttpJsonWorld().answered({ status: 200, headers: { 'content-type': type }, body }),
     ).rejects.toMatchObject({
@@ -114,7 +117,7 @@ describe('an agent that fails in the HTTP+JSON binding', () => {
     });
   });
 
-  it('succeeds without content after a deletion', async () => {
+  it('may respond without content to a deletion', async () => {
     const world = new HttpJsonWorld();
     world.upstream.willAnswer(() => ({ status: 200, headers: {}, body: null }));
     const response = await world.ask('DELETE', '/tasks/7/pushNotificationConfigs/8', { policy: 'all' });
@@ -125,7 +128,7 @@ describe('an agent that fails in the HTTP+JSON binding', () => {
     await expect(world.ask('GET', '/tasks/7')).rejects.toMatchObject({ code: 'upstream_invalid_response' });
   });
 
-  it.each([undefined, 'application/json'])('by a redirect is not followed, with the type %s', async (type) => {
+  it.each([undefined, 'application/json'])('with a redirect of type %s is not followed', async (type) => {
     const headers = { location: 'https://evil.example', ...(type === undefined ? {} : { 'content-type': type }) };
     const answer = new HttpJsonWorld().answered({ status: 307, headers, body: null });
     await expect(answer).rejects.toMatchObject({ code: 'upstream_redirect', fields: ['a2aUrl'] });

@@ -14,7 +14,7 @@ import { BrokerWorld, SERVICE, TIMEOUTS } from '../credentials/broker-fixture.js
 export const AGENT = 'https://agent.internal';
 const SITE = 'https://site.example/api/a2a';
 export const MESSAGE = '{"message":{"parts":[]}}';
-/** An agent with one interface of the binding. */
+/** An agent with one HTTP+JSON interface. */
 export const CARD: AgentCardJson = {
   name: 'Agent',
   supportedInterfaces: [
@@ -31,11 +31,11 @@ export interface Call {
   readonly auth?: RouteAuth;
 }
 
-/** The binding between a browser and an agent whose card is known. */
+/** The binding in front of an agent with a known card. */
 export class HttpJsonWorld extends BrokerWorld {
   readonly upstream: FakeUpstream = new FakeUpstream();
   card: AgentCardJson = CARD;
-  /** For which version, and on whose behalf, the card was asked for. */
+  /** The versions and callers the card was requested for. */
   readonly cardsAsked: (readonly [version: string, auth: RouteAuth])[] = [];
   readonly #binding: HttpJsonBinding;
 
@@ -64,14 +64,14 @@ export class HttpJsonWorld extends BrokerWorld {
     return this.#binding.forward(request, auth, new MethodPolicy(policy), rewrite);
   }
 
-  /** Asks for a task and is answered so. */
+  /** Requests a task and gets this response. */
   answered(answer: HttpResponse): Promise<HttpResponse> {
     this.upstream.willAnswer(() => answer);
     return this.ask('GET', '/tasks/7');
   }
 }
 
-/** A body as the edge has read it. */
+/** A body as the HTTP layer has read it. */
 export function bodyOf(text: string): NonNullable<HttpJsonRequest['body']> {
   return { bytes: new TextEncoder().encode(text), type: 'application/json' };
 }

@@ -3,7 +3,7 @@ import type { ChatMessage } from '../../../src/domain/chat/chat-message.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
 import { RequestError } from '../../../src/domain/shared/errors.js';
 
-/** Each method in both spellings, and the JSON-RPC code it is refused with. */
+/** Each method in both spellings, with the JSON-RPC code of its refusal. */
 const CHAT: readonly (readonly [string, string])[] = [
   ['message/send', 'SendMessage'],
   ['message/stream', 'SendStreamingMessage'],
@@ -34,7 +34,7 @@ function refusal(policy: MethodPolicy, method: string, message: ChatMessage | un
 describe('the policy "chat"', () => {
   const policy = new MethodPolicy('chat');
 
-  it("depends on all members that define a message's effect", () => {
+  it("depends on every member that determines a message's effect", () => {
     expect(policy.scrutiny).toBe('policy');
   });
 
@@ -66,7 +66,7 @@ describe('the policy "chat"', () => {
     'rpc.discover',
     'constructor',
     '__proto__',
-  ])('rejects the unknown "%s"', (method) => {
+  ])('rejects the unknown method "%s"', (method) => {
     expect(refusal(policy, method)).toMatchObject({ code: 'method_denied', rpcCode: -32601 });
   });
 
@@ -91,7 +91,7 @@ describe('the policy "chat"', () => {
 describe('the policy "all"', () => {
   const policy = new MethodPolicy('all');
 
-  it('allows every method and reads nothing else', () => {
+  it('allows every method and checks nothing else', () => {
     expect(policy.scrutiny).toBe('method');
     for (const method of ['tasks/list', 'ListTasks', 'anything']) {
       expect(policy.allows(method)).toBe(true);
@@ -115,20 +115,20 @@ describe('a list of methods', () => {
 
   const spellings = [...CHAT, ...OTHERS].map(([old, current]) => [old, current] as const);
 
-  it.each(spellings)('has %s when it has %s, and the reverse', (old, current) => {
+  it.each(spellings)('allows %s when it has %s, and vice versa', (old, current) => {
     expect([new MethodPolicy([old]).allows(current), new MethodPolicy([current]).allows(old)]).toEqual([true, true]);
   });
 
-  it("may name a method of the agent's own", () => {
+  it('may name a custom method of the agent', () => {
     const policy = new MethodPolicy(['acme/search']);
     expect([policy.allows('acme/search'), policy.allows('SendMessage')]).toEqual([true, false]);
   });
 
-  it('that is empty allows nothing', () => {
+  it('allows nothing when empty', () => {
     expect(refusal(new MethodPolicy([]), 'message/send')).toMatchObject({ code: 'method_denied' });
   });
 
-  it('with push configuration allows a message with a webhook', () => {
+  it('that includes push configuration allows a message with a webhook', () => {
     const policy = new MethodPolicy(['message/send', 'tasks/pushNotificationConfig/set']);
     expect(refusal(policy, 'message/send', { ...QUIET, hasPushConfiguration: true })).toBeUndefined();
   });

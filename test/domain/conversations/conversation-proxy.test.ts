@@ -48,7 +48,7 @@ class ProxyWorld extends BrokerWorld {
 
 describe('a request for conversation records', () => {
   it.each(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'])(
-    'crosses unread with its body: %s',
+    'is forwarded unread with its body: %s',
     async (method) => {
       const world = new ProxyWorld();
       const body = new WatchedBody('one', 'two');
@@ -89,7 +89,7 @@ describe('a request for conversation records', () => {
     },
   );
 
-  it('has the length of the sent body', async () => {
+  it('has the Content-Length of the forwarded body', async () => {
     const world = new ProxyWorld();
     await world.forward({ method: 'POST', headers: { 'content-length': '999' }, body: '{"written":"anew"}' });
     await world.forward({ method: 'DELETE', headers: { 'content-length': '999' }, body: null });
@@ -121,7 +121,7 @@ describe('a request for conversation records', () => {
     expect(Object.keys(response.headers)).toHaveLength(4);
   });
 
-  it('uses the path of the site', async () => {
+  it('uses the path configured by the site', async () => {
     const world = new ProxyWorld({
       paths: { ...API.paths, conversations: '/v2/{projectId}/{path}' },
       endpoint: { origin: 'https://p.example', path: '/base/' },
@@ -142,23 +142,26 @@ describe('a request for conversation records', () => {
     if (record === null) expect(world.source.queries).toEqual([]);
   });
 
-  it.each(['?a#b', '?a b', '?\r\nHost: x', '?ü', 'a'])('with the query %j causes no call', async (query) => {
-    const world = new ProxyWorld();
-    await expect(world.forward({ query })).rejects.toMatchObject({ code: 'not_found' });
-    expect(world.upstream.requests).toEqual([]);
-  });
+  it.each(['?a#b', '?a b', '?\r\nHost: x', '?ü', 'a'])(
+    'with the query %j is rejected without a call',
+    async (query) => {
+      const world = new ProxyWorld();
+      await expect(world.forward({ query })).rejects.toMatchObject({ code: 'not_found' });
+      expect(world.upstream.requests).toEqual([]);
+    },
+  );
 
   it.each([
     [{ kind: 'no-session' }, 'session_required'],
     [{ kind: 'expired' }, 'session_expired'],
-  ] as const)('without a session goes nowhere: %j', async (session, code) => {
+  ] as const)('is rejected without a session: %j', async (session, code) => {
     const world = new ProxyWorld();
     world.source.session = session;
     await expect(world.forward()).rejects.toMatchObject({ code });
     expect(world.upstream.requests).toEqual([]);
   });
 
-  it('to open a WebSocket is rejected with a reason; other upgrades are ignored', async () => {
+  it('to open a WebSocket is rejected with an explanation, and other upgrades are ignored', async () => {
     const world = new ProxyWorld();
     await expect(world.forward({ headers: { connection: 'Upgrade', upgrade: 'WebSocket' } })).rejects.toMatchObject({
       code: 'upgrade_unsupported',
@@ -170,12 +173,15 @@ describe('a request for conversation records', () => {
     expect(world.upstream.requests[0]?.headers).not.toHaveProperty('upgrade');
   });
 
-  it.each(['TRACE', 'TRACK', 'CONNECT', 'trace'])('by %s is rejected, as it would echo the credential', (method) => {
-    expect(isForwardedMethod(method)).toBe(false);
-  });
+  it.each(['TRACE', 'TRACK', 'CONNECT', 'trace'])(
+    'with the method %s is rejected, as the response could echo the credential',
+    (method) => {
+      expect(isForwardedMethod(method)).toBe(false);
+    },
+  );
 });
 
-describe("the platform's response to it", () => {
+describe("the platform's response to a request for conversation records", () => {
   it.each([301, 302, 303, 307, 308])('is never a redirect (%i)', async (status) => {
     const world = new ProxyWorld();
     const body = new WatchedBody('moved');
@@ -184,14 +190,14 @@ describe("the platform's response to it", () => {
     expect([world.upstream.requests.length, body.ended]).toEqual([1, true]);
   });
 
-  it.each([304, 401, 403, 404, 409, 429])('crosses with %i, without a retry', async (status) => {
+  it.each([304, 401, 403, 404, 409, 429])('is forwarded with status %i, without a retry', async (status) => {
     const world = new ProxyWorld();
     world.upstream.willAnswer(() => ({ status, headers: { 'content-type': 'application/json' }, body: '{}' }));
     expect((await world.forward({ method: 'POST', body: '{}' })).status).toBe(status);
     expect(world.upstream.requests).toHaveLength(1);
   });
 
-  it('with an error keeps its status without its body', async () => {
+  it('keeps the status of an error but not its body', async () => {
     const world = new ProxyWorld();
     const body = new WatchedBody('stack trace');
     world.upstream.willAnswer(() => ({ status: 503, headers: { 'retry-after': '7' }, body }));
@@ -203,7 +209,7 @@ describe("the platform's response to it", () => {
     expect([world.upstream.requests.length, body.ended]).toEqual([1, true]);
   });
 
-  it('that never begins is an error, without a retry', async () => {
+  it('is an error when it never arrives, without a retry', async () => {
     const world = new ProxyWorld();
     world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'reset', detail: 'socket hang up' }));
     await expect(world.forward()).rejects.toMatchObject({ code: 'upstream_unreachable' });

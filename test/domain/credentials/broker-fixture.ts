@@ -15,7 +15,7 @@ import { PlatformCall } from '../../../src/domain/upstream/platform-call.js';
 import type { HttpUpstream, RequestContext } from '../../../src/ports/http.js';
 import type { SessionTokenSource } from '../../../src/ports/session-token-source.js';
 
-/** A request nobody has touched. */
+/** An ordinary request. */
 export const REQUEST: RequestContext = { headers: {}, native: { request: undefined } };
 
 /** The configured service strategy and key. */
@@ -25,26 +25,26 @@ export const SERVICE: RouteAuth<'service'> = {
   apiKey: undefined,
 };
 
-/** A route that requires a session and sends the user's own token. */
+/** A route that requires a session and sends the user's token. */
 export function sessionPlan(source: SessionTokenSource, audience = ''): RouteAuth<'session'> {
   return { kind: 'session', source, nameOf, audience, exchange: undefined, required: true, apiKey: undefined };
 }
 
-/** The subject, as of the only source of a toolkit. */
+/** The principal of a subject in a toolkit with one session source. */
 export function nameOf({ subject }: { readonly subject?: string }): readonly string[] | undefined {
   return subject === undefined ? undefined : ['subject', subject];
 }
 
-/** The owner of a credential of which a test needs nothing else. */
+/** The owner of a credential with default values. */
 export const ownedBy = (principal?: string) => (): CredentialOwner => ({ principal, reader: principal ?? 'nameless' });
 
-/** A broker over fake providers whose tokens all differ. */
+/** A broker with fake providers that issue unique tokens. */
 export class BrokerWorld {
   readonly clock: FakeClock = new FakeClock();
   readonly telemetry: RecordingTelemetry = new RecordingTelemetry();
   readonly account: FakeIdentityProvider = new FakeIdentityProvider('account', 'serviceAccount');
   readonly password: FakeIdentityProvider = new FakeIdentityProvider('password', 'idpAServiceUser');
-  /** Names the broker asked providers for, oldest first. */
+  /** Names of the providers that the broker loaded, oldest first. */
   readonly loads: string[] = [];
   readonly tokens: TokenCache = new TokenCache({
     clock: this.clock,
@@ -52,7 +52,7 @@ export class BrokerWorld {
     random: () => 0,
     maxEntries: 100,
   });
-  /** How long what the platform says of its errors is waited for. */
+  /** The time limit for reading the platform's error texts. */
   readonly excerptDeadlines: FakeDeadlines = new FakeDeadlines();
   readonly errors: PlatformErrors = new PlatformErrors({
     deadline: this.excerptDeadlines.start,
@@ -86,7 +86,7 @@ export class BrokerWorld {
     });
   }
 
-  /** Calls in the name of this broker's credentials. */
+  /** Calls the platform with this broker's credentials. */
   callThrough(upstream: HttpUpstream): PlatformCall {
     const { broker: credentials, errors, telemetry } = this;
     const pause = (): Promise<void> => Promise.resolve();
@@ -94,5 +94,5 @@ export class BrokerWorld {
   }
 }
 
-/** Time limits as a site has them. */
+/** Typical time limits of a site. */
 export const TIMEOUTS = { headersMs: 60_000, bodyIdleMs: 30_000 };

@@ -30,19 +30,19 @@ describe('different users', () => {
     expect(await world.get(bert)).not.toBe('token-1');
   });
 
-  it('each register their token for redaction, also a shared one', async () => {
+  it('each register their token for redaction, even a shared one', async () => {
     const world = new SessionWorld();
     await Promise.all([world.get('sid=x'), world.get('sid=x'), world.get('sid=y')]);
     await world.get('sid=x');
     expect(world.hidden.sort()).toEqual(['token-1', 'token-1', 'token-1', 'token-2']);
   });
 
-  it('are not joined for a source without session cookies', async () => {
+  it('do not share a call for a source without session cookies', async () => {
     const world = new SessionWorld([]);
     expect(await Promise.all([world.get('sid=x'), world.get('sid=x')])).toEqual(['token-1', 'token-2']);
   });
 
-  it('each receive their own token and stay signed in, in any order and timing', async () => {
+  it('each receive their own token and remain signed in, in any order and timing', async () => {
     const users = ['anna', 'bert', 'cleo'];
     const visit = fc.record({ user: fc.constantFrom(...users), stale: fc.boolean() });
     const step = fc.record({
@@ -83,7 +83,7 @@ describe('a source with a session version', () => {
     return world;
   };
 
-  it('shares among requests with cookies of different times', async () => {
+  it('shares a token among requests with old and new cookies', async () => {
     const world = versioned();
     const visits = [named('r1', 'sid=a'), named('r1', 'sid=b'), named('r2', 'sid=b')];
     const found = await Promise.all(visits.map((visit) => world.tokens.getToken(visit, {})));
@@ -94,7 +94,7 @@ describe('a source with a session version', () => {
     ]);
   });
 
-  it('uses the cookies for a request without a version', async () => {
+  it('falls back to the cookies for a request without a version', async () => {
     const world = versioned();
     const visits = [named(undefined, 'sid=a'), named(undefined, 'sid=a'), named(undefined, 'sid=b')];
     const found = await Promise.all(visits.map((visit) => world.tokens.getToken(visit, {})));
@@ -105,7 +105,7 @@ describe('a source with a session version', () => {
     ]);
   });
 
-  it('keeps only a hash of the version', async () => {
+  it('stores only a hash of the version', async () => {
     const world = versioned();
     const hashed: string[] = [];
     world.hash = (text) => `#${String(hashed.push(text))}`;
@@ -114,7 +114,7 @@ describe('a source with a session version', () => {
   });
 });
 
-describe('the refreshed cookie', () => {
+describe('a refreshed session cookie', () => {
   it('is sent with the response of the first request only', async () => {
     const sessions = new RotatingSessions(['anna']);
     const tokens = sessions.tokens();
@@ -125,7 +125,7 @@ describe('the refreshed cookie', () => {
     expect(sessions.refreshes).toBe(1);
   });
 
-  it('is the one that the browser keeps for the session', async () => {
+  it('is the one with which the browser remains signed in', async () => {
     const sessions = new RotatingSessions(['anna']);
     const tokens = sessions.tokens();
     for (let hour = 0; hour < 5; hour += 1) {
@@ -138,7 +138,7 @@ describe('the refreshed cookie', () => {
     expect(sessions.refreshes).toBe(5);
   });
 
-  it('can be carried over to every request that shares the token, also in the grace period', async () => {
+  it('is passed to every request that shares the token, including in the grace period', async () => {
     const world = new SessionWorld();
     const adopted: unknown[] = [];
     world.answer = (number) =>
@@ -155,7 +155,7 @@ describe('the refreshed cookie', () => {
     expect(adopted[1]).toBe(third);
   });
 
-  it('is not written to a request unknown to the library: the first request stays untouched', async () => {
+  it('is set by the library on the original request, not on a copy', async () => {
     const world = new SessionWorld();
     const first = request({ cookie: 'sid=anna' });
     await world.tokens.getToken(first, {});

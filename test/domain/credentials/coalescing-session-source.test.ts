@@ -6,14 +6,14 @@ import { request, SessionWorld } from './session-fixture.js';
 const GRACE_MS = 10_000;
 
 describe('requests of one session', () => {
-  it('that come together call the library once', async () => {
+  it('at the same time call the library once', async () => {
     const world = new SessionWorld();
     const found = await Promise.all(Array.from({ length: 50 }, () => world.get('sid=anna')));
     expect(new Set(found)).toEqual(new Set(['token-1']));
     expect(world.asked).toHaveLength(1);
   });
 
-  it('that come during a refresh share its result', async () => {
+  it('during a refresh share its result', async () => {
     const world = new SessionWorld();
     const finish: ((token: SessionToken) => void)[] = [];
     world.answer = () => new Promise((resolve) => finish.push(resolve));
@@ -27,7 +27,7 @@ describe('requests of one session', () => {
     expect(world.asked).toHaveLength(1);
   });
 
-  it('with the old cookie receive the token for ten more seconds', async () => {
+  it('with the old cookie receive the new token for ten more seconds', async () => {
     const world = new SessionWorld();
     await world.get('sid=anna');
     world.clock.advance(GRACE_MS - 1);
@@ -43,7 +43,7 @@ describe('requests of one session', () => {
     expect(await world.get('sid=anna')).toBe('no-session');
   });
 
-  it('receive a refreshed token for ten seconds when its cookies can be carried over', async () => {
+  it('receive a refreshed token for ten seconds when its cookies can be passed on', async () => {
     const world = new SessionWorld(['sid'], 100, false);
     const adopted: unknown[] = [];
     world.answer = (number) => ({ ...world.token(number), adopt: (to: unknown) => adopted.push(to) }) as SessionToken;
@@ -62,7 +62,7 @@ describe('requests of one session', () => {
     expect(await world.get('sid=anna')).toBe('token-2');
   });
 
-  it('keep a token of unknown lifetime for the grace period only', async () => {
+  it('share a token of unknown lifetime for the grace period only', async () => {
     const world = new SessionWorld();
     world.answer = (number) => ({ kind: 'token', accessToken: `token-${String(number)}` });
     await world.get('sid=anna');
@@ -70,14 +70,14 @@ describe('requests of one session', () => {
     expect(await world.get('sid=anna')).toBe('token-2');
   });
 
-  it('share the session whatever other cookies change', async () => {
+  it('share a token whatever other cookies change', async () => {
     const world = new SessionWorld();
     await world.get('_ga=1; sid=anna; theme=dark');
     expect(await world.get('sid=anna; _ga=2')).toBe('token-1');
     expect(await world.get({ cookie: ['_ga=3', 'sid=anna'] })).toBe('token-1');
   });
 
-  it('share a session with a chunked cookie', async () => {
+  it('share a token with a chunked cookie', async () => {
     const world = new SessionWorld();
     for (const cookie of ['sid.0=a; sid.1=b', 'sid__0=a; sid__1=b']) {
       const asked = world.asked.length;
@@ -86,7 +86,7 @@ describe('requests of one session', () => {
     }
   });
 
-  it('do not share tokens of another audience or scope', async () => {
+  it('do not share tokens for another audience or scope', async () => {
     const world = new SessionWorld();
     const queries: readonly SessionTokenQuery[] = [
       {},
@@ -104,10 +104,10 @@ describe('requests of one session', () => {
 
 describe('a result without a token', () => {
   const answers: Readonly<Record<string, SessionToken>> = {
-    'nobody is signed in': { kind: 'no-session' },
+    'no user is signed in': { kind: 'no-session' },
     'the session has expired': { kind: 'expired' },
   };
-  it.each(Object.entries(answers))('is not kept: %s', async (_name, answer) => {
+  it.each(Object.entries(answers))('is not cached: %s', async (_name, answer) => {
     const world = new SessionWorld();
     world.answer = () => answer;
     expect(await Promise.all([world.get('sid=anna'), world.get('sid=anna')])).toEqual([answer.kind, answer.kind]);
@@ -116,7 +116,7 @@ describe('a result without a token', () => {
     expect(await world.get('sid=anna')).toBe('token-2');
   });
 
-  it('from an exception is not kept', async () => {
+  it('is not cached after an exception', async () => {
     const world = new SessionWorld();
     world.answer = () => Promise.reject(new Error('provider down'));
     const both = await Promise.allSettled([world.get('sid=anna'), world.get('sid=anna')]);
@@ -126,7 +126,7 @@ describe('a result without a token', () => {
     expect(await world.get('sid=anna')).toBe('token-2');
   });
 
-  it('is not assumed for a token that expires during the call: the next one refreshes', async () => {
+  it('is replaced by another call when the token expires during the first', async () => {
     const world = new SessionWorld();
     const ending = world.token(1, 1);
     world.answer = (number) => {
@@ -138,7 +138,7 @@ describe('a result without a token', () => {
     expect(world.asked).toHaveLength(2);
   });
 
-  it('is assumed for a token that was expired before: the library is called once', async () => {
+  it('is returned after one call when the token had expired before it', async () => {
     const world = new SessionWorld();
     const ended = world.token(1, -1);
     world.answer = () => ended;
@@ -146,7 +146,7 @@ describe('a result without a token', () => {
     expect(world.asked).toHaveLength(1);
   });
 
-  it('is assumed for an expired token', async () => {
+  it('is returned for an expired token', async () => {
     const world = new SessionWorld();
     world.answer = (number) => world.token(number, 0);
     expect(await world.get('sid=anna')).toBe('expired');
@@ -161,7 +161,7 @@ describe('a result without a token', () => {
 describe('a request for a fresh token', () => {
   const force = { forceRefresh: true };
 
-  it('receives none of the kept ones, and replaces them', async () => {
+  it('does not receive a cached token, and replaces it', async () => {
     const world = new SessionWorld();
     await world.get('sid=anna');
     expect(await world.get('sid=anna', force)).toBe('token-2');
@@ -181,14 +181,14 @@ describe('a request for a fresh token', () => {
     expect(found).toEqual(['token-3', 'token-3', 'token-3']);
   });
 
-  it('does not share a call without that demand', async () => {
+  it('does not share the call of an ordinary request', async () => {
     const world = new SessionWorld();
     expect(await Promise.all([world.get('sid=anna'), world.get('sid=anna', force)])).toEqual(['token-1', 'token-2']);
   });
 });
 
 describe('the memory of sessions', () => {
-  it('holds empty refreshes up to its limit', async () => {
+  it('holds refreshes without a token up to its limit', async () => {
     const world = new SessionWorld(['sid'], 2);
     world.answer = () => ({ kind: 'token', accessToken: String(world.asked.at(-1)?.request.headers['cookie']) });
     for (const cookie of ['sid=a', 'sid=b', 'sid=a', 'sid=b']) await world.get(cookie, { forceRefresh: true });

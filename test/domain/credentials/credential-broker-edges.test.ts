@@ -31,7 +31,7 @@ describe('the API key alone', () => {
     expect(headers).toEqual({ 'x-api-key': 'site-key' });
   });
 
-  it.each([KEY_ALONE, nobody])('is reported when it is not configured', async (auth) => {
+  it.each([KEY_ALONE, nobody])('is reported as missing when it is not configured', async (auth) => {
     await expect(new BrokerWorld({ apiKey: undefined }).broker.obtain(auth, REQUEST)).rejects.toMatchObject({
       code: 'service_auth_failed',
       detail: 'The server has no API key for the platform.',
@@ -58,7 +58,7 @@ describe('a provider without an identity', () => {
     expect((error as { logDetail: () => string }).logDetail()).toBe('TypeError: no disk');
   });
 
-  it('is logged by type alone when it throws no error', async () => {
+  it('is logged by type alone when it throws something other than an Error', async () => {
     const world = new BrokerWorld();
     // oxlint-disable-next-line typescript/prefer-promise-reject-errors
     world.account.identity = () => Promise.reject('no disk');
@@ -74,7 +74,7 @@ describe('a provider without an identity', () => {
     expect(renewed?.token).toBe('account-token-2');
   });
 
-  it('does not affect requests without its token', async () => {
+  it('does not affect requests that do not need its token', async () => {
     const world = new BrokerWorld();
     world.account.identity = () => Promise.reject(new TypeError('no disk'));
     await expect(world.broker.recall()).resolves.toBeUndefined();
@@ -82,7 +82,7 @@ describe('a provider without an identity', () => {
 });
 
 describe('a token of an earlier process', () => {
-  it('is found by a new broker once its names are known', async () => {
+  it('is found by a new broker once its identity is known', async () => {
     const { broker: former, tokens, account } = new BrokerWorld();
     await former.obtain(SERVICE, REQUEST);
     const next = new BrokerWorld({ tokens, provider: () => Promise.resolve(account) });
@@ -92,7 +92,7 @@ describe('a token of an earlier process', () => {
     expect(account.issued).toBe(1);
   });
 
-  it('is not searched when only an API key is configured', async () => {
+  it('is not looked up when only an API key is configured', async () => {
     const world = new BrokerWorld({ strategy: '', hasServiceAccount: false });
     await world.broker.recall();
     expect(world.loads).toEqual([]);
@@ -109,7 +109,7 @@ describe('a failing provider', () => {
 });
 
 describe("the platform's clock", () => {
-  it('is followed in both directions, with one event per change', async () => {
+  it('is followed ahead and behind, with one event per change', async () => {
     const world = new BrokerWorld();
     const details = (): (string | undefined)[] => world.telemetry.of('warning').map(({ detail }) => detail);
     const refused = async (aheadMs: number): Promise<void> => {

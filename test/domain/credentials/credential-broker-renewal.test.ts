@@ -13,7 +13,7 @@ describe('a credential rejected by the platform', () => {
     expect(renewed?.headers['authorization']).toBe('Bearer account-token-2');
   });
 
-  it('by 50 requests at once is replaced once', async () => {
+  it('is replaced once for 50 concurrent requests', async () => {
     const world = new BrokerWorld();
     const refused = await world.broker.obtain(SERVICE, REQUEST);
     const renewed = await Promise.all(
@@ -23,7 +23,7 @@ describe('a credential rejected by the platform', () => {
     expect(world.account.issued).toBe(2);
   });
 
-  it('after a renewal by another request is replaced without a second one', async () => {
+  it('is replaced by the token another request has renewed', async () => {
     const world = new BrokerWorld();
     const refused = await world.broker.obtain(SERVICE, REQUEST);
     await world.broker.renew(SERVICE, refused, REQUEST, SAME_TIME);
@@ -32,7 +32,7 @@ describe('a credential rejected by the platform', () => {
     expect(world.account.issued).toBe(2);
   });
 
-  it('directly after a renewal is not renewed again', async () => {
+  it('is not renewed again directly after a renewal', async () => {
     const world = new BrokerWorld();
     const first = await world.broker.obtain(SERVICE, REQUEST);
     const second = await world.broker.renew(SERVICE, first, REQUEST, SAME_TIME);
@@ -49,7 +49,7 @@ describe('a credential rejected by the platform', () => {
     expect(await world.broker.renew(SERVICE, refused, REQUEST, SAME_TIME)).toBeUndefined();
   });
 
-  it("that cannot be replaced returns the provider's failure", async () => {
+  it("fails with the provider's failure when it cannot be replaced", async () => {
     const world = new BrokerWorld();
     const refused = await world.broker.obtain(SERVICE, REQUEST);
     world.account.answer = () => failure('unavailable');
@@ -58,7 +58,7 @@ describe('a credential rejected by the platform', () => {
     });
   });
 
-  it('causes its own provider alone to read its key again', async () => {
+  it('makes only its own provider reload the private key', async () => {
     const world = new BrokerWorld();
     const rechecked: string[] = [];
     Object.assign(world.account, { recheck: () => rechecked.push('account') });
@@ -84,8 +84,8 @@ describe('a credential rejected by the platform', () => {
   });
 });
 
-describe('tokens signed here under another platform clock', () => {
-  /** A world whose provider signs by itself, and remembers the time it was given. */
+describe('tokens signed by the site for a platform with another clock', () => {
+  /** A broker with a provider that signs its own tokens and records the time it receives. */
   function signing(world: BrokerWorld): number[] {
     const times: number[] = [];
     const account: FakeIdentityProvider & { signsLocally?: boolean } = world.account;
@@ -104,7 +104,7 @@ describe('tokens signed here under another platform clock', () => {
     await world.broker.renew(SERVICE, refused, REQUEST, platformDate);
   }
 
-  it('have the time of a platform ten minutes ahead and are renewed by ours', async () => {
+  it('are dated by a platform clock ten minutes ahead and renewed by the local clock', async () => {
     const world = new BrokerWorld();
     const times = signing(world);
     const now = world.clock.now();
@@ -125,7 +125,7 @@ describe('tokens signed here under another platform clock', () => {
     expect(world.telemetry.of('warning')).toEqual([]);
   });
 
-  it('ignore an invalid date', async () => {
+  it('ignore an invalid Date field', async () => {
     const world = new BrokerWorld();
     const times = signing(world);
     const refused = await world.broker.obtain(SERVICE, REQUEST);
@@ -133,7 +133,7 @@ describe('tokens signed here under another platform clock', () => {
     expect(times).toEqual([world.clock.now(), world.clock.now()]);
   });
 
-  it('return to our time when the clocks agree to half a minute', async () => {
+  it('return to the local time when the clocks agree to half a minute', async () => {
     const world = new BrokerWorld();
     const times = signing(world);
     await refusedAt(world, 600_000);
@@ -142,7 +142,7 @@ describe('tokens signed here under another platform clock', () => {
     expect(times.at(-1)).toBe(world.clock.now());
   });
 
-  it('keep our time for a provider that signs elsewhere', async () => {
+  it('keep the local time when the provider signs elsewhere', async () => {
     const world = new BrokerWorld();
     const times = signing(world);
     (world.account as FakeIdentityProvider & { signsLocally?: boolean }).signsLocally = false;
@@ -150,7 +150,7 @@ describe('tokens signed here under another platform clock', () => {
     expect(times).toEqual([world.clock.now(), world.clock.now()]);
   });
 
-  it('pass on a failure to sign', async () => {
+  it('report a failure to sign', async () => {
     const world = new BrokerWorld();
     signing(world);
     await refusedAt(world, 600_000);

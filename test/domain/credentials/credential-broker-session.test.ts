@@ -16,7 +16,7 @@ function session(
 const ADA: SessionToken = { kind: 'token', accessToken: 'ada-token', subject: 'https://idp.example|ada' };
 
 describe('a session credential', () => {
-  it("is the user's own token with the API key beside it", async () => {
+  it("is the user's own token with the API key", async () => {
     const world = new BrokerWorld();
     const credential = await world.broker.obtain(session(ADA), REQUEST);
     expect(credential.headers).toEqual({ authorization: 'Bearer ada-token', 'x-api-key': 'site-key' });
@@ -31,7 +31,7 @@ describe('a session credential', () => {
     expect(credential.owner.principal).toBeUndefined();
   });
 
-  it('carries the API key of the route', async () => {
+  it('contains the API key of the route', async () => {
     const auth = { ...session(ADA), apiKey: secret('route-key') };
     expect((await new BrokerWorld().broker.obtain(auth, REQUEST)).headers['x-api-key']).toBe('route-key');
   });
@@ -53,7 +53,7 @@ describe('a session credential', () => {
     expect((await broker.obtain(auth, REQUEST)).headers['authorization']).toBe('Bearer bob-token');
   });
 
-  it('shows no token in any print', async () => {
+  it('never shows the token when printed', async () => {
     const credential = await new BrokerWorld().broker.obtain(session(ADA), REQUEST);
     expect(inspect(credential, { depth: 12, showHidden: true }) + JSON.stringify(credential)).not.toContain(
       'ada-token',
@@ -61,8 +61,8 @@ describe('a session credential', () => {
   });
 });
 
-describe('without a session', () => {
-  it('an anonymous visitor must sign in', async () => {
+describe('a request without a session', () => {
+  it('is rejected with the hint to sign in', async () => {
     const world = new BrokerWorld();
     await expect(world.broker.obtain(session({ kind: 'no-session' }), REQUEST)).rejects.toMatchObject({
       name: 'SessionError',
@@ -73,7 +73,7 @@ describe('without a session', () => {
     expect(world.account.issued).toBe(0);
   });
 
-  it('a source that throws synchronously is an outage', async () => {
+  it('fails as an outage when the source throws synchronously', async () => {
     const source = {
       getToken: (): never => {
         throw new Error('no store');

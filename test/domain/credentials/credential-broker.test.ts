@@ -5,7 +5,7 @@ import { BrokerWorld, REQUEST, SERVICE } from './broker-fixture.js';
 import { failure } from './token-fixture.js';
 
 describe('a service credential', () => {
-  it('is the token of the configured strategy with the API key beside it', async () => {
+  it('is the token of the configured strategy with the API key', async () => {
     const credential = await new BrokerWorld().broker.obtain(SERVICE, REQUEST);
     expect(credential.headers).toEqual({ authorization: 'Bearer account-token-1', 'x-api-key': 'site-key' });
     expect(credential.kind).toBe('service');
@@ -13,7 +13,7 @@ describe('a service credential', () => {
     expect(credential.block).toBe('serviceAccount');
   });
 
-  it('is the token alone without an API key', async () => {
+  it('is the token alone when no API key is configured', async () => {
     const credential = await new BrokerWorld({ apiKey: undefined }).broker.obtain(SERVICE, REQUEST);
     expect(credential.headers).toEqual({ authorization: 'Bearer account-token-1' });
   });
@@ -59,7 +59,7 @@ describe('a service credential', () => {
     expect(renewed.headers['authorization']).toBe('Bearer account-token-2');
   });
 
-  it('changes with its identity at the renewal', async () => {
+  it("takes on the provider's new identity at the renewal", async () => {
     const world = new BrokerWorld();
     await world.broker.obtain(SERVICE, REQUEST);
     world.account.name = 'rotated';
@@ -69,7 +69,7 @@ describe('a service credential', () => {
     expect((await world.broker.obtain(SERVICE, REQUEST)).headers['authorization']).toBe('Bearer rotated-token-2');
   });
 
-  it('shows no secret in any print', async () => {
+  it('never shows a secret when printed', async () => {
     const { broker } = new BrokerWorld();
     const credential = await broker.obtain(SERVICE, REQUEST);
     const shown = [
@@ -98,8 +98,8 @@ describe('the API key alone', () => {
   });
 });
 
-describe('without a credential', () => {
-  it('an empty configuration names the strategy', async () => {
+describe('a missing credential', () => {
+  it('names the strategy for an empty configuration', async () => {
     const { broker } = new BrokerWorld({ strategy: '', hasServiceAccount: false, apiKey: undefined });
     await expect(broker.obtain(SERVICE, REQUEST)).rejects.toMatchObject({
       name: 'ServiceAuthError',
@@ -111,7 +111,7 @@ describe('without a credential', () => {
     });
   });
 
-  it('an unknown strategy is named', async () => {
+  it('names an unknown strategy', async () => {
     const { broker } = new BrokerWorld({ strategy: 'client_credentials' });
     await expect(broker.obtain(SERVICE, REQUEST)).rejects.toMatchObject({
       code: 'service_auth_failed',
@@ -128,7 +128,7 @@ describe('without a credential', () => {
       'The identity provider cannot be reached or is out of order.',
       true,
     ],
-  ])('a provider that is %s responds %s', async (reason, code, detail, retryable) => {
+  ])('is reported for a provider that is %s as %s', async (reason, code, detail, retryable) => {
     const world = new BrokerWorld();
     world.account.answer = () =>
       failure(reason, { retryAfterMs: 7_000, detail: 'AADSTS7000215 at https://idp.example' });
@@ -155,7 +155,7 @@ describe('the cached service token', () => {
     expect(world.account.issued).toBe(0);
   });
 
-  it('is the one of the requests until it expires', async () => {
+  it('is the one sent with requests until it expires', async () => {
     const world = new BrokerWorld();
     await world.broker.obtain(SERVICE, REQUEST);
     world.clock.advance(299_999);
@@ -170,7 +170,7 @@ describe('the cached service token', () => {
     expect(broker.cachedServiceToken()).toBeUndefined();
   });
 
-  it('is that of the configured strategy, not of a route', async () => {
+  it("is the one of the configured strategy, not of a route's", async () => {
     const world = new BrokerWorld();
     await world.broker.obtain({ ...SERVICE, strategy: 'resource_owner_password' }, REQUEST);
     expect(world.broker.cachedServiceToken()).toBeUndefined();

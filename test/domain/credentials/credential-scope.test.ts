@@ -5,13 +5,13 @@ import { ownedBy } from './broker-fixture.js';
 const FACTS = { kind: 'service', headers: {}, block: 'b' } as const;
 
 describe('the cache scope of a caller', () => {
-  it('is the owner of the credential, whatever its header fields', () => {
+  it('is the owner of the credential, regardless of its header fields', () => {
     const headers = { authorization: 'Bearer t', 'x-api-key': 'key' };
     const credential = new Credential({ ...FACTS, headers, owner: ownedBy('account') });
     expect([credentialScope(credential), readerScope(credential)]).toEqual(['account', 'account']);
   });
 
-  it("includes the site's fields, for look-ups also forwarded ones, never tracing", () => {
+  it("includes the site's fields, for look-ups also forwarded ones, but never tracing fields", () => {
     const fields = {
       added: { 'x-tenant': 'acme', tracestate: 'a=1' },
       forwarded: { prefer: 'wait', baggage: 'b=2' },
@@ -22,12 +22,12 @@ describe('the cache scope of a caller', () => {
     expect(readerScope(credential)).toBe('["account",[["x-tenant","acme"]],[["prefer","wait"]]]');
   });
 
-  it('is empty for a credential without a name; look-ups use its reader', () => {
+  it('is empty for a credential without a principal, and its reader for look-ups', () => {
     const credential = new Credential({ ...FACTS, owner: ownedBy() });
     expect([credentialScope(credential), readerScope(credential)]).toEqual([undefined, 'nameless']);
   });
 
-  it('is computed once per credential, also with further fields', () => {
+  it('is computed once per credential, even with additional fields', () => {
     let times = 0;
     const owner = () => ({ principal: String((times += 1)), reader: '' });
     const credential = new Credential({ ...FACTS, owner });

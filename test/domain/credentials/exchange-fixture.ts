@@ -3,7 +3,7 @@ import { ExchangedTokens, type UserAssertion } from '../../../src/domain/credent
 import { TokenCache } from '../../../src/domain/credentials/token-cache.js';
 import { type AgentBffError, isAgentBffError } from '../../../src/domain/shared/errors.js';
 
-/** Exchanged tokens, and what they are made of. */
+/** Exchanged tokens with their fake dependencies. */
 export class ExchangeWorld {
   readonly clock = new FakeClock();
   readonly telemetry = new RecordingTelemetry();

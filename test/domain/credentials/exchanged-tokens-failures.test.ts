@@ -14,7 +14,7 @@ const fails = (reason: IssueFailure['reason']): IssueFailure => ({
 });
 
 describe('a rejected user', () => {
-  it('with an ended session must sign in again', async () => {
+  it('must sign in again when the session has ended', async () => {
     const world = new ExchangeWorld();
     world.exchange.answer = () => expired;
     const error = await world.error('anna');
@@ -23,7 +23,7 @@ describe('a rejected user', () => {
     expect(error.logDetail()).toBe('AADSTS700082 for anna');
   });
 
-  it('a user who must consent gets interaction_required, and a token after consenting', async () => {
+  it('gets interaction_required when consent is missing, and a token after consenting', async () => {
     const world = new ExchangeWorld();
     world.exchange.answer = () => consent;
     const error = await world.error('anna');
@@ -34,7 +34,7 @@ describe('a rejected user', () => {
     expect(await world.get('anna')).toBe('exchanged-anna-2');
   });
 
-  it('causes no call for each request with an expired token', async () => {
+  it('is rejected without another exchange while the token is the same', async () => {
     const world = new ExchangeWorld();
     world.exchange.answer = () => expired;
     await world.error('anna');
@@ -44,7 +44,7 @@ describe('a rejected user', () => {
     expect(world.asked).toEqual(['anna']);
   });
 
-  it('with an ended session causes one call in half a minute', async () => {
+  it('causes one call in half a minute when the session has ended', async () => {
     const world = new ExchangeWorld();
     world.exchange.answer = () => expired;
     await world.error('anna');
@@ -66,7 +66,7 @@ describe('a rejected user', () => {
   });
 
   it.each([expired, consent, fails('refused'), fails('unavailable')])(
-    'leaves another user untouched (%j)',
+    'does not affect another user (%j)',
     async (answer) => {
       const world = new ExchangeWorld();
       world.exchange.answer = ({ assertion }) =>
@@ -82,7 +82,7 @@ describe('a rejected user', () => {
 });
 
 describe('a failing exchange', () => {
-  it('names the configuration block and ends no session', async () => {
+  it('names the configuration block and does not end the session', async () => {
     const world = new ExchangeWorld();
     world.exchange.answer = () => fails('refused');
     const error = await world.error('anna');
@@ -111,7 +111,7 @@ describe('a failing exchange', () => {
   it.each<[unknown, string]>([
     [new TypeError('no disk for anna'), 'the token exchange threw TypeError'],
     ['no disk for anna', 'the token exchange threw string'],
-  ])('without an identity (%s) is an outage and causes no call', async (thrown, log) => {
+  ])('is an outage without a call when the identity is unavailable (%s)', async (thrown, log) => {
     const world = new ExchangeWorld();
     // oxlint-disable-next-line typescript/prefer-promise-reject-errors
     world.exchange.identity = () => Promise.reject(thrown);
@@ -128,7 +128,7 @@ describe('a failing exchange', () => {
     expect(world.asked).toEqual([]);
   });
 
-  it('for a missing field works once it is filled', async () => {
+  it('with a missing field works as soon as the field is set', async () => {
     const world = new ExchangeWorld();
     world.exchange.answer = () => fails('incomplete');
     expect((await world.error('anna')).code).toBe('service_auth_failed');
@@ -136,7 +136,7 @@ describe('a failing exchange', () => {
     expect(await world.get('anna')).toBe('exchanged-anna-2');
   });
 
-  it('for an outage is retryable after the given delay', async () => {
+  it('during an outage is retryable after the given delay', async () => {
     const world = new ExchangeWorld();
     world.exchange.answer = () => ({ ...fails('unavailable'), retryAfterMs: 7_000 });
     expect(await world.error('anna')).toMatchObject({
@@ -146,7 +146,7 @@ describe('a failing exchange', () => {
     });
   });
 
-  it('that throws names the block of the exchange', async () => {
+  it('names the block of the exchange when it throws', async () => {
     const world = new ExchangeWorld();
     world.exchange.answer = () => {
       throw new Error('a bug with the-token-of-anna in it');
@@ -156,7 +156,7 @@ describe('a failing exchange', () => {
     expect(error.message + error.logDetail()).not.toContain('anna');
   });
 
-  it("keeps a user's current token", async () => {
+  it("does not affect a user's current token", async () => {
     const world = new ExchangeWorld();
     await world.get('anna');
     world.exchange.answer = () => fails('unavailable');

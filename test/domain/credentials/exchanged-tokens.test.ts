@@ -11,7 +11,7 @@ describe('an exchanged token', () => {
     expect(world.asked).toEqual(['anna']);
   });
 
-  it("is never another user's", async () => {
+  it('is never shared with another user', async () => {
     const world = new ExchangeWorld();
     const users = Array.from({ length: 50 }, (_, number) => `user-${String(number)}`);
     const found = await Promise.all([...users, ...users.toReversed(), ...users].map((user) => world.get(user)));
@@ -36,14 +36,14 @@ describe('an exchanged token', () => {
     expect(world.exchange.requests[1]).toStrictEqual(other);
   });
 
-  it('is not reused for another client of the site', async () => {
+  it('is not reused after the client of the site changes', async () => {
     const world = new ExchangeWorld();
     await world.get('anna');
     world.exchange.name = 'client-2';
     expect(await world.get('anna')).toBe('exchanged-anna-2');
   });
 
-  it('is cached under a key without a token of the user', async () => {
+  it("is cached under a key that does not contain the user's token", async () => {
     const world = new ExchangeWorld();
     const { cacheKey } = await world.tokens.obtain({ assertion: 'the-token-of-anna', audience: 'a' });
     expect(cacheKey).not.toContain('the-token');
@@ -64,7 +64,7 @@ describe('an exchanged token', () => {
   });
 });
 
-describe('the end of an exchanged token', () => {
+describe('the expiry of an exchanged token', () => {
   it("is that of the user's token", async () => {
     const world = new ExchangeWorld();
     const assertionExpiresAt = world.clock.now() + 60_000;
@@ -72,13 +72,13 @@ describe('the end of an exchanged token', () => {
     expect(token.expiresAt).toBe(assertionExpiresAt);
   });
 
-  it('is that of the provider when sooner', async () => {
+  it('is that of the provider when it is sooner', async () => {
     const world = new ExchangeWorld();
     const { token } = await world.tokens.obtain({ assertion: 'anna', assertionExpiresAt: world.clock.now() + 900_000 });
     expect(token.expiresAt).toBe(world.clock.now() + 300_000);
   });
 
-  it('is shortened by a request that knows it', async () => {
+  it('is shortened by a request that knows an earlier expiry', async () => {
     const world = new ExchangeWorld();
     await world.get('anna');
     const assertionExpiresAt = world.clock.now() + 60_000;
@@ -89,14 +89,14 @@ describe('the end of an exchanged token', () => {
     expect((await world.error({ assertion: 'anna', assertionExpiresAt })).code).toBe('session_expired');
   });
 
-  it('applies to requests that do not know it', async () => {
+  it('applies to requests that do not know of it', async () => {
     const world = new ExchangeWorld();
     await world.get({ assertion: 'anna', assertionExpiresAt: world.clock.now() + 60_000 });
     world.clock.advance(60_000);
     expect(await world.get('anna')).toBe('exchanged-anna-2');
   });
 
-  it.each([0, -1])('a session that ended %i ms ahead is expired without a call', async (ahead) => {
+  it.each([0, -1])('is reported without a call when the session ends in %i ms', async (ahead) => {
     const world = new ExchangeWorld();
     const error = await world.error({ assertion: 'anna', assertionExpiresAt: world.clock.now() + ahead });
     expect(error.code).toBe('session_expired');
@@ -104,7 +104,7 @@ describe('the end of an exchanged token', () => {
     expect(world.asked).toEqual([]);
   });
 
-  it('a session without a token is expired and shares nothing', async () => {
+  it('is assumed for a session without a token, which shares nothing', async () => {
     const world = new ExchangeWorld();
     expect((await world.error('')).code).toBe('session_expired');
     expect(world.asked).toEqual([]);

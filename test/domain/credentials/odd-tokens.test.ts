@@ -20,11 +20,11 @@ const ODD: readonly unknown[] = [
   'a\u00e9',
 ];
 
-describe('an invalid token', () => {
-  it.each(ODD.map((value) => [value]))('%j of a session is rejected', async (accessToken) => {
+describe('an unusual token', () => {
+  it.each(ODD.map((value) => [value]))('%j from a session is rejected', async (accessToken) => {
     const world = new BrokerWorld();
     const source = new FakeSessionTokenSource({ kind: 'token', accessToken } as SessionToken);
-    // Also where a route can do without a session: this is none that is absent.
+    // Even on a route with an optional session, because this session exists.
     const auth = { ...sessionPlan(source), required: false };
     const error: unknown = await world.broker.obtain(auth, REQUEST).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'identity_provider_unavailable', block: 'session', retryable: true });
@@ -33,13 +33,16 @@ describe('an invalid token', () => {
     );
   });
 
-  it.each(['Bearer the-token', 'bearer  the-token'])('of a session loses its scheme: %j', async (accessToken) => {
-    const auth = sessionPlan(new FakeSessionTokenSource({ kind: 'token', accessToken }));
-    const { headers } = await new BrokerWorld().broker.obtain(auth, REQUEST);
-    expect(headers).toMatchObject({ authorization: 'Bearer the-token' });
-  });
+  it.each(['Bearer the-token', 'bearer  the-token'])(
+    'with a scheme from a session is accepted without the scheme: %j',
+    async (accessToken) => {
+      const auth = sessionPlan(new FakeSessionTokenSource({ kind: 'token', accessToken }));
+      const { headers } = await new BrokerWorld().broker.obtain(auth, REQUEST);
+      expect(headers).toMatchObject({ authorization: 'Bearer the-token' });
+    },
+  );
 
-  it.each(ODD.map((value) => [value]))('%j of a provider is rejected', async (value) => {
+  it.each(ODD.map((value) => [value]))('%j from a provider is rejected', async (value) => {
     const world = new BrokerWorld();
     world.account.answer = () => ({
       kind: 'token',
@@ -54,7 +57,7 @@ describe('an invalid token', () => {
     ]);
   });
 
-  it.each([Number.NaN, undefined, 'soon'])('with the end %j is rejected', async (end) => {
+  it.each([Number.NaN, undefined, 'soon'])('with the expiry %j is rejected', async (end) => {
     const world = new BrokerWorld();
     world.account.answer = () => ({ kind: 'token', token: { value: 'a', expiresAt: end as number } });
     for (let count = 0; count < 3; count += 1) {
@@ -64,12 +67,12 @@ describe('an invalid token', () => {
   });
 });
 
-describe('the pause of a provider', () => {
+describe('the pause requested by a provider', () => {
   it.each([
     [59 * 60_000, 59 * 60_000],
     [31 * 365 * 86_400_000, 3_600_000],
     [Number.POSITIVE_INFINITY, 3_600_000],
-  ])('of %d ms lasts %d', async (retryAfterMs, pause) => {
+  ])('of %d ms lasts %d ms', async (retryAfterMs, pause) => {
     const world = new BrokerWorld();
     const failure = { kind: 'failure', reason: 'unavailable', block: 'serviceAccount', fields: [] } as const;
     world.account.answer = () => ({ ...failure, advice: 'Wait.', detail: '429', retryAfterMs });

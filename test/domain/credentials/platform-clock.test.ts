@@ -3,7 +3,7 @@ import { BrokerWorld, REQUEST, SERVICE } from './broker-fixture.js';
 
 const HOUR_MS = 3_600_000;
 
-/** How far ahead of our clock the site signs, after the platform refused a token and named its own time. */
+/** The offset of the time used for signing, after the platform rejected a token and sent its own time. */
 async function signedAhead(platformAheadMs: number): Promise<{ aheadMs: number; warnings: number }> {
   const world = new BrokerWorld();
   const signedAt: number[] = [];

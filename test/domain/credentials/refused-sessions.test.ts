@@ -11,7 +11,7 @@ import { SessionWorld } from './session-fixture.js';
 const ADA = { kind: 'token', subject: 'ada' } as const;
 const FORCED = { forceRefresh: true };
 
-/** A session that gives another answer when a refresh is forced. */
+/** A session with a different result when a refresh is forced. */
 class RefreshableSession extends FakeSessionTokenSource {
   refreshed: SessionToken | Error = { ...ADA, accessToken: 'new' };
 
@@ -27,7 +27,7 @@ class RefreshableSession extends FakeSessionTokenSource {
   }
 }
 
-/** A user's call to a platform that accepts these tokens only. */
+/** A user's call to a platform that accepts only these tokens. */
 class RefusedWorld extends BrokerWorld {
   readonly source: RefreshableSession = new RefreshableSession();
   accepted: readonly string[] = ['Bearer new'];
@@ -59,7 +59,7 @@ describe("a user's token rejected by the platform", () => {
     expect(world.source.queries).toEqual([{ audience }, { audience, ...FORCED }]);
   });
 
-  it('leads to no third attempt: a second rejection passes', async () => {
+  it('is not refreshed after a second rejection, which is forwarded', async () => {
     const world = new RefusedWorld();
     world.accepted = [];
     expect(await world.send()).toMatchObject({ status: 401, body: "the platform's own 401" });
@@ -68,27 +68,27 @@ describe("a user's token rejected by the platform", () => {
   });
 
   it.each<[string, SessionToken | Error]>([
-    ['gives the same token', { ...ADA, accessToken: 'old' }],
+    ['returns the same token', { ...ADA, accessToken: 'old' }],
     ['has no refresh token', { kind: 'expired', detail: 'missing_refresh_token' }],
-    ['asks for a second factor', { kind: 'expired', reason: 'interaction' }],
+    ['requires a second factor', { kind: 'expired', reason: 'interaction' }],
     ['cannot reach its provider', new Error('the provider is down')],
-    ['gives the token of somebody else', { kind: 'token', accessToken: 'new', subject: 'bert' }],
-    ['gives a token of nobody in particular', { kind: 'token', accessToken: 'new' }],
-  ])("passes with the platform's response when the session %s", async (_what, refreshed) => {
+    ["returns another user's token", { kind: 'token', accessToken: 'new', subject: 'bert' }],
+    ['returns a token without a subject', { kind: 'token', accessToken: 'new' }],
+  ])('is not replaced, and the rejection is forwarded, when the session %s', async (_what, refreshed) => {
     const world = new RefusedWorld();
     world.source.refreshed = refreshed;
     expect(await world.send()).toMatchObject({ status: 401, body: "the platform's own 401" });
     expect(world.sent).toEqual(['Bearer old']);
   });
 
-  it('is never replaced by another credential, also on optional routes', async () => {
+  it('is never replaced by another credential, even on routes with an optional session', async () => {
     const world = new RefusedWorld();
     world.source.refreshed = { kind: 'no-session' };
     expect((await world.send('{}', { ...world.auth, required: false })).status).toBe(401);
     expect(world.sent).toEqual(['Bearer old']);
   });
 
-  it('with a streamed body is refreshed for the next request only', async () => {
+  it('is refreshed only for the next request when the body is streamed', async () => {
     const world = new RefusedWorld();
     const stream = async function* (): AsyncGenerator<Uint8Array> {
       yield await Promise.resolve(new Uint8Array(1));
@@ -108,13 +108,13 @@ describe("a user's token rejected by the platform", () => {
     expect(world.telemetry.of('token')).toEqual([{ type: 'token', outcome: 'rejected', block: 'session', detail }]);
   });
 
-  it("carries the route's own API key along", async () => {
+  it("is repeated with the route's own API key", async () => {
     const world = new RefusedWorld();
     await world.send();
     expect(world.upstream.requests.map(({ headers }) => headers['x-api-key'])).toEqual(['site-key', 'site-key']);
   });
 
-  it('causes no refresh for an API key alone', async () => {
+  it('is not refreshed for an API key alone', async () => {
     const world = new RefusedWorld();
     const refused: Credential = await world.broker.obtain({ kind: 'api-key', apiKey: undefined }, REQUEST);
     expect(await world.broker.renew(world.auth, refused, REQUEST, '')).toBeUndefined();
@@ -123,7 +123,7 @@ describe("a user's token rejected by the platform", () => {
 });
 
 describe('a forced refresh', () => {
-  /** Answers `token-1` until a refresh is forced, then the next number, whatever the cookie is. */
+  /** Returns `token-1` until a refresh is forced, then the next number, regardless of the cookie. */
   function refreshable(maxEntries = 100): SessionWorld {
     const world = new SessionWorld(['sid'], maxEntries, false);
     let number = 1;
@@ -133,9 +133,9 @@ describe('a forced refresh', () => {
   const forced = ({ asked }: SessionWorld): SessionTokenQuery[] =>
     asked.map(({ query }) => query).filter(({ forceRefresh }) => forceRefresh);
 
-  it('happens once in 30 seconds', async () => {
+  it('happens at most once in 30 seconds', async () => {
     const world = refreshable();
-    // The cookie is another one after each refresh, where it holds the session.
+    // The cookie changes with each refresh when it contains the session.
     for (let count = 0; count < 10; count += 1) {
       expect(await world.get(`sid=anna-${String(count)}`, FORCED)).toBe('token-2');
     }
@@ -178,7 +178,7 @@ describe('a forced refresh', () => {
     expect(forced(world)).toEqual([FORCED, FORCED, { ...FORCED, audience: 'b' }]);
   });
 
-  it('does not happen without a session or its name', async () => {
+  it('does not happen without a session or a subject', async () => {
     const world = new SessionWorld();
     world.answer = () => ({ kind: 'no-session' });
     expect(await world.get('sid=anna', FORCED)).toBe('no-session');
@@ -187,7 +187,7 @@ describe('a forced refresh', () => {
     expect([...world.asked, ...nameless.asked].map(({ query }) => query)).toEqual([{}, { scope: 's' }]);
   });
 
-  it('is kept as a hash of the token, up to the limit of tokens', async () => {
+  it('is remembered as a hash of the token, up to the limit of tokens', async () => {
     const world = new SessionWorld(['sid'], 2, false);
     const hashed: string[] = [];
     world.hash = (text) => (hashed.push(text), `#${text}`);

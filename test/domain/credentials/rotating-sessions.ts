@@ -4,13 +4,13 @@ import type { RequestContext } from '../../../src/ports/http.js';
 import type { SessionTokenSource } from '../../../src/ports/session-token-source.js';
 
 interface Session {
-  /** The only refresh token the provider still accepts. */
+  /** The only refresh token that is still valid. */
   current: number;
-  /** What each cookie of this user holds: the refresh token and when its access token expires. */
+  /** The content of each cookie of this user: the refresh token and the expiry of its access token. */
   readonly cookies: Map<string, { readonly refresh: number; readonly expiresAt: number }>;
 }
 
-/** The cookie a browser holds, and the one it held before. */
+/** The browser's current cookie and its previous one. */
 interface Browser {
   readonly cookie: string;
   readonly before: string;
@@ -19,17 +19,17 @@ interface Browser {
 
 const LIFE_MS = 60_000;
 
-/** Lets everything that is ready run. */
+/** Waits for one turn of the event loop. */
 export const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /**
- * Sessions in cookies with rotating refresh tokens, as session libraries and providers do them together:
- * a refresh token is good once, and using an old one ends the session.
+ * Cookie sessions with rotating refresh tokens, as session libraries and providers implement them.
+ * A refresh token is valid once, and using an old one ends the session.
  */
 export class RotatingSessions {
   readonly clock = new FakeClock();
   refreshes = 0;
-  /** How many turns of the event loop the provider takes for its next answer. */
+  /** The delay of the provider's next response, in turns of the event loop. */
   delay: () => number = () => 1;
   readonly #sessions = new Map<string, Session>();
   readonly #browsers = new Map<string, Browser>();
@@ -48,7 +48,7 @@ export class RotatingSessions {
     });
   }
 
-  /** A request of a user's browser; a stale one left before the last refreshed cookie arrived, if that is not long ago. */
+  /** A request of a user's browser. A stale one was sent shortly before the last refreshed cookie arrived. */
   visit(user: string, stale = false): RequestContext {
     const browser = this.#browser(user);
     const isRecent = this.clock.now() - browser.changedAt < 5_000;
@@ -56,7 +56,7 @@ export class RotatingSessions {
     return { headers: { cookie: `theme=dark; ${cookie}` }, native: { request: {}, response: { cookies: [] } } };
   }
 
-  /** The browser takes the cookies of a response. */
+  /** Stores the cookies of a response in the browser. */
   receive(user: string, visit: RequestContext): void {
     const browser = this.#browser(user);
     for (const cookie of this.cookiesOf(visit)) {

@@ -14,19 +14,19 @@ async function exchanged(found: SessionToken, audience: string) {
 }
 
 describe("a user's exchanged token", () => {
-  it("needs the session for this site and the exchange for the route's audience", async () => {
+  it("requests the session for this site and the exchange for the route's audience", async () => {
     const { queries, requests } = await exchanged({ kind: 'token', accessToken: 'ada' }, 'https://platform.example');
     expect(queries).toEqual([{}]);
     expect(requests).toMatchObject([{ assertion: 'ada', audience: 'https://platform.example' }]);
   });
 
-  it('needs the exchange for no audience when the route has none', async () => {
+  it('requests the exchange without an audience when the route has none', async () => {
     const { requests } = await exchanged({ kind: 'token', accessToken: 'ada' }, '');
     expect(requests).toHaveLength(1);
     expect(requests[0]).not.toHaveProperty('audience');
   });
 
-  it('does not outlive the session', async () => {
+  it('expires with the session', async () => {
     const world = new ExchangeWorld();
     const expiresAt = world.clock.now() + 60_000;
     const source = new FakeSessionTokenSource({ kind: 'token', accessToken: 'ada', expiresAt });
@@ -34,7 +34,7 @@ describe("a user's exchanged token", () => {
     expect(world.cache.peek(found?.cacheKey ?? '')?.expiresAt).toBe(expiresAt);
   });
 
-  it('is not used after the end of the session', async () => {
+  it('is not used after the session has expired', async () => {
     const world = new ExchangeWorld();
     const source = new FakeSessionTokenSource({ kind: 'token', accessToken: 'ada', expiresAt: world.clock.now() });
     await expect(userToken({ source, nameOf, audience: '', exchange: world.tokens }, REQUEST)).rejects.toMatchObject({
@@ -44,7 +44,7 @@ describe("a user's exchanged token", () => {
   });
 });
 
-describe("the names of a session's user", () => {
+describe('the subject, issuer and tenant of a session', () => {
   const given = async (names: object) => {
     const session = { kind: 'token', accessToken: 'ada', ...names } as SessionToken;
     return userToken(
@@ -53,7 +53,7 @@ describe("the names of a session's user", () => {
     );
   };
 
-  it.each(['subject', 'issuer', 'tenant'])('fail the request when %s is no text', async (name) => {
+  it.each(['subject', 'issuer', 'tenant'])('fail the request when %s is not a string', async (name) => {
     for (const value of [{ id: 1 }, 7, true, ['ada']]) {
       const error = await given({ [name]: value }).catch((e: unknown) => e);
       expect(error).toMatchObject({ code: 'identity_provider_unavailable', block: 'session' });
@@ -92,7 +92,7 @@ describe('a session without a token', () => {
     expect(inspect(error)).not.toContain('why');
   });
 
-  it('because it cannot be read is an outage', async () => {
+  it('is an outage when it cannot be read', async () => {
     const source = { getToken: () => Promise.reject(new TypeError('no store')) };
     const error = await userToken({ source, nameOf, audience: '', exchange: undefined }, REQUEST).catch(
       (e: unknown) => e,

@@ -6,7 +6,7 @@ import type { SessionToken, SessionTokenQuery } from '../../../src/ports/session
 /** A request with these header fields. */
 export const request = (headers: HeaderFields): RequestContext => ({ headers, native: { request: {} } });
 
-/** A source that gives numbered tokens and answers when it is told to. */
+/** A source that returns numbered tokens at the moment a test chooses. */
 export class SessionWorld {
   readonly clock = new FakeClock();
   readonly asked: { readonly request: RequestContext; readonly query: SessionTokenQuery }[] = [];

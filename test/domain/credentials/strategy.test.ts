@@ -37,44 +37,44 @@ describe('the flow of a configuration', () => {
     ['resource_owner_password', 'okta'],
     ['service_account', 'service_account'],
     ['ping', 'ping'],
-  ])('with strategy "%s" and a provider of the site is %s', (strategy, name) => {
+  ])('with strategy "%s" and a custom provider is %s', (strategy, name) => {
     const customProviders = new Set(['okta', 'ping']);
     const facts = { ...nothing, strategy, authProvider: 'okta', customProviders, hasServiceAccount: true };
     expect(chooseStrategy(facts)).toEqual({ kind: 'provider', name });
   });
 
-  it('without a choice is a complete service account', () => {
+  it('without a strategy is the service account when it is complete', () => {
     const facts = { ...nothing, hasServiceAccount: true };
     expect(chooseStrategy(facts)).toEqual({ kind: 'provider', name: 'service_account' });
     expect(chooseStrategy({ ...facts, hasApiKey: true })).toEqual({ kind: 'provider', name: 'service_account' });
   });
 
-  it('without a choice and service account is the API key alone', () => {
+  it('without a strategy or service account is the API key alone', () => {
     expect(chooseStrategy({ ...nothing, hasApiKey: true })).toEqual({ kind: 'api-key' });
   });
 
-  it('without anything is none', () => {
+  it('without any field is none', () => {
     expect(chooseStrategy(nothing)).toEqual({ kind: 'none' });
   });
 
-  it('with an unknown strategy is no other credential', () => {
+  it('with an unknown strategy does not fall back to another credential', () => {
     const facts = { ...nothing, strategy: 'okta', authProvider: 'idp_a', hasServiceAccount: true, hasApiKey: true };
     expect(chooseStrategy(facts)).toEqual({ kind: 'none' });
   });
 
-  it('can be a registered provider by its name', () => {
+  it('can be a custom provider, by its name', () => {
     const facts = { ...nothing, strategy: 'okta', authProvider: 'idp_b', customProviders: new Set(['okta']) };
     expect(chooseStrategy(facts)).toEqual({ kind: 'provider', name: 'okta' });
   });
 
-  it('can be a registered provider in place of a built-in one', () => {
+  it('can be a custom provider that replaces a built-in one', () => {
     const customProviders = new Set(['client_credentials']);
     expect(
       chooseStrategy({ ...nothing, strategy: 'client_credentials', authProvider: 'idp_a', customProviders }),
     ).toEqual({ kind: 'provider', name: 'client_credentials' });
   });
 
-  it('is a registered provider only when named', () => {
+  it('is a custom provider only when it is named', () => {
     expect(chooseStrategy({ ...nothing, customProviders: new Set(['okta']) })).toEqual({ kind: 'none' });
   });
 });

@@ -3,7 +3,7 @@ import type { IssueOutcome } from '../../../src/ports/identity-provider.js';
 import { Deferred, TokenWorld } from './token-fixture.js';
 
 describe('a provider that issues an expired token', () => {
-  it('is reported as a clock fault and not called again before its back-off ends', async () => {
+  it('is reported as a clock fault and not called again during its back-off', async () => {
     const world = new TokenWorld();
     world.random = 1;
     world.provider.answer = (now) => ({ kind: 'token', token: { value: 'stale', expiresAt: now } });
@@ -20,7 +20,7 @@ describe('a provider that issues an expired token', () => {
 });
 
 describe('a provider that issues an invalid token', () => {
-  it('is reported with its block and without a field', async () => {
+  it('is reported with its block, without fields', async () => {
     const world = new TokenWorld();
     world.provider.answer = (now) => ({ kind: 'token', token: { value: 'a\r\nb', expiresAt: now + 60_000 } });
     expect(await world.get()).toMatchObject({
@@ -45,7 +45,7 @@ describe('a token in frequent use', () => {
   });
 });
 
-describe('a cache with more callers than room', () => {
+describe('a token cache with more callers than entries', () => {
   it('keeps the newest token while the others are fetched', async () => {
     const world = new TokenWorld({ maxEntries: 1 });
     const slow = new Deferred<IssueOutcome>();
@@ -56,7 +56,7 @@ describe('a cache with more callers than room', () => {
     expect(await waiting).toMatchObject({ token: { value: 'late' } });
   });
 
-  it('keeps a token that was evicted during its own fetch', async () => {
+  it('stores a token that was evicted during its own fetch', async () => {
     const world = new TokenWorld({ maxEntries: 1 });
     const slow = new Deferred<IssueOutcome>();
     const waiting = world.cache.get('slow', 'someBlock', () => slow.promise);
@@ -68,7 +68,7 @@ describe('a cache with more callers than room', () => {
 });
 
 describe('an unknown key', () => {
-  it('has no token by any method', async () => {
+  it('has no token', async () => {
     const { cache } = new TokenWorld();
     expect([cache.fresh('key'), cache.peek('key'), await cache.reject('key', 'token')]).toEqual([
       undefined,

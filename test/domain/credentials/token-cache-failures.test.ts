@@ -12,8 +12,8 @@ const BREAKAGES: Readonly<Record<string, () => IssueOutcome | Promise<IssueOutco
   rejects: () => Promise.reject(new Error('secret-in-message')),
 };
 
-describe.each(Object.entries(BREAKAGES))('while the provider %s', (_name, answer) => {
-  it('an unexpired token is served to its last millisecond', async () => {
+describe.each(Object.entries(BREAKAGES))('a token cache while the provider %s', (_name, answer) => {
+  it('serves an unexpired token to its last millisecond', async () => {
     const world = new TokenWorld();
     await world.get();
     world.provider.answer = answer;
@@ -28,7 +28,7 @@ describe.each(Object.entries(BREAKAGES))('while the provider %s', (_name, answer
     expect((await world.get()).kind).toBe('failure');
   });
 
-  it('no failure is cached: the next success is served', async () => {
+  it('does not cache a failure and serves the next success', async () => {
     const world = new TokenWorld();
     world.provider.answer = answer;
     expect((await world.get()).kind).toBe('failure');
@@ -63,7 +63,7 @@ describe('the back-off of a provider', () => {
     expect(await waits(world, 7)).toEqual([30_000, 60_000, 120_000, 240_000, 480_000, 900_000, 900_000]);
   });
 
-  it('is half a second after an outage and doubles up to half a minute, less up to half at random', async () => {
+  it('is half a second after an outage and doubles up to half a minute, with up to half taken off at random', async () => {
     const world = new TokenWorld();
     world.provider.answer = () => failure('unavailable');
     expect(await waits(world, 8)).toEqual([250, 500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000]);
@@ -73,7 +73,7 @@ describe('the back-off of a provider', () => {
     expect(await waits(later, 7)).toEqual([375, 750, 1_500, 3_000, 6_000, 12_000, 22_500]);
   });
 
-  it('stays at the longest span after 2,000 outages', async () => {
+  it('remains at the maximum after 2,000 outages', async () => {
     const world = new TokenWorld();
     world.provider.answer = () => failure('unavailable');
     expect((await waits(world, 2_000)).at(-1)).toBe(15_000);
@@ -90,7 +90,7 @@ describe('the back-off of a provider', () => {
     expect(await waits(world, 1)).toEqual([30_000]);
   });
 
-  it('is the requested one, and callers receive the rest of it', async () => {
+  it('is the one the provider requests, and callers receive the remaining time', async () => {
     const world = new TokenWorld();
     world.provider.answer = () => failure('unavailable', { retryAfterMs: 10_000 });
     await world.get();
@@ -125,7 +125,7 @@ describe('the back-off of a provider', () => {
     expect(world.provider.issued).toBe(3);
   });
 
-  it('belongs to one identity', async () => {
+  it('applies to one identity only', async () => {
     const world = new TokenWorld();
     world.provider.answer = () => failure('refused');
     await world.get('a');
@@ -143,8 +143,8 @@ describe('the back-off of a provider', () => {
   });
 });
 
-describe('a lifted back-off', () => {
-  it('ends immediately, whatever failed', async () => {
+describe('lifting a back-off', () => {
+  it('ends it immediately, whatever failed', async () => {
     const world = new TokenWorld();
     world.provider.answer = () => failure('refused', { retryAfterMs: 3_600_000 });
     await world.get();
@@ -154,7 +154,7 @@ describe('a lifted back-off', () => {
     expect(await world.value()).toBe('site-token-2');
   });
 
-  it('causes one call in 30 seconds: ten wrong passwords lock a user out', async () => {
+  it('allows one call in 30 seconds, because repeated wrong passwords lock an account', async () => {
     const world = new TokenWorld();
     world.provider.answer = () => failure('refused');
     await world.get();
@@ -169,7 +169,7 @@ describe('a lifted back-off', () => {
     expect(world.provider.issued).toBe(3);
   });
 
-  it('leaves a working token alone', async () => {
+  it('does not affect a working token', async () => {
     const world = new TokenWorld();
     await world.get();
     world.cache.liftBackOffs();
@@ -177,8 +177,8 @@ describe('a lifted back-off', () => {
   });
 });
 
-describe('another failure', () => {
-  it('for a missing field is retried by the next request', async () => {
+describe('another failure of the provider', () => {
+  it('for a missing field is retried on the next request', async () => {
     const world = new TokenWorld();
     world.provider.answer = () => failure('incomplete');
     expect(await world.get()).toEqual(failure('incomplete'));
@@ -216,7 +216,7 @@ describe('a token rejected by the platform', () => {
     expect(await world.value()).toBe('site-token-2');
   });
 
-  it('is not served even when no other is available', async () => {
+  it('is not served, even when no other is available', async () => {
     const world = new TokenWorld();
     await world.get();
     await world.cache.reject('key', 'site-token-1');
@@ -224,7 +224,7 @@ describe('a token rejected by the platform', () => {
     expect(await world.value()).toBe('unavailable');
   });
 
-  it('after its renewal does not remove its successor', async () => {
+  it('does not remove its successor when it was renewed before', async () => {
     const world = new TokenWorld();
     await world.get();
     world.clock.advance(295_000);
@@ -233,7 +233,7 @@ describe('a token rejected by the platform', () => {
     expect(world.cache.fresh('key')?.value).toBe('site-token-2');
   });
 
-  it('by 50 requests at once is renewed once', async () => {
+  it('is renewed once for 50 concurrent requests', async () => {
     const world = new TokenWorld();
     await world.get();
     const values = await Promise.all(
@@ -259,11 +259,11 @@ describe('a token rejected by the platform', () => {
     expect(await world.value()).toBe('site-token-3');
   });
 
-  it('of an unknown identity causes a fetch', async () => {
+  it('causes a fetch for an unknown identity', async () => {
     expect(await new TokenWorld().cache.reject('key', 'whatever')).toBe(true);
   });
 
-  it('other than the current one causes no renewal', async () => {
+  it('does not cause a renewal when it is not the current one', async () => {
     const world = new TokenWorld();
     await world.get();
     await world.cache.reject('key', 'site-token-1');

@@ -10,7 +10,7 @@ type Answer =
 
 type Step = { readonly advance: number } | { readonly answer: Answer } | { readonly get: number };
 
-/** What the cache must know, written down a second time and as simply as possible. */
+/** A second, simpler implementation of the cache as a model. */
 class Model {
   token: { readonly value: string; readonly expiresAt: number; readonly lifeMs: number } | undefined;
   retryAt = 0;
@@ -65,8 +65,8 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ answer: answers }) },
 );
 
-describe('any provider at any time', () => {
-  it('a served token is unexpired, a valid one is always served, and calls are never superfluous', async () => {
+describe('a token cache with any provider at any time', () => {
+  it('serves a valid token whenever there is one, never an expired one, without superfluous calls', async () => {
     await fc.assert(
       fc.asyncProperty(answers, fc.array(steps, { maxLength: 40 }), async (first, script) => {
         const world = new TokenWorld();
@@ -101,7 +101,7 @@ describe('any provider at any time', () => {
             expect(world.cache.peek('key')?.value).toBe(model.isValid(now) ? model.token?.value : undefined);
           }
         }
-        // An assertion that failed inside the provider is a thrown error to the cache; it must not hide there.
+        // The cache takes a failed assertion inside the provider for a provider fault, so look for it in the events.
         expect(world.telemetry.of('token').some(({ detail }) => detail?.includes('AssertionError'))).toBe(false);
       }),
       { numRuns: 300 },

@@ -5,7 +5,7 @@ import { failure, settled, TokenWorld } from './token-fixture.js';
 interface SharedWorld {
   readonly world: TokenWorld;
   readonly store: FakeCacheStore;
-  /** Puts a token another process got into the store. */
+  /** Stores a token as another process would. */
   readonly put: (token: Readonly<Record<string, unknown>>) => Promise<void>;
   readonly now: number;
 }
@@ -38,7 +38,7 @@ describe('a token in the shared store', () => {
     expect(store.calls.get).toBe(1);
   });
 
-  it('is due at the time set by its first process', async () => {
+  it('is due at the time set by the process that fetched it', async () => {
     const { world, put, now } = sharedWorld();
     await put({ value: 'theirs', expiresAt: now + 12_001, issuedAt: now - 47_999 });
     expect(await world.value()).toBe('theirs');
@@ -58,7 +58,7 @@ describe('a token in the shared store', () => {
     expect(await world.value()).toBe('site-token-1');
   });
 
-  it('is never served past its end, whatever the store holds', async () => {
+  it('is never served after its expiry, whatever the store contains', async () => {
     const { world, put, now } = sharedWorld();
     await put({ value: 'theirs', expiresAt: now + 60_000, issuedAt: now + 1_000_000_000 });
     await world.get();
@@ -66,7 +66,7 @@ describe('a token in the shared store', () => {
     expect(await world.value()).toBe('site-token-1');
   });
 
-  it('replaces a due one without a call when it is newer', async () => {
+  it('replaces a due token without a call when it is newer', async () => {
     const { world, put, now } = sharedWorld();
     await world.get();
     world.clock.advance(240_000);
@@ -77,7 +77,7 @@ describe('a token in the shared store', () => {
     expect(world.provider.issued).toBe(1);
   });
 
-  it('does not replace one of the same lifetime', async () => {
+  it('does not replace a token with the same expiry', async () => {
     const { world, put, now } = sharedWorld();
     await world.get();
     world.clock.advance(240_000);
@@ -114,7 +114,7 @@ describe('a token in the shared store', () => {
 });
 
 describe('a token from the provider', () => {
-  it('is shared until it expires, with its time of issue', async () => {
+  it('is written to the shared store until its expiry, with its time of issue', async () => {
     const { world, store, now } = sharedWorld();
     await world.get();
     expect(JSON.parse((await store.get('key')) ?? '')).toEqual({
@@ -128,7 +128,7 @@ describe('a token from the provider', () => {
     expect(await store.get('key')).toBeUndefined();
   });
 
-  it('is served before it is shared', async () => {
+  it('is served before it is written to the shared store', async () => {
     const never = new Promise<void>(() => undefined);
     const world = new TokenWorld({
       shared: () => ({
@@ -140,7 +140,7 @@ describe('a token from the provider', () => {
     expect(await world.value()).toBe('site-token-1');
   });
 
-  it('is shared, unlike a failure', async () => {
+  it('is written to the shared store, unlike a failure', async () => {
     const { world, store } = sharedWorld();
     world.provider.answer = () => failure('refused');
     await world.get();
@@ -165,7 +165,7 @@ describe('a token rejected by the platform', () => {
     expect(await world.value()).toBe('site-token-1');
   });
 
-  it('is replaced by the successor of another process', async () => {
+  it("is replaced by another process's renewed token", async () => {
     const { world, put, now } = sharedWorld();
     await world.get();
     await world.cache.reject('key', 'site-token-1');

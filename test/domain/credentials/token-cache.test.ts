@@ -2,15 +2,15 @@ import { describe, expect, it } from 'vitest';
 import type { IssueOutcome } from '../../../src/ports/identity-provider.js';
 import { Deferred, failure, settled, TokenWorld } from './token-fixture.js';
 
-describe('any number of callers', () => {
-  it('cause one call for 1,000 at once', async () => {
+describe('concurrent callers', () => {
+  it('cause one call, even 1,000 of them', async () => {
     const world = new TokenWorld();
     const values = await Promise.all(Array.from({ length: 1_000 }, () => world.value()));
     expect(new Set(values)).toEqual(new Set(['site-token-1']));
     expect(world.provider.issued).toBe(1);
   });
 
-  it('wait for a call under way', async () => {
+  it('wait for a running call', async () => {
     const world = new TokenWorld();
     const answer = new Deferred<IssueOutcome>();
     world.provider.answer = () => answer.promise;
@@ -22,7 +22,7 @@ describe('any number of callers', () => {
     expect(world.provider.issued).toBe(1);
   });
 
-  it('cause one call for 1,000 when the provider rejects', async () => {
+  it('cause one call, even 1,000 of them when the provider rejects', async () => {
     const world = new TokenWorld();
     world.provider.answer = () => failure('refused');
     const values = await Promise.all(Array.from({ length: 1_000 }, () => world.value()));
@@ -30,7 +30,7 @@ describe('any number of callers', () => {
     expect(world.provider.issued).toBe(1);
   });
 
-  it('never share tokens of two identities', async () => {
+  it('never share tokens between two identities', async () => {
     const world = new TokenWorld();
     expect(await Promise.all([world.value('a'), world.value('b')])).toEqual(['site-token-1', 'site-token-2']);
     expect(await Promise.all([world.value('a'), world.value('b')])).toEqual(['site-token-1', 'site-token-2']);
@@ -59,7 +59,7 @@ describe.each([
     expect(world.telemetry.of('token').map(({ outcome }) => outcome)).toEqual(['acquired']);
   });
 
-  it('is served when due and renewed in the background', async () => {
+  it('is served when due, while it is renewed in the background', async () => {
     const world = await aged(staleAfter);
     expect(world.cache.fresh('key')).toBeUndefined();
     expect(await world.value()).toBe('site-token-1');
@@ -68,21 +68,21 @@ describe.each([
     expect(await world.value()).toBe('site-token-2');
   });
 
-  it('delays no caller until shortly before its end, however slow the provider is', async () => {
+  it('does not delay callers until shortly before its expiry, however slow the provider is', async () => {
     const world = await aged(renewAfter - 1);
     world.provider.answer = () => new Deferred<IssueOutcome>().promise;
     expect(await Promise.all([world.value(), world.value()])).toEqual(['site-token-1', 'site-token-1']);
     expect(world.provider.issued).toBe(2);
   });
 
-  it('delays callers just before its end', async () => {
+  it('delays callers just before its expiry', async () => {
     const world = await aged(renewAfter);
     expect(await world.value()).toBe('site-token-2');
   });
 });
 
 describe('a due token', () => {
-  it('is due up to a tenth earlier at random, so processes do not renew together', async () => {
+  it('becomes due up to a tenth earlier at random, so that processes do not renew together', async () => {
     const world = new TokenWorld();
     world.random = 0.5;
     world.provider.lifeMs = 60_000;
@@ -119,7 +119,7 @@ describe('a due token', () => {
     ]);
   });
 
-  it('can be read until it expires', async () => {
+  it('can be peeked at until it expires', async () => {
     const world = new TokenWorld();
     expect(world.cache.peek('key')).toBeUndefined();
     await world.get();
@@ -131,7 +131,7 @@ describe('a due token', () => {
   });
 });
 
-describe('the memory of tokens', () => {
+describe('the token memory', () => {
   it('drops the least recently used identity first', async () => {
     const world = new TokenWorld({ maxEntries: 2 });
     for (const key of ['a', 'b', 'a', 'c']) await world.get(key);
@@ -142,7 +142,7 @@ describe('the memory of tokens', () => {
     ]);
   });
 
-  it('keeps an identity during its fetch', async () => {
+  it('does not drop an identity during its fetch', async () => {
     const world = new TokenWorld({ maxEntries: 1 });
     const answer = new Deferred<IssueOutcome>();
     world.provider.answer = () => answer.promise;

@@ -3,13 +3,13 @@ import { TokenCache } from '../../../src/domain/credentials/token-cache.js';
 import type { CacheStore } from '../../../src/ports/cache-store.js';
 import type { IssueFailure, IssueOutcome } from '../../../src/ports/identity-provider.js';
 
-/** A token cache, the provider behind it, and a clock to move. */
+/** A token cache with a fake provider and clock. */
 export class TokenWorld {
   readonly clock: FakeClock = new FakeClock();
   readonly telemetry: RecordingTelemetry = new RecordingTelemetry();
   readonly provider: FakeIdentityProvider = new FakeIdentityProvider('site', 'someBlock');
   readonly cache: TokenCache;
-  /** What jitter is drawn from; 0 makes every threshold exact. */
+  /** The random source for jitter; 0 makes every threshold exact. */
   random = 0;
 
   constructor({ shared, maxEntries = 100 }: { shared?: (clock: FakeClock) => CacheStore; maxEntries?: number } = {}) {
@@ -26,7 +26,7 @@ export class TokenWorld {
     return this.cache.get(key, 'someBlock', (now) => this.provider.issue(now));
   }
 
-  /** The value of the token a caller gets, or the reason why there is none. */
+  /** The token that a caller gets, or the reason for its absence. */
   async value(key = 'key'): Promise<string> {
     const outcome = await this.get(key);
     return outcome.kind === 'token' ? outcome.token.value : outcome.reason;
@@ -45,7 +45,7 @@ export function failure(reason: IssueFailure['reason'], more: Partial<IssueFailu
   };
 }
 
-/** A promise that settles when the test says so. */
+/** A promise that a test settles. */
 export class Deferred<T> {
   readonly promise: Promise<T>;
   resolve!: (value: T) => void;
@@ -59,7 +59,7 @@ export class Deferred<T> {
   }
 }
 
-/** Lets everything that can run without time passing run. */
+/** Waits for everything that does not depend on time. */
 export function settled(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);

@@ -8,7 +8,7 @@ function collected(chunks: readonly Uint8Array[]): ByteCollector {
   return collector;
 }
 
-/** What the blocks keep alive: a view keeps all of its buffer. */
+/** The memory retained by the blocks. A view retains its whole buffer. */
 function heldBytes(blocks: readonly Uint8Array[]): number {
   return [...new Set(blocks.map(({ buffer }) => buffer))].reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
@@ -19,7 +19,7 @@ const chunk = fc.oneof(
 );
 
 describe('a byte collector', () => {
-  it('returns all bytes in order, however they were cut', () => {
+  it('returns all bytes in order, however they were split', () => {
     fc.assert(
       fc.property(fc.array(chunk, { maxLength: 30 }), (chunks) => {
         const all = Buffer.concat(chunks);
@@ -31,7 +31,7 @@ describe('a byte collector', () => {
     );
   });
 
-  it('returns a single chunk uncopied, even a part of a larger buffer', () => {
+  it('returns a single chunk without copying it, even as part of a larger buffer', () => {
     const only = new Uint8Array(1_000_000).subarray(7, 9);
     expect(collected([new Uint8Array(), only]).take()).toBe(only);
   });
@@ -42,7 +42,7 @@ describe('a byte collector', () => {
     expect(heldBytes(blocks)).toBe(100_000);
   });
 
-  it('keeps no large buffer for a small part', () => {
+  it('does not retain a large buffer for a small part', () => {
     const parts = Array.from({ length: 20 }, () => new Uint8Array(65_536).subarray(0, 10));
     expect(heldBytes(collected(parts).takeBlocks())).toBeLessThanOrEqual(65_536 + 200);
   });
@@ -53,7 +53,7 @@ describe('a byte collector', () => {
     expect(blocks.map((block, index) => block === large[index])).toEqual([true, true]);
   });
 
-  it('is empty after its bytes were taken', () => {
+  it('is empty after its bytes are taken', () => {
     const collector = collected([Uint8Array.of(1), Uint8Array.of(2)]);
     collector.take();
     expect([collector.length, collector.take()]).toEqual([0, new Uint8Array()]);

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { cookiePair, cookiePairs } from '../../../src/domain/shared/cookies.js';
 
-describe('a cookie field', () => {
+describe('a Cookie header field', () => {
   it.each([
     ['is absent', undefined, ['']],
     ['holds one cookie', 'a=1', ['a=1']],
     ['has odd blanks and empty pairs', ' a=1;;  b=2 ;', ['a=1', '', 'b=2', '']],
-    ['came as several fields', ['a=1; b=2', 'c=3'], ['a=1', 'b=2', 'c=3']],
-  ])('is split into pairs: %s', (_what, field, pairs) => {
+    ['is repeated', ['a=1; b=2', 'c=3'], ['a=1', 'b=2', 'c=3']],
+  ])('is split into pairs when it %s', (_what, field, pairs) => {
     expect(cookiePairs(field)).toEqual(pairs);
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Alarm, beforeAlarm, beforeDeadline } from '../../../src/domain/shared/deadline.js';
 
-/** An alarm that goes off when a test says so. */
+/** An alarm triggered by the test. */
 class FakeAlarm {
   stopped = 0;
   ring: () => void = () => undefined;
@@ -16,7 +16,7 @@ class FakeAlarm {
 
 const never = (): Promise<never> => new Promise<never>(() => undefined);
 
-describe('work before an alarm', () => {
+describe('work with an alarm', () => {
   it('returns its result and stops the alarm', async () => {
     const alarm = new FakeAlarm();
     expect(await beforeAlarm(Promise.resolve('done'), alarm.start, () => 'late')).toBe('done');
@@ -48,7 +48,7 @@ describe('work before an alarm', () => {
   });
 });
 
-describe('work before a deadline', () => {
+describe('work with a deadline', () => {
   it("fails with the deadline's reason or its substitute error", async () => {
     const reason = new Error('the reason');
     await expect(beforeDeadline(AbortSignal.abort(reason), never())).rejects.toBe(reason);

@@ -11,17 +11,17 @@ import {
 } from '../../../src/domain/shared/errors.js';
 
 describe('an error of this package', () => {
-  it('has what happened and what to do in its message', () => {
+  it('has the detail and the hint in its message', () => {
     const error = new AgentBffError('internal_error', { detail: 'It broke.', hint: 'Repair it.' });
     expect(error.message).toBe('It broke. Repair it.');
     expect(String(error)).toBe('AgentBffError: It broke. Repair it.');
   });
 
-  it('has only what happened without a hint', () => {
+  it('has only the detail in its message without a hint', () => {
     expect(new AgentBffError('internal_error', { detail: 'It broke.' }).message).toBe('It broke.');
   });
 
-  it('has every fact of its cause', () => {
+  it('has every property of its cause', () => {
     const facts = {
       detail: 'It broke.',
       hint: 'Repair it.',
@@ -35,14 +35,14 @@ describe('an error of this package', () => {
     expect(new AgentBffError('upstream_error', facts)).toMatchObject({ code: 'upstream_error', ...facts });
   });
 
-  it('is not retryable and names no field by default', () => {
+  it('is not retryable and has no fields by default', () => {
     expect(new AgentBffError('internal_error', { detail: 'It broke.' })).toMatchObject({
       retryable: false,
       fields: [],
     });
   });
 
-  it('has a text for the log alone', () => {
+  it('can have a text for the log only', () => {
     const error = new AgentBffError('internal_error', { detail: 'It broke.', log: 'at idp.internal' });
     expect(error.logDetail()).toBe('at idp.internal');
     const shown = [
@@ -54,7 +54,7 @@ describe('an error of this package', () => {
     expect(shown.join('\n')).not.toContain('idp.internal');
   });
 
-  it('has its detail for the log by default', () => {
+  it('has its detail as the text for the log by default', () => {
     expect(new AgentBffError('internal_error', { detail: 'It broke.' }).logDetail()).toBe('It broke.');
   });
 
@@ -64,7 +64,7 @@ describe('an error of this package', () => {
     [new SessionError('session_expired', { detail: 'd' }), 'SessionError', 'session_expired'],
     [new RequestError('body_invalid', { detail: 'd' }), 'RequestError', 'body_invalid'],
     [new UpstreamError('upstream_timeout', { detail: 'd' }), 'UpstreamError', 'upstream_timeout'],
-  ])('of its own class has its name: %s', (error, name, code) => {
+  ])('has the name of its class: %s', (error, name, code) => {
     expect([error.name, error.code]).toEqual([name, code]);
     expect(error).toBeInstanceOf(AgentBffError);
     expect(error).toBeInstanceOf(Error);

@@ -4,7 +4,7 @@ import { JsonCursor, JsonTextError, MAX_JSON_DEPTH } from '../../../src/domain/s
 
 const encoder = new TextEncoder();
 
-/** What a cursor says of a text: nothing when it is one JSON value, else the reason. */
+/** The fault a cursor finds in a text; undefined for a single JSON value. */
 function verdict(text: string | Uint8Array): 'syntax' | 'depth' | undefined {
   const cursor = new JsonCursor(typeof text === 'string' ? encoder.encode(text) : text);
   try {
@@ -17,7 +17,7 @@ function verdict(text: string | Uint8Array): 'syntax' | 'depth' | undefined {
   }
 }
 
-/** What the engine's own parser says of the same bytes. */
+/** The result of JSON.parse for the same bytes. */
 function isJson(bytes: Uint8Array): boolean {
   try {
     JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
@@ -53,7 +53,7 @@ const fragment = fc
 const rawByte = fc.integer({ min: 0, max: 255 }).map((byte) => [byte]);
 
 describe('a JSON cursor', () => {
-  it('accepts exactly the bytes that the engine parses', () => {
+  it('accepts exactly the bytes that JSON.parse accepts', () => {
     const pieces = fc.array(fc.oneof({ weight: 9, arbitrary: fragment }, { weight: 1, arbitrary: rawByte }), {
       maxLength: 12,
     });
@@ -66,7 +66,7 @@ describe('a JSON cursor', () => {
     );
   });
 
-  it('accepts every JSON text in any spacing', () => {
+  it('accepts every JSON text with any whitespace', () => {
     fc.assert(
       fc.property(fc.json(), fc.constantFrom(0, 1, '\t'), (text, space) => {
         expect(verdict(JSON.stringify(JSON.parse(text), null, space))).toBeUndefined();
@@ -80,17 +80,17 @@ describe('a JSON cursor', () => {
     ...'c1 bf, c2 80, df bf, e0 9f bf, e0 a0 80, ed 9f bf, ed a0 80, ee 80 80, ef bf bf'.split(', '),
     ...'f0 80 80 80, f0 8f bf bf, f0 90 80 80, f4 8f bf bf, f4 90 80 80, f5 80 80 80'.split(', '),
     ...'c2 7f, e1 80 7f, e1 80 c0, f1 80 80 7f, f1 80 80 c0, f1 80 80'.split(', '),
-    // RFC 8259 §7: four digits behind \\u, and these escapes only.
+    // RFC 8259 §7: four digits after \\u, and these escapes only.
     ...['\\u00e9', '\\u00eg', '\\u00e', '\\u0', '\\u', '\\', '\\/', '\\b', '\\v', '\\x41', "\\'"].map((text) =>
       [...encoder.encode(text)].map((byte) => byte.toString(16)).join(' '),
     ),
-  ])('agrees with the engine on the bytes %s', (hex) => {
+  ])('agrees with JSON.parse on the bytes %s', (hex) => {
     const bytes = Uint8Array.from([0x22, ...hex.split(' ').map((byte) => Number.parseInt(byte, 16)), 0x22]);
     expect(verdict(bytes) === undefined).toBe(isJson(bytes));
     expect(verdict(bytes.subarray(0, -1))).toBe('syntax');
   });
 
-  it('accepts exactly the UTF-8 of a strict decoder', () => {
+  it('accepts exactly the UTF-8 that a strict decoder accepts', () => {
     const byte = fc.constantFrom(
       0x20,
       0x41,
@@ -180,7 +180,7 @@ describe('a JSON cursor', () => {
     expect(verdict(text)).toBe('syntax');
   });
 
-  it('accepts a thousand levels of objects or arrays and no more', () => {
+  it('accepts at most a thousand levels of objects or arrays', () => {
     const nested = (levels: number, open: string, close: string): string =>
       `${open.repeat(levels)}0${close.repeat(levels)}`;
     for (const [open, close] of [
@@ -192,7 +192,7 @@ describe('a JSON cursor', () => {
     }
   });
 
-  it('stops two million brackets at the thousand and first', () => {
+  it('stops at the 1,001st of two million brackets', () => {
     const cursor = new JsonCursor(new Uint8Array(2_000_000).fill(0x5b));
     expect(() => cursor.skipValue()).toThrow(expect.objectContaining({ reason: 'depth' }));
     expect(cursor.position).toBe(MAX_JSON_DEPTH);

@@ -6,7 +6,7 @@ function jwt(payload: string): string {
 }
 
 describe('a JSON text', () => {
-  it('has no value when absent or broken', () => {
+  it('is undefined when absent or invalid', () => {
     expect([parsedJson('[1]'), parsedJson('[1'), parsedJson(''), parsedJson(undefined)]).toEqual([
       [1],
       undefined,
@@ -16,22 +16,22 @@ describe('a JSON text', () => {
   });
 });
 
-describe('a deep JSON text', () => {
+describe('a deeply nested JSON text', () => {
   const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
 
-  it('has a value of up to 1,000 levels that can be serialized', () => {
+  it('is parsed up to 1,000 levels into a value that can be serialized', () => {
     expect(JSON.stringify(parsedJson(nested(1_000)))).toBe(nested(1_000));
     for (const levels of [1_001, 400_000]) expect(parsedJson(nested(levels))).toBeUndefined();
     expect(parsedJson(`"${'['.repeat(5_000)}"`)).toHaveLength(5_000);
   });
 
-  it('is broken by content after its value', () => {
+  it('is invalid when content follows its value', () => {
     expect(parsedJson(`"${'x'.repeat(5_000)}" 1`)).toBeUndefined();
   });
 });
 
 describe('the claims of a JWT', () => {
-  it('can have any characters', () => {
+  it('can contain any characters', () => {
     const claims = { sub: 'Zoë ÿ>?', aud: ['一', '🎈'] };
     expect(jwtClaims(jwt(JSON.stringify(claims)))).toEqual(claims);
   });
@@ -44,8 +44,8 @@ describe('the claims of a JWT', () => {
   );
 });
 
-describe('an object', () => {
-  it('is a value with members, not a list', () => {
+describe('isObject', () => {
+  it('accepts objects and rejects arrays', () => {
     expect([{}, { a: 1 }, Object.create(null)].every(isObject)).toBe(true);
     expect([null, undefined, [], 'text', 1, true].some(isObject)).toBe(false);
   });

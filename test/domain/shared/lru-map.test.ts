@@ -5,14 +5,14 @@ function keysOf(map: LruMap<number>): string {
   return [...map].map(([key]) => key).join('');
 }
 
-describe('a map that drops the least recently used', () => {
+describe('an LRU map', () => {
   it('drops the oldest entry over its limit', () => {
     const map = new LruMap<number>({ maxEntries: 2 });
     for (const key of ['a', 'b', 'a', 'c']) map.set(key, 1);
     expect(keysOf(map)).toBe('ac');
   });
 
-  it('keeps an entry that was read over one only set', () => {
+  it('keeps an entry that was read and drops one that was only set', () => {
     const map = new LruMap<number>({ maxEntries: 2 });
     map.set('a', 1);
     map.set('b', 2);
@@ -28,14 +28,14 @@ describe('a map that drops the least recently used', () => {
     expect([keysOf(map), map.size]).toEqual(['cd', 2]);
   });
 
-  it('counts a replaced value once', () => {
+  it('counts the size of a replaced value once', () => {
     const map = new LruMap<number>({ maxEntries: 10, maxBytes: 100 });
     map.set('a', 1, 10);
     for (let count = 0; count < 20; count += 1) map.set('b', count, 90);
     expect([keysOf(map), map.get('b')]).toEqual(['ab', 19]);
   });
 
-  it('does not keep a value that is too large, nor its predecessor', () => {
+  it('drops a value that is too large, and its predecessor', () => {
     const map = new LruMap<number>({ maxEntries: 10, maxBytes: 100 });
     map.set('a', 1, 10);
     map.set('b', 1, 10);
@@ -43,7 +43,7 @@ describe('a map that drops the least recently used', () => {
     expect(keysOf(map)).toBe('a');
   });
 
-  it('has room after a deletion', () => {
+  it('has space after a deletion', () => {
     const map = new LruMap<number>({ maxEntries: 10, maxBytes: 100 });
     map.set('a', 1, 60);
     map.set('b', 1, 40);

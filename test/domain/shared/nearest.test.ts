@@ -17,7 +17,7 @@ describe('the nearest name', () => {
     ['cahce', ['requireSession', 'cache'], 'cache'],
     ['token', ['auth', 'toolkit'], undefined],
     ['ca', ['cache'], undefined],
-  ])('to "%s" among %j is suggested only when near: %s', (name, candidates, meant) => {
+  ])('to "%s" among %j is suggested only when it is similar: %s', (name, candidates, meant) => {
     expect(similar(name, candidates)).toBe(meant);
   });
 
@@ -28,7 +28,7 @@ describe('the nearest name', () => {
     ['kitten', 'sitting', 3],
     ['flaw', 'lawn', 2],
     ['abc', 'abc', 0],
-  ])('to "%s" from "%s" is %i letters away', (from, to, letters) => {
+  ])('to "%s" is at an edit distance from "%s" of %i', (from, to, letters) => {
     expect(distance(from, to)).toBe(letters);
   });
 

@@ -30,7 +30,7 @@ const SHAPE: OptionShape<keyof Options> = {
 const read = (options: unknown): object => readOptions('makeThings', SHAPE, options as Options);
 
 describe('the options of a function', () => {
-  it('are the set ones', () => {
+  it('are those that are set', () => {
     const options = { name: 'a', ready: undefined, names: ['b'], inner: { ready: true } };
     expect(read(options)).toStrictEqual({ name: 'a', names: ['b'], inner: { ready: true } });
     expect(read({ name: '', inner: '' })).toStrictEqual({});
@@ -46,7 +46,7 @@ describe('the options of a function', () => {
     expect(() => read(Object.create({ name: 'a' }))).toThrow('Invalid value for "options" of makeThings.');
   });
 
-  it('do not conflict when one is false', () => {
+  it('do not conflict when one of them is false', () => {
     expect(read({ name: 'a', ready: false })).toStrictEqual({ name: 'a', ready: false });
     expect(() => read({ name: 'a', ready: true, find: () => 'b' })).toThrow(
       expect.objectContaining({
@@ -56,7 +56,7 @@ describe('the options of a function', () => {
     );
   });
 
-  it('require the ones they depend on', () => {
+  it('require the options they depend on', () => {
     expect(() => read({ names: [] })).toThrow(
       expect.objectContaining({
         detail: 'Missing option "name" of makeThings.',
@@ -81,7 +81,7 @@ describe('the options of a function', () => {
     expect(() => read({ zzz: 1 })).toThrow('Known options: name, ready, find, names, inner.');
   });
 
-  it('are checked by the whole object or by the caller', () => {
+  it('are checked against the whole options object, or against another one from the caller', () => {
     const shape: OptionShape<'value' | 'most'> = {
       options: {
         most: anything,
@@ -95,7 +95,7 @@ describe('the options of a function', () => {
 });
 
 describe('an object with methods', () => {
-  it('has all of them', () => {
+  it('must have all of them', () => {
     const check = methods('get', 'set');
     expect(check({ get: () => 1, set: () => 2 }, {})).toBeUndefined();
     for (const value of [{ get: () => 1, set: 2 }, {}, null, undefined, 'text']) {

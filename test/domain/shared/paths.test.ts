@@ -12,7 +12,7 @@ describe('a path', () => {
     expect(isBelow(path, '/api/a2a')).toBe(belongs);
   });
 
-  it('loses all its trailing slashes and no other', () => {
+  it('loses its trailing slashes and no others', () => {
     expect(['/a/b///', '/a', '///'].map(withoutTrailingSlashes)).toEqual(['/a/b', '/a', '']);
   });
 });

@@ -5,7 +5,7 @@ import { secret } from '../../../src/domain/shared/secret.js';
 const VALUE = 'hunter2-and-more';
 
 describe('a secret', () => {
-  it('has a value for explicit readers', () => {
+  it('reveals its value on an explicit call', () => {
     expect(secret(VALUE).reveal()).toBe(VALUE);
   });
 
@@ -23,9 +23,9 @@ describe('a secret', () => {
       'HiddenSecret',
     ],
     ['inspected in a Map', (hidden) => inspect(new Map([['key', hidden]])), '[redacted]'],
-    ['serialised', (hidden) => JSON.stringify(hidden), '"[redacted]"'],
-    ['serialised inside an object', (hidden) => JSON.stringify({ a: [hidden] }), '{"a":["[redacted]"]}'],
-    ['made a string', (hidden) => String(hidden), '[redacted]'],
+    ['serialized', (hidden) => JSON.stringify(hidden), '"[redacted]"'],
+    ['serialized inside an object', (hidden) => JSON.stringify({ a: [hidden] }), '{"a":["[redacted]"]}'],
+    ['converted to a string', (hidden) => String(hidden), '[redacted]'],
     ['put into a template', (hidden) => `key=${hidden as unknown as string}`, 'key=[redacted]'],
     ['joined', (hidden) => [hidden, hidden].join(' '), '[redacted] [redacted]'],
     ['added to text', (hidden) => 'key=' + (hidden as unknown as string), 'key=[redacted]'],
@@ -37,7 +37,7 @@ describe('a secret', () => {
       (hidden) => inspect(new Error('broken', { cause: hidden }), { depth: 12 }),
       '[redacted]',
     ],
-  ])('shows nothing when %s', (_how, print, shown) => {
+  ])('stays hidden when %s', (_how, print, shown) => {
     const text = print(secret(VALUE));
     expect(text).toContain(shown);
     expect(text).not.toContain(VALUE);

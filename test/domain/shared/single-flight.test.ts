@@ -16,7 +16,7 @@ describe('a single flight', () => {
     expect(await flights.run('a', work)).toBe(3);
   });
 
-  it('rejects for all callers on failure and starts again for the next', async () => {
+  it('rejects for all callers on failure, and runs again for the next', async () => {
     const flights = new SingleFlight<string>();
     const failing = [
       flights.run('a', () => Promise.reject(new Error('down'))),

@@ -3,7 +3,7 @@ import { StallCounter, type StallWatched } from '../../../src/domain/shared/stal
 
 type State = ReturnType<StallWatched['look']>;
 
-/** A counter over a span of 400 ms, and the timer it started last. */
+/** A counter with a limit of 400 ms and the last timer it started. */
 function counting() {
   let timer: (() => void) | undefined;
   let state: State = 'still';
@@ -30,7 +30,7 @@ function counting() {
 }
 
 describe('a stall counter', () => {
-  it('reports one stall after four checks without movement', () => {
+  it('reports one stall after four checks without progress', () => {
     const { counter, spans, stalls, look, isWaiting } = counting();
     counter.begin();
     for (let count = 0; count < 3; count += 1) look('still');
@@ -40,7 +40,7 @@ describe('a stall counter', () => {
     expect(spans).toEqual([100, 100, 100, 100]);
   });
 
-  it('counts from the last movement', () => {
+  it('counts from the last progress', () => {
     const { counter, stalls, look } = counting();
     counter.begin();
     for (const state of ['still', 'still', 'still', 'moved', 'still', 'still', 'still'] as const) look(state);
@@ -49,7 +49,7 @@ describe('a stall counter', () => {
     expect(stalls()).toBe(1);
   });
 
-  it('stops when nothing is left and starts from zero', () => {
+  it('stops when nothing is left to watch, then starts again from zero', () => {
     const { counter, stalls, look, isWaiting } = counting();
     counter.begin();
     for (const state of ['still', 'still', 'still', 'done'] as const) look(state);
@@ -59,7 +59,7 @@ describe('a stall counter', () => {
     expect(stalls()).toBe(0);
   });
 
-  it('starts once and leaves no timer', () => {
+  it('starts one timer and leaves none behind', () => {
     const { counter, spans, isWaiting } = counting();
     counter.begin();
     counter.begin();

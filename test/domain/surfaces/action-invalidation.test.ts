@@ -5,8 +5,8 @@ import { held } from './widget-platform.js';
 
 const [ADA, BOB] = [user('ada'), user('bob')];
 
-describe('after an action', () => {
-  it('the next render is new, also in another process', async () => {
+describe('an action', () => {
+  it('causes a new render, even in another process', async () => {
     const world = new SurfaceWorld();
     const elsewhere = world.newCache();
     await world.render();
@@ -18,7 +18,7 @@ describe('after an action', () => {
     expect(world.asked).toEqual([2, 0]);
   });
 
-  it('every render of the surface is gone: each body and language, by id and by name', async () => {
+  it('invalidates every render of the surface: each body and language, by id and by name', async () => {
     const world = new SurfaceWorld();
     const visits = [{}, { body: '{"a":1}' }, { headers: { 'accept-language': 'de' } }];
     for (const visit of visits) for (const ref of [COUNTER, COUNTER_BY_NAME]) await world.render(ADA, ref, visit);
@@ -31,14 +31,14 @@ describe('after an action', () => {
     }
   });
 
-  it('a render by name is gone after an action by an unknown id', async () => {
+  it('by an unknown id invalidates the render by name', async () => {
     const world = new SurfaceWorld();
     await world.render(ADA, COUNTER_BY_NAME);
     await world.act(ADA, COUNTER);
     expect((await world.render(ADA, COUNTER_BY_NAME)).content).toBe('counter v1 s1 for ada');
   });
 
-  it('other surfaces, other users and the site keep their renders', async () => {
+  it('keeps the renders of other surfaces, other users and the site', async () => {
     const world = new SurfaceWorld();
     for (const [auth, ref] of [
       [ADA, COUNTER],
@@ -57,7 +57,7 @@ describe('after an action', () => {
     }
   });
 
-  it('all renders of the user are gone when the other name is unknown', async () => {
+  it('invalidates all renders of the user when the other name is unknown', async () => {
     const world = new SurfaceWorld();
     world.platform.rendered = (answer) => ({ ...answer, body: '{"content":"opaque"}' });
     await world.render(ADA, QUOTE);
@@ -70,11 +70,11 @@ describe('after an action', () => {
     ['no names', COUNTER_BY_NAME, '{"content":"opaque"}'],
     ['its name only', COUNTER_BY_NAME, '{"surface":{"name":"Counter"}}'],
     ['its id only', COUNTER, '{"surface":{"id":"counter"}}'],
-    ['an id that is none', COUNTER_BY_NAME, '{"surface":{"id":7,"name":"Counter"}}'],
-    ['a name that is none', COUNTER, '{"surface":{"id":"counter","name":null}}'],
+    ['an invalid id', COUNTER_BY_NAME, '{"surface":{"id":7,"name":"Counter"}}'],
+    ['an invalid name', COUNTER, '{"surface":{"id":"counter","name":null}}'],
     ['no surface', COUNTER, '{"surface":null}'],
-    ['nothing', COUNTER, 'null'],
-  ])('all renders of the user are gone for an unknown surface with a reply of %s', async (_what, ref, reply) => {
+    ['the body "null"', COUNTER, 'null'],
+  ])('on an unknown surface invalidates all renders of the user when the reply has %s', async (_what, ref, reply) => {
     const world = new SurfaceWorld();
     await world.render(ADA, QUOTE);
     world.upstream.willAnswer(() => ({ status: 200, headers: { 'content-type': 'application/json' }, body: reply }));
@@ -83,7 +83,7 @@ describe('after an action', () => {
     expect((await world.render(ADA, QUOTE)).cache).toBe('MISS');
   });
 
-  it('a surface with its id as name is known by both', async () => {
+  it('on a surface with its id as name invalidates both renders', async () => {
     const world = new SurfaceWorld();
     const both = '{"surface":{"id":"Counter","name":"Counter"}}';
     await world.render(ADA, QUOTE);
@@ -98,7 +98,7 @@ describe('after an action', () => {
     ]);
   });
 
-  it('a surface with two ids is gone under either', async () => {
+  it('on a surface with two ids invalidates the renders by either', async () => {
     const world = new SurfaceWorld();
     const body = '{"surface":{"id":"counter-7","name":"Counter"}}';
     world.upstream.willAnswer(() => ({ status: 200, headers: { 'content-type': 'application/json' }, body }));
@@ -107,14 +107,14 @@ describe('after an action', () => {
     expect((await world.render(ADA, COUNTER)).cache).toBe('MISS');
   });
 
-  it('only its surface is rendered again when the reply has the other name', async () => {
+  it('invalidates only its surface when the reply has the other name', async () => {
     const world = new SurfaceWorld();
     await world.render(ADA, QUOTE);
     await world.act(ADA, COUNTER_BY_NAME);
     expect((await world.render(ADA, QUOTE)).cache).toBe('HIT');
   });
 
-  it('a surface named like the id of another is not confused with it', async () => {
+  it('on a surface named like the id of another invalidates the right one', async () => {
     const world = new SurfaceWorld();
     const names = new Map([
       ['/api/surfaces/one/render', '{"surface":{"id":"one","name":"first"}}'],
@@ -131,7 +131,7 @@ describe('after an action', () => {
     expect([(await world.render(ADA, byId)).cache, (await world.render(ADA, byName)).cache]).toEqual(['MISS', 'HIT']);
   });
 
-  it('a renamed surface is not found under its old name', async () => {
+  it('on a renamed surface invalidates the render by the old name', async () => {
     const world = new SurfaceWorld();
     await world.render(ADA, COUNTER_BY_NAME);
     world.platform.rendered = (answer) => ({
@@ -146,8 +146,8 @@ describe('after an action', () => {
   it.each([
     ['fails', { status: 500, headers: {}, body: null }, 'upstream_error'],
     ['is redirected', { status: 302, headers: {}, body: null }, 'upstream_redirect'],
-    ['is never answered', { kind: 'failure' as const, reason: 'timeout' as const, detail: 'late' }, 'upstream_timeout'],
-  ])('that %s the renders are gone, as it may have succeeded', async (_what, answer, code) => {
+    ['times out', { kind: 'failure' as const, reason: 'timeout' as const, detail: 'late' }, 'upstream_timeout'],
+  ])('that %s invalidates the renders, as it may have succeeded', async (_what, answer, code) => {
     const world = new SurfaceWorld();
     await world.render();
     world.upstream.willAnswer(() => answer);
@@ -156,7 +156,7 @@ describe('after an action', () => {
     expect((await world.render()).cache).toBe('MISS');
   });
 
-  it.each([200, 202, 400, 409, 422])('with the status %i the renders are gone', async (status) => {
+  it.each([200, 202, 400, 409, 422])('with the status %i invalidates the renders', async (status) => {
     const world = new SurfaceWorld();
     await world.render();
     const headers = { 'content-type': 'application/json', 'set-cookie': 'a=b' };
@@ -171,7 +171,7 @@ describe('after an action', () => {
     expect((await world.render()).cache).toBe('MISS');
   });
 
-  it('with a long reply the renders are gone, and the reply is returned whole', async () => {
+  it('with a long reply invalidates the renders and returns the reply unchanged', async () => {
     const world = new SurfaceWorld();
     await world.render(ADA, QUOTE);
     const [{ until, release }, length] = [held(), 1_048_577];
@@ -192,7 +192,7 @@ describe('after an action', () => {
     expect((await world.render(ADA, QUOTE)).cache).toBe('MISS');
   });
 
-  it('with a streamed response the renders made meanwhile are gone', async () => {
+  it('with a streamed response invalidates the renders made meanwhile', async () => {
     const world = new SurfaceWorld();
     const { until, release } = held();
     world.upstream.willAnswer(() => ({
@@ -215,13 +215,16 @@ describe('after an action', () => {
 });
 
 describe('an action', () => {
-  it.each([null, 'done', Uint8Array.of(0x64)])('returns an immediate response unchanged (%#)', async (body) => {
-    const world = new SurfaceWorld();
-    world.upstream.willAnswer(() => ({ status: 200, headers: { 'content-type': 'text/plain' }, body }));
-    expect((await world.act()).body).toBe(body);
-  });
+  it.each([null, 'done', Uint8Array.of(0x64)])(
+    'returns a response that is not a stream unchanged (%#)',
+    async (body) => {
+      const world = new SurfaceWorld();
+      world.upstream.willAnswer(() => ({ status: 200, headers: { 'content-type': 'text/plain' }, body }));
+      expect((await world.act()).body).toBe(body);
+    },
+  );
 
-  it('is not parsed without a cache', async () => {
+  it('does not parse the response without a cache', async () => {
     const world = new SurfaceWorld();
     const body = '{"ok":true}';
     world.upstream.willAnswer(() => ({ status: 200, headers: { 'content-type': 'application/json' }, body }));
@@ -232,14 +235,14 @@ describe('an action', () => {
     expect(answers.map((answer) => answer.body)).toEqual([body, body]);
   });
 
-  it('does not touch the store without a cache when it fails', async () => {
+  it('does not touch the store without a cache, even when it fails', async () => {
     const world = new SurfaceWorld();
     world.platform.isDown = true;
     await expect(world.act(user('ada', ''))).rejects.toMatchObject({ code: 'upstream_unreachable' });
     expect(world.store.calls).toEqual({ get: 0, set: 0, delete: 0 });
   });
 
-  it('is sent unchanged with its key and not cached', async () => {
+  it('is sent unchanged with its idempotency key and not cached', async () => {
     const world = new SurfaceWorld();
     const visit = { body: '{"by":1}', headers: { 'idempotency-key': 'once' }, query: '?dry=1' };
     await world.act(ADA, COUNTER_BY_NAME, visit);
@@ -253,7 +256,7 @@ describe('an action', () => {
     });
   });
 
-  it('is only repeated after a 401', async () => {
+  it('is repeated only after a 401', async () => {
     const world = new SurfaceWorld();
     world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'reset', detail: 'socket hang up' }));
     await expect(world.act(SERVICE)).rejects.toMatchObject({ code: 'upstream_unreachable' });
@@ -276,7 +279,7 @@ describe('an action', () => {
 });
 
 describe('a render during an action', () => {
-  it('is not cached, in this process or another', async () => {
+  it('is not cached in this process or another', async () => {
     for (const isElsewhere of [false, true]) {
       const world = new SurfaceWorld();
       const rendering = isElsewhere ? world.newCache() : world.cache;
@@ -288,7 +291,7 @@ describe('a render during an action', () => {
       const sets = world.store.calls.set;
       release();
       expect((await early).content).toBe('counter v1 s0 for ada');
-      // Its names are remembered, and nothing else of it.
+      // Only its names are stored.
       expect(world.store.calls.set - sets).toBe(2);
       for (const cache of [rendering, world.cache]) {
         expect((await world.render(ADA, COUNTER, {}, cache)).content).toBe('counter v1 s1 for ada');
@@ -296,7 +299,7 @@ describe('a render during an action', () => {
     }
   });
 
-  it('is not joined by later visitors', async () => {
+  it('is not shared with later visitors', async () => {
     for (const isElsewhere of [false, true]) {
       const world = new SurfaceWorld();
       const rendering = isElsewhere ? world.newCache() : world.cache;
@@ -326,7 +329,7 @@ describe('a render during an action', () => {
     expect((await world.render()).content).toBe('counter v1 s1 for ada');
   });
 
-  it('is not cached when a check finds it unchanged', async () => {
+  it('is not cached when a revalidation finds it unchanged', async () => {
     const world = new SurfaceWorld();
     await world.render();
     world.clock.advance(3_000);
@@ -340,8 +343,8 @@ describe('a render during an action', () => {
   });
 });
 
-describe('two processes that act at once', () => {
-  it('lose neither action', async () => {
+describe('two processes with concurrent actions', () => {
+  it('both invalidate the renders', async () => {
     const world = new SurfaceWorld();
     const [one, other] = [world.newCache(), world.newCache()];
     await world.render(ADA, COUNTER, {}, one);

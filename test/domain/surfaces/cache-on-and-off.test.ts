@@ -51,14 +51,14 @@ const visit: fc.Arbitrary<Visit> = fc.record(
   { requiredKeys: [] },
 );
 
-/** The part of it that a browser sees. */
+/** The part of a response that a browser sees. */
 async function seen(response: HttpResponse): Promise<unknown> {
   const { 'x-cache': _cache, 'content-length': _length, ...headers } = response.headers;
   return { status: response.status, headers, body: await bodyBytes(response.body, 10_000) };
 }
 
 describe('a render', () => {
-  it('is the same with and without a cache', async () => {
+  it('looks the same to a browser with and without a cache', async () => {
     const platform = fc.record({ status: fc.constantFrom(200, 200, 200, 201, 404, 422), headers: fields, body });
     await fc.assert(
       fc.asyncProperty(platform, visit, fc.constantFrom(10, 10_000), async (rendered, asked, maxEntryBytes) => {

@@ -21,10 +21,10 @@ describe('a cached render', () => {
   });
 
   const broken: readonly (readonly [what: string, text: string | undefined])[] = [
-    ['nothing', undefined],
-    ['an empty text', ''],
-    ['a text without a second line', `${writeCachedRender({ ...RENDER, body: '' }).trimEnd()} `],
-    ['a first line that is no JSON', `{"renderedAt":1\n${RENDER.body}`],
+    ['an absent entry', undefined],
+    ['an empty string', ''],
+    ['an entry without a second line', `${writeCachedRender({ ...RENDER, body: '' }).trimEnd()} `],
+    ['a first line that is not JSON', `{"renderedAt":1\n${RENDER.body}`],
     ['a first line that is null', `null\n${RENDER.body}`],
     ['a first line that is a number', `7\n${RENDER.body}`],
     ...(['renderedAt', 'checkedAt', 'versionTag', 'etag', 'headers'] as const).flatMap((field) =>
@@ -34,7 +34,7 @@ describe('a cached render', () => {
     ),
   ];
 
-  it.each(broken)('is not found in %s', (_what, text) => {
+  it.each(broken)('is not read from %s', (_what, text) => {
     expect(readCachedRender(text)).toBeUndefined();
   });
 });
@@ -46,35 +46,35 @@ describe('a response of the platform', () => {
     ['is text', HTML],
     ['is JSON', { 'content-type': 'application/json; charset=utf-8' }],
     ['is XML', { 'content-type': 'application/xml' }],
-    ['is of a type made of JSON', { 'content-type': 'application/vnd.widget-2.x+json' }],
-    ['is of a type made of XML', { 'content-type': 'application/xhtml+xml' }],
-    ['is as it was made', { ...HTML, 'content-encoding': 'identity' }],
-    ['varies by what is in the key', { ...HTML, vary: 'accept, accept-language' }],
+    ['has a type with the suffix +json', { 'content-type': 'application/vnd.widget-2.x+json' }],
+    ['has a type with the suffix +xml', { 'content-type': 'application/xhtml+xml' }],
+    ['has the content coding "identity"', { ...HTML, 'content-encoding': 'identity' }],
+    ['varies by fields that are part of the key', { ...HTML, vary: 'accept, accept-language' }],
     ['varies by a field with a star in its name', { ...HTML, vary: 'x-*' }],
-    ['may be cached by others', { ...HTML, 'cache-control': 'public, max-age=3600' }],
+    ['may be cached publicly', { ...HTML, 'cache-control': 'public, max-age=3600' }],
     ['has a directive that only resembles "no-store"', { ...HTML, 'cache-control': 'x-no-store, no-stores' }],
-    ['may end anywhere', HTML, false],
+    ['is not close-delimited', HTML, false],
   ])('can be cached when it %s', (_what, headers: Record<string, string>, closeDelimited?: boolean) => {
     expect(isCacheable({ status: 200, headers, ...(closeDelimited !== undefined && { closeDelimited }) })).toBe(true);
   });
 
   it.each([
-    ['has no end that proves it whole', HTML, true],
+    ['is close-delimited, so may be incomplete', HTML, true],
     ['sets a cookie', { ...HTML, 'set-cookie': ['sid=1'] }],
-    ['says "no-store"', { ...HTML, 'cache-control': 'no-store' }],
-    ['says "no-store" first', { ...HTML, 'cache-control': 'no-store,private' }],
-    ['says "no-store" last', { ...HTML, 'cache-control': 'private,NO-STORE' }],
-    ['says "no-store" in a field of its own', { ...HTML, 'cache-control': ['private', 'no-store', 'max-age=1'] }],
-    ['says "no-store" with a blank', { ...HTML, 'cache-control': 'private, no-store , max-age=1' }],
-    ['varies by everything', { ...HTML, vary: '*' }],
-    ['varies by everything, too', { ...HTML, vary: ['accept', '*'] }],
+    ['has "no-store"', { ...HTML, 'cache-control': 'no-store' }],
+    ['has "no-store" first', { ...HTML, 'cache-control': 'no-store,private' }],
+    ['has "no-store" last', { ...HTML, 'cache-control': 'private,NO-STORE' }],
+    ['has "no-store" in a field line of its own', { ...HTML, 'cache-control': ['private', 'no-store', 'max-age=1'] }],
+    ['has "no-store" followed by a space', { ...HTML, 'cache-control': 'private, no-store , max-age=1' }],
+    ['varies by everything ("*")', { ...HTML, vary: '*' }],
+    ['varies by everything among others', { ...HTML, vary: ['accept', '*'] }],
     ['is compressed', { ...HTML, 'content-encoding': 'br' }],
-    ['has a coding without a name', { ...HTML, 'content-encoding': '' }],
-    ['is a stream of events', { 'content-type': 'text/event-stream' }],
-    ['is bytes', { 'content-type': 'application/octet-stream' }],
-    ['is of a type whose name begins like JSON', { 'content-type': 'application/json-seq' }],
-    ['is of a type whose name ends like JSON', { 'content-type': 'x-application/json' }],
-    ['is of a type with an odd name', { 'content-type': 'application/a b+json' }],
+    ['has an empty content coding', { ...HTML, 'content-encoding': '' }],
+    ['is an event stream', { 'content-type': 'text/event-stream' }],
+    ['is binary', { 'content-type': 'application/octet-stream' }],
+    ['has a type that begins like JSON', { 'content-type': 'application/json-seq' }],
+    ['has a type that ends like JSON', { 'content-type': 'x-application/json' }],
+    ['has a malformed type', { 'content-type': 'application/a b+json' }],
   ])('is not cached when it %s', (_what, headers: Record<string, string | string[]>, closeDelimited = false) => {
     expect(isCacheable({ status: 200, headers, closeDelimited })).toBe(false);
   });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../../src/domain/surfaces/canonical-json.js';
 
-/** A field inside so many lists. */
+/** A value nested in `levels` lists. */
 const nested = (levels: number, inner: string): string => '['.repeat(levels) + inner + ']'.repeat(levels);
 
 const name = fc.oneof(
@@ -11,7 +11,7 @@ const name = fc.oneof(
   fc.constantFrom('method', 'a"b', 'a\\', '\\"', '{', '__proto__', 'constructor', '10', '9', ''),
 );
 
-/** Any JSON value whose objects name no field twice, cases folded. */
+/** Any JSON value without repeated member names, ignoring case. */
 const { value: uniqueJson } = fc.letrec<{ value: unknown; object: Record<string, unknown> }>((tie) => ({
   value: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
@@ -34,7 +34,7 @@ const { value: uniqueJson } = fc.letrec<{ value: unknown; object: Record<string,
     .map((entries) => Object.fromEntries(entries)),
 }));
 
-/** The same value with its fields the other way round. */
+/** The same value with its members in reverse order. */
 function reversed(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(reversed);
@@ -45,7 +45,7 @@ function reversed(value: unknown): unknown {
   );
 }
 
-/** A spelling of a name as a JSON string in which every character is an escape. */
+/** A name as a JSON string with every character escaped. */
 function escaped(text: string): string {
   const units = Array.from({ length: text.length }, (_, index) => text.charCodeAt(index));
   return `"${units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')}"`;
@@ -58,11 +58,11 @@ describe('two equal JSON texts', () => {
     ['{"__proto__":1,"a":2}', '{"a":2,"__proto__":1}'],
     ['{"a":1.50,"b":9007199254740993}', '{"b":9007199254740993,"a":1.50}'],
     [nested(1_000, '{"a":1,"b":2}'), nested(1_000, '{"b":2,"a":1}')],
-  ])('have one spelling (%#)', (one, other) => {
+  ])('have the same canonical form (%#)', (one, other) => {
     expect(canonicalJson(one)).toBe(canonicalJson(other));
   });
 
-  it('have one spelling, whatever their order, blanks and escapes', () => {
+  it('have the same canonical form in any order, whitespace and escaping', () => {
     fc.assert(
       fc.property(uniqueJson, fc.constantFrom(1, '\t', '\r\n '), (value, indent) => {
         const text = JSON.stringify(value);
@@ -96,12 +96,12 @@ describe('two different JSON texts', () => {
     ['{"a":"b\\",\\"c\\":\\"d"}', '{"a":"b","c":"d"}'],
     ['["a,b"]', '["a","b"]'],
     ['"\\\\n"', '"\\n"'],
-  ])('have two spellings: %s and %s', (one, other) => {
+  ])('have different canonical forms: %s and %s', (one, other) => {
     expect(canonicalJson(one)).not.toBe(canonicalJson(other));
   });
 });
 
-describe('a JSON text with a repeated field has no spelling', () => {
+describe('a JSON text with a repeated member has no canonical form', () => {
   it.each([
     '{"method":"a","method":"b"}',
     '{"method":"a","Method":"b"}',
@@ -122,7 +122,7 @@ describe('a JSON text with a repeated field has no spelling', () => {
     expect(canonicalJson(text)).toBeUndefined();
   });
 
-  it('at any place, in either case, escaped or not', () => {
+  it('at any position, in either case, escaped or not', () => {
     const spelling = fc.constantFrom(
       JSON.stringify,
       escaped,
@@ -158,13 +158,13 @@ describe('a JSON text with a repeated field has no spelling', () => {
 
 describe('a JSON text', () => {
   it.each(['', ' ', '{', '{"a"', '{"a":', '{"a":1', '{"a":1,', '[', '[1', '[1,', '"', '"\\"'])(
-    'that ends too early is an error: %s',
+    'is an error when it ends too early: %s',
     (text) => {
       expect(() => canonicalJson(text)).toThrow(SyntaxError);
     },
   );
 
-  it('has one spelling that no other value shares', () => {
+  it('has a canonical form that no other value shares', () => {
     fc.assert(
       fc.property(fc.json(), fc.json(), fc.constantFrom('', ' ', '\n'), (one, other, blank) => {
         const [left, right] = [canonicalJson(one), canonicalJson(other + blank)];

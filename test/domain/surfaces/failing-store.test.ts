@@ -5,7 +5,7 @@ import { COUNTER, QUOTE, SurfaceWorld, user } from './surface-world.js';
 const ADA = user('ada');
 
 describe('a store that fails', () => {
-  /** A store whose writes are lost while it is out of order. */
+  /** A store that loses writes while it is down. */
   function unreliable(inner: CacheStore): CacheStore & { isDown: boolean; isBlind: boolean } {
     return {
       isDown: false,
@@ -21,7 +21,7 @@ describe('a store that fails', () => {
   }
 
   it.each([false, true])(
-    'loses the version tag of an action without a stale render in this process (blind: %s)',
+    "loses an action's version tag, and this process still serves no stale render (blind: %s)",
     async (isBlind) => {
       const world = new SurfaceWorld();
       const store = unreliable(world.store);
@@ -47,7 +47,7 @@ describe('a store that fails', () => {
     },
   );
 
-  it('loses a version tag and causes a render: nothing earlier is served', async () => {
+  it('loses a version tag, and the next visitor gets a new render', async () => {
     const world = new SurfaceWorld();
     const forgetful = new Set<string>();
     const store: CacheStore = {
@@ -67,7 +67,7 @@ describe('a store that fails', () => {
     expect((await world.render(ADA, COUNTER, {}, cache)).content).toBe('counter v1 s1 for ada');
   });
 
-  it('fails during an action and shows nothing stale afterwards', async () => {
+  it('fails during an action, and no stale render is served afterwards', async () => {
     const world = new SurfaceWorld();
     const store = unreliable(world.store);
     const dying: CacheStore = {
@@ -86,7 +86,7 @@ describe('a store that fails', () => {
     expect((await world.render(ADA, COUNTER, {}, cache)).content).toBe('counter v1 s1 for ada');
   });
 
-  it('loses the version tags of a render without a confusion with others of the same text', async () => {
+  it('loses the version tags of a render, which is not confused with another of the same text', async () => {
     const world = new SurfaceWorld();
     const tags = ['a', 'bc', 'ab', 'c'].values();
     const written: string[] = [];
@@ -116,7 +116,7 @@ describe('a store that fails', () => {
     '[{"by":"id","value":7}]',
     '[{"by":"id"}]',
     '[{"by":"id","value":"counter"},null]',
-  ])('returns garbage as the names of a surface (%j): all renders of the user are gone', async (garbage) => {
+  ])('returns invalid names of a surface (%j), and all renders of the user are invalidated', async (garbage) => {
     const world = new SurfaceWorld();
     const store: CacheStore = {
       get: async (key) => {
@@ -133,7 +133,7 @@ describe('a store that fails', () => {
     expect((await world.render(ADA, QUOTE, {}, cache)).cache).toBe('MISS');
   });
 
-  it('keeps nothing and every visitor is served', async () => {
+  it('stores nothing, and every visitor is served', async () => {
     const world = new SurfaceWorld();
     const store = {
       get: () => Promise.resolve(undefined),

@@ -3,7 +3,7 @@ import { COUNTER, COUNTER_BY_NAME, QUOTE, SurfaceWorld, user } from './surface-w
 
 const ADA = user('ada');
 
-describe('of the cached renders', () => {
+describe('among the cached renders', () => {
   it('the least recently used is dropped first', async () => {
     const world = new SurfaceWorld({ maxEntries: 2 });
     const render = async (body: string): Promise<unknown> => (await world.render(ADA, COUNTER, { body })).cache;
@@ -16,7 +16,7 @@ describe('of the cached renders', () => {
     expect([await render('1'), await render('3'), await render('2')]).toEqual(['HIT', 'HIT', 'MISS']);
   });
 
-  it("none is of the future by another machine's clock", async () => {
+  it("none is dated in the future by another machine's clock", async () => {
     const world = new SurfaceWorld();
     world.clock.advance(10_000);
     await world.render();
@@ -26,14 +26,14 @@ describe('of the cached renders', () => {
 });
 
 describe('a store', () => {
-  it('keeps a render for its lifetime, even hours', async () => {
+  it('keeps a render for its lifetime, even for hours', async () => {
     const world = new SurfaceWorld({ maxAgeMs: 7_200_000 });
     await world.render();
     world.clock.advance(7_199_999);
     expect((await world.render()).cache).toBe('REVALIDATED');
   });
 
-  it('keeps what was rendered before a new surface', async () => {
+  it('keeps earlier renders when a new surface is rendered', async () => {
     const world = new SurfaceWorld();
     await world.render(ADA, QUOTE);
     world.clock.advance(1);
@@ -65,7 +65,7 @@ describe('a store', () => {
     expect((await world.render(ADA, COUNTER, {}, cache)).cache).toBe('MISS');
   });
 
-  it('written by a machine with a clock ahead does not extend the time between checks', async () => {
+  it('with entries from a machine with a fast clock does not delay revalidation', async () => {
     const world = new SurfaceWorld();
     await world.render();
     world.clock.advance(4_000);

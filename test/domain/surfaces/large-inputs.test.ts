@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { SurfaceRef } from '../../../src/domain/surfaces/surface-ref.js';
 import { ADA, COUNTER, COUNTER_BY_NAME, QUOTE, SurfaceWorld } from './surface-world.js';
 
-/** Inputs of so many bytes that cost a parser the most. */
+/** Inputs of a given size that are the most expensive to parse. */
 const INPUTS: readonly [string, (bytes: number) => string][] = [
   [
     'empty objects',
@@ -24,15 +24,15 @@ const INPUTS: readonly [string, (bytes: number) => string][] = [
   ],
 ];
 
-/** A world whose platform renders this as the counter. */
+/** A platform that renders the counter with this body. */
 function worldOf(body: string): SurfaceWorld {
   const world = new SurfaceWorld({ maxEntryBytes: 1_048_576 });
   world.platform.rendered = (answer) => (String(answer.body).includes('"id":"quote"') ? answer : { ...answer, body });
   return world;
 }
 
-describe('a large input of a widget', () => {
-  it.each(INPUTS)('is not parsed for the cache: %s', async (_what, make) => {
+describe('a large request body', () => {
+  it.each(INPUTS)('is not parsed for the cache key: %s', async (_what, make) => {
     const world = worldOf('{}');
     const body = make(64_000);
     const parse = vi.spyOn(JSON, 'parse');
@@ -42,7 +42,7 @@ describe('a large input of a widget', () => {
     expect(Math.max(...parse.mock.calls.map(([text]) => text.length))).toBeLessThan(2_048);
   });
 
-  it('hits in the same spelling', async () => {
+  it('is a cache hit when repeated byte for byte', async () => {
     const world = worldOf('{}');
     const rows = JSON.stringify('x'.repeat(4_000));
     const caches = [];
@@ -53,8 +53,8 @@ describe('a large input of a widget', () => {
   });
 });
 
-describe('a large reply of the platform', () => {
-  it.each(INPUTS)('is not parsed for its names: %s', async (_what, make) => {
+describe('a large response of the platform', () => {
+  it.each(INPUTS)('is not parsed as a whole for its names: %s', async (_what, make) => {
     const content = make(64_000);
     const surface = `{"id":"counter","content":${content},"name":"Counter"}`;
     const world = worldOf(`{"content":${content},"surface":${surface}}`);
@@ -63,7 +63,7 @@ describe('a large reply of the platform', () => {
     for (const ref of [COUNTER_BY_NAME, QUOTE]) expect([await cache(ref), await cache(ref)]).toEqual(['MISS', 'HIT']);
     await world.act(ADA, COUNTER);
     expect(Math.max(...parse.mock.calls.map(([text]) => text.length))).toBeLessThan(2_048);
-    // They were found: of a surface without a known name, an action drops everything the user sees.
+    // The names were found. Otherwise the action would drop all renders of the user.
     expect([await cache(COUNTER_BY_NAME), await cache(QUOTE)]).toEqual(['MISS', 'HIT']);
   });
 });

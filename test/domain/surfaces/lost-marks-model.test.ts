@@ -19,7 +19,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
 async function follow(script: readonly Step[]): Promise<void> {
   const world = new TwoProcesses();
   let acted = 0;
-  // Which action each process must know of at least.
+  // The latest action that each process must know of.
   const known = [0, 0];
   const seen = async (shown: 0 | 1): Promise<number> => Number(/ s(\d+) /.exec((await world.show(shown)).content)?.[1]);
   for (const step of [...script, { kind: 'recover' } as const]) {
@@ -42,8 +42,8 @@ async function follow(script: readonly Step[]): Promise<void> {
   }
 }
 
-describe('any broken connection to the store', () => {
-  it('shows no process less than its own actions, and all agree once it recovers', async () => {
+describe('two processes with unreliable connections to the store', () => {
+  it('each see their own actions, and agree once the connections recover', async () => {
     await fc.assert(fc.asyncProperty(fc.array(steps, { minLength: 3, maxLength: 20 }), follow), { numRuns: 1_000 });
   }, 120_000);
 });

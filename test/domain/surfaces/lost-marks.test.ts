@@ -6,21 +6,21 @@ import { held } from './widget-platform.js';
 const ADA = user('ada');
 
 describe('an action with a lost version tag', () => {
-  it('is shared with other processes once the store recovers, without a visitor', async () => {
+  it('is shared with other processes once the store recovers, without another request', async () => {
     const world = new TwoProcesses();
     const [acting] = world.connections;
     await world.show(1);
     acting.isDown = true;
     await world.actIn(0);
     await world.catchUp();
-    // The limit: nobody can know what the store was not told.
+    // The limitation: other processes cannot know of an action that the store did not receive.
     expect(await world.show(1)).toMatchObject({ cache: 'HIT', content: 'counter v1 s0 for ada' });
     acting.isDown = false;
     await world.catchUp();
     expect(await world.show(1)).toMatchObject({ cache: 'MISS', content: 'counter v1 s1 for ada' });
   });
 
-  it('is shared through a full store, which only removes entries', async () => {
+  it('is shared through a store that rejects writes, by deleting entries', async () => {
     const world = new TwoProcesses();
     await world.show(1);
     for (const connection of world.connections) connection.losesWrites = true;
@@ -43,7 +43,7 @@ describe('an action with a lost version tag', () => {
     expect(world.later).toEqual([]);
   });
 
-  it('disables the cache of this process until then', async () => {
+  it('disables the cache of its process until then', async () => {
     const world = new TwoProcesses();
     world.connections[0].isDown = true;
     await world.actIn(0);
@@ -53,7 +53,7 @@ describe('an action with a lost version tag', () => {
     expect((await world.show(0)).cache).toBe('MISS');
   });
 
-  it('is shared once for any number of lost actions', async () => {
+  it('is written once for any number of lost actions', async () => {
     const world = new TwoProcesses();
     world.connections[0].isDown = true;
     for (let count = 0; count < 3; count += 1) await world.actIn(0);
@@ -79,7 +79,7 @@ describe('a process that saw the store fail', () => {
     expect(await world.show(1)).toMatchObject({ cache: 'HIT', content: 'counter v1 s1 for ada' });
   });
 
-  it('caches no render under way', async () => {
+  it('does not cache a running render', async () => {
     const world = new TwoProcesses();
     const { until, release } = held();
     world.platform.holds.render.push(until);
@@ -92,7 +92,7 @@ describe('a process that saw the store fail', () => {
     for (const connection of world.connections) connection.isDown = false;
     release();
     expect((await early).content).toBe('counter v1 s0 for ada');
-    // Not even for a process that saw nothing.
+    // Nor in a process that noticed nothing.
     const elsewhere = await world.render(ADA, COUNTER, {}, world.newCache());
     expect(elsewhere).toMatchObject({ cache: 'MISS', content: 'counter v1 s1 for ada' });
     expect(await world.show(1)).toMatchObject({ content: 'counter v1 s1 for ada' });

@@ -35,7 +35,7 @@ interface Known {
   readonly version: number;
 }
 
-/** What must come of each step, written down a second time and as simply as possible. */
+/** A second, simpler implementation of the cache as a model. */
 class Model {
   now = 0;
   isDown = false;
@@ -43,7 +43,7 @@ class Model {
   readonly named = new Set<string>();
   known = new Map<string, Known>();
 
-  /** How often the platform must be asked to render and to check, and what the visitors are told. */
+  /** The expected number of renders and checks at the platform, and the expected `x-cache`. */
   render(step: Extract<Step, { kind: 'render' }>): readonly [number, number, string] {
     const { who, id, by, language, visitors } = step;
     if (who === 'eve') return [visitors, 0, this.isDown ? 'error' : 'BYPASS'];
@@ -63,7 +63,7 @@ class Model {
   }
 
   act({ who, id, by }: Extract<Step, { kind: 'act' }>): void {
-    // The platform's reply tells the id, so an action by name knows both; else an earlier render must have told.
+    // The platform's reply to an action by name contains the id. Otherwise an earlier render must have named it.
     const isNamed = this.named.has(`${who} ${id}`) || (by === 'name' && !this.isDown);
     const isGone = (known: Known): boolean => known.who === who && (known.id === id || !isNamed);
     this.known = new Map([...this.known].filter(([, known]) => !isGone(known)));
@@ -98,7 +98,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('change' as const), id }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('power' as const), isDown: fc.boolean() }) },
 );
-/** Marks live for an hour, and the model knows nothing of them. */
+/** Version tags live for an hour, which the model does not cover. */
 const MAX_MS = 3_500_000;
 
 async function follow(script: readonly Step[]): Promise<void> {
@@ -135,7 +135,7 @@ async function follow(script: readonly Step[]): Promise<void> {
       const state = world.platform.contentFor(step.id, step.who).replace(/ v\d+/, '');
       for (const outcome of outcomes) {
         expect(outcome.status === 'fulfilled' ? outcome.value.cache : 'error').toBe(told);
-        // The caller's own, of the state the last action left, in the language asked for.
+        // The caller's own render, as of the last action, in the requested language.
         if (outcome.status === 'fulfilled')
           expect(outcome.value.content.replace(/ v\d+/, '')).toBe(`${state} ${step.language}`.trim());
       }
@@ -143,11 +143,11 @@ async function follow(script: readonly Step[]): Promise<void> {
   }
 }
 
-// The quick tests have two minutes for everything.
+// A few runs only, as the quick tests have two minutes in total.
 const RUNS = env['TEST_TIER'] === 'quick' ? 1_000 : 10_000;
 
-describe('any visitors, platform and time', () => {
-  it('receive their own render, no older than the last action, with as few calls as possible', async () => {
+describe('visitors at any time, in any state of the platform,', () => {
+  it('receive their own render, not older than the last action, with as few calls as possible', async () => {
     await fc.assert(fc.asyncProperty(fc.array(steps, { minLength: 3, maxLength: 20 }), follow), { numRuns: RUNS });
   }, 120_000);
 });

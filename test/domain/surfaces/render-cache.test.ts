@@ -7,7 +7,7 @@ import { SERVICE } from '../credentials/broker-fixture.js';
 const [ADA, BOB] = [user('ada'), user('bob')];
 
 describe('a render', () => {
-  it('is fresh until the last millisecond of its time', async () => {
+  it('is fresh until the last millisecond of its lifetime', async () => {
     const world = new SurfaceWorld();
     await world.render();
     world.clock.advance(2_999);
@@ -45,7 +45,7 @@ describe('a render', () => {
     });
   });
 
-  it('lives five minutes at most, however often it is found unchanged', async () => {
+  it('lives for five minutes at most, however often it is revalidated', async () => {
     const world = new SurfaceWorld();
     await world.render();
     for (let minute = 0; minute < 4; minute += 1) {
@@ -66,7 +66,7 @@ describe('a render', () => {
     expect(world.store.calls).toEqual({ get: 0, set: 0, delete: 0 });
   });
 
-  it('of a nameless user is never cached', async () => {
+  it('of a user without a subject is never cached', async () => {
     const world = new SurfaceWorld();
     const nameless = user('ada', '');
     expect([(await world.render(nameless)).cache, (await world.render(nameless)).cache]).toEqual(['BYPASS', 'BYPASS']);
@@ -77,20 +77,20 @@ describe('a render', () => {
 
 describe('a cached render', () => {
   it.each([
-    ['of another name', BOB, COUNTER, {}],
+    ['with another subject', BOB, COUNTER, {}],
     ['who is not signed in', SERVICE, COUNTER, {}],
-    ['who asks for another widget', ADA, QUOTE, {}],
-    ['who reads another language', ADA, COUNTER, { body: '{"a":1}', headers: { 'accept-language': 'de' } }],
-    ['who accepts something else', ADA, COUNTER, { body: '{"a":1}', headers: { accept: 'text/html' } }],
-    ['who speaks another version', ADA, COUNTER, { body: '{"a":1}', headers: { 'a2a-version': '1.1' } }],
-    ['who knows an extension', ADA, COUNTER, { body: '{"a":1}', headers: { 'a2a-extensions': 'x' } }],
-    ['who knows an old extension', ADA, COUNTER, { body: '{"a":1}', headers: { 'x-a2a-extensions': 'x' } }],
+    ['who requests another widget', ADA, QUOTE, {}],
+    ['who prefers another language', ADA, COUNTER, { body: '{"a":1}', headers: { 'accept-language': 'de' } }],
+    ['who accepts another type', ADA, COUNTER, { body: '{"a":1}', headers: { accept: 'text/html' } }],
+    ['with another protocol version', ADA, COUNTER, { body: '{"a":1}', headers: { 'a2a-version': '1.1' } }],
+    ['with an extension', ADA, COUNTER, { body: '{"a":1}', headers: { 'a2a-extensions': 'x' } }],
+    ['with an extension in the old field', ADA, COUNTER, { body: '{"a":1}', headers: { 'x-a2a-extensions': 'x' } }],
     ['who sends another type', ADA, COUNTER, { body: '{"a":1}', headers: { 'content-type': 'application/json; v=2' } }],
     ['who sends another body', ADA, COUNTER, { body: '{"a":2}' }],
-    ['who sends none', ADA, COUNTER, {}],
-    ['who asks with another query', ADA, COUNTER, { body: '{"a":1}', query: '?b=1' }],
-    ['whose list has another order', ADA, COUNTER, { body: '[2,1]' }],
-    ['whose text is a number', ADA, COUNTER, { body: '{"a":"1"}' }],
+    ['who sends no body', ADA, COUNTER, {}],
+    ['with another query', ADA, COUNTER, { body: '{"a":1}', query: '?b=1' }],
+    ['whose list is in another order', ADA, COUNTER, { body: '[2,1]' }],
+    ['whose value is a string instead of a number', ADA, COUNTER, { body: '{"a":"1"}' }],
   ])('is not served to a visitor %s', async (_who, auth, ref, visit) => {
     const world = new SurfaceWorld();
     await world.render(ADA, COUNTER, { body: '{"a":1}', headers: { 'accept-language': 'en' } });
@@ -99,7 +99,7 @@ describe('a cached render', () => {
     expect((await world.render(auth, ref, visit)).cache).toBe('MISS');
   });
 
-  it('is not served to another platform on the same store', async () => {
+  it('is not served for another platform with the same store', async () => {
     const world = new SurfaceWorld();
     await world.render();
     const other = new SurfaceWorld({}, { place: 'another' });
@@ -117,7 +117,7 @@ describe('a cached render', () => {
     }
   });
 
-  it('is not served to a body that repeats a field', async () => {
+  it('is not served for a body that repeats a member', async () => {
     const world = new SurfaceWorld();
     const twice = { body: '{"who":"eve","who":"ada"}' };
     expect([(await world.render(ADA, COUNTER, twice)).cache, (await world.render(ADA, COUNTER, twice)).cache]).toEqual([
@@ -130,7 +130,7 @@ describe('a cached render', () => {
 
 describe('a response', () => {
   it.each(['null', '{"surface":null}', '{"surface":[]}', '7'])(
-    'is cached without a surface in it: %s',
+    'is cached even without a surface in it: %s',
     async (body) => {
       const world = new SurfaceWorld();
       world.platform.rendered = (answer) => ({ ...answer, body });
@@ -154,7 +154,7 @@ describe('a response', () => {
     expect([response.status, (await world.render()).cache]).toEqual([status, 'MISS']);
   });
 
-  it('is not cached when too long, and is returned whole', async () => {
+  it('is not cached when too long, and is returned complete', async () => {
     const world = new SurfaceWorld({ maxEntryBytes: 8 });
     world.platform.rendered = (answer) => ({ ...answer, body: streamOf('1234', '5678', '9') });
     expect([(await world.render()).content, (await world.render()).cache]).toEqual(['123456789', 'MISS']);
@@ -162,7 +162,7 @@ describe('a response', () => {
     expect([(await world.render()).content, (await world.render()).cache]).toEqual(['12345678', 'HIT']);
   });
 
-  it('is not cached when it breaks off, and breaks off for the visitor too', async () => {
+  it('is not cached when it breaks off, and is aborted for the visitor too', async () => {
     const world = new SurfaceWorld();
     const broken = {
       async *[Symbol.asyncIterator]() {
@@ -177,7 +177,7 @@ describe('a response', () => {
     expect(world.asked).toEqual([2, 0]);
   });
 
-  it('is not cached when it is no text', async () => {
+  it('is not cached when it is not text', async () => {
     const world = new SurfaceWorld();
     world.platform.rendered = (answer) => ({ ...answer, body: Uint8Array.of(0x7b, 0xff) });
     expect([(await world.render()).cache, (await world.render()).cache]).toEqual(['MISS', 'MISS']);
@@ -192,8 +192,8 @@ describe('a response', () => {
   });
 });
 
-describe('the check for a change of a widget', () => {
-  it('is a GET with the entity tag for the same caller', async () => {
+describe('the revalidation of a render', () => {
+  it("is a GET with the entity tag and the caller's credential", async () => {
     const world = new SurfaceWorld();
     const visit = { body: '{"a":1}', headers: { 'accept-language': 'de', 'idempotency-key': 'k' } };
     await world.render(ADA, COUNTER_BY_NAME, visit);
@@ -215,21 +215,24 @@ describe('the check for a change of a widget', () => {
     expect(Object.keys(world.upstream.requests[1]?.headers ?? {})).toHaveLength(6);
   });
 
-  it.each([404, 405, 501])('is not repeated for a minute when the platform lacks it (%i)', async (status) => {
-    const world = new SurfaceWorld();
-    world.platform.checked = { status, headers: {}, body: null };
-    await world.render();
-    for (const [advance, renders, checks] of [
-      [3_000, 2, 1],
-      [3_000, 3, 1],
-      [56_999, 4, 1],
-      [3_000, 5, 2],
-    ] as const) {
-      world.clock.advance(advance);
-      expect((await world.render()).cache).toBe('MISS');
-      expect(world.asked).toEqual([renders, checks]);
-    }
-  });
+  it.each([404, 405, 501])(
+    'is not repeated for a minute when the platform does not support it (%i)',
+    async (status) => {
+      const world = new SurfaceWorld();
+      world.platform.checked = { status, headers: {}, body: null };
+      await world.render();
+      for (const [advance, renders, checks] of [
+        [3_000, 2, 1],
+        [3_000, 3, 1],
+        [56_999, 4, 1],
+        [3_000, 5, 2],
+      ] as const) {
+        world.clock.advance(advance);
+        expect((await world.render()).cache).toBe('MISS');
+        expect(world.asked).toEqual([renders, checks]);
+      }
+    },
+  );
 
   it('is paused per widget, for exactly a minute', async () => {
     const world = new SurfaceWorld();
@@ -249,7 +252,7 @@ describe('the check for a change of a widget', () => {
     expect(await checkedAfter(1, ADA, COUNTER, { body: '2' })).toBe(true);
   });
 
-  it.each([200, 403, 500])('with another status (%i) leads to a new render', async (status) => {
+  it.each([200, 403, 500])('leads to a new render when it returns another status (%i)', async (status) => {
     const world = new SurfaceWorld();
     await world.render();
     world.clock.advance(3_000);
@@ -258,8 +261,8 @@ describe('the check for a change of a widget', () => {
   });
 
   it.each([
-    ['is none the site may ask for', SERVICE, 403],
-    ['is none the user is known for', ADA, 401],
+    ['is forbidden for the site', SERVICE, 403],
+    ['is unauthorized for the user', ADA, 401],
   ])('that %s leads to a new render', async (_what, auth, status) => {
     const world = new SurfaceWorld();
     await world.render(auth);
@@ -268,7 +271,7 @@ describe('the check for a change of a widget', () => {
     expect((await world.render(auth)).cache).toBe('MISS');
   });
 
-  it('that is rejected for the site, also after a renewal, leads to no render', async () => {
+  it('is an error when it is rejected for the site, even after a renewal', async () => {
     const world = new SurfaceWorld();
     await world.render(SERVICE);
     world.clock.advance(3_000);
@@ -280,7 +283,7 @@ describe('the check for a change of a widget', () => {
     expect((error as ServiceAuthError).logDetail()).toBe('status 401 from the platform: no such client');
   });
 
-  it('that fails is an error: nothing stale is served', async () => {
+  it('is an error when it fails, and no stale render is served', async () => {
     const world = new SurfaceWorld();
     await world.render();
     world.clock.advance(3_000);
@@ -290,7 +293,7 @@ describe('the check for a change of a widget', () => {
     expect((await world.render()).cache).toBe('REVALIDATED');
   });
 
-  it('has the tag of the widget for renders without one or with another', async () => {
+  it('takes the entity tag from the last revalidation when the render has none', async () => {
     const world = new SurfaceWorld();
     world.platform.rendered = (answer) => ({ ...answer, headers: { 'content-type': 'application/json' } });
     const seen: unknown[] = [];
@@ -304,7 +307,7 @@ describe('the check for a change of a widget', () => {
     ).toEqual([undefined, '"counter-1"']);
   });
 
-  it('is not trusted to find "unchanged" without a tag in the request', async () => {
+  it('leads to a new render after a 304 that was not requested with an entity tag', async () => {
     const world = new SurfaceWorld();
     world.platform.rendered = (answer) => ({ ...answer, headers: { 'content-type': 'application/json' } });
     await world.render();

@@ -11,7 +11,7 @@ const SUBJECT: RenderSubject = {
   body: bytes('{"b":1,"a":2}'),
 };
 
-/** A book whose hash shows what it was given, and how often. */
+/** Render keys with a hash that records its inputs. */
 function book(most = 100): { readonly book: RenderKeys; readonly hashed: string[] } {
   const hashed: string[] = [];
   const hash = (data: string | Uint8Array): string => {
@@ -23,7 +23,7 @@ function book(most = 100): { readonly book: RenderKeys; readonly hashed: string[
 }
 
 describe('the keys of a render', () => {
-  // Processes of two releases may share a store: with other keys, neither would see the other's actions.
+  // Processes of two releases may share a store. With different keys, neither would see the other's actions.
   it('are the same in every release', () => {
     expect(book().book.keys(SUBJECT)).toEqual({
       render: 'agent-bff:1:render:<["ada of site","id","counter",["",null],"{\\"a\\":2,\\"b\\":1}"]>',
@@ -45,7 +45,7 @@ describe('the keys of a render', () => {
     expect([keys.keys({ ...SUBJECT }), hashed.length]).toEqual([first, length]);
   });
 
-  it('are those of the request, whatever came before', () => {
+  it('depend on the request alone, not on earlier ones', () => {
     const part = fc.constantFrom('', '1', ' ', '1 a', '4 null', 'null', '["a"]', '2');
     const subject = fc.record({
       scope: fc.constant(SUBJECT.scope),
@@ -62,7 +62,7 @@ describe('the keys of a render', () => {
     );
   });
 
-  it('are cached for as many requests as renders, least recent first', () => {
+  it('are cached for as many requests as renders, and the least recent are dropped first', () => {
     const { book: keys, hashed } = book(1_000);
     const isKnown = (number: number): boolean => {
       const { length } = hashed;
@@ -75,8 +75,8 @@ describe('the keys of a render', () => {
     expect([isKnown(1), isKnown(2), isKnown(3)]).toEqual([true, true, false]);
   });
 
-  it('are cached for short requests only', () => {
-    // Each part behind its length, and the body as it is.
+  it('are cached only for short requests', () => {
+    // Each part after its length, and the body as it is.
     const around = `11 ${SUBJECT.scope}id7 counter0 null `.length;
     for (const [length, isKnown] of [
       [2_048, true],
@@ -102,7 +102,7 @@ describe('the keys of a render', () => {
     expect(keys.keys({ ...SUBJECT, body: one ?? null })).not.toEqual(keys.keys({ ...SUBJECT, body: other ?? null }));
   });
 
-  it('use at most 8 MiB', () => {
+  it('are cached in at most 8 MiB', () => {
     const { book: keys, hashed } = book(20_000);
     const known = (from: number, to: number): number => {
       const { length } = hashed;
@@ -112,7 +112,7 @@ describe('the keys of a render', () => {
       return to - from - (hashed.length - length) / 3;
     };
     expect(known(0, 10_000)).toBe(0);
-    // 5 KB each, counted as two bytes a character.
+    // 5 KB each, at two bytes per character.
     expect([known(8_500, 10_000), known(0, 8_000)]).toEqual([1_500, 0]);
   });
 });

@@ -4,8 +4,8 @@ import { COUNTER, streamOf, SurfaceWorld, user } from './surface-world.js';
 
 const ADA = user('ada');
 
-describe('many visitors at once', () => {
-  it('cause one render when they are 200', async () => {
+describe('many concurrent visitors', () => {
+  it('cause one render for 200 visitors', async () => {
     const world = new SurfaceWorld();
     const shown = await Promise.all(Array.from({ length: 200 }, () => world.render(SERVICE)));
     expect(world.asked).toEqual([1, 0]);
@@ -20,7 +20,7 @@ describe('many visitors at once', () => {
     expect(shown.map(({ content }) => content)).toEqual(names.map((name) => `counter v1 s0 for ${name}`));
   });
 
-  it('cause one check', async () => {
+  it('cause one revalidation', async () => {
     const world = new SurfaceWorld();
     await world.render();
     world.clock.advance(3_000);
@@ -28,7 +28,7 @@ describe('many visitors at once', () => {
     expect([world.asked, new Set(shown.map(({ cache }) => cache))]).toEqual([[1, 1], new Set(['REVALIDATED'])]);
   });
 
-  it('all receive an outage of the platform from one call', async () => {
+  it('all receive the error of one call when the platform is down', async () => {
     const world = new SurfaceWorld();
     world.platform.isDown = true;
     const outcomes = await Promise.allSettled(Array.from({ length: 50 }, () => world.render()));
@@ -49,8 +49,8 @@ describe('many visitors at once', () => {
   });
 
   it.each([
-    ['is too long to be kept', streamOf('12345', '67890')],
-    ['is no text', Uint8Array.of(0x7b, 0xff)],
+    ['is too long to be cached', streamOf('12345', '67890')],
+    ['is not text', Uint8Array.of(0x7b, 0xff)],
   ])('do not share a response that %s', async (_what, body) => {
     const world = new SurfaceWorld({ maxEntryBytes: 8 });
     world.platform.rendered = (answer) => ({ ...answer, body });
@@ -59,7 +59,7 @@ describe('many visitors at once', () => {
     expect(shown[1]?.content).toBe(shown[0]?.content);
   });
 
-  it('write one version tag for a shared render', async () => {
+  it('cause one write of the version tag for a shared render', async () => {
     const world = new SurfaceWorld();
     let count = 0;
     const cache = world.newCache({ newVersionTag: () => `tag ${String((count += 1))}` });
@@ -67,7 +67,7 @@ describe('many visitors at once', () => {
     expect(count).toBe(2);
   });
 
-  it('continue when the first of them leaves', async () => {
+  it('get their render when the first of them disconnects', async () => {
     const world = new SurfaceWorld();
     const leaving = new AbortController();
     const first = world.render(ADA, COUNTER, { signal: leaving.signal });

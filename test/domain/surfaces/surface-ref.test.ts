@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { matchSurface, type SurfaceMatch } from '../../../src/domain/surfaces/surface-ref.js';
 import { PATH_CORPUS } from '../../support/path-corpus.js';
 
-/** Where a match goes upstream, written down apart from the code that sends it. */
+/** The upstream path of a match, independent of the code that sends it. */
 function target(match: SurfaceMatch): string | null {
   if (match.kind !== 'route') return null;
   const { route } = match;
@@ -17,8 +17,8 @@ function target(match: SurfaceMatch): string | null {
   }
 }
 
-describe('a path below the surfaces', () => {
-  it.each(PATH_CORPUS)('with $what ($path) leads to $surface', ({ path, surface }) => {
+describe('a path below the surface route', () => {
+  it.each(PATH_CORPUS)('with $what ($path) maps to $surface', ({ path, surface }) => {
     expect(target(matchSurface('POST', path))).toBe(surface);
   });
 
@@ -29,7 +29,7 @@ describe('a path below the surfaces', () => {
     });
   });
 
-  it('has the surface id by default', () => {
+  it('addresses the surface by id by default', () => {
     expect(matchSurface('POST', '/counter/render')).toEqual({
       kind: 'route',
       route: { operation: 'render', ref: { by: 'id', value: 'counter' } },
@@ -42,7 +42,7 @@ describe('a path below the surfaces', () => {
   });
 
   it.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'post'])(
-    'has no %s except for a theme',
+    'does not allow %s except for a theme',
     (method) => {
       for (const path of ['/counter/render', '/by-name/counter/render', '/counter/actions/add']) {
         expect(matchSurface(method, path)).toEqual({ kind: 'method-not-allowed', allow: 'POST' });
@@ -50,7 +50,7 @@ describe('a path below the surfaces', () => {
     },
   );
 
-  it('that is invalid is so for every method', () => {
+  it('is not found by any method when it is invalid', () => {
     for (const path of [
       '/counter',
       '/counter/theme',

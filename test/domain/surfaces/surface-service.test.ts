@@ -5,7 +5,7 @@ import { ownedBy, SERVICE } from '../credentials/broker-fixture.js';
 import { ADA, API, bodyOf, COUNTER, COUNTER_BY_NAME, request, SurfaceWorld } from './surface-world.js';
 
 describe('a render', () => {
-  it('reaches the platform unchanged with the credential and the project', async () => {
+  it('is requested unchanged with the credential and the project', async () => {
     const world = new SurfaceWorld();
     const { signal } = new AbortController();
     const headers = {
@@ -40,7 +40,7 @@ describe('a render', () => {
     ]);
   });
 
-  it('has no project when none is configured', async () => {
+  it('is requested without a project when none is configured', async () => {
     const world = new SurfaceWorld({}, { projectId: '' });
     await world.render();
     expect(world.upstream.requests[0]?.headers['x-project-id']).toBeUndefined();
@@ -50,13 +50,13 @@ describe('a render', () => {
     [{ by: 'id', value: 'my list' }, '/api/surfaces/my%20list/render'],
     [{ by: 'id', value: 'a;b?c%2f' }, '/api/surfaces/a%3Bb%3Fc%252f/render'],
     [{ by: 'name', value: 'größe' }, '/api/surfaces/by-name/gr%C3%B6%C3%9Fe/render'],
-  ] as const)('of %j goes to %s', async (ref, path) => {
+  ] as const)('of %j is requested from %s', async (ref, path) => {
     const world = new SurfaceWorld();
     await world.render(ADA, ref).catch(() => undefined);
     expect(world.upstream.requests[0]?.path).toBe(path);
   });
 
-  it('uses the paths of the site', async () => {
+  it('uses the paths configured by the site', async () => {
     const paths = { ...API.paths, render: '/p/{projectId}/{id}/r', renderByName: '/n/{name}' };
     const world = new SurfaceWorld(
       {},
@@ -73,13 +73,13 @@ describe('a render', () => {
   it.each([
     [{ endpoint: undefined }, 'serviceApiUrl'],
     [{ projectId: '', paths: { ...API.paths, render: '/{projectId}/{id}' } }, 'serviceProjectId'],
-  ])('without a required field names it before any token is fetched', async (api, field) => {
+  ])('fails without a required field, naming it before any token is fetched', async (api, field) => {
     const world = new SurfaceWorld({}, api);
     await expect(world.render(SERVICE)).rejects.toMatchObject({ code: 'service_auth_failed', fields: [field] });
     expect([world.account.issued, world.upstream.requests.length]).toEqual([0, 0]);
   });
 
-  it('with a twice rejected credential names its block', async () => {
+  it('is an error that names the block when the credential is rejected twice', async () => {
     const world = new SurfaceWorld();
     world.upstream.willAnswer(() => ({ status: 401, headers: {}, body: null }));
     await expect(world.render(SERVICE)).rejects.toMatchObject({
@@ -101,7 +101,7 @@ describe('a render', () => {
       'upstream_timeout',
       ['serviceApiUrl'],
     ],
-  ])('that the platform cannot return is an error: %#', async (answer, code, fields) => {
+  ])('is an error when the platform cannot return it (%#)', async (answer, code, fields) => {
     const world = new SurfaceWorld();
     world.upstream.willAnswer(() => answer);
     const failure = world.service.render(COUNTER, request(), SERVICE, undefined);
@@ -109,7 +109,7 @@ describe('a render', () => {
     await expect(failure).rejects.toThrow(/^The platform/);
   });
 
-  it("carries the site's own headers, and a rejection of them passes", async () => {
+  it("is requested with the site's own headers, and their rejection is forwarded", async () => {
     const world = new SurfaceWorld();
     const made = { authorization: 'Bearer made', 'x-project-id': 'made' };
     const facts = { kind: 'session', headers: made, owner: ownedBy(), block: 'getHeaders' } as const;
@@ -120,7 +120,7 @@ describe('a render', () => {
     expect(world.upstream.requests.map(({ headers }) => headers)).toEqual([made]);
   });
 
-  it('rejected by the platform passes unchanged', async () => {
+  it('is forwarded unchanged when the platform rejects it', async () => {
     const world = new SurfaceWorld();
     world.upstream.willAnswer(() => ({
       status: 422,
@@ -173,10 +173,10 @@ describe('a theme', () => {
   });
 
   it.each([
-    ['without a tag of the platform', {}, 200],
-    ['with a weak one', { etag: 'W/"1"' }, 200],
-    ['whose platform knows no conditions', { etag: '"1"' }, 200],
-  ])('with %s has a tag of its content and is not sent twice', async (_what, fields, status) => {
+    ['without an entity tag of the platform', {}, 200],
+    ['with a weak entity tag', { etag: 'W/"1"' }, 200],
+    ['from a platform that ignores conditions', { etag: '"1"' }, 200],
+  ])('%s gets an entity tag of its content and is not sent twice', async (_what, fields, status) => {
     const world = new SurfaceWorld();
     const answer = (body: string) => () => ({
       status,
@@ -197,20 +197,20 @@ describe('a theme', () => {
     expect((await theme(world, { 'if-none-match': '*' })).status).toBe(304);
   });
 
-  it('cached under other rules is fetched unconditionally', async () => {
+  it("is fetched unconditionally when the browser's copy has other rules", async () => {
     const world = new SurfaceWorld();
     await theme(world, { 'if-none-match': '"counter-1", "counter-1.00000000", "x' });
     expect(world.upstream.requests[0]?.headers).not.toHaveProperty('if-none-match');
   });
 
-  it('in a content coding is rejected', async () => {
+  it('is rejected when it has a content coding', async () => {
     const world = new SurfaceWorld();
     const headers = { 'content-type': 'text/css', 'content-encoding': 'gzip' };
     world.upstream.willAnswer(() => ({ status: 200, headers, body: 'a{}' }));
     await expect(theme(world)).rejects.toMatchObject({ code: 'upstream_invalid_response' });
   });
 
-  it('that changed is sent whole', async () => {
+  it('is sent whole when it has changed', async () => {
     const response = await theme(new SurfaceWorld(), { 'if-none-match': '"counter-0"' });
     expect([response.status, await bodyOf(response)]).toEqual([200, ':root{}']);
   });
@@ -233,7 +233,7 @@ describe('a theme', () => {
     [200, undefined],
     [204, 'text/css'],
     [206, 'text/css'],
-  ])('has no other type (%i, %j)', async (status, type) => {
+  ])('is rejected with another status or type (%i, %j)', async (status, type) => {
     const world = new SurfaceWorld();
     world.upstream.willAnswer(() => ({ status, headers: { 'content-type': type }, body: '<script>' }));
     const error = await theme(world).catch((reason: unknown) => reason);
@@ -262,7 +262,7 @@ describe('a theme', () => {
     expect((error as UpstreamError).logDetail()).toContain('Status 200.');
   });
 
-  it.each([400, 404])('rejected by the platform (%i) keeps its JSON', async (status) => {
+  it.each([400, 404])("keeps the JSON of the platform's error (%i)", async (status) => {
     const world = new SurfaceWorld();
     world.upstream.willAnswer(() => ({ status, headers: { 'content-type': 'application/json' }, body: '{"no":1}' }));
     const response = await theme(world);
@@ -270,7 +270,7 @@ describe('a theme', () => {
     expect(response.headers['cache-control']).toBe('no-store');
   });
 
-  it.each([400, 404, 500])('rejected by the platform (%i) with a page is an error without its text', async (status) => {
+  it.each([400, 404, 500])("is an error without the text of the platform's error page (%i)", async (status) => {
     const world = new SurfaceWorld();
     world.upstream.willAnswer(() => ({ status, headers: { 'content-type': 'text/html' }, body: '<h1>tenant-7' }));
     const refused = theme(world);

@@ -29,7 +29,7 @@ export const COUNTER: SurfaceRef = { by: 'id', value: 'counter' };
 export const COUNTER_BY_NAME: SurfaceRef = { by: 'name', value: 'Counter' };
 export const QUOTE: SurfaceRef = { by: 'id', value: 'quote' };
 
-/** A signed-in user; without a subject, nobody knows the user by name. */
+/** A signed-in user. Without a subject, the user has no principal. */
 export function user(name: string, subject: string | undefined = name): RouteAuth {
   const token = { kind: 'token' as const, accessToken: `${name}-token` };
   return sessionPlan(new FakeSessionTokenSource(subject === '' ? token : { ...token, subject }));
@@ -37,7 +37,7 @@ export function user(name: string, subject: string | undefined = name): RouteAut
 
 export const ADA: RouteAuth = user('ada');
 
-/** What a visitor sends with a render or an action. */
+/** The request of a visitor for a render or an action. */
 export interface Visit {
   readonly body?: string;
   readonly headers?: HeaderFields;
@@ -45,14 +45,14 @@ export interface Visit {
   readonly signal?: AbortSignal;
 }
 
-/** A service between visitors and a platform with two widgets, and a cache store that counts. */
+/** A surface service, a platform with two widgets, and a cache store that counts calls. */
 export class SurfaceWorld extends BrokerWorld {
   readonly platform: WidgetPlatform = new WidgetPlatform();
   readonly upstream: FakeUpstream = new FakeUpstream(this.platform.answer);
   readonly store: FakeCacheStore = new FakeCacheStore(this.clock);
   readonly service: SurfaceService;
   readonly cache: RenderCache;
-  /** What the caches put off until later. */
+  /** Tasks that the caches postponed. */
   readonly later: (() => void)[] = [];
   #versionTags = 0;
 
@@ -67,7 +67,7 @@ export class SurfaceWorld extends BrokerWorld {
     this.cache = this.newCache(settings);
   }
 
-  /** A cache as another process has it: nothing but the store is shared. */
+  /** The cache of another process, which shares only the store. */
   newCache(settings: Partial<RenderCacheDependencies> = {}, store: CacheStore = this.store): RenderCache {
     return new RenderCache({
       store,
@@ -101,13 +101,13 @@ export class SurfaceWorld extends BrokerWorld {
     return this.service.action(ref, 'add', request(visit), auth, cache);
   }
 
-  /** `hit/revalidated/rendered` would count answers; this counts what the platform was asked: renders and checks. */
+  /** The number of calls to the platform: renders and checks. */
   get asked(): readonly [number, number] {
     return [this.platform.calls.render, this.platform.calls.check];
   }
 }
 
-/** A render as a test looks at it. */
+/** The parts of a render that tests compare. */
 export interface Shown {
   readonly cache: unknown;
   readonly content: string;
@@ -142,7 +142,7 @@ export async function bodyOf({ body }: Pick<HttpResponse, 'body'>): Promise<stri
   return text;
 }
 
-/** A body that comes in pieces. */
+/** A body in chunks. */
 export function streamOf(...chunks: readonly string[]): AsyncIterable<Uint8Array> {
   return {
     async *[Symbol.asyncIterator]() {

@@ -4,7 +4,7 @@ import { COUNTER, SurfaceWorld, user } from './surface-world.js';
 
 const ADA = user('ada');
 
-/** One process's connection to the store that all share: what it writes may be lost, and what it reads may be missing. */
+/** One process's connection to the shared store, which can lose writes and reads. */
 class Connection implements CacheStore {
   losesWrites = false;
   losesReads = false;
@@ -50,10 +50,10 @@ export class TwoProcesses extends SurfaceWorld {
     await this.act(ADA, COUNTER, {}, this.processes[process]);
   }
 
-  /** Runs what the processes put off until now. */
+  /** Runs the tasks that the processes postponed. */
   async catchUp(): Promise<void> {
     for (const task of this.later.splice(0)) task();
-    // What they do with a store in memory is over within one turn of the event loop.
+    // Calls to a store in memory end within one turn of the event loop.
     await new Promise(setImmediate);
   }
 }

@@ -4,7 +4,7 @@ import { VersionTags } from '../../../src/domain/surfaces/version-tags.js';
 import { RenderKeys } from '../../../src/domain/surfaces/render-keys.js';
 
 describe('lost version tags', () => {
-  it('are kept up to ten thousand, and the oldest are dropped first', async () => {
+  it('are remembered up to ten thousand, and the oldest are dropped first', async () => {
     const entries = new Map<string, string>();
     let isDown = true;
     let count = 0;

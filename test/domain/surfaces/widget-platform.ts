@@ -1,27 +1,27 @@
 import type { FakeResponder } from '../../../src/adapters/fakes/fakes.js';
 import type { HttpResponse, UpstreamOutcome, UpstreamRequest } from '../../../src/ports/http.js';
 
-/** One widget, of which every caller has a state of its own. */
+/** A widget with separate state for each caller. */
 interface Widget {
   readonly name: string;
   version: number;
   readonly states: Map<string, number>;
 }
 
-/** A platform with two widgets, `counter` ("Counter") and `quote` ("Quote"), that counts what it is asked. */
+/** A platform with two widgets, `counter` ("Counter") and `quote` ("Quote"), that counts its calls. */
 export class WidgetPlatform {
   readonly widgets: ReadonlyMap<string, Widget> = new Map([
     ['counter', { name: 'Counter', version: 1, states: new Map() }],
     ['quote', { name: 'Quote', version: 1, states: new Map() }],
   ]);
   calls = { render: 0, check: 0, action: 0, theme: 0 };
-  /** Gives no answer, while it is set. */
+  /** Responds to no request while set. */
   isDown = false;
-  /** Changes each answer to a render. */
+  /** Changes each response to a render. */
   rendered: (response: HttpResponse) => HttpResponse = (response) => response;
-  /** Answers checks instead, while it is set. */
+  /** The response to checks while set. */
   checked: HttpResponse | undefined;
-  /** Each of these is awaited once before the platform begins, oldest first: by a render, or an action. */
+  /** Promises that a render or an action awaits before it begins, each once, oldest first. */
   readonly holds: { render: Promise<void>[]; action: Promise<void>[] } = { render: [], action: [] };
 
   readonly answer: FakeResponder = async (request) => {
@@ -56,7 +56,7 @@ export class WidgetPlatform {
     }
   };
 
-  /** The content a caller's render has now, with an empty body and no language. */
+  /** The current content of a caller's render with an empty body and no language. */
   contentFor(id: string, who: string): string {
     const widget = this.widgets.get(id);
     return `${id} v${String(widget?.version)} s${String(widget?.states.get(who) ?? 0)} for ${who}`;
@@ -79,13 +79,13 @@ export class WidgetPlatform {
   }
 }
 
-/** The caller a credential stands for: `ada` of `Bearer ada-token`. */
+/** The caller of a credential: `ada` of `Bearer ada-token`. */
 function callerOf({ headers }: UpstreamRequest): string {
   const token = String(headers['authorization'] ?? headers['x-api-key'] ?? 'nobody');
   return token.replace(/^Bearer /, '').replace(/-token.*$/, '');
 }
 
-/** A promise and its end. */
+/** A promise and a function that resolves it. */
 export function held(): { readonly until: Promise<void>; readonly release: () => void } {
   const { promise, resolve } = withResolvers();
   return { until: promise, release: resolve };

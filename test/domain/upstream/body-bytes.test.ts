@@ -6,7 +6,7 @@ import { WatchedBody } from '../chat/chat-world.js';
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const BROKEN = new Error('the connection broke');
 
-/** Gives its chunks one by one, then breaks or ends, and counts how often it is asked. */
+/** Yields its chunks one by one, then breaks or ends, and counts the reads. */
 class Source implements AsyncIterable<Uint8Array> {
   asked = 0;
   ended = false;
@@ -34,7 +34,7 @@ class Source implements AsyncIterable<Uint8Array> {
   }
 }
 
-/** What a body read ahead is: its text when it is complete, else its chunks and how it ends. */
+/** The text of a body that was read completely; otherwise its chunks and the error that ends it. */
 async function read(body: HttpBody, limitBytes: number): Promise<string | readonly string[]> {
   const found = await readAhead(body, limitBytes);
   if (found.complete) return new TextDecoder().decode(found.bytes);
@@ -49,13 +49,13 @@ async function read(body: HttpBody, limitBytes: number): Promise<string | readon
 
 describe('a body read from its start', () => {
   it.each<[string, HttpBody, string]>([
-    ['nothing', null, ''],
+    ['null', null, ''],
     ['text', 'größe', 'größe'],
     ['bytes', bytes('bytes'), 'bytes'],
     ['a stream of one chunk', new Source(['whole']), 'whole'],
     ['a stream of several chunks', new Source(['in ', 'three ', 'parts']), 'in three parts'],
-    ['a stream of no chunk', new Source([]), ''],
-  ])('is complete when it is %s within the limit', async (_what, body, text) => {
+    ['a stream without chunks', new Source([]), ''],
+  ])('is complete when it is %s up to the limit', async (_what, body, text) => {
     expect(await read(body, 100)).toBe(text);
   });
 
@@ -68,7 +68,7 @@ describe('a body read from its start', () => {
     expect(await read(body(), 5)).toEqual(expect.any(Array));
   });
 
-  it('of one chunk is that chunk, not a copy', async () => {
+  it('is returned without a copy when it is one chunk', async () => {
     const chunk = bytes('whole');
     const found = await readAhead(new WatchedBody(chunk), 100);
     expect(found.complete ? found.bytes : undefined).toBe(chunk);
@@ -78,22 +78,22 @@ describe('a body read from its start', () => {
     ['text', 'too long', ['too long']],
     ['bytes', bytes('too long'), ['too long']],
     ['a stream', new Source(['one', 'two', 'three', 'four']), ['one', 'two', 'three', 'four']],
-  ])('that is too long is passed on complete: %s', async (_what, body, chunks) => {
+  ])('is passed on completely when too long: %s', async (_what, body, chunks) => {
     expect(await read(body, 5)).toEqual(chunks);
   });
 
-  it('that is too long is read no further than needed', async () => {
+  it('is read no further than needed when too long', async () => {
     const source = new Source(['one', 'two', 'three', 'four']);
     await readAhead(source, 5);
     expect([source.asked, source.ended]).toEqual([2, false]);
   });
 
-  it('that breaks is passed on to its break', async () => {
+  it('is passed on with its error when it breaks', async () => {
     expect(await read(new Source(['one', 'two'], true), 100)).toEqual(['one', 'two', String(BROKEN)]);
     expect(await read(new Source([], true), 100)).toEqual([String(BROKEN)]);
   });
 
-  it('that is abandoned ends and returns nothing more', async () => {
+  it('ends and yields no more chunks when it is cancelled', async () => {
     const source = new Source(['one', 'two', 'three']);
     const found = await readAhead(source, 5);
     if (found.complete) throw new Error('not too long');
@@ -107,7 +107,7 @@ describe('a body read from its start', () => {
   it.each<[string, HttpBody]>([
     ['text', 'too long'],
     ['a stream that broke', new Source(['one'], true)],
-  ])('can be ended when nothing is left: %s', async (_what, body) => {
+  ])('can be cancelled when nothing is left: %s', async (_what, body) => {
     const found = await readAhead(body, 5);
     if (found.complete) throw new Error('complete');
     const iterator = found.body[Symbol.asyncIterator]();
@@ -120,7 +120,7 @@ describe('all bytes of a body', () => {
     expect(await bodyBytes(new Source(['ab', 'c']), 3)).toEqual(bytes('abc'));
   });
 
-  it('are not returned over the limit, and the rest is abandoned', async () => {
+  it('are not returned over the limit, and the rest is cancelled', async () => {
     const source = new Source(['ab', 'cd', 'ef']);
     expect(await bodyBytes(source, 3)).toBeUndefined();
     expect([source.asked, source.ended]).toEqual([2, true]);

@@ -18,16 +18,16 @@ async function* broken(): AsyncGenerator<Uint8Array> {
 
 describe('the text of a body', () => {
   it.each<[string, HttpBody, string]>([
-    ['nothing', null, ''],
+    ['null', null, ''],
     ['text', 'größe', 'größe'],
     ['bytes', bytes('größe'), 'größe'],
     ['a stream', new WatchedBody('grö', 'ße'), 'größe'],
-    ['a stream of nothing', new WatchedBody(), ''],
+    ['an empty stream', new WatchedBody(), ''],
   ])('is the same when it is %s', async (_what, body, text) => {
     expect(await bodyText(body, 100)).toBe(text);
   });
 
-  it('is whole with a character cut in two', async () => {
+  it('is complete when a character is split between chunks', async () => {
     const [whole, first, rest] = [bytes('€'), bytes('€').subarray(0, 1), bytes('€').subarray(1)];
     expect(await bodyText(new WatchedBody(whole, first, rest), 6)).toBe('€€');
   });
@@ -51,25 +51,25 @@ describe('the text of a body', () => {
     expect(longer.ended).toBe(true);
   });
 
-  it('that breaks is absent', async () => {
+  it('is undefined when the body breaks', async () => {
     expect(await bodyText(broken(), 100)).toBeUndefined();
   });
 });
 
 describe('an unread body', () => {
-  it('is ended to free its connection', async () => {
+  it('is cancelled to release its connection', async () => {
     const body = new WatchedBody('unread');
     discard(body);
     expect(body.ended).toBe(true);
   });
 
   it.each<[string, HttpBody]>([
-    ['nothing', null],
+    ['null', null],
     ['text', 'unread'],
     ['bytes', bytes('unread')],
-    ['a stream that needs no end', { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error()) }) }],
-    ['a stream that cannot be ended', { [Symbol.asyncIterator]: () => ({ next: never, return: never }) }],
-  ])('can be %s', (_what, body) => {
+    ['a stream without return()', { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error()) }) }],
+    ['a stream that never finishes its return()', { [Symbol.asyncIterator]: () => ({ next: never, return: never }) }],
+  ])('can be discarded when it is %s', (_what, body) => {
     expect(() => discard(body)).not.toThrow();
   });
 });

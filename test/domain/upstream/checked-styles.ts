@@ -3,7 +3,7 @@ import { sha256 } from '../../../src/adapters/system/system.js';
 import { PlatformStyles, type PlatformStylesDependencies } from '../../../src/domain/upstream/platform-styles.js';
 import type { Telemetry } from '../../../src/ports/telemetry.js';
 
-/** The platform's styles, parsed as a site does. */
+/** The platform's styles with the real parser. */
 export function checkedStyles(telemetry: Telemetry, changes: Partial<PlatformStylesDependencies> = {}): PlatformStyles {
   const themeOrigins = changes.themeOrigins ?? [];
   return new PlatformStyles({

@@ -34,7 +34,7 @@ class Said {
 
 const said = (body: HttpBody, headers?: HeaderFields): Promise<string> => new Said().of(body, headers);
 
-describe('an error of the platform', () => {
+describe('an error response of the platform', () => {
   it('is logged with its status, type and origin', async () => {
     expect(await said('<h1>no</h1>')).toBe('status 502 from the agent, text/html: <h1>no</h1>');
     expect(await said(new WatchedBody('in ', 'two'), {})).toBe('status 502 from the agent: in two');
@@ -44,20 +44,20 @@ describe('an error of the platform', () => {
   });
 
   it.each([
-    ['nothing', null, HTML, 'status 502 from the agent, text/html, no body'],
+    ['null', null, HTML, 'status 502 from the agent, text/html, no body'],
     ['an empty stream', new WatchedBody(), {}, 'status 502 from the agent, no body'],
     [
-      'something compressed',
+      'compressed',
       new WatchedBody('\x1f\x8b'),
       { ...HTML, 'content-encoding': 'gzip' },
       'status 502 from the agent, text/html, compressed (gzip)',
     ],
-    ['something not compressed', 'plain', { 'content-encoding': 'identity' }, 'status 502 from the agent: plain'],
+    ['explicitly uncompressed', 'plain', { 'content-encoding': 'identity' }, 'status 502 from the agent: plain'],
   ])('can be %s', async (_what, body, headers, expected) => {
     expect(await said(body, headers)).toBe(expected);
   });
 
-  it('is one line of the log', async () => {
+  it('is logged in one line', async () => {
     const text = await said('no\r\n2026-11-21 error: forged\u001b[31m\u2028end', { 'content-type': 'a\u0085b' });
     expect(text).toBe('status 502 from the agent, a b: no 2026-11-21 error: forged\\u001b[31m end');
   });
@@ -66,27 +66,27 @@ describe('an error of the platform', () => {
     ['the token that was sent', 'got <opaque+token/1==>', 'got <[redacted]>'],
     ['the field that was sent', '{"authorization":"Bearer opaque+token/1=="}', '{"authorization":"Bearer [redacted]"}'],
     ['the token in an address', '?t=opaque%2Btoken%2F1%3D%3D', '?t=[redacted]'],
-    ['the token in an address, in small letters', '?t=opaque%2btoken%2f1%3d%3d', '?t=[redacted]'],
+    ['the token in an address, in lower case', '?t=opaque%2btoken%2f1%3d%3d', '?t=[redacted]'],
     ['the token in a page', 'opaque&#43;token&#x2F;1==', '[redacted]'],
     ['the API key', 'key$with&odd "signs"', '[redacted]'],
     ['the API key in JSON', JSON.stringify(['key$with&odd "signs"']), '["[redacted]"]'],
     ['the API key in a page', '<b>key$with&amp;odd &quot;signs&quot;</b>', '<b>[redacted]</b>'],
-    ['the API key in JSON of another make', String.raw`key$with\u0026odd \u0022signs\u0022`, '[redacted]'],
-    ['a token of somebody else', `for ${JWT}`, 'for [redacted]'],
+    ['the API key in JSON with escapes', String.raw`key$with\u0026odd \u0022signs\u0022`, '[redacted]'],
+    ["another user's token", `for ${JWT}`, 'for [redacted]'],
     ['an encrypted token', 'for eyJhbGciOiJkaXIifQ..aXY.Y2lwaGVy.dGFn', 'for [redacted]'],
-    ['a key', '-----BEGIN PRIVATE KEY-----\nMIIE', '[redacted]'],
+    ['a private key', '-----BEGIN PRIVATE KEY-----\nMIIE', '[redacted]'],
     ['a configured secret', 'no "configured password"', 'no "[redacted]"'],
   ])('shows no secret: %s', async (_what, body, expected) => {
     expect(await said(body, {})).toBe(`status 502 from the agent: ${expected}`);
   });
 
-  it('shows no secret in place of its type', async () => {
+  it('shows no secret from the Content-Type field', async () => {
     expect(await said(null, { 'content-type': 'text/opaque+token/1==; charset=utf-8' })).toBe(
       'status 502 from the agent, text/[redacted], no body',
     );
   });
 
-  it('is cut at 2 KB, with redaction across the cut', async () => {
+  it('is truncated at 2 KB, and a secret at the cut is redacted', async () => {
     for (const secret of ['opaque+token/1==', 'configured password', JWT]) {
       for (let before = 1_980; before < 2_050; before += 1) {
         const text = await said(new WatchedBody('x '.repeat(before / 2), secret, ' and more'.repeat(500)), {});
@@ -96,7 +96,7 @@ describe('an error of the platform', () => {
     }
   });
 
-  it('does not end in half a secret at the end of its reading', async () => {
+  it('does not show half a secret where reading stops', async () => {
     for (const secret of [
       'opaque+token/1==',
       'key$with&odd "signs"',
@@ -126,7 +126,7 @@ describe('an error of the platform', () => {
     expect([given, body.ended]).toEqual([7, true]);
   });
 
-  it('is read for a second and logged as received', async () => {
+  it('is read for a second and logged as received so far', async () => {
     const world = new Said();
     let ended = false;
     const chunks = ['half of ', 'it'].map((text) => new TextEncoder().encode(text)).values();
@@ -136,7 +136,7 @@ describe('an error of the platform', () => {
           const { value } = chunks.next();
           return value === undefined ? new Promise(() => undefined) : Promise.resolve({ done: false, value });
         },
-        // What waits for its source is over when the source speaks.
+        // Lets the pending read of the source end.
         return: () => {
           ended = true;
           return new Promise(() => undefined);
@@ -149,14 +149,14 @@ describe('an error of the platform', () => {
     expect(ended).toBe(true);
   });
 
-  it('without a body is logged as such', async () => {
+  it('is logged as without a body', async () => {
     const world = new Said();
     const telling = world.of({ [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => undefined) }) }, {});
     world.deadlines.pass(1_000);
     expect(await telling).toBe('status 502 from the agent, body unread');
   });
 
-  it('that breaks off is logged as received', async () => {
+  it('is logged as received so far when it breaks off', async () => {
     const chunks = [new TextEncoder().encode('it was so: ')].values();
     const body = {
       [Symbol.asyncIterator]: () => ({

@@ -1,6 +1,6 @@
-/** Deadlines that pass when a test says so. */
+/** Deadlines triggered by a test. */
 export class FakeDeadlines {
-  /** How long each was to be, oldest first. */
+  /** The requested time spans, oldest first. */
   readonly spans: number[] = [];
   readonly #controllers: AbortController[] = [];
 
@@ -11,7 +11,7 @@ export class FakeDeadlines {
     return controller.signal;
   };
 
-  /** Lets all deadlines pass that are no longer than a span. */
+  /** Triggers all deadlines up to a given span. */
   pass(ms: number): void {
     this.#controllers.filter((_, index) => (this.spans[index] ?? 0) <= ms).forEach((controller) => controller.abort());
   }

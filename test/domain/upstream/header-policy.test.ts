@@ -57,17 +57,17 @@ const REFUSED = [
   ':authority',
 ];
 
-describe("a browser's field", () => {
-  it.each(ALLOWED)('crosses as "%s"', (name) => {
+describe('a header field of the browser', () => {
+  it.each(ALLOWED)('is forwarded when it is "%s"', (name) => {
     expect(upstreamRequestHeaders({ [name]: 'value' }, {})).toEqual({ [name]: 'value' });
   });
 
-  it.each(REFUSED)('does not cross as "%s"', (name) => {
+  it.each(REFUSED)('is not forwarded when it is "%s"', (name) => {
     const browser = Object.fromEntries([[name, 'value']]);
     expect(Object.keys(upstreamRequestHeaders(browser, {}))).toEqual([]);
   });
 
-  it('crosses under no other name, whatever "Connection" lists', () => {
+  it('is not forwarded under any other name, whatever "Connection" lists', () => {
     const names = fc.oneof(
       fc.constantFrom(...ALLOWED, ...REFUSED),
       fc.string({ minLength: 1 }),
@@ -92,18 +92,21 @@ describe("a browser's field", () => {
     );
   });
 
-  it.each(['a\x1bb', 'a\r\nb: c', 'a\0', '\x7f', 'č', ['a', 'a\nb']])('does not cross with the value %j', (value) => {
+  it.each(['a\x1bb', 'a\r\nb: c', 'a\0', '\x7f', 'č', ['a', 'a\nb']])('is not forwarded with the value %j', (value) => {
     const browser = { accept: value, 'x-site': value, 'a2a-version': '1.0' };
     expect(upstreamRequestHeaders(browser, {})).toEqual({ 'a2a-version': '1.0' });
     expect(forwardedFields(browser, ['x-site'])).toEqual({});
   });
 
-  it.each(['a\tb', 'caf\xe9', 'caf\xc3\xa9', '', ['a', 'b']])('crosses byte for byte with the value %j', (value) => {
-    expect(upstreamRequestHeaders({ accept: value }, {})).toEqual({ accept: value });
-    expect(forwardedFields({ 'x-site': value }, ['x-site'])).toEqual({ 'x-site': value });
-  });
+  it.each(['a\tb', 'caf\xe9', 'caf\xc3\xa9', '', ['a', 'b']])(
+    'is forwarded byte for byte with the value %j',
+    (value) => {
+      expect(upstreamRequestHeaders({ accept: value }, {})).toEqual({ accept: value });
+      expect(forwardedFields({ 'x-site': value }, ['x-site'])).toEqual({ 'x-site': value });
+    },
+  );
 
-  it("is replaced by the credential's", () => {
+  it("is overridden by the credential's", () => {
     const browser = { accept: 'theirs', 'x-api-key': 'theirs', 'a2a-version': '1.0' };
     expect(upstreamRequestHeaders(browser, { accept: 'ours', 'x-api-key': 'ours' })).toEqual({
       accept: 'ours',
@@ -113,7 +116,7 @@ describe("a browser's field", () => {
   });
 
   it.each([['accept, idempotency-key'], [' Accept ,IDEMPOTENCY-KEY'], [['accept', 'close, Idempotency-Key']]])(
-    'does not cross when "Connection" lists it: %j',
+    'is not forwarded when "Connection" lists it: %j',
     (connection) => {
       const browser = { connection, accept: '*/*', 'idempotency-key': 'k', 'accept-language': 'de' };
       expect(upstreamRequestHeaders(browser, {})).toEqual({ 'accept-language': 'de' });
@@ -128,11 +131,11 @@ describe("a browser's field", () => {
     expect(sent).toEqual({ authorization: 'Bearer ours', 'x-api-key': 'k' });
   });
 
-  it('keeps its several values', () => {
+  it('keeps all its values', () => {
     expect(upstreamRequestHeaders({ 'a2a-extensions': ['a', 'b'] }, {})).toEqual({ 'a2a-extensions': ['a', 'b'] });
   });
 
-  it("is not modified, nor is the credential's", () => {
+  it("is left unmodified, as is the credential's", () => {
     const [browser, credential] = [Object.freeze({ accept: '*/*' }), Object.freeze({ authorization: 'Bearer ours' })];
     upstreamRequestHeaders(browser, credential);
     expect([browser, credential]).toEqual([{ accept: '*/*' }, { authorization: 'Bearer ours' }]);
@@ -153,7 +156,7 @@ describe('the media type of a message', () => {
     expect(mediaType({ 'content-type': field })).toBe(type);
   });
 
-  it('separates event streams from all others', () => {
+  it('distinguishes event streams from all others', () => {
     expect(isEventStream({ 'content-type': 'Text/Event-Stream; charset=utf-8' })).toBe(true);
     expect(isEventStream({ 'content-type': 'application/json' })).toBe(false);
     expect(isEventStream({})).toBe(false);

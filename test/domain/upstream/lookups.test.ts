@@ -6,12 +6,12 @@ import { PLATFORM, AGENT } from '../../../src/domain/upstream/platform-error.js'
 import { Deferred } from '../credentials/token-fixture.js';
 
 describe('a look-up', () => {
-  it('returns its result in time', async () => {
+  it('that ends in time returns its result', async () => {
     const { signal } = new AbortController();
     expect(await within(signal, PLATFORM, Promise.resolve('found'))).toBe('found');
   });
 
-  it('fails in time with its own error', async () => {
+  it('that fails in time throws its own error', async () => {
     const { signal } = new AbortController();
     await expect(within(signal, PLATFORM, Promise.reject(new TypeError('no such thing')))).rejects.toThrow(
       'no such thing',
@@ -34,15 +34,15 @@ describe('a look-up', () => {
     );
   });
 
-  it('after its deadline times out too', async () => {
+  it('times out when its deadline has passed already', async () => {
     const looking = within(AbortSignal.abort(), PLATFORM, new Promise(() => undefined));
     await expect(looking).rejects.toMatchObject({ code: 'upstream_timeout' });
   });
 
   it.each<[string, (work: Deferred<string>) => void]>([
-    ['gave', (work) => work.resolve('found')],
+    ['succeeded', (work) => work.resolve('found')],
     ['failed', (work) => work.reject(new TypeError('no such thing'))],
-  ])('that %s leaves nothing behind at a shared deadline', async (_how, end) => {
+  ])('that %s leaves no listener on a shared deadline', async (_how, end) => {
     const { signal } = new AbortController();
     const work = new Deferred<string>();
     const looking = within(signal, PLATFORM, work.promise).catch(() => undefined);
@@ -52,7 +52,7 @@ describe('a look-up', () => {
     await expect.poll(() => getEventListeners(signal, 'abort')).toHaveLength(0);
   });
 
-  it('that never ends leaves nothing behind after its deadline', async () => {
+  it('that timed out leaves no listener on the deadline', async () => {
     const deadline = new AbortController();
     const looking = within(deadline.signal, PLATFORM, new Promise(() => undefined));
     deadline.abort();

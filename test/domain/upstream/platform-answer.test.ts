@@ -45,9 +45,9 @@ describe('a platform without a response', () => {
       false,
       'Check scheme and port of "serviceApiUrl" in configureServer.',
     ],
-  ])('is an error with its cause, and the host in the log only: %s', (reason, code, detail, retryable, advice) => {
+  ])('is an error with its cause, and the host only in the log: %s', (reason, code, detail, retryable, advice) => {
     const thrown = noResponse({ kind: 'failure', reason, detail: 'ECONNREFUSED 10.0.0.7' }, PLATFORM, true);
-    // Of what nobody waits for there is nothing to mend.
+    // Nobody waits for an aborted request, so there is no fix to name.
     const isMendable = advice !== undefined;
     const message = isMendable ? `${detail} ${advice}` : detail;
     const fields = isMendable ? ['serviceApiUrl'] : [];
@@ -56,7 +56,7 @@ describe('a platform without a response', () => {
   });
 });
 
-describe('a request that must not be sent twice', () => {
+describe('a request that is not idempotent', () => {
   it.each<[UpstreamFailureReason, 'nothing' | 'on-stale-connection' | undefined, boolean]>([
     ['timeout', undefined, false],
     ['reset', undefined, false],
@@ -74,7 +74,7 @@ describe('a redirect', () => {
   it.each([
     [AGENT, 'agent', 'a2aUrl'],
     [PLATFORM, 'platform', 'serviceApiUrl'],
-  ] as const)('is refused, and the field with the final address is named: %j', (counterpart, name, field) => {
+  ] as const)('is not followed, and the error names the field to change: %j', (counterpart, name, field) => {
     const response = answer(307);
     const error = redirectError(response, counterpart);
     expect(error).toMatchObject({
@@ -90,7 +90,7 @@ describe('a redirect', () => {
     expect(response.body.ended).toBe(true);
   });
 
-  it('is logged with its target without secrets, and visitors see none', () => {
+  it('is logged with its target without secrets, and not shown to visitors', () => {
     const location = 'https://elsewhere.example/a2a/?code=hunter2#s3cret';
     const error = redirectError(answer(308, { location }), AGENT);
     expect(error.logDetail()).toBe('status 308 from the agent, to https://elsewhere.example/a2a/');
@@ -112,11 +112,11 @@ describe('a redirect', () => {
     });
   });
 
-  it.each([300, 399])('is every response with %i', (status) => {
+  it.each([300, 399])('includes a response with %i', (status) => {
     expect(redirectError(answer(status), PLATFORM)).toMatchObject({ code: 'upstream_redirect' });
   });
 
-  it.each([200, 299, 400, 500])('is not a response with %i', (status) => {
+  it.each([200, 299, 400, 500])('does not include a response with %i', (status) => {
     const response = answer(status);
     refuseRedirect(response, PLATFORM);
     expect(response.body.ended).toBe(false);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type PlatformApi, platformFields, platformTarget } from '../../../src/domain/upstream/platform-api.js';
 import { API } from '../surfaces/surface-world.js';
 
-/** The address of a render below `path`, where the site gave `template` for it. */
+/** The address of a render below `path`, with `template` configured. */
 function address(template: string, values: Readonly<Record<string, string>>, changes: Partial<PlatformApi> = {}) {
   const { origin, path } = platformTarget(
     { ...API, paths: { ...API.paths, render: template }, ...changes },
@@ -24,7 +24,7 @@ describe('the address of a call to the platform', () => {
     expect(address('/surfaces/{id}', { id: 'counter' }, below(path))).toBe(expected);
   });
 
-  it('has each value as one segment', () => {
+  it('contains each value as one segment', () => {
     expect(address('/{id}/{action}', { id: 'a/../b', action: '?x#y' })).toBe(
       'https://platform.example/api/a%2F..%2Fb/%3Fx%23y',
     );
@@ -38,14 +38,14 @@ describe('the address of a call to the platform', () => {
     expect(address('/records/{path}', { path: 'a/%41/' })).toBe('https://platform.example/api/records/a/%41/');
   });
 
-  it('has the configured project, never that of the caller', () => {
+  it("contains the configured project, never the caller's", () => {
     const values = { projectId: 'theirs', id: 'counter' };
     expect(address('/{projectId}/{id}', values, { projectId: 'our/own' })).toBe(
       'https://platform.example/api/our%2Fown/counter',
     );
   });
 
-  it('is an error that names the missing field', () => {
+  it('is an error that names the field when it is missing', () => {
     expect(() => address('/{id}', {}, { endpoint: undefined })).toThrow(
       expect.objectContaining({ code: 'service_auth_failed', fields: ['serviceApiUrl'] }),
     );

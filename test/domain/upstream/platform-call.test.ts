@@ -11,7 +11,7 @@ import { inTurn, WatchedBody } from '../chat/chat-world.js';
 import { BrokerWorld, ownedBy, REQUEST, SERVICE, sessionPlan, TIMEOUTS } from '../credentials/broker-fixture.js';
 import { user } from '../surfaces/surface-world.js';
 
-/** Headers the site makes itself. */
+/** Headers from the site itself. */
 const OWN: RouteAuth<'headers'> = {
   kind: 'headers',
   obtain: () =>
@@ -26,7 +26,7 @@ const OWN: RouteAuth<'headers'> = {
 };
 const FINE: HttpResponse = { status: 200, headers: {}, body: 'fine' };
 
-/** Calls as one caller after another makes them. */
+/** Makes one call for each caller, in order. */
 class CallWorld extends BrokerWorld {
   readonly upstream: FakeUpstream = new FakeUpstream();
   readonly call: PlatformCall;
@@ -62,14 +62,14 @@ describe('a call to the platform', () => {
     ]);
   });
 
-  it('has no limit the site did not set', async () => {
+  it('has only the limits that the site set', async () => {
     const world = new CallWorld();
     await world.send();
     expect(world.upstream.requests[0]).not.toHaveProperty('bodyMs');
     expect(world.upstream.requests[0]).not.toHaveProperty('streamIdleMs');
   });
 
-  it("has the browser's fields, then ours, then the credential's", async () => {
+  it("has the browser's fields, overridden by ours, then by the credential's", async () => {
     const world = new CallWorld();
     const browser = { accept: 'theirs', 'accept-language': 'de', range: 'bytes=0-1', 'if-range': '"1"' };
     const own = { accept: 'ours', authorization: 'ours', 'x-project-id': 'proj-1' };
@@ -86,7 +86,7 @@ describe('a call to the platform', () => {
 });
 
 describe('a rejected credential', () => {
-  it('is renewed, with the rejection unread', async () => {
+  it('is renewed without reading the rejection', async () => {
     const world = new CallWorld();
     const no = refusal();
     world.upstream.willAnswer(inTurn(no, FINE));
@@ -98,7 +98,7 @@ describe('a rejected credential', () => {
     expect(no.body.ended).toBe(true);
   });
 
-  it('after a second rejection returns it unread with its credential', async () => {
+  it('is returned with the unread response after a second rejection', async () => {
     const world = new CallWorld();
     const [first, second] = [refusal(), refusal()];
     world.upstream.willAnswer(inTurn(first, second));
@@ -108,7 +108,7 @@ describe('a rejected credential', () => {
     expect([first.body.ended, second.body.ended]).toEqual([true, false]);
   });
 
-  it('of the site is not renewed, and the rejection is returned unread', async () => {
+  it('is not renewed when it comes from the site, and the response is returned unread', async () => {
     const world = new CallWorld();
     const no = refusal();
     world.upstream.willAnswer(() => no);
@@ -117,7 +117,7 @@ describe('a rejected credential', () => {
     expect([world.upstream.requests.length, no.body.ended]).toEqual([1, false]);
   });
 
-  it('that cannot be renewed ends the rejection to free its connection', async () => {
+  it('causes the response to be cancelled when it cannot be renewed', async () => {
     const world = new CallWorld();
     const no = refusal();
     world.upstream.willAnswer(() => {
@@ -135,7 +135,7 @@ describe('a rejected credential', () => {
     expect(no.body.ended).toBe(true);
   });
 
-  it('of a user passes the response unread', async () => {
+  it('is not renewed for a user, and the response is returned unread', async () => {
     const world = new CallWorld();
     const no = refusal();
     world.upstream.willAnswer(() => no);
@@ -143,7 +143,7 @@ describe('a rejected credential', () => {
     expect([world.upstream.requests.length, no.body.ended]).toEqual([1, false]);
   });
 
-  it("transmits the platform's time for the next signature", async () => {
+  it("provides the platform's time for the next signature", async () => {
     const world = new CallWorld();
     const date = new Date(world.clock.now() + 600_000).toUTCString();
     world.upstream.willAnswer(inTurn({ ...refusal(), headers: { date } }, FINE));
@@ -151,7 +151,7 @@ describe('a rejected credential', () => {
     expect(world.telemetry.of('warning')).toMatchObject([{ code: 'clock_skew' }]);
   });
 
-  it.each([200, 400, 403, 500])('needs a 401: %i passes', async (status) => {
+  it.each([200, 400, 403, 500])('is not renewed for a %i', async (status) => {
     const world = new CallWorld();
     world.upstream.willAnswer(() => ({ ...refusal(), status }));
     expect((await world.send()).status).toBe(status);
@@ -187,7 +187,7 @@ describe("a user's rejected exchanged token", () => {
     expect(no.body.ended).toBe(true);
   });
 
-  it('with a streamed body passes the response unread', async () => {
+  it('is not renewed when the body is streamed, and the response is returned unread', async () => {
     const world = new CallWorld();
     const no = refusal();
     world.upstream.willAnswer(() => no);
@@ -195,7 +195,7 @@ describe("a user's rejected exchanged token", () => {
     expect([world.upstream.requests.length, no.body.ended]).toEqual([1, false]);
   });
 
-  it('after a second rejection passes the response unread', async () => {
+  it('is returned with the unread response after a second rejection', async () => {
     const world = new CallWorld();
     const again = refusal();
     world.upstream.willAnswer(inTurn(refusal(), again));

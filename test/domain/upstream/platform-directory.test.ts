@@ -54,13 +54,13 @@ class DirectoryWorld extends BrokerWorld {
 const [ADA, BOB] = [user('ada'), user('bob')] as Exclude<RouteAuth, { kind: 'headers' }>[];
 
 describe('the project', () => {
-  it('is the configured one without a call', async () => {
+  it('is the configured one, without a call', async () => {
     const world = new DirectoryWorld({ projectId: 'proj-1' });
     expect(await world.project()).toEqual({ value: 'proj-1' });
     expect(world.upstream.requests).toEqual([]);
   });
 
-  it('is otherwise that of the platform for this credential', async () => {
+  it("is otherwise the platform's project for this credential", async () => {
     const world = new DirectoryWorld();
     expect(await world.project()).toEqual({ value: 'proj-9' });
     expect(world.upstream.requests).toMatchObject([
@@ -84,7 +84,7 @@ describe('the project', () => {
     expect(world.upstream.requests).toHaveLength(2);
   });
 
-  it('of one user is not returned to another, nor cached for a nameless one', async () => {
+  it('of one user is not returned to another, nor cached for a user without a subject', async () => {
     const world = new DirectoryWorld();
     world.upstream.willAnswer(({ headers }) => ({
       ...PROJECT,
@@ -101,7 +101,7 @@ describe('the project', () => {
     expect(world.upstream.requests).toHaveLength(4);
   });
 
-  it('of the least recent caller is dropped over the limit', async () => {
+  it('of the least recent caller is evicted over the limit', async () => {
     const world = new DirectoryWorld({}, 1);
     await world.project(ADA);
     await world.project(BOB);
@@ -110,10 +110,10 @@ describe('the project', () => {
   });
 
   it.each<[string, HttpResponse]>([
-    ['not there', { status: 404, headers: JSON_TYPE, body: '{"id":"x"}' }],
+    ['missing', { status: 404, headers: JSON_TYPE, body: '{"id":"x"}' }],
     ['an error', { status: 500, headers: JSON_TYPE, body: '{"id":"x"}' }],
     ['a redirect', { status: 302, headers: {}, body: null }],
-    ['refused', { status: 401, headers: {}, body: null }],
+    ['rejected with 401', { status: 401, headers: {}, body: null }],
     ['HTML', { status: 200, headers: { 'content-type': 'text/html' }, body: '{"id":"x"}' }],
     ['broken JSON', { status: 200, headers: JSON_TYPE, body: '{"id":' }],
     ['without an id', { status: 200, headers: JSON_TYPE, body: '{}' }],
@@ -133,7 +133,7 @@ describe('the project', () => {
     expect((await world.project()).value).toBe('proj-9');
   });
 
-  it('is cached up to the limit of callers', async () => {
+  it('is cached for callers up to the limit', async () => {
     const world = new DirectoryWorld({}, 2);
     for (const caller of [ADA, BOB, ADA, BOB]) await world.project(caller);
     expect(world.upstream.requests).toHaveLength(2);
@@ -145,7 +145,7 @@ describe('the project', () => {
     expect(await world.project()).toEqual({ value: '7' });
   });
 
-  it('of a platform that is down or not configured is null with a warning', async () => {
+  it('is null with a warning when the platform is down or not configured', async () => {
     const world = new DirectoryWorld();
     world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'unreachable', detail: 'ECONNREFUSED 10.0.0.7' }));
     expect(await world.project()).toEqual({ value: null, warning: 'project_unavailable' });
@@ -187,7 +187,7 @@ describe('the brand', () => {
     ['the end of any element', { ...BRAND, body: 'a{content:"</"}' }],
     ['a control character', { ...BRAND, body: 'a{}\u0000' }],
     ['compressed', { ...BRAND, headers: { ...BRAND.headers, 'content-encoding': 'gzip' } }],
-    ['no UTF-8', { ...BRAND, body: Uint8Array.of(0xff) }],
+    ['not UTF-8', { ...BRAND, body: Uint8Array.of(0xff) }],
     ['over 1 MiB', { ...BRAND, body: 'x'.repeat(1_048_577) }],
     ['an error', { ...BRAND, status: 500 }],
   ])('that is %s is not returned', async (_what, answer) => {
@@ -196,7 +196,7 @@ describe('the brand', () => {
     expect(await world.brand()).toEqual({ value: null, warning: 'brand_unavailable' });
   });
 
-  it('is empty and logged when it is too long to check', async () => {
+  it('is empty and logged when it is too large to check', async () => {
     const world = new DirectoryWorld();
     world.upstream.willAnswer(() => ({ ...BRAND, body: `:root{--a:${'x'.repeat(65_536)}}` }));
     expect(await world.brand()).toEqual({ value: '' });
@@ -218,7 +218,7 @@ describe('an invalid response', () => {
     ['brand', 200, 'text/html'],
     ['brand', 403, 'text/css'],
     ['brand', 404, 'text/html'],
-  ])('for the %s (%i, %s) is ended to free its connection', async (name, status, type) => {
+  ])('for the %s (%i, %s) is cancelled to release its connection', async (name, status, type) => {
     const world = new DirectoryWorld();
     const body = new WatchedBody('unread');
     world.upstream.willAnswer(() => ({ status, headers: { 'content-type': type }, body }));
@@ -234,19 +234,19 @@ describe('an invalid response', () => {
       `The platform was not found at its address. ${CHECK_PROJECT} status 404 from the platform, application/json: {"id":"proj-9"}`,
     ],
     [
-      'JSON of another kind',
+      'JSON without an id',
       'project',
       { ...PROJECT, body: '{"no":1}' },
       `The response of the platform is not JSON with the id of the project. ${CHECK_PROJECT} status 200 from the platform, application/json: {"no":1}`,
     ],
     [
-      'a page',
+      'a web page',
       'brand',
       { ...BRAND, headers: { 'content-type': 'text/html' } },
       `The address of the platform leads to a web page. Check "serviceApiUrl" and "upstream.paths.brand" in configureServer. status 200 from the platform, text/html: ${BRAND.body.trim()}`,
     ],
     [
-      'a refused credential',
+      'a rejected credential',
       'brand',
       { status: 401, headers: {}, body: 'Bearer account-token-2?' },
       'The platform refused the service credential. Check the "serviceAccount" configuration block: the platform must know this client or key, its audience and its role. status 401 from the platform: Bearer [redacted]?',
@@ -258,13 +258,13 @@ describe('an invalid response', () => {
     expect(details(world)).toEqual([detail]);
   });
 
-  it('for lack of an address is not logged: a site may only chat', async () => {
+  it('is not logged when no address is configured, as a site may use only the chat', async () => {
     const world = new DirectoryWorld({ endpoint: undefined });
     expect(await world.project()).toEqual({ value: null, warning: 'project_unavailable' });
     expect(details(world)).toEqual([]);
   });
 
-  it('because of an internal fault is logged without its text', async () => {
+  it('is logged without its text when the cause is an internal fault', async () => {
     const world = new DirectoryWorld();
     world.upstream.willAnswer(() => {
       throw new TypeError('Bearer account-token-1 is no header');
@@ -274,14 +274,14 @@ describe('an invalid response', () => {
   });
 });
 
-describe('a lookup of the site', () => {
-  it('has the same result', async () => {
+describe('a look-up by the site itself', () => {
+  it('has the same result as one for a visitor', async () => {
     const world = new DirectoryWorld();
     expect(await world.directory.resolve('project', SERVICE, REQUEST)).toEqual({ value: 'proj-9' });
     expect(await world.directory.resolve('brand', SERVICE, REQUEST)).toEqual({ value: BRAND.body });
   });
 
-  it('has the brand of the configured project', async () => {
+  it('returns the brand of the configured project', async () => {
     const world = new DirectoryWorld({ projectId: 'proj-1' });
     expect(await world.directory.resolve('brand', SERVICE, REQUEST)).toEqual({ value: BRAND.body });
     expect(world.upstream.requests).toMatchObject([
@@ -289,7 +289,7 @@ describe('a lookup of the site', () => {
     ]);
   });
 
-  it('without a credential has only a warning and a configured project', async () => {
+  it('without a credential returns a configured project, or a warning', async () => {
     const nobody: RouteAuth = { kind: 'service', strategy: 'unknown', apiKey: undefined };
     const world = new DirectoryWorld();
     for (const name of ['project', 'brand'] as const) {
@@ -306,19 +306,22 @@ describe('a lookup of the site', () => {
 describe('a slow platform', () => {
   const silent = (): Promise<never> => new Promise<never>(() => undefined);
 
-  it.each(['project', 'brand'] as const)('costs the %s, with a warning, and its request is aborted', async (name) => {
-    const world = new DirectoryWorld();
-    world.upstream.willAnswer(silent);
-    const looking = world[name]();
-    await expect.poll(() => world.upstream.requests).toHaveLength(1);
-    expect(world.deadlines.spans).toEqual([10_000]);
-    world.deadlines.pass(10_000);
-    expect(await looking).toEqual({ value: null, warning: `${name}_unavailable` });
-    expect(world.upstream.requests[0]?.signal.aborted).toBe(true);
-    expect(world.telemetry.of('warning').filter(({ code }) => code === `${name}_unavailable`)).toHaveLength(1);
-  });
+  it.each(['project', 'brand'] as const)(
+    'leads to a missing %s with a warning, and its request is aborted',
+    async (name) => {
+      const world = new DirectoryWorld();
+      world.upstream.willAnswer(silent);
+      const looking = world[name]();
+      await expect.poll(() => world.upstream.requests).toHaveLength(1);
+      expect(world.deadlines.spans).toEqual([10_000]);
+      world.deadlines.pass(10_000);
+      expect(await looking).toEqual({ value: null, warning: `${name}_unavailable` });
+      expect(world.upstream.requests[0]?.signal.aborted).toBe(true);
+      expect(world.telemetry.of('warning').filter(({ code }) => code === `${name}_unavailable`)).toHaveLength(1);
+    },
+  );
 
-  it('costs no more when its response never ends', async () => {
+  it('leads to a missing brand when its response never ends', async () => {
     const world = new DirectoryWorld();
     const body = {
       [Symbol.asyncIterator]: () => ({ next: silent }),

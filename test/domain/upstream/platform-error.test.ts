@@ -27,7 +27,7 @@ describe('a failure of the platform', () => {
     ['Wed, 21 Oct 2026 07:28:00 GMT', undefined, undefined],
     ['soon', 'Wed, 21 Oct 2026 07:28:00 GMT', undefined],
     [undefined, undefined, undefined],
-  ])("has its delay by the platform's own clock: %s at %s", (field, date, retryAfterMs) => {
+  ])("has a retry delay by the platform's own clock: %s at %s", (field, date, retryAfterMs) => {
     const error = platformError(reply(503, { 'retry-after': field, date }), PLATFORM, '');
     expect(error.retryAfterMs).toBe(retryAfterMs);
   });
@@ -65,7 +65,7 @@ describe('a rejection by the platform', () => {
     [422, 'The agent refused the request.', undefined],
     [429, 'The agent is receiving too many requests.', 'Send the request again in a moment.'],
     [499, 'The agent refused the request.', undefined],
-  ])('(%i) keeps its status with our own text', (status, detail, hint) => {
+  ])('(%i) keeps its status and gets our own text', (status, detail, hint) => {
     const error = platformError(reply(status), AGENT, 'what it said');
     expect(error).toMatchObject({ code: 'upstream_error', detail, hint, upstreamStatus: status });
     expect(error.retryable).toBe(status === 429);
@@ -76,7 +76,7 @@ describe('a rejection by the platform', () => {
   it.each([
     [404, 'The platform does not have the requested resource.'],
     [405, 'The platform does not accept this method at this address.'],
-  ])('(%i) mentions the address with care where a request names things', (status, detail) => {
+  ])('(%i) mentions the address only as a possible cause when a request names a resource', (status, detail) => {
     expect(platformError(reply(status), PLATFORM, '')).toMatchObject({
       detail,
       hint: 'If no request succeeds, check "serviceApiUrl" in configureServer.',
@@ -88,7 +88,7 @@ describe('a rejection by the platform', () => {
     'status 400 from the agent, text/html: <h1>400 Bad Request</h1> The plain HTTP request was sent to HTTPS port',
     'status 400 from the agent: Client sent an HTTP request to an HTTPS server.',
     "status 400 from the agent, text/html: Reason: You're speaking plain HTTP to an SSL-enabled server port.",
-  ])('of a request without TLS is reported: %s', (said) => {
+  ])('of a request without TLS suggests https: %s', (said) => {
     expect(platformError(reply(400), AGENT, said)).toMatchObject({
       detail: 'The address of the agent requires https.',
       hint: 'Use https in "a2aUrl".',
@@ -96,12 +96,12 @@ describe('a rejection by the platform', () => {
     });
   });
 
-  it.each([400, 403, 429, 500])('with a page (%i) does not mention the address for other requests', (status) => {
+  it.each([400, 403, 429, 500])('with an HTML page (%i) is not reported as a wrong address', (status) => {
     const error = platformError(reply(status, PAGE), AGENT, 'status 400: please log in');
     expect(error.detail).not.toMatch(/page/);
   });
 
-  it('keeps the listed fields only', () => {
+  it('keeps only the listed header fields', () => {
     const headers = { allow: 'GET', 'content-range': undefined, server: 'gateway-7', 'set-cookie': ['a=b'] };
     expect(platformError(reply(405, headers), PLATFORM, '', ['allow', 'content-range']).upstreamHeaders).toEqual({
       allow: 'GET',
@@ -114,18 +114,18 @@ describe('a rejection by the platform', () => {
     ['service', 403],
     ['api-key', 401],
     ['api-key', 403],
-  ])("of the site's credential (%s, %i) is for the operator to fix", (kind, status) => {
+  ])("of the site's credential (%s, %i) is reported as a fault for the operator", (kind, status) => {
     const error = platformError(reply(status, {}, kind), PLATFORM, 'no such key');
     expect(error).toMatchObject({ name: 'ServiceAuthError', code: 'service_token_rejected', block: 'idpA' });
     expect([error.upstreamStatus ?? 401, error.logDetail()]).toEqual([status, 'no such key']);
   });
 
-  it.each([400, 404, 500])("of another kind (%i) does not mention the site's credential", (status) => {
+  it.each([400, 404, 500])("with another status (%i) does not mention the site's credential", (status) => {
     expect(platformError(reply(status, {}, 'service'), PLATFORM, '').code).toBe('upstream_error');
   });
 });
 
-describe('a false success', () => {
+describe('a success response that is not from an agent', () => {
   it.each([
     [PAGE, 'status 200: <h1>Welcome</h1>', 'The address of the agent leads to a web page.', CHECK_AGENT],
     [
@@ -141,7 +141,7 @@ describe('a false success', () => {
       CHECK_AGENT,
     ],
     [{}, '', 'The response of the agent is not JSON or an event stream.', CHECK_AGENT],
-  ])('is reported by its content: %j %s', (headers, said, detail, hint) => {
+  ])('is reported according to its content: %j %s', (headers, said, detail, hint) => {
     const error = platformError(reply(200, headers), AGENT, said);
     expect(error).toMatchObject({
       code: 'upstream_invalid_response',
@@ -153,7 +153,7 @@ describe('a false success', () => {
     expect(error.logDetail()).toBe(said);
   });
 
-  it('that redirects is reported as a redirect', () => {
+  it('is reported as a redirect when it redirects', () => {
     expect(platformError(reply(301), AGENT, '').code).toBe('upstream_redirect');
   });
 });
@@ -162,7 +162,7 @@ describe('a credential rejected by the platform', () => {
   const rejected = (block: string, status: number, headers: HeaderFields = {}): AgentBffError =>
     platformError({ response: { status, headers }, credential: credentialOf('service', block) }, AGENT, 'what it said');
 
-  it('at a sign-in page is reported with the address and the block', () => {
+  it('is reported with the address and the block when it led to a sign-in page', () => {
     expect(rejected('idpA', 401, PAGE)).toMatchObject({
       code: 'service_token_rejected',
       detail: 'The address of the agent leads to a sign-in page.',
@@ -206,7 +206,7 @@ describe('a credential rejected by the platform', () => {
       'serviceApiKey',
       'Check what the platform allows for "serviceApiKey" in configureServer, and the strategy in "serviceAuthStrategy". Some gateways respond like this to unknown paths too: then check "a2aUrl".',
     ],
-  ])('for one resource is reported with the role: %s', (block, hint) => {
+  ])('is reported with the missing role when it lacks permission: %s', (block, hint) => {
     expect(rejected(block, 403)).toMatchObject({
       code: 'service_token_rejected',
       detail: 'The platform does not allow the service credential to do this.',

@@ -6,7 +6,7 @@ import { checkedStyles } from './checked-styles.js';
 const HOSTILE = ':root{--a:1}body::before{content:"x"}';
 
 describe("the platform's styles", () => {
-  it('are parsed once per text for all callers', async () => {
+  it('are parsed once for each text for all callers', async () => {
     let parsed = 0;
     const checker = new CssChecker(new Set());
     const styles = checkedStyles(new RecordingTelemetry(), {
@@ -27,7 +27,7 @@ describe("the platform's styles", () => {
     expect(parsed).toBe(2);
   });
 
-  it('are cached within their limit in bytes', async () => {
+  it('are cached up to a limit in bytes', async () => {
     const styles = checkedStyles(new RecordingTelemetry(), { maxBytes: 10 });
     const first = await styles.theme('a{b:c}');
     expect(await styles.theme('a{b:c}')).toBe(first);
@@ -35,7 +35,7 @@ describe("the platform's styles", () => {
     expect(await styles.theme('a{b:c}')).not.toBe(first);
   });
 
-  it('report once what was removed from a brand, with the option that keeps it', async () => {
+  it('cause one report of the rules removed from a brand, with the option that keeps them', async () => {
     const telemetry = new RecordingTelemetry();
     const styles = checkedStyles(telemetry);
     expect([await styles.brand(HOSTILE), await styles.brand(HOSTILE)]).toEqual([':root{--a:1}', ':root{--a:1}']);
@@ -51,7 +51,7 @@ describe("the platform's styles", () => {
     ]);
   });
 
-  it('report once the blocked origins of a theme, with the option that allows them', async () => {
+  it('cause one report of the blocked origins in a theme, with the option that allows them', async () => {
     const telemetry = new RecordingTelemetry();
     const styles = checkedStyles(telemetry, { themeOrigins: ['https://cdn.example'] });
     await styles.theme('a{b:url(https://other.example/x) url(https://cdn.example/y)}');
@@ -65,14 +65,14 @@ describe("the platform's styles", () => {
     ]);
   });
 
-  it('pass a trusted brand unparsed', async () => {
+  it('include a trusted brand unparsed', async () => {
     const checker = (): Promise<never> => Promise.reject(new Error('not loaded'));
     expect(await checkedStyles(new RecordingTelemetry(), { trustBrandCss: true, checker }).brand(HOSTILE)).toBe(
       HOSTILE,
     );
   });
 
-  it('are checked by the next caller when the parser failed to load', async () => {
+  it('are checked for the next caller after the parser failed to load', async () => {
     let loads = 0;
     const styles = checkedStyles(new RecordingTelemetry(), {
       checker: () => {

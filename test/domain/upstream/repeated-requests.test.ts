@@ -10,13 +10,13 @@ function failure(reason: UpstreamFailureReason, sent: Sent): UpstreamOutcome {
   return { kind: 'failure', reason, detail: 'what happened', ...(sent === undefined ? {} : { sent }) };
 }
 
-/** The outcome as `PlatformCall` takes it. */
+/** Sends a request and repeats it as `PlatformCall` does. */
 async function sendOrRepeat(request: UpstreamRequest, by: Parameters<typeof repeated>[2]): Promise<UpstreamOutcome> {
   const outcome = await by.upstream.send(request);
   return outcome.kind === 'failure' ? repeated(request, outcome, by) : outcome;
 }
 
-/** How often a request is sent whose first attempt fails so, and what was paused for. */
+/** The attempts and pauses of a request whose first attempt has this outcome. */
 async function attempts(first: UpstreamOutcome, changes: Partial<UpstreamRequest> = {}) {
   const upstream = new FakeUpstream(() => (upstream.requests.length === 1 ? first : failure('invalid', undefined)));
   const telemetry = new RecordingTelemetry();
@@ -25,7 +25,7 @@ async function attempts(first: UpstreamOutcome, changes: Partial<UpstreamRequest
   const request = upstreamRequest('https://platform.example', changes);
   const outcome = await sendOrRepeat(request, { upstream, telemetry, pause });
   const again = upstream.requests.length === 2;
-  // Whatever the second attempt gave is the answer, and the first one's is gone.
+  // The outcome is that of the second attempt, if there was one.
   expect(outcome).toEqual(again ? failure('invalid', undefined) : first);
   for (const sent of upstream.requests) expect(sent).toBe(request);
   expect(telemetry.of('retry')).toHaveLength(upstream.requests.length - 1);
@@ -39,7 +39,7 @@ describe('a request is repeated', () => {
     ['unreachable', 'POST', '{}'],
     ['unreachable', 'DELETE', null],
     ['reset', 'PUT', new Uint8Array(2)],
-  ])('after a pause when nothing was sent: %s, %s', async (reason, method, body) => {
+  ])('after a pause when it was not sent: %s, %s', async (reason, method, body) => {
     const { count, pauses, retries, request } = await attempts(failure(reason, 'nothing'), { method, body });
     expect([count, pauses]).toEqual([2, [[100, request.signal]]]);
     expect(retries).toEqual([{ type: 'retry', method, cause: 'no_connection', detail: 'what happened' }]);
@@ -57,7 +57,7 @@ describe('a request is not repeated', () => {
     ['after a response', { kind: 'response', response: { status: 503, headers: {}, body: null } }, { method: 'GET' }],
     ['when the platform may have seen it', failure('reset', undefined), { method: 'GET', body: null }],
     ['when it changes something and was sent', failure('reset', 'on-stale-connection'), { method: 'POST' }],
-    ['without its streamed body', failure('unreachable', 'nothing'), { body: stream }],
+    ['when its body is streamed', failure('unreachable', 'nothing'), { body: stream }],
     ['after its deadline', failure('timeout', 'nothing'), { method: 'GET' }],
     ['after an abort', failure('aborted', 'nothing'), { method: 'GET' }],
     ['after an invalid response', failure('invalid', undefined), { method: 'GET' }],

@@ -19,7 +19,7 @@ const ALLOWED = [
 ];
 const OURS = ['x-content-type-options', 'cache-control', 'x-accel-buffering', 'content-security-policy'];
 
-describe('JSON of the platform', () => {
+describe('a JSON type of the platform', () => {
   it.each(['application/json', 'Application/JSON; charset=utf-8', 'application/problem+json', 'model/gltf+json;x=y'])(
     'is %s',
     (type) => {
@@ -35,7 +35,7 @@ describe('JSON of the platform', () => {
     ['application/jsonp'],
     ['application/json-seq'],
     ['text/html; application/json'],
-    // A browser takes the last one.
+    // A browser uses the last one.
     ['application/json, text/html'],
     ['text/html, application/problem+json'],
     [['application/json', 'text/html']],
@@ -44,8 +44,8 @@ describe('JSON of the platform', () => {
   });
 });
 
-describe('a field of the platform', () => {
-  it.each(ALLOWED)('crosses as "%s"', (name) => {
+describe('a header field of the platform', () => {
+  it.each(ALLOWED)('is forwarded when it is "%s"', (name) => {
     expect(browserResponseHeaders({ [name]: 'value' })[name]).toBe('value');
   });
 
@@ -74,7 +74,7 @@ describe('a field of the platform', () => {
     'x-api-key',
     'date',
     '__proto__',
-  ])('does not cross as "%s"', (name) => {
+  ])('is not forwarded when it is "%s"', (name) => {
     const answer = browserResponseHeaders(
       Object.fromEntries([
         ['content-type', 'application/json'],
@@ -84,7 +84,7 @@ describe('a field of the platform', () => {
     expect(Object.keys(answer).sort()).toEqual(['cache-control', 'content-type', 'x-content-type-options']);
   });
 
-  it('crosses under no other name', () => {
+  it('is not forwarded under any other name', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.string({ minLength: 1 }), fc.oneof(fc.string(), fc.array(fc.string())))),
@@ -96,7 +96,7 @@ describe('a field of the platform', () => {
     );
   });
 
-  it('is replaced by no-store and nosniff', () => {
+  it('is overridden by no-store and nosniff', () => {
     const platform = {
       'content-type': 'application/json',
       'cache-control': 'public, max-age=99',
@@ -110,8 +110,8 @@ describe('a field of the platform', () => {
   });
 });
 
-describe('a stream of events', () => {
-  it('has no length, no transformation and no buffering', () => {
+describe('an event stream', () => {
+  it('is sent without Content-Length, transformation and buffering', () => {
     expect(
       browserResponseHeaders({ 'content-type': 'text/event-stream; charset=utf-8', 'content-length': '9' }),
     ).toEqual({
@@ -123,7 +123,7 @@ describe('a stream of events', () => {
   });
 });
 
-describe("content a browser could run on the site's origin", () => {
+describe("content that a browser could run on the site's origin", () => {
   it.each([
     'text/html',
     'TEXT/HTML; charset=utf-8',
@@ -156,7 +156,7 @@ describe("content a browser could run on the site's origin", () => {
     ['application/json; charset=utf-8, text/html'],
     ['text/event-stream; charset=utf-8, text/html'],
     [['application/json', 'text/html']],
-  ])('is sandboxed behind another type: %j', (type) => {
+  ])('is sandboxed after another type: %j', (type) => {
     expect(browserResponseHeaders({ 'content-type': type })['content-security-policy']).toBe(
       "sandbox; default-src 'none'",
     );

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { decodeSegment, isSafePath, isSafeQuery } from '../../../src/domain/upstream/safe-path.js';
 import { PATH_CORPUS } from '../../support/path-corpus.js';
 
-/** Decodes as often as it can, as the most careless server would. */
+/** Decodes as often as possible, like a careless server. */
 function carelessly(text: string): string {
   let reading = text;
   for (let round = 0; round < 10; round += 1) {
@@ -23,22 +23,25 @@ const pieces = fc.constantFrom(
 const paths = fc.array(pieces, { maxLength: 8 }).map((parts) => `/${parts.join('')}`);
 
 describe("a path appended to the platform's address", () => {
-  it.each(PATH_CORPUS)('with $what ($path) follows the corpus', ({ path, record }) => {
+  it.each(PATH_CORPUS)('with $what ($path) is handled as in the corpus', ({ path, record }) => {
     expect(isSafePath(path) ? path : null).toBe(record);
   });
 
-  it('may be encoded four times and no more', () => {
+  it('may be encoded at most four times', () => {
     expect(decodeSegment('%25252562')).toBe('%252562');
     expect(isSafePath('/%25252562')).toBe(true);
     expect(decodeSegment('%2525252562')).toBeUndefined();
     expect(isSafePath('/%2525252562')).toBe(false);
   });
 
-  it.each(['/a%3Fb', '/a%253Fb', '/a%23b', '/a%25%32%33b'])('has no query or fragment at any decoding: %s', (path) => {
-    expect(isSafePath(path)).toBe(false);
-  });
+  it.each(['/a%3Fb', '/a%253Fb', '/a%23b', '/a%25%32%33b'])(
+    'is rejected when decoding reveals a query or fragment: %s',
+    (path) => {
+      expect(isSafePath(path)).toBe(false);
+    },
+  );
 
-  it('cannot leave it at any decoding', () => {
+  it('cannot leave that address however often it is decoded', () => {
     fc.assert(
       fc.property(paths, (path) => {
         if (!isSafePath(path)) return;
@@ -53,11 +56,11 @@ describe("a path appended to the platform's address", () => {
     );
   });
 
-  it('is not rejected for encoded words', () => {
+  it('is accepted with encoded words', () => {
     const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 });
     fc.assert(
       fc.property(words, (word) => {
-        // Percent signs, separators, blanks at an end and compatibility forms are judged by the corpus.
+        // Percent signs, separators, whitespace at an end and compatibility forms are covered by the corpus.
         // oxlint-disable-next-line no-control-regex
         fc.pre(!/[%/\\?#;\u0000-\u001f\u007f-\u009f]|^\s|\s$|^\.+$/.test(word) && word.normalize('NFKC') === word);
         expect(decodeSegment(encodeURIComponent(word))).toBe(word);
@@ -69,13 +72,13 @@ describe("a path appended to the platform's address", () => {
 
 describe('a query', () => {
   it.each(['', '?', '?a=1&a=2', '?q=%2e%2e/%00', '?q={}|^`\\"<>', '?a?b', '?//evil.example'])(
-    '%j crosses unchanged',
+    '%j is forwarded unchanged',
     (query) => {
       expect(isSafeQuery(query)).toBe(true);
     },
   );
 
-  it.each(['a=1', '?a#b', '?a b', '?a\r\nHost: x', '?\u0000', '?\u00fc', '#a'])('%j is invalid', (query) => {
+  it.each(['a=1', '?a#b', '?a b', '?a\r\nHost: x', '?\u0000', '?\u00fc', '#a'])('%j is rejected', (query) => {
     expect(isSafeQuery(query)).toBe(false);
   });
 });

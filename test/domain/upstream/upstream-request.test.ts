@@ -12,7 +12,7 @@ describe('a configured address', () => {
     ['http://[::1]:4000/a2a', 'http://[::1]:4000', '/a2a'],
     ['  https://agent.example/a2a\n', 'https://agent.example', '/a2a'],
     ['https://agent.example/a%20b', 'https://agent.example', '/a%20b'],
-  ])('%j is %s and %s', (address, origin, path) => {
+  ])('%j is split into %s and %s', (address, origin, path) => {
     expect(endpoint('a2aUrl', address)).toEqual({ origin, path });
   });
 
@@ -42,7 +42,7 @@ describe('a configured address', () => {
     'https://:443/a2a',
     'https://[::1/a2a',
     'https://exa%mple/a2a',
-  ])('that cannot be called is rejected with its field and without its text: %j', (address) => {
+  ])('is rejected with its field and without being quoted: %j', (address) => {
     let thrown: unknown;
     try {
       endpoint('a2aUrl', address);
@@ -74,7 +74,7 @@ describe('a missing address', () => {
     );
   });
 
-  it('is that of the agent for the chat', () => {
+  it("is the agent's for the chat", () => {
     expect(() => requireEndpoint('a2aUrl', undefined)).toThrow('No address is configured for the agent.');
   });
 
