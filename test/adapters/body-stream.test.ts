@@ -98,8 +98,8 @@ const READERS: Record<string, (stream: BodyStream) => Promise<Buffer>> = {
   },
 };
 
-describe('a body that flows, as a stream of Node’s', () => {
-  it.each(Object.entries(READERS))('loses nothing and keeps the order, read by %s', async (_how, readAll) => {
+describe('a flowing body as a Node stream', () => {
+  it.each(Object.entries(READERS))('keeps every chunk in order when read by %s', async (_how, readAll) => {
     const size = fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 60_000, max: 70_000 }));
     await fc.assert(
       fc.asyncProperty(fc.array(size, { maxLength: 12 }), fc.boolean(), async (sizes, isLate) => {

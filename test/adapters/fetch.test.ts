@@ -82,7 +82,7 @@ describe('a Web request', () => {
     ],
     ['https://[::1]:3000', { scheme: 'https:', host: '[::1]:3000', path: '/', query: '' }],
     ['https://site.example?x@y', { scheme: 'https:', host: 'site.example', path: '/', query: '?x@y' }],
-  ])('has an address of four parts: %s', (url, address) => {
+  ])('splits its address into four parts: %s', (url, address) => {
     expect(requestAddress(url)).toEqual(address);
   });
 
@@ -150,7 +150,7 @@ describe('a Web request', () => {
 
   it.each([
     ['GET', new Request(SITE)],
-    ['POST that says so', new Request(SITE, { method: 'POST', body: '', headers: { 'content-length': '0' } })],
+    ['POST with Content-Length 0', new Request(SITE, { method: 'POST', body: '', headers: { 'content-length': '0' } })],
   ])('has no body: %s', (_what, request) => {
     const { body, bodyConsumed } = read(request, '');
     expect([body, bodyConsumed]).toEqual([null, false]);
@@ -280,7 +280,7 @@ describe.each<[string, (body: WatchedBody) => AsyncIterable<Uint8Array>]>([
 });
 
 describe('a Web response that flows', () => {
-  it('tells its body whether another read is waiting', async () => {
+  it('reports to its body whether another read is waiting', async () => {
     const body = new PushFlow();
     const reader = (await sent(text(body))).body?.getReader() as ReadableStreamDefaultReader<Uint8Array>;
     await reader.read();

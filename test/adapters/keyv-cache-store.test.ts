@@ -138,7 +138,7 @@ describe('a shared store', () => {
 });
 
 describe('a shared store that fails', () => {
-  it.each(['get', 'set', 'delete'] as const)('costs a %s its deadline', async (operation) => {
+  it.each(['get', 'set', 'delete'] as const)('delays a %s by its deadline only', async (operation) => {
     const world = new World();
     world.keyv.fault = never;
     const took = await timed(() => world.store[operation]('token', 'value', world.clock.now() + 60_000));
@@ -147,7 +147,7 @@ describe('a shared store that fails', () => {
     expect(world.faults).toEqual([`${operation}: Error TIMEOUT`]);
   });
 
-  it.each(['get', 'set', 'delete'] as const)('by throwing costs a %s nothing', async (operation) => {
+  it.each(['get', 'set', 'delete'] as const)('does not delay a %s when it throws', async (operation) => {
     const world = new World();
     world.keyv.fault = () => {
       throw new Error('NOAUTH Authentication required.');
@@ -179,7 +179,7 @@ describe('a shared store that fails', () => {
     expect(world.keyv.calls).toEqual(['get token', 'get a', 'get a', 'get a', 'get a', 'get a']);
   });
 
-  it('is used again after the first call that works', async () => {
+  it('is used again after the first successful call', async () => {
     const world = new World();
     await world.set('token', 'value');
     world.keyv.fault = refused;
@@ -319,7 +319,7 @@ describe('a store that a site wrote', () => {
   });
 });
 
-it('a Keyv and a cache store are told apart', () => {
+it('a Keyv is distinguished from a cache store', () => {
   expect(isKeyv(new Keyv())).toBe(true);
   expect(isKeyv(new FakeCacheStore(new FakeClock()))).toBe(false);
   expect(isKeyv(Object.assign(new FakeCacheStore(new FakeClock()), { on: () => {} }))).toBe(false);

@@ -129,7 +129,7 @@ function pkcs1Encrypted(): string {
   return privateKey.export({ type: 'pkcs1', format: 'pem', ...encryptedWith }).toString();
 }
 
-describe('a text that is no usable key', () => {
+describe('a text that is not a usable key', () => {
   it.each(refusals)('is refused as %s', (_title, text, fault, words) => {
     const reading = readPem(text);
 
@@ -137,7 +137,7 @@ describe('a text that is no usable key', () => {
     expect(pemAdvice('privateKeyPem', 'serviceAccount', fault)).toContain(words);
   });
 
-  it('is quoted in no refusal', () => {
+  it('is never quoted in a refusal', () => {
     for (const [, text, fault] of refusals.filter(([, text]) => text.length > 100)) {
       const told = inspect(readPem(text)) + pemAdvice('privateKeyPath', 'serviceAccount', fault);
       for (const line of text.split('\n').filter((part) => part.length > 20)) expect(told).not.toContain(line.trim());

@@ -233,7 +233,7 @@ describe('a sealing key', () => {
     expect(newKey().id).not.toBe(newKey().id);
   });
 
-  it('shows in no print of a key or a store', () => {
+  it('never appears in a print of a key or a store', () => {
     const { store, key } = new World();
     const hex = key.key.export().toString('hex');
     const prints = [store, key].map((value) => inspect(value, { depth: 12, showHidden: true }) + JSON.stringify(value));

@@ -38,7 +38,7 @@ describe('over HTTP/2', () => {
   const serveHttp2 = (body: () => HttpBody, sendIdleMs: number) =>
     serve(createHttp2Server(), listenerOf(handlerOf(body, sendIdleMs)));
 
-  it('resets a stream that the browser does not read, and no other of its connection', async () => {
+  it('resets only the stream that the browser does not read', async () => {
     const { body, givenUp } = endless();
     const { url } = await serveHttp2(() => body, 200);
     const visitor = await arrive(url);

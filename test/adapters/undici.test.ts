@@ -101,9 +101,9 @@ describe('UndiciUpstream', () => {
 
   it.each([
     ['a coding upon a coding', 'Content-Encoding: gzip, gzip', 'gzip'],
-    ['two fields of codings', 'Content-Encoding: gzip\r\nContent-Encoding: gzip', 'gzip'],
+    ['two Content-Encoding fields', 'Content-Encoding: gzip\r\nContent-Encoding: gzip', 'gzip'],
     ['an unknown coding', 'Content-Encoding: rot13', 'gzip, br'],
-    ['a coding that was not asked for', 'Content-Encoding: zstd', 'identity'],
+    ['a coding that was not requested', 'Content-Encoding: zstd', 'identity'],
   ])('reports an invalid response for %s', async (_what, fields, accepted) => {
     world.platform.willAnswer(
       (exchange) => void exchange.raw(`HTTP/1.1 200 OK\r\n${fields}\r\nContent-Length: 2\r\n\r\n{}`),
@@ -114,7 +114,7 @@ describe('UndiciUpstream', () => {
     });
   });
 
-  it('reads a content coding it asked for', async () => {
+  it('decodes a content coding that it requested', async () => {
     world.platform.willAnswer((exchange) => exchange.head(200, { 'content-encoding': 'zstd' }).end('x'));
     expect(responseOf(await send({ headers: { 'accept-encoding': 'br, zstd;q=0.5' } })).status).toBe(200);
   });

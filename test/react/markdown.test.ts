@@ -214,7 +214,7 @@ describe('Markdown of an agent', () => {
     '](',
     '~~a~',
     'https://x.example/(',
-  ])('takes linear time for %j again and again', (piece) => {
+  ])('takes linear time for %j repeated', (piece) => {
     const text = piece.repeat(30_000 / piece.length);
     const begun = performance.now();
     markup(text);

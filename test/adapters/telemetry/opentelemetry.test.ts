@@ -121,9 +121,9 @@ describe('the span of a call to the platform', () => {
   });
 
   it.each([
-    ['an answer', { status: 200 }, api.SpanStatusCode.UNSET],
+    ['a response', { status: 200 }, api.SpanStatusCode.UNSET],
     ['a refusal', { status: 401 }, api.SpanStatusCode.ERROR],
-    ['no answer', { failure: 'timeout' }, api.SpanStatusCode.ERROR],
+    ['no response', { failure: 'timeout' }, api.SpanStatusCode.ERROR],
     ['a browser that left', { failure: 'aborted' }, api.SpanStatusCode.UNSET],
   ])('ends with %s', async (_what, end, code) => {
     const { call } = await exchange(end);
@@ -259,7 +259,7 @@ describe('a stream of events', () => {
     ['complete', api.SpanStatusCode.UNSET],
     ['browser', api.SpanStatusCode.UNSET],
     ['upstream', api.SpanStatusCode.ERROR],
-  ] as const)('ends the span of its request when it ends itself: %s', (outcome, code) => {
+  ] as const)('ends the span of its request when it ends: %s', (outcome, code) => {
     const telemetry = openTelemetry(api);
     telemetry.runRequest?.(REQUEST, () => telemetry.emit({ ...request, durationMs: 2, streams: true }));
     expect(exported.getFinishedSpans()).toHaveLength(0);

@@ -153,7 +153,7 @@ describe('a problem document', () => {
     expect(settings.telemetry.of('error')).toMatchObject([{ detail: 'TypeError: cannot read /etc/key of undefined' }]);
   });
 
-  it('keeps even that of a thrown value that is no error', () => {
+  it('keeps the text of a thrown value that is not an Error', () => {
     expect(toAgentBffError('a token').logDetail()).toBe('string');
     expect(toAgentBffError(REFUSAL)).toBe(REFUSAL);
   });
