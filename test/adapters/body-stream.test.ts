@@ -11,10 +11,7 @@ import { PushFlow } from './web/push-flow.js';
 
 const response = (): ServerResponse => new ServerResponse(new IncomingMessage(new Socket()));
 
-/**
- * A body that hands on what it has for as long as its sink has room: at once, as one does that was read ahead, or in a turn of its own, as it
- * comes from a socket.
- */
+/** Passes on its chunks while its sink has room: at once, like a body that was read ahead, or in another turn, like one from a socket. */
 class ReadyFlow implements FlowingBody {
   readonly #chunks: Buffer[];
   readonly #isLate: boolean;

@@ -20,11 +20,11 @@ const read = (request: Request, mount = MOUNT) => {
   return new FetchRequest(request, address, { mount, path: address.path.slice(mount.length) });
 };
 
-/** What a browser gets for one answer. */
+/** A response as a browser gets it. */
 const sent = (answer: HttpResponse, init: RequestInit = {}): Promise<Response> =>
   toResponse(answer, read(new Request(SITE + MOUNT, init)));
 
-/** A body whose chunks the test hands out, and which tells what happened to it. */
+/** A body whose chunks come from the test, and which records what happens to it. */
 class WatchedBody implements AsyncIterableIterator<Uint8Array> {
   asked = 0;
   returned = false;
@@ -54,7 +54,7 @@ class WatchedBody implements AsyncIterableIterator<Uint8Array> {
   }
 }
 
-/** A stream that reads ahead does so in turns of its own. */
+/** A stream reads ahead in its own turns of the event loop. */
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
 describe('a Web request', () => {
@@ -224,7 +224,7 @@ describe('a Web response', () => {
   });
 });
 
-// Both are told apart by `flowTo` (decision 78), and the browser must not tell them apart.
+// `flowTo` distinguishes the two (decision 78); the browser must not.
 describe.each<[string, (body: WatchedBody) => AsyncIterable<Uint8Array>]>([
   ['read step by step', (body) => body],
   ['that flows', flowing],
@@ -288,7 +288,7 @@ describe('a Web response that flows', () => {
     await turn();
     const { resumed } = body;
     expect([body.push('one'), body.push('two')]).toEqual([true, false]);
-    // By its answer alone: a body told to go on while it hands a chunk over would begin anew in the middle.
+    // By its return value alone. A body resumed while it delivers a chunk would start again in the middle of it.
     expect(body.resumed).toBe(resumed);
     const chunks = await Promise.all(reads);
     expect(chunks.map(({ value }) => new TextDecoder().decode(value))).toEqual(['one', 'two']);

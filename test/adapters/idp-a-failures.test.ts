@@ -73,7 +73,7 @@ describe('a refusal of the provider', () => {
     await bare.close();
   });
 
-  // What other tenants and providers say; the double does not say it by itself.
+  // Errors of other tenants and providers, which the double does not return by itself.
   it.each<[string, Fault, object]>([
     ['invalid_client', answer(401, 'invalid_client'), APPLICATION],
     [

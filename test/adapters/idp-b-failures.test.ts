@@ -148,7 +148,7 @@ describe('a refusal of the provider', () => {
     expect(idp.tokenRequests.count).toBe(0);
   });
 
-  // What Entra says beyond what the double says by itself.
+  // Errors of Entra that the double does not return by itself.
   it.each<[string, Fault, object]>([
     ['a scope of the old form', entraError(400, 'invalid_scope', 70011), refused('scope')],
     ['a scope by its name alone', entraError(400, 'invalid_scope', 0), refused('scope')],
@@ -169,7 +169,11 @@ describe('a refusal of the provider', () => {
     ['an unspecified part of the request', entraError(400, 'invalid_request', 900144), refused()],
     ['something unknown', entraError(400, 'constructor', 1), refused()],
     ['everything, as an HTML page', { status: 403, body: '<h1>Blocked</h1>' }, refused('tenantId')],
-    ['everything, by a redirect', { status: 307, headers: { location: 'https://elsewhere.example' } }, refused('tenantId')],
+    [
+      'everything, by a redirect',
+      { status: 307, headers: { location: 'https://elsewhere.example' } },
+      refused('tenantId'),
+    ],
     ['a client, with status 200', { status: 200, body: { error: 'invalid_scope' } }, refused('scope')],
   ])('of %s names the field to check', async (_, fault, expected) => {
     idp.faults.token = fault;

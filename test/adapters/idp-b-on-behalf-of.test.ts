@@ -42,7 +42,7 @@ describe('two users at once', () => {
     );
     expect(new Set(sessions).size).toBe(4);
     const calls = Array.from({ length: 24 }, (_, call) => sessions[call % 4] ?? '');
-    // Answers come back in another order than the calls went out.
+    // Responses arrive in another order than the calls.
     idp.faults.token = { delayMs: 30, times: 7 };
     const tokens = await Promise.all(calls.map((assertion) => exchanged(shared, { assertion })));
     expect(tokens.map(({ value }) => decodeJwt(value).sub)).toEqual(calls.map((call) => decodeJwt(call).sub));

@@ -11,7 +11,7 @@ import { certificateIn, issued, NOW, startIdpBWorld } from './oauth-world.js';
 const registeredPkcs1 = makeClientCertificate({ keyFormat: 'pkcs1' });
 const { idp, trusting, registered, provider, configured } = await startIdpBWorld({
   certificates: [registeredPkcs1.certificatePem],
-  // msal-node by itself would send one assertion for ten minutes, and be refused from the second call on.
+  // By default, msal-node would reuse an assertion for ten minutes and be rejected from the second call on.
   strictAssertions: true,
 });
 

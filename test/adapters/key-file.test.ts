@@ -178,7 +178,7 @@ describe('a key file that changed', () => {
     const source = await sourceWithFirstKey();
     source.recheck();
     const underWay = source.read();
-    // Making a key keeps this thread busy, so that the look has seen the old file by now.
+    // Generating a key blocks this thread, so the reader has seen the old file by now.
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const text = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
     writeFileSync(path, text);

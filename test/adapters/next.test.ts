@@ -11,7 +11,7 @@ const SITE = 'https://site.example';
 const CHAT = { usual: '/api/a2a' };
 const RENDER = '/api/service-surfaces/poll/render';
 
-/** A route that tells what it was told. */
+/** A route that returns what it received. */
 function telling(rule: Parameters<typeof nextRoute>[1] = CHAT) {
   const seen: HttpRequest[] = [];
   const route = nextRoute((request) => {
@@ -33,7 +33,7 @@ const post = (path: string, headers: Record<string, string> = {}): Request =>
 
 const ADA = fromFunction(() => 'ada-token');
 
-/** A toolkit with a platform that answers everything. */
+/** A toolkit with a platform that responds to everything. */
 function world(config: Parameters<typeof createToolkit>[0] = {}) {
   const upstream = new FakeUpstream();
   const identityProviders = { demo: new FakeIdentityProvider('demo') };
@@ -252,7 +252,7 @@ describe('the handlers for Next', () => {
   });
 
   it('name configureServer when it was not called', async () => {
-    // The spec's own handlers keep what they were last configured with, perhaps by another file.
+    // The handlers keep their last configuration, perhaps from another file.
     vi.resetModules();
     const fresh = await import('agent-bff/next');
     const answers = [

@@ -64,7 +64,7 @@ describe('a visitor over HTTP/2 who reads slowly', () => {
     }
     const visitor = await visitorOf(({ path }) => Promise.resolve(answer(path === '/quick' ? 'quick' : body())));
     const reply = await visitor.visit();
-    // Nothing of it is read while others on the same connection are served.
+    // Not read while other streams of the same connection are served.
     let before = -1;
     while (before !== produced) {
       before = produced;

@@ -6,7 +6,7 @@ import type { IdentityProvider } from '../../src/ports/identity-provider.js';
 import { type Fault, lostFetch } from '../support/identity-provider/index.js';
 import { exchanged, failureOf, issued, NOW, providersUnderTest } from './oauth-world.js';
 
-// What every provider that gets its tokens over OAuth does; what is special to one stands in the tests of its name.
+// Behaviour shared by every provider that gets its tokens over OAuth; the tests of its name cover the rest.
 describe.each(await providersUnderTest())('%s', (_name, world) => {
   const { idp, provider, exchange, at, another, block, addressField, hostField, movedEndpoint } = world;
   const OUTAGE = { reason: 'unavailable', block, fields: [addressField] };
@@ -69,7 +69,7 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
     });
   });
 
-  describe('a response with more than a token', () => {
+  describe('a response with more in it than a token', () => {
     it('returns the token whatever else it contains', async () => {
       const rest = { id_token: 'x.y.z', client_info: '%', refresh_token: 7, scope: ['read'], token_type: 1 };
       idp.faults.token = { transform: (body) => ({ ...body, ...rest }) };
@@ -165,7 +165,7 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
       expect(failure.retryAfterMs).toBe(expected);
     });
 
-    it('is not called either after an HTML page, an outage or a metadata failure', async () => {
+    it('names the wait in an HTML page, in an outage and at its metadata', async () => {
       idp.faults.token = { status: 429, body: '<h1>Slow down</h1>', headers: { 'retry-after': '3' } };
       expect(await failureOf(provider())).toMatchObject({ reason: 'unavailable', retryAfterMs: 3000 });
       idp.faults.token = { status: 503, headers: { 'retry-after': '4' } };

@@ -55,7 +55,7 @@ describe('a limit over rate-limiter-flexible', () => {
     expect(JSON.stringify(verdict)).not.toContain('10.0.0.7');
   });
 
-  it('counts calls that read on apart from messages, and allows twenty times as many', async () => {
+  it('counts calls that read a task separately from messages, and allows twenty times as many', async () => {
     const limiter = new RateLimiterMemory({ points: 2, duration: 60 });
     const consume = vi.spyOn(limiter, 'consume');
     const limit = rateLimiter(limiter);
@@ -90,7 +90,7 @@ describe("a visitor's address", () => {
     ['IPv4 when it is mapped to IPv6', { ip: '::ffff:192.0.2.1' }, '192.0.2.1'],
     ['an IPv6 network, whose hosts choose their own suffix', { ip: '2001:DB8:0:1:aaaa::1' }, '2001:db8:0:1::/64'],
     ['the same network written shorter', { ip: '2001:db8:0:1::2' }, '2001:db8:0:1::/64'],
-    ['and with zeros in front', { ip: '2001:0db8:0000:0001::3' }, '2001:db8:0:1::/64'],
+    ['the same network written with leading zeros', { ip: '2001:0db8:0000:0001::3' }, '2001:db8:0:1::/64'],
     ['this machine', { ip: '::1' }, '0:0:0:0::/64'],
     ['a link with its zone', { ip: 'fe80::1%eth0' }, 'fe80:0:0:0::/64'],
     ['undefined for a request without one', new Request('https://site.example'), undefined],

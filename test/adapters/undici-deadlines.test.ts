@@ -8,7 +8,7 @@ import { PushStream } from './web/push-stream.js';
 const world = runUndiciWorld();
 const { send, opened } = world;
 
-/** Resolves when other answers were given up after so many milliseconds of silence: time has passed, and nobody slept. */
+/** Resolves when other responses have timed out after so many milliseconds of silence, so time has passed without sleeping. */
 async function passed(ms: number): Promise<void> {
   const { response } = await opened({ bodyIdleMs: ms });
   await textOf(response.body).catch(() => undefined);

@@ -16,10 +16,10 @@ const task = (state: string, text?: string) => ({
   artifacts: text === undefined ? [] : [{ artifactId: 'a', parts: [{ text }] }],
 });
 
-/** Waits as long as a busy machine takes. */
+/** Waits long enough for a busy machine. */
 const until = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 8000 });
 
-/** A site whose agent answers with what a test writes. */
+/** A site whose agent responds with what a test writes. */
 class Site {
   readonly calls: string[] = [];
   readonly errors: ChatError[] = [];

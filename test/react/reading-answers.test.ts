@@ -56,15 +56,18 @@ describe('the version of the protocol', () => {
     await expect(agent.ask()).rejects.toThrow('Too long');
   });
 
-  it.each([-32004, -32601])('an agent that rejects streaming with %i gets the message again without it', async (code) => {
-    const agent = new Agent({
-      SendStreamingMessage: { error: { code, message: 'No' } },
-      SendMessage: { result: { message: words('Hi') } },
-    });
-    await agent.ask({ card: null });
-    expect(agent.calls.filter((call) => call === 'SendMessage')).toHaveLength(1);
-    expect(agent.shown).toEqual(['Hi']);
-  });
+  it.each([-32004, -32601])(
+    'an agent that rejects streaming with %i gets the message again without it',
+    async (code) => {
+      const agent = new Agent({
+        SendStreamingMessage: { error: { code, message: 'No' } },
+        SendMessage: { result: { message: words('Hi') } },
+      });
+      await agent.ask({ card: null });
+      expect(agent.calls.filter((call) => call === 'SendMessage')).toHaveLength(1);
+      expect(agent.shown).toEqual(['Hi']);
+    },
+  );
 
   it('sends the tenant of the card, and each part as the version writes it', async () => {
     const agent = new Agent({ SendStreamingMessage: new10, 'message/stream': old03 });

@@ -1,6 +1,6 @@
-// node test/slow/many-streams.mjs [COUNT]: one process holds 5,000 and then 10,000 open streams (or COUNT), and everybody leaves at once.
-// A stream may cost 42 KB; no byte may be missing, and everything must be given back, of 500 streams within a second.
-// First over HTTP/1.1, as many as the descriptors allow (two for a stream); then over HTTP/2, where browsers share connections.
+// node test/slow/many-streams.mjs [COUNT]: one process holds 5,000 and then 10,000 open streams (or COUNT), and all visitors leave at once.
+// A stream may cost 42 KB; no byte may be missing, and everything must be released, for 500 streams within a second.
+// First over HTTP/1.1, as many as the descriptors allow (two per stream), then over HTTP/2, where browsers share connections.
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -18,13 +18,13 @@ const EVENT_MS = 60_000;
 const LEAVE_MS = 30_000;
 const SETTLE_MS = 30_000;
 const HEAP_SLACK = 6 * 1_048_576;
-/** The allocator keeps part of what it had; a second crowd is given that again. */
+/** The allocator keeps part of its memory, and reuses it for a second crowd. */
 const KEPT_SHARE = 0.5;
 const GROWTH = 1.1;
-/** Of each process, for itself and for the connections that streams share. */
+/** Descriptors of each process for itself and for the connections that streams share. */
 const RESERVED_DESCRIPTORS = 200;
 
-/** `descriptors`: of the site for each stream, and as many of this process, which is the visitors and the agent. */
+/** `descriptors`: per stream in the site, and as many in this process, which runs the visitors and the agent. */
 const PROTOCOLS = [
   { name: 'HTTP/1.1', http2: false, descriptors: 2, openStream: openHttp1Stream },
   { name: 'HTTP/2', http2: true, descriptors: 1, openStream: http2Streams() },
@@ -60,7 +60,7 @@ async function holdStreams({ name, http2, descriptors, openStream }) {
   );
   const arrive = () => openStream(site.url);
   const fresh = await site.measure();
-  // The first crowd warms the process up: code and pools are no cost of a stream.
+  // The first crowd warms the process up: code and pools are not a cost of a stream.
   await leave(await open(WARM_UP, arrive));
   const before = await settled(site, fresh);
   report.note('streams   RSS per stream   heap per stream   descriptors');
@@ -73,7 +73,7 @@ async function holdStreams({ name, http2, descriptors, openStream }) {
       `${String(count).padStart(7)} ${kilobytes(perStream).padStart(16)} ${kilobytes((held.heapUsed - before.heapUsed) / count).padStart(17)} ${String(held.descriptors ?? '?').padStart(13)}`,
     );
     report.check(`${count} are open at once`, agentStreams.size === count, String(agentStreams.size));
-    // The pools of a process are of the size of a few hundred streams.
+    // The pools of a process take as much memory as a few hundred streams.
     const isMany = count >= 5_000;
     report.check(
       'the memory of a stream',
@@ -107,7 +107,7 @@ async function holdStreams({ name, http2, descriptors, openStream }) {
   const course = [before, peak, after].map(({ rss }) => mib(rss)).join(' → ');
   if (kept <= KEPT_SHARE) report.check('RSS returned', true, course);
   else {
-    // The system gets it back late or never (the young generation of Node 24 stays as large as it was), so that only the next crowd can tell.
+    // The system gets memory back late or never (the young generation of Node 24 does not shrink), so only the next crowd shows a leak.
     const again = await open(most, arrive);
     const second = await site.measure();
     await leave(again);
@@ -128,7 +128,7 @@ async function holdStreams({ name, http2, descriptors, openStream }) {
   report.finish();
 }
 
-/** So many further visitors, a few at a time: a listener's backlog is finite. */
+/** Opens `count` more streams, a few at a time: a listener's backlog is finite. */
 async function open(count, arrive) {
   const opened = [];
   while (opened.length < count) {
@@ -138,7 +138,7 @@ async function open(count, arrive) {
   return opened;
 }
 
-/** Everybody leaves at once; how long the agent's streams took to end, in milliseconds. */
+/** Disconnects all visitors at once; returns the milliseconds until the agent's streams have ended. */
 async function leave(leaving) {
   for (const visitor of leaving) visitor.leave();
   return until(() => agentStreams.size === 0, LEAVE_MS);
@@ -150,7 +150,7 @@ async function until(isSo, limitMs) {
   return performance.now() - startedAt;
 }
 
-/** The site's figures when its connections are closed, or when they have had their time. */
+/** The site's figures once its connections are closed, or after a time limit. */
 async function settled(site, fresh) {
   const startedAt = performance.now();
   for (;;) {
@@ -164,7 +164,7 @@ function kilobytes(bytes) {
   return `${(bytes / KILOBYTE).toFixed(1)} KB`;
 }
 
-/** How many files and sockets a process may have open; Node itself has raised it to the most it may. */
+/** Maximum number of files and sockets of a process; Node itself has raised it to the hard limit. */
 function descriptorLimit() {
   try {
     const limit = execFileSync('sh', ['-c', 'ulimit -n'], { encoding: 'utf8' }).trim();

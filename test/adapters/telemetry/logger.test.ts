@@ -5,7 +5,7 @@ import { loggerTelemetry } from '../../../src/adapters/telemetry/logger.js';
 import type { TelemetryEvent } from '../../../src/ports/telemetry.js';
 import { telemetryContract } from '../../contracts/telemetry.contract.js';
 
-/** What pino writes for some events, one line each. */
+/** Lines that pino writes for some events. */
 function written(...events: TelemetryEvent[]): Record<string, unknown>[] {
   const lines: string[] = [];
   const sink = new Writable({
@@ -58,7 +58,11 @@ describe('a line of the log', () => {
     ['a failed response', error, 'error'],
     ['a credential to fix', { ...error, status: 401, code: 'service_auth_failed', block: 'idpA' }, 'error'],
     ['a credential without a role', { ...error, status: 403, code: 'service_token_rejected', block: 'idpA' }, 'error'],
-    ['a visitor without permission', { ...error, status: 404, code: 'upstream_error', block: 'configureServer' }, 'warn'],
+    [
+      'a visitor without permission',
+      { ...error, status: 404, code: 'upstream_error', block: 'configureServer' },
+      'warn',
+    ],
     ['a visitor who is not signed in', { ...error, status: 401, code: 'session_required' }, 'warn'],
     ['a successful call', { ...call, status: 200 }, 'debug'],
     ['a call without a response', { ...call, failure: 'timeout' }, 'warn'],

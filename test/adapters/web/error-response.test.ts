@@ -20,7 +20,7 @@ const rpcErrorText = (error: AgentBffError, id: string, requestId: string): stri
 const rpcErrorResponse = (cause: unknown, id: string, of: ErrorContext): HttpResponse =>
   errorResponse(cause, rpcErrors(id), of);
 
-/** A change here is a change of what every site sees. */
+/** A change here changes what every site sees. */
 const TABLE: Readonly<Record<ErrorCode, readonly [number, string, number]>> = {
   configuration_invalid: [500, 'Configuration invalid', -32603],
   service_auth_failed: [401, 'Service authentication failed', -32603],

@@ -206,7 +206,7 @@ describe('with a public address, a request that changes something', () => {
       expect(passes('POST', { ...www, 'sec-fetch-site': site }, PUBLIC_AND_WWW)).toBe(true);
       expect(passes('POST', { ...www, 'sec-fetch-site': site, host: 'www.site.example' }, PUBLIC_AND_WWW)).toBe(true);
     }
-    // The name alone is no page.
+    // An allowed host name alone does not prove the page.
     const nameless = { host: 'www.site.example', 'sec-fetch-site': 'same-origin' };
     expect(passes('POST', nameless, PUBLIC_AND_WWW)).toBe(false);
   });

@@ -54,7 +54,7 @@ describe('the surface routes', () => {
   });
 
   it.each(['application/json;charset="UTF-8"', 'Application/JSON', 'application/json ; charset=utf8'])(
-    'send a body as what it was read as, however the browser wrote it: %s',
+    'send a body as application/json, however the browser wrote its type: %s',
     async (type) => {
       const { world, handle } = start();
       const headers = { ...JSON_TYPE, 'content-type': type };
@@ -79,7 +79,12 @@ describe('the surface routes', () => {
 
   it.each([
     ['not JSON', { headers: JSON_TYPE, body: bytes('{"a":') }, 400, 'body_invalid'],
-    ['nested too deep', { headers: JSON_TYPE, body: bytes('['.repeat(1_001) + ']'.repeat(1_001)) }, 413, 'body_too_large'],
+    [
+      'nested too deep',
+      { headers: JSON_TYPE, body: bytes('['.repeat(1_001) + ']'.repeat(1_001)) },
+      413,
+      'body_too_large',
+    ],
     [
       'in another charset',
       { headers: { 'content-type': 'application/json; charset=utf-7' }, body: bytes('{}') },
