@@ -1,4 +1,5 @@
-// npm run bench:against -- <folder of another checkout> [--processes 8] [--only chat,stream,render]: CPU per request of this checkout beside another's.
+// npm run bench:against -- <folder of another checkout> [--processes 8] [--only chat,stream,render]: compares CPU per request with another
+// checkout.
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -11,9 +12,9 @@ import { median, ratioOf } from './statistics.mjs';
 
 const SLICE_MS = 200;
 const WARM_UP_MS = 3_000;
-/** The compiler is done by then; a stream of two hundred events warms more code than a short response. */
+/** Enough for the compiler to finish. A stream of two hundred events warms more code than a short response. */
 const WARM_UP_ANSWERS = { chat: 10_000, stream: 1_500, render: 10_000 };
-/** Slices of each process; one is taken beside one of the other checkout. */
+/** Slices per process; slices of the two checkouts alternate. */
 const SLICES = 8;
 const chat = { scenario: 'chat', path: '/api/a2a', connections: 50 };
 const stream = { ...chat, scenario: 'stream' };
@@ -58,13 +59,13 @@ for (const name of names) for (const workload of WORKLOADS[name]) await compare(
 await Promise.all([load.close(), upstream.close()]);
 
 /**
- * Prints how many times the other checkout's CPU a request of this one costs.
- * Processes of one build differ for as long as they live, by what the compiler did with them, so each pair of processes is one sample.
+ * Prints CPU per request of the two checkouts as a ratio.
+ * Processes of one build differ for their whole life in compiled code, so each pair of processes is one sample.
  */
 async function compare(title, { name, ask, upstream: path }) {
   const samples = [];
   for (let number = 0; number < processes; number += 1) {
-    // Neither checkout is always the first.
+    // Alternates which checkout goes first.
     const folders = number % 2 === 0 ? ['.', other] : [other, '.'];
     const places = [];
     for (const folder of folders) places.push(await start(folder, name, path, ask));
@@ -100,7 +101,7 @@ async function start(folder, name, path, ask) {
     target: { host: '127.0.0.1', port: process.facts.port },
   };
   check(await load.ask('once', { ...ask, target: place.target, path: ask.path.replace('{n}', '000000') }));
-  // Every widget is in the cache before hits are counted.
+  // Fills the cache before hits are counted.
   check(await visit({ load }, place, { ...ask, fromCache: false }, WARM_UP_MS, WARM_UP_ANSWERS[ask.scenario]));
   return place;
 }

@@ -6,7 +6,7 @@ const ours = (label, file, options = {}) => ({ label, file: `ours/${file}.mjs`, 
 const rival = (label, options = {}) => ({ label, file: 'rivals/servers.mjs', options });
 const next = (label) => ({ label, file: 'next/serve.mjs', options: {} });
 
-/** By the name in workloads and targets. Names that begin with `ours` are this package. */
+/** By the name used in workloads and targets. Names that begin with `ours` are this package. */
 export const RIVALS = {
   'ours-express': ours('agent-bff/express after express.json()', 'express', { parser: 'json' }),
   'ours-express-raw': ours('agent-bff/express, parser keeps rawBody', 'express', { parser: 'raw' }),
@@ -49,7 +49,7 @@ export const RIVALS = {
   'next-passthrough': next('langgraph-nextjs-api-passthrough'),
 };
 
-/** Starts one of them in a process of its own, in front of this upstream address. */
+/** Starts one of them in its own process, in front of this upstream address. */
 export function startRival(name, options, { gc = false } = {}) {
   const rival = RIVALS[name];
   const all = { server: name, ...rival.options, ...options };

@@ -3,12 +3,12 @@ import { LatencyRecord } from './latency-record.mjs';
 import { requestBytes, Visitor } from './visitor.mjs';
 
 const STOP_MS = 5_000;
-/** Servers close connections that nobody has used for some seconds: Node's after five. */
+/** Shorter than the idle timeout of servers: Node closes a connection after five idle seconds. */
 const MAX_REST_MS = 4_500;
 
 const HIT = /\r\nx-cache: hit(?:\r|$)/i;
 
-/** Visitors of one server who keep their connections, and ask again as soon as they are answered, while they are let. */
+/** Visitors of one server with persistent connections. Each sends its next request as soon as a response is complete, until stopped. */
 export class Crowd {
   #target;
   #scenario;
@@ -24,7 +24,7 @@ export class Crowd {
   #onRest = () => undefined;
   #restedAt = performance.now();
 
-  /** `vary` asks for that many different things in turn; `fromCache` counts the responses that are no cache hit. */
+  /** `vary`: number of variants, requested in turn. `fromCache`: counts the responses that are not cache hits. */
   constructor({ target, scenario, path, connections, fields, vary = 1, fromCache = false }) {
     this.#fromCache = fromCache;
     this.#target = target;
@@ -36,7 +36,7 @@ export class Crowd {
     this.#latency = scenario === 'paced' ? new LatencyRecord() : undefined;
   }
 
-  /** Connects everybody who is not connected. */
+  /** Connects every visitor that is not connected. */
   async gather() {
     if (performance.now() - this.#restedAt > MAX_REST_MS) this.leave();
     const newcomers = Array.from({ length: this.#connections - this.#visitors.size }, () => this.#arrive());
@@ -51,7 +51,7 @@ export class Crowd {
     while (this.#visitors.size < this.#connections) this.#askOf(this.#arrive());
   }
 
-  /** Lets everybody finish; gives how many are never answered. */
+  /** Waits for the open requests; returns the number that never complete. */
   async rest() {
     this.#isAsking = false;
     await Promise.race([
@@ -95,7 +95,7 @@ export class Crowd {
           this.#fail('dropped', 'the connection ended inside an exchange');
           this.#answered();
         }
-        // A server may close a connection; a visitor then comes on another one.
+        // A server may close a connection; the visitor then reconnects.
         if (this.#isAsking && this.#state.dropped < this.#connections * 20) {
           setTimeout(() => this.#isAsking && this.#askOf(this.#arrive()), busy ? 5 : 0);
         }

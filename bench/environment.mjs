@@ -19,7 +19,7 @@ export async function environment() {
   };
 }
 
-/** The same in one line. */
+/** The same as one line. */
 export function environmentLine({ processor, node, versions, date }) {
   const list = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   return `${processor}; Node ${node}; ${list.join(', ')}; ${date}`;

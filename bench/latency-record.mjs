@@ -4,7 +4,7 @@ import { median, quantile } from './statistics.mjs';
 const EVENT_BYTES = stamped(0n).length;
 const NS_PER_MICROSECOND = 1_000;
 
-/** How long events and first bytes were under way, in microseconds. */
+/** Latency of events and first bytes, in microseconds. */
 export class LatencyRecord {
   #events = [];
   #firstBytes = [];

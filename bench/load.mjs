@@ -1,4 +1,4 @@
-// The visitors of the benchmark, in a process of their own. They keep their connections, check every answer, and count.
+// The visitors of the benchmark, in their own process. They keep their connections, check every response and count.
 import { connect, constants } from 'node:http2';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Crowd } from './crowd.mjs';
@@ -17,7 +17,7 @@ const held = [];
 answerQuestions(
   {},
   {
-    /** Visitors of one server connect and wait; those of other servers stay where they are. */
+    /** Connects the visitors of one server; those of other servers keep their connections. */
     gather: ({ crowd: name, ...ask }) => crowdOf(name, ask).gather(),
     slice,
     start: ({ crowd: name, ...ask }) => crowdOf(name, ask).ask(),
@@ -35,7 +35,7 @@ function crowdOf(name, ask) {
   return crowds.get(name);
 }
 
-/** They ask for a while and all get their responses; then they wait again. */
+/** Lets a crowd send requests for `ms` milliseconds, then waits for their responses. */
 async function slice({ crowd: name, ms }) {
   const crowd = crowds.get(name);
   const before = crowd.count();
@@ -47,7 +47,7 @@ async function slice({ crowd: name, ms }) {
   return { ...after, completed: after.completed - before.completed, missed, elapsedMs: after.at - before.at, stuck };
 }
 
-/** Waits for the last responses, then disconnects all. */
+/** Waits for the last responses, then disconnects all visitors. */
 async function stop({ crowd: name }) {
   const crowd = crowds.get(name);
   crowds.delete(name);
@@ -56,7 +56,7 @@ async function stop({ crowd: name }) {
   return { ...crowd.count(), stuck, latency: crowd.latency() };
 }
 
-/** One visitor with one request, on a connection of its own. */
+/** One request of one visitor, on a new connection. */
 function once({ target, scenario, path, fields }) {
   return new Promise((resolve) => {
     const visitor = new Visitor(target, scenario, {
@@ -71,7 +71,7 @@ function once({ target, scenario, path, fields }) {
   });
 }
 
-/** Visitors who each open a stream and hold it, once its first event has come: on a connection each, or over HTTP/2 on shared ones. */
+/** Visitors who each hold a stream open after its first event: on one connection each, or over HTTP/2 on shared ones. */
 async function hold({ connections, http2 = false, ...ask }) {
   let session;
   let problem = '';
@@ -107,7 +107,7 @@ function http2Session({ host, port }) {
   return connect(`http://${host}:${port}`).on('error', () => undefined);
 }
 
-/** One request on a stream of its own; the bytes of its response are compared with the scenario. */
+/** One request on its own stream; compares the bytes of its response with the scenario. */
 function http2Visitor(session, { scenario, path, fields }, { onBytes, onAnswer, onGone }) {
   const { body, answer } = SCENARIOS[scenario];
   const head = { ':method': 'POST', ':path': path, ':authority': 'site.example', ...requestFields(scenario, fields) };
@@ -129,7 +129,7 @@ function http2Visitor(session, { scenario, path, fields }, { onBytes, onAnswer, 
     get isThere() {
       return !stream.destroyed;
     },
-    // The connection goes with its last stream.
+    // The connection closes with its last stream.
     leave: () => {
       stream.close(constants.NGHTTP2_CANCEL);
       session.close();
@@ -137,7 +137,7 @@ function http2Visitor(session, { scenario, path, fields }, { onBytes, onAnswer, 
   };
 }
 
-/** One visitor who reads at this many bytes a second, and leaves in the middle. */
+/** One visitor who reads at this many bytes a second and leaves before the end. */
 async function crawl({ target, scenario, path, bytesPerSecond, seconds }) {
   let received = 0;
   let debtMs = 0;

@@ -4,12 +4,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { RIVALS, startRival } from './catalogue.mjs';
 import { median, summary } from './statistics.mjs';
 
-/** What part of the processors the host may take from this machine during a slice: beyond it, everything costs a fifth more. */
+/** Maximum share of the processors that the host may take from this machine during a slice. Above it, everything costs a fifth more. */
 const MAX_STOLEN = 0.1;
-/** Servers that tell the pace of the machine while those are measured that take part in few rounds. */
+/** Servers whose times show the pace of the machine while those with few rounds are measured. */
 const WITNESSES = 3;
 
-/** Starts rivals; one that cannot be started, or answers wrongly, is reported in its figures and takes no part. A quick run leaves out those that take part in few rounds. */
+/**
+ * Starts rivals. One that does not start, or responds wrongly, is reported in its figures and takes no part. A quick run leaves out those
+ * with few rounds.
+ */
 export async function withRivals(context, entries, use) {
   const rivals = [];
   for (const entry of entries)
@@ -22,8 +25,8 @@ export async function withRivals(context, entries, use) {
 }
 
 /**
- * `entry`: `{ name, key?, label?, options?, gc?, few?, processes? }`; each process gets an address of the upstream for itself.
- * Processes of one server differ for as long as they live, by what the compiler made of them: with several, their sums are measured.
+ * `entry`: `{ name, key?, label?, options?, gc?, few?, processes? }`; each process gets its own upstream address.
+ * Processes of one server differ for their whole life in compiled code; with several, their sums are measured.
  */
 async function start(context, entry) {
   const { name, key = name, label = RIVALS[name].label, options = {}, gc = false, few = false, processes = 1 } = entry;
@@ -43,10 +46,10 @@ async function start(context, entry) {
 }
 
 /**
- * CPU time per request, and requests per second. A round of a rival is put together from short slices, and all take turns at every slice,
- * so that what disturbs the machine for a moment, or for some seconds, disturbs everybody alike; that part is taken out (see `pacesOf`).
- * `asked` says what visitors ask: `{ scenario, path, connections, fields, vary, fromCache }`, for all rivals or for each.
- * Before the rounds that count come some that do not (`uncounted`): a server of long messages goes on getting cheaper for as long.
+ * CPU time per request, and requests per second. A round of a rival consists of short slices, and the rivals alternate at every slice,
+ * so that a disturbance of the machine affects all of them alike; `pacesOf` removes it.
+ * `asked` describes the requests: `{ scenario, path, connections, fields, vary, fromCache }`, for all rivals or for each.
+ * The first `uncounted` rounds do not count: a server of long messages keeps getting cheaper during them.
  */
 export async function cpuRounds(
   context,
@@ -63,7 +66,7 @@ export async function cpuRounds(
       for (const place of rival.places) {
         const path = ask.path.replace('{n}', '000000');
         check(await context.load.ask('once', { ...ask, target: place.target, path }));
-        // No target names those that take part in few rounds.
+        // Targets do not name servers with few rounds.
         check(await warmUp(context, place, ask, rival.few ? 0 : longestWarmUpMs));
       }
     });
@@ -71,7 +74,7 @@ export async function cpuRounds(
   const found = [];
   for (const [present, times] of [
     [regulars, rounds],
-    // Some of those that were measured stay, to tell the pace.
+    // Keeps some measured servers to follow the pace of the machine.
     [[...regulars.slice(0, WITNESSES), ...rivals.filter(({ few }) => few)], fewRounds],
   ]) {
     if (times === 0 || (present.length <= WITNESSES && found.length > 0)) continue;
@@ -101,7 +104,7 @@ async function oneRound(context, rivals, askOf, sliceMs) {
   const present = rivals.filter(({ problem }) => problem === undefined);
   const sums = new Map(present.map((rival) => [rival, { cpu: 0, completed: 0, elapsedMs: 0 }]));
   for (let slice = 0; slice < context.pace.roundMs / sliceMs; slice += 1) {
-    // There and back: nobody always comes after the same one. A server of several processes is asked for each slice in another.
+    // Forward and back, so that no server always follows the same one. A server with several processes uses another one for each slice.
     for (const rival of slice % 2 === 0 ? present : present.toReversed()) {
       const place = rival.places[slice % rival.places.length];
       await guarded(rival, async () =>
@@ -114,7 +117,7 @@ async function oneRound(context, rivals, askOf, sliceMs) {
 }
 
 /**
- * How slow the machine was in each round, as the other rivals tell: the geometric mean of what they took, each as a part of its own median.
+ * Slowness of the machine in each round, from the other rivals: the geometric mean of their times, each divided by its own median.
  * Neighbours on the same host slow a virtual machine down by a fifth for half a minute, and everything on it alike.
  */
 function pacesOf(rounds, regulars, rival) {
@@ -130,7 +133,7 @@ function pacesOf(rounds, regulars, rival) {
   });
 }
 
-/** Takes the pace of the machine out of a measure of which each rival has one sample for each round. */
+/** Divides the pace of the machine out of a measure with one sample per rival and round. */
 export function withoutPace(rivals, measure) {
   const sound = rivals.filter(({ problem }) => problem === undefined);
   const rounds = sound[0]?.samples[measure].map(
@@ -141,7 +144,7 @@ export function withoutPace(rivals, measure) {
   }
 }
 
-/** Figures of rivals as they are kept: what was measured, or what went wrong. */
+/** Figures of rivals as stored: the measures, or the problem. */
 export function figures(rivals) {
   return rivals.map(({ name, key, label, problem, samples }) => ({
     key,
@@ -155,7 +158,7 @@ export function figures(rivals) {
   }));
 }
 
-/** Runs a step for a rival that has no problem yet, and notes the one it meets. */
+/** Runs a step for a rival without a problem, and records the problem if it fails. */
 export async function guarded(rival, step) {
   if (rival.problem !== undefined) return;
   try {
@@ -165,7 +168,7 @@ export async function guarded(rival, step) {
   }
 }
 
-/** One rival for each name: the samples of `measureOnce`, which is called as often as `times` says for the name, until one has a problem. */
+/** One rival per name with the samples of `measureOnce`, which is called `times(name)` times or until a problem. */
 export async function repeatedly(context, names, times, measureOnce) {
   const found = [];
   for (const name of names) {
@@ -185,7 +188,7 @@ export function add(rival, measure, value) {
   (rival.samples[measure] ??= []).push(value);
 }
 
-/** @throws Error when an answer was wrong, cut off or missing. */
+/** @throws Error when a response was wrong, cut off or missing. */
 export function check({ wrong = 0, dropped = 0, stuck = 0, completed = 1, missed = 0, problem }) {
   if (wrong > 0 || dropped > 0 || problem) throw new Error(`${wrong} wrong, ${dropped} cut off: ${problem}`);
   if (stuck > 0) throw new Error(`${stuck} never answered`);
@@ -194,17 +197,17 @@ export function check({ wrong = 0, dropped = 0, stuck = 0, completed = 1, missed
 }
 
 /**
- * Visitors until the compiler of a server has seen enough: for a while, and for so many answers as far as they come in time.
+ * Warms a server up for a while, and up to a number of requests as far as they complete in time.
  * Short requests are compiled by their number; by time alone, a slower machine would measure colder servers.
  */
 async function warmUp(context, place, ask, longestMs) {
   const { warmUpMs, warmUpAnswers } = context.pace;
   const result = await visit(context, place, ask, warmUpMs, warmUpAnswers, longestMs - warmUpMs);
-  // Whoever asks for many things asks for each at least once.
+  // Each variant must be requested at least once.
   return result.completed < (ask.vary ?? 0) ? visit(context, place, ask, 0, ask.vary) : result;
 }
 
-/** Visitors for a while, and until they have been answered at least `least` times, if that comes within `moreMs`. */
+/** Sends requests for `ms`, and until at least `least` are complete, if that takes at most `moreMs`. */
 export async function visit(context, rival, ask, ms, least = 0, moreMs = 20_000) {
   const crowd = rival.key ?? 'direct';
   await context.load.ask('start', { ...ask, crowd, target: rival.target });
@@ -217,7 +220,7 @@ export async function visit(context, rival, ask, ms, least = 0, moreMs = 20_000)
   return context.load.ask('stop', { crowd });
 }
 
-/** A slice during which the host left this machine its processors; when it does not, the one after. */
+/** Measures a slice, and once more if the host took too much processor time from this machine. */
 export async function undisturbed(context, place, ask, ms) {
   const slice = await measured(context, place, ask, ms);
   return slice.stolen <= MAX_STOLEN ? slice : measured(context, place, ask, ms);
@@ -238,7 +241,7 @@ function addTo(sum, slice) {
   for (const name of Object.keys(sum)) sum[name] += slice[name];
 }
 
-/** How long a virtual machine has waited for its host, all processors together; 0 where the system does not tell. */
+/** Time a virtual machine has waited for its host, all processors together; 0 where the system does not report it. */
 function stolenMs() {
   try {
     // Linux counts hundredths of a second.

@@ -1,10 +1,10 @@
-// Reads HTTP/1.1 messages off a connection: as little work per message as possible, since it shares the machine with what is measured.
+// Reads HTTP/1.1 messages from a connection with as little work as possible, since it shares the machine with the measured server.
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 const LINE_END = Buffer.from('\r\n');
 const NOTHING = Buffer.alloc(0);
 
-/** Tells `onHead(head)`, `onData(chunk)` and `onEnd()`, for requests and for responses. */
+/** Calls `onHead(head)`, `onData(chunk)` and `onEnd()`, for requests and for responses. */
 export class MessageReader {
   #listener;
   #rest = NOTHING;
@@ -21,14 +21,14 @@ export class MessageReader {
     while (data !== undefined && data.length > 0) data = this.#step(data);
   }
 
-  /** The connection ended; only a body without a length ends well with it. */
+  /** The connection ended; only a body without a length is complete then. */
   close() {
     if (this.#state === 'until-close') this.#end();
     else if (this.#state !== 'head' || this.#rest.length > 0) return false;
     return true;
   }
 
-  /** Takes one part and returns what is left; undefined when the part is not there yet. */
+  /** Parses one part and returns the rest; undefined when the part is incomplete. */
   #step(data) {
     switch (this.#state) {
       case 'head':

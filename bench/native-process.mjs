@@ -1,4 +1,4 @@
-// Servers that are no Node processes, asked about their CPU and memory through the system's accounting.
+// Servers that are not Node processes. Their CPU and memory come from the system's accounting.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 const WORK = fileURLToPath(new URL('./.work', import.meta.url));
 const START_MS = 5_000;
 
-/** nginx as a reverse proxy with kept connections: the native limit. */
+/** nginx as a reverse proxy with keep-alive connections: the native limit. */
 export async function startNginx({ upstream }) {
   const { host, pathname } = new URL(upstream);
   return startNative('nginx', (folder, port) => {
@@ -19,13 +19,13 @@ export async function startNginx({ upstream }) {
   });
 }
 
-/** A Redis of its own, which writes nothing to disk. */
+/** A Redis server that writes nothing to disk. */
 export function startRedis() {
   const settings = '--bind 127.0.0.1 --appendonly no --save'.split(' ');
   return startNative('redis-server', (folder, port) => [...settings, '', '--port', String(port), '--dir', folder]);
 }
 
-/** What `nginx -v` or `redis-server --version` says; undefined when it is not installed. */
+/** Output of `nginx -v` or `redis-server --version`; undefined when it is not installed. */
 export function nativeVersion(command, flag) {
   return new Promise((resolve) => {
     execFile(command, [flag], (error, stdout, stderr) => {
@@ -63,7 +63,7 @@ async function startNative(command, argumentsFor) {
   };
 }
 
-/** User and system time of a process, all its threads included; to the nanosecond, as the scheduler counts it. */
+/** User and system time of a process with all its threads, as precise as the scheduler counts it. */
 function cpuMicroseconds(pid) {
   return readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => {
     const [nanoseconds] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ');

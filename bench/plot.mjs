@@ -1,4 +1,4 @@
-// A bar for each server, as an SVG that is readable on a light and on a dark page.
+// One bar per server, as an SVG that is readable on light and dark pages.
 
 const WIDTH = 760;
 const LABEL_WIDTH = 290;
@@ -7,7 +7,7 @@ const BAR_HEIGHT = 16;
 const STEP = 24;
 const TOP = 44;
 
-/** `bars`: `{ label, value, ours }`, drawn from the cheapest to the dearest. */
+/** `bars`: `{ label, value, ours }`, drawn from the lowest value to the highest. */
 export function barPlot({ title, unit, bars }) {
   const sorted = [...bars].sort((a, b) => a.value - b.value);
   const most = sorted.at(-1)?.value ?? 1;

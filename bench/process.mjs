@@ -1,15 +1,15 @@
-// Processes that answer questions: the upstream, the load, and each rival.
+// Child processes that respond to messages: the upstream, the load, and each rival.
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const MAX_START_MS = 60_000;
-/** A server that waits for its turn is no idle one: V8 would give its memory back and throw its code away. */
+/** A server that waits for its turn is not idle. V8 would otherwise shrink its heap and flush its code. */
 const NOT_IDLE = ['--no-memory-reducer', '--no-flush-bytecode'];
 
 /**
- * Starts a file of this folder and resolves when it has told its facts.
+ * Starts a file of this folder and resolves with the facts it sends.
  *
- * @throws Error with the last thing the process said, when it ends before that.
+ * @throws Error with the last output of the process, when it ends before that.
  */
 export async function startProcess(file, options = {}, { gc = false, execArgv = [], cwd } = {}) {
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), [JSON.stringify(options)], {
@@ -64,7 +64,7 @@ export async function startProcess(file, options = {}, { gc = false, execArgv = 
   };
 }
 
-/** In the process: tells its facts and answers questions until its parent goes away. */
+/** In the process: sends its facts and responds to messages until its parent exits. */
 export function answerQuestions(facts, answers) {
   process.on('message', ({ id, question, input }) => {
     Promise.resolve()

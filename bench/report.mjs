@@ -12,7 +12,7 @@ const PASSING = fileURLToPath(new URL('./.work/results', import.meta.url));
 const DOCUMENT = fileURLToPath(new URL('../docs/benchmark.md', import.meta.url));
 const BLOCK = /<!-- bench:(\w+) -->\n[\s\S]*?<!-- \/bench:\1 -->/g;
 
-/** Where results are written: those of a quick run are not committed. */
+/** Folder of the results; those of a quick run are not committed. */
 export function resultsFolder({ quick }) {
   return quick ? PASSING : RESULTS;
 }
@@ -35,7 +35,7 @@ export async function writeResults(folder, node, results) {
   if (results.chat !== undefined) writeFileSync(join(folder, `${lineOf(node)}-chat.svg`), plotOf(results.chat));
 }
 
-/** A line for each target, for the terminal. */
+/** One line per target, for the terminal. */
 export function verdictLines(results) {
   return TARGETS.map((target) => {
     const { subject, limit, found, verdict: word } = row(target, results);
@@ -57,7 +57,7 @@ async function writePage(file, text) {
   writeFileSync(file, await format(text, { ...(await resolveConfig(DOCUMENT)), filepath: file }));
 }
 
-/** The first line of every result; one for each day or machine that workloads were measured on. */
+/** The first line of every result: one per day or machine that workloads were measured on. */
 function environments(results) {
   const lines = new Set(Object.values(results).map((result) => `${environmentLine(result.environment)}.`));
   return [...lines].join('\n\n');

@@ -1,27 +1,27 @@
-// What every server under measurement has in common: a port, and answers about its own CPU and memory.
+// Shared by every measured server: a port, and messages about its CPU and memory.
 import { createServer } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { answerQuestions, options } from './process.mjs';
 
 export { options };
 
-/** As long as the signed tokens that the others send. */
+/** As long as the signed tokens of the other servers. */
 export const AUTHORIZATION = `Bearer ${'t'.repeat(600)}`;
 
 const SAMPLE_MS = 20;
 const GIVEN_BACK_MS = 500;
 const BACKLOG = 4_096;
 
-/** Origin and path requests are forwarded to. */
+/** Origin and path that requests are forwarded to. */
 export const { origin: upstreamOrigin, pathname: upstreamPath } = new URL(options.upstream ?? 'http://127.0.0.1:9/');
 
-/** Serves a request listener on a port of the system's choice; `create` makes its server. */
+/** Serves a request listener on a free port; `create` creates its server. */
 export function serve(listener, create = createServer) {
   const server = create(listener);
   server.listen({ port: 0, host: '127.0.0.1', backlog: BACKLOG }, () => announce(server.address().port));
 }
 
-/** Tells the port of a server that is listening. */
+/** Sends the port of a listening server to the parent. */
 function announce(port) {
   let peak = 0;
   answerQuestions(
@@ -32,7 +32,7 @@ function announce(port) {
         return user + system;
       },
       rss: async () => {
-        // What the collector gives up goes back to the system a little later.
+        // The collector returns memory to the system with a delay.
         for (let time = 0; time < 3; time += 1) {
           globalThis.gc?.();
           await pause(GIVEN_BACK_MS);

@@ -1,4 +1,4 @@
-// npm run bench [-- --quick] [-- --only chat,stream] [-- --publish]: what a request costs, against others in the same run.
+// npm run bench [-- --quick] [-- --only chat,stream] [-- --publish]: the cost of a request, compared with other servers in the same run.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -28,11 +28,11 @@ const WORKLOADS = {
   growth,
   next,
 };
-/** A build of Next takes longer than a quick run is meant to. */
+/** A build of Next takes longer than a quick run should. */
 const SLOW_TO_BUILD = ['next'];
-/** What disturbs this machine comes and goes within a second, so a round is made of slices far shorter. */
+/** Disturbances of this machine last less than a second, so a round consists of far shorter slices. */
 const ROUNDS = { rounds: 7, fewRounds: 2, roundMs: 1_200, sliceMs: 100, pacedSlices: 8 };
-/** A Node server is at its usual speed after 20,000 requests or more; the first hundreds cost five times as much. */
+/** A Node server reaches its usual speed after 20,000 requests or more; the first hundreds cost five times as much. */
 const WARM_UP = { warmUpMs: 2_000, warmUpAnswers: 30_000, longestWarmUpMs: 8_000 };
 const QUICK_ROUNDS = { rounds: 4, fewRounds: 0, roundMs: 300, sliceMs: 100, pacedSlices: 1 };
 const QUICK_WARM_UP = { warmUpMs: 600, warmUpAnswers: 10_000, longestWarmUpMs: 1_200 };
@@ -66,7 +66,7 @@ for (const folder of ['./rivals', ...(names.includes('next') ? ['./next'] : [])]
 const built = await build('package', { onlyIfNeeded: true });
 if (built !== 0) process.exit(built);
 
-// It imports packages that may have been installed just now.
+// Imports packages that may have just been installed.
 const { earlierResults, publishReport, resultsFolder, verdictLines, writeResults } = await import('./report.mjs');
 
 raiseDescriptors();
@@ -81,7 +81,7 @@ const context = {
   load,
   pace: quick ? { ...QUICK_ROUNDS, ...QUICK_WARM_UP } : { ...ROUNDS, ...WARM_UP },
   descriptors: openFilesLimit(),
-  // An address of its own for each server, so that the ports of many connections do not run out.
+  // A separate address for each server; otherwise many connections would use up the ports.
   upstreamAddress: (path) => `http://127.0.0.${10 + (addresses++ % 200)}:${upstream.facts.port}${path}`,
   upstreamTarget: () => ({ host: '127.0.0.1', port: upstream.facts.port }),
   say: undefined,
@@ -113,7 +113,7 @@ function raiseDescriptors() {
     const limit = `--nofile=${DESCRIPTORS}:${DESCRIPTORS}`;
     execFileSync('prlimit', ['--pid', String(process.pid), limit], { stdio: 'ignore' });
   } catch {
-    // Without the right to it the benchmark holds fewer streams, and says so.
+    // Without permission, the benchmark holds fewer streams and reports it.
   }
 }
 

@@ -1,4 +1,4 @@
-// What is asked and what is answered, known to the upstream that answers and to the load that checks.
+// Requests and responses, shared by the upstream that sends them and the load that checks them.
 
 const KIB = 1_024;
 const STAMP_DIGITS = 20;
@@ -8,7 +8,7 @@ const STAMP_AT = 'data: '.length;
 export const PACE_MS = 4;
 export const PACED_EVENTS = 25;
 
-/** What a flood may send at most: far more than anybody should hold. */
+/** Maximum size of a flood: far more than a server should buffer. */
 export const FLOOD_BYTES = 400 * KIB * KIB;
 export const FLOOD_EVENT = Buffer.from(`data: ${'x'.repeat(64 * KIB - 8)}\n\n`);
 
@@ -25,7 +25,7 @@ function json(bytes, start, end) {
   return Buffer.from(start + 'j'.repeat(bytes - start.length - end.length) + end);
 }
 
-/** What tells a message that is answered by a stream from one that is not. */
+/** Distinguishes a message with a streamed response from one without. */
 export const STREAMING_METHOD = 'SendStreamingMessage';
 
 const MESSAGE = '{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"role":"user","text":"';
@@ -52,12 +52,12 @@ export const SCENARIOS = {
   render: { body: Buffer.from('{"input":{"page":1}}'), type: 'application/json', answer: json(KIB, '{"html":"', '"}') },
 };
 
-/** An event that says when it was sent: nanoseconds of the system's monotonic clock, which all processes share. */
+/** An event with its send time: nanoseconds of the system's monotonic clock, which all processes share. */
 export function stamped(now) {
   return Buffer.from(`data: ${String(now).padStart(STAMP_DIGITS, '0')} ${'p'.repeat(170)}\n\n`);
 }
 
-/** When an event of `stamped` was sent. */
+/** The send time in an event of `stamped`. */
 export function stampOf(text, at) {
   return BigInt(text.slice(at + STAMP_AT, at + STAMP_AT + STAMP_DIGITS));
 }

@@ -1,4 +1,4 @@
-/** The value below which this part of a list lies. */
+/** The value below which the fraction `part` of a list lies. */
 export function quantile(list, part) {
   const sorted = [...list].sort((a, b) => a - b);
   const at = (sorted.length - 1) * part;
@@ -11,8 +11,8 @@ export function median(list) {
 }
 
 /**
- * Median, minimum and spread of the rounds. The spread is what lies between the rounds as a part of the median;
- * from five rounds on the lowest and the highest do not count, so that one disturbed round does not void a run.
+ * Median, minimum and spread of the rounds. The spread is the highest minus the lowest round, divided by the median.
+ * From five rounds on the lowest and the highest do not count, so that one disturbed round does not void a run.
  */
 export function summary(samples) {
   const sorted = [...samples].sort((a, b) => a - b);
@@ -26,7 +26,7 @@ export function summary(samples) {
   };
 }
 
-/** Two-sided 97.5 % quantiles of Student's t, by degrees of freedom; beyond the last the normal one is near enough. */
+/** Two-sided 97.5 % quantiles of Student's t, by degrees of freedom; beyond the table the normal quantile is close enough. */
 const STUDENT = [
   12.71, 4.3, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.2, 2.18, 2.16, 2.14, 2.13, 2.12, 2.11, 2.1,
 ];

@@ -1,4 +1,4 @@
-// What is promised. Each line compares a measure of one server with a limit, or with the same measure of another server in the same run.
+// The targets. Each line compares a measure of one server with a limit, or with the same measure of another server in the same run.
 //
 // `times`: subject / rival; `over`: subject - rival; neither: the subject alone. `atMost`, `atLeast`, or `within` for "flat, give or take".
 
@@ -11,7 +11,7 @@ const growth = { workload: 'growth', measure: 'cpu', within: 0.1 };
 const start = { workload: 'cold-start', measure: 'milliseconds' };
 const next = { workload: 'next', measure: 'cpu', subject: 'ours-next' };
 
-/** The targets, in the order in which they are reported. */
+/** The targets, in the order of the report. */
 export const TARGETS = [
   { id: 'T1', ...chat, subject: 'ours-express', times: 'express-dispatch', atMost: 1.2 },
   { id: 'T1', ...chat, subject: 'ours-express', times: 'node-dispatch', atMost: 1.6 },
@@ -52,10 +52,10 @@ export const TARGETS = [
   { id: 'T13', ...growth, subject: 'renders-10000', times: 'renders-10' },
 ];
 
-/** A reference whose rounds lie further apart than this says nothing. */
+/** Maximum spread of a usable reference. */
 const MAX_SPREAD = 0.15;
 
-/** What came of a target: `met`, `missed`, or `none` with the reason why nothing can be said. */
+/** Result of a target: `met`, `missed`, or `none` with the reason. */
 export function verdict(target, results) {
   const workload = results[target.workload];
   if (workload === undefined) return none('not measured');
@@ -70,7 +70,7 @@ export function verdict(target, results) {
   return judged(target, value, subject);
 }
 
-/** The limit of a target in words, such as `≤ 1.2 × node-client`. */
+/** The limit of a target as text, such as `≤ 1.2 × node-client`. */
 export function limitText({ atMost, atLeast, within, times, over }) {
   const rival = times === undefined ? (over === undefined ? '' : ` over ${over}`) : ` × ${times}`;
   if (within !== undefined) return `${1 - within} to ${1 + within}${rival}`;

@@ -1,4 +1,4 @@
-// The agent platform of the benchmark: prepared answers over bare sockets, so that it is never what one waits for.
+// The agent platform of the benchmark: prepared responses over bare sockets, so that it is never the bottleneck.
 import { createServer } from 'node:net';
 import { MessageReader } from './message-reader.mjs';
 import { answerQuestions } from './process.mjs';
@@ -22,7 +22,7 @@ const server = createServer({ noDelay: true }, (socket) => {
   const reader = new MessageReader({
     onHead: (head) => (scenario = scenarioOf(head)),
     onData: (data) => {
-      // One address for several scenarios: what is asked for says which.
+      // One address serves several scenarios; the request selects one.
       if (scenario === 'mixed') scenario = data.includes(STREAMING) ? 'hold' : 'chat';
     },
     onEnd: () => answer(socket, scenario),
@@ -72,7 +72,7 @@ function paced(socket) {
     clearInterval(timer);
     socket.write(LAST_CHUNK);
   }, PACE_MS);
-  // The first event goes at once: it is what the time to first byte waits for.
+  // The first event is sent at once: the time to first byte depends on it.
   socket.write(chunk(stamped(process.hrtime.bigint())));
   left -= 1;
 }

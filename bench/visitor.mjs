@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { MessageReader } from './message-reader.mjs';
 import { SCENARIOS } from './scenarios.mjs';
 
-/** The header fields of a browser for a scenario; `fields` are further ones. */
+/** The header fields a browser sends for a scenario, and those in `fields`. */
 export function requestFields(scenario, fields) {
   const { body, type } = SCENARIOS[scenario];
   return {
@@ -16,14 +16,14 @@ export function requestFields(scenario, fields) {
   };
 }
 
-/** The request of a scenario as HTTP/1.1 sends it. */
+/** The request of a scenario as HTTP/1.1. */
 export function requestBytes({ scenario, path, fields }) {
   const all = Object.entries({ host: 'site.example', ...requestFields(scenario, fields) });
   const lines = [`POST ${path} HTTP/1.1`, ...all.map(([name, value]) => `${name}: ${value}`)];
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), SCENARIOS[scenario].body]);
 }
 
-/** One connection, with one request at a time. Every answer is compared with what the scenario promises, byte by byte. */
+/** One connection, with one request at a time. Compares every response with the scenario, byte by byte. */
 export class Visitor {
   #socket;
   #expected;
@@ -33,7 +33,7 @@ export class Visitor {
   #busy = false;
   #listener;
 
-  /** `listener` is told `onHead(head)`, `onAnswer(problem)`, `onBytes(chunk, seen)` and `onGone(busy)`. */
+  /** Calls `onHead(head)`, `onAnswer(problem)`, `onBytes(chunk, seen)` and `onGone(busy)` of `listener`. */
   constructor({ host, port }, scenario, listener) {
     const { answer, length } = SCENARIOS[scenario];
     this.#expected = answer;

@@ -1,4 +1,4 @@
-// A production build of Next in a process of its own.
+// A production build of Next in its own process.
 import { fileURLToPath } from 'node:url';
 import next from 'next';
 import { options, serve } from '../rival-process.mjs';

@@ -1,5 +1,5 @@
 // The servers that this package is compared with, each as its listener. They forward a chat message with a constant credential,
-// or respond with a constant: what the framework costs alone. Packages are imported by the server that needs them, since starts are measured too.
+// or return a constant, which is the cost of the framework alone. Each server imports its own packages, since starts are measured too.
 import { Agent, request as send } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -81,7 +81,7 @@ const SERVERS = {
   'fastify-reply-from': async () => {
     const { default: replyFrom } = await import('@fastify/reply-from');
     return fastifyApp(async (app) => {
-      // Bodies stream through, as the plugin advises where they are not read.
+      // Bodies stream through, as the plugin recommends where they are not read.
       app.removeAllContentTypeParsers();
       app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
       await app.register(replyFrom, { base: upstreamOrigin, undici: UNDICI });

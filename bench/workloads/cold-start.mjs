@@ -35,7 +35,7 @@ export const coldStart = {
   },
 };
 
-/** The median of four starts is a round: one start alone tells of the moment. */
+/** The median of four starts is a round, since single starts vary. */
 function inFours({ samples }) {
   const all = samples.milliseconds;
   samples.milliseconds = Array.from({ length: Math.ceil(all.length / 4) }, (_, index) =>

@@ -8,12 +8,12 @@ export const credential = {
   about: '`authHeaders()` of a site whose token is cached, against awaiting a constant, in one process.',
   measures: { microseconds: 'CPU µs per call' },
   run: async ({ pace }) => {
-    const { benchToolkit } = await import('../ours/site.mjs'); // The package may have been built just now.
+    const { benchToolkit } = await import('../ours/site.mjs'); // The package may have just been built.
     const toolkit = benchToolkit({});
     const headers = { authorization: 'Bearer constant' };
     const calls = { constant: async () => ({ ...headers }), credential: () => toolkit.authHeaders() };
     const rivals = Object.entries(LABELS).map(([key, label]) => ({ key, name: key, label, samples: {} }));
-    for (const call of Object.values(calls)) await microseconds(call); // Warm.
+    for (const call of Object.values(calls)) await microseconds(call); // Warm-up.
     for (let round = 0; round < pace.rounds; round += 1) {
       for (const rival of rivals) {
         await guarded(rival, async () => add(rival, 'microseconds', await microseconds(calls[rival.key])));

@@ -46,7 +46,7 @@ async function besideStreams(context) {
   });
 }
 
-/** `ask` for different numbers of things: users by a header field, widgets by the path. */
+/** Runs `ask` for different numbers of entries: users by a header field, widgets by the path. */
 async function overEntries(context, what, name, ask) {
   const entries = ENTRIES.map((count) => ({
     name,
@@ -61,7 +61,7 @@ async function overEntries(context, what, name, ask) {
   });
 }
 
-/** All are the same server, so they have the same left to compile. */
+/** All are the same server, so they need the same warm-up. */
 function warmUpOf({ pace }) {
   return { longestWarmUpMs: Math.min(6_000, pace.longestWarmUpMs) };
 }

@@ -3,18 +3,18 @@ import { add, check, figures, guarded, repeatedly, visit, withRivals } from '../
 
 const STREAMS = 5_000;
 const MOST = 10_000;
-/** Two for those that a target names. */
+/** Two samples for servers that a target names. */
 const timesOf = (name) => (['ours-express', 'node-fetch'].includes(name) ? 2 : 1);
-/** A quick run looks at the first two. */
+/** A quick run measures the first two. */
 const COMPARED = ['ours-express', 'node-fetch', 'node-dispatch', 'ours-node', 'node-client', 'hono-proxy', 'nginx'];
 const CHAT = { scenario: 'chat', path: '/api/a2a', connections: 50 };
 const HOLD = { scenario: 'hold', path: '/api/a2a' };
-/** A process needs these for itself and for connections that streams share, beside one or two for each stream. */
+/** Descriptors that a process needs for itself and for shared connections, besides one or two per stream. */
 const OWN_DESCRIPTORS = 200;
-/** What warms a server up that the other visitors do not speak to. */
+/** Warm-up streams for a server that the other visitors do not call. */
 const FIRST_STREAMS = 300;
 
-/** `descriptors`: what the server needs for a stream, whose other end is always a connection of its own to the agent. */
+/** `descriptors`: of the server per stream, whose other end is always a separate connection to the agent. */
 const PROTOCOLS = [
   { name: 'ours-express', key: 'ours-express-most', protocol: 'HTTP/1.1', descriptors: 2 },
   { name: 'ours-http2', key: 'ours-http2-most', protocol: 'HTTP/2', descriptors: 1 },
@@ -28,7 +28,7 @@ export const openStreams = {
   run: async (context) => {
     const notes = [];
     const names = context.quick ? COMPARED.slice(0, 2) : COMPARED;
-    // A process does not give memory back: each time is a process of its own.
+    // A process does not return memory, so each sample starts a new one.
     const all = await repeatedly(context, names, timesOf, (name) => one(context, name, STREAMS));
     if (!context.quick) {
       for (const protocol of PROTOCOLS) all.push(await most(context, protocol, notes));
@@ -37,7 +37,7 @@ export const openStreams = {
   },
 };
 
-/** As many streams as one process is meant to hold, or as the system lets it. */
+/** As many streams as one process should hold, or as many as the system allows. */
 async function most(context, { name, key, protocol, descriptors }, notes) {
   const allowed = Math.floor((context.descriptors - OWN_DESCRIPTORS) / descriptors);
   if (allowed < MOST) {

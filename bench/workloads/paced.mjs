@@ -55,7 +55,7 @@ async function latency(context, rival, ask) {
   return result.latency;
 }
 
-/** The figures of a round; what a rival adds is over what its visitors saw without it in the same round. */
+/** The figures of a round. The time a rival adds is measured against direct requests in the same round. */
 function note(one, slices, direct) {
   const latency = median(slices.map(({ eventP50 }) => eventP50));
   if (direct === undefined) add(one, 'latency', latency);

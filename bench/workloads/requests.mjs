@@ -1,4 +1,4 @@
-// What a request costs, in CPU time and requests per second. Servers in `three` and `two` have that many processes; targets name most of them.
+// CPU time and requests per second. Servers in `three` and `two` have that many processes; targets name most of them.
 // Those in `few` take part in few rounds, and not in a quick run.
 import { execFile } from 'node:child_process';
 import { rmSync, symlinkSync } from 'node:fs';
@@ -54,7 +54,7 @@ export const stream = workload({
   few: 'nginx node-dispatch express-dispatch fastify-reply-from http-proxy-middleware h3-proxy-request',
   options: { path: '/stream', scenario: 'stream' },
   ask: { ...CHAT, scenario: 'stream' },
-  // A slice in which every visitor has some whole streams; 2,000 streams of warming up are 400,000 events.
+  // A slice in which every visitor gets some whole streams; a warm-up of 2,000 streams is 400,000 events.
   pace: ({ pace }) => ({ sliceMs: 225, longestWarmUpMs: Math.min(4_000, pace.longestWarmUpMs) }),
 });
 
@@ -74,7 +74,7 @@ export const render = workload({
     { name: 'ours-render' },
     { name: 'ours-render', key: 'ours-render-alone', label: 'cached render, in memory, alone' },
   ],
-  // Of 50 visitors, many are served in one turn of the event loop and share the reads of Redis; one alone pays for all of it.
+  // Many of 50 visitors are served in one turn of the event loop and share the reads of Redis; a single visitor pays for a whole read.
   ask: ({ name, key }) => ({
     ...RENDER,
     ...(name.startsWith('ours-') && CACHED),
@@ -112,7 +112,7 @@ function workload(settings) {
 async function buildNext({ say }) {
   say('next build');
   const folder = join(ROOT, 'bench/next');
-  // The package as a site finds it. Not a dependency: a lock file would repeat this repository's own dependencies.
+  // The package as a site finds it. A link, since a lock file would repeat this repository's dependencies.
   const link = join(folder, 'node_modules/agent-bff');
   rmSync(link, { force: true });
   symlinkSync(ROOT, link, 'junction');

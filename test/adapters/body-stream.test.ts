@@ -11,10 +11,7 @@ import { PushFlow } from './web/push-flow.js';
 
 const response = (): ServerResponse => new ServerResponse(new IncomingMessage(new Socket()));
 
-/**
- * A body that hands on what it has for as long as its sink has room: at once, as one does that was read ahead, or in a turn of its own, as it
- * comes from a socket.
- */
+/** Passes on its chunks while its sink has room: at once, like a body that was read ahead, or in another turn, like one from a socket. */
 class ReadyFlow implements FlowingBody {
   readonly #chunks: Buffer[];
   readonly #isLate: boolean;
@@ -98,8 +95,8 @@ const READERS: Record<string, (stream: BodyStream) => Promise<Buffer>> = {
   },
 };
 
-describe('a body that flows, as a stream of Node’s', () => {
-  it.each(Object.entries(READERS))('loses nothing and keeps the order, read by %s', async (_how, readAll) => {
+describe('a flowing body as a Node stream', () => {
+  it.each(Object.entries(READERS))('keeps every chunk in order when read by %s', async (_how, readAll) => {
     const size = fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 60_000, max: 70_000 }));
     await fc.assert(
       fc.asyncProperty(fc.array(size, { maxLength: 12 }), fc.boolean(), async (sizes, isLate) => {

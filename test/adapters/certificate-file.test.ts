@@ -94,7 +94,7 @@ describe('a certificate and its key', () => {
     expect(Buffer.from(thumbprintSha256, 'hex').toString('base64url')).toBe(good.thumbprint);
   });
 
-  it('can be in one file', async () => {
+  it('are read from one file', async () => {
     await put(certificatePath, good.certificatePem + good.privateKeyPem);
     expect((await source({ privateKeyPath: certificatePath }).read()).kind).toBe('certificate');
     expect((await source({ privateKeyPath: '' }).read()).kind, 'and the second path may be left out').toBe(

@@ -47,7 +47,7 @@ describe('a Content-Disposition', () => {
     expect(writtenDisposition(text)).toBeUndefined();
   });
 
-  it('drops control characters of a name, also encoded ones', () => {
+  it('drops control characters from a name, even encoded ones', () => {
     const expected = { value: 'attachment; filename=ab.txt', isWhole: true };
     for (const name of ['"a\r\n\0\x7f\x85b.txt"', '"a\tb.txt"']) {
       expect(writtenDisposition(`attachment; filename=${name}`)).toEqual(expected);

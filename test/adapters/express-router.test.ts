@@ -28,7 +28,7 @@ describe.each([
   ['Express 5', express],
   ['Express 4', express4],
 ])('the router for %s', (_name, framework) => {
-  /** Serves a handler that tells what it was told, mounted two routers deep. */
+  /** Serves a handler that returns what it received, mounted two routers deep. */
   function shop(configure: (app: express.Express) => void = () => undefined) {
     const seen: HttpRequest[] = [];
     const app = framework();

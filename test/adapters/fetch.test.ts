@@ -20,11 +20,11 @@ const read = (request: Request, mount = MOUNT) => {
   return new FetchRequest(request, address, { mount, path: address.path.slice(mount.length) });
 };
 
-/** What a browser gets for one answer. */
+/** A response as a browser gets it. */
 const sent = (answer: HttpResponse, init: RequestInit = {}): Promise<Response> =>
   toResponse(answer, read(new Request(SITE + MOUNT, init)));
 
-/** A body whose chunks the test hands out, and which tells what happened to it. */
+/** A body whose chunks come from the test, and which records what happens to it. */
 class WatchedBody implements AsyncIterableIterator<Uint8Array> {
   asked = 0;
   returned = false;
@@ -54,7 +54,7 @@ class WatchedBody implements AsyncIterableIterator<Uint8Array> {
   }
 }
 
-/** A stream that reads ahead does so in turns of its own. */
+/** A stream reads ahead in its own turns of the event loop. */
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
 describe('a Web request', () => {
@@ -82,7 +82,7 @@ describe('a Web request', () => {
     ],
     ['https://[::1]:3000', { scheme: 'https:', host: '[::1]:3000', path: '/', query: '' }],
     ['https://site.example?x@y', { scheme: 'https:', host: 'site.example', path: '/', query: '?x@y' }],
-  ])('has an address of four parts: %s', (url, address) => {
+  ])('splits its address into four parts: %s', (url, address) => {
     expect(requestAddress(url)).toEqual(address);
   });
 
@@ -150,7 +150,7 @@ describe('a Web request', () => {
 
   it.each([
     ['GET', new Request(SITE)],
-    ['POST that says so', new Request(SITE, { method: 'POST', body: '', headers: { 'content-length': '0' } })],
+    ['POST with Content-Length 0', new Request(SITE, { method: 'POST', body: '', headers: { 'content-length': '0' } })],
   ])('has no body: %s', (_what, request) => {
     const { body, bodyConsumed } = read(request, '');
     expect([body, bodyConsumed]).toEqual([null, false]);
@@ -224,7 +224,7 @@ describe('a Web response', () => {
   });
 });
 
-// Both are told apart by `flowTo` (decision 78), and the browser must not tell them apart.
+// `flowTo` distinguishes the two (decision 78); the browser must not.
 describe.each<[string, (body: WatchedBody) => AsyncIterable<Uint8Array>]>([
   ['read step by step', (body) => body],
   ['that flows', flowing],
@@ -280,7 +280,7 @@ describe.each<[string, (body: WatchedBody) => AsyncIterable<Uint8Array>]>([
 });
 
 describe('a Web response that flows', () => {
-  it('tells its body whether another read is waiting', async () => {
+  it('reports to its body whether another read is waiting', async () => {
     const body = new PushFlow();
     const reader = (await sent(text(body))).body?.getReader() as ReadableStreamDefaultReader<Uint8Array>;
     await reader.read();
@@ -288,7 +288,7 @@ describe('a Web response that flows', () => {
     await turn();
     const { resumed } = body;
     expect([body.push('one'), body.push('two')]).toEqual([true, false]);
-    // By its answer alone: a body told to go on while it hands a chunk over would begin anew in the middle.
+    // By its return value alone. A body resumed while it delivers a chunk would start again in the middle of it.
     expect(body.resumed).toBe(resumed);
     const chunks = await Promise.all(reads);
     expect(chunks.map(({ value }) => new TextDecoder().decode(value))).toEqual(['one', 'two']);

@@ -18,7 +18,7 @@ const DOMAIN = { reason: 'refused', block: 'idpA', fields: ['domain'] };
 const USER = { reason: 'refused', block: 'idpAServiceUser', fields: ['username', 'password'] };
 const USERNAME = { reason: 'refused', block: 'idpAServiceUser', fields: ['username'] };
 
-describe('a configuration that is not complete', () => {
+describe('an incomplete configuration', () => {
   it('names every missing field of the first incomplete block without a request', async () => {
     const nothing = { domain: '', clientId: ' ', clientSecret: secret(''), username: '', password: secret('') };
     expect(await failureOf(provider(nothing))).toMatchObject({
@@ -73,7 +73,7 @@ describe('a refusal of the provider', () => {
     await bare.close();
   });
 
-  // What other tenants and providers say; the double does not say it by itself.
+  // Errors of other tenants and providers, which the double does not return by itself.
   it.each<[string, Fault, object]>([
     ['invalid_client', answer(401, 'invalid_client'), APPLICATION],
     [
@@ -92,9 +92,9 @@ describe('a refusal of the provider', () => {
     ['a blocked user', answer(401, 'unauthorized', 'user is blocked'), USERNAME],
     ['a suspicious login', answer(401, 'requires_verification'), USERNAME],
     ['a leaked password', answer(403, 'password_leaked'), { ...USERNAME, fields: ['password'] }],
-    ['an error nobody knows', answer(400, 'constructor', 'new'), { reason: 'refused', block: 'idpA', fields: [] }],
-    ['a request that is not valid', answer(400, 'invalid_request'), { reason: 'refused', block: 'idpA', fields: [] }],
-    ['a page that is no answer', { status: 403, body: '<h1>Blocked</h1>' }, DOMAIN],
+    ['an unknown error', answer(400, 'constructor', 'new'), { reason: 'refused', block: 'idpA', fields: [] }],
+    ['an invalid request', answer(400, 'invalid_request'), { reason: 'refused', block: 'idpA', fields: [] }],
+    ['an HTML page', { status: 403, body: '<h1>Blocked</h1>' }, DOMAIN],
   ])('with %s names the field to check', async (_, fault, expected) => {
     idp.faults.token = fault;
     expect(await failureOf(provider())).toMatchObject(expected);
@@ -136,7 +136,7 @@ describe('a domain that is not the provider’s', () => {
 });
 
 describe('a provider that asks to wait', () => {
-  it('because a user is blocked counts as a refusal', async () => {
+  it('is reported as a refusal when a user is blocked', async () => {
     idp.faults.token = answer(429, 'too_many_attempts', 'blocked', { 'retry-after': '60' });
     expect(await failureOf(provider())).toMatchObject({ ...USERNAME, retryAfterMs: 60_000 });
   });

@@ -13,7 +13,7 @@ describe('a user’s token', () => {
     });
   });
 
-  it('is exchanged for the audience and scope of the request before the configured ones', async () => {
+  it('is exchanged for the audience and scope of the request, else for the configured ones', async () => {
     const assertion = await idp.issueUserToken('ann');
     const configured = exchange({ audience: 'https://other.example', scope: 'chat' });
     const token = await exchanged(configured, { assertion, audience: idp.audience, scope: 'openid read' });

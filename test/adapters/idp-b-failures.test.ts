@@ -39,7 +39,7 @@ function refused(...fields: string[]): object {
 const OUTAGE = { reason: 'unavailable', block: 'idpBService', fields: ['tenantId'] };
 const CERTIFICATE = refused('certificatePath', 'privateKeyPath');
 
-describe('a configuration that is not complete', () => {
+describe('an incomplete configuration', () => {
   it('names every missing field without a request', async () => {
     const nothing = { tenantId: '', clientId: ' ', scope: '\n', clientSecret: secret('') };
     expect(await failureOf(provider(nothing))).toMatchObject({
@@ -54,9 +54,9 @@ describe('a configuration that is not complete', () => {
   });
 });
 
-describe('is rejected without a request: %s', () => {
+describe('a tenant', () => {
   it.each(['common', 'Organizations', 'consumers', '../x', 'a/b', 'tenant?x=1', 'https://login.example/t', '-', 'a b'])(
-    'is refused without asking: %s',
+    'is rejected without a request: %s',
     async (tenantId) => {
       const failure = await failureOf(provider({ tenantId }));
       expect(failure).toMatchObject(refused('tenantId'));
@@ -87,7 +87,7 @@ describe('a certificate that cannot work', () => {
     ['expires', () => registered, 366 * DAY, /has expired/],
     ['is not valid yet', () => makeClientCertificate({ validFromDays: 2 }), 0, /is not valid yet/],
     ['has the key of another', () => makeClientCertificate({ mismatched: true }), 0, /does not belong/],
-  ])('because it %s is found without a request', async (_, make, later, words) => {
+  ])('is rejected without a request because it %s', async (_, make, later, words) => {
     const failure = await failureOf(provider({ certificate: certificateIn(make()) }), NOW + later);
     expect(failure).toMatchObject(CERTIFICATE);
     expect(failure.advice).toMatch(words);
@@ -101,7 +101,7 @@ describe('a certificate that cannot work', () => {
     expect(failure.detail).toContain('AADSTS700027');
   });
 
-  it('is found before a request when its key cannot sign', async () => {
+  it('is rejected before a request when its key cannot sign', async () => {
     const reading = await certificateIn(registered).read();
     const broken: CertificateSource = {
       read: () => Promise.resolve({ ...reading, privateKeyPem: secret('no key at all') } as CertificateReading),
@@ -133,7 +133,7 @@ describe('a refusal of the provider', () => {
     expect(failure.advice).not.toContain('AADSTS');
   });
 
-  it('of a scope says what the scope lacks', async () => {
+  it('of a scope names what the scope lacks', async () => {
     expect((await failureOf(provider({ scope: idp.audience }))).advice).toBe(
       'Make "scope" in the "idpBService" configuration block end in "/.default".',
     );
@@ -143,33 +143,37 @@ describe('a refusal of the provider', () => {
     );
   });
 
-  it('of an empty scope needs no request', async () => {
+  it('of an empty scope is found without a request', async () => {
     expect(await failureOf(provider({ scope: 'openid' }))).toMatchObject(refused('scope'));
     expect(idp.tokenRequests.count).toBe(0);
   });
 
-  // What Entra says beyond what the double says by itself.
+  // Errors of Entra that the double does not return by itself.
   it.each<[string, Fault, object]>([
     ['a scope of the old form', entraError(400, 'invalid_scope', 70011), refused('scope')],
     ['a scope by its name alone', entraError(400, 'invalid_scope', 0), refused('scope')],
     ['a resource by its name alone', entraError(400, 'invalid_resource', 0), refused('scope')],
     ['a target', entraError(400, 'invalid_target', 0), refused('scope')],
     ['a tenant', entraError(400, 'invalid_request', 90002), refused('tenantId')],
-    ['a tenant that is no name', entraError(400, 'invalid_request', 900023), refused('tenantId')],
+    ['a tenant that is not a name', entraError(400, 'invalid_request', 900023), refused('tenantId')],
     ['a tenant by its name alone', entraError(400, 'invalid_tenant', 0), refused('tenantId')],
     ['an application that is switched off', entraError(400, 'unauthorized_client', 7000112), refused('clientId')],
     ['an application elsewhere', entraError(400, 'unauthorized_client', 0), refused('clientId', 'tenantId')],
     ['a client by its name alone', entraError(401, 'invalid_client', 0), refused('clientId', 'clientSecret')],
     ['a client in text only', { status: 401, body: 'AADSTS7000215' }, refused('tenantId')],
     ['a grant', entraError(400, 'unsupported_grant_type', 70003), refused('clientId')],
-    ['an application a policy stands against', entraError(400, 'invalid_grant', 53003), refused('clientId')],
+    ['an application that a policy blocks', entraError(400, 'invalid_grant', 53003), refused('clientId')],
     ['an application without assignment', entraError(403, 'access_denied', 501051), refused('clientId')],
     ['a request without scope', requestWithout('scope'), refused('scope')],
     ['a request about a tenant', requestWithout('tenant'), refused('tenantId')],
-    ['a request nobody understands', entraError(400, 'invalid_request', 900144), refused()],
-    ['something nobody knows', entraError(400, 'constructor', 1), refused()],
-    ['everything, in a page', { status: 403, body: '<h1>Blocked</h1>' }, refused('tenantId')],
-    ['everything, elsewhere', { status: 307, headers: { location: 'https://elsewhere.example' } }, refused('tenantId')],
+    ['an unspecified part of the request', entraError(400, 'invalid_request', 900144), refused()],
+    ['something unknown', entraError(400, 'constructor', 1), refused()],
+    ['everything, as an HTML page', { status: 403, body: '<h1>Blocked</h1>' }, refused('tenantId')],
+    [
+      'everything, by a redirect',
+      { status: 307, headers: { location: 'https://elsewhere.example' } },
+      refused('tenantId'),
+    ],
     ['a client, with status 200', { status: 200, body: { error: 'invalid_scope' } }, refused('scope')],
   ])('of %s names the field to check', async (_, fault, expected) => {
     idp.faults.token = fault;
@@ -218,7 +222,7 @@ describe('a failure of msal-node itself', () => {
   };
 
   it.each<[string, unknown, object]>([
-    ['a tenant that is none', new ClientAuthError('missing_tenant_id_error', ''), refused('tenantId')],
+    ['an invalid tenant', new ClientAuthError('missing_tenant_id_error', ''), refused('tenantId')],
     [
       'two credentials',
       new ClientAuthError('invalid_client_credential', ''),
@@ -227,10 +231,10 @@ describe('a failure of msal-node itself', () => {
     ['no thumbprint', new AuthError('state_not_found', ''), refused('clientSecret', 'certificatePath')],
     ['no scope', new AuthError('empty_input_scopes_error', ''), refused('scope')],
     ['an authority without TLS', new AuthError('authority_uri_insecure', ''), refused('tenantId')],
-    ['a failure it remembers', new ServerError('', ''), OUTAGE],
-    ['a failure it remembers by numbers', new ServerError('90055 50196', ''), OUTAGE],
+    ['a cached failure', new ServerError('', ''), OUTAGE],
+    ['a cached failure with error numbers', new ServerError('90055 50196', ''), OUTAGE],
     ['endpoints it cannot find', new ClientAuthError('endpoints_resolution_error', ''), OUTAGE],
-    ['a network without words', new AuthError('network_error', ''), OUTAGE],
+    ['a network error without a message', new AuthError('network_error', ''), OUTAGE],
     ['something else', 'thrown text', OUTAGE],
   ])('for %s names the field to check', (_, thrown, expected) => {
     expect(verdict(thrown)).toMatchObject(expected);
@@ -245,7 +249,7 @@ describe('a failure of msal-node itself', () => {
   });
 });
 
-describe('a provider that is out of order', () => {
+describe('a failing provider', () => {
   it('keeps the reason of the metadata request', async () => {
     idp.faults.metadata = { status: 503, body: 'x', headers: { 'retry-after': '9' } };
     const failure = await failureOf(provider());

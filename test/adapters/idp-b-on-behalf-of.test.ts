@@ -42,7 +42,7 @@ describe('two users at once', () => {
     );
     expect(new Set(sessions).size).toBe(4);
     const calls = Array.from({ length: 24 }, (_, call) => sessions[call % 4] ?? '');
-    // Answers come back in another order than the calls went out.
+    // Responses arrive in another order than the calls.
     idp.faults.token = { delayMs: 30, times: 7 };
     const tokens = await Promise.all(calls.map((assertion) => exchanged(shared, { assertion })));
     expect(tokens.map(({ value }) => decodeJwt(value).sub)).toEqual(calls.map((call) => decodeJwt(call).sub));
@@ -76,7 +76,7 @@ describe('two users at once', () => {
 describe('a user’s token that cannot be exchanged', () => {
   it.each<[string, string, object, string]>([
     ['because it is for another application', 'ann', { audience: 'another' }, 'expired'],
-    ['because a policy stands against the user', 'policy', {}, 'interaction'],
+    ['because a policy blocks the user', 'policy', {}, 'interaction'],
   ])('%s is refused because of the user', async (_, subject, options, reason) => {
     const assertion = await idp.issueUserToken(subject, options);
     const outcome = await exchange().exchange({ assertion }, NOW);
@@ -126,7 +126,7 @@ describe('an exchange that fails for all users', () => {
       ['clientSecret'],
     ],
     [
-      'with a certificate nobody registered',
+      'with an unregistered certificate',
       () => ({ certificate: certificateIn(makeClientCertificate()) }),
       ['certificatePath', 'privateKeyPath'],
     ],
@@ -140,7 +140,7 @@ describe('an exchange that fails for all users', () => {
     expect(outcome).toMatchObject({ kind: 'failure', reason: 'refused', block: 'idpBService', fields });
   });
 
-  it('for a scope without "/.default" has no advice to add it', async () => {
+  it('for a scope without "/.default" does not advise adding it', async () => {
     const outcome = await exchange({ scope: 'api://nowhere/read' }).exchange(
       { assertion: await idp.issueUserToken('ann') },
       NOW,

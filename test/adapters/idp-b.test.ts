@@ -11,7 +11,7 @@ import { certificateIn, issued, NOW, startIdpBWorld } from './oauth-world.js';
 const registeredPkcs1 = makeClientCertificate({ keyFormat: 'pkcs1' });
 const { idp, trusting, registered, provider, configured } = await startIdpBWorld({
   certificates: [registeredPkcs1.certificatePem],
-  // msal-node by itself would send one assertion for ten minutes, and be refused from the second call on.
+  // By default, msal-node would reuse an assertion for ten minutes and be rejected from the second call on.
   strictAssertions: true,
 });
 
@@ -176,7 +176,7 @@ describe('a certificate', () => {
 });
 
 describe('msal-node', () => {
-  it.each([60, 240, 299, 301, 3600])('caches no token of %i seconds', async (seconds) => {
+  it.each([60, 240, 299, 301, 3600])('does not cache a token of %i seconds', async (seconds) => {
     idp.faults.token = { transform: (body) => ({ ...body, expires_in: seconds, refresh_in: 1 }) };
     const shared = provider();
     expect((await issued(shared)).expiresAt).toBe(NOW + seconds * 1000);
@@ -189,7 +189,7 @@ describe('msal-node', () => {
     ['a 429', { status: 429, body: { error: 'throttled' }, headers: { 'retry-after': '60' }, times: 1 }],
     ['a refusal with Retry-After', { status: 400, body: { error: 'x' }, headers: { 'retry-after': '60' }, times: 1 }],
     ['a broken connection', { destroy: true, times: 1 }],
-  ])('forgets %s with the response', async (_, fault) => {
+  ])('does not remember %s', async (_, fault) => {
     const shared = provider();
     await issued(shared);
     idp.faults.token = fault;
@@ -198,7 +198,7 @@ describe('msal-node', () => {
     expect(idp.tokenRequests.count).toBe(3);
   });
 
-  it('fails no other call in flight after a failure', async () => {
+  it('does not fail other calls in flight after a failure', async () => {
     const shared = provider();
     await issued(shared);
     idp.faults.token = { status: 503, body: '', headers: { 'retry-after': '60' }, delayMs: 20, times: 1 };
@@ -206,7 +206,7 @@ describe('msal-node', () => {
     expect(outcomes.map(({ kind }) => kind).sort()).toEqual(['failure', 'token', 'token', 'token', 'token']);
   });
 
-  it('sends no earlier failure as telemetry', async () => {
+  it('does not send an earlier failure as telemetry', async () => {
     const shared = provider();
     idp.faults.token = { status: 400, body: { error: 'invalid_scope' }, times: 1 };
     await shared.issue(NOW);

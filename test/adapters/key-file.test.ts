@@ -81,7 +81,7 @@ privateKeySourceContract('keyFile', async () => {
   };
 });
 
-describe('a key file that was never good', () => {
+describe('a key file that was never valid', () => {
   it('is used once it appears', async () => {
     const source = keyFile(path, block, clock);
     expect(await source.read()).toMatchObject({ kind: 'unusable' });
@@ -174,11 +174,11 @@ describe('a key file that changed', () => {
     expect(keyIn(await source.read()), 'asking counts once').toBe(await fingerprintOf(second));
   });
 
-  it('is seen by a reader that asks during another read', async () => {
+  it('is seen by a caller that arrives during another read', async () => {
     const source = await sourceWithFirstKey();
     source.recheck();
     const underWay = source.read();
-    // Making a key keeps this thread busy, so that the look has seen the old file by now.
+    // Generating a key blocks this thread, so the reader has seen the old file by now.
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const text = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
     writeFileSync(path, text);
@@ -234,7 +234,7 @@ describe('a key file that changed', () => {
   });
 });
 
-describe('a key file that breaks after a good read', () => {
+describe('a key file that breaks after a successful read', () => {
   it.each([
     ['half-written', () => put(textOf(second).slice(0, 900), 2_000_000)],
     ['emptied', () => truncate(path)],

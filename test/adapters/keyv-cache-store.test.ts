@@ -10,12 +10,12 @@ import { timed } from '../support/stopwatch.js';
 const CACHE_MS = 60;
 const PAUSE_MS = 2_000;
 
-/** A Keyv that does what it is told, and notes what it is asked. */
+/** A Keyv with scripted faults, which records its calls. */
 class ScriptedKeyv implements KeyvLike {
   readonly entries = new Map<string, unknown>();
   readonly calls: string[] = [];
   readonly lives: number[] = [];
-  /** Answers in place of the store, while it is set. */
+  /** Responds in place of the store, while it is set. */
   fault: (() => Promise<unknown>) | undefined;
   emit: (error: unknown) => void = () => {};
 
@@ -138,7 +138,7 @@ describe('a shared store', () => {
 });
 
 describe('a shared store that fails', () => {
-  it.each(['get', 'set', 'delete'] as const)('costs a %s its deadline', async (operation) => {
+  it.each(['get', 'set', 'delete'] as const)('delays a %s by its deadline only', async (operation) => {
     const world = new World();
     world.keyv.fault = never;
     const took = await timed(() => world.store[operation]('token', 'value', world.clock.now() + 60_000));
@@ -147,7 +147,7 @@ describe('a shared store that fails', () => {
     expect(world.faults).toEqual([`${operation}: Error TIMEOUT`]);
   });
 
-  it.each(['get', 'set', 'delete'] as const)('by throwing costs a %s nothing', async (operation) => {
+  it.each(['get', 'set', 'delete'] as const)('does not delay a %s when it throws', async (operation) => {
     const world = new World();
     world.keyv.fault = () => {
       throw new Error('NOAUTH Authentication required.');
@@ -173,13 +173,13 @@ describe('a shared store that fails', () => {
       world.clock.advance(PAUSE_MS);
       const took = await timed(() => Promise.all([world.store.get('a'), world.store.get('b')]));
       expect(took).toBeLessThan(CACHE_MS / 2);
-      // The deadline of the call nobody waits for.
+      // The deadline of the call that is not awaited.
       await expect.poll(() => world.faults).toHaveLength(pause + 2);
     }
     expect(world.keyv.calls).toEqual(['get token', 'get a', 'get a', 'get a', 'get a', 'get a']);
   });
 
-  it('is used again after the first call that works', async () => {
+  it('is used again after the first successful call', async () => {
     const world = new World();
     await world.set('token', 'value');
     world.keyv.fault = refused;
@@ -232,11 +232,11 @@ it('a response that arrived while the process was busy is in time', async () => 
   const world = new World();
   world.keyv.fault = () =>
     new Promise((resolve) => {
-      setImmediate(() => resolve(undefined)); // as a socket's answer, it is handled after the timers
+      setImmediate(() => resolve(undefined)); // like a socket's response, this is handled after the timers
       const busyUntil = performance.now() + 2 * CACHE_MS;
       while (performance.now() < busyUntil);
     });
-  // From here, timers come before the answers of sockets, and of this test.
+  // From here, timers run before the responses of sockets, and before this test.
   await new Promise((resolve) => setImmediate(resolve));
   await world.store.get('token');
   expect(world.faults).toEqual([]);
@@ -319,7 +319,7 @@ describe('a store that a site wrote', () => {
   });
 });
 
-it('a Keyv and a cache store are told apart', () => {
+it('a Keyv is distinguished from a cache store', () => {
   expect(isKeyv(new Keyv())).toBe(true);
   expect(isKeyv(new FakeCacheStore(new FakeClock()))).toBe(false);
   expect(isKeyv(Object.assign(new FakeCacheStore(new FakeClock()), { on: () => {} }))).toBe(false);

@@ -11,7 +11,7 @@ const SITE = 'https://site.example';
 const CHAT = { usual: '/api/a2a' };
 const RENDER = '/api/service-surfaces/poll/render';
 
-/** A route that tells what it was told. */
+/** A route that returns what it received. */
 function telling(rule: Parameters<typeof nextRoute>[1] = CHAT) {
   const seen: HttpRequest[] = [];
   const route = nextRoute((request) => {
@@ -33,7 +33,7 @@ const post = (path: string, headers: Record<string, string> = {}): Request =>
 
 const ADA = fromFunction(() => 'ada-token');
 
-/** A toolkit with a platform that answers everything. */
+/** A toolkit with a platform that responds to everything. */
 function world(config: Parameters<typeof createToolkit>[0] = {}) {
   const upstream = new FakeUpstream();
   const identityProviders = { demo: new FakeIdentityProvider('demo') };
@@ -64,7 +64,7 @@ describe('the mount of a Next route', () => {
       '/de/chat',
       '/config',
     ],
-    ['a catch-all that caught nothing', '/api/a2a', { path: undefined }, '/api/a2a', ''],
+    ['an empty catch-all', '/api/a2a', { path: undefined }, '/api/a2a', ''],
     ['a catch-all behind a base path', '/shop/api/a2a/config', { path: ['config'] }, '/shop/api/a2a', '/config'],
     ['a slash at the end', '/api/a2a/config/', { path: ['config'] }, '/api/a2a', '/config/'],
     ['its usual place', '/shop/api/a2a/config', undefined, '/shop/api/a2a', '/config'],
@@ -75,7 +75,7 @@ describe('the mount of a Next route', () => {
       '/api/a2a',
       '/.well-known/agent-card.json',
     ],
-    ['its usual place, the first time it comes', '/api/a2a/api/a2a/x', undefined, '/api/a2a', '/api/a2a/x'],
+    ['the first occurrence of its usual place', '/api/a2a/api/a2a/x', undefined, '/api/a2a', '/api/a2a/x'],
     ['its whole path elsewhere', '/chat', {}, '/chat', ''],
     ['its whole path beside the usual place', '/api/a2abc', {}, '/api/a2abc', ''],
   ])('is found by %s', async (_how, path, params, mount, below) => {
@@ -128,8 +128,8 @@ describe('a Next route', () => {
   it.each([
     ['sets one', 'a=1; b=2', 'b=3; Path=/; Expires=Wed, 21 Oct 2099 07:28:00 GMT', 'a=1; b=3'],
     ['sets two', '', 'a=1; Path=/, b=2=2; HttpOnly', 'a=1; b=2=2'],
-    ['takes one away by age', 'a=1; b=2', 'a=1; Max-Age=0', 'b=2'],
-    ['takes one away by date', 'a=1; b=2', 'a=; Expires=Thu, 01 Jan 1970 00:00:00 GMT, c=3', 'b=2; c=3'],
+    ['deletes one by Max-Age', 'a=1; b=2', 'a=1; Max-Age=0', 'b=2'],
+    ['deletes one by Expires', 'a=1; b=2', 'a=; Expires=Thu, 01 Jan 1970 00:00:00 GMT, c=3', 'b=2; c=3'],
   ])('reads the cookies as proxy.ts left them when it %s', async (_what, sent, written, cookie) => {
     const { route, seen } = telling();
     await route(new Request(SITE, { headers: { cookie: sent, 'x-middleware-set-cookie': written } }));
@@ -141,7 +141,7 @@ describe('a Next route', () => {
     ['x-gzip', gzipSync],
     ['deflate', deflateSync],
     ['br', brotliCompressSync],
-  ])('decodes %s, which Next would send without its name', async (coding, compress) => {
+  ])('decodes %s, which Next would send without Content-Encoding', async (coding, compress) => {
     for (const body of [compress('grüezi'), new Blob([new Uint8Array(compress('grüezi'))]).stream()]) {
       const answer = await answering({
         body,
@@ -251,8 +251,8 @@ describe('the handlers for Next', () => {
     expect(sent()).toEqual([['/api/conversations/7?x=1', 'Bearer ada-token']]);
   });
 
-  it('ask for configureServer first', async () => {
-    // The spec's own handlers keep what they were last configured with, perhaps by another file.
+  it('name configureServer when it was not called', async () => {
+    // The handlers keep their last configuration, perhaps from another file.
     vi.resetModules();
     const fresh = await import('agent-bff/next');
     const answers = [

@@ -5,7 +5,7 @@ import type { Exchange } from '../support/recording-upstream.js';
 const MIB = 1_048_576;
 
 describe('a visitor over HTTP/2 who leaves', () => {
-  it('before the response ends the request to the agent', async () => {
+  it('before the response aborts the request to the agent', async () => {
     const { world, visitor } = await startSite();
     world.upstream.willWait();
     const { leave } = visitor.start();
@@ -14,7 +14,7 @@ describe('a visitor over HTTP/2 who leaves', () => {
     await expectAborted(exchange);
   });
 
-  it('in a stream ends its own request to the agent only', async () => {
+  it('during a stream aborts only its own request to the agent', async () => {
     const { world, visitor, exchange, reply } = await startStream();
     const pending = visitor.visit();
     const other = await world.upstream.next();
@@ -29,7 +29,7 @@ describe('a visitor over HTTP/2 who leaves', () => {
     expect(await kept.text()).toBe('data: kept\n\n');
   });
 
-  it('with the connection ends all its requests to the agent', async () => {
+  it('by closing the connection aborts all its requests to the agent', async () => {
     const { world, visitor, exchange } = await startStream();
     const pending = visitor.visit();
     const other = await world.upstream.next();
@@ -64,7 +64,7 @@ describe('a visitor over HTTP/2 who reads slowly', () => {
     }
     const visitor = await visitorOf(({ path }) => Promise.resolve(answer(path === '/quick' ? 'quick' : body())));
     const reply = await visitor.visit();
-    // Nothing of it is read while others on the same connection are served.
+    // Not read while other streams of the same connection are served.
     let before = -1;
     while (before !== produced) {
       before = produced;
@@ -75,7 +75,7 @@ describe('a visitor over HTTP/2 who reads slowly', () => {
     expect((await reply.ending()).bytes.length).toBe(total * 65_536);
   });
 
-  it('and then leaves ends the request to the agent', async () => {
+  it('and then leaves aborts the request to the agent', async () => {
     const { exchange, reply } = await startStream();
     const event = `data: ${'x'.repeat(MIB)}\n\n`;
     for (let count = 0; count < 32; count += 1) exchange.write(event);

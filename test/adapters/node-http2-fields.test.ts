@@ -10,7 +10,7 @@ import { FIELD_ROUTES, type FieldLine, type RawHead, readHead } from '../support
 const VALUES = Number(process.env['FIELD_VALUES'] ?? 2_000);
 const SEED = Number(process.env['FIELD_SEED'] ?? 1);
 const { records } = FIELD_ROUTES;
-/** Fields of a connection, or of the host's clock. */
+/** Fields of the connection, or of the host's clock. */
 const OF_HOSTS: ReadonlySet<string> = new Set([
   'connection',
   'date',

@@ -69,7 +69,7 @@ describe('a request over HTTP/2', () => {
     expect(world.upstream.requests).toHaveLength(1);
   });
 
-  it('that ends in mid-upload is never complete', async () => {
+  it('that breaks off in mid-upload is never complete', async () => {
     const readings: string[] = [];
     let over: () => void = () => undefined;
     const isOver = new Promise<void>((resolve) => {

@@ -20,7 +20,7 @@ async function serve(listener: Listener): Promise<string> {
   return site.url;
 }
 
-/** Serves one handler at `/api/a2a`, with a host that keeps the rest. */
+/** Serves one handler at `/api/a2a`, with a host that handles every other path. */
 async function serveHandler(handler: HttpHandler, failed: (error: unknown) => void = () => undefined): Promise<string> {
   const listener = nodeListener(
     [{ mount: '/api/a2a', handler }],
@@ -36,7 +36,7 @@ async function serveHandler(handler: HttpHandler, failed: (error: unknown) => vo
   });
 }
 
-/** The head of a message, sent by hand. */
+/** The head of a message, written by hand. */
 function head(length: number): string {
   return `POST /api/a2a HTTP/1.1\r\nhost: site.example\r\ncontent-length: ${String(length)}\r\n\r\n`;
 }
@@ -84,7 +84,7 @@ describe('the bridge to node:http', () => {
     const kinds: string[] = [];
     let asked = (): void => undefined;
     const url = await serveHandler(async (request) => {
-      // Routes look before they read.
+      // Routes do other work before they read.
       await Promise.resolve();
       const { body } = request;
       kinds.push(body instanceof Uint8Array ? 'bytes' : 'stream');
@@ -174,7 +174,7 @@ describe('the bridge to node:http', () => {
       await browser.send(head(1_000_000));
       await browser.until('enough');
     }
-    // A browser notices at its next bytes.
+    // A browser notices when it sends its next bytes.
     const goOn = async (browser: RawClient): Promise<void> => {
       while (!browser.socket.closed) {
         browser.socket.write(' ');
@@ -256,7 +256,7 @@ describe('the bridge to node:http', () => {
     });
     expect(await (await visit(url)).text()).toBe('timed out');
     release();
-    // A second request passes through the same event loop, so the first one is over by then.
+    // A second request passes through the same event loop, so the first one is finished by then.
     await (await visit(url)).text();
     expect(await late.next()).toEqual({ done: true, value: undefined });
   });

@@ -33,7 +33,7 @@ import {
 export const NOW = Date.now();
 
 type Connection = Partial<Pick<IdpBOptions, 'timeoutMs' | 'fetch' | 'identity'>>;
-/** Other values of the settings of adapters. */
+/** Settings of an adapter that a test changes. */
 export type IdpAChange = Connection & Partial<Pick<IdpAOptions, 'grant'> & ValuesOf<IdpAOptions['settings']>>;
 export type IdpBChange = Connection & Partial<Pick<IdpBOptions, 'certificate'> & ValuesOf<IdpBOptions['settings']>>;
 
@@ -64,7 +64,7 @@ export async function startIdpAWorld() {
     return new IdpAApplication({ timeoutMs, fetch, identity, grant, settings });
   };
   const exchange = provider;
-  /** The configuration that stands for the same settings. */
+  /** The configuration for the same settings. */
   const configured = (
     change: Partial<Record<'idpA' | 'idpAServiceUser' | 'onBehalfOf', object>> = {},
   ): ServerConfig => ({
@@ -108,7 +108,7 @@ export async function startIdpBWorld({ certificates = [], ...started }: DoubleOp
     });
   };
   const exchange = provider;
-  /** The configuration that stands for the same settings. */
+  /** The configuration for the same settings. */
   const configured = (change: object = {}, onBehalfOf?: object): ServerConfig => ({
     idpBService: {
       tenantId: idp.tenantId,
@@ -123,7 +123,7 @@ export async function startIdpBWorld({ certificates = [], ...started }: DoubleOp
   return { idp, trusting, registered, provider, exchange, configured };
 }
 
-/** Where an adapter finds a certificate and its key. */
+/** The paths of a certificate and its key. */
 export function certificateIn({ certificatePath, privateKeyPath }: ClientCertificate): CertificateFile {
   return new CertificateFile({ certificatePath, privateKeyPath, block: 'idpBService', clock: systemClock });
 }
@@ -133,7 +133,7 @@ type Change = Pick<IdpBChange, 'clientSecret' | 'scope' | 'timeoutMs'> & {
   readonly fetch?: TrustingFetch['fetch'] | undefined;
 };
 
-/** A provider that gets its tokens over OAuth at a running double, and what its failures name. */
+/** A provider that gets its tokens over OAuth from a running double, and the fields its failures name. */
 export interface ProviderUnderTest {
   readonly idp: Pick<
     IdpA & IdpB,
@@ -143,13 +143,13 @@ export interface ProviderUnderTest {
   readonly exchange: (change?: Change) => TokenExchange;
   /** The provider for a double at another host. */
   readonly at: (host: string, change?: Change) => IdentityProvider;
-  /** Starts another double, and gives its host. */
+  /** Starts another double and returns its host. */
   readonly another: () => Promise<{ readonly host: string; close(): Promise<void> }>;
   readonly block: string;
   readonly addressField: string;
-  /** The field that says which host it is. */
+  /** The field that sets the host. */
   readonly hostField: string;
-  /** What a failure names when the provider says 429. */
+  /** Block and fields named by a failure with status 429. */
   readonly limited: { readonly block: string; readonly fields: readonly string[] };
   readonly movedEndpoint: string;
 }
@@ -190,21 +190,21 @@ export async function providersUnderTest(): Promise<readonly [name: string, Prov
   ];
 }
 
-/** The token a provider gives; throws when it is a failure. */
+/** The token of a provider; throws on a failure. */
 export async function issued(from: IdentityProvider): Promise<AccessToken> {
   const outcome = await from.issue(NOW);
   if (outcome.kind !== 'token') throw new Error(`no token: ${outcome.detail}`);
   return outcome.token;
 }
 
-/** The failure a provider gives; throws when it is a token. */
+/** The failure of a provider; throws on a token. */
 export async function failureOf(from: IdentityProvider, now = NOW): Promise<IssueFailure> {
   const outcome = await from.issue(now);
   if (outcome.kind === 'token') throw new Error('a token');
   return outcome;
 }
 
-/** The token an exchange gives; throws when it is anything else. */
+/** The token of an exchange; throws on anything else. */
 export async function exchanged(from: TokenExchange, request: TokenExchangeRequest, now = NOW): Promise<AccessToken> {
   const outcome = await from.exchange(request, now);
   if (outcome.kind !== 'token') throw new Error(outcome.detail);

@@ -6,7 +6,7 @@ import type { IdentityProvider } from '../../src/ports/identity-provider.js';
 import { type Fault, lostFetch } from '../support/identity-provider/index.js';
 import { exchanged, failureOf, issued, NOW, providersUnderTest } from './oauth-world.js';
 
-// What every provider that gets its tokens over OAuth does; what is special to one stands in the tests of its name.
+// Behaviour shared by every provider that gets its tokens over OAuth; the tests of its name cover the rest.
 describe.each(await providersUnderTest())('%s', (_name, world) => {
   const { idp, provider, exchange, at, another, block, addressField, hostField, movedEndpoint } = world;
   const OUTAGE = { reason: 'unavailable', block, fields: [addressField] };
@@ -82,7 +82,7 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
     });
   });
 
-  describe('a provider that is out of order', () => {
+  describe('a failing provider', () => {
     const broken: [string, Fault][] = [
       ['500', { status: 500, body: '<h1>Oops</h1>' }],
       ['503 in JSON', { status: 503, body: { error: 'invalid_client' } }],
@@ -156,7 +156,7 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
       ['until a date', { 'retry-after': new Date(NOW + 90_000).toUTCString() }, 90_000 - (NOW % 1000)],
       ['until its limit is reset', { 'x-ratelimit-reset': String(Math.floor(NOW / 1000) + 60) }, 60_000 - (NOW % 1000)],
       ['until a date that has passed', { 'retry-after': new Date(NOW - 90_000).toUTCString() }, undefined],
-      ['in words nobody understands', { 'retry-after': 'later' }, undefined],
+      ['in an unknown format', { 'retry-after': 'later' }, undefined],
       ['without saying how long', {}, undefined],
     ])('%s is not called for that long', async (_, headers, expected) => {
       idp.faults.token = { status: 429, body: { error: 'throttled' }, headers };
@@ -165,7 +165,7 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
       expect(failure.retryAfterMs).toBe(expected);
     });
 
-    it('is understood in a page, in an outage and at its metadata', async () => {
+    it('names the wait in an HTML page, in an outage and at its metadata', async () => {
       idp.faults.token = { status: 429, body: '<h1>Slow down</h1>', headers: { 'retry-after': '3' } };
       expect(await failureOf(provider())).toMatchObject({ reason: 'unavailable', retryAfterMs: 3000 });
       idp.faults.token = { status: 503, headers: { 'retry-after': '4' } };
@@ -202,7 +202,7 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
       await inTime(stuck);
     });
 
-    it('is asked again afterwards, including its metadata', async () => {
+    it('is called again afterwards, including its metadata', async () => {
       idp.faults.metadata = { hang: true, times: 1 };
       const healing = provider({ timeoutMs: 500 });
       await inTime(healing);

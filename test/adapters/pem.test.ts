@@ -9,7 +9,7 @@ const pkcs8 = pem(privateKey);
 const pkcs1 = privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();
 const spki = publicKey.export({ type: 'spki', format: 'pem' }).toString();
 const body = derOf(pkcs8);
-// node:crypto makes no certificates. This one is nobody's, and only its kind matters here.
+// node:crypto cannot create certificates. Only the type of this one matters.
 const certificate = `-----BEGIN CERTIFICATE-----
 MIIBQjCB9aADAgECAhQVw2QYMcQ9zJVxLKoSDtKi0U5zojAFBgMrZXAwFzEVMBMG
 A1UEAwwMc2l0ZS5leGFtcGxlMB4XDTI2MTEyMTAyNTkzOVoXDTM2MTExODAyNTkz
@@ -71,7 +71,7 @@ const encryptedWith = { cipher: 'aes-256-cbc', passphrase: 'correct horse' } as 
 const encrypted = privateKey.export({ type: 'pkcs8', format: 'pem', ...encryptedWith }).toString();
 const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
 const short = generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey;
-// Letter 200 lies inside the modulus: the text still parses as a key, whose signatures nobody can verify.
+// Letter 200 is inside the modulus. The text still parses as a key, but its signatures cannot be verified.
 const oneLetterWrong = body.slice(0, 200) + (body[200] === 'A' ? 'B' : 'A') + body.slice(201);
 
 const refusals: readonly (readonly [title: string, text: string, fault: PemFault, words: string])[] = [
@@ -129,7 +129,7 @@ function pkcs1Encrypted(): string {
   return privateKey.export({ type: 'pkcs1', format: 'pem', ...encryptedWith }).toString();
 }
 
-describe('a text that is no usable key', () => {
+describe('a text that is not a usable key', () => {
   it.each(refusals)('is refused as %s', (_title, text, fault, words) => {
     const reading = readPem(text);
 
@@ -137,7 +137,7 @@ describe('a text that is no usable key', () => {
     expect(pemAdvice('privateKeyPem', 'serviceAccount', fault)).toContain(words);
   });
 
-  it('is quoted in no refusal', () => {
+  it('is never quoted in a refusal', () => {
     for (const [, text, fault] of refusals.filter(([, text]) => text.length > 100)) {
       const told = inspect(readPem(text)) + pemAdvice('privateKeyPath', 'serviceAccount', fault);
       for (const line of text.split('\n').filter((part) => part.length > 20)) expect(told).not.toContain(line.trim());

@@ -38,7 +38,7 @@ describe('a limit over rate-limiter-flexible', () => {
       { consume: () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.7:6379')) },
       from('192.0.2.1'),
     ],
-    ['it answers nothing', { consume: () => new Promise(() => undefined) }, from('192.0.2.1')],
+    ['it never responds', { consume: () => new Promise(() => undefined) }, from('192.0.2.1')],
     [
       'it throws',
       {
@@ -48,14 +48,14 @@ describe('a limit over rate-limiter-flexible', () => {
       },
       from('192.0.2.1'),
     ],
-    ['nothing names the visitor', new RateLimiterMemory({ points: 1, duration: 60 }), {}],
+    ['the visitor has no address', new RateLimiterMemory({ points: 1, duration: 60 }), {}],
   ])('is unknown when %s, and names no host', async (_what, limiter, request) => {
     const verdict = await rateLimiter(limiter, { deadlineMs: 5 }).admit(request);
     expect(verdict).toEqual({ kind: 'unknown', detail: expect.stringMatching(/limiter|visitor/) as string });
     expect(JSON.stringify(verdict)).not.toContain('10.0.0.7');
   });
 
-  it('counts calls that read on apart from messages, and allows twenty times as many', async () => {
+  it('counts calls that read a task separately from messages, and allows twenty times as many', async () => {
     const limiter = new RateLimiterMemory({ points: 2, duration: 60 });
     const consume = vi.spyOn(limiter, 'consume');
     const limit = rateLimiter(limiter);
@@ -107,15 +107,15 @@ describe("a limit of the site's own", () => {
 describe("a visitor's address", () => {
   it.each<[string, unknown, string | undefined]>([
     ['the one the framework trusts', { ip: '192.0.2.1', socket: { remoteAddress: '10.0.0.1' } }, '192.0.2.1'],
-    ["the socket's, where the framework says nothing", { socket: { remoteAddress: '192.0.2.1' } }, '192.0.2.1'],
-    ['never a field anybody may send', { headers: { 'x-forwarded-for': '192.0.2.9' } }, undefined],
-    ['IPv4 in the clothes of IPv6', { ip: '::ffff:192.0.2.1' }, '192.0.2.1'],
-    ['an IPv6 network, since its hosts are free to choose', { ip: '2001:DB8:0:1:aaaa::1' }, '2001:db8:0:1::/64'],
+    ["the socket's, where the framework has none", { socket: { remoteAddress: '192.0.2.1' } }, '192.0.2.1'],
+    ['never from a field that a browser can set', { headers: { 'x-forwarded-for': '192.0.2.9' } }, undefined],
+    ['IPv4 when it is mapped to IPv6', { ip: '::ffff:192.0.2.1' }, '192.0.2.1'],
+    ['an IPv6 network, whose hosts choose their own suffix', { ip: '2001:DB8:0:1:aaaa::1' }, '2001:db8:0:1::/64'],
     ['the same network written shorter', { ip: '2001:db8:0:1::2' }, '2001:db8:0:1::/64'],
-    ['and with zeros in front', { ip: '2001:0db8:0000:0001::3' }, '2001:db8:0:1::/64'],
+    ['the same network written with leading zeros', { ip: '2001:0db8:0000:0001::3' }, '2001:db8:0:1::/64'],
     ['this machine', { ip: '::1' }, '0:0:0:0::/64'],
     ['a link with its zone', { ip: 'fe80::1%eth0' }, 'fe80:0:0:0::/64'],
-    ['nothing, of a request without one', new Request('https://site.example'), undefined],
+    ['undefined for a request without one', new Request('https://site.example'), undefined],
   ])('is %s', (_what, request, address) => {
     expect(visitorAddress(request)).toBe(address);
   });

@@ -14,9 +14,9 @@ import { REDIS_SERVER, RedisServer } from '../support/redis-server.js';
 import { timed } from '../support/stopwatch.js';
 
 const CACHE_MS = 50;
-// For tests in which nothing is to be late, however busy the machine.
+// For tests that must not time out, however busy the machine.
 const PATIENT_MS = 5_000;
-// What a busy machine may add to a deadline.
+// Allowance for a busy machine on top of a deadline.
 const SLACK_MS = 200;
 
 const sixth = await loadKeyv6();
@@ -39,7 +39,7 @@ describe.skipIf(REDIS_SERVER === undefined).each(versions)('Redis behind %s', (_
   });
   afterAll(() => redis.close());
 
-  /** A store with a connection of its own, and the adapter's defaults, which wait for ever while Redis is away. */
+  /** A store with its own connection and the adapter's defaults, which wait indefinitely while Redis is down. */
   function connect(cacheMs = CACHE_MS): { store: CacheStore; sealed: CacheStore; telemetry: RecordingTelemetry } {
     if (version === undefined) throw new Error('this version of Keyv is not installed');
     const adapter = new KeyvRedis(redis.url);

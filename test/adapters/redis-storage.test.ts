@@ -8,7 +8,7 @@ import { secret } from '../../src/domain/shared/secret.js';
 import { cacheStoreContract } from '../contracts/cache-store.contract.js';
 import { REDIS_SERVER, RedisServer } from '../support/redis-server.js';
 
-/** So long that a machine under load cannot be taken for a store that is down. */
+/** Long enough that a busy machine does not look like a store that is down. */
 const PATIENT_MS = 5_000;
 const LIFE_MS = 60_000;
 

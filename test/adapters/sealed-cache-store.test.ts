@@ -9,7 +9,7 @@ import { cacheStoreContract } from '../contracts/cache-store.contract.js';
 
 const TOKEN = 'eyJhbGciOiJSUzI1NiJ9.payload.signature';
 
-/** A store whose entries lie open to whoever runs it. */
+/** A store whose entries its operator can read. */
 class OpenStore implements CacheStore {
   readonly entries = new Map<string, string>();
   readonly get = (key: string): Promise<string | undefined> => Promise.resolve(this.entries.get(key));
@@ -167,7 +167,7 @@ describe('rotated sealing keys', () => {
     const [key, text] = world.open.only;
     for (const index of Array.from({ length: text.length }).keys()) {
       await world.open.set(key, `${text.slice(0, index)}${text[index] === 'A' ? 'B' : 'A'}${text.slice(index + 1)}`);
-      // What is sealed for one key only is nothing to the holder of the other.
+      // A holder of the other key cannot open an entry sealed with one key.
       const found = new Set([await rotated.get('token'), await world.sealedBy(world.key).get('token')]);
       found.delete(TOKEN);
       found.delete(undefined);
@@ -233,7 +233,7 @@ describe('a sealing key', () => {
     expect(newKey().id).not.toBe(newKey().id);
   });
 
-  it('shows in no print of a key or a store', () => {
+  it('never appears in a print of a key or a store', () => {
     const { store, key } = new World();
     const hex = key.key.export().toString('hex');
     const prints = [store, key].map((value) => inspect(value, { depth: 12, showHidden: true }) + JSON.stringify(value));

@@ -19,7 +19,7 @@ describe('over HTTP/1.1', () => {
 });
 
 describe('over HTTP/2', () => {
-  /** A body without an end, and whether it was given up. */
+  /** An endless body that records its cancellation. */
   function endless() {
     let giveUp: (reason: unknown) => void = () => undefined;
     const givenUp = new Promise<unknown>((resolve) => (giveUp = resolve));
@@ -38,7 +38,7 @@ describe('over HTTP/2', () => {
   const serveHttp2 = (body: () => HttpBody, sendIdleMs: number) =>
     serve(createHttp2Server(), listenerOf(handlerOf(body, sendIdleMs)));
 
-  it('resets a stream that the browser does not read, and no other of its connection', async () => {
+  it('resets only the stream that the browser does not read', async () => {
     const { body, givenUp } = endless();
     const { url } = await serveHttp2(() => body, 200);
     const visitor = await arrive(url);
@@ -96,7 +96,7 @@ describe('over HTTP/2', () => {
     const socket = connect(Number(port), hostname).pause();
     onTestFinished(() => void socket.destroy());
     await once(socket, 'connect');
-    // No flow control of the browser's own: only the sockets hold the server back.
+    // The browser does not limit the flow; only the sockets hold the server back.
     const widest = Buffer.from([0x7f, 0xff, 0xff, 0xff]);
     socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
     socket.write(frame(4, 0, 0, Buffer.concat([Buffer.from([0, 4]), widest])));

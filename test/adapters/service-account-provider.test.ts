@@ -43,7 +43,7 @@ async function tokenOf(source: ServiceAccountProvider): Promise<string> {
   return outcome.token.value;
 }
 
-/** A key source that counts how often its key is taken out. */
+/** A key source that counts how often its key is read. */
 class CountingKey implements PrivateKeySource {
   reveals = 0;
   pem = '';

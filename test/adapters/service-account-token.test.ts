@@ -37,7 +37,7 @@ async function tokenOf(source: ServiceAccountProvider): Promise<string> {
   return outcome.token.value;
 }
 
-/** What the platform does: it knows the public half only. */
+/** Verifies as the platform does, with the public half only. */
 async function verified(token: string): Promise<JWTPayload> {
   const jwk = await exportJWK(await importSPKI(pair.publicKeyPem, 'RS256'));
   const { payload } = await jwtVerify(token, createLocalJWKSet({ keys: [{ ...jwk, kid: 'key-7' }] }), {

@@ -50,7 +50,7 @@ describe('Auth.js', () => {
     );
   });
 
-  it('that throws hides the message', async () => {
+  it('hides the message of an exception', async () => {
     await expect(ask(authJsSession(rejects({ name: 'JWTSessionError' })))).rejects.toThrow(
       /^Auth.js could not return the token: JWTSessionError$/,
     );

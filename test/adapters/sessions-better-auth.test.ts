@@ -10,7 +10,7 @@ describe('better-auth 1.7', () => {
     { id: 'row-1', providerId: 'credential', accountId: 'user-1', userId: 'user-1', scopes: [] },
     { id: 'row-2', providerId: 'microsoft', accountId: 'oid', userId: 'user-1', scopes: [] },
   ];
-  /** Takes arguments as strictly as the library does. */
+  /** Checks arguments as strictly as the library does. */
   const strictly = async ({ body }: { body: object }): Promise<void> => {
     const [name = ''] = Object.keys(body);
     if (Object.keys(body).length === 1 && ['accountId', 'useAccountCookie'].includes(name)) return;

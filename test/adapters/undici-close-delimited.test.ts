@@ -11,7 +11,7 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-/** An answer that only the end of its connection ends, and its connection. */
+/** A close-delimited response and its connection. */
 async function answered(type: string, bytes: string, method = 'POST'): Promise<[HttpResponse, Socket]> {
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
@@ -34,7 +34,7 @@ async function answered(type: string, bytes: string, method = 'POST'): Promise<[
   return [response, (await connected)[0]];
 }
 
-/** All of a body; its connection is ended when its bytes have arrived, so that nothing overtakes them. */
+/** Reads a whole body. Its connection ends after its bytes have arrived, so that the end does not overtake them. */
 async function bodyOf(type: string, bytes: string, end: (socket: Socket) => void): Promise<string> {
   const [{ body }, socket] = await answered(type, bytes);
   let seen = '';

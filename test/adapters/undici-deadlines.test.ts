@@ -8,7 +8,7 @@ import { PushStream } from './web/push-stream.js';
 const world = runUndiciWorld();
 const { send, opened } = world;
 
-/** Resolves when other answers were given up after so many milliseconds of silence: time has passed, and nobody slept. */
+/** Resolves when other responses have timed out after so many milliseconds of silence, so time has passed without sleeping. */
 async function passed(ms: number): Promise<void> {
   const { response } = await opened({ bodyIdleMs: ms });
   await textOf(response.body).catch(() => undefined);
@@ -37,7 +37,7 @@ describe('the deadline of the head', () => {
     expect(await pending).toMatchObject({ kind: 'failure', reason: 'timeout' });
   });
 
-  it('runs while the platform reads nothing of an upload', async () => {
+  it('runs while the platform does not read an upload', async () => {
     // A platform that has stopped reading.
     const stuck = createServer((socket: Socket) => socket.pause().on('error', () => undefined)).listen(0, '127.0.0.1');
     await once(stuck, 'listening');
@@ -57,7 +57,7 @@ describe('the deadline of the head', () => {
 });
 
 describe('the deadline of a whole response', () => {
-  it('ends a slow one that is never silent', async () => {
+  it('ends a slow response that is never silent', async () => {
     const { exchange, response } = await opened({ bodyIdleMs: 10_000, bodyMs: 200 });
     const drip = setInterval(() => exchange.write('{'), 20);
     await expect(textOf(response.body)).rejects.toThrow('too long for its whole response');

@@ -14,7 +14,7 @@ const GET: Partial<UpstreamRequest> = { method: 'GET', body: null };
 let platform: RecordingUpstream;
 let telemetry: RecordingTelemetry;
 let upstream: UndiciUpstream;
-/** What happens during the pause before a second attempt. */
+/** Runs during the pause before a second attempt. */
 let pause: (ms: number, signal: AbortSignal) => Promise<void>;
 
 beforeEach(async () => {
@@ -36,7 +36,7 @@ async function sendBy(by: UndiciUpstream, request: UpstreamRequest): Promise<Ups
   return outcome.kind === 'failure' ? repeated(request, outcome, { upstream: by, telemetry, pause }) : outcome;
 }
 
-/** Leaves one connection behind that has served. */
+/** Leaves one used connection idle. */
 async function serveOnce(): Promise<void> {
   platform.willAnswer(ok);
   await textOf(responseOf(await send(GET)).body);

@@ -4,16 +4,16 @@ import type { HttpResponse, UpstreamOutcome, UpstreamRequest } from '../../src/p
 import { responseOf, upstreamRequest } from '../contracts/http-upstream.contract.js';
 import { type Exchange, RecordingUpstream } from '../support/recording-upstream.js';
 
-/** The calls of a site, and the platform they reach; each test of a file has both anew. */
+/** The calls of a site, and the platform they reach; both are new for each test. */
 export interface UndiciWorld {
   readonly platform: RecordingUpstream;
   readonly upstream: UndiciUpstream;
   send(changes?: Partial<UpstreamRequest>): Promise<UpstreamOutcome>;
-  /** An answer whose head is there, and whose body the test writes. */
+  /** A response whose head has arrived, and whose body the test writes. */
   opened(changes?: Partial<UpstreamRequest>, type?: string): Promise<{ exchange: Exchange; response: HttpResponse }>;
 }
 
-/** Runs a platform, and an upstream that calls it, for every test of a file or of a `describe`. */
+/** Starts a platform, and an upstream that calls it, for every test of a file or of a `describe`. */
 export function runUndiciWorld(): UndiciWorld {
   let platform: RecordingUpstream;
   let upstream: UndiciUpstream;

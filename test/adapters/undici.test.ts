@@ -93,7 +93,7 @@ describe('UndiciUpstream', () => {
     expect(world.platform.requests).toHaveLength(1);
   });
 
-  // On Node 20 the message of such an assertion costs minutes where the package is bundled.
+  // On Node 20, formatting the message of such an assertion takes minutes where the package is bundled.
   it.each(['000', '099', '101'])('rejects the status %s without an assertion error', async (status) => {
     world.platform.willAnswer((exchange) => void exchange.raw(`HTTP/1.1 ${status} X\r\nContent-Length: 2\r\n\r\n{}`));
     expect(await send()).toMatchObject({ reason: 'invalid', detail: `Error: status ${String(Number(status))}` });
@@ -101,9 +101,9 @@ describe('UndiciUpstream', () => {
 
   it.each([
     ['a coding upon a coding', 'Content-Encoding: gzip, gzip', 'gzip'],
-    ['two fields of codings', 'Content-Encoding: gzip\r\nContent-Encoding: gzip', 'gzip'],
+    ['two Content-Encoding fields', 'Content-Encoding: gzip\r\nContent-Encoding: gzip', 'gzip'],
     ['an unknown coding', 'Content-Encoding: rot13', 'gzip, br'],
-    ['a coding that was not asked for', 'Content-Encoding: zstd', 'identity'],
+    ['a coding that was not requested', 'Content-Encoding: zstd', 'identity'],
   ])('reports an invalid response for %s', async (_what, fields, accepted) => {
     world.platform.willAnswer(
       (exchange) => void exchange.raw(`HTTP/1.1 200 OK\r\n${fields}\r\nContent-Length: 2\r\n\r\n{}`),
@@ -114,7 +114,7 @@ describe('UndiciUpstream', () => {
     });
   });
 
-  it('reads a content coding it asked for', async () => {
+  it('decodes a content coding that it requested', async () => {
     world.platform.willAnswer((exchange) => exchange.head(200, { 'content-encoding': 'zstd' }).end('x'));
     expect(responseOf(await send({ headers: { 'accept-encoding': 'br, zstd;q=0.5' } })).status).toBe(200);
   });
@@ -147,7 +147,7 @@ describe('UndiciUpstream', () => {
   });
 
   it('reports a missing connection in time', async () => {
-    // A listener that never finishes a TLS handshake is as slow as a network can be.
+    // A listener that never finishes a TLS handshake is the slowest possible network.
     const silent = createNetServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const impatient = new UndiciUpstream({ connectMs: 50 });
@@ -230,7 +230,7 @@ describe('UndiciUpstream', () => {
     for (const outcome of await Promise.all(pending)) await textOf(responseOf(outcome).body);
     world.platform.willAnswerAgain();
     for (let count = 0; count < 20; count += 1) await textOf(responseOf(await send()).body);
-    // A connection is free one turn of the event loop after its answer, so a hasty caller may open one more.
+    // A connection is free one turn of the event loop after its response, so an early caller may open one more.
     expect(await world.platform.connections()).toBeLessThanOrEqual(151);
   });
 
@@ -239,7 +239,7 @@ describe('UndiciUpstream', () => {
     const open = await Promise.all(browsers.map(({ signal }) => opened({ signal }, 'text/event-stream')));
     for (const browser of browsers) browser.abort();
     await Promise.all(open.map(({ exchange }) => exchange.closed));
-    // Whatever is opened instead is opened within the next turns.
+    // Replacements would open within the next turns.
     for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
     expect(await world.platform.connections()).toBe(0);
   });

@@ -59,7 +59,7 @@ describe('the deadline of a whole response', () => {
   });
 });
 
-/** Takes so many chunks, then asks for no more until it is given room. */
+/** Accepts so many chunks, then pauses its body until it has room again. */
 class Sink implements BodySink {
   readonly taken: number[] = [];
   outcome: unknown = 'open';

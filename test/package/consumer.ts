@@ -1,5 +1,5 @@
-// A site that uses every export of spec §4 and of the README, in every framework. It prints what each gave, a line each,
-// so that two versions of the package can be compared by what they print (scripts/consumer.mjs).
+// A site that uses every export of spec §4 and of the README, in every framework. Prints each result on one line,
+// so that two versions of the package can be compared by their output (scripts/consumer.mjs).
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
@@ -24,7 +24,7 @@ const MESSAGE = JSON.stringify({
   params: { message: { kind: 'message', messageId: 'm', role: 'user', parts: [{ kind: 'text', text: 'Hello' }] } },
 });
 
-/** The agent and the platform's API in one: each response says what was asked, and by whom. */
+/** The agent and the platform's API in one: each response names the request and its caller. */
 const platform = createServer((request, response) => {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -171,7 +171,7 @@ const own = createToolkit(config, { upstream });
 console.log('createToolkit:', (await own.health()).status);
 await own.close();
 
-// Wrong options are found by the compiler, and again when the site starts.
+// The compiler rejects wrong options, and so does the site when it starts.
 // @ts-expect-error A misspelt option.
 refused(() => next.createSurfaceHandler({ requireSesion: true }));
 // @ts-expect-error The conversation records need a way to sign in.

@@ -1,4 +1,4 @@
-// `agent-bff demo` as it is installed, with nothing beside the package.
+// Runs `agent-bff demo` as it is installed, without any other package.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,12 +20,12 @@ const [, script] = /src="([^"]+\.js)"/.exec(page) ?? [];
 assert.equal((await fetch(new URL(script, url))).status, 200);
 const { agentCard } = await (await fetch(`${url}/api/a2a/config`)).json();
 assert.equal(agentCard.name, 'Demo agent');
-// The first answer of the README: the demo as an agent.
+// The first request of the README, with the demo as the agent.
 const [, body] = / -d '(\{.*\})'/.exec(readFileSync('node_modules/agent-bff/README.md', 'utf8')) ?? [];
 const headers = { 'content-type': 'application/json' };
 assert.match(await (await fetch(`${url}/api/a2a`, { method: 'POST', headers, body })).text(), /“Hello”/);
 
-// Two users, each with a browser of their own, and a record that only its owner reads.
+// Two users, each with their own browser, and a record that only its owner can read.
 const [ada, grace] = [browser(), browser()];
 assert.equal(await ada.signIn('ada'), 'Ada Lovelace');
 assert.equal(await grace.signIn('grace'), 'Grace Hopper');

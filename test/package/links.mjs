@@ -1,10 +1,10 @@
-// Every document of the package links only to files that the package has.
+// Checks that documents of the package link only to files of the package.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 const ROOT = `node_modules/${process.argv[2]}`;
-/** The files of this package on the Web. */
+/** The published files of this package. */
 const PUBLISHED = `https://unpkg.com/${process.argv[2]}/`;
 const documents = readdirSync(ROOT, { recursive: true }).filter((path) => path.endsWith('.md'));
 const missing = documents.flatMap((path) => {

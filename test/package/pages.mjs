@@ -1,5 +1,6 @@
-// docs/chat.md to the letter, from empty folders: its commands, with the packed packages in place of the published ones, its files, and
-// then a visitor in Chromium to whom an agent's words come one by one. Arguments: the packed packages, and --shots FOLDER for pictures.
+// Follows docs/chat.md to the letter, from empty folders: its commands, with the packed packages in place of the published ones, and its
+// files.
+// Then a visitor in Chromium reads an agent's answer as it arrives. Arguments: the packed packages, and --shots FOLDER for pictures.
 // Prints the seconds of each step.
 import assert from 'node:assert/strict';
 import { execSync } from 'node:child_process';
@@ -28,7 +29,7 @@ const express = await vite.serves('express, built', 'node server.js');
 await vite.serves('vite dev', `npm run dev -- --port ${await freePort()}`);
 express.stop();
 
-// The page that was built stays; another server takes the first one's place.
+// The built page stays; another server replaces the first one.
 const [install] = /npm install [^`]+koa-static/.exec(section('Other frameworks'));
 await vite.step('installs Koa', withPackages(install));
 vite.write('Other frameworks');
@@ -41,7 +42,7 @@ await next.serves('next, built', 'npm start', await freePort());
 await browser.close();
 process.exit(0);
 
-/** A site as the first commands and the files of a section make it. */
+/** A site created by the first commands and files of a section. */
 async function site(heading) {
   const home = resolve(heading.split(' ')[0]);
   mkdirSync(home, { recursive: true });
@@ -80,7 +81,7 @@ async function site(heading) {
   return { folder, step, write, serves };
 }
 
-/** Asks, and sees words arrive while the agent is still writing. */
+/** Sends a message, and sees words arrive while the agent is still writing. */
 async function visit(url, name) {
   const tab = await browser.newPage({ viewport: { width: 1280, height: 800 } });
   const problems = [];

@@ -14,7 +14,7 @@ export async function freePort() {
   return port;
 }
 
-/** Runs a command until it prints the address it serves, and until `stop` with everything it has started itself. */
+/** Runs a command, and resolves once it prints its address. `stop` ends it and every process it started. */
 export function started(command, cwd, env = {}) {
   const child = spawn(command, { shell: true, cwd, env: { ...process.env, ...env }, detached: true });
   const stop = () => {

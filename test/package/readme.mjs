@@ -1,4 +1,4 @@
-// Runs the README's ten lines as they stand, for Express, Koa and Next: only the port is this machine's.
+// Runs the README's ten lines as written, for Express, Koa and Next; only the port differs.
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,7 +9,7 @@ const [, , readmePath] = process.argv;
 const readme = readFileSync(readmePath, 'utf8');
 const agent = await startAgent();
 
-/** The first blocks of code below a heading. */
+/** The first code blocks below a heading. */
 function blocksBelow(heading) {
   const section = readme.split(`\n### ${heading}\n`)[1]?.split(/\n##+ /)[0] ?? '';
   const blocks = [...section.matchAll(/^```(?:js|ts)\n([\s\S]*?)^```$/gm)].map(([, code]) => code);
@@ -32,7 +32,7 @@ for (const framework of ['Express', 'Koa']) {
   site.kill();
 }
 
-// Next itself is tried elsewhere, in real builds: here its two files do what they say.
+// Real builds of Next are tested elsewhere. This runs the two files only.
 const [instrumentation, route] = blocksBelow('Next');
 writeFileSync('readme-instrumentation.mjs', instrumentation);
 writeFileSync('readme-route.mjs', route);

@@ -1,6 +1,7 @@
-// npm run test:recipes [-- Hono Astro]: each recipe of docs/frameworks.md as a newcomer meets it: an empty folder, the commands and the
-// files of the page as they are written, with the packed package, then a browser that asks for the configuration, reads a stream and leaves
-// in the middle of another. Only the port is this machine's. Prints a line with seconds for each.
+// npm run test:recipes [-- Hono Astro]: follows each recipe of docs/frameworks.md in an empty folder, with the commands and files of the
+// page
+// as written and the packed package. Then a browser requests the configuration, reads a stream and leaves in the middle of another.
+// Only the port differs. Prints one line with seconds for each.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,14 +17,14 @@ import { listen } from './site.mjs';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const NODE_22 = '22.23.3';
 const PATIENCE_MS = 60_000;
-/** What the framework's own starter has written before its reader comes to the page. */
+/** Files that the framework's own starter creates before the recipe begins. */
 const PROJECTS = {
   SvelteKit: {
     packages: ['@sveltejs/kit', '@sveltejs/vite-plugin-svelte', 'svelte', 'vite'],
     files: { 'src/app.html': '<html><head>%sveltekit.head%</head><body>%sveltekit.body%</body></html>' },
   },
   'React Router': {
-    // They want each other at exactly their own version.
+    // They require each other in exactly the same version.
     packages: [
       ...['@react-router/dev', '@react-router/node', '@react-router/serve', 'react-router'].map(
         (name) => `${name}@8.4.0`,
@@ -111,7 +112,7 @@ async function run({ name, text, commands }) {
   return `installed and built in ${built} s; ${await visit(`http://localhost:${port}`)}`;
 }
 
-/** The files of a recipe: a block without a name is the server's, and goes behind the lines that every server begins with. */
+/** The files of a recipe. A block without a name belongs to the server, and follows the lines that every server begins with. */
 function filesOf(text) {
   const files = filesNamed(text);
   if (files['server.js'] === undefined) return files;
@@ -129,7 +130,7 @@ function filesNamed(text) {
   return files;
 }
 
-/** What a browser's page asks of the site; each wait ends with an event, or is a failure after a minute. */
+/** The requests of a page; each wait ends with an event, or fails after a minute. */
 async function visit(url) {
   let log = '';
   for (const output of [site.stdout, site.stderr]) output.on('data', (chunk) => (log += chunk));
@@ -212,7 +213,7 @@ function event(text) {
   return `data: ${JSON.stringify({ jsonrpc: '2.0', id: 1, result })}\n\n`;
 }
 
-/** The folder of Node 22, for what does not run on older ones. */
+/** The folder of Node 22, for recipes that do not run on older versions. */
 function node22() {
   if (Number(process.versions.node.split('.')[0]) >= 22) return dirname(process.execPath);
   // The binary arrives by the package's install script, which .npmrc may turn off.

@@ -1,4 +1,4 @@
-// Uses the package from CommonJS: every entry is there by `require`, and a route works.
+// Uses the package from CommonJS: `require` loads every entry, and a route works.
 const assert = require('node:assert/strict');
 const { createServer } = require('node:http');
 const { configureServer } = require('agent-bff');

@@ -1,4 +1,4 @@
-// Uses the package as a site would, by `import`: one chat message through every kind of server.
+// Imports the package as a site would, and sends one chat message through every kind of server.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { configureServer, createToolkit, rewriteAgentCard } from 'agent-bff';
@@ -28,7 +28,7 @@ const hosts = {
   'node:http': createNodeHandler({ toolkit }),
   'node:http, configured for the whole process': createNodeHandler(),
 };
-/** What frameworks of the web standard are given. */
+/** Arguments of frameworks of the Web standard. */
 const handlers = {
   'a web-standard server': createWebHandler({ toolkit }),
   Next: createA2AProxyHandlerWithServiceAuth({ toolkit }).POST,

@@ -1,4 +1,4 @@
-// What every trial needs: an agent that answers, and a visitor who sends one message.
+// Shared by the package tests: an agent that responds, and a visitor who sends one message.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 
@@ -16,7 +16,7 @@ export async function listen(server) {
   };
 }
 
-/** An agent that answers every message, and remembers with which credential it came. */
+/** An agent that responds to every message and records its credential. */
 export async function startAgent() {
   const credentials = [];
   const server = createServer((request, response) => {

@@ -1,5 +1,6 @@
-// Each starter of `agent-bff init` as a newcomer meets it: written, installed, checked by the compiler, asked by a visitor while the demo
-// is its agent, and looked at by the doctor. Arguments: the packed packages. Prints the seconds from nothing to a streamed answer.
+// Follows each starter of `agent-bff init` as a new user would: writes, installs and compiles it, sends a message with the demo as its
+// agent,
+// and runs the doctor. Arguments: the packed packages. Prints the seconds from nothing to a streamed answer.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Compiles for a site with Koa. Apart from types.ts: the types of Koa 3 themselves have an error, which only skipLibCheck passes over.
+// Compiles for a site with Koa. Separate from types.ts: the types of Koa 3 have an error, which only skipLibCheck ignores.
 import Router from '@koa/router';
 import { createA2ARouter, createServiceProxyRouter, createServiceSurfaceRouter } from 'agent-bff/koa';
 import Koa from 'koa';

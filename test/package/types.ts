@@ -1,4 +1,4 @@
-// Compiles for a site in TypeScript, whatever its module resolution and whether it has the DOM's types or not.
+// Compiles for a site in TypeScript under any module resolution, with or without the types of the DOM.
 import { configureServer, createToolkit, type ServerConfig } from 'agent-bff';
 import { createA2ARouter, createServiceProxyRouter, createServiceSurfaceRouter } from 'agent-bff/express';
 import { createA2AProxyHandlerWithServiceAuth, createSurfaceHandler } from 'agent-bff/next';
@@ -25,5 +25,5 @@ export const { POST } = createA2AProxyHandlerWithServiceAuth();
 export const surfaces = createSurfaceHandler({ cache: { enabled: true } });
 void web;
 
-// @ts-expect-error A misspelt field is found by the compiler.
+// @ts-expect-error The compiler rejects a misspelt field.
 configureServer({ a2aURL: 'https://agent.example/a2a' });

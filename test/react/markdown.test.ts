@@ -5,7 +5,7 @@ import { type Block, cellsOf, MarkdownBlocks, shownKind } from '../../react/src/
 import type { Inline } from '../../react/src/chat/inline-tree.js';
 import { parseInlines } from '../../react/src/chat/markdown-inlines.js';
 
-/** The markup that the text stands for, on one line. */
+/** The markup of the text, on one line. */
 function markup(text: string, isGrowing = false): string {
   const blocks = new MarkdownBlocks();
   blocks.write(text, isGrowing);
@@ -162,7 +162,7 @@ describe('Markdown of an agent', () => {
     )
     .map((pieces) => pieces.join(''));
 
-  it('says the same in the end, however it arrived', () => {
+  it('ends in the same blocks, however it arrived', () => {
     fc.assert(
       fc.property(markdown, fc.array(fc.nat(200), { maxLength: 10 }), (text, cuts) => {
         const blocks = new MarkdownBlocks();
@@ -214,7 +214,7 @@ describe('Markdown of an agent', () => {
     '](',
     '~~a~',
     'https://x.example/(',
-  ])('takes linear time for %j again and again', (piece) => {
+  ])('takes linear time for %j repeated', (piece) => {
     const text = piece.repeat(30_000 / piece.length);
     const begun = performance.now();
     markup(text);

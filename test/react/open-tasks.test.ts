@@ -16,10 +16,10 @@ const task = (state: string, text?: string) => ({
   artifacts: text === undefined ? [] : [{ artifactId: 'a', parts: [{ text }] }],
 });
 
-/** Waits as long as a busy machine takes. */
+/** Waits long enough for a busy machine. */
 const until = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 8000 });
 
-/** A site whose agent answers with what a test writes. */
+/** A site whose agent responds with what a test writes. */
 class Site {
   readonly calls: string[] = [];
   readonly errors: ChatError[] = [];
@@ -100,7 +100,7 @@ beforeEach(() => {
 });
 
 describe('a chat that is left', () => {
-  it('in the middle of an answer reads on when it is shown again', async () => {
+  it('in the middle of an answer resumes it when shown again', async () => {
     const site = new Site();
     site
       .on('SendStreamingMessage', site.openStream)
@@ -117,7 +117,7 @@ describe('a chat that is left', () => {
     expect(site.errors).toEqual([]);
   });
 
-  it('before the agent has made a task keeps its connection until then', async () => {
+  it('before the agent has created a task keeps its connection until then', async () => {
     const site = new Site();
     site.on('SendStreamingMessage', site.openStream).on('SubscribeToTask', result({ task: task('COMPLETED', '42') }));
     const session = site.session();
@@ -129,7 +129,7 @@ describe('a chat that is left', () => {
     await until(() => expect(last(session)).toMatchObject({ text: '42' }));
   });
 
-  it('and entered at once, as StrictMode does, keeps its connection', async () => {
+  it('and re-entered at once, as in StrictMode, keeps its connection', async () => {
     const site = new Site();
     site.on('SendStreamingMessage', site.openStream);
     const session = site.session();
@@ -142,7 +142,7 @@ describe('a chat that is left', () => {
     expect(site.calls).toHaveLength(1);
   });
 
-  it('on another page goes on there, with all that was said', async () => {
+  it('for another page continues there with all its messages', async () => {
     const site = new Site();
     site.on('SendStreamingMessage', site.openStream).on('SubscribeToTask', result({ task: task('COMPLETED') }));
     const session = site.session();
@@ -182,12 +182,12 @@ describe('a stored conversation', () => {
     ['null', null],
     ['no messages', { contextId: 'c' }],
     ['a null entry', { contextId: 'c', messages: [null] }],
-    ['a text that is none', { contextId: 'c', messages: [{ ...message, text: null }] }],
+    ['an invalid text', { contextId: 'c', messages: [{ ...message, text: null }] }],
     ['an unknown state', { contextId: 'c', messages: [{ ...message, state: 'x' }] }],
     ['an unknown part', { contextId: 'c', messages: [{ ...message, parts: [{ id: '1', type: 'x' }] }] }],
-    ['an open task without what was seen', { contextId: 'c', messages: [], openTask: { id: 't' } }],
-    ['an answer that is none', { contextId: 'c', messages: [], unfinished: { answerId: 'a', answer: {} } }],
-  ])('is none with %s', (_what, value) => {
+    ['an open task without its seen parts', { contextId: 'c', messages: [], openTask: { id: 't' } }],
+    ['an invalid answer', { contextId: 'c', messages: [], unfinished: { answerId: 'a', answer: {} } }],
+  ])('is ignored with %s', (_what, value) => {
     expect(isConversation(value)).toBe(false);
   });
 
@@ -201,7 +201,7 @@ describe('a stored conversation', () => {
   });
 });
 
-describe('the words of a failure', () => {
+describe('the message of a failure', () => {
   it.each<[string, () => Response, string, object]>([
     [
       'of the session',
@@ -245,7 +245,7 @@ describe('the words of a failure', () => {
       'The answer could not be read. Please try again later.',
       { code: 'unreadable' },
     ],
-  ])('%s are for visitors, and its cause for operators', async (_what, reply, words, facts) => {
+  ])('%s is for visitors, and its cause for operators', async (_what, reply, words, facts) => {
     const site = new Site().on('SendStreamingMessage', reply).on('message/stream', reply);
     const session = site.session();
     await session.send('Hello');
@@ -268,7 +268,7 @@ describe('the words of a failure', () => {
     expect(last(session)).toMatchObject({ state: 'stopped' });
   });
 
-  it('an agent that cannot stop is left, and said so', async () => {
+  it('an agent that cannot be stopped is left with a notice', async () => {
     const site = new Site();
     const cannot = () => Response.json({ jsonrpc: '2.0', id: 1, error: { code: -32004, message: 'No' } });
     site.on('SendStreamingMessage', site.openStream).on('CancelTask', cannot);
@@ -282,7 +282,7 @@ describe('the words of a failure', () => {
 });
 
 describe('a sign-in', () => {
-  it('that the agent needs is the site’s, and the task is read on after it', async () => {
+  it('that the agent needs is the site’s, and the task resumes afterwards', async () => {
     const site = new Site();
     site
       .on('SendStreamingMessage', result({ task: task('AUTH_REQUIRED') }))

@@ -5,7 +5,7 @@ import { partsOfAnswer } from '../../react/src/chat/answer-events.js';
 import { AnswerReader, type ReaderClock } from '../../react/src/chat/answer-reader.js';
 import { textOfParts } from '../../react/src/chat/message-parts.js';
 
-/** One response of a made-up agent: the results of a stream, one result, an error, or a connection that breaks behind some. */
+/** One response of a made-up agent: the results of a stream, one result, an error, or a connection that breaks after some. */
 export type Reply =
   | { stream: readonly unknown[]; breaks?: boolean }
   | { result: unknown }

@@ -43,7 +43,7 @@ describe('the version of the protocol', () => {
       { error: { code: -32600, message: 'No' }, status: 400 },
       ['message/stream', 'SendStreamingMessage'],
     ],
-  ])('is the other one for an agent that refuses %s', async (_what, card, refusal, calls) => {
+  ])('falls back to the other one when the agent rejects %s', async (_what, card, refusal, calls) => {
     const replies = card === CARD_1 ? [refusal, old03] : [new10, refusal];
     const agent = new Agent({ SendStreamingMessage: replies[0] as Reply, 'message/stream': replies[1] as Reply });
     await agent.ask({ card });
@@ -51,20 +51,23 @@ describe('the version of the protocol', () => {
     expect(agent.shown).toEqual(['Hi']);
   });
 
-  it('stays what it is when the agent refuses both', async () => {
+  it('stays the same when the agent rejects both', async () => {
     const agent = new Agent({ SendStreamingMessage: { error: { code: -32602, message: 'Too long' } } });
     await expect(agent.ask()).rejects.toThrow('Too long');
   });
 
-  it.each([-32004, -32601])('an agent that refuses to stream with %i gets the message without', async (code) => {
-    const agent = new Agent({
-      SendStreamingMessage: { error: { code, message: 'No' } },
-      SendMessage: { result: { message: words('Hi') } },
-    });
-    await agent.ask({ card: null });
-    expect(agent.calls.filter((call) => call === 'SendMessage')).toHaveLength(1);
-    expect(agent.shown).toEqual(['Hi']);
-  });
+  it.each([-32004, -32601])(
+    'an agent that rejects streaming with %i gets the message again without it',
+    async (code) => {
+      const agent = new Agent({
+        SendStreamingMessage: { error: { code, message: 'No' } },
+        SendMessage: { result: { message: words('Hi') } },
+      });
+      await agent.ask({ card: null });
+      expect(agent.calls.filter((call) => call === 'SendMessage')).toHaveLength(1);
+      expect(agent.shown).toEqual(['Hi']);
+    },
+  );
 
   it('sends the tenant of the card, and each part as the version writes it', async () => {
     const agent = new Agent({ SendStreamingMessage: new10, 'message/stream': old03 });
@@ -98,12 +101,12 @@ describe('an answer in a stream', () => {
       ['One two.'],
     ],
     [
-      'artifacts of their own',
+      'separate artifacts',
       [artifact('One', false, 'a'), artifact('Two', false, 'b'), update('COMPLETED')],
       ['One', 'Two'],
     ],
     [
-      'progress, then a bare end',
+      'progress, then an empty completion',
       [task('SUBMITTED'), update('WORKING', 'Looking'), update('WORKING', 'It is 42.'), update('COMPLETED')],
       ['status: Looking', 'It is 42.'],
     ],
@@ -113,7 +116,7 @@ describe('an answer in a stream', () => {
       ['It is 42.'],
     ],
     [
-      'pieces as messages of their own',
+      'pieces as separate messages',
       [task('WORKING'), update('WORKING', 'It'), update('WORKING', ' is 42.'), update('COMPLETED')],
       ['It is 42.'],
     ],
@@ -129,7 +132,7 @@ describe('an answer in a stream', () => {
     ],
     ['an answer in the history only', [task('COMPLETED', { history: [own, words('It is 42.')] })], ['It is 42.']],
     [
-      'an answer in the history and as last word',
+      'an answer in the history and in the last message',
       [task('SUBMITTED', { history: [own, words('42')] }), update('COMPLETED', '42', '42')],
       ['42'],
     ],
@@ -138,7 +141,7 @@ describe('an answer in a stream', () => {
       [update('WORKING', '{"role":"tool"}'), update('COMPLETED', 'It is 42.')],
       ['thought: {"role":"tool"}', 'It is 42.'],
     ],
-    ['artifact and last word the same', [artifact('Done.'), update('COMPLETED', 'Done.')], ['Done.']],
+    ['an artifact repeated in the last message', [artifact('Done.'), update('COMPLETED', 'Done.')], ['Done.']],
     [
       'an artifact in chunks',
       [
@@ -156,7 +159,7 @@ describe('an answer in a stream', () => {
     ['two messages', [{ message: words('One.') }, { message: words('Two.') }], ['One.', 'Two.']],
     ['nothing', [update('COMPLETED')], []],
     ['a refusal', [task('WORKING'), update('REJECTED', 'Not that.')], ['error: Not that.'], 'failed'],
-    ['words, then a failure', [update('WORKING', 'It is'), update('FAILED')], ['It is'], 'failed'],
+    ['text, then a failure', [update('WORKING', 'It is'), update('FAILED')], ['It is'], 'failed'],
     ['a question', [task('WORKING'), update('INPUT_REQUIRED', 'Where to?')], ['question: Where to?'], 'input-required'],
     [
       'a sign-in',
@@ -189,20 +192,20 @@ describe('an answer in a stream', () => {
     ['no empty line at the end', ': hello\r\nevent: x\r\ndata: {"result":BODY}'],
     ['an event without JSON-RPC around it', 'data: BODY\r\r'],
     ['data on two lines', 'data: {"result":\ndata: BODY}\n\n'],
-  ])('with %s', async (_what, text) => {
+  ])('is read with %s', async (_what, text) => {
     const body = JSON.stringify({ message: words('Hi') });
     const agent = new Agent({ SendStreamingMessage: { text: text.replace('BODY', body) } });
     await agent.ask();
     expect(agent.shown).toEqual(['Hi']);
   });
 
-  it('skips what is no event', async () => {
+  it('skips what is not an event', async () => {
     const agent = new Agent({ SendStreamingMessage: { stream: [{ kind: 'weather' }, { message: words('Hi') }] } });
     await agent.ask();
     expect(agent.shown).toEqual(['Hi']);
   });
 
-  it('that cannot be read is said to be so', async () => {
+  it('that cannot be parsed is reported as unreadable', async () => {
     const agent = new Agent({ SendStreamingMessage: { text: 'data: {"result":{"hello":1}}\n\n' } });
     await expect(agent.ask()).rejects.toMatchObject({
       code: 'unreadable',
@@ -218,7 +221,7 @@ describe('an answer in a stream', () => {
     expect((await agent.ask({ card: CARD_03 })).state).toBe('complete');
   });
 
-  it('has what comes behind a completion that is not final', async () => {
+  it('includes what follows a completion that is not final', async () => {
     const early = { kind: 'status-update', taskId: 't1', status: { state: 'completed' }, final: false };
     const late = {
       kind: 'artifact-update',
@@ -230,7 +233,7 @@ describe('an answer in a stream', () => {
     expect(agent.shown).toEqual(['Late.']);
   });
 
-  it('fails where the agent says so in an error', async () => {
+  it('fails when the agent sends an error', async () => {
     const error = { error: { code: -32603, message: 'Out of order.' } };
     const agent = new Agent({ SendStreamingMessage: { stream: [task('WORKING'), artifact('It is'), error] } });
     await expect(agent.ask()).rejects.toThrow('Out of order.');
@@ -297,7 +300,7 @@ describe('parts', () => {
 
   it.each([
     ['of one text stay together', ['One ', 'two ', 'three'], ['One two three']],
-    ['that an agent has set apart stay apart', ['Hello', 'World'], ['Hello', 'World']],
+    ['that an agent has separated stay separate', ['Hello', 'World'], ['Hello', 'World']],
     ['of one word stay together', ['Mün', 'chen'], ['München']],
   ])('%s', async (_what, texts, shown) => {
     const agent = new Agent({ SendStreamingMessage: { stream: [task('COMPLETED', whole(...texts))] } });
@@ -305,7 +308,7 @@ describe('parts', () => {
     expect(agent.shown).toEqual(shown);
   });
 
-  it.each([null, 7, 'x', { text: 7 }, { file: null }, {}])('that are no parts are left out: %j', async (part) => {
+  it.each([null, 7, 'x', { text: 7 }, { file: null }, {}])('that are invalid are left out: %j', async (part) => {
     expect(await show({ text: 'Hi' }, part as object)).toEqual([{ type: 'text', text: 'Hi' }]);
   });
 

@@ -20,20 +20,20 @@ describe('the reply to a question', () => {
     return agent;
   }
 
-  it('is not over when its stream begins with the task as it was, and shows only what is new', async () => {
+  it('continues when its stream begins with the old task, and shows only new parts', async () => {
     const opening = task('INPUT_REQUIRED', before, 'Where to?');
     const agent = await reply([opening, update('WORKING'), artifact('Booked.', false, 'b'), update('COMPLETED')]);
     expect(agent.shown).toEqual(['Booked.']);
     expect(agent.states).not.toContain('input-required');
   });
 
-  it('has no artifact or question of the turn before in its last snapshot', async () => {
+  it('does not repeat an artifact or question of the previous turn', async () => {
     const artifacts = [...before.artifacts, { artifactId: 'b', parts: [{ text: 'Booked.' }] }];
     const agent = await reply([task('COMPLETED', { ...history, artifacts })]);
     expect(agent.shown).toEqual(['Booked.']);
   });
 
-  it('has only the new end of an artifact that goes on', async () => {
+  it('shows only the new end of a continued artifact', async () => {
     const artifacts = [{ artifactId: 'draft', parts: [{ text: 'Draft.' }, { text: ' And more.' }] }];
     const agent = await reply([task('COMPLETED', { ...history, artifacts })]);
     expect(agent.shown).toEqual(['And more.']);
@@ -46,7 +46,7 @@ describe('the reply to a question', () => {
     expect(agent.calls).toHaveLength(1);
   });
 
-  it('may be the same question again, which is asked for a while', async () => {
+  it('may be the same question again, after polling for a while', async () => {
     const opening = task('INPUT_REQUIRED', before, 'Where to?');
     const agent = await reply([opening], { GetTask: got('INPUT_REQUIRED', before, 'Where to?') });
     expect(agent.answer.state).toBe('input-required');
@@ -54,7 +54,7 @@ describe('the reply to a question', () => {
     expect(agent.calls.length).toBeLessThan(10);
   });
 
-  it('is read from the task where the stream ends with the task as it was', async () => {
+  it('is read from the task when the stream ends with the old task', async () => {
     const opening = task('INPUT_REQUIRED', before, 'Where to?');
     const agent = await reply([opening], {
       GetTask: [got('INPUT_REQUIRED', before, 'Where to?'), got('COMPLETED', { ...history }, 'Booked.')],
@@ -63,8 +63,8 @@ describe('the reply to a question', () => {
   });
 });
 
-describe('a task that works on when its stream is over', () => {
-  it('is asked for, at growing intervals, as working and not as reconnecting', async () => {
+describe('a task that continues after its stream has ended', () => {
+  it('is polled at growing intervals and shown as working, not as reconnecting', async () => {
     const agent = new Agent({
       SendMessage: { result: task('WORKING') },
       GetTask: [...Array.from({ length: 12 }, () => got('WORKING')), got('COMPLETED', whole('Done.'))],
@@ -80,7 +80,7 @@ describe('a task that works on when its stream is over', () => {
     ['has no resubscribe', { error: { code: -32601, message: 'No' } }],
     ['refuses resubscribe', { error: { code: -32004, message: 'No' } }],
     ['ends the new stream at once', { stream: [task('WORKING')] }],
-  ])('is asked for when the stream breaks and the agent %s', async (_what, subscribe) => {
+  ])('is polled when the stream breaks and the agent %s', async (_what, subscribe) => {
     const agent = new Agent({
       SendStreamingMessage: { stream: [task('WORKING'), artifact('It ')], breaks: true },
       SubscribeToTask: subscribe,
@@ -91,7 +91,7 @@ describe('a task that works on when its stream is over', () => {
     expect(agent.calls.filter((call) => call === 'SendStreamingMessage')).toHaveLength(1);
   });
 
-  it('is subscribed to again when the stream breaks, and no word is lost or twice there', async () => {
+  it('is resubscribed when the stream breaks, without losing or repeating a word', async () => {
     const agent = new Agent({
       SendStreamingMessage: { stream: [task('WORKING'), artifact('One '), artifact('two ', true)], breaks: true },
       SubscribeToTask: {
@@ -104,7 +104,7 @@ describe('a task that works on when its stream is over', () => {
     expect(agent.reconnecting.at(-1)).toBe(false);
   });
 
-  it('keeps words that the agent has not stored', async () => {
+  it('keeps text that the agent has not stored', async () => {
     const agent = new Agent({
       SendStreamingMessage: { stream: [task('WORKING'), artifact('It is 42.')], breaks: true },
       SubscribeToTask: { stream: [task('COMPLETED')] },
@@ -113,7 +113,7 @@ describe('a task that works on when its stream is over', () => {
     expect(agent.shown).toEqual(['It is 42.']);
   });
 
-  it('is given up when the connection stays away', async () => {
+  it('fails when the connection does not come back', async () => {
     const agent = new Agent({
       SendStreamingMessage: { stream: [task('WORKING')], breaks: true },
       SubscribeToTask: GONE,
@@ -122,7 +122,7 @@ describe('a task that works on when its stream is over', () => {
     expect(agent.pauses).toEqual([500, 1000, 2000, 4000, 8000]);
   });
 
-  it('is given up when the agent does not know it any more', async () => {
+  it('fails when the agent no longer knows it', async () => {
     const unknown = { error: { code: -32001, message: 'Unknown task' } };
     const agent = new Agent({
       SendStreamingMessage: { stream: [task('WORKING')], breaks: true },
@@ -133,7 +133,7 @@ describe('a task that works on when its stream is over', () => {
     expect(agent.calls).toHaveLength(3);
   });
 
-  it('waits as long as Retry-After says', async () => {
+  it('is polled again only after Retry-After', async () => {
     const busy = { text: '{}', type: 'application/json', status: 429, headers: { 'retry-after': '30' } };
     const agent = new Agent({
       SendMessage: { result: task('WORKING') },
@@ -144,7 +144,7 @@ describe('a task that works on when its stream is over', () => {
     expect(agent.reconnecting).not.toContain(true);
   });
 
-  it('is left after taskTimeoutMs, and can be read on later', async () => {
+  it('is left after taskTimeoutMs and can be resumed later', async () => {
     const agent = new Agent({ SendMessage: { result: task('WORKING') }, GetTask: got('WORKING') });
     const failure = await agent.ask({ card: SILENT_CARD }, 60_000).catch((error: unknown) => error);
     expect(failure).toMatchObject({ cause: { code: 'still_working' } });
@@ -191,7 +191,7 @@ describe('events of any shape', () => {
     { requiredKeys: [] },
   );
 
-  it('never throw, and become parts with ids of their own and content of their type', () => {
+  it('never throw, and become parts with unique ids and content of their type', () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 6 }), (events) => {
         const answer = events.reduce<Answer>(

@@ -8,13 +8,13 @@ import { describe, expect, it, vi } from 'vitest';
 
 const DIST = fileURLToPath(new URL('../../react/dist/', import.meta.url));
 
-describe('on a server, where there is no window', () => {
+describe('on a server without a window', () => {
   it.each<[string, ReactElement, RegExp]>([
     ['the chat', createElement(A2AChat, { panelTitle: 'Ask us', suggestedPrompts: ['Hello?'] }), /Ask us.*Hello\?/],
     ['the chat with every prop', createElement(A2AChat, everyProp()), /dir="rtl".*Hallo, Ada/],
     ['the floating chat', createElement(A2AChatFloating, { panelTitle: 'Ask us' }), /aria-label="Ask us"/],
     ['a widget', createElement(ServiceSurface, { surfaceId: 'poll' }), /aria-busy="true"/],
-  ])('%s renders, without a style a policy would refuse', (_which, element, words) => {
+  ])('%s renders without a style that a policy would block', (_which, element, words) => {
     const complaints = vi.spyOn(console, 'error');
     expect(typeof window).toBe('undefined');
     const html = renderToString(element);
@@ -24,12 +24,12 @@ describe('on a server, where there is no window', () => {
   });
 });
 
-describe('what is published', () => {
+describe('the published code', () => {
   it('begins with "use client", for frameworks that divide a page between server and browser', () => {
     expect(readFileSync(`${DIST}index.js`, 'utf8')).toMatch(/^'use client';\n/);
   });
 
-  it('touches neither window nor document when it is loaded, and makes no markup from text but by the sanitiser', () => {
+  it('does not use window or document when it is loaded, and creates markup only through the sanitiser', () => {
     const files = readdirSync(DIST, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.js'));
     const texts = files.map((file) => readFileSync(DIST + file, 'utf8'));
     expect(files.length).toBeGreaterThan(20);

@@ -1,4 +1,4 @@
-// A page with the chat, and an agent behind it that answers what a script wants; for scripts that measure the chat.
+// A page with the chat and a scripted agent behind it, for scripts that measure the chat.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -34,8 +34,8 @@ const CARD = {
 };
 
 /**
- * Serves the page of a checkout. `answer(write, message)` writes the events of the answer, as A2A 1.0 has them;
- * `respond(request, response)` answers every other request below /api and returns true, or returns false.
+ * Serves the page of a checkout. `answer(write, message)` writes the events of the answer in A2A 1.0.
+ * `respond(request, response)` handles every other request below /api and returns true, or returns false.
  */
 export async function startChatPage(checkout, answer, respond = () => Promise.resolve(false)) {
   const files = await bundle(checkout);

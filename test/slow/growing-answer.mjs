@@ -1,5 +1,5 @@
-// npm run test:growing [-- --events 4000 --react <checkout> --browsers chromium,webkit]: the main thread's time while one
-// answer of many small events is written, in Chromium and in WebKitGTK, and whether a selection survives it.
+// npm run test:growing [-- --events 4000 --react <checkout> --browsers chromium,webkit]: measures the main thread while one
+// answer of many small events is written, in Chromium and in WebKitGTK, and checks that a selection survives it.
 import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -85,7 +85,7 @@ async function measure(browser, { evaluate, mainThreadMs: time, close: _close })
   await evaluate(`void show('A2AChat', {})`);
   await until(() => evaluate(`document.querySelector('.a2a-header h2')?.textContent === 'Agent'`));
   await pause(1_000);
-  // A timer that is late tells how long the task before it was.
+  // The delay of a timer is the length of the task before it.
   await evaluate(`void (() => {
     globalThis.longest = 0;
     globalThis.longTasks = [];
@@ -100,7 +100,7 @@ async function measure(browser, { evaluate, mainThreadMs: time, close: _close })
   })()`);
   const before = time();
   await evaluate(`void chat.current.send('Go')`);
-  // In the middle: some words of an earlier block, then of what is being written.
+  // In the middle, selects words of an earlier block, then of the one being written.
   await pause((EVENTS * EVENT_MS) / 3);
   await evaluate(`void (() => {
     const paragraphs = [...document.querySelectorAll('.a2a-markdown p')].filter((p) => p.textContent.length > 60);

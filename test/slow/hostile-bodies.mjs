@@ -1,6 +1,8 @@
-// node test/slow/hostile-bodies.mjs: strangers fill the memory of a site that has 384 MB of heap, in every way a plain socket can: uploads that
-// stop half-way, uploads in one-byte chunks, streams begun by long messages, browsers that read nothing, requests pipelined behind an open stream,
-// invented protocol versions; one after the other, then all at once. Honest visitors must be served meanwhile, and the site must give everything back.
+// node test/slow/hostile-bodies.mjs: attackers fill the memory of a site with a heap of 384 MB, in every way a plain socket can: uploads
+// that
+// stop half-way, uploads in one-byte chunks, streams started by long messages, browsers that never read, requests pipelined behind an open
+// stream, and invented protocol versions. The attacks run one by one, then all at once. Honest visitors must be served meanwhile, and the
+// site must release everything.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, createServer, get, request } from 'node:http';
@@ -13,7 +15,7 @@ import { startSite } from './site-process.mjs';
 const FILE = fileURLToPath(import.meta.url);
 const MIB = 1_048_576;
 const LONG = 1_900_000;
-/** Lengths of messages by which the agent knows what to do. */
+/** Message lengths that select what the agent does. */
 const FLOOD = 2_000;
 const SILENCE = 2_001;
 const PIPELINED = 1_500;
@@ -32,7 +34,7 @@ const SETTLE_MS = 20_000;
 const HONEST_EVERY_MS = 100;
 const HONEST_WITHIN_MS = 1_000;
 const HONEST_PART = 0.99;
-/** Processes that have served nobody differ by a quarter in resident memory, so one of each kind says little. */
+/** New processes differ by a quarter in resident memory, so one of each kind is not enough. */
 const PAIRS = 3;
 
 async function survey() {
@@ -43,14 +45,14 @@ async function survey() {
     report.finish();
   };
   const all = Object.keys(ATTACKS);
-  // On the small heap, so that what waits would fill it.
+  // On the small heap, which waiting requests would fill.
   const pipelines = PIPELINES.map((count) => [`pipelines ${count}`]);
   const small = { heap: 256, parserLimit: '100kb', part: 0.98 };
   for (const server of ['http', 'koa', 'express'])
     await survived(`${server}, ${small.heap} MB`, report, agent, { ...small, server }, pipelines);
   if (process.argv[2] === 'pipelines') return finished();
   await survived('node:http', report, agent, { server: 'http' }, [...all.map((attack) => [attack]), all]);
-  // What a parser in front does with one-byte chunks is the parser's own: the routes never see them.
+  // A parser in front reads one-byte chunks itself; the routes never see them.
   const others = all.filter((attack) => attack !== 'chunks');
   const bodies = ['halves', 'streams'];
   const parserLimit = '100kb';
@@ -71,7 +73,7 @@ function median(values) {
   return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)];
 }
 
-/** Attacks one site with one set of attacks after the other, and says what it cost; returns the peak of the first. */
+/** Runs one set of attacks after another against one site, and reports the cost; returns the peak of the first. */
 async function survived(name, report, agent, { heap = 384, part = HONEST_PART, ...kind }, sets) {
   const site = await startSite(agent.url, {}, { ...kind, flags: [`--max-old-space-size=${heap}`] });
   const honest = [
@@ -79,7 +81,7 @@ async function survived(name, report, agent, { heap = 384, part = HONEST_PART, .
     new HonestVisitor('one who connects anew', site.url, false),
   ];
   for (let count = 0; count < 200; count += 1) await honest[0].chat();
-  await stage('streams', site.url); // Code and pools of a site that has served somebody are no cost of an attack.
+  await stage('streams', site.url); // Code and pools of a site that has served requests are not a cost of an attack.
   const before = await settled(site);
   await site.peakRss();
   const peaks = [];
@@ -103,7 +105,7 @@ async function survived(name, report, agent, { heap = 384, part = HONEST_PART, .
       );
     }
     if (!attacks.includes('versions')) continue;
-    // Once a second, and each published version once a minute; discovery asks two addresses the first time.
+    // Once a second, and once a minute for each published version; the first discovery requests two addresses.
     report.check(`${name}, ${what}, calls for cards`, calls <= seconds + 5, `${calls} for ${VERSIONS} versions`);
   }
   const after = await settled(site, before.descriptors);
@@ -129,7 +131,7 @@ async function survived(name, report, agent, { heap = 384, part = HONEST_PART, .
   return peaks[0];
 }
 
-/** Starts the agent in a process of its own: what it streams must not delay the honest visitors of this one. */
+/** Starts the agent in its own process: its streams must not delay the honest visitors of this one. */
 async function startAgent() {
   const child = fork(FILE, ['agent']);
   const [url] = await once(child, 'message');
@@ -143,7 +145,7 @@ async function startAgent() {
   };
 }
 
-/** Streams for ever to those who begin with a long message, and much to those whose message has a length agreed on; counts who asks for its card. */
+/** Streams endlessly after a long message, and a flood after a message of an agreed length; counts requests for its card. */
 async function serveAgent() {
   let cards = 0;
   const server = createServer((incoming, response) => {
@@ -180,7 +182,7 @@ function flood(response) {
   response.on('close', () => clearInterval(timer));
 }
 
-/** Sends a message of a kilobyte again and again, over one connection or a new one each time, and counts what was served in time. */
+/** Sends a message of a kilobyte repeatedly, over one connection or a new one each time, and counts the responses in time. */
 class HonestVisitor {
   name;
   #url;
@@ -197,7 +199,7 @@ class HonestVisitor {
   start() {
     let last;
     this.#timer = setInterval(() => {
-      // One after the other where there is one connection.
+      // Sequential on a single connection.
       last = this.#agent === false ? this.#try() : Promise.resolve(last).then(() => this.#try());
       this.#tries.push(last);
     }, HONEST_EVERY_MS);
@@ -237,7 +239,7 @@ function message(bytes) {
   return text.replace('"text":""', () => `"text":"${'x'.repeat(bytes - text.length)}"`);
 }
 
-/** The site's figures when its descriptors are back, or when they have had their time. */
+/** The site's figures once its descriptors are closed, or after a time limit. */
 async function settled(site, descriptors = Infinity) {
   const startedAt = performance.now();
   for (;;) {
@@ -247,7 +249,7 @@ async function settled(site, descriptors = Infinity) {
   }
 }
 
-/** Runs one attack in a process of its own, which ends its connections when it ends. */
+/** Runs one attack in its own process, which closes its connections when it exits. */
 async function stage(attack, url) {
   const [code] = await once(fork(FILE, [attack, url]), 'exit');
   if (code !== 0) throw new Error(`the attack "${attack}" failed`);

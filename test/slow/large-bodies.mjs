@@ -1,4 +1,4 @@
-// node test/slow/large-bodies.mjs: 100 MB, and three times that, go up and come down through the conversation proxy,
+// node test/slow/large-bodies.mjs: uploads and downloads 100 MB, and three times that, through the conversation proxy,
 // fast and slowly. Every byte must arrive, and a larger body must not need more memory than a smaller one.
 import { createHash, randomFillSync } from 'node:crypto';
 import { once } from 'node:events';
@@ -11,17 +11,17 @@ import { startSite } from './site-process.mjs';
 const MIB = 1_048_576;
 const TOTAL = 100 * MIB;
 const LIMIT = 32 * MIB;
-// V8 lets this much of buffers pile up before it collects them (its soft limit of external memory), and how much of
-// that a quick body meets is chance. So it is held against this; and a body three times as large against the first one.
+// V8 lets buffers grow by this much before it collects them (its soft limit of external memory). A fast body reaches
+// more or less of it by chance. It is compared with this limit, and a body three times as large with the first one.
 const COLLECTOR_SLACK = 64 * MIB;
-// The most one connection buffers: Linux says so; elsewhere it is less.
+// Maximum buffer of one connection, as Linux reports it; other systems buffer less.
 const KERNEL_BUFFERS = ['rmem', 'wmem'].reduce((sum, name) => sum + mostBuffered(name), 0);
 const STALL_MS = 3_000;
 const SLOW_BYTES_PER_SECOND = 20 * MIB;
 
 const report = new Report(`bodies of ${mib(TOTAL)} through the conversation proxy`);
 const block = randomFillSync(Buffer.alloc(65_536));
-// The platform reads and writes at its own pace, told by the query.
+// The query sets the pace at which the platform reads and writes.
 const platform = createServer(async (incoming, response) => {
   const query = new URL(incoming.url, 'http://platform.example').searchParams;
   await pause(Number(query.get('stall') ?? 0));
@@ -46,7 +46,7 @@ const site = await startSite(`${origin}/a2a`, { serviceApiUrl: `${origin}/api` }
 const expected = new Map();
 for (const size of [TOTAL, 3 * TOTAL]) expected.set(size, (await digest(content(size), Infinity)).sha256);
 
-// Ordinary records first: code and pools of a site that has served somebody are no cost of a large body.
+// Ordinary records first: code and pools of a site that has served requests are not a cost of a large body.
 for (let count = 0; count < 300; count += 1) {
   await upload(65_536, Infinity);
   await digest(await download(65_536), Infinity);
@@ -89,13 +89,13 @@ platform.close();
 report.finish();
 
 /**
- * Runs one exchange, and compares the most memory the site had meanwhile with what it had before, or with the most it
- * had for the exchange `beside`. Gives that most.
+ * Runs one exchange, and compares the site's peak memory with its memory before, or with the peak of the exchange
+ * `beside`. Returns the peak.
  */
 async function measured(what, exchange, { limit = LIMIT, beside } = {}) {
   report.note(`${what}:`);
   await site.measure();
-  await pause(2_000); // for the system to take back what the collector gave up
+  await pause(2_000); // gives the system time to reclaim memory that the collector freed
   const before = beside ?? (await site.measure()).rss;
   await site.peakRss();
   const startedAt = performance.now();
@@ -111,7 +111,7 @@ async function measured(what, exchange, { limit = LIMIT, beside } = {}) {
   return peak;
 }
 
-/** What left the sender is in the two connections' buffers, which the kernel grows as it sees fit, or in the site. */
+/** Bytes that left the sender are in the two connections' buffers, which the kernel sizes, or in the site. */
 function heldBack(who, taken) {
   report.check(`  ${who} is held back`, taken < LIMIT + 2 * KERNEL_BUFFERS, `${mib(taken)} taken`);
 }
@@ -120,7 +120,7 @@ function arrived({ bytes, sha256 }, size = TOTAL) {
   report.check('  every byte arrived', bytes === size && sha256 === expected.get(size), `${mib(bytes)}, ${sha256}`);
 }
 
-/** Sends a body without telling its length, and gives the platform's account of it. */
+/** Sends a body without its length, and returns the platform's account of it. */
 async function upload(bytes, bytesPerSecond, query = '') {
   const outgoing = request(`${site.url}/api/service/files/7${query}`, {
     method: 'PUT',
@@ -152,7 +152,7 @@ async function download(bytes) {
   return response;
 }
 
-/** The same bytes each time, and no two chunks alike. */
+/** The same bytes each time; no two chunks are alike. */
 function* content(bytes) {
   for (let at = 0; at < bytes; at += block.length) {
     const chunk = Buffer.from(block.subarray(0, Math.min(block.length, bytes - at)));

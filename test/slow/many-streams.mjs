@@ -1,5 +1,5 @@
-// node test/slow/many-streams.mjs: one process holds 5,000 and then 10,000 open streams, and everybody leaves at once.
-// A stream may cost 42 KB; nobody's bytes may be missing, and everything must be given back.
+// node test/slow/many-streams.mjs: one process holds 5,000 and then 10,000 open streams, and all visitors leave at once.
+// A stream may cost 42 KB; no byte may be missing, and everything must be released.
 // First over HTTP/1.1, as many as the descriptors allow (two for a stream); then over HTTP/2, where browsers share connections.
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -74,7 +74,7 @@ async function holdStreams({ name, http2, descriptors, openStream }) {
     );
     report.check(`${count} are open at once`, agentStreams.size === count, String(agentStreams.size));
     report.check(
-      'what a stream costs',
+      'the memory of a stream',
       perStream <= LIMIT_PER_STREAM,
       `${kilobytes(perStream)} of ${kilobytes(LIMIT_PER_STREAM)}`,
     );

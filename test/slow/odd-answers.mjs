@@ -1,5 +1,5 @@
 // npm run test:odd-answers [-- --count 100000 --seed 1]: generated answers, conversation records and stored values, shown by
-// the chat in Chromium. The page around the chat stays, and no task takes more than 200 ms.
+// the chat in Chromium. The page around the chat must stay, and no task may take more than 200 ms.
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { chromium } from 'playwright-core';
@@ -151,7 +151,7 @@ for (const [kind, { share, make, size }] of Object.entries(KINDS)) {
   for (let left = Math.ceil(COUNT * share); left > 0; left -= size) {
     const batch = Array.from({ length: Math.min(size, left) }, make);
     let result = await visit.evaluate(tryBatch, { kind, batch });
-    // What another process on this machine has slowed down is quick the second time.
+    // A task that another process has slowed down is fast the second time.
     if (result.longest > MAX_TASK_MS) {
       const again = await visit.evaluate(tryBatch, { kind, batch });
       result = { ...again, longest: Math.min(result.longest, again.longest) };
@@ -180,7 +180,7 @@ report.check(
 );
 report.finish();
 
-/** Runs in the page: the site's routes answer with what is tried. */
+/** Runs in the page: the site's routes respond with the generated values. */
 function prepare() {
   globalThis.longTasks = [];
   new PerformanceObserver((list) => longTasks.push(...list.getEntries().map(({ duration }) => duration))).observe({
@@ -220,7 +220,7 @@ function prepare() {
   };
 }
 
-/** Runs in the page: shows a batch as an answer, a conversation, a list of them, or what the tab has stored. */
+/** Runs in the page: shows a batch as an answer, a conversation, a list of conversations, or the values stored in the tab. */
 async function tryBatch({ kind, batch }) {
   const until = async (check) => {
     for (const end = performance.now() + 5_000; !check() && performance.now() < end;)

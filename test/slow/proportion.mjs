@@ -1,7 +1,7 @@
-// node test/slow/proportion.mjs [--table] [WORD …]: hostile inputs on every route with every cache on, once and four times as long. Twice the
-// input may cost at most 2.5 times the CPU (the root of what four times costs: two doublings average out what a collection of garbage adds to
-// one), no body may hold the event loop for 50 ms, and no widget input may cost more with renders kept than without. --table prints the figures
-// as docs/security.md has them; words choose the inputs whose route and name hold one of them.
+// node test/slow/proportion.mjs [--table] [WORD …]: hostile inputs on every route with every cache on, once and four times as long.
+// Twice the input may cost at most 2.5 times the CPU: the square root of the cost of four times, since two doublings average out a garbage
+// collection. No body may block the event loop for 50 ms, and no widget input may cost more with cached renders than without.
+// --table prints the figures as docs/security.md has them; words select inputs by route and name.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { Socket } from 'node:net';
@@ -10,10 +10,10 @@ import { startSite } from './site-process.mjs';
 
 const MOST_GROWTH = 2.5;
 const MOST_STALL_MS = 50;
-/** The cost of a render with the cache on, as a part of its cost without: the store's part is the same for every input. */
+/** Maximum cost of a render with the cache on, relative to its cost without. The store's part is the same for every input. */
 const MOST_CACHED = 1.25;
 const STORE_MS = 1;
-/** Below this, what is measured is the request and not its input. */
+/** Below this, the measurement shows the request and not its input. */
 const LEAST_MS = 4;
 const ROUNDS = 7;
 
@@ -21,7 +21,7 @@ const BODY = { size: 500_000, times: 1 };
 const FIELD = { size: 3_500, times: 30 };
 const CHAT = '/api/a2a';
 const RENDER = '/api/service-surfaces/s/render';
-/** Routes that take a body, by what it is there. */
+/** Routes with a body, by the kind of body. */
 const ROUTES = {
   'chat body': CHAT,
   'HTTP+JSON body': `${CHAT}/message:send`,
@@ -42,7 +42,7 @@ const numbered = (size, make) => {
   return parts.join(',');
 };
 
-/** Bodies by what they hold; each is sent to each route. */
+/** Bodies by their content; each is sent to each route. */
 const BODIES = {
   'empty objects': (size) => `{"x":[${numbered(size, () => '{}')}]}`,
   'empty lists': (size) => `[${numbered(size, () => '[]')}]`,
@@ -118,7 +118,7 @@ const UPSTREAM = {
 };
 
 const answers = new Map();
-/** The platform's response to every other request: a card with both bindings, which passes for anything else. */
+/** The platform's response to every other request: a card with both bindings, which is accepted for anything else too. */
 const card = (origin) =>
   JSON.stringify({
     name: 'Agent',
@@ -128,7 +128,7 @@ const card = (origin) =>
 const fine = (text) =>
   `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${text.length}\r\nconnection: close\r\n\r\n${text}`;
 const platform = createServer((incoming) => {
-  // Past Node's own response, which would refuse to send what a hostile platform sends.
+  // Bypasses Node's own response, which would refuse to send what a hostile platform sends.
   incoming
     .resume()
     .on('end', () => incoming.socket.end(answers.get(incoming.headers['idempotency-key']) ?? fine(card(upstream))));
@@ -139,7 +139,7 @@ const upstream = `http://127.0.0.1:${platform.address().port}`;
 const config = { serviceApiUrl: `${upstream}/api`, bindings: ['JSONRPC', 'HTTP+JSON'] };
 const site = await startSite(`${upstream}/a2a`, config, { server: 'http', cache: { enabled: true } });
 
-/** One request on a connection of its own, to the end of its response. */
+/** Sends one request on a new connection, and reads its response to the end. */
 async function send(message, to = site) {
   const { hostname, port } = new URL(to.url);
   const socket = new Socket();
@@ -164,7 +164,7 @@ function request({ method = 'POST', target = CHAT, fields = {}, body = SEND + '{
   return Buffer.concat([Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n`, 'latin1'), bytes]);
 }
 
-/** A request with this body that no cache has seen, each time. */
+/** A request with this body, different each time so that it is in no cache. */
 function posts(target, body) {
   const bytes = Buffer.from(body);
   let count = 0;
@@ -213,7 +213,7 @@ const INPUTS = [
   ),
 ];
 
-/** Replies of the platform, as long as it may send them for the names of a surface to be looked for in them. */
+/** Responses of the platform, of the maximum length that is searched for the names of a surface. */
 const REPLY = { size: 250_000, times: 1 };
 INPUTS.push(
   ...[
@@ -253,7 +253,7 @@ async function cost(message, times, to = site) {
     cpuMs = Math.min(cpuMs, work.cpuMs);
     stalls.push(work.stallMs);
   }
-  // The watch of the loop misses some; the middle one it did not.
+  // The monitor of the event loop misses some stalls; the middle one is reliable.
   return { cpuMs, stallMs: stalls.sort((a, b) => a - b)[Math.ceil(ROUNDS / 2)] };
 }
 
@@ -287,7 +287,7 @@ for (const { kind, name, make, size, times } of INPUTS.filter(isChosen)) {
   );
 }
 
-// Two processes of the same history: what the compiler has made of one that has seen every input above costs more by itself.
+// Two processes with the same history. One that has seen every input above costs more because of its compiled code.
 const sites = [];
 for (const cache of [{ enabled: false }, { enabled: true }]) {
   const one = await startSite(`${upstream}/a2a`, config, { server: 'http', cache });

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A Redis on loopback with nothing on disk, which can crash and come back; `undefined` where there is no redis-server. */
+/** A Redis on loopback without a disk, which can crash and restart; `undefined` where there is no redis-server. */
 export async function startRedis() {
   const redis = new RedisProcess(await freePort());
   try {
@@ -30,7 +30,7 @@ class RedisProcess {
     this.url = `redis://127.0.0.1:${port}`;
   }
 
-  /** Starts the server on its port, empty. */
+  /** Starts an empty server on its port. */
   async start() {
     const settings = { bind: '127.0.0.1', port: String(this.#port), dir: this.#folder, save: '', appendonly: 'no' };
     const child = spawn(

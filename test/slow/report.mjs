@@ -2,7 +2,7 @@ const MIB = 1_048_576;
 
 export const mib = (bytes) => `${(bytes / MIB).toFixed(1)} MiB`;
 
-/** Prints measured numbers beside what was promised, and fails the process when a promise is broken. */
+/** Prints measured numbers beside their limits, and fails the process when a limit is broken. */
 export class Report {
   #missed = 0;
 

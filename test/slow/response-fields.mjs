@@ -1,5 +1,6 @@
-// node test/slow/response-fields.mjs: 100,000 values of response fields on every framework of the site suite and over HTTP/2, read from bare sockets.
-// FIELD_VALUES and FIELD_SEED choose how many and which.
+// node test/slow/response-fields.mjs: 100,000 values of response fields through every framework of the site suite and over HTTP/2, read
+// from bare sockets.
+// FIELD_VALUES and FIELD_SEED set their number and their seed.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-/** Random numbers that come again with the same seed (mulberry32), so that a run that failed can be run again. */
+/** Random numbers that repeat for the same seed (mulberry32), so that a failed run can be repeated. */
 export class SeededRandom {
   #state;
 
@@ -6,7 +6,7 @@ export class SeededRandom {
     this.#state = seed >>> 0;
   }
 
-  /** From 0 to below 1. */
+  /** A number from 0 to below 1. */
   next() {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -15,7 +15,7 @@ export class SeededRandom {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   }
 
-  /** A whole number from `least` to `most`. */
+  /** An integer from `least` to `most`. */
   whole(least, most) {
     return least + Math.floor(this.next() * (most - least + 1));
   }

@@ -1,5 +1,5 @@
-// node test/slow/silent-stream.mjs: an agent thinks for 310 seconds without a word, longer than any default limit of Node's clients (300 s),
-// and then goes on. No visitor may lose the stream, with comments in the silence or without.
+// node test/slow/silent-stream.mjs: an agent is silent for 310 seconds, longer than any default limit of Node's clients (300 s),
+// and then continues. No visitor may lose the stream, with or without comments in the silence.
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -13,12 +13,12 @@ const FIRST = 'id: 1\r\ndata: {"jsonrpc":"2.0","id":1,"result":{"kind":"task","t
 const LAST = 'event: message\nid: 2\ndata: {"jsonrpc":"2.0",\ndata: "id":1,"result":{}}\n\n';
 const BODY = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendStreamingMessage', params: {} });
 
-/** What the visitors of a case are promised. */
+/** Fewest and most comments that visitors may get in each case. */
 const CASES = [
   { name: 'comments by default', config: {}, fewest: Math.floor(SECONDS / KEEP_ALIVE_SECONDS) - 1 },
   { name: 'keepAliveMs: 0', config: { keepAliveMs: 0 }, fewest: 0, most: 0 },
 ];
-/** When the agent falls silent: the query tells it. */
+/** Points at which the agent falls silent; the query selects one. */
 const SILENCES = { 'after an event': FIRST, 'before the first event': '' };
 
 const report = new Report(`streams silent for ${SECONDS} s`);
@@ -42,7 +42,7 @@ agent.closeAllConnections();
 agent.close();
 report.finish();
 
-/** Waits through one silence at a site of its own. */
+/** Waits through one silence at a new site. */
 async function visit({ config, name, ...limits }, [silence, first]) {
   const site = await startSite(`http://127.0.0.1:${agent.address().port}/a2a`, config);
   const outgoing = request(`${site.url}/api/a2a${first === '' ? '' : '?speak=first'}`, {

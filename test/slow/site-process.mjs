@@ -1,4 +1,4 @@
-// A site in a process of its own, so that nothing but the site is measured. Started by `startSite` below; speaks by IPC.
+// A site in its own process, so that only the site is measured. Started by `startSite` below; communicates by IPC.
 import { fork } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
@@ -12,9 +12,11 @@ const FILE = fileURLToPath(import.meta.url);
 const SAMPLE_MS = 50;
 
 /**
- * Starts the site over the built package, with what `config` adds: in Express behind a parser with this limit, in Koa, or behind `node:http` (where
+ * Starts a site with the built package and `config`: in Express behind a parser with this limit, in Koa, or behind `node:http` (where
  * `cache` is the option of the widgets) or `node:http2`.
- * `measure` collects garbage first; `peakRss` is the most since the last call; `work` is the CPU time since the last call, and the longest the event loop stood still.
+ *
+ * `measure` collects garbage first; `peakRss` is the maximum since the last call; `work` is the CPU time and the longest stall of the event
+ * loop since the last call.
  */
 export async function startSite(
   a2aUrl,
@@ -25,7 +27,7 @@ export async function startSite(
     throw new Error('dist is missing: run "npm run build" first');
   }
   const task = JSON.stringify({ config: { a2aUrl, ...config }, server, parserLimit, cache });
-  // Express prints what its parser refuses, but for this environment.
+  // Express prints the errors of its parser, except in this environment.
   const env = { ...process.env, NODE_ENV: 'test' };
   const child = fork(FILE, [task], { execArgv: ['--expose-gc', ...flags], env });
   const [{ url }] = await once(child, 'message');
@@ -122,7 +124,7 @@ async function koaServer(toolkit) {
   return createServer(app.callback());
 }
 
-/** The parser alone, with nothing of this package behind it. */
+/** The parser alone, without this package behind it. */
 async function parserServer(toolkit, parserLimit) {
   const { default: express } = await import('express');
   const app = express();
@@ -143,7 +145,7 @@ async function http2Server(toolkit) {
   return createHttp2Server(createNodeHandler({ a2a: { strategy: 'service_account' }, toolkit }));
 }
 
-/** Open files and sockets of this process; unknown where there is no /proc. */
+/** Open files and sockets of this process; undefined where there is no /proc. */
 function openDescriptors() {
   try {
     return readdirSync('/proc/self/fd').length;

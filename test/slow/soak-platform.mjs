@@ -4,19 +4,19 @@ import { createServer } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { jwtVerify } from 'jose';
 
-/** A site asks for another token in place of a refused one, and not again for half a minute of its clock. */
+/** A site replaces a rejected token, but not again within half a minute of its clock. */
 const TOKEN_USE_MS = 3_000;
 
-/** One event of a stream; both ends make it from the same facts, so that a byte of somebody else's shows. */
+/** One event of a stream. Both ends create it from the same facts, so that a byte of another visitor's stream is noticed. */
 export function eventText({ id, nonce, who }, index) {
   return `id: ${index}\ndata: ${JSON.stringify({ jsonrpc: '2.0', id, result: { nonce, who, index } })}\n\n`;
 }
 
-/** Chat streams, records and widgets; goes wrong where a request asks for it. Takes service tokens only when they are signed and fresh. */
+/** Serves chat streams, records and widgets, and fails where a request asks for it. Accepts signed service tokens until they expire. */
 export class SoakPlatform {
   origin;
   refusedTokens = 0;
-  /** Service tokens that were taken. */
+  /** Accepted service tokens. */
   tokens = new Set();
   #server = createServer((incoming, response) => void this.#receive(incoming, response));
   #revoked = new Set();
@@ -26,13 +26,13 @@ export class SoakPlatform {
   #publicKey;
   #now;
 
-  /** `now`: the clock tokens are judged by. */
+  /** `now`: the clock for the lifetimes of tokens. */
   static async start({ publicKey, now }) {
     const platform = new SoakPlatform();
     platform.#publicKey = publicKey;
     platform.#now = now;
     const server = platform.#server;
-    // Connections are ended by faults only: who may resend what on a connection that idled out is tried elsewhere.
+    // Only faults end connections. Resending on a connection that idled out is tested elsewhere.
     server.keepAliveTimeout = 120_000;
     server.listen(0, '127.0.0.1', 1_024);
     await once(server, 'listening');
@@ -40,19 +40,19 @@ export class SoakPlatform {
     return platform;
   }
 
-  /** Streams that somebody still reads. */
+  /** Streams that still have a reader. */
   openStreams() {
     return [...this.#streams].filter(({ socket }) => socket?.destroyed === false).length;
   }
 
-  /** Connections of the site, the ones it keeps for the next visitor too. */
+  /** Connections of the site, including idle ones. */
   connections() {
     return new Promise((resolve, reject) => {
       this.#server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
     });
   }
 
-  /** No token that was taken so far is taken again. A token that is only just in use stays: sites do not renew without end. */
+  /** Rejects every token accepted so far, except one that has just come into use: sites do not renew endlessly. */
   revokeTokens() {
     if (performance.now() - this.#newestAt < TOKEN_USE_MS) return false;
     this.#revoked = new Set(this.tokens);
@@ -70,14 +70,14 @@ export class SoakPlatform {
     try {
       for await (const chunk of incoming) chunks.push(chunk);
     } catch {
-      return; // Given up in mid-upload.
+      return; // Aborted in mid-upload.
     }
     const body = Buffer.concat(chunks);
     const target = new URL(incoming.url, 'http://platform.example');
     const who = await this.#caller(incoming.headers.authorization ?? '');
     if (who === undefined) {
       this.refusedTokens += 1;
-      // Sites whose clock differs from the platform's date allow for it.
+      // Sites allow for a clock that differs from the platform's date.
       const date = new Date(this.#now()).toUTCString();
       response.writeHead(401, { 'content-type': 'application/json', date }).end('{"error":"token refused"}');
       return;
@@ -90,7 +90,7 @@ export class SoakPlatform {
     sendJson(response, { nonce, who, sha256 });
   }
 
-  /** Who a token stands for; `undefined` when it is not taken. */
+  /** The caller of a token; `undefined` when it is rejected. */
   async #caller(authorization) {
     const token = authorization.replace(/^Bearer /, '');
     const [, user] = /^(user\d+)\.\d+$/.exec(token) ?? [];
@@ -144,7 +144,7 @@ function sendJson(response, value, headers = {}) {
   response.writeHead(200, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value));
 }
 
-/** Answers in the wrong way, or not at all; false when nothing is to go wrong. */
+/** Sends a wrong response or none; returns false without a fault. */
 function hasFailed(fault, response) {
   if (!fault) return false;
   if (fault === 'reset') response.socket.resetAndDestroy();
@@ -152,11 +152,11 @@ function hasFailed(fault, response) {
   else if (fault === '5xx')
     response.writeHead(503, { 'content-type': 'text/plain' }).end('out of order: Bearer secret');
   else if (fault === 'garbage') response.socket.end('SOAK 9.9 no HTTP at all\r\n\r\n');
-  // 'stall': nothing more is ever sent.
+  // 'stall': never sends anything more.
   return true;
 }
 
-/** Breaks a stream, every second time in the middle of an event. */
+/** Breaks a stream, every second time inside an event. */
 function breakOff(fault, response, text) {
   if (text.length % 2 === 0) response.write(text.slice(0, text.length / 2));
   setImmediate(() => {

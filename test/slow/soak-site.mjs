@@ -1,4 +1,4 @@
-// The site of the soak in a process of its own: Express, all three routers, renders and tokens in Redis. Speaks by IPC.
+// The site of the soak in its own process: Express, all three routers, renders and tokens in Redis. Communicates by IPC.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const FILE = fileURLToPath(import.meta.url);
 
-/** Starts the site; `faults` are all that ever went wrong in it, in words. */
+/** Starts the site; `faults` describes every failure in it. */
 export async function startSoakSite(settings) {
   const child = fork(FILE, [], { execArgv: ['--expose-gc'], stdio: ['ignore', 'inherit', 'pipe', 'ipc'] });
   const faults = [];
@@ -35,11 +35,11 @@ export async function startSoakSite(settings) {
   return {
     url,
     faults,
-    /** What the process holds once garbage is collected. */
+    /** Resources the process holds after a garbage collection. */
     measure: () => ask('measure'),
-    /** Counts of what operators were told, by type. */
+    /** Counts of telemetry events, by type. */
     events: () => ask('events'),
-    /** Ends the site as a deployment does; resolves when the process has nothing left to do. */
+    /** Shuts the site down as a deployment does; resolves when the process has nothing left to do. */
     close: async () => {
       closing = true;
       child.send('close');
@@ -75,7 +75,7 @@ async function serve({ platform, privateKeyPem, redis, cacheKeys, clock: { start
       serviceApiUrl: `${platform}/api`,
       serviceAccount: { serviceAccountId: 'site', keyId: 'key', privateKeyPem, audience: 'platform' },
       serviceAuthStrategy: 'service_account',
-      // A busy machine is slow: only answers that never come shall be late.
+      // Generous for a busy machine: only a response that never comes may time out.
       timeouts: { connectMs: 20_000, headersMs: 5_000, streamIdleMs: 5_000, bodyIdleMs: 5_000, cacheMs: 500 },
       ...(keyv && { cacheStore: keyv, cacheKeys }),
       telemetry: { emit: told },
@@ -86,7 +86,7 @@ async function serve({ platform, privateKeyPem, redis, cacheKeys, clock: { start
   const auth = ({ headers }) => {
     const [, name] = /user=(\w+)/.exec(headers.cookie ?? '') ?? [];
     if (name === undefined) return null;
-    // Every second the session has another token of the same user.
+    // Every second the session has a new token of the same user.
     return { kind: 'token', accessToken: `${name}.${Math.floor(Date.now() / 1_000)}`, subject: `soak|${name}` };
   };
   const app = express();
@@ -97,12 +97,12 @@ async function serve({ platform, privateKeyPem, redis, cacheKeys, clock: { start
   const cache = { enabled: true, freshMs: 60_000 };
   app.use('/api/service-surfaces', createServiceSurfaceRouter(express, { auth, cache, toolkit }));
   const server = app.listen(0, '127.0.0.1', 1_024);
-  // Who ends an idle connection first is tried elsewhere.
+  // Idle timeouts are tested elsewhere.
   server.keepAliveTimeout = 120_000;
   await once(server, 'listening');
 
   let closing = false;
-  // Whoever started the site is gone.
+  // The parent process has exited.
   process.on('disconnect', () => closing || process.exit(1));
   process.on('message', async (message) => {
     if (message === 'measure') process.send(await figures());
@@ -131,7 +131,7 @@ async function figures() {
   return { rss, heapUsed, external, handles, descriptors: openDescriptors() };
 }
 
-/** Open files and sockets of this process; unknown where there is no /proc. */
+/** Open files and sockets of this process; undefined where there is no /proc. */
 function openDescriptors() {
   try {
     return readdirSync('/proc/self/fd').length;

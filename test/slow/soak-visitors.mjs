@@ -8,11 +8,11 @@ const WIDGETS = 5;
 const FAULT_SHARE = 0.02;
 const HEAD_FAULTS = ['reset', 'cut', 'stall', '5xx', 'garbage'];
 const STREAM_FAULTS = ['reset', 'cut', 'stall', 'garbage'];
-/** What a visitor must be told when the platform fails before it has answered. */
+/** Status that a visitor must get when the platform fails before its response. */
 const STATUS = { reset: 502, cut: 502, stall: 504, '5xx': 503, garbage: 502 };
 const ERROR_EVENT = 'event: error\ndata: ';
 
-/** Visitors who each know what they must get, to the byte. `wrong` is told of everything else. */
+/** Visitors who each know their expected bytes. Calls `wrong` with everything else. */
 export class SoakVisitors {
   counts = { streams: 0, left: 0, faults: 0, others: 0 };
   #url;
@@ -20,7 +20,7 @@ export class SoakVisitors {
   #wrong;
   #agent = new Agent({ keepAlive: true });
   #nonce = 0;
-  /** The version each user's widget has at least, since an action of that user was answered. */
+  /** The lowest version that each user's widget can have after the last completed action. */
   #versions = new Map();
 
   constructor({ url, random, wrong }) {
@@ -29,17 +29,17 @@ export class SoakVisitors {
     this.#wrong = wrong;
   }
 
-  /** One visit after the other, until `isOver`. */
+  /** Makes one visit after another, until `isOver`. */
   async visitUntil(isOver) {
     while (!isOver()) {
       const visit = this.#random.chance(0.9) ? this.#stream(this.#streamPlan()) : this.#other();
       const failed = await visit.catch((error) => this.#wrong(`a visit failed: ${error.message}`));
-      // Whatever went wrong, the next visitor is served.
+      // After any failure, the next visitor is served.
       if (failed === true) await this.#stream({ events: 2, pauseMs: 0, leave: {} }).catch(this.#wrong);
     }
   }
 
-  /** Closes the connections that were kept. */
+  /** Closes the idle connections. */
   pause() {
     this.#agent.destroy();
     this.#agent = new Agent({ keepAlive: true });
@@ -59,7 +59,7 @@ export class SoakVisitors {
     return { events, pauseMs: random.pick([0, 0, 2, 5, 15]), fault, at, leave };
   }
 
-  /** Opens a stream, leaves when its time has come, and looks at what came; true when something was to go wrong. */
+  /** Opens a stream, leaves after the given time, and checks the bytes received; true when a fault was requested. */
   async #stream({ leave, ...params }) {
     this.counts.streams += 1;
     const user = this.#random.chance(0.5) ? this.#user() : undefined;
@@ -109,7 +109,7 @@ export class SoakVisitors {
       return true;
     }
     if (kind === 'theme') {
-      // The layer rewrites a theme, so its form is not the platform's.
+      // The package rewrites a theme, so its text differs from the platform's.
       if (!answer.text.includes(`--owner:"${user} ${widget}"`)) this.#wrong('theme of somebody else', answer);
       return false;
     }
@@ -133,7 +133,7 @@ export class SoakVisitors {
     return `user${this.#random.whole(1, USERS)}`;
   }
 
-  /** What came until the end of the answer, or until the visitor left. */
+  /** Everything received until the end of the response, or until the visitor left. */
   async #send({ method = 'POST', path, user, body, leaveMs, isEnough = () => false }) {
     const outgoing = request(this.#url + path, {
       method,
@@ -171,7 +171,7 @@ export class SoakVisitors {
   }
 }
 
-/** What is wrong with an answer that must say that the platform failed; `id` on the chat route. */
+/** The problem of a response that must report a failure of the platform; `id` on the chat route. */
 function refusalProblem({ left, status, text, clean }, expected, id) {
   if (left) return undefined;
   if (status !== expected) return `status ${status} in place of ${expected}`;
@@ -181,7 +181,7 @@ function refusalProblem({ left, status, text, clean }, expected, id) {
   return undefined;
 }
 
-/** What is wrong with a stream: it must be whole, or the beginning of the whole and visibly broken off. */
+/** The problem of a stream: it must be whole, or the beginning of the whole and visibly cut off. */
 function streamProblem({ left, status, text, clean }, whole, isBroken, id) {
   if (left && status === 0) return undefined;
   if (status !== 200) return left ? undefined : `status ${status}`;

@@ -1,6 +1,7 @@
-// node test/slow/soak.mjs [--minutes 10] [--seed N]: visitors open streams and leave at random moments while 2 % of the platform's answers
-// fail, service tokens are revoked, and Redis crashes and comes back. In ten minutes or more: at least 100,000 streams.
-// Nobody may get a wrong byte, and the site may keep nothing.
+// node test/slow/soak.mjs [--minutes 10] [--seed N]: visitors open streams and leave at random moments while 2 % of the platform's
+// responses
+// fail, service tokens are revoked, and Redis crashes and restarts. In ten minutes or more: at least 100,000 streams.
+// No visitor may get a wrong byte, and the site may not leak.
 import { generateKeyPairSync, randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -16,13 +17,13 @@ const MINUTES = Number(values.minutes ?? 10);
 const SEED = Number(values.seed ?? randomInt(2 ** 32));
 const LEAST_STREAMS = MINUTES >= 10 ? 100_000 : 0;
 const AT_ONCE = 64;
-/** The first is for warming up: what the site keeps then is no leak. */
+/** The first is a warm-up: memory that the site keeps from it is not a leak. */
 const PHASES = 6;
 const CLOCK_SPEED = 20;
 const REVOKE_EVERY_MS = 2_000;
 const CRASH_EVERY_MS = 8_000;
 const CRASH_MS = 1_000;
-/** How long what visitors left behind may take to end. */
+/** Time limit for everything that visitors left behind to end. */
 const SETTLE_MS = 20_000;
 const HEAP_SLACK = 4 * 1_048_576;
 const RSS_SLACK = 24 * 1_048_576;
@@ -99,7 +100,7 @@ report.check(
   last.heapUsed <= first.heapUsed + HEAP_SLACK,
   `${mib(first.heapUsed)} → ${mib(last.heapUsed)}`,
 );
-// Without a cause, V8 takes and gives back some 30 MiB from one phase to the next.
+// V8 grows and shrinks by some 30 MiB from one phase to the next without a cause.
 const early = Math.max(...measured.slice(0, PHASES / 2).map(({ rss }) => rss));
 report.check('RSS is flat', last.rss <= early + RSS_SLACK, `${mib(early)} → ${mib(last.rss)}`);
 report.check(
@@ -119,10 +120,10 @@ report.check('no more connections are kept than were used', pooled <= AT_ONCE, `
 if (redis !== undefined)
   report.check('renders came from Redis too', (events['cache hit'] ?? 0) > 0, `${events['cache hit'] ?? 0} hits`);
 report.finish();
-// Everything was measured; a socket that is still closing must not keep the process.
+// Everything is measured; a socket that is still closing must not keep the process alive.
 process.exit();
 
-/** The site's figures when nobody visits it any more, or when that had its time. Connections kept for the next visitor count apart. */
+/** The site's figures without visitors, or after a time limit. Idle connections are counted separately. */
 async function settled() {
   const since = performance.now();
   for (;;) {

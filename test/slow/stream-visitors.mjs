@@ -1,4 +1,4 @@
-// Visitors who each hold one stream open: over a connection of their own, or many over one connection of HTTP/2.
+// Visitors who each hold one stream open: on one connection each, or many on one HTTP/2 connection.
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect, constants } from 'node:http2';
@@ -7,12 +7,12 @@ const STREAMS_PER_CONNECTION = 100;
 const PATH = '/api/a2a';
 const BODY = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendStreamingMessage', params: {} });
 const FIELDS = { 'content-type': 'application/json', 'content-length': BODY.length };
-/** A port is used once per address, and ports of a run before may not be free yet. */
+/** A port is used once per address, and ports of an earlier run may not be free yet. */
 const SOURCES = process.platform === 'linux' ? ['127.0.0.1', '127.0.0.2', '127.0.0.3', '127.0.0.4'] : [undefined];
 
 let visitors = 0;
 
-/** A visitor with a connection of HTTP/1.1; resolves when the head of the answer is there. */
+/** A visitor with an HTTP/1.1 connection; resolves when the head of the response has arrived. */
 export async function openHttp1Stream(url) {
   const localAddress = SOURCES[visitors++ % SOURCES.length];
   const outgoing = request(url + PATH, { method: 'POST', agent: false, localAddress, headers: FIELDS });
@@ -22,7 +22,7 @@ export async function openHttp1Stream(url) {
   return visitor(response, response.statusCode, () => outgoing.destroy());
 }
 
-/** Makes visitors who share connections of HTTP/2; a connection closes when the last of them has left. */
+/** Creates visitors who share HTTP/2 connections; a connection closes when its last visitor has left. */
 export function http2Streams() {
   let connection;
   return async (url) => {
@@ -35,7 +35,7 @@ export function http2Streams() {
     return visitor(stream, fields[':status'], () => {
       stream.close(constants.NGHTTP2_CANCEL);
       mine.left += 1;
-      // No visitor comes to a connection that somebody has left.
+      // New visitors do not share a connection that a visitor has left.
       if (mine === connection) connection = undefined;
       if (mine.left === mine.opened) mine.session.close();
     });

@@ -1,4 +1,4 @@
-// WebKitGTK by its W3C WebDriver, on a display of its own; of Debian's webkit2gtk-driver and xvfb.
+// WebKitGTK through its W3C WebDriver, on its own display; needs Debian's webkit2gtk-driver and xvfb.
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -54,7 +54,7 @@ async function started(command, args, env) {
   return hasFailed ? undefined : child;
 }
 
-/** The CPU time of the main threads of all processes of that name below another one: there a browser runs scripts and lays out. */
+/** CPU time of the main threads of all processes with this name below another process; a browser runs scripts and layout there. */
 export function mainThreadMs(name, ancestor) {
   const parents = new Map();
   const found = [];
@@ -65,7 +65,7 @@ export function mainThreadMs(name, ancestor) {
       parents.set(pid, Number(statOf(`/proc/${pid}/stat`)[1]));
       if (readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(name)) found.push(pid);
     } catch {
-      // gone by now
+      // already gone
     }
   }
   const isBelow = (pid) => pid === ancestor || (parents.has(pid) && isBelow(parents.get(pid)));

@@ -51,12 +51,12 @@ describe('a checked brand', () => {
     ['styles a class', '.price{--a:1}'],
     ['imports', '@import "//evil.example/x.css";'],
     ['imports by an escaped name', '@\\69mport url(//evil.example/x.css);'],
-    ['brings fonts', '@font-face{font-family:x;src:url(//evil.example/x)}'],
-    ['asks for a width', '@media (min-width:1px){:root{--a:1}}'],
-    ['asks for a width behind a preference', '@media (prefers-color-scheme:dark) or (width>1px){:root{--a:1}}'],
+    ['loads a font', '@font-face{font-family:x;src:url(//evil.example/x)}'],
+    ['has a width query', '@media (min-width:1px){:root{--a:1}}'],
+    ['has a width query beside a preference', '@media (prefers-color-scheme:dark) or (width>1px){:root{--a:1}}'],
     ['has layers', '@layer x{:root{--a:1}}'],
     ['animates', '@keyframes x{to{--a:1}}'],
-    ['nests a rule in a value that is none', 'x{:root{--a:1}}'],
+    ['nests a rule in an invalid one', 'x{:root{--a:1}}'],
   ])('drops a rule that %s', async (_what, css) => {
     const { css: sent, leftOut } = await checker.brand(`${css}\n:root{--b:1}`);
     expect(sent).toBe(':root{--b:1}');

@@ -37,7 +37,7 @@ const isClosed = (tokens: readonly CSSToken[]): boolean => {
   return open.length === 0;
 };
 
-/** True for a function whose string may be an address; of the others in the pieces it is a text. */
+/** True if the string in this function may be an address; in the other functions of the pieces it is text. */
 const loads = (token: CSSToken | undefined): boolean =>
   token?.[0] === TokenType.Function && !/^(?:attr|format|var)$/i.test(token[4].value);
 
@@ -59,7 +59,7 @@ it('a checked theme has no foreign address, no import and no open block, and a s
         for (const address of addresses) expect(new URL(address, 'https://site.example/').host).not.toContain('evil');
       expect(tokens.map(([type]) => type)).not.toEqual(expect.arrayContaining([TokenType.BadURL]));
       expect(kinds((await checker.theme(sent))?.css ?? '')).toEqual(kinds(sent));
-      // Whatever it is put into goes on behind it.
+      // A rule appended to it is still parsed as a rule.
       expect(kinds(`${sent}}b{c:d}`).slice(-8)).toEqual(kinds('}b{c:d}').slice(-8));
     }),
     RUNS,
@@ -74,7 +74,7 @@ it('a checked brand has custom properties of the root only', async () => {
         .replaceAll(/"(?:[^"\\]|\\.)*"/gs, 'S')
         .replaceAll(/@media [^{}]*prefers-color-scheme[^{}]*\{/g, '{')
         .replaceAll(/(?::root|html|\.dark|:where\(:root\))[^{}]*\{/g, '{');
-      // A name with escapes begins with an escaped hyphen.
+      // An escaped name begins with an escaped hyphen.
       expect(rest).toMatch(/^(?:[\s{};]|(?:--|\\2d -)[^{}:;]+:[^{};]*)*$/);
       expect(rest).not.toMatch(/url\(|image-set|src\(|attr\(|<|@[\w\\-]/i);
       expect(isClosed(tokenize({ css: sent }))).toBe(true);

@@ -107,7 +107,7 @@ describe('a checked theme', () => {
   });
 });
 
-/** The longest time, in milliseconds, that others wait for their turn while a theme is checked. */
+/** Longest delay of the event loop, in milliseconds, while a theme is checked. */
 async function longestWait(css: string): Promise<number> {
   let longest = 0;
   let last = performance.now();
@@ -142,7 +142,7 @@ describe('a hostile theme', () => {
   it.each(HOSTILE)('of %s does not block the event loop', async (_what, css) => {
     const longest: number[] = [];
     while (longest.length < 8) longest.push(await longestWait(css));
-    // Under 50 ms on a quiet machine; tests run beside each other.
+    // Under 50 ms on an idle machine; tests run in parallel.
     expect(Math.min(...longest)).toBeLessThan(200);
   });
 

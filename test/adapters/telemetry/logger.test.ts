@@ -5,7 +5,7 @@ import { loggerTelemetry } from '../../../src/adapters/telemetry/logger.js';
 import type { TelemetryEvent } from '../../../src/ports/telemetry.js';
 import { telemetryContract } from '../../contracts/telemetry.contract.js';
 
-/** What pino writes for some events, one line each. */
+/** Lines that pino writes for some events. */
 function written(...events: TelemetryEvent[]): Record<string, unknown>[] {
   const lines: string[] = [];
   const sink = new Writable({
@@ -55,18 +55,22 @@ describe('a line of the log', () => {
   });
 
   it.each<[string, TelemetryEvent, keyof typeof LEVELS]>([
-    ['an answer that failed', error, 'error'],
-    ['a credential to mend', { ...error, status: 401, code: 'service_auth_failed', block: 'idpA' }, 'error'],
+    ['a failed response', error, 'error'],
+    ['a credential to fix', { ...error, status: 401, code: 'service_auth_failed', block: 'idpA' }, 'error'],
     ['a credential without a role', { ...error, status: 403, code: 'service_token_rejected', block: 'idpA' }, 'error'],
-    ['a visitor who may not', { ...error, status: 404, code: 'upstream_error', block: 'configureServer' }, 'warn'],
+    [
+      'a visitor without permission',
+      { ...error, status: 404, code: 'upstream_error', block: 'configureServer' },
+      'warn',
+    ],
     ['a visitor who is not signed in', { ...error, status: 401, code: 'session_required' }, 'warn'],
-    ['a call that went well', { ...call, status: 200 }, 'debug'],
-    ['a call without an answer', { ...call, failure: 'timeout' }, 'warn'],
+    ['a successful call', { ...call, status: 200 }, 'debug'],
+    ['a call without a response', { ...call, failure: 'timeout' }, 'warn'],
     ['a call of a browser that left', { ...call, failure: 'aborted' }, 'debug'],
     ['a new token', { type: 'token', outcome: 'acquired', block: 'idpA', durationMs: 2 }, 'info'],
     ['a token that was refused', { type: 'token', outcome: 'rejected', block: 'idpA' }, 'warn'],
     ['a cache hit', { type: 'cache', route: 'surface', outcome: 'hit' }, 'debug'],
-    ['a second try', { type: 'retry', method: 'GET', cause: 'no_connection', detail: 'ECONNREFUSED' }, 'debug'],
+    ['a second attempt', { type: 'retry', method: 'GET', cause: 'no_connection', detail: 'ECONNREFUSED' }, 'debug'],
     ['a stream the platform broke', { type: 'stream_broken', route: 'chat', side: 'upstream', detail: 'd' }, 'warn'],
     ['a stream the browser left', { type: 'stream_broken', route: 'chat', side: 'browser', detail: 'd' }, 'info'],
     ['a store that is down', { type: 'cache_fault', operation: 'get', detail: 'down' }, 'warn'],

@@ -46,7 +46,7 @@ const BROWSER = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 const REQUEST = { requestId: 'r-1', method: 'POST', headers: { traceparent: BROWSER } };
 const CALL = { callId: 'c-1', method: 'POST', origin: 'https://agent.example' };
 
-/** One request that makes one call; gives the fields that went along with the call. */
+/** One request with one call; returns the header fields of the call. */
 async function exchange(end: { status: number } | { failure: string } = { status: 200 }, status = 200) {
   const telemetry = openTelemetry(api);
   const answer = telemetry.runRequest?.(REQUEST, async () => {
@@ -121,9 +121,9 @@ describe('the span of a call to the platform', () => {
   });
 
   it.each([
-    ['an answer', { status: 200 }, api.SpanStatusCode.UNSET],
+    ['a response', { status: 200 }, api.SpanStatusCode.UNSET],
     ['a refusal', { status: 401 }, api.SpanStatusCode.ERROR],
-    ['no answer', { failure: 'timeout' }, api.SpanStatusCode.ERROR],
+    ['no response', { failure: 'timeout' }, api.SpanStatusCode.ERROR],
     ['a browser that left', { failure: 'aborted' }, api.SpanStatusCode.UNSET],
   ])('ends with %s', async (_what, end, code) => {
     const { call } = await exchange(end);
@@ -138,7 +138,7 @@ it('a token has a span of its duration', () => {
   expect(span!.duration[0] * 1e3 + span!.duration[1] / 1e6).toBeGreaterThanOrEqual(249);
 });
 
-/** Telemetry with a meter of its own, and what that has by instrument: attributes and value of each series. */
+/** Telemetry with its own meter, and attributes and value of each series by instrument. */
 function measuring() {
   const measured = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
   const reader = new PeriodicExportingMetricReader({ exporter: measured, exportIntervalMillis: 3_600_000 });
@@ -259,7 +259,7 @@ describe('a stream of events', () => {
     ['complete', api.SpanStatusCode.UNSET],
     ['browser', api.SpanStatusCode.UNSET],
     ['upstream', api.SpanStatusCode.ERROR],
-  ] as const)('ends the span of its request when it ends itself: %s', (outcome, code) => {
+  ] as const)('ends the span of its request when it ends: %s', (outcome, code) => {
     const telemetry = openTelemetry(api);
     telemetry.runRequest?.(REQUEST, () => telemetry.emit({ ...request, durationMs: 2, streams: true }));
     expect(exported.getFinishedSpans()).toHaveLength(0);

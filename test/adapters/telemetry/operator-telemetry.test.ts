@@ -24,17 +24,17 @@ telemetryContract('what stands before the listeners', () => new OperatorTelemetr
 describe('redaction', () => {
   it.each([
     ['a secret of the configuration', 'refused "p&ss word"', 'refused "[redacted]"'],
-    ['it in a form', 'body: password=p%26ss+word', 'body: password=[redacted]'],
+    ['it in a form body', 'body: password=p%26ss+word', 'body: password=[redacted]'],
     ['it in an address', '/token?password=p%26ss%20word', '/token?password=[redacted]'],
     ['a token', `sent ${JWT}`, 'sent [redacted]'],
     ['an encrypted token', 'sent eyJhbGciOiJkaXIifQ..aXY.Y2lwaGVy.dGFn.', 'sent [redacted].'],
     ['a credential in a field', 'Authorization: Bearer abcdefgh1234', 'Authorization: Bearer [redacted]'],
     ['a key', '-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY----- ok', '[redacted] ok'],
     ['a key that was cut', 'x -----BEGIN RSA PRIVATE KEY-----\\nMIIE', 'x [redacted]'],
-    ['a line that is none of ours', 'a\r\n2026-11-21 error: b\u2028c', 'a 2026-11-21 error: b c'],
+    ['a line break that forges a log line', 'a\r\n2026-11-21 error: b\u2028c', 'a 2026-11-21 error: b c'],
     ['a command to the terminal', 'a\u001b[2Jb\u009bc', String.raw`a\u001b[2Jb\u009bc`],
     [
-      'what reverses the line',
+      'characters that reverse the line',
       'for \u202enimda\u202c, \u2067x\u2069\u200f',
       String.raw`for \u202enimda\u202c, \u2067x\u2069\u200f`,
     ],

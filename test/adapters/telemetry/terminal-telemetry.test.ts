@@ -20,7 +20,7 @@ function terminal(...secrets: string[]) {
       now += 3_600_000;
     },
     telemetry,
-    /** An error as a route tells it. */
+    /** Emits an error as a route does. */
     fail: (code: ErrorCode, facts: Partial<ErrorFacts> = {}, route = 'chat') => {
       requests += 1;
       const context = { requestId: `r-${String(requests)}`, route, telemetry, authUnavailableStatus: 401 as const };
@@ -140,7 +140,7 @@ describe('the terminal', () => {
     telemetry.learn([]);
     fail('upstream_error', { ...AGENT, upstreamStatus: 404 }, 'surface');
     expect(lines).toHaveLength(1);
-    // The path of the chat is the configuration's alone.
+    // The path of the chat is known from the configuration only.
     telemetry.emit({ ...WORKS, route: 'chat' });
     fail('upstream_error', { ...AGENT, upstreamStatus: 404 });
     expect(lines).toHaveLength(2);

@@ -48,7 +48,7 @@ describe("a visitor's cookies and credentials are in no log and no response", ()
     const answer = await chat();
     const [error] = telemetry.of('error');
     expect(answer.status).toBe(401);
-    // What is left still says what failed.
+    // The rest of the text still names the failure.
     expect(error?.detail).toMatch(/^Error: cannot open ".*\[redacted\].*" of this visitor$/);
     expect(JSON.stringify(telemetry.events) + (await answer.text()) + inspect([...answer.headers])).not.toMatch(ANY);
   });

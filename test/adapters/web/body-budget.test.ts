@@ -4,7 +4,7 @@ import type { RequestError } from '../../../src/domain/shared/errors.js';
 
 const LARGE = 100_000;
 
-/** A budget for three large bodies of 100 000 bytes and a reserve of as much as one of them, and what it cut. */
+/** A budget for three large bodies of 100,000 bytes with a reserve as large as one of them, and the bodies it cut. */
 function world() {
   let now = 0;
   const cut: string[] = [];

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { BoundaryFinder } from '../../../src/adapters/web/response-body.js';
 import { bytes } from './browser-request.js';
 
-/** Slow and plain: all bytes so far, line ends made one kind (HTML, "Parsing an event stream"), end in an empty line. */
+/** Reference implementation: all bytes so far, with uniform line ends (HTML, "Parsing an event stream"), end in an empty line. */
 function atBoundary(text: string): boolean {
   const lines = text.replaceAll('\r\n', '\n').replaceAll('\r', '\n');
   return lines === '' || lines === '\n' || lines.endsWith('\n\n');

@@ -20,7 +20,7 @@ export function browserRequest(changes: Partial<HttpRequest> = {}): HttpRequest 
   };
 }
 
-/** A site whose requests are named `req-1`, `req-2` and so on. */
+/** A site with the request ids `req-1`, `req-2` and so on. */
 export function site(changes: Partial<SiteSettings> = {}): SiteSettings & { readonly telemetry: RecordingTelemetry } {
   let count = 0;
   return {
@@ -42,7 +42,7 @@ export function site(changes: Partial<SiteSettings> = {}): SiteSettings & { read
   };
 }
 
-/** Room for a hundred thousand bytes, a quarter of them for small bodies. */
+/** A budget of 100,000 bytes, a quarter of them for small bodies. */
 export function bodyBudget(now: () => number = () => 0): BodyBudget {
   return new BodyBudget({ limitBytes: 100_000, now });
 }
@@ -51,7 +51,7 @@ export function bytes(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-/** A body that arrives in these pieces, and breaks at the end when told to. */
+/** A body that arrives in these pieces, and optionally breaks at the end. */
 export async function* streamed(
   pieces: readonly (string | Uint8Array)[],
   breaksWith?: Error,

@@ -57,7 +57,7 @@ describe('the paths of the chat', () => {
     ['/config/', 'the config'],
     ['/.well-known/agent-card.json', 'the card'],
     ['/.well-known/agent.json', 'the card'],
-  ])('lead by "%s" to %s', async (path, name) => {
+  ])('map "%s" to %s', async (path, name) => {
     const { handle } = routes(lookups);
     for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS']) {
       expect(await text(await handle(browserRequest({ path, method })))).toBe(`${name} by ${method}`);

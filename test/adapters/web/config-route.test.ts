@@ -135,7 +135,7 @@ describe('a conditional request for the configuration', () => {
     });
   });
 
-  it('returns the new one after a change', async () => {
+  it('returns the new configuration after a change', async () => {
     const world = new RouteWorld();
     const { headers } = await world.get();
     expect(headers['etag']).toMatch(/^"[^"]+"$/);

@@ -20,7 +20,7 @@ const rpcErrorText = (error: AgentBffError, id: string, requestId: string): stri
 const rpcErrorResponse = (cause: unknown, id: string, of: ErrorContext): HttpResponse =>
   errorResponse(cause, rpcErrors(id), of);
 
-/** A change here is a change of what every site sees. */
+/** A change here changes what every site sees. */
 const TABLE: Readonly<Record<ErrorCode, readonly [number, string, number]>> = {
   configuration_invalid: [500, 'Configuration invalid', -32603],
   service_auth_failed: [401, 'Service authentication failed', -32603],
@@ -153,7 +153,7 @@ describe('a problem document', () => {
     expect(settings.telemetry.of('error')).toMatchObject([{ detail: 'TypeError: cannot read /etc/key of undefined' }]);
   });
 
-  it('keeps even that of a thrown value that is no error', () => {
+  it('keeps the text of a thrown value that is not an Error', () => {
     expect(toAgentBffError('a token').logDetail()).toBe('string');
     expect(toAgentBffError(REFUSAL)).toBe(REFUSAL);
   });

@@ -12,7 +12,7 @@ const KEEP_ALIVE = ': keep-alive\n\n';
 interface Watched<Source> {
   readonly source: Source;
   readonly stream: EventStream;
-  /** What broke the stream, each time it was told. */
+  /** Errors that broke the stream, one per report. */
   readonly breaks: unknown[];
 }
 
@@ -30,7 +30,7 @@ function watched(keepAliveMs = 15_000, source: AsyncIterable<Uint8Array> = new P
 
 type Outcome = 'reading' | 'ended' | { readonly thrown: unknown };
 
-/** What came of a stream so far. */
+/** The state of a stream so far. */
 interface Reading {
   readonly text: string;
   readonly outcome: Outcome;
@@ -56,7 +56,7 @@ class Reader implements Reading {
   }
 }
 
-/** Has the stream flow to itself; `isReady` says what it answers to a chunk. */
+/** Lets the stream flow to it; `isReady` is its response to a chunk. */
 class Sink implements Reading, BodySink {
   text = '';
   outcome: Outcome = 'reading';
@@ -81,7 +81,7 @@ class Sink implements Reading, BodySink {
   }
 }
 
-/** A stream is read step by step, or flows; and so does its source. */
+/** A stream is read step by step or flows; so is its source. */
 const WAYS = [
   { way: 'read step by step', source: () => new PushStream(), read: (stream: EventStream) => new Reader(stream) },
   { way: 'flowing from steps', source: () => new PushStream(), read: (stream: EventStream) => new Sink(stream) },

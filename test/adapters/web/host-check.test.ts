@@ -18,7 +18,7 @@ function policyOf({ publicUrl = '', allowedHosts = [], loopback = false }: Names
   return policy;
 }
 
-/** The status a request gets by the name it uses. */
+/** The status of a request by its host name. */
 async function statusOf(host: HeaderFields[string], names: Names): Promise<number> {
   const handler = behindHostCheck(
     () => Promise.resolve({ status: 200, headers: {}, body: null }),

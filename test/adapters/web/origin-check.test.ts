@@ -39,8 +39,8 @@ describe('a request that changes something', () => {
     ['an older browser over http', { origin: 'http://site.example' }],
     ['an older browser that names the default port', { origin: 'https://site.example:443' }],
     ['an older browser that names the default port over http', { origin: 'http://site.example:80' }],
-    ['an older browser that shouts', { origin: 'HTTPS://SITE.EXAMPLE' }],
-    ['an older browser when the host is shouted', { origin: 'https://site.example', host: 'SITE.example' }],
+    ['an older browser in upper case', { origin: 'HTTPS://SITE.EXAMPLE' }],
+    ['an older browser when the host is in upper case', { origin: 'https://site.example', host: 'SITE.example' }],
     ['an older browser on another port of both', { origin: 'https://site.example:8443', host: 'site.example:8443' }],
     [
       'an older browser when the host names the default port',
@@ -57,9 +57,9 @@ describe('a request that changes something', () => {
     ['another site that claims ours', { 'sec-fetch-site': 'cross-site', origin: 'https://site.example' }],
     ['a sibling host', { 'sec-fetch-site': 'same-site', origin: 'https://blog.site.example' }],
     ['another site without an origin', { 'sec-fetch-site': 'cross-site' }],
-    ['a value nobody knows', { 'sec-fetch-site': 'same-planet', origin: 'https://site.example' }],
+    ['an unknown value', { 'sec-fetch-site': 'same-planet', origin: 'https://site.example' }],
     ['an empty value', { 'sec-fetch-site': '', origin: 'https://site.example' }],
-    ['a shouted value', { 'sec-fetch-site': 'SAME-ORIGIN' }],
+    ['a value in upper case', { 'sec-fetch-site': 'SAME-ORIGIN' }],
     ['two values', { 'sec-fetch-site': ['same-origin', 'cross-site'] }],
     ['two equal values', { 'sec-fetch-site': ['same-origin', 'same-origin'] }],
     ['a sandboxed frame', { origin: 'null' }],
@@ -76,7 +76,7 @@ describe('a request that changes something', () => {
     ['several origins in one field', { origin: 'https://site.example, https://evil.example' }],
     ['several origins in one field without a blank', { origin: 'https://site.example,https://evil.example' }],
     ['several origins in a list', { origin: ['https://site.example', 'https://site.example'] }],
-    ['a scheme that is none of ours', { origin: 'chrome-extension://site.example' }],
+    ['an unsupported scheme', { origin: 'chrome-extension://site.example' }],
     ['no scheme', { origin: 'site.example' }],
     ['nowhere, when the host is missing too', { origin: 'null', host: undefined }],
     ['no host at all', { origin: 'https://', host: '' }],
@@ -125,7 +125,7 @@ describe('with a public address, a request that changes something', () => {
   it.each<[string, HeaderFields]>([
     ["the site's own page", { 'sec-fetch-site': 'same-origin', origin: 'https://site.example' }],
     ['an older browser', { origin: 'https://site.example' }],
-    ['an older browser that shouts and names the default port', { origin: 'HTTPS://SITE.example:443' }],
+    ['an older browser in upper case with the default port', { origin: 'HTTPS://SITE.example:443' }],
     [
       'a proxy that names its upstream',
       { ...UPSTREAM_NAME, 'sec-fetch-site': 'same-origin', origin: 'https://site.example' },
@@ -149,7 +149,7 @@ describe('with a public address, a request that changes something', () => {
     ['a page whose name leads here', { ...REBOUND, origin: 'https://evil.example' }],
     ['such a page over http', { ...REBOUND, origin: 'http://evil.example' }],
     [
-      'such a page, which the browser takes for ours',
+      'such a page, which the browser calls same-origin',
       { ...REBOUND, 'sec-fetch-site': 'same-origin', origin: 'http://evil.example' },
     ],
     ['such a page without an origin', { ...REBOUND, 'sec-fetch-site': 'same-origin' }],
@@ -157,7 +157,7 @@ describe('with a public address, a request that changes something', () => {
     ['a foreign page, by our name', { 'sec-fetch-site': 'same-origin', origin: 'https://evil.example' }],
     ['our name over http', { origin: 'http://site.example' }],
     [
-      'our name over http, which the browser takes for ours',
+      'our name over http, which the browser calls same-origin',
       { 'sec-fetch-site': 'same-origin', origin: 'http://site.example' },
     ],
     ['www. beside our name', { 'sec-fetch-site': 'same-site', origin: 'https://www.site.example' }],
@@ -206,7 +206,7 @@ describe('with a public address, a request that changes something', () => {
       expect(passes('POST', { ...www, 'sec-fetch-site': site }, PUBLIC_AND_WWW)).toBe(true);
       expect(passes('POST', { ...www, 'sec-fetch-site': site, host: 'www.site.example' }, PUBLIC_AND_WWW)).toBe(true);
     }
-    // The name alone is no page.
+    // An allowed host name alone does not prove the page.
     const nameless = { host: 'www.site.example', 'sec-fetch-site': 'same-origin' };
     expect(passes('POST', nameless, PUBLIC_AND_WWW)).toBe(false);
   });

@@ -1,11 +1,11 @@
 import type { BodySink, FlowingBody } from '../../../src/domain/shared/body.js';
 import { bytes } from './browser-request.js';
 
-/** A flowing body the test feeds by hand. */
+/** A flowing body that the test feeds. */
 export class PushFlow implements FlowingBody {
-  /** Whether the sink gave it up. */
+  /** True once the sink has cancelled it. */
   returned = false;
-  /** How often the sink asked for more. */
+  /** Number of times the sink asked for more. */
   resumed = 0;
   #sink: BodySink | undefined;
 
@@ -22,7 +22,7 @@ export class PushFlow implements FlowingBody {
     this.returned = true;
   }
 
-  /** What the sink answers. */
+  /** Returns the response of the sink. */
   push(chunk: string): boolean | undefined {
     return this.#sink?.write(bytes(chunk));
   }

@@ -1,10 +1,10 @@
 import { bytes } from './browser-request.js';
 
-/** A stream the test feeds by hand, one reader at a time. */
+/** A stream that the test feeds, for one reader at a time. */
 export class PushStream implements AsyncIterableIterator<Uint8Array> {
-  /** Whether the reader ended it. */
+  /** True once the reader has ended it. */
   returned = false;
-  /** How often the reader asked for more. */
+  /** Number of times the reader asked for more. */
   pulls = 0;
   readonly #ready: (() => Promise<IteratorResult<Uint8Array>>)[] = [];
   #waiting: ((result: Promise<IteratorResult<Uint8Array>>) => void) | undefined;

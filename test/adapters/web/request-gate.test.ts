@@ -37,10 +37,10 @@ describe('a gate', () => {
     ['ends', async (body, response) => (body.end(), textOf(response.body))],
     ['breaks', async (body, response) => (body.break(new Error('cut')), textOf(response.body).catch(() => undefined))],
     [
-      'is given up by its reader',
+      'is abandoned by its reader',
       async (_body, response) => (response.body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]().return?.(),
     ],
-  ])('counts open event streams apart, each until it %s', async (_how, end) => {
+  ])('counts open event streams separately, each until it %s', async (_how, end) => {
     const gate = new RequestGate({ maxInFlight: 1, sendIdleMs: 0 });
     const body = new PushStream();
     const response = await guarded(gate, () => Promise.resolve(answer(body, 'text/event-stream')))();

@@ -54,7 +54,7 @@ describe('the surface routes', () => {
   });
 
   it.each(['application/json;charset="UTF-8"', 'Application/JSON', 'application/json ; charset=utf8'])(
-    'send a body as what it was read as, however the browser wrote it: %s',
+    'send a body as application/json, however the browser wrote its type: %s',
     async (type) => {
       const { world, handle } = start();
       const headers = { ...JSON_TYPE, 'content-type': type };
@@ -63,7 +63,7 @@ describe('the surface routes', () => {
     },
   );
 
-  it('serve a cached body whatever form the host gave it', async () => {
+  it('serve from the cache whatever form the host gave the body', async () => {
     const { handle } = start();
     const written = JSON.stringify({ a: { b: 1 }, c: 2 });
     const forms = [
@@ -78,8 +78,13 @@ describe('the surface routes', () => {
   });
 
   it.each([
-    ['no JSON', { headers: JSON_TYPE, body: bytes('{"a":') }, 400, 'body_invalid'],
-    ['deep', { headers: JSON_TYPE, body: bytes('['.repeat(1_001) + ']'.repeat(1_001)) }, 413, 'body_too_large'],
+    ['not JSON', { headers: JSON_TYPE, body: bytes('{"a":') }, 400, 'body_invalid'],
+    [
+      'nested too deep',
+      { headers: JSON_TYPE, body: bytes('['.repeat(1_001) + ']'.repeat(1_001)) },
+      413,
+      'body_too_large',
+    ],
     [
       'in another charset',
       { headers: { 'content-type': 'application/json; charset=utf-7' }, body: bytes('{}') },
@@ -87,7 +92,7 @@ describe('the surface routes', () => {
       'content_type_unsupported',
     ],
     ['a form', { headers: { 'content-type': 'text/plain' }, body: bytes('{}') }, 400, 'content_type_unsupported'],
-    ['of no type', { body: bytes('{}') }, 400, 'content_type_unsupported'],
+    ['without a type', { body: bytes('{}') }, 400, 'content_type_unsupported'],
     ['too long', { headers: JSON_TYPE, body: bytes(`"${'x'.repeat(1_000)}"`) }, 413, 'body_too_large'],
     [
       'compressed',

@@ -5,7 +5,7 @@ import { textOf } from '../../contracts/http-upstream.contract.js';
 import { bodyBudget, browserRequest, bytes, streamed } from './browser-request.js';
 import { PushStream } from './push-stream.js';
 
-/** Resolves after so many milliseconds of a silent body: time has passed, and nobody slept. */
+/** Resolves when a body has timed out after so many milliseconds of silence, so time has passed without sleeping. */
 async function passed(ms: number): Promise<void> {
   await textOf(timedBody(new PushStream(), { idleMs: 0, totalMs: ms })).catch(() => undefined);
 }

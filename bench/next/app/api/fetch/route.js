@@ -1,4 +1,4 @@
-// What people write.
+// The route as most sites write it.
 import { AUTHORIZATION, UPSTREAM } from '../../answer.js';
 
 export async function POST(request) {
