@@ -7,7 +7,7 @@ import { uploadingClients } from '../support/uploading-clients.js';
 const UPLOADS = 10;
 const MIB = 1_048_576;
 
-describe('a client that still sends its body when the response arrives', () => {
+describe('a client that is still sending its body when the response arrives', () => {
   for (const { name, installed, upload } of uploadingClients) {
     it.skipIf(!installed)(
       `${name} reads the 413, ${String(UPLOADS)} times of ${String(UPLOADS)}`,
