@@ -22,7 +22,7 @@ async function served(listener: RequestListener): Promise<Fetcher> {
 
 const auth = (_request: unknown) => 'token';
 
-/** Each host, and how its own request names the tenant. */
+/** Each host, with a function that reads the tenant from its own request. */
 const HOSTS: Readonly<Record<string, (toolkit: Toolkit) => Promise<Fetcher> | Fetcher>> = {
   'node:http': (toolkit) => {
     const headers = (request: IncomingMessage) => ({ 'x-tenant': String(request.headers['x-shop']) });
@@ -87,9 +87,9 @@ const ROUTES = [
   ['a record', 'PUT', '/api/service/notes/1', '{}'],
 ] as const;
 
-describe.each(Object.entries(HOSTS))('fields of the site’s own behind %s', (_name, start) => {
+describe.each(Object.entries(HOSTS))('the site’s own fields behind %s', (_name, start) => {
   it.each(ROUTES)(
-    'are sent with %s and received, and no other field of the browser or agent',
+    'are the only extra fields that cross with %s',
     async (_what, method, path, body) => {
       const { upstream, toolkit } = await platform({ 'x-agent-trace': 'of the agent', 'x-internal': 'of the agent' });
       const visit = await start(toolkit);

@@ -22,7 +22,7 @@ const BREAKS: readonly (readonly [string, (exchange: Exchange) => unknown])[] = 
   ['resets the connection', (exchange) => exchange.reset()],
   ['closes the connection', (exchange) => exchange.fin()],
   ['sends a bad chunk', (exchange) => exchange.raw('zz\r\nnonsense')],
-  ['falls silent', () => undefined],
+  ['stalls', () => undefined],
 ];
 
 describe.each(HOSTS)('through $name,', (host) => {
@@ -59,7 +59,7 @@ describe.each(HOSTS)('through $name,', (host) => {
 
   it.each([
     ['never ends', 20],
-    ['falls silent', 0],
+    ['stalls', 0],
   ])('replaces an error page that begins and then %s within five seconds', async (_how, everyMs) => {
     const world = await startSite(host);
     const exchanges: Exchange[] = [];
