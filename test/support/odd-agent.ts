@@ -2,26 +2,26 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { openListener } from '../../examples/http-listener.js';
 
-/** One thing an agent sends on a stream: the result of a JSON-RPC response, text as it is, or a pause in milliseconds. */
+/** One step of a stream: the result of a JSON-RPC response, raw text, or a pause in milliseconds. */
 type Step = object | string | number;
 
-/** An odd but legal way to be an A2A agent. */
+/** Odd but legal behaviour of an A2A agent. */
 export interface Habit {
-  /** What is odd. */
+  /** A short name of the habit. */
   readonly title: string;
   /** The card; null if there is none. Default: one of A2A 0.3. */
   readonly card?: object | null;
-  /** The methods it knows, by name, with what it sends to each call in turn; the last is repeated. Others are -32601. */
+  /** Its responses to successive calls, by method; the last one is repeated. Other methods get -32601. */
   readonly methods: Readonly<Record<string, readonly (readonly Step[] | Reply)[]>>;
   /** The visitor's messages. Default: one. */
   readonly says?: readonly string[];
-  /** The agent's last message as the visitor reads it, without line breaks. */
+  /** The agent's last message in the chat, without line breaks. */
   readonly reads: string;
-  /** A selector that must be there as well. */
+  /** A selector that must match as well. */
   readonly shows?: string;
 }
 
-/** A response that is no stream of events. */
+/** A response that is not a stream of events. */
 class Reply {
   readonly body: object;
   readonly status: number;
@@ -85,7 +85,7 @@ const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwA
 
 const rpc = (result: object) => JSON.stringify({ jsonrpc: '2.0', id: 1, result });
 
-/** The habits, from the specifications of A2A 0.2 to 1.0 and from what servers of the day send. */
+/** The habits, from the specifications of A2A 0.2 to 1.0 and from real servers. */
 export const HABITS: readonly Habit[] = [
   // Cards and versions
   {

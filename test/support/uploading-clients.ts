@@ -13,15 +13,15 @@ const FIELDS = { 'content-type': 'application/json' };
 /** An HTTP client that posts bodies. */
 export interface UploadingClient {
   readonly name: string;
-  /** False where this machine lacks it. */
+  /** False if it is not installed. */
   readonly installed: boolean;
-  /** Posts so many bytes so often; gives the status of each response, or the client's error. */
+  /** Posts a number of bytes repeatedly. Returns the status of each response, or the client's error. */
   upload(url: string, bytes: number, count: number): Promise<readonly string[]>;
 }
 
 const CURL = programPath('CURL_PATH', ['curl']);
 
-/** Clients that sites meet. */
+/** Common HTTP clients. */
 export const uploadingClients: readonly UploadingClient[] = [
   inProcess('fetch', async (url, body) => {
     const response = await fetch(url, { method: 'POST', headers: FIELDS, body });
@@ -51,12 +51,12 @@ export const uploadingClients: readonly UploadingClient[] = [
     upload: async (url, bytes, count) => {
       const body = join(temporaryFolder('uploads'), 'body');
       writeFileSync(body, Buffer.alloc(bytes, ' '));
-      // Without the pause for a "100 Continue" before long bodies.
+      // Without waiting for "100 Continue" before long bodies.
       const fields = ['-H', 'Expect:', '-H', 'Content-Type: application/json'];
       const upload = ['-s', '-o', '/dev/null', '-w', '%{http_code}', ...fields, '--data-binary', `@${body}`, url];
       const statuses: string[] = [];
       for (let sent = 0; sent < count; sent += 1) {
-        // An error of the connection is in the exit code too.
+        // A connection error also sets the exit code.
         const { stdout } = await run(CURL ?? 'curl', upload).catch((error: unknown) => error as { stdout: string });
         statuses.push(stdout);
       }

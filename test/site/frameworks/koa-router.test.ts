@@ -296,7 +296,7 @@ describe('a body that a parser has consumed', () => {
 
 it('an application passed as the router causes an error that names the fix', () => {
   expect(() => koaRouter(new Koa() as never, [], exchange)).toThrow('Pass Router itself.');
-  // Named like a router, but a plain function.
+  // Callable like the Router class, but it returns a plain function.
   function Express(): unknown {
     return () => undefined;
   }

@@ -63,7 +63,7 @@ export function responseFieldSuite(framework: Framework): void {
     });
   });
 
-  it('response fields are printable ASCII, appear once, and include every security field', { timeout: A_LONG_RUN }, async () => {
+  it('are printable ASCII, appear once and include every security field', { timeout: A_LONG_RUN }, async () => {
     const world = await startPlatformWorld(framework);
     const responses = oddResponses(WIRE_VALUE, VALUES / 2, SEED);
     const faults = await faultsAmong(world.url, responses, ({ status, fields }) => {
@@ -72,7 +72,7 @@ export function responseFieldSuite(framework: Framework): void {
     expect(faults).toEqual([]);
   });
 
-  it("response fields of the site's own upstream are printable ASCII, appear once, and include every security field", { timeout: A_LONG_RUN }, async () => {
+  it("are equally safe when they come from the site's own upstream", { timeout: A_LONG_RUN }, async () => {
     const responses = oddResponses(OWN_VALUE, VALUES / 2, SEED);
     let response: HttpResponse = { status: 200, headers: {}, body: null };
     const toolkit = createToolkit(
