@@ -61,7 +61,7 @@ describe('the story of a website that talks to an agent', () => {
     expect(exp - iat).toBe(300);
   });
 
-  it('one day the key is missing, and the response names the field to set and no secret', async () => {
+  it('the key goes missing, and the response names the field to set but no secret', async () => {
     configureServer({ serviceAccount: { privateKeyPem: '' } });
     const answer = await visit(site.url);
     expect(answer.status).toBe(401);

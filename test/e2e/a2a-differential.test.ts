@@ -84,7 +84,7 @@ describe.each(GENERATIONS)('a visitor with %s', (name, connect) => {
     vi.unstubAllGlobals();
   });
 
-  it('completes nine scenes at the agent itself', () => {
+  it('completes nine scenes directly with the agent', () => {
     expect(Object.keys(direct.answers)).toHaveLength(9);
     for (const [scene, answer] of Object.entries(direct.answers)) {
       if (scene === 'unknown task') expect(answer).toMatch(/not found/i);
@@ -156,7 +156,7 @@ describe('a request written by hand', () => {
       OLD_GET_TASK,
       -32001,
     ],
-  ])('%s gets the response the agent gives directly', async (_how, query, headers, body, code) => {
+  ])('%s gets the same response through the site as from the agent', async (_how, query, headers, body, code) => {
     const { direct, passed, texts } = await answers(query, headers, body);
     expect(passed.status).toBe(direct.status);
     expect(passed.headers.get('content-type')).toBe(direct.headers.get('content-type'));

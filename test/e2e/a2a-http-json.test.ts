@@ -31,7 +31,7 @@ describe('a visitor whose client speaks only HTTP+JSON', () => {
     return new ClientFactory(options).createFromUrl(`${site.url}/api/a2a/.well-known/agent-card.json`, '');
   };
 
-  it('finds the agent at the site, sends, streams, reads a task and gets an error for an unknown one', async () => {
+  it('discovers the agent through the site, sends, streams, reads a task and gets an error for an unknown task', async () => {
     const client = await connect();
     const answer = JSON.stringify(await client.sendMessage(spoken('Hello there')));
     expect(answer).toContain('Hello');

@@ -106,7 +106,7 @@ class Visited {
   }
 }
 
-describe('a visitor of a site whose visitors may chat', () => {
+describe('a visitor of a site with a2aMethods "chat"', () => {
   let site: Visited;
 
   beforeAll(async () => {

@@ -16,7 +16,7 @@ import { surfaceRoute } from '../support/toolkit-routes.js';
 const PATIENT = { cacheMs: 5_000 };
 const cacheKeys = [randomBytes(32).toString('hex')];
 
-describe.skipIf(REDIS_SERVER === undefined)('a shared cache named by its address', { timeout: 20_000 }, () => {
+describe.skipIf(REDIS_SERVER === undefined)('a shared cache configured by its address', { timeout: 20_000 }, () => {
   let redis: RedisServer;
   let upstream: RecordingUpstream;
   const open: Toolkit[] = [];
@@ -93,7 +93,7 @@ describe.skipIf(REDIS_SERVER === undefined)('a shared cache named by its address
     }
   });
 
-  it('that starts after the site is used once it accepts connections', async () => {
+  it('that starts after the site is used as soon as it accepts connections', async () => {
     await redis.kill();
     const telemetry = new RecordingTelemetry();
     const toolkit = start(site({ timeouts: { cacheMs: 200 }, telemetry }));

@@ -80,7 +80,7 @@ describe('signing in to the demo', () => {
     expect(after[0]).not.toContain('eyJ');
   });
 
-  it('can be undone by signing out with a form or a script', async () => {
+  it('lasts until the user signs out, by a form or a script', async () => {
     const ada = await someone().signIn('ada');
     const byScript = await ada.send('POST', '/auth/logout');
     expect([byScript.status, await ada.name()]).toEqual([204, null]);

@@ -136,7 +136,7 @@ describe.skipIf(chromiumPath === undefined)('a page with a hostile platform', { 
   const overlay = (page: Page): Promise<string> =>
     page.evaluate(() => getComputedStyle(document.body, '::before').content);
 
-  it('shows no overlay and loads nothing for a brand, unless trustBrandCss is set', async () => {
+  it('shows no overlay and loads nothing from a brand, unless trustBrandCss is set', async () => {
     brandCss = hostileBrand(foreign.origin);
     themeCss = '';
     const checked = await wearing('/new', '/api/service-surfaces/notes/theme.css');
@@ -152,7 +152,7 @@ describe.skipIf(chromiumPath === undefined)('a page with a hostile platform', { 
     await trusting.close();
   });
 
-  it('loads only from its own origin for a theme', async () => {
+  it('loads the images and fonts of a theme from its own origin only', async () => {
     brandCss = '';
     themeCss = hostileTheme(foreign.origin);
     const checked = await wearing('/new', '/api/service-surfaces/notes/theme.css');
@@ -166,7 +166,7 @@ describe.skipIf(chromiumPath === undefined)('a page with a hostile platform', { 
     await raw.close();
   });
 
-  it('finds only custom properties and prefers-* queries in random checked brands, and loads nothing for random checked themes', async () => {
+  it('parses random checked brands as custom properties and prefers-* queries only, and loads nothing for random checked themes', async () => {
     const checker = new CssChecker(new Set());
     const texts = fc.sample(cssOf(foreign.origin.slice('http://'.length)), 600);
     const brands = await Promise.all(texts.map(async (text) => (await checker.brand(`:root{${text}`)).css));

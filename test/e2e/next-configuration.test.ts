@@ -18,7 +18,7 @@ describe.skipIf(!nextIsInstalled)('configuring a Next site', () => {
     handle = await startNextHere({ A2A_URL: `${first.origin}/agent`, SERVICE_API_KEY: 'the-api-key' });
   }, A_BUILD_MS);
 
-  it('merges a later configureServer, also for routes that bundle their own copy of the package', async () => {
+  it('merges a later configureServer call, even for routes that bundle their own copy of the package', async () => {
     const second = await RecordingUpstream.start();
     const site = await listeningSite(handle);
     onTestFinished(async () => {

@@ -80,7 +80,7 @@ const chat = (browser: CookieBrowser, url: string): Promise<Response> =>
 const bearers = (agent: RecordingUpstream): (string | undefined)[] =>
   agent.requests.map(({ fields }) => fields.find(([name]) => name === 'authorization')?.[1].replace('Bearer ', ''));
 
-it('the express-openid-connect example of the page calls the agent as the signed-in user', async () => {
+it('the express-openid-connect example in sessions.md calls the agent as the signed-in user', async () => {
   const { url, app, agent, provider } = await startExpress(
     'express-openid-connect',
     '/callback',
@@ -106,7 +106,7 @@ it('the express-openid-connect example of the page calls the agent as the signed
   expect(JSON.parse(page)).toMatchObject({ kind: 'token', issuer: provider.issuer, subject: 'ann' });
 });
 
-it('the Auth.js 5 example of the page calls the agent as the signed-in user', async () => {
+it('the Auth.js 5 example in sessions.md calls the agent as the signed-in user', async () => {
   const { url, app, agent, provider } = await startExpress('@auth/express', '/auth/callback/site', ({ client }) => ({
     AUTH_SECRET: SECRET,
     AUTH_CLIENT_SECRET: client.secret,
@@ -134,7 +134,7 @@ it('the Auth.js 5 example of the page calls the agent as the signed-in user', as
 });
 
 it.skipIf(!nextIsInstalled)(
-  'the nextjs-auth0 example of the page calls the agent as the signed-in user',
+  'the nextjs-auth0 example in sessions.md calls the agent as the signed-in user',
   async () => {
     await promisify(execFile)(process.execPath, [join(ROOT, 'scripts/build.mjs'), '--if-needed']);
     const folder = siteFolder(join(NEXT_EXAMPLE, 'node_modules'));

@@ -25,7 +25,7 @@ async function* held(endings: (() => void)[]): AsyncGenerator<Uint8Array> {
 /** The memory of responses in a host that serves handlers at `/api/a2a`. */
 export function fullBudgetSuite(listenerOf: (handler: HttpHandler, budget: SendBudget) => Listener): void {
   describe('the memory of waiting responses', () => {
-    it('when full, only the connection that uses most of it is closed', async () => {
+    it('closes only the connection that uses most of it when full', async () => {
       const budget = new SendBudget(60 * MIB);
       const { url } = await serve(createServer(), listenerOf(sizedHandler(), budget));
       const fields = 'Connection: close\r\n';

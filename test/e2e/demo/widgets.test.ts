@@ -13,7 +13,7 @@ describeDemo('the widgets of the demo', { freshMs: FRESH_MS }, (demo) => {
     visit = await demo.visit();
   });
 
-  it('found by id show the new vote and a thank-you', async () => {
+  it('show a new vote and a thank-you when rendered by id', async () => {
     const pizza = visit.poll.getByRole('button', { name: /Pizza/ });
     const before = await votesOf(pizza);
     await pizza.click();
@@ -21,7 +21,7 @@ describeDemo('the widgets of the demo', { freshMs: FRESH_MS }, (demo) => {
     expect(await votesOf(pizza)).toBe(before + 1);
   });
 
-  it('found by name store a note and show it again to the same visitor', async () => {
+  it('store a note and show it again to the same visitor when rendered by name', async () => {
     await visit.notes.getByRole('textbox', { name: 'New note' }).fill('Buy milk & <b>bread</b>');
     await visit.notes.getByRole('button', { name: 'Add' }).click();
     await visit.notes.getByRole('listitem').filter({ hasText: 'Buy milk & <b>bread</b>' }).waitFor();

@@ -26,8 +26,8 @@ const BREAKS: readonly (readonly [string, (exchange: Exchange) => unknown])[] = 
 ];
 
 describe.each(HOSTS)('through $name,', (host) => {
-  describe.each([CHAT, RENDER, ACTION, RECORD])('$name that has begun, from a platform that', (road) => {
-    it.each(BREAKS)('%s, breaks the connection to the visitor', async (_how, breakIt) => {
+  describe.each([CHAT, RENDER, ACTION, RECORD])('a partial response to $name from a platform that', (road) => {
+    it.each(BREAKS)('%s breaks the connection to the visitor', async (_how, breakIt) => {
       const world = await startSite(host, { timeouts: { bodyIdleMs: 300 } });
       const { exchange, reply } = await begun(world, road);
       breakIt(exchange);
@@ -38,7 +38,7 @@ describe.each(HOSTS)('through $name,', (host) => {
       await expectHealthy(world, road);
     });
 
-    it('sends less than its Content-Length, breaks the connection to the visitor', async () => {
+    it('sends less than its Content-Length breaks the connection to the visitor', async () => {
       const world = await startSite(host);
       const { exchange, reply } = await begun(world, road, { 'content-length': '1000' });
       exchange.fin();
@@ -47,7 +47,7 @@ describe.each(HOSTS)('through $name,', (host) => {
     });
   });
 
-  it.each([CHAT, RENDER])('$name: cuts a response that never ends', async (road) => {
+  it.each([CHAT, RENDER])('cuts a response to $name that never ends', async (road) => {
     const world = await startSite(host, { timeouts: { bodyMs: 300 } });
     const { exchange, reply } = await begun(world, road);
     const drip = setInterval(() => exchange.write(' '), 20);

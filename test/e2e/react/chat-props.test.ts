@@ -122,13 +122,16 @@ describeInBrowsers('the props of the chat', { wordMs: 5 }, (browser) => {
     { colorScheme: 'dark', system: 'light', surface: 'rgb(26, 30, 37)' },
     { colorScheme: 'auto', system: 'dark', surface: 'rgb(26, 30, 37)' },
     { colorScheme: undefined, system: 'light', surface: 'rgb(255, 255, 255)' },
-  ] as const)('colorScheme $colorScheme on a $system system sets the background', async ({ colorScheme, system, surface }) => {
-    const visit = await browser.visit({ colorScheme: system });
-    await visit.show('A2AChat', { colorScheme });
-    await visit.ask('markdown');
-    expect(await visit.styleOf(visit.page.locator('.a2a-panel'), 'background-color')).toBe(surface);
-    expect(await visit.axe()).toEqual([]);
-  });
+  ] as const)(
+    'colorScheme $colorScheme on a $system system sets the background',
+    async ({ colorScheme, system, surface }) => {
+      const visit = await browser.visit({ colorScheme: system });
+      await visit.show('A2AChat', { colorScheme });
+      await visit.ask('markdown');
+      expect(await visit.styleOf(visit.page.locator('.a2a-panel'), 'background-color')).toBe(surface);
+      expect(await visit.axe()).toEqual([]);
+    },
+  );
 
   it('custom properties of the page override the brand', async () => {
     const visit = await browser.visit();

@@ -103,7 +103,7 @@ describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
       );
     });
 
-    it('drops class names of the chat from the text of an agent', async () => {
+    it('strips the chat’s class names from an agent’s text', async () => {
       const visit = await browser.visit();
       await visit.show('A2AChat');
       await visit.ask('<p class="a2a-failure">Sign in again</p> <code class="language-js a2a-send">x</code>');
@@ -111,7 +111,7 @@ describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
     });
   });
 
-  describe('on links of an agent', () => {
+  describe('with links in an answer', () => {
     it('shows a link as text when the browser would resolve its address on the site', async () => {
       const visit = await browser.visit();
       await visit.show('A2AChat');
@@ -426,7 +426,7 @@ describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
     await expect.poll(() => visit.violations()).toHaveLength(1);
   });
 
-  it('has style rules for itself only', () => {
+  it('has style rules that apply only to itself', () => {
     const css = readFileSync(fileURLToPath(new URL('../../../react/dist/style.css', import.meta.url)), 'utf8');
     const topLevel = css
       .replaceAll(/\/\*[\s\S]*?\*\//g, '')

@@ -121,7 +121,7 @@ describeInBrowsers('a hostile widget', { inEveryEngine: true, wordMs: 5 }, (brow
       expect([fetched.get(foreign.origin), foreign.requests]).toEqual([undefined, []]);
     });
 
-    it('sends no form to an address', async () => {
+    it('does not submit a form to an address', async () => {
       const action = `action="${foreign.origin}/form" method="post" target="_blank"`;
       const html = `<form ${action}><label>Name <input name="who"></label><button formaction="${foreign.origin}/button" formtarget="_top">Send</button>
         <input type="image" alt="Go" src="${foreign.origin}/image" formaction="${foreign.origin}/input"></form>`;
@@ -187,7 +187,7 @@ describeInBrowsers('a hostile widget', { inEveryEngine: true, wordMs: 5 }, (brow
     await visit.page.waitForURL(/#there$/);
   });
 
-  it('is not isolated too much: inherited properties, labels, focus and size work', async () => {
+  it('still inherits custom properties, and its labels, focus and size work', async () => {
     const html = `<form data-action="vote"><label for="who-is">Name</label><input id="who-is" name="who" required><button>Vote</button></form>
       <p class="tall">Tall</p>`;
     const theme =

@@ -39,7 +39,7 @@ describe.skipIf(chromium === undefined)('an agent with odd habits, in Chromium',
     for (const toolkit of toolkits) await toolkit.close();
   });
 
-  it(`shows the expected answer for each of ${String(HABITS.length)}`, async () => {
+  it(`leads to the expected text in each of ${String(HABITS.length)} cases`, async () => {
     // A site that shows pictures must allow them in its policy. The strict policy of the other tests does not.
     const visit = await browser.visit({ hasPolicy: false });
     // The page is fulfilled by the test before a request reaches a server, whatever its address.

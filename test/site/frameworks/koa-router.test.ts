@@ -223,7 +223,7 @@ describe('a response', () => {
   it.each<[string, HttpResponse['body']]>([
     ['text', '<grüezi>'],
     ['bytes', new TextEncoder().encode('x<grüezi>').subarray(1)],
-  ])('with a body of %s has its length and no default content type of Koa’s', async (_what, body) => {
+  ])('with a body of %s has its length and not Koa’s default content type', async (_what, body) => {
     const { url } = await serve(appWith(answering({ body })));
     const reply = await visit(url);
     expect(reply.headers).not.toHaveProperty('content-type');

@@ -65,7 +65,7 @@ export function connectionSuite(framework: Framework): void {
     }
   });
 
-  describe('a response before the end of the body', () => {
+  describe('a response sent before the end of the request body', () => {
     // A parser in front reads the whole body before the response.
     if (!framework.parsesJson) {
       it.each(Object.entries(REFUSALS))(

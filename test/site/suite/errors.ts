@@ -76,7 +76,7 @@ export function errorSuite(framework: Framework): void {
     ['an action', `${WIDGET}/actions/add`, { method: 'POST', body: '{}' }],
     ['a theme', `${WIDGET}/theme.css`, { method: 'GET' }],
     ['a request for records', RECORDS, { method: 'GET' }],
-  ])('an error response to %s is passed on as JSON and replaced as a web page', async (...row) => {
+  ])('an error response to %s is passed on if it is JSON and replaced if it is a web page', async (...row) => {
     const [, path, visit] = row;
     const world = await startPlatformWorld(framework);
     world.upstream.willAnswer(answering(404, JSON_BODY));

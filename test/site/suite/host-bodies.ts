@@ -64,7 +64,7 @@ export function hostBodySuite(framework: Framework): void {
       expect((await world.chat({ chunked: true })).status).toBe(413);
     });
 
-    it('is read from the request when a parser left an empty object and did not read', async () => {
+    it('is read from the request when a parser only left an empty object', async () => {
       const before: HostMiddleware = (request, _response, next) => {
         request.body = {};
         next();

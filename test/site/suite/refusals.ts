@@ -10,24 +10,21 @@ const TOO_LARGE = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage',
 /** Requests that the site rejects without calling the agent. */
 export function refusalSuite(framework: Framework): void {
   describe('a request that is not for the agent', () => {
-    it.each(['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])(
-      'gets 405 with Allow when it is a %s',
-      async (method) => {
-        const world = await startWorld(framework);
-        const reply = await world.chat({ method });
-        expect(reply.status).toBe(405);
-        expect(reply.headers.allow).toBe('POST');
-        expect(reply.headers['content-type']).toBe('application/problem+json');
-        const text = await reply.text();
-        expect(JSON.parse(text)).toMatchObject({
-          status: 405,
-          code: 'method_not_allowed',
-          title: 'Method not allowed',
-        });
-        expectNothingLeaked(world, reply, text);
-        expect(world.upstream.requests).toEqual([]);
-      },
-    );
+    it.each(['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])('gets 405 with Allow when it is a %s', async (method) => {
+      const world = await startWorld(framework);
+      const reply = await world.chat({ method });
+      expect(reply.status).toBe(405);
+      expect(reply.headers.allow).toBe('POST');
+      expect(reply.headers['content-type']).toBe('application/problem+json');
+      const text = await reply.text();
+      expect(JSON.parse(text)).toMatchObject({
+        status: 405,
+        code: 'method_not_allowed',
+        title: 'Method not allowed',
+      });
+      expectNothingLeaked(world, reply, text);
+      expect(world.upstream.requests).toEqual([]);
+    });
 
     it('gets 405 without a body when it is a HEAD', async () => {
       const { chat, upstream } = await startWorld(framework);

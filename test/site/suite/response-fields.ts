@@ -42,7 +42,7 @@ export function responseFieldSuite(framework: Framework): void {
           `inline; filename="a__x-odd: 1____.txt"; filename*=UTF-8''a%C4%8D%C4%8Ax-odd%3A%201%C4%8D%C4%8A%C4%8D%C4%8A.txt`,
         ],
       ]),
-    )('on %s keeps its name with %s', async (route, sent, written) => {
+    )('keeps its name on %s: %s', async (route, sent, written) => {
       const world = await startPlatformWorld(framework);
       willSend(world, `Content-Disposition: ${utf8(sent)}\r\n`);
       const head = await readHead(world.url, FIELD_ROUTES[route]);

@@ -17,7 +17,7 @@ export function stalledReaderSuite(framework: Framework): void {
     startWorld(framework, { timeouts: { sendIdleMs: 200 }, ...options });
 
   describe('a visitor who stops reading', () => {
-    it.each(Object.keys(TYPES))('loses the connection for %s, and the call to the agent is aborted', async (kind) => {
+    it.each(Object.keys(TYPES))('is disconnected from %s, and the call to the agent is aborted', async (kind) => {
       const world = await start();
       const { exchange, visitor, flood } = await stall(world, TYPES[kind] as string);
       await expectCut(world, exchange);
@@ -28,7 +28,7 @@ export function stalledReaderSuite(framework: Framework): void {
       await expectNextRequestWorks(world);
     });
 
-    it('loses the connection for a record, and the call to the platform is aborted', async () => {
+    it('is disconnected from a record, and the call to the platform is aborted', async () => {
       const world = await start();
       const { exchange, visitor, flood } = await stall(world, 'application/octet-stream', RECORD);
       await expectCut(world, exchange);
