@@ -163,7 +163,7 @@ interface Import {
   readonly typeOnly: boolean;
 }
 
-/** Every import, export-from, `import()`, `import()` type and `require()`; a computed specifier is one too. */
+/** Every import, export-from, `import()`, `import()` type and `require()`, including computed specifiers. */
 function importsOf(file: SourceFile): readonly Import[] {
   const found: Import[] = [];
   const add = (source: ESTree.Node | null | undefined, kind: 'type' | 'value' | null = 'value'): void => {

@@ -47,7 +47,7 @@ it('every npm script and Node script named in a document exists', () => {
 
 /** The scripts of the document's own package and of the root. */
 function scriptsFor(file: string): ReadonlySet<string> {
-  // Documents for sites name the scripts of the starters too.
+  // Documents for sites also name the scripts of the starters.
   const folders = [posix.dirname(file), '.', 'starters/express', 'starters/next'].map(
     (folder) => `${folder}/package.json`,
   );

@@ -223,16 +223,16 @@ describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
 
     it.each<[string, string, (route: Route) => Promise<void>, string, object]>([
       [
-        'the configuration is refused',
+        'the configuration is rejected',
         CONFIG,
         problem,
         UNREACHABLE,
         { code: 'refused', status: 401, cause: expect.stringContaining('Refused. Check "serviceAccount".') },
       ],
-      ['nothing responds for the configuration', CONFIG, (route) => route.abort(), LOST, { code: 'connection_lost' }],
-      ['a proxy responds for the configuration', CONFIG, page502, UNREACHABLE, { code: 'unreachable', status: 502 }],
+      ['no response for the configuration', CONFIG, (route) => route.abort(), LOST, { code: 'connection_lost' }],
+      ['a proxy error for the configuration', CONFIG, page502, UNREACHABLE, { code: 'unreachable', status: 502 }],
       [
-        'a page of the site responds for the configuration',
+        'a page of the site for the configuration',
         CONFIG,
         pageOfSite,
         UNREACHABLE,
@@ -243,22 +243,22 @@ describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
         },
       ],
       [
-        'something else responds for the configuration',
+        'unrelated JSON for the configuration',
         CONFIG,
         (route) => route.fulfill({ json: { hello: 1 } }),
         UNREACHABLE,
         { code: 'unreachable', status: 200 },
       ],
-      ['a page of the site responds to the message', CHAT, pageOfSite, UNREACHABLE, { code: 'unreachable' }],
+      ['a page of the site for the message', CHAT, pageOfSite, UNREACHABLE, { code: 'unreachable' }],
       [
-        'the agent refuses the message',
+        'the agent rejects the message',
         CHAT,
         rpcError,
         'The agent could not finish this.',
         { code: 'refused', cause: expect.stringContaining('Out of order.') },
       ],
-      ['nothing responds to the message', CHAT, (route) => route.abort(), LOST, { code: 'connection_lost' }],
-      ['a proxy responds to the message', CHAT, page502, UNREACHABLE, { code: 'unreachable', status: 502 }],
+      ['no response to the message', CHAT, (route) => route.abort(), LOST, { code: 'connection_lost' }],
+      ['a proxy error for the message', CHAT, page502, UNREACHABLE, { code: 'unreachable', status: 502 }],
     ])('%s: shows an error, calls onError and retries on request', async (_what, path, fulfil, words, error) => {
       const visit = await browser.visit({ prepare: (page) => page.route(path, fulfil) });
       await visit.page.evaluate(() => {

@@ -106,7 +106,7 @@ export function connectionSuite(framework: Framework): void {
 const DEPARTURES: Readonly<Record<string, (visitor: RawClient) => void>> = {
   'a visitor who leaves': (visitor) => visitor.close(),
   'a visitor who resets the connection': (visitor) => void visitor.socket.resetAndDestroy(),
-  'a visitor who ends one half of the connection': (visitor) => void visitor.socket.end(),
+  'a visitor who half-closes the connection': (visitor) => void visitor.socket.end(),
 };
 
 const CROSS_SITE = 'origin: https://evil.example\r\n';
@@ -115,7 +115,7 @@ const REFUSALS: Readonly<Record<string, readonly [status: number, options: World
   'too late (408)': [408, { timeouts: { requestBodyMs: 100 } }, post(1_000_000)],
   'from another site (403)': [403, {}, post(1_000_000, CROSS_SITE)],
   'to a wrong path (404)': [404, {}, post(1_000_000).replace('/api/a2a', '/api/a2a/none')],
-  'by a wrong method (405)': [405, {}, post(1_000_000).replace('POST', 'PUT')],
+  'with a wrong method (405)': [405, {}, post(1_000_000).replace('POST', 'PUT')],
 };
 
 function post(length: number, fields = ''): string {

@@ -35,7 +35,7 @@ export function responseFieldSuite(framework: Framework): void {
           `attachment; filename=__.pdf; filename*=UTF-8''%E6%96%87%E4%BB%B6.pdf`,
         ],
         [route, 'inline; filename="5€.txt"', `inline; filename=5_.txt; filename*=UTF-8''5%E2%82%AC.txt`],
-        // Letters whose codes end in those of CR and LF.
+        // Letters whose low bytes are CR and LF.
         [
           route,
           'inline; filename="ačĊx-odd: 1čĊčĊ.txt"',

@@ -8,7 +8,7 @@ import type { ReaderFamily } from './reading.js';
 
 const FOLDER = fileURLToPath(new URL('go', import.meta.url));
 const DESCRIPTORS = fileURLToPath(new URL('a2a-messages.descriptor.json', import.meta.url));
-/** Where Debian puts Go packages, such as `golang-google-protobuf-dev`. */
+/** Debian's folder of Go packages, such as `golang-google-protobuf-dev`. */
 const GO_PACKAGES = '/usr/share/gocode';
 
 /** The compiler: `GO_BINARY_PATH`, else the first on the `PATH`; undefined if not found. */
