@@ -127,7 +127,7 @@ describe('a visitor of a site with a2aMethods "chat"', () => {
     },
   );
 
-  it('can read a task by its id, and gets a card without push and extended card', async () => {
+  it('can read a task by its id, and gets a card that offers neither webhooks nor an extended card', async () => {
     const byRpc = await site.make(rpc('0.3', 'tasks/get', (id) => ({ id })));
     const byRest = await site.make((id) => ['1.0', 'GET', `/tasks/${id}`]);
     for (const { text } of [byRpc, byRest]) expect(text).toContain(SECRET);

@@ -99,7 +99,7 @@ describe('a process that reports to its terminal', { timeout: 30_000 }, () => {
     expect(stdout).toBe('it went on\n');
   });
 
-  it('prints it from a worker', async () => {
+  it('prints the same line from a worker thread', async () => {
     const program = `
       import { Worker } from 'node:worker_threads';
       new Worker(new URL('data:text/javascript,' + encodeURIComponent(${JSON.stringify(PROGRAM)}

@@ -87,7 +87,7 @@ describe('functions of the site', () => {
     });
   });
 
-  it('can require a more specific request, but not an impossible one', () => {
+  it('can declare a more specific request type, but not an incompatible one', () => {
     type SignedIn = express.Request & { readonly user: { readonly token: string } };
     createServiceProxyRouter(express, { auth: (request: SignedIn) => request.user.token });
     createServiceSurfaceRouter(express, { getHeaders: (request: SignedIn) => ({ authorization: request.user.token }) });

@@ -38,7 +38,7 @@ describe('a site with express-session', () => {
     ]);
   });
 
-  it('can read the token from another place', async () => {
+  it('reads the token with a custom function', async () => {
     const source = expressSession({ accessToken: (found) => found.tokens?.access_token });
     const keep = (to: object, token: string): object => Object.assign(to, { tokens: { access_token: token } });
     expect(await signedIn(source, keep)).toEqual(['token-of-ann']);

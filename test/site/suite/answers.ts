@@ -204,7 +204,7 @@ export function answerSuite(framework: Framework): void {
       await expectNextRequestWorks(world);
     });
 
-    it('rejects the token receives the message again once, with a new token', async () => {
+    it('rejects the token receives the message once more, with a new token', async () => {
       const world = await startWorld(framework);
       world.upstream.willAnswer((exchange) => {
         const fresh = exchange.values('authorization')[0]?.endsWith('token-2') === true;

@@ -40,7 +40,7 @@ export function hostBodySuite(framework: Framework): void {
       expect(upstream.requests.map(({ body }) => body.toString())).toEqual([expected]);
     });
 
-    it('causes a 500 that names the cause when the middleware did not keep it', async () => {
+    it('gets a 500 that names the cause when the middleware did not keep it', async () => {
       const world = await startWorld(framework, { before: reading(() => ({})) });
       const reply = await world.chat();
       expect(reply.status).toBe(500);
@@ -51,14 +51,14 @@ export function hostBodySuite(framework: Framework): void {
       expect(world.upstream.requests).toEqual([]);
     });
 
-    it('causes a 400 when the middleware left text that is not JSON', async () => {
+    it('gets a 400 when the middleware left text that is not JSON', async () => {
       const world = await startWorld(framework, { before: reading(() => ({ body: 'hello' })) });
       const reply = await world.chat();
       expect(reply.status).toBe(400);
       expect(reasonOf(await readFailure(world, reply))).toBe('BODY_INVALID');
     });
 
-    it('is subject to the limit when it was left as bytes', async () => {
+    it('gets 413 above the limit when the middleware left it as bytes', async () => {
       const before = reading((bytes) => ({ body: bytes }));
       const world = await startWorld(framework, { before, bodyLimitBytes: 20 });
       expect((await world.chat({ chunked: true })).status).toBe(413);

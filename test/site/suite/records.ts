@@ -191,7 +191,7 @@ export function recordSuite(framework: Framework): void {
       expect(await answer.ending()).toMatchObject({ clean: false });
     });
 
-    it('is aborted at the platform when the visitor leaves', async () => {
+    it('is aborted at the platform when the visitor disconnects', async () => {
       const { answer, exchange } = await halfAnExport();
       answer.leave();
       await exchange.closed;
