@@ -4,10 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { type ESTree, parseSync, Visitor, type VisitorObject } from 'rolldown/utils';
 import { describe, expect, it } from 'vitest';
 
-/** What the files of one folder may import besides each other. */
+/** The imports allowed in the files of one folder, besides each other. */
 interface Rule {
   readonly folders: readonly string[];
-  /** Folders of which only types may be imported. */
+  /** Folders that may be imported for their types only. */
   readonly types?: readonly string[];
   /** Packages; with `types`, only by `import type`. */
   readonly packages?: Readonly<Record<string, 'types' | 'code'>>;
@@ -57,10 +57,10 @@ const TABLE: Readonly<Record<string, Rule>> = {
   'adapters/system': PORTS_ONLY,
   'adapters/fakes': PORTS_ONLY,
 };
-/** It wires everything together: it may import everything, and nobody may import it. */
+/** Wires everything together: may import everything, and must not be imported. */
 const COMPOSITION = 'composition';
 
-/** What would give the domain a clock, a network or a platform of its own. */
+/** Names that would give the domain a clock, a network or a platform. */
 const IMPURE_NAMES = ['process', 'Buffer', 'setTimeout', 'setInterval', 'performance', 'globalThis', 'crypto'];
 const IMPURE_MEMBERS = ['Date.now', 'Math.random'];
 const VAGUE_NAMES = ['util', 'utils', 'helper', 'helpers', 'common', 'manager', 'managers', 'impl'];
@@ -77,7 +77,7 @@ function violations(file: SourceFile): readonly string[] {
   return [...importViolations(file), ...purityViolations(file), ...fileViolations(file)];
 }
 
-/** Walks through the whole file, as the compiler reads it. */
+/** Visits the syntax tree of the whole file. */
 function visit({ path, text }: SourceFile, visitor: VisitorObject): void {
   const { program, errors } = parseSync(path, text, { sourceType: 'module' });
   if (errors.length > 0) throw new Error(`${path}: ${errors.map(({ message }) => message).join()}`);
@@ -142,7 +142,7 @@ function fileViolations(file: SourceFile): readonly string[] {
   return found;
 }
 
-/** `ports`, `domain`, `domain/shared`, `composition` or `adapters/<name>`; anything else is no layer of ours. */
+/** `ports`, `domain`, `domain/shared`, `composition` or `adapters/<name>`; anything else is not a layer. */
 function folderOf(path: string): string {
   const [layer = '', name = ''] = path.split('/');
   if (layer === '..') return 'outside of src';
@@ -163,7 +163,7 @@ interface Import {
   readonly typeOnly: boolean;
 }
 
-/** Every import, export-from, `import()`, `import()` type and `require()`; a computed specifier is one too. */
+/** Every import, export-from, `import()`, `import()` type and `require()`, including computed specifiers. */
 function importsOf(file: SourceFile): readonly Import[] {
   const found: Import[] = [];
   const add = (source: ESTree.Node | null | undefined, kind: 'type' | 'value' | null = 'value'): void => {
@@ -182,7 +182,7 @@ function importsOf(file: SourceFile): readonly Import[] {
   return found;
 }
 
-/** A text that is written out. */
+/** A string literal. */
 function textOf(node: ESTree.Node): string | undefined {
   if (node.type === 'TemplateLiteral' && node.expressions.length === 0) return node.quasis[0]?.value.raw;
   return node.type === 'Literal' && typeof node.value === 'string' ? node.value : undefined;
@@ -198,23 +198,23 @@ function readSources(): readonly SourceFile[] {
     });
 }
 
-describe('architecture', () => {
+describe('the architecture', () => {
   const sources = readSources();
 
-  it(`reads at least ${MIN_FILES} files of src, and imports in them`, () => {
+  it(`covers at least ${MIN_FILES} files of src and their imports`, () => {
     expect(sources.length).toBeGreaterThanOrEqual(MIN_FILES);
     expect(sources.flatMap(importsOf).length).toBeGreaterThanOrEqual(MIN_FILES);
   });
 
-  it('has no violation in any file of src', () => {
+  it('is respected in every file of src', () => {
     expect(sources.flatMap(violations)).toEqual([]);
   });
 
   describe('the import table', () => {
     const bad: Readonly<Record<string, readonly [path: string, text: string]>> = {
       'a domain file that imports an adapter': ['domain/a.ts', `import { b } from '../adapters/web/b.js';`],
-      'a path that hides its start': ['domain/a.ts', `import { b } from './../adapters/web/b.js';`],
-      'a path that hides in the middle': [
+      'a path that starts with "./.."': ['domain/a.ts', `import { b } from './../adapters/web/b.js';`],
+      'a path with ".." in the middle': [
         'domain/chat/a.ts',
         `import { b } from '../credentials/../../adapters/web/b.js';`,
       ],
@@ -267,7 +267,7 @@ describe('architecture', () => {
       'a long file': ['domain/a.ts', 'const a = 1;\n'.repeat(MAX_LINES + 1)],
       'an I prefix': ['ports/a.ts', 'export interface ICacheStore {}'],
     };
-    it.each(Object.entries(bad))('refuses %s', (_name, [path, text]) => {
+    it.each(Object.entries(bad))('rejects %s', (_name, [path, text]) => {
       expect(violations({ path, text })).toHaveLength(1);
     });
   });

@@ -6,7 +6,7 @@ import { anchors, documents, prose, ROOT } from './support/documents.js';
 const all = documents();
 const anchorsOf = new Map(all.map(({ file, text }) => [file, anchors(text)]));
 
-/** The links of a text that stay in the repository, pictures included. */
+/** The links of a text into the repository, including images. */
 function links(text: string): readonly string[] {
   const found = prose(text)
     .replaceAll(/`[^`\n]*`/g, 'code')
@@ -14,7 +14,7 @@ function links(text: string): readonly string[] {
   return [...found].map(([, target = '']) => target).filter((target) => !/^[a-z]+:/.test(target));
 }
 
-/** What is wrong with a link, if anything. */
+/** The fault of a link, if any. */
 function fault(file: string, link: string): string | undefined {
   const [path = '', anchor] = link.split('#');
   const target = path === '' ? file : posix.join(posix.dirname(file), path);
@@ -23,13 +23,13 @@ function fault(file: string, link: string): string | undefined {
   return `${file}: ${target} has no heading #${anchor}`;
 }
 
-it('every link between the documents leads to a file and a heading that exist', () => {
+it('every link between the documents points to an existing file and heading', () => {
   const found = all.flatMap(({ file, text }) => links(text).map((link) => ({ file, link })));
   expect(found.length).toBeGreaterThan(100);
   expect(found.map(({ file, link }) => fault(file, link)).filter((line) => line !== undefined)).toEqual([]);
 });
 
-it('every page of docs is reached from the README', () => {
+it('every page of docs can be reached from the README', () => {
   const reached = new Set(['README.md']);
   for (const file of reached) {
     const text = all.find((document) => document.file === file)?.text ?? '';

@@ -10,12 +10,12 @@ import { anchors, blocks, documents, inlineCode, prose, ROOT } from './support/d
 const all = documents();
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 
-it('the tables of docs/configuration.md are what the doc comments say', { timeout: 60_000 }, async () => {
+it('the tables of docs/configuration.md match the doc comments', { timeout: 60_000 }, async () => {
   const script = join(ROOT, 'scripts/configuration-table.mjs');
   await expect(promisify(execFile)(process.execPath, [script, '--check'])).resolves.toBeDefined();
 });
 
-it('docs/troubleshooting.md has an entry with its status for every error code, and for no other', () => {
+it('docs/troubleshooting.md lists every error code with its status, and no other code', () => {
   const statuses = new Map(
     [...read('src/adapters/web/error-response.ts').matchAll(/^ {2}(\w+): (\d{3}),$/gm)].map(([, code, status]) => [
       code ?? '',
@@ -33,7 +33,7 @@ it('docs/troubleshooting.md has an entry with its status for every error code, a
   expect([...statuses.keys()].filter((code) => !anchors(page).has(code))).toEqual([]);
 });
 
-it('every npm script, and every script of Node, that a document names exists', () => {
+it('every npm script and Node script named in a document exists', () => {
   const named = all.flatMap(({ file, text }) => {
     const scripts = [...text.matchAll(/npm run ([\w:-]+)/g)].map(([, name = '']) => ({ file, name }));
     return scripts.filter(({ name }) => !scriptsFor(file).has(name));
@@ -45,9 +45,9 @@ it('every npm script, and every script of Node, that a document names exists', (
   expect(files.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
 });
 
-/** The scripts of the package a document lies in, and of the root. */
+/** The scripts of the document's own package and of the root. */
 function scriptsFor(file: string): ReadonlySet<string> {
-  // Documents for sites name the scripts of the starters too.
+  // Documents for sites also name the scripts of the starters.
   const folders = [posix.dirname(file), '.', 'starters/express', 'starters/next'].map(
     (folder) => `${folder}/package.json`,
   );
@@ -57,7 +57,7 @@ function scriptsFor(file: string): ReadonlySet<string> {
   return new Set(manifests.flatMap((manifest) => Object.keys((manifest as { scripts?: object }).scripts ?? {})));
 }
 
-it('every command of agent-bff in a document exists, with its options', async () => {
+it('every agent-bff command in a document exists, with its options', async () => {
   const commands = await commandLine();
   expect(commands.size).toBeGreaterThan(2);
   const used = all.flatMap(({ file, text }) => {
@@ -77,7 +77,7 @@ it('every command of agent-bff in a document exists, with its options', async ()
   expect(wrong).toEqual([]);
 });
 
-it('the doctor says what docs/authentication.md shows', async () => {
+it('the doctor prints the output shown in docs/authentication.md', async () => {
   const [, shown = ''] = /^```\n(✓ [\s\S]*?\n)```$/m.exec(read('docs/authentication.md')) ?? [];
   const env = {
     A2A_URL: 'https://agent.example/a2a',
@@ -89,7 +89,7 @@ it('the doctor says what docs/authentication.md shows', async () => {
   expect(await printed(['doctor'], env)).toBe(shown);
 });
 
-it('docs/security.md names tests that exist for every promise', () => {
+it('docs/security.md names an existing test for every promise', () => {
   const page = read('docs/security.md');
   const promises = [...page.matchAll(/^(\d+)\. \*\*/gm)].map(([, number = '']) => number);
   expect(promises.length).toBeGreaterThan(10);
@@ -100,7 +100,7 @@ it('docs/security.md names tests that exist for every promise', () => {
   expect(paths.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
 });
 
-/** Each command with its options, as the program's own help has them. */
+/** Each command with its options, taken from the program's help. */
 async function commandLine(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   const commands = new Map<string, ReadonlySet<string>>([['help', new Set()]]);
   for (const [, command = ''] of (await help('help')).matchAll(/^ {2}([a-z]+) {2,}/gm)) {
@@ -130,7 +130,7 @@ it('every variable in the README sets the field beside it', () => {
   }
 });
 
-/** Names of other people's products that documents mention: browsers, Node, Entra, Kubernetes, frameworks, http-proxy-middleware. */
+/** Names of other products that documents mention: browsers, Node, Entra, Kubernetes, frameworks, http-proxy-middleware. */
 const FOREIGN = new Set(
   `textContent requestTimeout maxConnections maxDuration
   knownClientApplications requestedAccessTokenVersion terminationGracePeriodSeconds
@@ -140,7 +140,7 @@ const FOREIGN = new Set(
   ),
 );
 
-it('every name of the package in a document is one of its sources', () => {
+it('every name of the package used in a document exists in the sources', () => {
   const known = identifiers('src', 'react/src', 'scripts', 'examples', 'bench');
   const unknown = all
     .filter(({ file }) => !file.startsWith('examples/next/'))
@@ -153,7 +153,7 @@ it('every name of the package in a document is one of its sources', () => {
   expect(unknown).toEqual([]);
 });
 
-it('every field of a configuration block in a document is a field of that block', () => {
+it('every configuration field in a document exists in its block', () => {
   const listed = new Set(
     [...read('docs/configuration.md').matchAll(/^### `([\w.]+)`\n([\s\S]*?)(?=^##|<!--)/gm)].flatMap(
       ([, block = '', table = '']) =>
@@ -170,7 +170,7 @@ it('every field of a configuration block in a document is a field of that block'
   expect(used.filter(({ code }) => !listed.has(code))).toEqual([]);
 });
 
-it('every place in the sources that ARCHITECTURE.md and CONTRIBUTING.md name exists', () => {
+it('every source path in ARCHITECTURE.md and CONTRIBUTING.md exists', () => {
   const places = ['ARCHITECTURE.md', 'CONTRIBUTING.md']
     .flatMap((file) => inlineCode(read(file)))
     .filter((code) => /^(?:src|test|docs|etc|ports|domain|adapters|composition)\/[\w./-]*$/.test(code));
@@ -186,7 +186,7 @@ it('no document cites a file outside the repository', () => {
   expect(foreign.map(({ file }) => file)).toEqual([]);
 });
 
-/** Every name in the code of some folders. Links are not followed: the benchmark installs this package beside its rivals. */
+/** Every name in the code of some folders. Symbolic links are skipped, because the benchmark installs this package beside others. */
 function identifiers(...folders: readonly string[]): ReadonlySet<string> {
   const found = new Set<string>();
   for (const folder of folders) {

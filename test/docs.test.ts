@@ -10,7 +10,7 @@ interface Example {
   readonly code: string;
 }
 
-/** What an example takes from its reader's own site, or from a library that is not installed here. */
+/** Declarations for the reader's own site and for libraries that are not installed here. */
 const STAND_INS: Readonly<Record<string, string>> = {
   'auth.ts':
     'export declare const auth: (() => Promise<object | null>) & { api: { listUserAccounts(input: unknown): Promise<object[]>; getAccessToken(input: unknown): Promise<{ accessToken: string }> } };',
@@ -40,7 +40,7 @@ const LENIENT = {
   noUnusedLocals: false,
 };
 
-/** What an example in JavaScript takes from the lines around it. */
+/** Declarations for the code around a JavaScript example. */
 const SITE = [
   "declare const app: import('express').Express;",
   "declare const express: typeof import('express');",
@@ -65,17 +65,17 @@ function sources(folder: string): string[] {
     .map((name) => join(folder, name));
 }
 
-/** What the examples in doc comments of the components take for granted. */
+/** Declarations that the examples in the components' doc comments rely on. */
 const COMPONENTS = `import { useRef } from 'react';
 import { A2AChat, A2AChatFloating, type A2AChatHandle, ServiceSurface, useA2AChat, useServiceSurface } from 'agent-bff-react';
 `;
 
-/** The text of doc comments, without the stars before its lines. */
+/** The text of doc comments without the leading asterisks. */
 function comments(source: string): string {
   return [...source.matchAll(/^ +\* ?(.*)$/gm)].map(([, line = '']) => line).join('\n');
 }
 
-it('every block of TypeScript and JavaScript in the documents and the doc comments compiles against the package as it is built', async () => {
+it('every TypeScript and JavaScript example in the documents and doc comments compiles against the built package', async () => {
   const inDocuments = (language: string): Example[] =>
     documents().flatMap(({ file, text }) => examplesOf(file, text, language));
   const inComments = sources('src').flatMap((file) =>
@@ -94,23 +94,23 @@ it('every block of TypeScript and JavaScript in the documents and the doc commen
   expect(inComments.length).toBeGreaterThan(20);
   const said = await Promise.all([
     compile(typeScript, {}),
-    // Its reader has no compiler to please; names, options and arguments must be right all the same.
+    // Not type-checked strictly, as the reader uses JavaScript. Names, options and arguments must still be right.
     compile(javaScript, LENIENT, SITE),
-    // An example in a doc comment ends with what it made.
+    // An example in a doc comment may leave its result unused.
     compile(inComments, { noUnusedLocals: false }),
     compile(inComponents, { noUnusedLocals: false }),
   ]);
   expect(said).toEqual(['', '', '', '']);
 }, 60_000);
 
-/** What the compiler says of some examples, in a folder inside the package, where its own name leads to its own declarations. */
+/** The compiler's errors for some examples. They are compiled inside the package, so that its name resolves to its own declarations. */
 async function compile(examples: readonly Example[], further: object, globals = ''): Promise<string> {
   mkdirSync(join(ROOT, 'temp'), { recursive: true });
   const folder = mkdtempSync(join(ROOT, 'temp', 'docs-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   for (const { file, code } of examples) writeFileSync(join(folder, file), `${code}\nexport {};\n`);
   mkdirSync(join(folder, 'lib'));
-  // The frameworks that the root does not install.
+  // Frameworks that are not installed at the root.
   symlinkSync(join(ROOT, 'test/site/frameworks/node_modules'), join(folder, 'node_modules'), 'junction');
   for (const [file, code] of Object.entries(STAND_INS)) writeFileSync(join(folder, file), `${code}\n`);
   writeFileSync(join(folder, 'site.d.ts'), `${globals}\n`);

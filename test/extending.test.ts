@@ -9,15 +9,15 @@ const sections = page.split(/^## /m).slice(1);
 describe.each(sections.map((text) => [String(text.split('\n')[0]), text] as const))('%s', (_title, text) => {
   const places = [...text.matchAll(/`((?:src|test)\/[^`<]*|package\.json)`/g)].map(([, place]) => String(place));
 
-  it('has places', () => {
+  it('names at least one path', () => {
     expect(places).not.toEqual([]);
   });
 
-  it.each(places)('%s exists', (place) => {
+  it.each(places)('names an existing path: %s', (place) => {
     expect(existsSync(fromRoot(place))).toBe(true);
   });
 
-  it('shows no code that could go out of date', () => {
+  it('contains no code block that could become outdated', () => {
     expect(text).not.toContain('```');
   });
 });

@@ -9,7 +9,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 const run = promisify(execFile);
 const fromRoot = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
-/** Names of the packages a fresh process has loaded when it has run this program. */
+/** Names of the packages loaded by a new process that runs this program. */
 async function packagesOf(program: string): Promise<Set<string>> {
   const observer = pathToFileURL(fromRoot('test/support/loaded-modules.mjs')).href;
   const flags = ['--import', observer, '--input-type=module', '--eval', program];
@@ -21,12 +21,12 @@ async function packagesOf(program: string): Promise<Set<string>> {
   return new Set(files.flatMap((file) => installed.exec(file)?.[1] ?? included.exec(file)?.[1] ?? []));
 }
 
-/** The package's entries, and those of them that only mount routes. */
+/** The package's entries, and the subset that only mounts routes. */
 const { exports } = JSON.parse(readFileSync(fromRoot('package.json'), 'utf8')) as { exports: Record<string, unknown> };
 const ENTRIES = Object.keys(exports).flatMap((key) => (key.endsWith('.json') ? [] : [`agent-bff${key.slice(1)}`]));
 const ROUTE_ENTRIES = ENTRIES.filter((entry) => entry !== 'agent-bff' && entry !== 'agent-bff/testing');
 
-/** Bytes of an entry with all code of this package that it loads at once, minified and compressed. */
+/** Size in bytes of an entry with all code of this package that it loads eagerly, minified and compressed. */
 async function sizeOf(entry: string): Promise<number> {
   const input = fromRoot(`dist/composition/${entry.replace('agent-bff/', '')}.js`);
   const output = await build({
@@ -58,12 +58,12 @@ describe('importing the built package', { timeout: 60_000 }, () => {
     await run(process.execPath, [fromRoot('scripts/build.mjs'), '--if-needed']);
   }, 120_000);
 
-  it.each(ENTRIES)('%s loads no web framework, no library of an identity provider and no CSS parser', async (entry) => {
+  it.each(ENTRIES)('%s loads no web framework, identity provider library or CSS parser', async (entry) => {
     const packages = await packagesOf(`await import('${entry}')`);
     for (const name of [...FRAMEWORKS, ...PROVIDERS, ...PARSERS]) expect([...packages]).not.toContain(name);
   });
 
-  it.each(ROUTE_ENTRIES)('%s loads no container and no signature library either', async (entry) => {
+  it.each(ROUTE_ENTRIES)('%s loads neither the container nor the signature library', async (entry) => {
     const packages = await packagesOf(`await import('${entry}')`);
     for (const name of ['inversify', 'jose', 'undici']) expect([...packages]).not.toContain(name);
   });
@@ -74,7 +74,7 @@ describe('importing the built package', { timeout: 60_000 }, () => {
     expect(bytes).toBeLessThan(6_000);
   });
 
-  it('the signature library comes with the first signature', async () => {
+  it('the signature library is loaded with the first signature', async () => {
     const configure = `
       import { createToolkit } from 'agent-bff';
       const toolkit = createToolkit({ serviceAccount: { serviceAccountId: 'a', privateKeyPem: 'none' } });`;
@@ -84,13 +84,13 @@ describe('importing the built package', { timeout: 60_000 }, () => {
     );
   });
 
-  it('the container is one file of the package, not hundreds of another', async () => {
+  it('the container is loaded as one bundled file', async () => {
     const packages = await packagesOf(`await import('agent-bff')`);
     expect([...packages]).toContain('inversify');
     for (const name of ['@inversifyjs/core', 'reflect-metadata']) expect([...packages]).not.toContain(name);
   });
 
-  it('the HTTP client comes without the parts of it that would take the place of fetch in the whole process', async () => {
+  it('the HTTP client is loaded without the parts that replace the global fetch', async () => {
     const packages = await packagesOf(`
       const { createToolkit } = await import('agent-bff');
       // It comes with the first toolkit, in the background.

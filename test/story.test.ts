@@ -16,7 +16,7 @@ describe('the story of a website that talks to an agent', () => {
 
   beforeAll(async () => {
     agent = await RecordingUpstream.start();
-    // The private half stays with the site; the public half is registered at the platform.
+    // The private key stays on the site. The public key is registered at the platform.
     keys = await newServiceAccountKey();
   });
   afterAll(async () => {
@@ -24,7 +24,7 @@ describe('the story of a website that talks to an agent', () => {
     await agent.close();
   });
 
-  it('a site says once where its agent is and who it is itself', async () => {
+  it('a site configures the address of its agent and its own identity', async () => {
     configureServer({
       a2aUrl: `${agent.origin}/a2a`,
       serviceApiUrl: 'https://platform.example/api',
@@ -36,7 +36,7 @@ describe('the story of a website that talks to an agent', () => {
     site = await listeningSite(app);
   });
 
-  it('a visitor asks, and the answer streams in while the agent is still thinking', async () => {
+  it('a visitor sends a message, and the answer streams in while the agent is still working', async () => {
     agent.willWait();
     const pending = visit(site.url);
     const question = await agent.next();
@@ -48,7 +48,7 @@ describe('the story of a website that talks to an agent', () => {
     expect(await answer.text()).toBe('data: {"text":"Let me"}\n\ndata: {"text":" think."}\n\n');
   });
 
-  it('the agent saw a token that the site signed, good for five minutes, and nothing of the visitor’s', async () => {
+  it('the agent receives a token that the site signed for five minutes, and no cookie of the visitor', async () => {
     agent.willAnswerAgain();
     await visit(site.url, { headers: { cookie: 'session=1', authorization: 'Bearer of-the-visitor' } });
     const fields = Object.fromEntries(agent.requests.at(-1)?.fields ?? []);
@@ -61,7 +61,7 @@ describe('the story of a website that talks to an agent', () => {
     expect(exp - iat).toBe(300);
   });
 
-  it('one day the key is gone, and the visitor reads what has to be mended, and no more than that', async () => {
+  it('the key goes missing, and the response names the field to set but no secret', async () => {
     configureServer({ serviceAccount: { privateKeyPem: '' } });
     const answer = await visit(site.url);
     expect(answer.status).toBe(401);
@@ -72,7 +72,7 @@ describe('the story of a website that talks to an agent', () => {
     );
   });
 
-  it('it is mended, and the next message goes through without a restart', async () => {
+  it('the key is restored, and the next message works without a restart', async () => {
     configureServer({ serviceAccount: { privateKeyPem: keys.privateKey } });
     expect((await visit(site.url)).status).toBe(200);
   });

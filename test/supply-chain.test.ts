@@ -21,11 +21,11 @@ const read = (path: string): unknown =>
   JSON.parse(readFileSync(fileURLToPath(new URL(`../${path}`, import.meta.url)), 'utf8'));
 const manifest = read('package.json') as Manifest;
 const lock = read('package-lock.json') as Lock;
-/** What `npm install agent-bff` brings along. */
+/** The packages that `npm install agent-bff` adds. */
 const installed = Object.entries(lock.packages).filter(([path, { dev }]) => path !== '' && dev !== true);
 
 describe('installing the package', () => {
-  it('runs no script, neither of its own nor of what it, its tests or its tools bring along', () => {
+  it('runs no install script of the package or of any dependency, including those for tests and tools', () => {
     expect(Object.keys(manifest.scripts)).not.toEqual(
       expect.arrayContaining([expect.stringMatching(/^(?:pre|post)?(?:install|prepare)$/)]),
     );
@@ -34,16 +34,16 @@ describe('installing the package', () => {
     expect(installed.length).toBeGreaterThan(10);
   });
 
-  it('brings exact versions along, and patch releases of two', () => {
+  it('pins exact versions, and allows patch releases of two packages', () => {
     const loose = Object.entries(manifest.dependencies).filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version));
-    // A peer of the container's parts, which no code of the package calls; and fixes of the HTTP client, which reach sites without us.
+    // A peer dependency of the container that our code never calls, and the HTTP client, so that sites get its fixes without a release of ours.
     expect(loose).toEqual([
       ['reflect-metadata', '~0.2.2'],
       ['undici', '~7.30.2'],
     ]);
   });
 
-  it('brings a CSS parser of at most 300 kB along, which brings nothing', () => {
+  it('adds a CSS parser of at most 300 kB without dependencies', () => {
     const { dependencies } = read('node_modules/@csstools/css-tokenizer/package.json') as Partial<Manifest>;
     expect(dependencies ?? {}).toEqual({});
     const folder = fileURLToPath(new URL('../node_modules/@csstools/css-tokenizer', import.meta.url));
@@ -55,7 +55,7 @@ describe('installing the package', () => {
     expect(bytes).toBeLessThan(300_000);
   });
 
-  it('needs Node 20.19, and leaves out what a site does not import', () => {
+  it('requires Node 20.19, and lets bundlers drop unused code', () => {
     expect(manifest).toMatchObject({ type: 'module', sideEffects: false, engines: { node: '>=20.19.0' } });
   });
 });

@@ -5,11 +5,11 @@ import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
 import { blocks, ROOT } from './support/documents.js';
 
-it('the test of a site that the README shows runs and passes', async () => {
+it('the example test of a site in the README passes', async () => {
   const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
   const example = blocks(readme).find(({ code }) => code.includes("from 'supertest'"));
   mkdirSync(join(ROOT, 'temp'), { recursive: true });
-  // Inside the package, where its own name leads to what is built.
+  // Inside the package, where its own name resolves to the build.
   const folder = mkdtempSync(join(ROOT, 'temp', 'testing-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, 'site.test.mjs');

@@ -7,7 +7,7 @@ import { ROOT } from './support/documents.js';
 
 const TESTS = join(ROOT, 'test');
 
-/** The test files vitest finds, below `test`. */
+/** The test files that vitest finds below `test`. */
 async function filesOf(tier: 'quick' | 'all'): Promise<readonly string[]> {
   const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs');
   const { stdout } = await promisify(execFile)(process.execPath, [vitest, 'list', '--filesOnly', '--json'], {
@@ -18,8 +18,8 @@ async function filesOf(tier: 'quick' | 'all'): Promise<readonly string[]> {
   return [...new Set(found.map(({ file }) => relative(TESTS, file).replaceAll('\\', '/')))].sort();
 }
 
-describe('the tests', { timeout: 60_000 }, () => {
-  it('are all run by npm test -- --all: no file that is named like a test is left out', async () => {
+describe('the test files', { timeout: 60_000 }, () => {
+  it('are all run by npm test -- --all', async () => {
     const named = readdirSync(TESTS, { recursive: true, encoding: 'utf8' })
       .map((file) => file.replaceAll('\\', '/'))
       .filter((file) => /\.(?:test|spec|test-d)\.[cm]?[jt]sx?$/.test(file) && !file.includes('node_modules/'));
@@ -28,7 +28,7 @@ describe('the tests', { timeout: 60_000 }, () => {
     expect(all).toEqual(named.sort());
   });
 
-  it('that npm test runs come from every layer and the site on Express, node:http and Web, and are among all', async () => {
+  it('run by npm test cover every layer and the site suite on Express, node:http and Web', async () => {
     const [quick, all] = await Promise.all([filesOf('quick'), filesOf('all')]);
     const folders = new Set(quick.map((file) => (file.includes('/') ? file.slice(0, file.indexOf('/')) : '')));
     expect([...folders].sort()).toEqual(['', 'adapters', 'composition', 'domain', 'react', 'site']);
@@ -40,13 +40,13 @@ describe('the tests', { timeout: 60_000 }, () => {
     expect(quick.filter((file) => !all.includes(file))).toEqual([]);
   });
 
-  it('are all run by .ci/run, with nothing skipped', () => {
+  it('are all run by .ci/run without skipping', () => {
     const script = readFileSync(join(ROOT, '.ci/run'), 'utf8');
     expect(script).toMatch(/^npm test -- --all( |$)/m);
     expect(script).toMatch(/^export REQUIRE_ALL=1/m);
   });
 
-  it('that have a script of their own are run by .ci/run, or CONTRIBUTING.md says when and why not', () => {
+  it('with their own script are run by .ci/run, or CONTRIBUTING.md gives the reason', () => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: object };
     const commands = readFileSync(join(ROOT, '.ci/run'), 'utf8');
     const page = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8');
@@ -54,7 +54,7 @@ describe('the tests', { timeout: 60_000 }, () => {
       page.indexOf('too expensive for it'),
       page.indexOf('`test/tiers.test.ts` checks that each'),
     );
-    // `npm run check`, which .ci/run ends with, measures the coverage.
+    // `npm run check`, at the end of .ci/run, measures the coverage.
     const own = Object.keys(scripts).filter((name) => name.startsWith('test:') && name !== 'test:coverage');
     const isRun = (name: string): boolean => new RegExp(`^npm run ${name}( |$)`, 'm').test(commands);
     expect(own.filter((name) => isRun(name) === table.includes(`\`npm run ${name}\``))).toEqual([]);

@@ -46,7 +46,7 @@ async function fetched(address: string, version: string | null): Promise<string>
   return response.text();
 }
 
-/** A way to the agent whose addresses are another origin's, with the site's own token. */
+/** Forwards to the agent under another origin, with the site's token. */
 async function around(origin: string): Promise<Front> {
   return {
     card: async (version) => {
@@ -57,7 +57,7 @@ async function around(origin: string): Promise<Front> {
   };
 }
 
-/** The site, known to the client by the card of its config route alone. */
+/** The site, found by the client through the card of the config route only. */
 const throughTheSite = (): Front => ({
   card: async (version) =>
     (JSON.parse(await fetched(`${site.url}/api/a2a/config`, version)) as { agentCard: unknown }).agentCard,
@@ -84,7 +84,7 @@ describe.each(GENERATIONS)('a visitor with %s', (name, connect) => {
     vi.unstubAllGlobals();
   });
 
-  it('completes nine scenes at the agent itself', () => {
+  it('completes nine scenes directly with the agent', () => {
     expect(Object.keys(direct.answers)).toHaveLength(9);
     for (const [scene, answer] of Object.entries(direct.answers)) {
       if (scene === 'unknown task') expect(answer).toMatch(/not found/i);
@@ -94,14 +94,14 @@ describe.each(GENERATIONS)('a visitor with %s', (name, connect) => {
     expect(direct.heard.length).toBeGreaterThan(9);
   });
 
-  it('receives the same bytes through the site, and the agent the same requests', async () => {
+  it('receives the same bytes through the site, and the agent receives the same requests', async () => {
     const seen = await conversation(connect, throughTheSite());
     expect(seen.answers).toEqual(direct.answers);
     expect(seen.wire).toEqual(direct.wire);
     expect(seen.heard).toEqual(direct.heard);
   });
 
-  it('is shown the hint of a site whose credential is wrong', async () => {
+  it('sees the hint of a site with a wrong credential', async () => {
     const stranger = configured((await newServiceAccountKey()).privateKey);
     const broken = await listeningSite(createNodeHandler({ toolkit: stranger }));
     onTestFinished(async () => {
@@ -117,7 +117,7 @@ describe.each(GENERATIONS)('a visitor with %s', (name, connect) => {
     const hint = 'Check the "serviceAccount" configuration block';
     const first = visitor.stream({ text: 'Hello' })[Symbol.asyncIterator]().next();
     await expect(first).rejects.toThrow(hint);
-    // Of an answer that is not 2xx, version 0.2 of the client reads the body twice.
+    // Version 0.2 of the client reads the body of a non-2xx response twice.
     if (!name.includes('0.2')) await expect(visitor.send({ text: 'Hello' })).rejects.toThrow(hint);
   });
 });
@@ -144,11 +144,11 @@ describe('a request written by hand', () => {
   it.each([
     ['in version 1.0', '', { 'a2a-version': '1.0' }, GET_TASK, -32001],
     ['in version 0.3', '', { 'a2a-version': '0.3' }, OLD_GET_TASK, -32001],
-    ['in no version, which is 0.3', '', {}, OLD_GET_TASK, -32001],
-    ['of 1.0 that forgets to say so', '', {}, GET_TASK, -32601],
-    // The SDK this agent is made of reads the field alone; the query reaches it all the same.
+    ['without a version, which means 0.3', '', {}, OLD_GET_TASK, -32001],
+    ['in version 1.0 without its header field', '', {}, GET_TASK, -32601],
+    // The agent's SDK reads only the field, but the query is forwarded too.
     ['with its version in the query', '?A2A-Version=1.0', {}, GET_TASK, -32601],
-    ['in a version the agent does not know', '', { 'a2a-version': '9.9' }, GET_TASK, -32009],
+    ['in a version unknown to the agent', '', { 'a2a-version': '9.9' }, GET_TASK, -32009],
     [
       'whose media type has parameters',
       '',
@@ -156,7 +156,7 @@ describe('a request written by hand', () => {
       OLD_GET_TASK,
       -32001,
     ],
-  ])('%s gets the response of the agent itself', async (_how, query, headers, body, code) => {
+  ])('%s gets the same response through the site as from the agent', async (_how, query, headers, body, code) => {
     const { direct, passed, texts } = await answers(query, headers, body);
     expect(passed.status).toBe(direct.status);
     expect(passed.headers.get('content-type')).toBe(direct.headers.get('content-type'));
@@ -166,9 +166,9 @@ describe('a request written by hand', () => {
   });
 
   it.each([
-    ['is no JSON', {}, '{"jsonrpc":', -32700],
+    ['is not JSON', {}, '{"jsonrpc":', -32700],
     ['is declared as text', { 'content-type': 'text/plain' }, GET_TASK, -32005],
-  ])('that %s is refused with the code of the agent', async (_what, headers, body, code) => {
+  ])('that %s gets the error code of the agent', async (_what, headers, body, code) => {
     const { texts } = await answers('', headers, body);
     expect(texts.map(codeIn)).toEqual([code, code]);
   });

@@ -31,7 +31,7 @@ describe('a visitor whose client speaks only HTTP+JSON', () => {
     return new ClientFactory(options).createFromUrl(`${site.url}/api/a2a/.well-known/agent-card.json`, '');
   };
 
-  it('finds the agent at the site, asks, watches, looks again, and is told what is unknown', async () => {
+  it('discovers the agent through the site, sends, streams, reads a task and gets an error for an unknown task', async () => {
     const client = await connect();
     const answer = JSON.stringify(await client.sendMessage(spoken('Hello there')));
     expect(answer).toContain('Hello');
@@ -45,7 +45,7 @@ describe('a visitor whose client speaks only HTTP+JSON', () => {
     await expect(client.getTask({ tenant: '', id: 'nobody' })).rejects.toThrow(/not found/i);
   });
 
-  it('leaves a long task, subscribes again and cancels it', async () => {
+  it('disconnects from a long task, subscribes again and cancels it', async () => {
     const client = await connect();
     let taskId = '';
     for await (const { payload } of client.sendMessageStream(spoken('slow'))) {
@@ -60,7 +60,7 @@ describe('a visitor whose client speaks only HTTP+JSON', () => {
     expect(last).toBe('statusUpdate');
   });
 
-  it('cannot list what other visitors asked', async () => {
+  it('cannot list the tasks of other visitors', async () => {
     const client = await connect();
     const listing = client.listTasks({ tenant: '' } as Parameters<typeof client.listTasks>[0]);
     await expect(listing).rejects.toThrow('This method is not available here.');

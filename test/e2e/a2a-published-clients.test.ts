@@ -27,7 +27,7 @@ const ADDRESSES: Readonly<Record<string, string>> = {
   'the root': '',
 };
 
-/** The rows of that table; nobody tells a client more than an address. */
+/** The rows of that table. A client is given an address and nothing else. */
 const CLIENTS: Readonly<Record<string, Ask>> = {
   ...Object.fromEntries(GENERATIONS.slice(0, 3).map(([name, connect]) => [name, sdk(connect)])),
   'a2a-ai-provider': aiSdk,
@@ -78,7 +78,7 @@ interface ArtifactUpdate {
   readonly artifact?: { readonly parts: readonly { readonly text?: string; readonly content?: { value: string } }[] };
 }
 
-/** An event of any generation: plain in v0.3, in a JSON-RPC answer in v0.2, in a payload in v1.0. */
+/** The artifact update in an event: plain in v0.3, in a JSON-RPC response in v0.2, in a payload in v1.0. */
 function artifactIn(event: unknown): ArtifactUpdate {
   const { result, payload } = event as { result?: ArtifactUpdate; payload?: { value: ArtifactUpdate } };
   return result ?? payload?.value ?? (event as ArtifactUpdate);
@@ -92,7 +92,7 @@ const startSite = async (config: ServerConfig, serve: (toolkit: Toolkit) => Prom
 
 const WHOLE = /^You said: “Hello there”\..* to your browser\.$/;
 
-describe.each(SITES)('a site on %s with nothing but the configuration of the README', (_framework, serve) => {
+describe.each(SITES)('a site on %s with only the configuration of the README', (_framework, serve) => {
   let platform: Platform;
   let site: Awaited<ReturnType<typeof startSite>>;
 
@@ -108,13 +108,13 @@ describe.each(SITES)('a site on %s with nothing but the configuration of the REA
     await site?.close();
     await platform?.close();
   });
-  // Several of them write their work to the console.
+  // Several clients log to the console.
   beforeEach(() => {
     for (const level of ['log', 'warn', 'error'] as const) vi.spyOn(console, level).mockReturnValue();
   });
 
   it.each(Object.keys(CLIENTS))(
-    'is found by %s at the addresses of docs/clients.md, and at no other',
+    'is found by %s at the addresses in docs/clients.md only',
     async (name) => {
       const found: string[] = [];
       for (const [column, path] of Object.entries(ADDRESSES)) {
@@ -128,19 +128,19 @@ describe.each(SITES)('a site on %s with nothing but the configuration of the REA
     30_000,
   );
 
-  it('is found by @a2a-js/sdk at the whole address of its card', async () => {
+  it('is found by @a2a-js/sdk at the full address of its card', async () => {
     for (const Factory of [ClientFactory, ClientFactory03]) {
       const client = await new Factory().createFromUrl(site.url + MOUNT + CARD, '');
       expect(JSON.stringify(await client.getAgentCard())).toContain(`"url":"${site.url}${MOUNT}"`);
     }
   });
 
-  it('is not spoken to by @assistant-ui/react-a2a, which knows HTTP+JSON alone', async () => {
+  it('responds 404 to @assistant-ui/react-a2a, which only speaks HTTP+JSON', async () => {
     await expect(assistantUi(site.url + MOUNT, 'Hello there')).rejects.toThrow('404');
   });
 });
 
-describe('a site that serves HTTP+JSON too', () => {
+describe('a site that also serves HTTP+JSON', () => {
   it.each(SITES)('on %s is found by @assistant-ui/react-a2a at the mount', async (_framework, serve) => {
     const agent = await startTaskKeepingAgent();
     const { a2aUrl, url } = agent;
@@ -154,7 +154,7 @@ describe('a site that serves HTTP+JSON too', () => {
   });
 });
 
-/** The columns in which the table says yes to a client. */
+/** The columns with a check mark in the client's row. */
 function documented(name: string): string[] {
   const page = readFileSync(join(ROOT, 'docs/clients.md'), 'utf8');
   const row = page.split('\n').find((line) => line.startsWith('|') && line.includes(`\`${name}\``));

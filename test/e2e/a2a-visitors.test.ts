@@ -21,7 +21,7 @@ const rpc = (version: '0.3' | '1.0', method: string, params: (taskId: string) =>
   return (taskId) => [version, 'POST', '', { jsonrpc: '2.0', id: 'by-bob', method, params: params(taskId) }];
 };
 
-/** Calls with the ids of another visitor. Each succeeds without protection, in this order. */
+/** Calls with the ids of another visitor. Without protection, each would succeed in this order. */
 const CALLS: Readonly<Record<string, Call>> = {
   ListTasks: rpc('1.0', 'ListTasks', () => ({})),
   GetExtendedAgentCard: rpc('1.0', 'GetExtendedAgentCard', () => ({})),
@@ -52,7 +52,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   'GET /v1/tasks/{id}/pushNotificationConfigs': (id) => ['0.3', 'GET', `/v1/tasks/${id}/pushNotificationConfigs`],
 };
 
-/** A webhook that comes with a message. */
+/** A message that registers a webhook. */
 const HOOKED: Call = () => ['1.0', 'POST', '', { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: message(HOOK) }];
 
 function message(url?: string): object {
@@ -61,15 +61,15 @@ function message(url?: string): object {
   return { message: { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts }, configuration };
 }
 
-/** A site whose visitors are all one user of the agent: the site's own API key. */
+/** A site whose visitors share one API key, so the agent sees one user. */
 class Visited {
   readonly #toolkit: Toolkit;
   #site: Site | undefined;
-  /** The task of the visitor who came first. */
+  /** The first visitor's task. */
   taskId = '';
 
   constructor(a2aMethods: ServerConfig['a2aMethods']) {
-    // Tasks of one policy's visitors belong to another user of the agent than those of the other's.
+    // Each policy has its own user at the agent, so the tasks are kept apart.
     const serviceApiKey = `key-of-a-site-with-${String(a2aMethods)}`;
     const bindings = ['JSONRPC', 'HTTP+JSON'] as const;
     this.#toolkit = createToolkit({ a2aUrl: agent.a2aUrl, serviceApiKey, a2aMethods, bindings });
@@ -106,7 +106,7 @@ class Visited {
   }
 }
 
-describe('a visitor of a site whose visitors may chat', () => {
+describe('a visitor of a site with a2aMethods "chat"', () => {
   let site: Visited;
 
   beforeAll(async () => {
@@ -116,7 +116,7 @@ describe('a visitor of a site whose visitors may chat', () => {
   afterAll(() => site.close());
 
   it.each(Object.entries({ ...CALLS, 'SendMessage with a webhook': HOOKED }))(
-    'is denied %s, and the agent is not called',
+    'is denied %s without a call to the agent',
     async (name, call) => {
       const before = agent.calls.length;
       const { status, text } = await site.make(call);
@@ -127,7 +127,7 @@ describe('a visitor of a site whose visitors may chat', () => {
     },
   );
 
-  it('reads a task by its id, and a card that promises no more', async () => {
+  it('can read a task by its id, and gets a card that offers neither webhooks nor an extended card', async () => {
     const byRpc = await site.make(rpc('0.3', 'tasks/get', (id) => ({ id })));
     const byRest = await site.make((id) => ['1.0', 'GET', `/tasks/${id}`]);
     for (const { text } of [byRpc, byRest]) expect(text).toContain(SECRET);

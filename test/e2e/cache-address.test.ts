@@ -12,11 +12,11 @@ import { RecordingUpstream } from '../support/recording-upstream.js';
 import { REDIS_SERVER, RedisServer } from '../support/redis-server.js';
 import { surfaceRoute } from '../support/toolkit-routes.js';
 
-/** So long that a machine under load cannot be taken for a store that is down. */
+/** Long enough that a slow machine does not look like a store that is down. */
 const PATIENT = { cacheMs: 5_000 };
 const cacheKeys = [randomBytes(32).toString('hex')];
 
-describe.skipIf(REDIS_SERVER === undefined)('a shared cache named by its address', { timeout: 20_000 }, () => {
+describe.skipIf(REDIS_SERVER === undefined)('a shared cache configured by its address', { timeout: 20_000 }, () => {
   let redis: RedisServer;
   let upstream: RecordingUpstream;
   const open: Toolkit[] = [];
@@ -31,7 +31,7 @@ describe.skipIf(REDIS_SERVER === undefined)('a shared cache named by its address
     await upstream.close();
   });
 
-  /** What every process of a site is configured with. */
+  /** The configuration of every process of a site. */
   const site = (changes: ServerConfig = {}): ServerConfig => ({
     ...configFromEnv({
       SERVICE_API_URL: `${upstream.origin}/api`,
@@ -47,7 +47,7 @@ describe.skipIf(REDIS_SERVER === undefined)('a shared cache named by its address
     open.push(toolkit);
     return toolkit;
   }
-  /** How a render was come by. */
+  /** The status and cache result of a render. */
   async function render(toolkit: Toolkit, widget: string): Promise<unknown> {
     const response = await surfaceRoute(toolkit, { cache: { enabled: true, freshMs: 60_000, maxAgeMs: 60_000 } })(
       browserRequest({ path: `/${widget}/render` }),
@@ -55,7 +55,7 @@ describe.skipIf(REDIS_SERVER === undefined)('a shared cache named by its address
     await textOf(response.body);
     return [response.status, response.headers['x-cache']];
   }
-  /** Connections of sites, as Redis sees them. */
+  /** The number of connections from sites, as Redis counts them. */
   async function connections(): Promise<number> {
     const list = await command(['CLIENT', 'LIST', 'TYPE', 'normal']);
     return list.trim().split('\n').length - 1;
@@ -78,7 +78,7 @@ describe.skipIf(REDIS_SERVER === undefined)('a shared cache named by its address
     expect(upstream.requests).toHaveLength(1);
   });
 
-  it('with a wrong password: renders go on, and only the operator reads WRONGPASS', async () => {
+  it('with a wrong password serves renders and reports WRONGPASS to the operator only', async () => {
     const telemetry = new RecordingTelemetry();
     await setPassword('the-right-password');
     onTestFinished(() => setPassword('', 'the-right-password'));
@@ -93,7 +93,7 @@ describe.skipIf(REDIS_SERVER === undefined)('a shared cache named by its address
     }
   });
 
-  it('that starts after the site is used as soon as it is there', async () => {
+  it('that starts after the site is used as soon as it accepts connections', async () => {
     await redis.kill();
     const telemetry = new RecordingTelemetry();
     const toolkit = start(site({ timeouts: { cacheMs: 200 }, telemetry }));
@@ -112,7 +112,7 @@ describe.skipIf(REDIS_SERVER === undefined)('a shared cache named by its address
     await expect.poll(() => connections()).toBe(0);
   });
 
-  it('is disconnected when another configuration replaces it, and kept when it stays the same', async () => {
+  it('is disconnected when another configuration replaces it, and stays connected when unchanged', async () => {
     const first = configureServer(site());
     await render(first, 'replaced');
     const calls = upstream.requests.length;

@@ -11,7 +11,7 @@ afterAll(() => demo.close());
 
 const someone = (): DemoVisitor => new DemoVisitor(demo.url);
 
-/** Follows redirects from `/auth/login` until one leads back to the site; gives that address, unopened. */
+/** Follows redirects from `/auth/login` until one points back to the site. Returns that address without opening it. */
 async function callbackOf({ browser }: DemoVisitor, user: string): Promise<string> {
   let at = `${demo.url}/auth/login?user=${user}`;
   while (!at.startsWith(`${demo.url}/auth/callback`)) {
@@ -41,12 +41,12 @@ describe('signing in to the demo', () => {
     expect(await visitor.name()).toBeNull();
   });
 
-  it('signs the other user in while the first is signed in', async () => {
+  it('replaces the signed-in user when another one signs in', async () => {
     const visitor = await (await someone().signIn('ada')).signIn('grace');
     expect(await visitor.name()).toBe('Grace Hopper');
   });
 
-  it('uses PKCE, without which the provider refuses', async () => {
+  it('uses PKCE, and the provider rejects requests without it', async () => {
     const visitor = someone();
     const response = await visitor.send('GET', '/auth/login?user=ada');
     const address = new URL(response.headers.get('location') ?? '');
@@ -65,12 +65,12 @@ describe('signing in to the demo', () => {
     expect((await victim.browser.send(callback)).status).toBe(400);
     expect((await someone().browser.send(callback)).status).toBe(400);
     expect(await victim.name()).toBeNull();
-    // The code is still good for the browser it was meant for.
+    // The code is still valid for the browser it was issued to.
     expect((await ada.browser.send(callback)).status).toBe(302);
     expect(await ada.name()).toBe('Ada Lovelace');
   });
 
-  it('sets a new session id and no other cookie', async () => {
+  it('sets only a cookie with a new session id', async () => {
     const visitor = someone();
     const before = (await visitor.send('GET', '/auth/login?user=ada')).headers.getSetCookie();
     const after = (await visitor.browser.send(await callbackOf(visitor, 'ada'))).headers.getSetCookie();
@@ -80,7 +80,7 @@ describe('signing in to the demo', () => {
     expect(after[0]).not.toContain('eyJ');
   });
 
-  it('ends when the user signs out, by a form and by a script', async () => {
+  it('lasts until the user signs out, by a form or a script', async () => {
     const ada = await someone().signIn('ada');
     const byScript = await ada.send('POST', '/auth/logout');
     expect([byScript.status, await ada.name()]).toEqual([204, null]);
@@ -96,7 +96,7 @@ describe('signing in to the demo', () => {
 });
 
 describe('the platform of the demo', () => {
-  it('responds 401 without a token of its own audience', async () => {
+  it('responds 401 without a token for its own audience', async () => {
     const call = (authorization?: string): Promise<Response> =>
       fetch(`${demo.platform.serviceApiUrl}/conversations`, { headers: authorization ? { authorization } : {} });
     const forged = [{ alg: 'none' }, { iss: demo.login.issuer, sub: 'ada' }]

@@ -12,7 +12,7 @@ let ada: DemoVisitor;
 let visitor: DemoVisitor;
 
 beforeAll(async () => {
-  // Renders stay fresh for the whole file.
+  // Cached renders stay fresh for the whole test file.
   demo = await startDemo({ port: 0, wordMs: 0, freshMs: 600_000 });
 });
 afterAll(() => demo.close());
@@ -33,7 +33,7 @@ describe('the demo', () => {
     },
   );
 
-  it('serves every name of this machine', async () => {
+  it('serves requests under every local host name', async () => {
     for (const host of ['localhost', 'LOCALHOST:3000', 'demo.localhost:3000', '127.0.0.1:3000', '[::1]:3000']) {
       expect((await visit(demo.url, { method: 'GET', path: '/auth/me', headers: { host } })).status).toBe(200);
     }
@@ -41,14 +41,14 @@ describe('the demo', () => {
 });
 
 describe('widgets of the demo', () => {
-  it('are the same by name, where an action by id counts as well', async () => {
+  it('can be rendered by name, and an action by id evicts that render', async () => {
     await visitor.render('by-name/lunch-poll');
     expect((await visitor.render('by-name/lunch-poll')).how).toBe('HIT');
     await visitor.act('poll', 'vote', { choice: 'soup' });
     expect(await visitor.render('by-name/lunch-poll')).toMatchObject({ how: 'MISS', id: 'poll', title: 'Lunch poll' });
   });
 
-  it('refuse an action with the reason', async () => {
+  it('reject an invalid action with the reason', async () => {
     const wrong = await visitor.act('poll', 'vote', { choice: 'caviar' });
     expect([wrong.status, await wrong.json()]).toMatchObject([422, { error: { message: 'This is not on the menu.' } }]);
     expect((await visitor.act('poll', 'burn', {})).status).toBe(404);
@@ -56,8 +56,8 @@ describe('widgets of the demo', () => {
   });
 });
 
-describe('what the page of the demo reads', () => {
-  it('has project and brand, for users as for visitors', async () => {
+describe('the data that the demo page reads', () => {
+  it('includes project and brand for users and visitors', async () => {
     for (const person of [ada, visitor]) {
       expect(await person.read('GET', '/api/a2a/config')).toMatchObject({
         serviceProjectId: 'demo-project',
@@ -69,7 +69,7 @@ describe('what the page of the demo reads', () => {
     }
   });
 
-  it('holds no token and no address of the platform', async () => {
+  it('contains no token and no platform address', async () => {
     const paths = ['/auth/me', '/api/a2a/config', '/demo/hits', '/api/service/conversations', '/demo/credential'];
     const texts = await Promise.all(paths.map(async (path) => (await ada.send('GET', path)).text()));
     expect(texts.join('\n')).not.toMatch(/eyJ|PRIVATE KEY/);
@@ -77,8 +77,8 @@ describe('what the page of the demo reads', () => {
   });
 });
 
-describe('the page of the demo', () => {
-  it('names the command that builds it where it is not built, and is at no address of the site', async () => {
+describe('the demo page', () => {
+  it('names the build command when it is missing, and does not replace a 404 of the routes', async () => {
     const site = await listeningSite(express().use(createPageRouter(temporaryFolder('page'))));
     onTestFinished(() => site.close());
     for (const path of ['/', '/some/view']) {

@@ -13,10 +13,10 @@ import { refusedOrigin } from '../support/recording-upstream.js';
 import { newServiceAccountKey } from '../support/service-account.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
-// docs/troubleshooting.md has the table of what the doctor says; here is what it says it of.
+// The broken configurations behind the table of doctor findings in docs/troubleshooting.md.
 
 const folder = temporaryFolder('doctor-table');
-/** Away from any name server, no name is known to be wrong. */
+/** Without a name server, a lookup of an unknown name fails with a code other than ENOTFOUND. */
 const namesAreKnown = await lookup('agent.invalid').catch(({ code }: NodeJS.ErrnoException) => code === 'ENOTFOUND');
 const { idp, trusting } = await runIdpA();
 let world: FirstHour;
@@ -45,7 +45,7 @@ const agent = (a2aUrl: string): Broken => ({ config: world.config({ a2aUrl }) })
 const account = (block: ServerConfig['serviceAccount']): Broken => ({ config: world.config({}, block) });
 const keyed = (a2aUrl: string): Broken => ({ config: { a2aUrl, serviceApiKey: 'hunter2-hunter2' } });
 
-/** By its name in the first column of the table. */
+/** Each by its name in the first column of the table. */
 const BROKEN: Readonly<Record<string, () => Broken | Promise<Broken>>> = {
   'Nothing listens at the port': async () => agent(await refusedOrigin()),
   'The host does not exist': () => agent('http://agent.invalid/a2a'),
@@ -89,7 +89,7 @@ interface Row {
   readonly fix: string;
 }
 
-/** The rows of the table; a cell quotes as it likes. */
+/** The rows of the table in docs/troubleshooting.md. */
 function rows(): readonly Row[] {
   const page = readFileSync('docs/troubleshooting.md', 'utf8');
   const table = page.slice(page.indexOf('## What the doctor says')).match(/(?:^\|.*\n)+/m)?.[0] ?? '';
@@ -103,7 +103,7 @@ function rows(): readonly Row[] {
     });
 }
 
-/** A text in which `…` stands for anything. */
+/** Matches a text in which `…` is a wildcard. */
 function withGaps(text: string): RegExp {
   const pieces = text.split('…').map((piece) => piece.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   return new RegExp(`^${pieces.join('.*')}$`, 's');
@@ -118,13 +118,13 @@ async function doctor({ config, env = {}, ports = {} }: Broken) {
   return { findings, ...(await run()) };
 }
 
-describe('of twenty broken configurations the doctor names the reason, and what to do', () => {
-  it('as the table of docs/troubleshooting.md has them', () => {
+describe('the doctor run on twenty broken configurations', () => {
+  it('covers every row of the table in docs/troubleshooting.md', () => {
     expect(rows().map(({ what }) => what)).toEqual(Object.keys(BROKEN));
     expect(rows()).toHaveLength(20);
   });
 
-  it.for(rows())('says it of: $what', async ({ what, check, reason, fix }, { skip }) => {
+  it.for(rows())('prints the documented reason and fix: $what', async ({ what, check, reason, fix }, { skip }) => {
     if (what === 'The host does not exist' && namesAreKnown !== true) skip();
     const broken = await BROKEN[what]?.();
     const { findings, printed, status } = await doctor(broken ?? {});
@@ -136,7 +136,7 @@ describe('of twenty broken configurations the doctor names the reason, and what 
         fix: expect.stringMatching(withGaps(fix)) as string,
       }),
     ]);
-    // One fault is one line.
+    // One fault is reported on one line.
     const failed = findings.filter(({ result }) => result === 'failed').length;
     expect([printed.match(/✗/g)?.length ?? 0, status]).toEqual([failed, failed]);
     const [{ block = '', fields = [] } = {}] = wrong;

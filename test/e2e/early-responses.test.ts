@@ -7,7 +7,7 @@ import { uploadingClients } from '../support/uploading-clients/uploading-clients
 const UPLOADS = 40;
 const MIB = 1_048_576;
 
-describe('a client that still sends when the response is there', () => {
+describe('a client that is still sending its body when the response arrives', () => {
   for (const { name, installed, upload } of uploadingClients) {
     it.skipIf(!installed)(
       `${name} sees a 413, ${String(UPLOADS)} times of ${String(UPLOADS)}`,

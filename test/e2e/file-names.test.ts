@@ -13,7 +13,7 @@ const BROWSERS = [
   { name: 'Firefox', path: findFirefox(), launch: (path: string) => launchFirefox(path, 'light') },
 ] as const;
 
-/** A file's name as the platform sends it, in Latin-1 or UTF-8, and as it is offered for saving; browsers replace what their file systems dislike. */
+/** A file name as the platform sends it, in Latin-1 or UTF-8, and as the browser suggests it. Browsers replace characters that file systems reject. */
 interface FileName {
   readonly sent: string;
   readonly encoding?: 'latin1';
@@ -23,10 +23,10 @@ interface FileName {
 
 const FILE_NAMES: Readonly<Record<string, FileName>> = {
   'letters of another script': { sent: 'filename="文件.pdf"', saved: '文件.pdf' },
-  'a sign beyond Latin-1': { sent: 'filename="5€.txt"', saved: '5€.txt' },
+  'a character outside Latin-1': { sent: 'filename="5€.txt"', saved: '5€.txt' },
   'letters in Latin-1': { sent: 'filename="naïve.pdf"', encoding: 'latin1', saved: 'naïve.pdf' },
   'an encoded name': { sent: "filename*=UTF-8''na%C3%AFve%20%E2%82%AC.txt", saved: 'naïve €.txt' },
-  'letters from right to left': { sent: 'filename="שלום עולם.txt"', saved: 'שלום עולם.txt' },
+  'right-to-left letters': { sent: 'filename="שלום עולם.txt"', saved: 'שלום עולם.txt' },
   'an emoji': { sent: 'filename="a😀.png"', saved: 'a😀.png' },
   quotes: { sent: 'filename="say \\"hi\\".txt"', saved: 'say _hi_.txt' },
   'a backslash': { sent: 'filename="a\\\\b.txt"', saved: 'a_b.txt' },
@@ -69,7 +69,7 @@ for (const { name, path, launch } of BROWSERS) {
     }, 60_000);
     afterAll(() => browser.close());
 
-    it.each(Object.entries(FILE_NAMES))('arrives under its own name: %s', async (_what, file) => {
+    it.each(Object.entries(FILE_NAMES))('is saved under its own name: %s', async (_what, file) => {
       const { sent, encoding = 'utf8', saved, inFirefox = saved } = file;
       upstream.willAnswer((exchange) => {
         const head = `HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: 2\r\nConnection: close\r\n`;

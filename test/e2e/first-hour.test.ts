@@ -31,7 +31,7 @@ afterAll(async () => {
   await world.close();
 });
 
-/** Words of a platform, a host of it and an API key, none of which is for visitors. */
+/** A platform message with a host name, and an API key. Visitors must see neither. */
 const WORDS = 'no role chat.user in tenant-7 at db-3.internal';
 const API_KEY = 'hunter2-hunter2';
 const PAGE = `<html><title>Shop</title><h1>${WORDS}</h1></html>`;
@@ -39,14 +39,14 @@ const LOGIN = `<html><title>Sign in to ${WORDS}</title><form><input type="passwo
 const REST = { path: '/api/a2a/message:send', body: '{"message":{}}' };
 const GET_CONFIG = { method: 'GET', path: '/api/a2a/config', body: null };
 
-/** One thing done wrong, and what everybody is told of it. */
+/** One mistake, and its effect in the browser, the log and the doctor. */
 interface Mistake {
   readonly setup: () => Setup | Promise<Setup>;
-  /** The answer; a mistake that costs the visitor nothing has no code. */
+  /** The response. The code is empty if the mistake does not affect the visitor. */
   readonly browser: readonly [status: number, code: string, message: RegExp];
-  /** A line of the log; absent where nothing went wrong. */
+  /** A line of the log; absent if nothing is logged. */
   readonly operator?: RegExp;
-  /** A line of the doctor; absent where it cannot see the mistake, and where the table of `doctor-table.test.ts` has it. */
+  /** A line of the doctor; absent if it cannot detect the mistake, or if `doctor-table.test.ts` covers it. */
   readonly doctor?: RegExp;
 }
 
@@ -74,7 +74,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     operator: /^upstream_error a2aUrl: status 404 from the agent, application\/json: \{"message"/,
     doctor: /^agent card: No agent card found\..* \| fix: configureServer: a2aUrl, agentCardUrl$/,
   },
-  'an API gateway refuses a route it does not know': {
+  'an API gateway rejects an unknown route': {
     setup: () => agent(saying(403, 'application/json', '{"message":"Missing Authentication Token"}')),
     browser: [
       403,
@@ -85,7 +85,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     doctor:
       /^agent card: The platform does not allow the service credential to do this\..*403.* \| fix: serviceAccount: /,
   },
-  'the account lacks a role, so that it may not read the card': {
+  'the account lacks the role to read the card': {
     setup: async () => keyed(saying(403, 'application/json', `{"message":"${WORDS}"}`), GET_CONFIG),
     browser: [
       403,
@@ -94,12 +94,12 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     ],
     operator: /^service_token_rejected .*: \/\.well-known\/agent-card\.json: status 403, application\/json: /,
   },
-  'the address is that of a web page': {
+  'the address is a web page': {
     setup: () => agent(saying(200, 'text/html; charset=utf-8', PAGE)),
     browser: [502, 'upstream_invalid_response', /^The address of the agent leads to a web page\. Check "a2aUrl"/],
     operator: /^upstream_invalid_response a2aUrl: status 200 from the agent, text\/html: <html>/,
   },
-  'the address says OK and nothing else': {
+  'the address responds with OK only': {
     setup: () => agent(saying(200, 'text/plain', 'OK')),
     browser: [502, 'upstream_invalid_response', /is not JSON or an event stream.* Check "a2aUrl"/],
     operator: /^upstream_invalid_response a2aUrl: status 200 from the agent, text\/plain: OK$/,
@@ -114,7 +114,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     ],
     operator: /^upstream_invalid_response a2aUrl: status 200 from the agent, text\/html: .*Sign in/,
   },
-  'a sign-in page refuses the credential': {
+  'a sign-in page rejects the credential': {
     setup: () => agent(saying(401, 'text/html', LOGIN)),
     browser: [
       401,
@@ -124,7 +124,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     operator: /^service_token_rejected .*: status 401 from the agent, text\/html: /,
     doctor: /^agent card: The address of the agent leads to a sign-in page\..* \| fix: serviceAccount: /,
   },
-  'the agent leads to a sign-in elsewhere': {
+  'the agent redirects to a sign-in page': {
     setup: () => agent(saying(302, 'text/html', '', { location: 'https://idp.internal/login?next=hunter2' })),
     browser: [502, 'upstream_redirect', /^The agent redirects to a sign-in page.* Check "a2aUrl"/],
     operator: /^upstream_redirect a2aUrl: status 302 from the agent, to https:\/\/idp\.internal\/login$/,
@@ -135,7 +135,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     operator: /^upstream_redirect a2aUrl: status 308 from the agent, to https:\/\/agent\.internal\/a2a\/$/,
     doctor: /^agent card: The agent responded with a redirect.* \| fix: configureServer: a2aUrl/,
   },
-  'the address takes no POST': {
+  'the address rejects POST': {
     setup: () => agent(saying(405, 'text/plain', 'Method Not Allowed', { allow: 'GET' })),
     browser: [
       405,
@@ -151,22 +151,22 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     operator:
       /^upstream_unreachable a2aUrl: (?:ENOTFOUND.*no host has this name|EAI_AGAIN.*the name server does not respond)/,
   },
-  'nobody listens at the port': {
+  'nothing listens on the port': {
     setup: () => agent(refusedOrigin()),
     browser: [502, 'upstream_unreachable', /"a2aUrl" in configureServer/],
     operator: /^upstream_unreachable a2aUrl: ECONNREFUSED.*no server listens on this port/,
   },
-  'the scheme is https where http is spoken': {
+  'the scheme is https but the server speaks http': {
     setup: () => agent(world.platform.a2aUrl.replace('http:', 'https:')),
     browser: [502, 'upstream_unreachable', /"a2aUrl" in configureServer/],
     operator: /^upstream_unreachable a2aUrl: .*the server does not use TLS/,
   },
-  'the scheme is http where https is spoken': {
+  'the scheme is http but the server speaks https': {
     setup: async () => agent((await selfSigned()).replace('https:', 'http:')),
     browser: [502, 'upstream_unreachable', /"a2aUrl" in configureServer: a server that expects https/],
     operator: /^upstream_unreachable a2aUrl: .*expects https/,
   },
-  'the scheme is http where a proxy expects https': {
+  'the scheme is http but the proxy expects https': {
     setup: () =>
       agent(saying(400, 'text/html', '<h1>400 Bad Request</h1>The plain HTTP request was sent to HTTPS port')),
     browser: [400, 'upstream_error', /^The address of the agent requires https\. Use https in "a2aUrl"/],
@@ -178,13 +178,13 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     browser: [502, 'upstream_unreachable', /"a2aUrl" in configureServer/],
     operator: /^upstream_unreachable a2aUrl: .*not signed by an authority this process trusts; NODE_EXTRA_CA_CERTS/,
   },
-  'the agent is out of order': {
+  'the agent fails': {
     setup: () => agent(saying(503, 'text/html', `<h1>${WORDS}</h1>`, { 'retry-after': '7' })),
     browser: [503, 'upstream_error', /^The agent reported an internal error\./],
     operator: /^upstream_error .*: status 503 from the agent, text\/html: <h1>/,
     doctor: /^agent card: The agent reported an internal error\./,
   },
-  'the key is one the platform does not know any more': {
+  'the key is no longer registered at the platform': {
     setup: () => account({ privateKeyPem: other.privateKey }),
     browser: [401, 'service_token_rejected', /Check the "serviceAccount" configuration block/],
     operator: /^service_token_rejected .*privateKeyPem.*: status 401 from the agent, .*SIGNATURE/,
@@ -194,7 +194,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     browser: [401, 'service_token_rejected', /its audience/],
     operator: /^service_token_rejected .*audience.*: status 401 from the agent/,
   },
-  'the account is another one than the key’s': {
+  'the key belongs to another account': {
     setup: () => account({ serviceAccountId: 'site-2' }),
     browser: [401, 'service_token_rejected', /Check the "serviceAccount" configuration block/],
     operator: /^service_token_rejected serviceAccountId.*: status 401 from the agent, .*another service account/,
@@ -271,12 +271,12 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     operator: /^project_unavailable: The platform does not allow the service credential .* role\..*status 403/,
     doctor: /^project: The platform does not allow the service credential .* \| fix: serviceAccount: /,
   },
-  'the router is mounted higher than the page thinks': {
+  'the router is mounted above the path that the page calls': {
     setup: () => right({ mount: (app, router) => void app.use('/api', router) }),
     browser: [404, 'not_found', /one where the routes are mounted/],
     operator: /^not_found : /,
   },
-  'the agent does not speak the binding that is asked for': {
+  'the agent does not support the requested binding': {
     setup: () => ({ config: world.config({ bindings: ['HTTP+JSON'] }), ask: REST }),
     browser: [502, 'agent_binding_unsupported', /"a2aUrl"/],
     operator: /^agent_binding_unsupported a2aUrl: /,
@@ -284,7 +284,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
 };
 
 describe('in the first hour', () => {
-  it('a site without a mistake serves, and log and doctor are empty', async () => {
+  it('a site without a mistake works, with nothing in the log and no doctor finding', async () => {
     const { told, events } = await firstVisit(right());
     expect(told).toMatchObject({ status: 200, code: '', message: '' });
     expect(operatorLines(events)).toEqual([]);
@@ -292,7 +292,7 @@ describe('in the first hour', () => {
   });
 
   describe.each(Object.entries(MISTAKES))('%s:', (_what, { setup, browser, operator, doctor }) => {
-    it('the page reads what to change and no secret; the log has the reason', async () => {
+    it('the response has the fix and no secret, and the log has the reason', async () => {
       const made = await setup();
       const { told, events } = await firstVisit(made);
       const [status, code, message] = browser;
@@ -308,7 +308,7 @@ describe('in the first hour', () => {
     });
 
     if (doctor === undefined) return;
-    it('the doctor names it too', async () => {
+    it('the doctor reports it too', async () => {
       const made = await setup();
       const complaints = await doctorsComplaints(made);
       expect(complaints).toContainEqual(expect.stringMatching(doctor));
@@ -317,15 +317,15 @@ describe('in the first hour', () => {
   });
 
   it.each<[string, ServerConfig, RegExp]>([
-    ['a strategy that is misspelt', { serviceAuthStrategy: 'service-account' as never }, /"serviceAuthStrategy"/],
+    ['a misspelt strategy', { serviceAuthStrategy: 'service-account' as never }, /"serviceAuthStrategy"/],
     ['an address without a scheme', { a2aUrl: 'agent.example/a2a' }, /Set "a2aUrl" to an absolute http or https/],
     ['a misspelt field', { a2aURL: 'https://agent.example' } as never, /"a2aURL".*"a2aUrl"/],
-  ])('%s fails at start by its name', (_what, config, message) => {
+  ])('%s fails at startup with an error that names the field', (_what, config, message) => {
     expect(() => configureServer(config)).toThrow(message);
   });
 });
 
-/** What no visitor may read, whatever went wrong. */
+/** Texts that must never reach a visitor. */
 function secretsOf({ config }: Setup): string[] {
   const hosts = [world.platform.url, config.a2aUrl ?? '', config.serviceApiUrl ?? '']
     .filter((url) => url !== '')

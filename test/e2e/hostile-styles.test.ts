@@ -16,7 +16,7 @@ interface Host {
   readonly close: () => unknown;
 }
 
-/** A server on this machine that records what it is asked for. */
+/** A local server that records the requested paths. */
 async function host(answer: RequestListener): Promise<Host> {
   const hits: string[] = [];
   const server = createServer((request, response) => {
@@ -105,7 +105,7 @@ describe.skipIf(chromiumPath === undefined)('a page with a hostile platform', { 
     site.hits.length = 0;
   });
 
-  /** A page that wears brand and theme as the components of the chat do. */
+  /** A page that applies brand and theme like the chat components. */
   async function wearing(entry: '/new' | '/trusting', theme: string): Promise<Page> {
     const page = await browser.newPage({ viewport: { width: 800, height: 500 } });
     await page.goto(site.origin + entry);
@@ -127,7 +127,7 @@ describe.skipIf(chromiumPath === undefined)('a page with a hostile platform', { 
       },
       [MARKUP, theme],
     );
-    // Whatever a hostile brand lays over it.
+    // Forced, as a hostile brand may cover it.
     await page.locator('button').hover({ force: true });
     await page.waitForLoadState('networkidle');
     return page;
@@ -136,7 +136,7 @@ describe.skipIf(chromiumPath === undefined)('a page with a hostile platform', { 
   const overlay = (page: Page): Promise<string> =>
     page.evaluate(() => getComputedStyle(document.body, '::before').content);
 
-  it('drops overlays and loads of a brand unless trustBrandCss is set', async () => {
+  it('shows no overlay and loads nothing from a brand, unless trustBrandCss is set', async () => {
     brandCss = hostileBrand(foreign.origin);
     themeCss = '';
     const checked = await wearing('/new', '/api/service-surfaces/notes/theme.css');
@@ -152,7 +152,7 @@ describe.skipIf(chromiumPath === undefined)('a page with a hostile platform', { 
     await trusting.close();
   });
 
-  it('loads from its own origin only for a theme', async () => {
+  it('loads the images and fonts of a theme from its own origin only', async () => {
     brandCss = '';
     themeCss = hostileTheme(foreign.origin);
     const checked = await wearing('/new', '/api/service-surfaces/notes/theme.css');
@@ -166,7 +166,7 @@ describe.skipIf(chromiumPath === undefined)('a page with a hostile platform', { 
     await raw.close();
   });
 
-  it('parses random checked styles into custom properties and prefers-* queries only', async () => {
+  it('parses random checked brands as custom properties and prefers-* queries only, and loads nothing for random checked themes', async () => {
     const checker = new CssChecker(new Set());
     const texts = fc.sample(cssOf(foreign.origin.slice('http://'.length)), 600);
     const brands = await Promise.all(texts.map(async (text) => (await checker.brand(`:root{${text}`)).css));
@@ -178,7 +178,7 @@ describe.skipIf(chromiumPath === undefined)('a page with a hostile platform', { 
         if (rule instanceof CSSMediaRule)
           return !/^[^<>=]*prefers-/.test(rule.conditionText) || [...rule.cssRules].some(isOdd);
         const { style, cssRules } = rule as CSSStyleRule;
-        // Declarations behind a nested rule are a rule without a selector.
+        // Declarations after a nested rule form a rule without a selector.
         const selectorText = rule instanceof CSSStyleRule ? rule.selectorText : ':root';
         const isRoot = selectorText
           .split(',')

@@ -34,7 +34,7 @@ describe('the internal tool', () => {
   });
 
   it.each([{}, { authorization: 'Basic dXNlcjpwYXNz' }, { authorization: 'Bearer ' }])(
-    'responds 401 without a token and calls no agent: %j',
+    'responds 401 without a token and does not call the agent: %j',
     async (headers) => {
       const answer = await chatAt(tool.url, { headers });
       expect(answer.status).toBe(401);
@@ -51,7 +51,7 @@ describe('the internal tool', () => {
     });
     afterAll(() => browser.close());
 
-    it('signs its user in at the provider, shows the answer without storing the token, and asks to sign in again after a 401', async () => {
+    it('signs its user in at the provider, shows the answer without storing the token, and prompts for another sign-in after a 401', async () => {
       const page = await browser.newPage();
       await page.goto(tool.url);
       await page.getByLabel('User name').fill(idp.user.username);

@@ -18,7 +18,7 @@ describe.skipIf(!nextIsInstalled)('configuring a Next site', () => {
     handle = await startNextHere({ A2A_URL: `${first.origin}/agent`, SERVICE_API_KEY: 'the-api-key' });
   }, A_BUILD_MS);
 
-  it('a later configureServer is merged, and takes effect in routes that have a copy of the package of their own', async () => {
+  it('merges a later configureServer call, even for routes that bundle their own copy of the package', async () => {
     const second = await RecordingUpstream.start();
     const site = await listeningSite(handle);
     onTestFinished(async () => {
@@ -36,7 +36,7 @@ describe.skipIf(!nextIsInstalled)('configuring a Next site', () => {
     }
   });
 
-  it('tells the terminal what is to be mended, from a build for production', async () => {
+  it('prints the fix to the terminal in a production build', async () => {
     const terminal = watchTerminal();
     configureServer({ a2aUrl: `${await refusedOrigin()}/agent` });
     const site = await listeningSite(handle);

@@ -9,7 +9,7 @@ import { MESSAGE, visit } from '../support/visitor.js';
 
 const TOKEN_SECONDS = 5;
 const PARALLEL = 6;
-/** `next dev` compiles a route when it is first asked for. */
+/** `next dev` compiles a route on its first request. */
 const A_ROUTE_MS = 120_000;
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -32,7 +32,7 @@ describe.skipIf(!nextIsInstalled).each(['start', 'dev'] as const)(
         SERVICE_API_URL: `${platform.origin}/platform`,
         SERVICE_API_KEY: 'the-api-key',
       });
-      // Each route is compiled before a test looks at the clock.
+      // Compile each route before a test measures time.
       const paths = ['/api/a2a', '/members/api/a2a', '/api/service/x', '/members'];
       for (const path of paths) await (await fetch(site.url + path)).text();
     }, A_BUILD_MS);
@@ -75,7 +75,7 @@ describe.skipIf(!nextIsInstalled).each(['start', 'dev'] as const)(
     const membersChat = (browser: CookieBrowser): Promise<Response> =>
       browser.send(`${site.url}/members/api/a2a`, { method: 'POST', headers: JSON_TYPE, body: MESSAGE });
 
-    it('sends the head before the first event, and each event before the next exists', async () => {
+    it('sends the head before the first event, and each event without waiting for the next', async () => {
       const { exchange, reply } = await openStream();
       expect(reply.status).toBe(200);
       expect(reply.headers['content-type']).toBe('text/event-stream');
@@ -87,7 +87,7 @@ describe.skipIf(!nextIsInstalled).each(['start', 'dev'] as const)(
       expect(await reply.text()).toBe('data: one\n\ndata: two\n\n');
     });
 
-    it('cuts the connection when the agent breaks a stream', async () => {
+    it('breaks the connection when the agent breaks a stream', async () => {
       const { exchange, reply } = await openStream();
       exchange.write('data: half');
       await reply.until('data: half');
@@ -95,7 +95,7 @@ describe.skipIf(!nextIsInstalled).each(['start', 'dev'] as const)(
       expect(await reply.ending()).toMatchObject({ clean: false });
     });
 
-    it('aborts the request to the agent when the visitor leaves in the middle of a stream', async () => {
+    it('aborts the request to the agent when the visitor leaves during a stream', async () => {
       const { exchange, reply } = await openStream();
       exchange.write('data: one\n\n');
       await reply.until('one');
@@ -122,7 +122,7 @@ describe.skipIf(!nextIsInstalled).each(['start', 'dev'] as const)(
       }
     });
 
-    // The rest is the same code under both, and `next dev` compiles it slowly.
+    // The rest is the same code in both, and `next dev` is slow to compile it.
     if (command === 'dev') return;
 
     it('refreshes an expired session once for six messages, and sets its cookies on each response', async () => {
@@ -132,17 +132,17 @@ describe.skipIf(!nextIsInstalled).each(['start', 'dev'] as const)(
       const answers = await Promise.all(Array.from({ length: PARALLEL }, () => membersChat(browser)));
       expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: PARALLEL }, () => 200));
       expect(signIn.refreshes - before).toBe(1);
-      // The token is long: its session fills two cookies, each in a field of its own.
+      // The token is long, so its session fills two cookies, each in its own field.
       for (const { headers } of answers) {
         const names = headers.getSetCookie().map((cookie) => cookie.split('=', 1)[0]);
         expect(names).toEqual(expect.arrayContaining(['__session__0', '__session__1']));
       }
-      // The spent refresh token is in no cookie any more, or this would end the session.
+      // No cookie has the spent refresh token, otherwise this would end the session.
       await expired(browser);
       expect((await membersChat(browser)).status).toBe(200);
     });
 
-    it('serves configuration and card beside the chat, and the card at the root, with the address of the request', async () => {
+    it('serves configuration and card below the chat and the card at the root, with the address of the request', async () => {
       platform.willAnswer((exchange) => {
         if (exchange.request.target.endsWith('agent-card.json'))
           exchange.json(200, { name: 'Agent', url: `${platform.origin}/agent` });
@@ -166,7 +166,7 @@ describe.skipIf(!nextIsInstalled).each(['start', 'dev'] as const)(
       expect(page.slice(page.indexOf('class="agent-bff"'))).not.toMatch(/ style="/);
     });
 
-    it('responds 401 on session routes without a session, and calls no platform', async () => {
+    it('responds 401 on session routes without a session and does not call the platform', async () => {
       const records = await fetch(`${site.url}/api/service/conversations`);
       expect([records.status, await records.json()]).toMatchObject([401, { code: 'session_required' }]);
       const chat = await visit(site.url, { path: '/members/api/a2a' });
@@ -177,7 +177,7 @@ describe.skipIf(!nextIsInstalled).each(['start', 'dev'] as const)(
   A_ROUTE_MS,
 );
 
-/** What the token says that the platform was sent. */
+/** The claims of the token sent to the platform. */
 function claimsOf(fields: readonly (readonly [string, string])[]): unknown {
   const bearer = fields.find(([name]) => name === 'authorization')?.[1] ?? '';
   return JSON.parse(Buffer.from(bearer.split('.')[1] ?? '', 'base64url').toString());

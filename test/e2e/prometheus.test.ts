@@ -33,7 +33,7 @@ const QUERIES = blocks(readFileSync(join(ROOT, 'docs/telemetry.md'), 'utf8')).fi
 
 const MESSAGE = { jsonrpc: '2.0', id: 1, method: 'message/send', params: {} };
 
-/** The agent: one stream that stays open, errors, and answers. */
+/** The agent: one stream that stays open, errors, and normal responses. */
 const upstream = new FakeUpstream(({ path, body }) => {
   if (path.includes('broken')) return { kind: 'failure', reason: 'unreachable', detail: 'ECONNREFUSED' };
   if (!Buffer.from(body as Uint8Array).includes('message/stream'))
@@ -45,7 +45,7 @@ const upstream = new FakeUpstream(({ path, body }) => {
 const ends: (() => unknown)[] = [];
 afterAll(() => Promise.all(ends.map((end) => end())));
 
-describe.skipIf(PROMETHEUS === undefined)('the queries of docs/telemetry.md, asked of a Prometheus server', () => {
+describe.skipIf(PROMETHEUS === undefined)('the queries of docs/telemetry.md on a Prometheus server', () => {
   let prometheus = '';
 
   beforeAll(async () => {
@@ -99,7 +99,7 @@ describe.skipIf(PROMETHEUS === undefined)('the queries of docs/telemetry.md, ask
     ends.push(() => clearInterval(busy));
   }, 30_000);
 
-  /** The first result that is a number, as soon as there is one. */
+  /** Waits for a result that is a number. */
   async function asked(query: string): Promise<readonly { metric: object; value: number }[]> {
     for (;;) {
       const reply = await fetch(`${prometheus}/api/v1/query?query=${encodeURIComponent(query)}`).catch(() => undefined);
@@ -117,7 +117,7 @@ describe.skipIf(PROMETHEUS === undefined)('the queries of docs/telemetry.md, ask
     }
   }
 
-  it('are four, and each gives what its sentence says', { timeout: 30_000 }, async () => {
+  it('return the series that their sentences describe', { timeout: 30_000 }, async () => {
     const found = await Promise.all(QUERIES.map(({ code }) => asked(code)));
     expect(found).toEqual([
       [{ metric: { agent_bff_route: 'chat' }, value: expect.any(Number) }],

@@ -35,7 +35,7 @@ afterAll(async () => {
   await upstream?.close();
 });
 
-/** What is wrong with a message on its way; nothing when it arrives as it was sent. */
+/** The differences between a message as sent and as received; empty if there are none. */
 async function damage({ contentType, body }: RecordedMessage): Promise<string | undefined> {
   const before = upstream.requests.length;
   const status = await client.post('/api/a2a', [`Content-Type: ${contentType}`], Buffer.from(body));
@@ -46,7 +46,7 @@ async function damage({ contentType, body }: RecordedMessage): Promise<string | 
   return declared.join() === 'application/json' ? undefined : `as ${declared.join()}`;
 }
 
-describe('under policy "chat", an agent receives to the letter and as application/json', () => {
+describe('under policy "chat", an agent receives unchanged and as application/json', () => {
   it.each(RECORDED_CLIENTS.map(({ client: name, messages }) => ({ name, messages, count: messages.length })))(
     'all $count messages of $name',
     async ({ messages }) => {

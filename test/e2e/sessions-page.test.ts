@@ -28,13 +28,13 @@ function blockOf(module: string): string {
   return found?.[1] ?? '';
 }
 
-/** The block whose file the paragraph before it begins with. */
+/** The block whose file name begins the paragraph before it. */
 function fileOf(name: string): string {
   const paragraph = PAGE.slice(PAGE.indexOf(`\`${name}\``));
   return /^[^\n]*\n\n```ts\n([\s\S]*?)^```$/m.exec(paragraph)?.[1] ?? '';
 }
 
-/** A folder inside the package, where its own name and the packages beside the tests lead somewhere. */
+/** A folder inside the package, where its own name and the packages of the tests can be resolved. */
 function siteFolder(packages: string): string {
   mkdirSync(join(ROOT, 'temp'), { recursive: true });
   const folder = mkdtempSync(join(ROOT, 'temp', 'sessions-'));
@@ -49,7 +49,7 @@ async function startAgent(): Promise<RecordingUpstream> {
   return agent;
 }
 
-/** Serves the `app` of the block that imports from a module; its provider is one of this machine, known by the variables. */
+/** Serves the `app` of the block that imports from a module. The variables point it to a local provider. */
 async function startExpress(
   module: string,
   callbackPath: string,
@@ -80,7 +80,7 @@ const chat = (browser: CookieBrowser, url: string): Promise<Response> =>
 const bearers = (agent: RecordingUpstream): (string | undefined)[] =>
   agent.requests.map(({ fields }) => fields.find(([name]) => name === 'authorization')?.[1].replace('Bearer ', ''));
 
-it('express-openid-connect as the page shows it calls the agent as the user who signed in', async () => {
+it('the express-openid-connect example in sessions.md calls the agent as the signed-in user', async () => {
   const { url, app, agent, provider } = await startExpress(
     'express-openid-connect',
     '/callback',
@@ -106,7 +106,7 @@ it('express-openid-connect as the page shows it calls the agent as the user who 
   expect(JSON.parse(page)).toMatchObject({ kind: 'token', issuer: provider.issuer, subject: 'ann' });
 });
 
-it('Auth.js 5 as the page shows it calls the agent as the user who signed in', async () => {
+it('the Auth.js 5 example in sessions.md calls the agent as the signed-in user', async () => {
   const { url, app, agent, provider } = await startExpress('@auth/express', '/auth/callback/site', ({ client }) => ({
     AUTH_SECRET: SECRET,
     AUTH_CLIENT_SECRET: client.secret,
@@ -129,25 +129,25 @@ it('Auth.js 5 as the page shows it calls the agent as the user who signed in', a
     response.json(await source.getToken({ headers: request.headers, native: { request, response } }, {}));
   });
   const { subject } = JSON.parse((await browser.open(`${url}/names`)).page) as { subject: string };
-  // Its own id of this sign-in, and no name of the provider's user: so the source names nobody by itself.
+  // Auth.js has only its own id of the sign-in, not the provider's user, so the source returns no user by default.
   expect(subject).toMatch(/^[\da-f]{8}-[\da-f-]{27}$/);
 });
 
 it.skipIf(!nextIsInstalled)(
-  'nextjs-auth0 as the page shows it calls the agent as the user who signed in',
+  'the nextjs-auth0 example in sessions.md calls the agent as the signed-in user',
   async () => {
     await promisify(execFile)(process.execPath, [join(ROOT, 'scripts/build.mjs'), '--if-needed']);
     const folder = siteFolder(join(NEXT_EXAMPLE, 'node_modules'));
     for (const file of ['lib/auth0.ts', 'proxy.ts', 'app/api/a2a/[[...path]]/route.ts']) {
       mkdirSync(dirname(join(folder, file)), { recursive: true });
-      // The provider of this machine is one the library takes from a site that says so, and from no other.
+      // The library accepts an http provider only with this option.
       const code = fileOf(file).replace('new Auth0Client({', '$& allowInsecureRequests: true,');
       expect(code).not.toBe('');
       writeFileSync(join(folder, file), code);
     }
     cpSync(join(NEXT_EXAMPLE, 'next.config.ts'), join(folder, 'next.config.ts'));
     cpSync(join(NEXT_EXAMPLE, 'instrumentation.ts'), join(folder, 'instrumentation.ts'));
-    // As create-next-app writes it, and with this package as it is built here.
+    // As create-next-app writes it, with the package built here.
     const paths = {
       '@/*': ['./*'],
       'agent-bff': ['../../dist/composition/index.js'],

@@ -1,5 +1,5 @@
 // One process of a site that shares its renders: `node shared-renders-process.mjs`, with the settings as the first message.
-// Answers with its address when it serves.
+// Sends its address when it is ready.
 import { once } from 'node:events';
 import { createToolkit } from 'agent-bff';
 import { createServiceSurfaceRouter } from 'agent-bff/express';

@@ -8,21 +8,21 @@ import { RedisServer } from '../support/redis-server.js';
 import { REDIS_WAYS } from '../support/redis-ways.js';
 
 const PROCESS = fileURLToPath(new URL('shared-renders-process.mjs', import.meta.url));
-/** So long that nothing here is rendered again because of its age. */
+/** Long enough that no render here expires. */
 const FRESH_MS = 600_000;
-/** So long that a machine under load cannot be taken for a store that is down. */
+/** Long enough that a slow machine does not look like a store that is down. */
 const PATIENT_MS = 5_000;
 
-/** What a visitor is shown. */
+/** A render as the visitor sees it. */
 interface Shown {
   readonly status: number;
   readonly cache: string | null;
   readonly content: unknown;
 }
 
-/** One process of the site, as visitors reach it. */
+/** One process of the site. */
 class Site {
-  /** The widget that is visited. */
+  /** The widget to visit. */
   widget = 'widget-0';
   readonly #url: string;
   readonly #close: () => Promise<void>;
@@ -57,12 +57,12 @@ class Site {
   }
 }
 
-/** A platform with one state, which actions change. Definitions of widgets never change, so a check finds nothing new. */
+/** A platform with one state, which actions change. Widget definitions never change, so revalidation finds no difference. */
 class Counter {
   readonly upstream: RecordingUpstream;
   state = 0;
   renders = 0;
-  /** The next render waits for this before it is answered, with the state it found. */
+  /** The next render reads the state, then waits for this before its response. */
   hold: Promise<void> | undefined;
 
   constructor(upstream: RecordingUpstream) {
@@ -87,12 +87,12 @@ class Counter {
 }
 
 for (const { title, keyv, adapter, isInstalled } of REDIS_WAYS) {
-  // The other ways differ in the client alone, whose failures are those of `redis-cache-store.test.ts`.
+  // The other ways differ only in the client. `redis-cache-store.test.ts` covers its failures.
   const isFirst = adapter === '@keyv/redis' && keyv === 'keyv';
 
   describe.skipIf(!isInstalled)(
     `two processes that share renders over a real Redis through ${title}`,
-    // Processes start slowly, and connections come back when they like.
+    // Processes start slowly, and reconnecting takes time.
     { timeout: 40_000 },
     () => {
       let redis: RedisServer;
@@ -149,13 +149,13 @@ for (const { title, keyv, adapter, isInstalled } of REDIS_WAYS) {
         beforeAll(async () => {
           sites = await startTwo(PATIENT_MS);
         });
-        // Processes are dear: each test has a widget of its own instead.
+        // Starting processes is slow, so each test uses its own widget instead.
         beforeEach(() => {
           widgets += 1;
           for (const site of sites) site.widget = `widget-${String(widgets)}`;
         });
 
-        it('a render of one is a hit in the other, and the store shows none of its text', async () => {
+        it('a render of one is a hit in the other, and is unreadable in the store', async () => {
           const [one, other] = sites;
           expect(await one.render()).toEqual({ status: 200, cache: 'MISS', content: 'state 0' });
           expect(await other.render()).toEqual({ status: 200, cache: 'HIT', content: 'state 0' });
@@ -167,7 +167,7 @@ for (const { title, keyv, adapter, isInstalled } of REDIS_WAYS) {
               expect(stored).not.toContain(spelling);
         });
 
-        it('an action in one evicts the render in the other, and the other way round', async () => {
+        it('an action in either evicts the render in the other', async () => {
           for (const [acting, showing] of [sites, sites.toReversed() as unknown as typeof sites]) {
             await acting.render();
             expect((await showing.render()).cache).toBe('HIT');
@@ -185,7 +185,7 @@ for (const { title, keyv, adapter, isInstalled } of REDIS_WAYS) {
           ['the first', 1, 0],
           ['the same', 0, 0],
         ] as const)(
-          'a render in %s process that an action overtakes reaches its visitor and is not cached',
+          'a render that an action in %s process overtakes reaches its visitor and is not cached',
           async (_where, acting, showing) => {
             let release: () => void = () => undefined;
             platform.hold = new Promise((resolve) => {
@@ -202,12 +202,12 @@ for (const { title, keyv, adapter, isInstalled } of REDIS_WAYS) {
           },
         );
 
-        it('200 first visitors of both cost at most 8 renders', async () => {
+        it('200 concurrent visitors of both cause at most 8 renders', async () => {
           const shown = await Promise.all(sites.flatMap((site) => Array.from({ length: 100 }, () => site.render())));
           expect(new Set(shown.map(({ status, content }) => `${String(status)} ${String(content)}`))).toEqual(
             new Set(['200 state 0']),
           );
-          // One for each pair of version tags a process may see while both processes write theirs.
+          // One for each pair of version tags that a process may read while both write theirs.
           expect(platform.renders).toBeLessThanOrEqual(8);
           for (const site of sites) expect((await site.render()).content).toBe('state 0');
           for (const site of sites) expect((await site.render()).cache).toBe('HIT');
@@ -223,7 +223,7 @@ for (const { title, keyv, adapter, isInstalled } of REDIS_WAYS) {
           await redis.restart();
         });
 
-        it('after a crash of Redis renders and actions go on, none is stale, and renders are shared again when it is back', async () => {
+        it('renders and actions continue after a crash without stale content, and are shared again once Redis is back', async () => {
           const [one, other] = await startTwo(PATIENT_MS);
           await one.render();
           expect((await other.render()).cache).toBe('HIT');
@@ -247,14 +247,14 @@ for (const { title, keyv, adapter, isInstalled } of REDIS_WAYS) {
           expect((await other.render()).content).toBe('state 4');
         });
 
-        it('an action while Redis is frozen evicts the render in the other process once Redis answers', async () => {
+        it('an action while Redis is frozen evicts the render in the other process once Redis responds', async () => {
           const [one, other] = await startTwo(1_000);
           await one.render();
           expect((await other.render()).cache).toBe('HIT');
           redis.freeze();
           expect(await one.act()).toBe(200);
           redis.thaw();
-          // Nobody visits the process that acted.
+          // The process that ran the action gets no further request.
           const show = async (): Promise<unknown> => (await other.render()).content;
           await expect.poll(show, { timeout: 15_000, interval: 20 }).toBe('state 1');
           expect(platform.renders).toBe(2);

@@ -45,7 +45,7 @@ describe('the trace of one message', () => {
     for (const part of [api.context, api.propagation, api.trace]) part.disable();
   });
 
-  it("continues at the platform: its parent is the site's call, in the trace of the browser", async () => {
+  it("continues at the platform in the trace of the browser, with the site's call as parent", async () => {
     const { url, upstream } = await startSite({ telemetry: openTelemetry(api) });
     await (await visit(url, { headers: { traceparent: BROWSER } })).text();
     const [call, request] = ['POST', 'POST chat'].map((name) =>
@@ -57,7 +57,7 @@ describe('the trace of one message', () => {
     expect(Object.fromEntries(upstream.requests[0]!.fields)['traceparent']).toBe(`00-${traceId}-${spanId}-01`);
   });
 
-  it('is forwarded as the browser sent it where the site has no tracing', async () => {
+  it('is forwarded unchanged when the site has no tracing', async () => {
     const { url, upstream } = await startSite({});
     await (await visit(url, { headers: { traceparent: BROWSER, tracestate: 'a=b' } })).text();
     expect(Object.fromEntries(upstream.requests[0]!.fields)).toMatchObject({ traceparent: BROWSER, tracestate: 'a=b' });

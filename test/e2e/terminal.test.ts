@@ -31,7 +31,7 @@ async function startSite(config: ServerConfig = {}, ports: ToolkitPorts = {}) {
 }
 
 describe('the terminal of a site without telemetry', () => {
-  it('shows one line for 20 visitors of an agent that cannot be reached, with the request id of one', async () => {
+  it('shows one line with one request id when 20 visitors find the agent unreachable', async () => {
     const { terminal, url } = await startSite({ a2aUrl: `${await refusedOrigin()}/agent` });
     const answers = await Promise.all(Array.from({ length: 20 }, () => visit(url)));
     const ids = await Promise.all(answers.map(async (reply) => /"requestId":"([^"]+)"/.exec(await reply.text())?.[1]));
@@ -42,7 +42,7 @@ describe('the terminal of a site without telemetry', () => {
     expect(ids).toContain(/request (\S+)\)$/.exec(terminal[0] ?? '')?.[1]);
   });
 
-  it('shows where configGetHeaders threw, without the cookie of the visitor', async () => {
+  it('shows the place where configGetHeaders threw, without the visitor’s cookie', async () => {
     const { terminal, toolkit } = await startSite();
     const configGetHeaders = () => {
       throw new Error('no session in s%3Asession-of-a-visitor.signature');
@@ -57,10 +57,10 @@ describe('the terminal of a site without telemetry', () => {
   });
 
   it.each<[string, ServerConfig]>([
-    ['is to be silent', { telemetry: 'silent' }],
+    ['is silent', { telemetry: 'silent' }],
     ['has telemetry', { telemetry: new RecordingTelemetry() }],
-    ['has a list of telemetries, though an empty one', { telemetry: [] }],
-  ])('shows no line where it %s', async (_where, config) => {
+    ['has an empty list of telemetries', { telemetry: [] }],
+  ])('shows no line when the site %s', async (_where, config) => {
     const { terminal, url } = await startSite({ a2aUrl: '', ...config });
     await (await visit(url)).text();
     expect(terminal).toEqual([]);
@@ -70,7 +70,7 @@ describe('the terminal of a site without telemetry', () => {
 const fromRoot = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const run = promisify(execFile);
 
-/** A site nobody has configured, and one visit of it. */
+/** A site that is not configured, and one request to it. */
 const PROGRAM = `
   import { createServer } from 'node:http';
     import { createNodeHandler } from 'agent-bff/node';
@@ -85,7 +85,7 @@ const PROGRAM = `
   });`;
 const NOT_CONFIGURED = /^agent-bff: chat: The server is not configured\. Call configureServer .* \(request \S+\)\n$/;
 
-describe('a process that tells its terminal', { timeout: 30_000 }, () => {
+describe('a process that reports to its terminal', { timeout: 30_000 }, () => {
   const env = { ...process.env, NODE_ENV: 'production' };
   const flags = ['--input-type=module', '--eval'];
 
@@ -93,13 +93,13 @@ describe('a process that tells its terminal', { timeout: 30_000 }, () => {
     await run(process.execPath, [fromRoot('scripts/build.mjs'), '--if-needed']);
   }, 120_000);
 
-  it('prints in production that it is not configured, and exits when its work is done', async () => {
+  it('prints in production that the site is not configured, and exits when its work is done', async () => {
     const { stdout, stderr } = await run(process.execPath, [...flags, PROGRAM], { cwd: fromRoot('.'), env });
     expect(stderr).toMatch(NOT_CONFIGURED);
     expect(stdout).toBe('it went on\n');
   });
 
-  it('prints it from a worker', async () => {
+  it('prints the same line from a worker thread', async () => {
     const program = `
       import { Worker } from 'node:worker_threads';
       new Worker(new URL('data:text/javascript,' + encodeURIComponent(${JSON.stringify(PROGRAM)}

@@ -4,7 +4,7 @@ import { Reply, startVisit, type Visit, type VisitOptions } from '../support/vis
 import type { Framework } from './framework.js';
 import { expectNothingLeaked, session, startWorld, type World, type WorldOptions } from './world.js';
 
-/** Where the platform's API lies on its server; nothing may reach any other path. */
+/** The path of the platform's API. No request may reach another path. */
 const API_PATH = '/platform/v1';
 
 /** Signed in as Ada. */
@@ -12,13 +12,13 @@ export const ADA: { readonly cookie: string } = session('ada');
 
 /** A site whose widgets and records are visited. */
 export interface PlatformWorld extends World {
-  /** Sends a request; a GET unless `options` say otherwise. */
+  /** Sends a request. Default: a GET. */
   visit(path: string, options?: Omit<VisitOptions, 'path'>): Promise<Reply>;
   /** Begins a request whose body the test writes. */
   startUpload(path: string, headers: Readonly<Record<string, string>>): Visit;
 }
 
-/** Starts a site of this framework and its platform, which answers `{}`; both are gone when the test is over. */
+/** Starts a site of this framework and its platform, which responds with `{}`. Both are closed after the test. */
 export async function startPlatformWorld(framework: Framework, options: WorldOptions = {}): Promise<PlatformWorld> {
   const world = await startWorld(framework, options);
   world.upstream.willAnswer((exchange) => {
@@ -41,13 +41,13 @@ function upload(request: ClientRequest): Visit {
   return { request, reply, leave: () => request.destroy() };
 }
 
-/** A problem of the site's own, as its pages read it. */
+/** A problem document of the site, as its pages read it. */
 export interface Problem {
   readonly status: number;
   readonly code: string;
 }
 
-/** Reads an error answer, and checks what all of them have in common. */
+/** Reads an error response, and checks the properties that all of them share. */
 export async function readProblem(world: PlatformWorld, reply: Reply): Promise<Problem> {
   const text = await reply.text();
   expectNothingLeaked(world, reply, text);

@@ -37,13 +37,13 @@ const SUITES: Readonly<Record<string, (framework: Framework) => void>> = {
   paths: pathSuite,
 };
 
-/** Everything a visitor may expect of a site, whatever framework serves it. */
+/** The expectations of a visitor for a site on any framework. */
 export function siteSuite(framework: Framework): void {
   describe(framework.name, () => {
     for (const [name, suite] of Object.entries(SUITES)) {
-      // A parser behind a middleware that read the body finds nothing to read, and that is the host's affair.
+      // A parser after a middleware that consumed the body finds none. The host is responsible for that.
       if (suite === hostBodySuite && framework.parsesJson) continue;
-      // A Web standard host writes to its sockets itself.
+      // A Web standard host writes to its own sockets.
       if (suite === connectionSuite && framework.isWebStandard === true) continue;
       describe(name, () => {
         suite(framework);

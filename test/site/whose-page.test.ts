@@ -58,9 +58,9 @@ function rowOf(line: string): Row {
   };
 }
 
-/** What a visitor of this row gets: the status, and the code of a refusal. */
+/** The status for a visitor of this row, and the code if rejected. */
 async function outcome(url: string, { method, path, headers }: Row): Promise<readonly [status: number, code?: string]> {
-  // A browser keeps a site's cookies from pages of every other name.
+  // A browser does not send a site's cookies to other host names.
   const cookies = headers['host']?.startsWith('evil.') === true ? {} : ADA;
   const reply = await visit(url, { method, path, headers: { ...cookies, ...headers } });
   const text = await reply.text();
@@ -83,7 +83,7 @@ describe.each([nodeHttpSite('node:http'), expressSite('Express 5', express)])('o
     const world = await startWorld(framework, row.config);
     world.upstream.willAnswer((exchange) => exchange.json(200, CARD));
     expect(await outcome(world.url, row)).toEqual(expected(row));
-    // What is refused reaches nobody.
+    // A rejected request reaches neither agent nor platform.
     if (row.status >= 400) expect(world.upstream.requests).toEqual([]);
   });
 });

@@ -12,19 +12,19 @@ import { RecordingUpstream } from '../support/recording-upstream.js';
 import { type Reply, startVisit, type Visit, visit, type VisitOptions } from '../support/visitor.js';
 import type { Framework, HostMiddleware } from './framework.js';
 
-/** A site, the agent behind it and everything a test can see of both. */
+/** A site, the agent behind it, and the observations of a test. */
 export interface World {
   readonly url: string;
   readonly upstream: RecordingUpstream;
   readonly provider: FakeIdentityProvider;
   readonly telemetry: RecordingTelemetry;
   readonly toolkit: Toolkit;
-  /** Sends a chat message, or what `options` make of it. */
+  /** Sends a chat message, changed by `options`. */
   chat(options?: VisitOptions): Promise<Reply>;
   start(options?: VisitOptions): Visit;
 }
 
-/** What differs from a site with a working credential and an agent that answers. */
+/** Changes to a site with a working credential and agent. */
 export interface WorldOptions extends Omit<ServerConfig, 'telemetry'> {
   readonly before?: HostMiddleware;
   readonly cache?: RenderCacheOptions;
@@ -32,7 +32,7 @@ export interface WorldOptions extends Omit<ServerConfig, 'telemetry'> {
   readonly auth?: SessionTokenFunction;
 }
 
-/** Starts a site of this framework and its agent; both are gone when the test is over. */
+/** Starts a site of this framework and its agent. Both are closed after the test. */
 export async function startWorld(framework: Framework, options: WorldOptions = {}): Promise<World> {
   const { before, cache, auth = signedIn, ...config } = options;
   const upstream = await RecordingUpstream.start();
@@ -76,7 +76,7 @@ export function session(name: string): { readonly cookie: string } {
   return { cookie: `session=${name}` };
 }
 
-/** What the site's session library would say: whoever the cookie names, from a Node or a Web request. */
+/** A session library: the user named by the cookie of a Node or Web request. */
 export function signedIn(request: unknown): SessionToken | null {
   const { headers } = request as { headers: { cookie?: string } | Headers };
   const cookie = headers instanceof Headers ? headers.get('cookie') : headers.cookie;
@@ -84,7 +84,7 @@ export function signedIn(request: unknown): SessionToken | null {
   return name === undefined ? null : { kind: 'token', accessToken: `token-of-${name}`, subject: `site|${name}` };
 }
 
-/** Opens a stream: the visitor's end, and the agent's. */
+/** Opens a stream. Returns the visitor's end and the agent's. */
 export async function openStream(world: World, headers: Record<string, string> = {}) {
   world.upstream.willWait();
   const pending = world.chat();
@@ -93,7 +93,7 @@ export async function openStream(world: World, headers: Record<string, string> =
   return { exchange, reply: await pending };
 }
 
-/** A broken exchange must not cost the next visitor anything. */
+/** Expects the next request to work after a broken exchange. */
 export async function expectNextRequestWorks(world: World): Promise<void> {
   world.upstream.willAnswerAgain();
   const reply = await world.chat();
@@ -101,7 +101,7 @@ export async function expectNextRequestWorks(world: World): Promise<void> {
   expect(await reply.json()).toEqual({ jsonrpc: '2.0', id: 7, result: { id: 'task-1' } });
 }
 
-/** What a visitor may read names nothing of what lies behind the site. */
+/** Expects that the response does not expose anything behind the site. */
 export function expectNothingLeaked(world: World, reply: Reply, text: string): void {
   const visible = text + JSON.stringify(reply.headers);
   const { host, port } = new URL(world.upstream.origin);
@@ -122,7 +122,7 @@ export interface RpcFailure {
   };
 }
 
-/** Reads an error answer, and checks what all of them have in common. */
+/** Reads an error response, and checks the properties that all of them share. */
 export async function readFailure(world: World, reply: Reply): Promise<RpcFailure> {
   const text = await reply.text();
   expectNothingLeaked(world, reply, text);
@@ -134,7 +134,7 @@ export async function readFailure(world: World, reply: Reply): Promise<RpcFailur
   return failure;
 }
 
-/** The reason of an error answer, such as `UPSTREAM_TIMEOUT`. */
+/** The reason of an error response, such as `UPSTREAM_TIMEOUT`. */
 export function reasonOf(failure: RpcFailure): string | undefined {
   return failure.error.data[0]?.reason;
 }

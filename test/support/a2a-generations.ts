@@ -2,13 +2,13 @@ import { ClientFactory } from '@a2a-js/sdk/client';
 import { A2AClient, ClientFactory as ClientFactory03 } from 'a2a-sdk-0.3/client';
 import { spoken } from './a2a-message.js';
 
-/** What a visitor says. */
+/** The message of a visitor. */
 export interface Words {
   readonly text: string;
   readonly file?: { readonly name: string; readonly mediaType: string; readonly bytes: Buffer };
 }
 
-/** A client of one generation, with its answers as they are. */
+/** A client of one generation, with its unchanged results. */
 export interface Talk {
   send(words: Words): Promise<unknown>;
   stream(words: Words): AsyncIterable<unknown>;
@@ -17,7 +17,7 @@ export interface Talk {
   resubscribe(taskId: string): AsyncIterable<unknown>;
 }
 
-/** Makes a client from nothing but the address where the card is; all of them call the global `fetch`. */
+/** Creates a client from the address of the card only. All clients call the global `fetch`. */
 export type Connect = (origin: string) => Promise<Talk>;
 
 /** @a2a-js/sdk 1.3.0. */
@@ -41,7 +41,7 @@ const sdk13: Connect = async (origin) => {
   };
 };
 
-/** A message as v0.2 and v0.3 have it. */
+/** A message of v0.2 and v0.3. */
 function oldRequest({ text, file }: Words) {
   return {
     message: {
@@ -63,7 +63,7 @@ function oldRequest({ text, file }: Words) {
   };
 }
 
-/** What clients of v0.2 and v0.3 can do, each in its own class. */
+/** The methods that the client classes of v0.2 and v0.3 share. */
 interface OldClient {
   sendMessage(params: ReturnType<typeof oldRequest>): Promise<unknown>;
   sendMessageStream(params: ReturnType<typeof oldRequest>): AsyncIterable<unknown>;
@@ -95,7 +95,7 @@ function oldClass(load: () => Promise<OldClientClass>): Connect {
   };
 }
 
-/** Every generation of the client, by the name its users know. */
+/** Every generation of the client, by its public name. */
 export const GENERATIONS: readonly (readonly [name: string, connect: Connect])[] = [
   ['@a2a-js/sdk 1.3.0', sdk13],
   ['@a2a-js/sdk 0.3.14', sdk03],

@@ -1,6 +1,6 @@
 import { Role, type Part, type SendMessageRequest } from '@a2a-js/sdk';
 
-/** What a client of version 1.0 sends for a visitor who says something, and adds a part to it where one is given. */
+/** A chat message as a client of version 1.0 sends it, with an optional extra part. */
 export function spoken(text: string, ...more: readonly Part[]): SendMessageRequest {
   return {
     tenant: '',

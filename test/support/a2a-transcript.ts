@@ -1,21 +1,21 @@
 import type { Forwarder, HeardRequest } from './forwarder.js';
 import type { Connect, Talk } from './a2a-generations.js';
 
-/** Where a client goes: straight to the agent, or to a site. */
+/** The target of a client: the agent itself, or a site. */
 export interface Front {
-  /** The agent card as found there, for a client that asks in this version. */
+  /** The agent card of the target, for a client of this version. */
   readonly card: (version: string | null) => Promise<unknown>;
-  /** Added to what the client sends. */
+  /** Header fields added to the client's requests. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Everything a client and its agent saw of one conversation, with ids and times replaced. */
+/** Everything a client and its agent received in one conversation, with ids and times replaced. */
 export interface Transcript {
-  /** What the client gave its caller, scene by scene. */
+  /** The client's results, by scene. */
   readonly answers: Readonly<Record<string, string>>;
-  /** What came over the wire in scenes that take no time. */
+  /** The bytes on the wire, for scenes without pauses. */
   readonly wire: readonly string[];
-  /** What the agent was asked. */
+  /** The requests to the agent. */
   readonly heard: readonly string[];
 }
 
@@ -23,16 +23,16 @@ export interface Transcript {
 export interface Recording {
   readonly connect: Connect;
   readonly front: Front;
-  /** Stands before the agent on every way to it. */
+  /** Records every request to the agent. */
   readonly agent: Forwarder;
-  /** How many streams the agent is writing. */
+  /** The number of streams that the agent is writing. */
   readonly openStreams: () => number;
-  /** Replaces the global `fetch`, which is what the clients call. */
+  /** Replaces the global `fetch`, which the clients call. */
   readonly replaceFetch: (replacement: typeof fetch) => void;
 }
 
 const realFetch = fetch;
-/** What a client with extensions sends, in both spellings, and a reader of server-sent events that comes back. */
+/** Header fields of a client with extensions, in both spellings, and of an SSE client that reconnects. */
 const EXTRA = {
   'a2a-extensions': 'https://example.com/ext/1, https://example.com/ext/2',
   'x-a2a-extensions': 'https://example.com/ext/1',
@@ -40,7 +40,7 @@ const EXTRA = {
 };
 const FILE = { name: 'noise.bin', mediaType: 'application/octet-stream', bytes: Buffer.alloc(50_000, 'noise!') };
 
-/** Lets a client say and hear everything there is, and writes it down. */
+/** Runs every scene with a client and records it. */
 export async function transcript(recording: Recording): Promise<Transcript> {
   const { connect, front, agent, openStreams, replaceFetch } = recording;
   const wire: Promise<string>[] = [];
@@ -88,7 +88,7 @@ function tapped({ card, headers }: Front, wire: Promise<string>[]): typeof fetch
   };
 }
 
-/** All events, and whether the agent was still writing when the first of them came. */
+/** All events, and the number of streams the agent was writing when the first one arrived. */
 async function streamed(talk: Talk, text: string, openStreams: () => number): Promise<unknown> {
   const events: unknown[] = [];
   let openAtFirst: number | undefined;
@@ -99,7 +99,7 @@ async function streamed(talk: Talk, text: string, openStreams: () => number): Pr
   return { openAtFirst, events };
 }
 
-/** How far a task got before it was stopped depends on the moment, so what it had said by then is left out. */
+/** The progress of a task before it was stopped depends on timing, so its text is left out. */
 async function cancelled(talk: Talk): Promise<unknown> {
   const events: unknown[] = [];
   let answer: unknown;
@@ -131,7 +131,7 @@ async function all<Value>(values: AsyncIterable<Value>): Promise<Value[]> {
   return list;
 }
 
-/** The id of the task an answer of any generation is about. */
+/** The task id in a result of any generation. */
 function taskIdIn(answer: unknown): string {
   const text = JSON.stringify(answer, plain);
   const id = /"taskId":"([^"]+)"/.exec(text)?.[1] ?? /"id":"([0-9a-f-]{36})"/.exec(text)?.[1];
@@ -153,7 +153,7 @@ function plain(_name: string, value: unknown): unknown {
   return bytes?.type === 'Buffer' ? Buffer.from(bytes.data ?? []).toString('base64') : value;
 }
 
-/** Ids by their order of appearance, times by their place. */
+/** Replaces ids by their order of appearance, and times by their position. */
 function normal(text: string): string {
   const ids: string[] = [];
   return text

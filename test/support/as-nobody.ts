@@ -1,4 +1,4 @@
-/** Runs a call without the rights of root, who may read every file; as anybody else it changes nothing. */
+/** Runs a call without root's right to read every file. Has no effect for other users. */
 export async function asNobody<T>(call: () => Promise<T>): Promise<T> {
   const root = process.geteuid?.() === 0;
   if (root) process.seteuid?.(65_534);

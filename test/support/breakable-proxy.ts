@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** Passes bytes on to a port of this machine, until it is told to cut the line. */
+/** Forwards bytes to a local port until `cut` is called. */
 export class BreakableProxy {
   readonly origin: string;
   readonly #server: Server;
@@ -42,7 +42,7 @@ export class BreakableProxy {
     return new BreakableProxy(server, sockets, state);
   }
 
-  /** Ends every connection and takes no new one. */
+  /** Closes every connection and accepts no new one. */
   cut(): void {
     this.#state.isDown = true;
     for (const socket of this.#sockets) socket.destroy();

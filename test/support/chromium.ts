@@ -3,7 +3,7 @@ import { type Browser, chromium } from 'playwright-core';
 import { programPath } from './program-path.js';
 
 const ARGUMENTS = [
-  // The sandbox and /dev/shm are often missing in containers; the rest keeps the browser off the network.
+  // The sandbox and /dev/shm are often missing in containers. The other flags keep the browser off the network.
   '--no-sandbox',
   '--disable-dev-shm-usage',
   '--disable-gpu',
@@ -14,12 +14,12 @@ const ARGUMENTS = [
   '--disable-sync',
 ];
 
-/** The browser's executable, or `CHROMIUM_PATH`; undefined when there is none. */
+/** The browser's executable, or `CHROMIUM_PATH`; undefined if not found. */
 export function findChromium(): string | undefined {
   return programPath('CHROMIUM_PATH', ['chromium', 'chromium-browser', 'google-chrome']);
 }
 
-/** Starts a headless browser that talks to this machine only. */
+/** Starts a headless browser that can only reach this machine. */
 export async function launchChromium(executablePath: string): Promise<Browser> {
   return chromium.launch({ executablePath, headless: true, args: ARGUMENTS });
 }

@@ -2,14 +2,14 @@ import type { ToolkitPorts } from 'agent-bff';
 import { runCommand } from '../../src/composition/cli/run-command.js';
 import type { Terminal } from '../../src/composition/cli/command-line.js';
 
-/** What became of a command line. */
+/** The result of a command line. */
 export interface Ran {
   readonly status: number;
   readonly printed: string;
   readonly complained: string;
 }
 
-/** Runs a command line in a terminal of its own, whose user wants nothing that runs on. */
+/** Runs a command line with its own output. Long-running commands are stopped at once. */
 export async function runCommandLine(
   args: readonly string[],
   terminal: Partial<Terminal> = {},

@@ -17,7 +17,7 @@ import { untilStill } from './still-page.js';
 const fromRoot = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** As strict as a policy gets: no inline style or script, no evaluation, and only the sanitiser may make markup. */
+/** The strictest policy: no inline style or script, no eval, and markup only through the sanitiser. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -34,7 +34,7 @@ const PAGE = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>
 </head><body><div id="root"></div><script type="module" src="/page/entry.js"></script></body></html>`;
 const OWN_STYLE = 'html, body, #root { height: 100%; margin: 0; } .own-button { background: rgb(1, 2, 3); }';
 
-/** What a test's page offers to `page.evaluate`. */
+/** The functions of the test page for `page.evaluate`. */
 export interface ComponentPage {
   show(name: string, props: object): void;
   hide(): void;
@@ -42,9 +42,9 @@ export interface ComponentPage {
 }
 
 export interface ComponentVisitOptions extends BrowserContextOptions {
-  /** Called before the page is opened. */
+  /** Runs before the page is opened. */
   readonly prepare?: (page: Page) => Promise<unknown>;
-  /** False for a page without a Content-Security-Policy. Default true: as strict as one gets. */
+  /** False for a page without a Content-Security-Policy. Default true: the strictest one. */
   readonly hasPolicy?: boolean;
 }
 
@@ -59,11 +59,11 @@ const BROWSERS = [
 ] as const;
 
 export interface SuiteOptions extends Omit<DemoOptions, 'port'> {
-  /** Also in the browsers that otherwise only `npm run test:engines` drives. Default false. */
+  /** True to also run in the browsers of `npm run test:engines`. Default false. */
   readonly inEveryEngine?: boolean;
 }
 
-/** The same suite in every browser: in Chromium always, in the others by `npm run test:engines` (ENGINES=all). */
+/** Runs a suite in Chromium, and in the other browsers with `npm run test:engines` (ENGINES=all). */
 export function describeInBrowsers(
   title: string,
   { inEveryEngine = process.env['ENGINES'] === 'all', ...options }: SuiteOptions,
@@ -81,7 +81,7 @@ export function describeInBrowsers(
 
 type ColorScheme = 'light' | 'dark';
 
-/** The components in a browser, on a page of their own, with the demo's routes behind them. */
+/** The components in a browser, on a test page with the demo's routes. */
 export class ComponentBrowser {
   demo!: Demo;
   #files: ReadonlyMap<string, string> = new Map();
@@ -107,7 +107,7 @@ export class ComponentBrowser {
     await this.#browser('light');
   }
 
-  /** A visitor on the page, which shows nothing yet; gone when the test is over. */
+  /** A visitor on the empty test page. It is closed after the test. */
   async visit(options?: ComponentVisitOptions): Promise<ComponentVisit> {
     const page = options === undefined ? await this.#sharedPage() : await this.#newPage(options);
     if (options !== undefined) onTestFinished(() => page.context().close());
@@ -117,7 +117,7 @@ export class ComponentBrowser {
     return visit;
   }
 
-  /** A new page costs more than most tests, so those that want nothing special of it follow each other on one. */
+  /** Opening a page takes longer than most tests, so tests without options share one. */
   async #sharedPage(): Promise<Page> {
     const page = (this.#shared ??= await this.#newPage({}));
     onTestFinished(async ({ task }) => {
@@ -188,7 +188,7 @@ export class ComponentVisit {
   readonly page: Page;
   readonly input: Locator;
   readonly agentMessage: Locator;
-  /** The agent's last message, when it is complete. */
+  /** The agent's last message, once it is complete. */
   readonly finished: Locator;
   readonly alert: Locator;
 
@@ -204,7 +204,7 @@ export class ComponentVisit {
     await this.page.waitForFunction(() => 'show' in globalThis);
   }
 
-  /** Comes back to the page, which shows nothing again. */
+  /** Reloads the page, so it is empty again. */
   async reload(): Promise<void> {
     await this.page.reload();
     await this.isReady();
@@ -220,7 +220,7 @@ export class ComponentVisit {
   }
 
   async send(text: string): Promise<void> {
-    // Key by key: over BiDi, fill() sets the value behind React's back.
+    // Key by key, because over BiDi React does not notice fill().
     await this.input.pressSequentially(text);
     await this.input.press('Enter');
   }
@@ -234,12 +234,12 @@ export class ComponentVisit {
     return this.finished.innerText();
   }
 
-  /** What the Content-Security-Policy of the page has refused. */
+  /** The violations that the page's Content-Security-Policy has reported. */
   async violations(): Promise<readonly string[]> {
     return this.page.evaluate(() => (globalThis as unknown as { violations: readonly string[] }).violations);
   }
 
-  /** Everything axe finds, whatever its impact, but for what is about whole pages. */
+  /** All findings of axe of any impact, except those about whole pages. */
   async axe(): Promise<readonly string[]> {
     await untilStill(this.page);
     await this.page.evaluate(AXE);
@@ -250,13 +250,13 @@ export class ComponentVisit {
     return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${String(target)}`));
   }
 
-  /** The style of an element, as it is shown. */
+  /** A computed style of an element. */
   async styleOf(element: Locator, property: string): Promise<string> {
     return element.evaluate((styled, name) => getComputedStyle(styled).getPropertyValue(name), property);
   }
 }
 
-/** The page's script, in the pieces a site's bundler would make of it. */
+/** The page's script, split into chunks like a site's bundle. */
 async function bundle(): Promise<readonly (readonly [string, string])[]> {
   const bundled = await rolldown({
     input: { entry: fromRoot('test/support/component-page.ts') },

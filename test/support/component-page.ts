@@ -3,7 +3,7 @@ import * as components from 'agent-bff-react';
 import { type ComponentType, createElement, createRef, StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 
-/** A chat without looks, as a site would write one. */
+/** An unstyled chat, as a site would write one. */
 function Headless(options: components.ChatOptions) {
   const chat = components.useA2AChat(options);
   const lines = chat.messages.map(({ id, role, text }) => createElement('li', { key: id }, `${role}: ${text}`));
@@ -17,7 +17,7 @@ function Headless(options: components.ChatOptions) {
   );
 }
 
-/** A widget without looks. */
+/** An unstyled widget. */
 function HeadlessSurface(options: components.ServiceSurfaceOptions) {
   const surface = components.useServiceSurface(options);
   return createElement(
@@ -38,7 +38,7 @@ const shown = { ...components, Headless, HeadlessSurface } as unknown as Readonl
 
 Object.assign(globalThis, {
   handle,
-  /** Shows one component alone. */
+  /** Renders one component. */
   show(name: string, props: object) {
     const component = shown[name];
     if (component === undefined) throw new Error(`There is no component ${name}.`);

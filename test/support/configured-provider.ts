@@ -7,7 +7,7 @@ import type { Identity, IdentityProvider } from '../../src/ports/identity-provid
 
 type Context = Parameters<typeof providerContext>[1];
 
-/** The provider of a flow, as a toolkit of this configuration has it. */
+/** The provider that a toolkit creates for a flow of this configuration. */
 export async function configuredProvider(
   flow: string,
   config: ServerConfig,
@@ -23,7 +23,7 @@ export async function configuredProvider(
   return provider;
 }
 
-/** For adapters of which a test is about something else. */
+/** Default adapters, for tests that do not depend on them. */
 export function anyIdentity(): Promise<Identity> {
   return Promise.resolve({ principal: 'somebody', proof: 'a proof' });
 }

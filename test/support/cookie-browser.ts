@@ -1,8 +1,8 @@
-/** A browser without pages: it keeps cookies by host, follows redirects and submits forms. */
+/** A minimal browser: keeps cookies by host, follows redirects and submits forms. */
 export class CookieBrowser {
   readonly #jars = new Map<string, Map<string, string>>();
 
-  /** Sends one request with the cookies of its host and keeps the ones that come back; follows nothing. */
+  /** Sends one request with the cookies of its host and stores those of the response. Does not follow redirects. */
   async send(url: string, init: RequestInit = {}): Promise<Response> {
     const cookies = [...this.#jar(url)].map(([name, value]) => `${name}=${value}`).join('; ');
     const headers = new Headers(init.headers);
@@ -12,7 +12,7 @@ export class CookieBrowser {
     return response;
   }
 
-  /** Goes to an address, through all redirects; gives the page and where it is. */
+  /** Opens an address and follows all redirects. Returns the page and its address. */
   async open(url: string, init: RequestInit = {}): Promise<{ readonly url: string; readonly page: string }> {
     let response = await this.send(url, init);
     let at = url;
@@ -25,7 +25,7 @@ export class CookieBrowser {
     return { url: at, page: await response.text() };
   }
 
-  /** Submits the form of a page with its hidden fields and the given ones. */
+  /** Submits the form of a page with its hidden fields and the given fields. */
   async submit(
     { url, page }: { readonly url: string; readonly page: string },
     fields: Readonly<Record<string, string>> = {},

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** Pieces of CSS that mean something beside each other, with `HOST` for a foreign host. */
+/** CSS fragments that interact when combined. `HOST` stands for a foreign host. */
 const PIECES = [
   ...String.raw`:root|html|.dark|--a|--b|:|;|{|}|(|)|[|]|,|"|'|\|\75 rl(|url(|url("|u\72 l(|//HOST/x|http://HOST/|x.png|image-set(|src(`.split(
     '|',
@@ -21,7 +21,7 @@ const PIECES = [
   '\\\n',
 ];
 
-/** Style sheets that are nearly right, and hold addresses on a foreign host. */
+/** Nearly valid style sheets with addresses on a foreign host. */
 export function cssOf(host: string): fc.Arbitrary<string> {
   const piece = fc.oneof(
     { weight: 9, arbitrary: fc.constantFrom(...PIECES) },

@@ -13,13 +13,13 @@ const BUILD = fileURLToPath(new URL('../../scripts/build.mjs', import.meta.url))
 export interface VisitOptions extends BrowserContextOptions {
   /** Path of the page. Default `/`. */
   readonly path?: string;
-  /** Another way to the site than its own address. */
+  /** The address to open instead of the site's own, such as a proxy. */
   readonly origin?: string;
-  /** Called before the page is opened. */
+  /** Runs before the page is opened. */
   readonly prepare?: (page: Page) => Promise<unknown>;
 }
 
-/** Tests of the demo in a browser, where Chromium is installed: the demo runs while they do. */
+/** Describes browser tests of the running demo. Skipped if Chromium is not installed. */
 export function describeDemo(
   title: string,
   options: Omit<DemoOptions, 'port'>,
@@ -34,7 +34,7 @@ export function describeDemo(
   });
 }
 
-/** The demo, its page built, with a browser in front of it. */
+/** The demo with its built page, and a browser. */
 export class DemoBrowser {
   #demo: Demo | undefined;
   #browser: Browser | undefined;
@@ -50,7 +50,7 @@ export class DemoBrowser {
     return this.#demo;
   }
 
-  /** A visitor with cookies and a cache of their own, on a page that is there; gone when the test is over. */
+  /** A visitor with separate cookies and cache, on a loaded page. It is closed after the test. */
   async visit({ path = '/', origin = this.demo.url, prepare, ...options }: VisitOptions = {}): Promise<DemoVisit> {
     if (this.#browser === undefined) throw new Error('the demo has not started');
     const context = await this.#browser.newContext(options);
@@ -70,15 +70,15 @@ export class DemoBrowser {
   }
 }
 
-/** The page as a visitor sees it, in the words of its labels. */
+/** The page as a visitor sees it, located by its labels. */
 export class DemoVisit {
   readonly page: Page;
   readonly input: Locator;
   /** The agent's last answer. */
   readonly answer: Locator;
-  /** The last answer once the agent has said its last word. */
+  /** The agent's last answer, once it is complete. */
   readonly finishedAnswer: Locator;
-  /** What the chat warns of. */
+  /** The alert of the chat. */
   readonly alert: Locator;
   readonly poll: Locator;
   readonly notes: Locator;
@@ -95,7 +95,7 @@ export class DemoVisit {
     this.credentialSwitch = page.getByRole('switch', { name: 'Break the credential' });
   }
 
-  /** Until the page knows who its visitor is and what state the switch is in. */
+  /** Resolves when the page has loaded the visitor's name and the state of the switch. */
   async isReady(): Promise<void> {
     await this.page.locator('input[role=switch][aria-busy=false]').waitFor();
   }
@@ -105,7 +105,7 @@ export class DemoVisit {
     await this.input.press('Enter');
   }
 
-  /** Sends a message and gives the whole answer. */
+  /** Sends a message and returns the complete answer. */
   async ask(text: string): Promise<string> {
     const answers = await this.page.locator('.a2a-message-agent').count();
     await this.send(text);
@@ -113,7 +113,7 @@ export class DemoVisit {
     return this.wholeAnswer();
   }
 
-  /** The text of the last answer, once it is complete, without what only screen readers read. */
+  /** The text of the last answer once it is complete, without the text for screen readers. */
   async wholeAnswer(): Promise<string> {
     await this.finishedAnswer.waitFor();
     return this.finishedAnswer.locator('.a2a-markdown').innerText();

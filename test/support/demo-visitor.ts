@@ -1,6 +1,6 @@
 import { CookieBrowser } from './cookie-browser.js';
 
-/** One person at the demo site, with a browser of their own. */
+/** One person at the demo site, with a separate browser. */
 export class DemoVisitor {
   readonly browser: CookieBrowser = new CookieBrowser();
   readonly #site: string;
@@ -19,17 +19,17 @@ export class DemoVisitor {
     });
   }
 
-  /** The JSON of an answer with status 200. */
+  /** The JSON of a response with status 200. */
   async read<Body>(method: string, path: string, body?: unknown): Promise<Body> {
     const response = await this.send(method, path, body);
     if (response.status !== 200) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
     return (await response.json()) as Body;
   }
 
-  /** Follows the page's link for this user. */
+  /** Signs in through the page's link for this user. */
   async signIn(user: string): Promise<this> {
     const page = await this.browser.open(`${this.#site}/auth/login?user=${user}`);
-    // Somebody else was signed in at the provider, which ends that first; a browser with scripts does not stop here.
+    // Another user is signed in at the provider, which first asks to end that session. A browser with scripts submits this page by itself.
     if (page.page.includes('/session/end/confirm"')) await this.browser.submit(page);
     return this;
   }
@@ -39,7 +39,7 @@ export class DemoVisitor {
     return user?.name ?? null;
   }
 
-  /** Renders a widget; `how` is what the cache says of it. */
+  /** Renders a widget. `how` is the cache result. */
   async render(widget: string): Promise<Rendered & { readonly how: string | null }> {
     const response = await this.send('POST', `/api/service-surfaces/${widget}/render`, { locale: 'en' });
     return { ...((await response.json()) as Rendered), how: response.headers.get('x-cache') };

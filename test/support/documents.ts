@@ -18,10 +18,10 @@ export interface Block {
 }
 
 const FENCED = /^( *)```(\S*)[^\n]*\n([\s\S]*?)^\1```$/gm;
-/** Folders of other projects, and of generated files. */
+/** Folders with third-party or generated files. */
 const SKIPPED = /^(?:node_modules|dist|temp|reports|coverage|etc|docs\/api|\.git|\.next|\.work|\.stryker-tmp[\w-]*)$/;
 
-/** Every Markdown file that is written by hand. */
+/** Every handwritten Markdown file. */
 export function documents(folder = ''): readonly Document[] {
   return readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
     const file = folder === '' ? entry.name : `${folder}/${entry.name}`;
@@ -30,7 +30,7 @@ export function documents(folder = ''): readonly Document[] {
   });
 }
 
-/** The blocks of code in a text, also those inside of lists. */
+/** The code blocks of a text, including those in lists. */
 export function blocks(text: string): readonly Block[] {
   return [...text.matchAll(FENCED)].map(([, indent = '', language = '', code = '']) => ({
     language,
@@ -38,12 +38,12 @@ export function blocks(text: string): readonly Block[] {
   }));
 }
 
-/** A text without its blocks of code and its comments. */
+/** A text without its code blocks and comments. */
 export function prose(text: string): string {
   return text.replaceAll(FENCED, '').replaceAll(/<!--[\s\S]*?-->/g, '');
 }
 
-/** What stands between single backticks. */
+/** The texts in single backticks. */
 export function inlineCode(text: string): readonly string[] {
   return [...prose(text).matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
 }

@@ -2,13 +2,13 @@ import { type Browser, firefox } from 'playwright-core';
 
 import { programPath } from './program-path.js';
 
-/** The browser's executable, or `FIREFOX_PATH`; undefined when there is none. */
+/** The browser's executable, or `FIREFOX_PATH`; undefined if not found. */
 export function findFirefox(): string | undefined {
   return programPath('FIREFOX_PATH', ['firefox-esr', 'firefox']);
 }
 
 /**
- * Starts a headless browser as Debian distributes it: Playwright speaks WebDriver BiDi with it. From 1.65 on, Playwright needs
+ * Starts a headless Firefox from Debian. Playwright drives it over WebDriver BiDi. From 1.65 on, Playwright needs
  * a command that Firefox 153 does not have, `emulation.setMediaFeaturesOverride`, for every page.
  */
 export async function launchFirefox(executablePath: string, colorScheme: 'light' | 'dark'): Promise<Browser> {
@@ -17,9 +17,9 @@ export async function launchFirefox(executablePath: string, colorScheme: 'light'
     channel: 'moz-firefox',
     headless: true,
     firefoxUserPrefs: {
-      // Over BiDi, a context cannot choose its scheme. 0 is dark, 1 light.
+      // Over BiDi, a context cannot set its colour scheme. 0 is dark, 1 is light.
       'layout.css.prefers-color-scheme.content-override': colorScheme === 'dark' ? 0 : 1,
-      // A test may read what was copied.
+      // Tests may read the clipboard.
       'dom.events.testing.asyncClipboard': true,
     },
   });

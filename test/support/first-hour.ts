@@ -22,34 +22,34 @@ import { type Answer, RecordingUpstream } from './recording-upstream.js';
 import { newServiceAccountKey } from './service-account.js';
 import { visit, type VisitOptions } from './visitor.js';
 
-/** What a developer made of the first site they set up. */
+/** A developer's first setup of a site. */
 export interface Setup {
   readonly config: ServerConfig;
   readonly ports?: ToolkitPorts;
   readonly route?: ChatHandlerOptions;
-  /** Where the route stands. Default: at `/api/a2a`, behind nothing. */
+  /** Mounts the route. Default: at `/api/a2a`, without middleware. */
   readonly mount?: (app: express.Express, router: Router) => void;
-  /** What the page asks for. Default: a chat message. */
+  /** The page's request. Default: a chat message. */
   readonly ask?: VisitOptions;
 }
 
-/** What the page read, in whichever form the route answers. */
+/** The error that the page read, in any of the error formats. */
 export interface Told {
   readonly status: number;
   readonly code: string;
-  /** What happened and what to do. */
+  /** The failure and its fix. */
   readonly message: string;
-  /** Everything that reached the browser. */
+  /** All bytes that reached the browser. */
   readonly bytes: string;
 }
 
-/** A visit of a page, and what the operator learned of it. */
+/** The first visit of a page, and its events in the log. */
 export interface FirstVisit {
   readonly told: Told;
   readonly events: readonly TelemetryEvent[];
 }
 
-/** A platform that works, a key it knows, and the configuration of a site that uses both. */
+/** A working platform, a registered key, and a configuration for both. */
 export class FirstHour {
   readonly platform: Platform;
   readonly privateKey: string;
@@ -70,7 +70,7 @@ export class FirstHour {
     return this.platform.close();
   }
 
-  /** The right configuration, with these changes. */
+  /** The correct configuration with these changes. */
   config(changes: ServerConfig = {}, account: ServerConfig['serviceAccount'] = {}): ServerConfig {
     const { a2aUrl, serviceApiUrl } = this.platform;
     return {
@@ -88,7 +88,7 @@ export class FirstHour {
   }
 }
 
-/** Starts the site, and asks it what its page asks. */
+/** Starts the site and sends its page's request. */
 export async function firstVisit({ config, ports = {}, route = {}, mount = atItsPlace, ask = {} }: Setup) {
   const telemetry = new RecordingTelemetry();
   const toolkit = createToolkit(config, { telemetry, random: () => 0, ...ports });
@@ -108,15 +108,15 @@ export async function firstVisit({ config, ports = {}, route = {}, mount = atIts
   } satisfies FirstVisit;
 }
 
-/** What the doctor finds wrong, as it prints it. */
+/** The failed findings of the doctor, as printed. */
 export async function doctorsComplaints({ config, ports = {} }: Setup): Promise<string[]> {
   const findings = await examine(config, ports, { surface: '', message: 'one two' });
   return findings.filter(({ result }) => result === 'failed' || result === 'warning').map(asPrinted);
 }
 
 /**
- * The events an operator has to notice, one line each: what a log has of them.
- * All that is asserted of events goes through here.
+ * The events that an operator has to notice, one log line each.
+ * All assertions about events use this function.
  */
 export function operatorLines(events: readonly TelemetryEvent[]): string[] {
   return events.flatMap((event) => {
@@ -126,7 +126,7 @@ export function operatorLines(events: readonly TelemetryEvent[]): string[] {
   });
 }
 
-/** What the terminal shows of the events where nobody else listens. */
+/** The terminal's lines for the events, on a site without telemetry. */
 export function terminalLines(events: readonly TelemetryEvent[]): string[] {
   const lines: string[] = [];
   const log = new FaultLog({ now: () => 0, write: (line) => lines.push(line) });
@@ -135,7 +135,7 @@ export function terminalLines(events: readonly TelemetryEvent[]): string[] {
   return lines;
 }
 
-/** Something that is no agent, at an address of its own. */
+/** A server that is not an agent, at its own address. */
 async function answering(answer: Answer): Promise<string> {
   const upstream = await RecordingUpstream.start();
   onTestFinished(() => upstream.close());
@@ -143,12 +143,12 @@ async function answering(answer: Answer): Promise<string> {
   return upstream.origin;
 }
 
-/** A page, or whatever else a gateway says. */
+/** A server with one fixed response, such as a web page or a gateway error. */
 export function saying(status: number, type: string, body: string, headers: Record<string, string> = {}) {
   return answering((exchange) => exchange.head(status, { 'content-type': type, ...headers }).end(body));
 }
 
-/** A server whose certificate nobody signed that others trust. */
+/** A server with an untrusted certificate. */
 export async function selfSigned(): Promise<string> {
   const { serverCertificate: cert, serverKey: key } = privateAuthority();
   const server = createSecureServer({ cert, key }, (_request, response) => response.end('{}'));
@@ -178,7 +178,7 @@ interface Info {
 }
 
 interface ErrorFields {
-  /** Of JSON-RPC with `data`, of the HTTP+JSON binding with `details`. */
+  /** The error in a response: `data` in JSON-RPC, `details` in HTTP+JSON. */
   readonly error?: { readonly message: string; readonly data?: readonly Info[]; readonly details?: readonly Info[] };
   readonly code?: string;
   readonly detail?: string;

@@ -3,7 +3,7 @@ import type { Exchange } from './recording-upstream.js';
 
 const MIB = 1_048_576;
 
-/** An agent that writes 64 MiB of events as fast as it is let. No compressor makes them small. */
+/** An agent that writes 64 MiB of incompressible events as fast as it can. */
 export class Flood {
   readonly total = 64 * MIB;
   written = 0;

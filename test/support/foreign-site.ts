@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The part of a response that a foreign site gets to see. */
+/** The part of a request that a foreign site sees. */
 export interface ForeignRequest {
   readonly path: string;
   readonly referrer: string | undefined;
@@ -9,7 +9,7 @@ export interface ForeignRequest {
 
 const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
 
-/** A site on another origin than the page's, which responds to every request with an image and remembers it. */
+/** A site on another origin than the page. It records every request and responds with an image. */
 export class ForeignSite {
   readonly requests: ForeignRequest[] = [];
   readonly #server: Server = createServer(({ url = '', headers }, response) => {

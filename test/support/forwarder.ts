@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, request as open, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What a forwarder hears, as far as it is the visitor's. */
+/** The visitor's part of a recorded request. */
 export interface HeardRequest {
   readonly method: string;
   readonly target: string;
@@ -10,10 +10,10 @@ export interface HeardRequest {
   readonly body: string;
 }
 
-/** Fields of a request that tell something about the visitor's message. */
+/** Request fields that describe the visitor's message. */
 const TOLD = ['accept', 'content-type', 'a2a-version', 'a2a-extensions', 'x-a2a-extensions', 'last-event-id'];
 
-/** The plainest forwarder there is: it passes every byte on and records the requests. */
+/** A minimal forwarder: passes every byte on and records the requests. */
 export class Forwarder {
   readonly origin: string;
   /** Requests so far, oldest first. */

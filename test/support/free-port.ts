@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 
-/** A port of this machine that nobody uses; another process may take it before its caller does. */
+/** A free local port. Another process may take it before the caller does. */
 export async function freePort(host: '127.0.0.1' | 'localhost'): Promise<number> {
   const probe = createServer().listen(0, host);
   await once(probe, 'listening');

@@ -8,7 +8,7 @@ import { type Listener, serve } from './whole-bodies.js';
 
 export const MIB = 1_048_576;
 
-/** Responds to `/8` with 8 MiB, whole, and to any other path with a stream that the test ends. */
+/** Responds to `/8` with 8 MiB at once, and to a path that is not a number with a stream that the test ends. */
 export function sizedHandler(endings: (() => void)[] = []): HttpHandler {
   return ({ path }) => {
     const size = Number(path.slice(1));
@@ -24,8 +24,8 @@ async function* held(endings: (() => void)[]): AsyncGenerator<Uint8Array> {
 
 /** The memory of responses in a host that serves handlers at `/api/a2a`. */
 export function fullBudgetSuite(listenerOf: (handler: HttpHandler, budget: SendBudget) => Listener): void {
-  describe('the memory of responses that wait', () => {
-    it('when full, cuts the connection that holds most, and neither the newcomer nor another', async () => {
+  describe('the memory of waiting responses', () => {
+    it('closes only the connection that uses most of it when full', async () => {
       const budget = new SendBudget(60 * MIB);
       const { url } = await serve(createServer(), listenerOf(sizedHandler(), budget));
       const fields = 'Connection: close\r\n';
@@ -45,7 +45,7 @@ export function fullBudgetSuite(listenerOf: (handler: HttpHandler, budget: SendB
       await vi.waitFor(() => expect(budget.heldBytes).toBe(0));
     });
 
-    it('holds the fields of requests that wait behind a stream, and lets go of them when it ends', async () => {
+    it('includes the fields of requests that wait behind a stream, until the stream ends', async () => {
       const budget = new SendBudget(Infinity);
       const endings: (() => void)[] = [];
       const { url } = await serve(createServer(), listenerOf(sizedHandler(endings), budget));
@@ -61,7 +61,7 @@ export function fullBudgetSuite(listenerOf: (handler: HttpHandler, budget: SendB
       await vi.waitFor(() => expect(budget.heldBytes).toBe(0));
     });
 
-    it('is free again when such a connection ends', async () => {
+    it('is freed when such a connection ends', async () => {
       const budget = new SendBudget(Infinity);
       const { url } = await serve(createServer(), listenerOf(sizedHandler(), budget));
       const visitor = await RawClient.connect(url);

@@ -1,4 +1,4 @@
-/** A widget of a platform that means the page harm: its markup and its theme. */
+/** A widget of a hostile platform: markup and theme. */
 export interface HostileWidget {
   readonly html: string;
   readonly theme: string;
@@ -7,7 +7,7 @@ export interface HostileWidget {
 const COVER = 'position: fixed; inset: 0; z-index: 2147483647; background: rgb(255, 0, 0);';
 const important = (css: string): string => css.replaceAll(';', ' !important;');
 
-/** Widgets that leave their box, by the way they try. */
+/** Widgets that try to leave their box, by method. */
 export const ESCAPES: Readonly<Record<string, HostileWidget>> = {
   'a fixed host': { html: '<p>Hello</p>', theme: `:host { ${important(COVER)} }` },
   'a host without containment': {
@@ -81,7 +81,7 @@ const TAGS =
   'table tbody td th tr track video svg circle rect image use feImage filter mask pattern linearGradient radialGradient ' +
   'text textPath mpath animate set animateMotion animateTransform g path script style math mi mrow mtext';
 
-/** Markup whose every attribute has an address below `origin`, in each of the ways to write one. */
+/** Markup with an address below `origin` in every attribute and every notation. */
 export function fetchingMarkup(origin: string): string {
   const svgTags = new Set(TAGS.slice(TAGS.indexOf('svg')).split(' '));
   const escaped = origin.replace('http:', 'ht&Tab;tp:');
@@ -112,7 +112,7 @@ export function fetchingMarkup(origin: string): string {
     .join('');
 }
 
-/** A theme whose every rule fetches from `origin`, in each of the ways to write it. */
+/** A theme that loads from `origin` in every rule and every notation. */
 export function fetchingTheme(origin: string): string {
   const bare = origin.replace('http:', '');
   return `@import "${origin}/import"; @import url(${origin}/import-url);
@@ -139,6 +139,6 @@ export function fetchingTheme(origin: string): string {
 line"); } h3 { background: url(\\68 ttp${origin.slice(4)}/escaped-scheme); } h4 { background: src("${origin}/src"); }`;
 }
 
-/** Something for every rule of `fetchingTheme`. */
+/** An element for every rule of `fetchingTheme`. */
 export const THEMED_MARKUP =
   '<p>p <b>b</b></p><ul><li>x</ul><ol><li>x</ol><dl><dt>x</dl><em>x</em><i>x</i><u>x</u><s>x</s><q>x</q><h1>x</h1><h2>x</h2><h3>x</h3><h4>x</h4>';

@@ -24,7 +24,7 @@ export const http2Site: Framework = {
   },
 };
 
-/** A site over HTTP/2 without encryption, and a visitor of it. */
+/** A site over HTTP/2 without encryption, and its visitor. */
 export async function startSite(
   options: WorldOptions = {},
 ): Promise<{ readonly world: World; readonly visitor: Http2Visitor }> {
@@ -32,7 +32,7 @@ export async function startSite(
   return { world, visitor: await arrive(world.url) };
 }
 
-/** A visitor of such a site who reads a stream: his end, and the agent's. */
+/** A visitor of such a site who reads a stream: the visitor's end and the agent's. */
 export async function startStream(headers: Record<string, string> = {}) {
   const { world, visitor } = await startSite();
   world.upstream.willWait();
@@ -55,7 +55,7 @@ export async function visitorOf(handler: HttpHandler): Promise<Http2Visitor> {
   return arrive(url);
 }
 
-/** A visitor who is gone when the test is over. */
+/** A visitor who is disconnected after the test. */
 export async function arrive(url: string, options = {}): Promise<Http2Visitor> {
   const visitor = await Http2Visitor.arrive(url, options);
   onTestFinished(() => visitor.leave());

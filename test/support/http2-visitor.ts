@@ -9,28 +9,28 @@ import {
 } from 'node:http2';
 import { type Ending, MESSAGE } from './visitor.js';
 
-/** What a browser sends on its connection; by default one chat message. */
+/** A request of a browser; by default one chat message. */
 export interface Http2VisitOptions {
   /** Default `POST`. */
   readonly method?: string;
   /** Default `/api/a2a`. */
   readonly path?: string;
-  /** Header fields, and pseudo-header fields that shall differ. */
+  /** Header fields, and pseudo-header fields that differ from the default. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
-  /** Default: a request for a streamed answer, with id 7; `null` is none. */
+  /** Default: a request for a streamed answer, with id 7. `null` sends no body. */
   readonly body?: string | null;
-  /** Leaves the body open: the test writes the rest. */
+  /** Leaves the body open, so that the test writes the rest. */
   readonly unfinished?: boolean;
 }
 
-/** A request under way on a stream of its own. */
+/** A running request on its own stream. */
 export interface Http2Visit {
   readonly stream: ClientHttp2Stream;
   readonly reply: Promise<Http2Reply>;
   leave(): void;
 }
 
-/** How a stream ended. */
+/** The end of a stream. */
 export interface StreamEnding extends Ending {
   /** The code of its reset; 0 without one (RFC 9113 §7). */
   readonly code: number;
@@ -73,7 +73,7 @@ export class Http2Visitor {
         reject(new Error(`the stream was reset with code ${String(stream.rstCode)} before an answer`));
       });
     });
-    // A visitor who leaves on purpose does not look at the answer.
+    // A visitor who leaves on purpose ignores the response.
     reply.catch(() => undefined);
     if (text !== null) stream.write(text);
     if (text !== null && !unfinished) stream.end();
@@ -98,7 +98,7 @@ export class Http2Visitor {
   }
 }
 
-/** An answer whose head has come. Nothing of the body is read before the test asks for it. */
+/** A response whose head has arrived. The body is read only on demand. */
 export class Http2Reply {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -121,7 +121,7 @@ export class Http2Reply {
     });
   }
 
-  /** Everything there is, once the stream is over. */
+  /** The received body, once the stream has ended. */
   async ending(): Promise<StreamEnding> {
     this.#read();
     await this.#closed;
@@ -129,14 +129,14 @@ export class Http2Reply {
     return { bytes: Buffer.concat(this.#chunks), clean: this.#hasEnded && code === constants.NGHTTP2_NO_ERROR, code };
   }
 
-  /** The whole body; an answer that was cut is an error. */
+  /** The whole body. Fails if the response was cut. */
   async text(): Promise<string> {
     const { bytes, clean, code } = await this.ending();
     if (!clean) throw new Error(`the answer was cut with code ${String(code)} after: ${bytes.toString()}`);
     return bytes.toString();
   }
 
-  /** Resolves when what has come holds `text`. */
+  /** Resolves when the received body contains `text`. */
   async until(text: string): Promise<void> {
     this.#read();
     while (!Buffer.concat(this.#chunks).includes(text)) {

@@ -6,7 +6,7 @@ const ADAPTERS = {
   '@keyv/valkey': () => require('@keyv/valkey'),
 };
 
-/** A Keyv of the version imported from `keyv`, over an adapter connected to a Redis. */
+/** A Keyv of the version imported from `keyv`, with an adapter connected to Redis. */
 export async function keyvOverRedis({ keyv, adapter, redis }) {
   const { Keyv } = await import(keyv);
   const { default: Adapter } = ADAPTERS[adapter]();

@@ -2,17 +2,17 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { KeyvLike } from '../../src/adapters/keyv/keyv-cache-store.js';
 
-/** The constructor both versions of Keyv share. */
+/** The constructor that both versions of Keyv share. */
 export type KeyvClass = new (store: object) => KeyvLike;
 
-// `.ci/run` puts Keyv 6 here. It asks for a newer Node than the oldest one supported, so as a devDependency it would make each installation warn.
+// `.ci/run` installs Keyv 6 here. It requires a newer Node than we support, so as a devDependency it would print a warning on every install.
 const FOLDER =
   process.env['KEYV6_PATH'] ?? fileURLToPath(new URL('../../temp/keyv6/node_modules/keyv', import.meta.url));
 
-/** What to import for Keyv 6, also in another process. */
+/** The module specifier of Keyv 6, also for another process. */
 export const KEYV6_ENTRY: string = pathToFileURL(`${FOLDER}/dist/index.mjs`).href;
 
-/** Keyv 6, or `undefined` where it is not installed. */
+/** Keyv 6, or `undefined` if it is not installed. */
 export async function loadKeyv6(): Promise<KeyvClass | undefined> {
   const entry = `${FOLDER}/dist/index.mjs`;
   if (process.env['KEYV6_PATH'] === undefined && !existsSync(entry)) return undefined;

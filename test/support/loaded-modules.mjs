@@ -1,4 +1,4 @@
-// node --import <this file> <program>: at its end the program prints the address of every module it loaded, one per line.
+// node --import <this file> <program> prints the address of every loaded module at exit, one per line.
 import { createRequire, register } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
@@ -17,7 +17,7 @@ process.on('exit', () => {
   for (let entry = receiveMessageOnPort(port1); entry !== undefined; entry = receiveMessageOnPort(port1)) {
     loaded.add(entry.message);
   }
-  // What CommonJS modules load by require() passes no hook.
+  // Modules loaded by require() do not pass through the hook.
   for (const file of Object.keys(createRequire(import.meta.url).cache)) loaded.add(pathToFileURL(file).href);
   process.stdout.write([...loaded].join('\n'));
 });

@@ -10,18 +10,18 @@ const fromRoot = (path: string): string => fileURLToPath(new URL(`../../${path}`
 /** The folder of the Next example. */
 export const NEXT_EXAMPLE: string = fromRoot('examples/next');
 
-/** Whether its own packages are installed: `npm ci --prefix examples/next`. */
+/** True if its packages are installed: `npm ci --prefix examples/next`. */
 export const nextIsInstalled: boolean = existsSync(`${NEXT_EXAMPLE}/node_modules/next/package.json`);
 
-/** How long Next may take to compile the example, on a busy machine. */
+/** Time limit for compiling the example on a busy machine. */
 export const A_BUILD_MS = 300_000;
 
-/** Compiles the example with Next, when it is not compiled yet. */
+/** Compiles the example with Next if it is not compiled yet. */
 export async function buildNextExample(): Promise<void> {
   await promisify(execFile)(process.execPath, [fromRoot('scripts/build.mjs'), 'next', '--if-needed']);
 }
 
-/** What signs visitors in, as the example reads it from the environment; nobody answers there. */
+/** The example's environment variables for signing in. No server listens at this address. */
 export const SIGN_IN: Readonly<Record<string, string>> = {
   AUTH0_DOMAIN: 'http://localhost:9/',
   AUTH0_CLIENT_ID: 'website',
@@ -37,7 +37,7 @@ interface NextServer {
   getRequestHandler(): RequestListener;
 }
 
-/** The built example as a custom server of this process; there can be one. */
+/** The built example as a custom server in this process. Only one can run. */
 export async function startNextHere(environment: Readonly<Record<string, string>> = {}): Promise<RequestListener> {
   Object.assign(process.env, { ...SIGN_IN, NODE_ENV: 'production', ...environment });
   const next = createRequire(`${NEXT_EXAMPLE}/package.json`)('next') as (options: object) => NextServer;

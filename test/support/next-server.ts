@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { NEXT_EXAMPLE } from './next-example.js';
 
-/** The example, or the site of another folder, as `next start` or `next dev` serves it, in a process of its own. */
+/** Serves the example or the site of another folder with `next start` or `next dev`, in a separate process. */
 export class NextServer {
   readonly url: string;
   readonly #child: ChildProcess;
@@ -24,7 +24,7 @@ export class NextServer {
     environment: Readonly<Record<string, string>>,
     folder: string = NEXT_EXAMPLE,
   ): Promise<NextServer> {
-    // A group of its own: `next dev` has children.
+    // A separate process group, because `next dev` has child processes.
     const child = spawn(
       process.execPath,
       ['node_modules/next/dist/bin/next', command, '--port', String(port), '--hostname', 'localhost'],
@@ -45,7 +45,7 @@ export class NextServer {
     return server;
   }
 
-  /** What it has written so far. */
+  /** The output so far. */
   get log(): string {
     return this.#log;
   }

@@ -16,16 +16,16 @@ interface GrantContext {
   readonly oidc: { readonly params: Readonly<Record<string, unknown>> };
 }
 
-/** The OpenID provider of the Next example, which counts. */
+/** The OpenID provider of the Next example. It counts refreshes. */
 export interface SignIn {
-  /** For the site's environment. */
+  /** Environment variables for the site. */
   readonly environment: Readonly<Record<string, string>>;
-  /** How often a refresh token was spent. */
+  /** The number of refresh tokens spent. */
   readonly refreshes: number;
   close(): Promise<void>;
 }
 
-/** Starts it for a site. Its tokens fill more than one cookie. */
+/** Starts it for a site. Its tokens need more than one cookie. */
 export async function startSignIn(siteUrl: string, tokenSeconds: number): Promise<SignIn> {
   const { createProvider } = (await import(
     pathToFileURL(`${NEXT_EXAMPLE}/provider/provider.mjs`).href

@@ -2,26 +2,26 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { openListener } from '../../examples/http-listener.js';
 
-/** One thing an agent sends on a stream: the result of a JSON-RPC response, text as it is, or a pause in milliseconds. */
+/** One step of a stream: the result of a JSON-RPC response, raw text, or a pause in milliseconds. */
 type Step = object | string | number;
 
-/** An odd but legal way to be an A2A agent. */
+/** Odd but legal behaviour of an A2A agent. */
 export interface Habit {
-  /** What is odd. */
+  /** A short name of the habit. */
   readonly title: string;
   /** The card; null if there is none. Default: one of A2A 0.3. */
   readonly card?: object | null;
-  /** The methods it knows, by name, with what it sends to each call in turn; the last is repeated. Others are -32601. */
+  /** Its responses to successive calls, by method; the last one is repeated. Other methods get -32601. */
   readonly methods: Readonly<Record<string, readonly (readonly Step[] | Reply)[]>>;
   /** The visitor's messages. Default: one. */
   readonly says?: readonly string[];
-  /** The agent's last message as the visitor reads it, without line breaks. */
+  /** The agent's last message in the chat, without line breaks. */
   readonly reads: string;
-  /** A selector that must be there as well. */
+  /** A selector that must match as well. */
   readonly shows?: string;
 }
 
-/** A response that is no stream of events. */
+/** A response that is not a stream of events. */
 class Reply {
   readonly body: object;
   readonly status: number;
@@ -85,7 +85,7 @@ const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwA
 
 const rpc = (result: object) => JSON.stringify({ jsonrpc: '2.0', id: 1, result });
 
-/** The habits, from the specifications of A2A 0.2 to 1.0 and from what servers of the day send. */
+/** The habits, from the specifications of A2A 0.2 to 1.0 and from real servers. */
 export const HABITS: readonly Habit[] = [
   // Cards and versions
   {
@@ -111,13 +111,13 @@ export const HABITS: readonly Habit[] = [
   { title: 'a card of 1.0 before an agent of 0.3', card: CARD_1, methods: stream(...ANSWER), reads: HELLO },
   { title: 'a card of 0.3 before an agent of 1.0', methods: { SendStreamingMessage: [ANSWER_1] }, reads: HELLO },
   {
-    title: 'a card that promises no streaming',
+    title: 'a card without streaming',
     card: { ...CARD, capabilities: {} },
     methods: { 'message/send': [new Reply({ result: message(HELLO) })] },
     reads: HELLO,
   },
   {
-    title: 'a card that promises streaming, which is then refused',
+    title: 'a card with streaming, which is then rejected',
     methods: {
       'message/stream': [refused(-32004, 'Streaming is not supported')],
       'message/send': [new Reply({ result: task('completed', stored) })],
@@ -126,7 +126,7 @@ export const HABITS: readonly Habit[] = [
   },
   // Shapes
   {
-    title: 'a task that does not say its kind',
+    title: 'a task without its kind',
     methods: stream(bareTask('working'), ...ANSWER.slice(1)),
     reads: HELLO,
   },
@@ -168,10 +168,10 @@ export const HABITS: readonly Habit[] = [
     ),
     reads: HELLO,
   },
-  { title: 'a stream that stays open behind its end', methods: stream(...ANSWER, 60_000), reads: HELLO },
+  { title: 'a stream that stays open after its end', methods: stream(...ANSWER, 60_000), reads: HELLO },
   // Answers
   {
-    title: 'words in messages of a working task, then a bare end',
+    title: 'words in messages of a working task, then an end without text',
     methods: stream(task('working'), status('working', message(HELLO)), status('completed')),
     reads: HELLO,
   },
@@ -186,7 +186,7 @@ export const HABITS: readonly Habit[] = [
     reads: HELLO,
   },
   {
-    title: 'an answer in the history alone',
+    title: 'an answer only in the history',
     methods: stream(task('working'), task('completed', { history: [message(HELLO)] })),
     reads: HELLO,
   },
@@ -270,7 +270,7 @@ export const HABITS: readonly Habit[] = [
   },
   // Following
   {
-    title: 'a working task instead of a stream, which has to be asked for',
+    title: 'a working task instead of a stream, which has to be polled',
     methods: {
       'message/stream': [new Reply({ result: task('working') })],
       'tasks/get': [new Reply({ result: task('working') }), new Reply({ result: task('completed', stored) })],
@@ -278,7 +278,7 @@ export const HABITS: readonly Habit[] = [
     reads: HELLO,
   },
   {
-    title: 'a stream that ends in the middle, and no way to take it up',
+    title: 'a stream that ends early and cannot be resumed',
     methods: {
       'message/stream': [ANSWER.slice(0, 2)],
       'tasks/resubscribe': [refused(-32601, 'Unknown method', 400)],
@@ -287,7 +287,7 @@ export const HABITS: readonly Habit[] = [
     reads: HELLO,
   },
   {
-    title: 'a connection that breaks, and the task taken up from its whole',
+    title: 'a connection that breaks, and a task that is resumed with its whole content',
     methods: {
       'message/stream': [[...ANSWER.slice(0, 2), 'break']],
       'tasks/resubscribe': [
@@ -303,17 +303,17 @@ export const HABITS: readonly Habit[] = [
     reads: 'No seats left. The agent could not finish this.',
   },
   {
-    title: 'a refusal with its reason',
+    title: 'a rejection with its reason',
     methods: stream(task('submitted'), status('rejected', message('Not my field.'))),
     reads: 'Not my field. The agent could not finish this.',
   },
   {
-    title: 'an end by the agent, in the other spelling',
+    title: 'a task cancelled by the agent, in the other spelling',
     methods: stream(task('working'), artifact('So far.'), status('cancelled')),
     reads: 'So far. Stopped.',
   },
   {
-    title: 'a sign-in that it needs',
+    title: 'a sign-in that it requires',
     methods: stream(task('working'), status('auth-required', message('Link your calendar.'))),
     reads: 'Link your calendar. The agent needs you to sign in.',
   },

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { RawHead } from './raw-head.js';
 
-/** Response fields a platform chooses the values of, on every route. */
+/** Response fields whose values come from the platform, on every route. */
 const CHOSEN: readonly string[] =
   'content-disposition content-language etag last-modified retry-after vary a2a-version a2a-extensions x-a2a-extensions'.split(
     ' ',
@@ -19,12 +19,12 @@ const KNOWN: ReadonlySet<string> = new Set([...CHOSEN, ...OF_RECORDS, ...ADDED])
 
 const utf8 = (text: string): string => Buffer.from(text).toString('latin1');
 
-/** Text of any UTF-16 codes, halves of characters among them. Cheaper than fast-check's own, which begins with a table of all characters. */
+/** Text of any UTF-16 code units, including lone surrogates. Faster than fast-check's own, which first builds a table of all characters. */
 export function anyText(maxLength: number): fc.Arbitrary<string> {
   return fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength }).map((codes) => String.fromCharCode(...codes));
 }
 
-/** Text that means something to some reader of a field. */
+/** Text that is special to some parser of a field. */
 const piece = fc.oneof(
   fc.constantFrom('a', 'report', '.pdf', '"', '\\', ';', ',', '=', '%', "'", ' ', '\t', '*', '/', '\\"'),
   fc.constantFrom('attachment; filename="', 'inline; filename="', 'attachment; filename=', "; filename*=UTF-8''"),
@@ -33,7 +33,7 @@ const piece = fc.oneof(
   anyText(4),
 );
 
-/** Letters of all kinds, among them those whose code ends in the code of a control character. */
+/** Letters of many scripts, including ones whose low byte is a control character. */
 const letters = fc.oneof(
   fc.constantFrom(...'文件 č Ċ \u010d\u010a 嘍嘊 \u0d0a € 😀 שלום \u202efdp \u2028 \u0085'.split(' ')),
   fc.string({ unit: 'grapheme', minLength: 1, maxLength: 3 }),
@@ -41,14 +41,14 @@ const letters = fc.oneof(
 
 const bytes = fc.oneof(
   letters.map(utf8),
-  // Bytes that are no UTF-8.
+  // Bytes that are not UTF-8.
   fc.constantFrom('\xe9', '\xc0\x8d\xc0\x8a', '\xff', '\x85', '\xc4', '\x80\x8d\x8a'),
 );
 
 const long = fc.tuple(fc.constantFrom('a', '\xc4\x8d', '"', '%0a', ', '), fc.integer({ min: 1, max: 1_500 }));
 const run = long.map(([text, times]) => text.repeat(times));
 
-/** Values as bytes on a wire, one character each: those an HTTP client takes, without control characters but HTAB. */
+/** Values as bytes on the wire, one character each. Only bytes that an HTTP client accepts: no control characters except HTAB. */
 export const WIRE_VALUE: fc.Arbitrary<string> = fc
   .array(fc.oneof({ weight: 6, arbitrary: piece }, { weight: 6, arbitrary: bytes }, { weight: 1, arbitrary: run }), {
     maxLength: 8,
@@ -56,7 +56,7 @@ export const WIRE_VALUE: fc.Arbitrary<string> = fc
   .map((parts) => parts.map((part) => (/[^\0-\xff]/.test(part) ? utf8(part) : part)).join(''))
   .map((text) => text.replace(/[^\t\x20-\x7e\x80-\xff]/g, '').slice(0, 1_200));
 
-/** Values as a site's own upstream may give them: any text, several of them, and things that are none. */
+/** Values that a site's own upstream may return: any text, several texts, and other types. */
 export const OWN_VALUE: fc.Arbitrary<string | readonly string[]> = fc.oneof(
   { weight: 6, arbitrary: ownText() },
   { weight: 1, arbitrary: fc.array(ownText(), { maxLength: 20 }) },
@@ -70,13 +70,13 @@ function ownText(): fc.Arbitrary<string> {
   return fc.array(part, { maxLength: 8 }).map((parts) => parts.join(''));
 }
 
-/** A response whose fields hold such values. */
+/** A response with such field values. */
 export interface OddResponse<Value> {
   readonly status: number;
   readonly fields: readonly (readonly [name: string, value: Value])[];
 }
 
-/** Responses of a platform, the same for the same seed; a dozen values each. */
+/** Responses of a platform with a dozen values each, reproducible by seed. */
 export function oddResponses<Value>(
   value: fc.Arbitrary<Value>,
   count: number,
@@ -90,7 +90,7 @@ export function oddResponses<Value>(
   return fc.sample(fc.record({ status, fields }), { numRuns: Math.ceil(count / names.length), seed });
 }
 
-/** The faults of a head: a field nobody sent, one that protects and is missing, or a byte no field is written with. */
+/** The faults of a head: an unexpected field, a missing security field, or an illegal byte. */
 export function faultsOf(head: RawHead): readonly string[] {
   const faults: string[] = [];
   for (const [name, value] of head.lines) {
@@ -104,7 +104,7 @@ export function faultsOf(head: RawHead): readonly string[] {
   const policy = isTyped ? '' : "sandbox; default-src 'none'";
   if (head.values('content-security-policy').join() !== policy) faults.push('no content-security-policy');
   for (const name of new Set(head.lines.map(([one]) => one))) {
-    // Hosts add names of their own to `vary`.
+    // Hosts add their own names to `vary`.
     if (name !== 'vary' && head.values(name).length > 1) faults.push(`${name} came twice`);
   }
   return faults;

@@ -1,17 +1,17 @@
-/** What becomes of one raw path below a mount point. Every adapter must come to the same verdict. */
+/** The expected result of one raw path below a mount point. Every adapter must have the same result. */
 export interface PathCase {
   readonly what: string;
-  /** As it stands in the request line, below the mount point. */
+  /** The part below the mount point, as in the request line. */
   readonly path: string;
-  /** Where a POST below the surfaces goes; null: 404, and nothing is sent. */
+  /** The target of a POST below the surfaces; null for a 404 without a call to the platform. */
   readonly surface: string | null;
-  /** Where a request below the conversation records goes; null: 404, and nothing is sent. */
+  /** The target of a request below the conversation records; null for a 404 without a call to the platform. */
   readonly record: string | null;
 }
 
 const REFUSED = { surface: null, record: null };
 const onlyRecord = (path: string) => ({ path, surface: null, record: path });
-/** Crosses as it is, below the surfaces too. */
+/** Forwarded unchanged, also below the surfaces. */
 const both = (path: string, surface: string | null = `/surfaces${path}`) => ({ path, surface, record: path });
 
 const LONG = 'x'.repeat(256);
@@ -41,7 +41,7 @@ export const PATH_CORPUS: readonly PathCase[] = [
   { what: 'a dot at the start', ...onlyRecord('/.well-known/x') },
   { what: 'three dots', ...both('/.../render') },
 
-  // Legal and odd.
+  // Unusual but legal.
   { what: 'letters of other scripts', ...both('/gr%C3%B6%C3%9Fe-%E5%80%BC/render') },
   { what: 'an emoji', ...both('/%F0%9F%98%80/render') },
   { what: 'a parameter behind a semicolon', ...both('/counter;v=1/render', '/surfaces/counter%3Bv%3D1/render') },
@@ -51,7 +51,7 @@ export const PATH_CORPUS: readonly PathCase[] = [
   { what: '256 characters', ...both(`/${LONG}/render`) },
   { what: 'a question mark inside a name', path: '/faq%3F/render', surface: '/surfaces/faq%3F/render', record: null },
 
-  // Ways out.
+  // Attempts to leave the base path.
   { what: 'nothing', path: '', ...REFUSED },
   { what: 'a slash alone', path: '/', ...REFUSED },
   { what: 'two slashes', path: '//', ...REFUSED },

@@ -2,8 +2,8 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /**
- * Where a program is: the variable as it stands (a wrong one shall fail, not skip the tests), else the first of the names
- * on the `PATH`; undefined when there is none.
+ * The path of a program: the variable unchanged (a wrong one must fail, not skip the tests), else the first of the names
+ * on the `PATH`; undefined if not found.
  */
 export function programPath(variable: string, names: readonly string[]): string | undefined {
   if (process.env[variable]) return process.env[variable];

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** A browser's bare connection: what is sent is exactly what the test writes. */
+/** A raw connection of a browser. It sends exactly the bytes that the test writes. */
 export class RawClient {
   readonly socket: Socket;
   #received = '';
@@ -18,7 +18,7 @@ export class RawClient {
     socket.on('close', () => this.#onData?.());
   }
 
-  /** Half open: goes on sending when the server has ended its half. */
+  /** Half open: keeps sending after the server has ended its side. */
   static async connect(url: string, { allowHalfOpen = false } = {}): Promise<RawClient> {
     const { hostname, port } = new URL(url);
     const socket = connect({ port: Number(port), host: hostname, allowHalfOpen });
@@ -26,7 +26,7 @@ export class RawClient {
     return new RawClient(socket);
   }
 
-  /** Resolves when the system took the bytes, so a server that stops reading holds the test up. */
+  /** Resolves when the operating system has accepted the bytes, so a server that stops reading blocks the test. */
   async send(bytes: string | Uint8Array): Promise<void> {
     if (this.socket.closed || this.socket.write(bytes)) return;
     await new Promise<void>((resolve) => {
@@ -36,7 +36,7 @@ export class RawClient {
     });
   }
 
-  /** Everything received, as soon as it holds `text` so many times. */
+  /** Everything received, once it contains `text` this many times. */
   async until(text: string, times = 1): Promise<string> {
     const isThere = (): boolean =>
       times === 1 ? this.#received.includes(text) : this.#received.split(text).length > times;

@@ -1,19 +1,19 @@
 import { RawClient } from './raw-client.js';
 import { MESSAGE } from './visitor.js';
 
-/** One field line of a head, as the bytes stand on the wire. */
+/** One raw field line of a head. */
 export type FieldLine = readonly [name: string, value: string];
 
-/** The head of a response, read by nothing but its line ends. */
+/** The head of a response, split at line ends only. */
 export interface RawHead {
   readonly status: number;
-  /** Names in lower case, in the order they came. */
+  /** Names in lower case, in order of arrival. */
   readonly lines: readonly FieldLine[];
   /** Every value of a field. */
   values(name: string): readonly string[];
 }
 
-/** Sends a request over a connection of its own, and reads the head of its response. */
+/** Sends a request on a new connection and reads the head of its response. */
 export async function readHead(url: string, { method, path, body, headers }: RawRequest): Promise<RawHead> {
   const client = await RawClient.connect(url);
   const { host } = new URL(url);
@@ -25,7 +25,7 @@ export async function readHead(url: string, { method, path, body, headers }: Raw
   return parsedHead(await client.ending());
 }
 
-/** The request that is sent: one chat message, or one below another route. */
+/** The request: one chat message, or one to another route. */
 export interface RawRequest {
   readonly method: string;
   readonly path: string;
@@ -35,7 +35,7 @@ export interface RawRequest {
 
 const COOKIE = { cookie: 'session=ada' };
 
-/** A request to each route whose response holds fields of the platform. */
+/** A request to each route whose response has fields of the platform. */
 export const FIELD_ROUTES = {
   chat: { method: 'POST', path: '/api/a2a', body: MESSAGE },
   records: { method: 'GET', path: '/api/service/files/7', headers: COOKIE },
@@ -43,7 +43,7 @@ export const FIELD_ROUTES = {
   renders: { method: 'POST', path: '/api/service-surfaces/counter/render', body: '{}', headers: COOKIE },
 } satisfies Readonly<Record<string, RawRequest>>;
 
-/** A head as the simplest reader sees it: lines end with LF, and a blank one ends the head. */
+/** A head as the simplest parser sees it: lines end with LF, and a blank line ends the head. */
 function parsedHead(text: string): RawHead {
   const [first = '', ...rest] = text.split('\n').map((line) => line.replace(/\r$/, ''));
   const lines = rest.slice(0, rest.indexOf('')).map((line): FieldLine => {

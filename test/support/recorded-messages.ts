@@ -3,24 +3,24 @@ import { fileURLToPath } from 'node:url';
 
 /** A chat message as a client sends it. */
 export interface RecordedMessage {
-  /** What it says or asks for. */
+  /** A short name of its content. */
   readonly says: string;
   readonly contentType: string;
-  /** Its text, to the letter. */
+  /** Its exact text. */
   readonly body: string;
 }
 
 /** Messages of one client. */
 export interface RecordedClient {
   readonly client: string;
-  /** `recorded`, or after what the messages were written. */
+  /** `recorded`, or the source of handwritten messages. */
   readonly origin: string;
   readonly messages: readonly RecordedMessage[];
 }
 
 const FOLDER = new URL('recorded-messages/', import.meta.url);
 
-/** Chat messages that policy `chat` lets cross, by the clients that send them: A2A v0.2 to v1.0, in JSON and in the JSON of protobuf. */
+/** Chat messages that policy `chat` allows, by client: A2A v0.2 to v1.0, in JSON and in protobuf JSON. */
 export const RECORDED_CLIENTS: readonly RecordedClient[] = readdirSync(fileURLToPath(FOLDER))
   .filter((name) => name.endsWith('.json'))
   .sort()

@@ -3,21 +3,21 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, connect, createServer as createNetServer, type Socket } from 'node:net';
 import { freePort } from './free-port.js';
 
-/** A request as it arrived on the wire. */
+/** A request as received on the wire. */
 export interface RecordedRequest {
   readonly method: string;
   /** Raw path and query. */
   readonly target: string;
-  /** Lower-case names, in the order they came, repeated ones too. */
+  /** Lower-case names in order of arrival, including repeated ones. */
   readonly fields: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer;
 }
 
-/** One request to the upstream, and every way to answer it. */
+/** One request to the upstream, with methods to respond to it. */
 export class Exchange {
   readonly request: RecordedRequest;
   readonly response: ServerResponse;
-  /** Resolves when the connection or the answer is over, whoever ended it. */
+  /** Resolves when the connection or the response has ended, on either side. */
   readonly closed: Promise<void>;
   readonly #socket: Socket;
 
@@ -31,17 +31,17 @@ export class Exchange {
     response.on('error', () => undefined);
   }
 
-  /** True when the site gave the request up before it had the whole answer. */
+  /** True if the site aborted the request before the response was complete. */
   get aborted(): boolean {
     return this.response.closed && !this.response.writableFinished;
   }
 
-  /** All values of one field, in the order they came. */
+  /** All values of one field, in order of arrival. */
   values(name: string): readonly string[] {
     return this.request.fields.filter(([field]) => field === name).map(([, value]) => value);
   }
 
-  /** Sends the head and nothing else. */
+  /** Sends the head only. */
   head(status: number, headers: Record<string, string | readonly string[]> = {}): this {
     this.response.writeHead(status, headers as Record<string, string | string[]>).flushHeaders();
     return this;
@@ -66,22 +66,22 @@ export class Exchange {
     this.head(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value));
   }
 
-  /** Puts bytes on the wire as they are, behind what was written before. */
+  /** Writes raw bytes to the socket, after the bytes written before. */
   raw(bytes: string | Uint8Array): this {
     return this.#onWire((socket) => socket.write(bytes));
   }
 
-  /** Ends the connection as a crashing process does (RST). */
+  /** Resets the connection, like a crashing process (RST). */
   reset(): void {
     this.#onWire((socket) => socket.resetAndDestroy());
   }
 
-  /** Ends the connection politely (FIN), whatever is still missing. */
+  /** Closes the connection (FIN), even if the response is incomplete. */
   fin(): void {
     this.#onWire((socket) => socket.end());
   }
 
-  /** Node collects the chunks of one turn before it hands them to the socket, so the socket is touched one turn later. */
+  /** Node collects the chunks of one turn before it writes them to the socket, so this runs one turn later. */
   #onWire(act: (socket: Socket) => unknown): this {
     setImmediate(() => {
       act(this.#socket);
@@ -90,10 +90,10 @@ export class Exchange {
   }
 }
 
-/** What an upstream does with a request it has read. */
+/** Handles a request that the upstream has read. */
 export type Answer = (exchange: Exchange) => void;
 
-/** An agent over real sockets that records what it is sent and answers as the test tells it. */
+/** An agent over real sockets that records its requests and responds as the test defines. */
 export class RecordingUpstream {
   readonly origin: string;
   /** Requests whose body has arrived, oldest first. */
@@ -126,12 +126,12 @@ export class RecordingUpstream {
     });
   }
 
-  /** Answers later requests this way. Default: a JSON-RPC result that repeats the request's id. */
+  /** Sets the response to later requests. Default: a JSON-RPC result with the request's id. */
   willAnswer(answer: Answer): void {
     this.#answer = answer;
   }
 
-  /** Leaves later requests to the test, which takes them by `next`. */
+  /** Leaves later requests to the test, which gets them with `next`. */
   willWait(): void {
     this.#answer = (exchange) => {
       const waiting = this.#waiting.shift();
@@ -140,12 +140,12 @@ export class RecordingUpstream {
     };
   }
 
-  /** Answers later requests as in the beginning. */
+  /** Restores the default response for later requests. */
   willAnswerAgain(): void {
     this.#answer = answerWithTask;
   }
 
-  /** The oldest request that waits for its answer, as soon as there is one. */
+  /** Resolves with the oldest request that has no response yet. */
   next(): Promise<Exchange> {
     const held = this.#held.shift();
     return held === undefined ? new Promise((resolve) => this.#waiting.push(resolve)) : Promise.resolve(held);
@@ -163,7 +163,7 @@ export class RecordingUpstream {
     try {
       for await (const chunk of incoming) chunks.push(chunk as Buffer);
     } catch {
-      return; // Given up in mid-upload: no request.
+      return; // Aborted during its upload, so not a request.
     }
     const request: RecordedRequest = {
       method: incoming.method ?? '',
@@ -172,22 +172,22 @@ export class RecordingUpstream {
       body: Buffer.concat(chunks),
     };
     this.requests.push(request);
-    // The request's own socket: the response lets go of it when the site has left meanwhile.
+    // The request's own socket, as the response drops it when the site disconnects.
     this.#answer(new Exchange(request, response, incoming.socket));
   }
 }
 
-/** An address nobody listens at yet, which a test may open later. Where it never does, `refusedOrigin` is the surer one. */
+/** An address where no server listens yet, for a test that opens it later. Otherwise use the more reliable `refusedOrigin`. */
 export async function freeOrigin(): Promise<string> {
   return `http://127.0.0.1:${String(await freePort('127.0.0.1'))}`;
 }
 
-/** Connections that keep their ports from everybody else for as long as this process runs. */
+/** Connections that reserve their ports for as long as this process runs. */
 const taken: Socket[] = [];
 
 /**
- * An address nobody listens at: the near end of a connection. A port that was only free a moment ago may be
- * another test's by now.
+ * An address where no server listens: the local end of a connection. A port that was merely free a moment ago may
+ * belong to another test by now.
  */
 export async function refusedOrigin(): Promise<string> {
   const server = createNetServer((socket) => taken.push(socket.unref())).listen(0, '127.0.0.1');
@@ -200,7 +200,7 @@ export async function refusedOrigin(): Promise<string> {
 }
 
 function answerWithTask(exchange: Exchange): void {
-  // Who asks for a card sends no body.
+  // A request for a card has no body.
   const { id } = JSON.parse(exchange.request.body.toString() || '{}') as { id?: unknown };
   exchange.json(200, { jsonrpc: '2.0', id, result: { id: 'task-1' } });
 }

@@ -5,10 +5,10 @@ import { freePort } from './free-port.js';
 import { programPath } from './program-path.js';
 import { temporaryFolder } from './temporary-folder.js';
 
-/** Where the server program is, or `REDIS_SERVER_PATH`; undefined when there is none. */
+/** The path of the server program, or `REDIS_SERVER_PATH`; undefined if not found. */
 export const REDIS_SERVER: string | undefined = programPath('REDIS_SERVER_PATH', ['redis-server']);
 
-/** A Redis of one test file, on loopback and with nothing on disk. */
+/** A Redis for one test file, on loopback and without persistence. */
 export class RedisServer {
   readonly url: string;
   readonly #port: number;
@@ -26,7 +26,7 @@ export class RedisServer {
     return server;
   }
 
-  /** Starts the server again on its old port, empty. */
+  /** Restarts the server on the same port, without data. */
   async restart(): Promise<void> {
     if (REDIS_SERVER === undefined) throw new Error('there is no redis-server');
     const settings = { bind: '127.0.0.1', port: String(this.#port), dir: this.#folder, save: '', appendonly: 'no' };
@@ -45,7 +45,7 @@ export class RedisServer {
     child.stdout.resume();
   }
 
-  /** Ends the server as a crash would. */
+  /** Kills the server, like a crash. */
   async kill(): Promise<void> {
     const child = this.#process;
     if (child?.exitCode !== null || child.signalCode !== null) return;
@@ -54,7 +54,7 @@ export class RedisServer {
     await exit;
   }
 
-  /** Leaves connections open and answers nothing. */
+  /** Suspends the server: connections stay open without a response. */
   freeze(): void {
     this.#process?.kill('SIGSTOP');
   }
@@ -63,7 +63,7 @@ export class RedisServer {
     this.#process?.kill('SIGCONT');
   }
 
-  /** Runs commands on a connection that the code under test knows nothing of. */
+  /** Runs commands on a separate connection. */
   async directly<T>(run: (client: ReturnType<typeof createClient>) => Promise<T>): Promise<T> {
     const client = createClient({ url: this.url });
     await client.connect();
@@ -74,7 +74,7 @@ export class RedisServer {
     }
   }
 
-  /** Every key and every value that is a string. */
+  /** Every key and every string value. */
   entries(): Promise<string> {
     return this.directly(async (client) => {
       const entries: string[] = [];

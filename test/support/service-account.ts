@@ -1,7 +1,7 @@
 import { generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
 
-/** A service account's new key: one half for the site, one for the platform. */
+/** A new key pair of a service account: the private key for the site, the public key for the platform. */
 export async function newServiceAccountKey(): Promise<{ readonly privateKey: string; readonly publicKey: string }> {
   return promisify(generateKeyPair)('rsa', {
     modulusLength: 2048,

@@ -1,12 +1,12 @@
 import type { HeaderFields, RequestContext } from '../../src/ports/http.js';
 import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../src/ports/session-token-source.js';
 
-/** A request of a framework, and what answers it. */
+/** A request of a framework and its response. */
 export const visit = (request: unknown, response?: unknown, headers: HeaderFields = {}): RequestContext => ({
   headers,
   native: { request, ...(response !== undefined && { response }) },
 });
-/** What a source gives for a request. */
+/** The result of a source for a request. */
 export const ask = (
   source: SessionTokenSource,
   request = visit({}),
@@ -14,9 +14,9 @@ export const ask = (
 ): Promise<SessionToken> => source.getToken(request, query);
 
 const fault = (facts: object): Error => Object.assign(new Error('with eyJhbGciOi.secret inside'), facts);
-/** A library call that fails; its text must show nowhere. */
+/** A library call that fails. Its message must not appear anywhere. */
 export const rejects = (facts: object) => (): Promise<never> => Promise.reject(fault(facts));
-/** A JWT that nobody signed. */
+/** An unsigned JWT. */
 export const jwt = (claims: object): string =>
   `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.signature`;
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { MESSAGE } from './visitor.js';
 
-/** A browser that sends one request and reads nothing of its response until it is told to. */
+/** A browser that sends one request and does not read the response until the test calls a read method. */
 export class StalledVisitor {
   readonly #socket: Socket;
   #received = 0;
@@ -24,7 +24,7 @@ export class StalledVisitor {
     return new StalledVisitor(socket);
   }
 
-  /** Reads on, and gives the number of bytes that came before the connection ended. */
+  /** Resumes reading. Returns the number of bytes received before the connection ended. */
   async readOn(): Promise<number> {
     const closed = once(this.#socket, 'close');
     this.#socket.on('data', (chunk: Buffer) => {
@@ -35,7 +35,7 @@ export class StalledVisitor {
     return this.#received;
   }
 
-  /** Reads `total` bytes evenly over so many milliseconds, in which something else happens all the time; gives the number that came. */
+  /** Reads `total` bytes evenly over a span of milliseconds, while other work runs. Returns the number of bytes received. */
   async readSlowly(total: number, ms: number, meanwhile: () => Promise<unknown>): Promise<number> {
     const began = performance.now();
     while (this.#received < total && !this.#socket.destroyed) {

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-/** Resolves when nothing fades any more: half-way, a text has a contrast that nobody reads it in. */
+/** Resolves when all fades have ended. During a fade, axe would report a contrast that is too low. */
 export async function untilStill(page: Page): Promise<void> {
   await page.waitForFunction(() => document.getAnimations().every((one) => !(one instanceof CSSTransition)));
 }

@@ -1,4 +1,4 @@
-/** How long a call takes on the machine's monotonic clock, in milliseconds. */
+/** The duration of a call in milliseconds, on the monotonic clock. */
 export async function timed(call: () => unknown): Promise<number> {
   const start = performance.now();
   await call();

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** A request whose body can be watched while it comes. */
+/** A request whose body can be observed as it arrives. */
 export class Upload {
   readonly #incoming: IncomingMessage;
   readonly #response: ServerResponse;
@@ -24,7 +24,7 @@ export class Upload {
     });
   }
 
-  /** Resolves when so many bytes have come. */
+  /** Resolves when this many bytes have arrived. */
   async untilLength(bytes: number): Promise<void> {
     while (this.#soFar().length < bytes) {
       if (this.#incoming.readableEnded) throw new Error('the body ended before');
@@ -34,7 +34,7 @@ export class Upload {
     }
   }
 
-  /** The body, once it is complete; rejects when it was given up. */
+  /** The body, once it is complete. Rejects if it was aborted. */
   async whole(): Promise<Buffer> {
     await this.#over;
     return this.#soFar();
@@ -49,7 +49,7 @@ export class Upload {
   }
 }
 
-/** A platform that sees uploads as they come; it is gone when the test is over. */
+/** A platform that receives uploads as they arrive. It is closed after the test. */
 export class StreamingPlatform {
   readonly origin: string;
   readonly #uploads: Upload[] = [];
@@ -75,7 +75,7 @@ export class StreamingPlatform {
     return new StreamingPlatform(server);
   }
 
-  /** The next upload, as soon as its head is there. */
+  /** The next upload, once its head has arrived. */
   next(): Promise<Upload> {
     const upload = this.#uploads.shift();
     return upload === undefined ? new Promise((resolve) => this.#waiting.push(resolve)) : Promise.resolve(upload);

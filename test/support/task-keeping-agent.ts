@@ -7,23 +7,23 @@ import { openListener } from '../../examples/http-listener.js';
 import { createAgentCard } from '../../examples/platform/agent-card.js';
 import { DemoAgent } from '../../examples/platform/demo-agent.js';
 
-/** An agent that remembers its callers' tasks, on the server of the A2A SDK. */
+/** An agent on the server of the A2A SDK that stores its callers' tasks. */
 export interface TaskKeepingAgent {
   readonly url: string;
   readonly a2aUrl: string;
-  /** Calls so far, but for those for the card: HTTP method and path, oldest first. */
+  /** Calls so far except for the card: HTTP method and path, oldest first. */
   readonly calls: readonly string[];
-  /** Tasks whose news went to a webhook. */
+  /** Tasks whose updates were sent to a webhook. */
   readonly pushed: readonly string[];
   close(): Promise<void>;
 }
 
-/** Text that stands in the extended card alone. */
+/** Text that appears only in the extended card. */
 export const EXTENDED = 'Knows more than it tells everybody.';
 
 /**
  * Starts an agent with a task store, webhooks and an extended card, over JSON-RPC and HTTP+JSON, in v1.0 and v0.3.
- * A task belongs to the caller whose API key came with it, as it does on real platforms.
+ * A task belongs to the caller whose API key created it, as on real platforms.
  */
 export async function startTaskKeepingAgent(): Promise<TaskKeepingAgent> {
   const listener = await openListener(0, '127.0.0.1');

@@ -1,6 +1,6 @@
 import { onTestFinished, vi } from 'vitest';
 
-/** What the package tells the terminal during this test, line by line; nothing was told before. */
+/** The lines that the package prints to the terminal during this test, as if it had printed none before. */
 export function watchTerminal(): readonly string[] {
   Reflect.deleteProperty(globalThis, Symbol.for('agent-bff/faults@1'));
   const lines: string[] = [];

@@ -1,6 +1,6 @@
 import { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage, request as open } from 'node:http';
 
-/** What a visitor's browser sends; by default one chat message. */
+/** A request of a visitor's browser; by default one chat message. */
 export interface VisitOptions {
   /** Default `POST`. */
   readonly method?: string;
@@ -13,17 +13,17 @@ export interface VisitOptions {
   readonly chunked?: boolean;
 }
 
-/** A request under way: the visitor can leave it at any time. */
+/** A running request that the visitor can abort at any time. */
 export interface Visit {
   readonly reply: Promise<Reply>;
   readonly request: ClientRequest;
   leave(): void;
 }
 
-/** How an answer ended. */
+/** The end of a response. */
 export interface Ending {
   readonly bytes: Buffer;
-  /** True when the message was complete: its length was reached, or its last chunk came. */
+  /** True if the response was complete, by its length or last chunk. */
   readonly clean: boolean;
 }
 
@@ -34,7 +34,7 @@ export const MESSAGE = JSON.stringify({
   params: { message: { messageId: 'm-1', role: 'ROLE_USER', parts: [{ text: 'Hello' }] } },
 });
 
-/** Sends a request and gives its answer as soon as the head is there. */
+/** Sends a request and resolves with the response once its head has arrived. */
 export function visit(url: string, options: VisitOptions = {}): Promise<Reply> {
   return startVisit(url, options).reply;
 }
@@ -59,7 +59,7 @@ export function startVisit(url: string, options: VisitOptions = {}): Visit {
     });
     request.on('error', reject);
   });
-  // A visitor who leaves on purpose does not look at the answer.
+  // A visitor who leaves on purpose ignores the response.
   reply.catch(() => undefined);
   request.end(bytes);
   return {
@@ -76,7 +76,7 @@ function bodyOf({ method = 'POST', body }: VisitOptions): Buffer | undefined {
   return Buffer.from(body ?? MESSAGE);
 }
 
-/** An answer whose head has come. Nothing of the body is read before the test asks for it. */
+/** A response whose head has arrived. The body is read only on demand. */
 export class Reply {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -98,14 +98,14 @@ export class Reply {
     });
   }
 
-  /** Everything there is, once the answer is over. */
+  /** The received body, once the response has ended. */
   async ending(): Promise<Ending> {
     this.#read();
     const clean = await this.#over;
     return { bytes: this.#soFar(), clean };
   }
 
-  /** The whole body; an answer that was cut is an error. */
+  /** The whole body. Fails if the response was cut. */
   async text(): Promise<string> {
     const { bytes, clean } = await this.ending();
     if (!clean) throw new Error(`the answer was cut after: ${bytes.toString()}`);
@@ -116,13 +116,13 @@ export class Reply {
     return JSON.parse(await this.text()) as T;
   }
 
-  /** What has come so far, as soon as it holds `text` as often as `times` says. */
+  /** The received text, once it contains `text` this many times. */
   async until(text: string, times = 1): Promise<string> {
     await this.untilSeen((bytes) => bytes.toString().split(text).length > times, JSON.stringify(text));
     return this.#soFar().toString();
   }
 
-  /** Resolves when the bytes that have come satisfy a condition. */
+  /** Resolves when the received bytes satisfy a condition. */
   async untilSeen(isEnough: (bytes: Buffer) => boolean, what = 'what was awaited'): Promise<void> {
     this.#read();
     while (!isEnough(this.#soFar())) {

@@ -11,13 +11,13 @@ export const PATH = '/api/a2a/long';
 
 export type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** What answers `/long` with a body, and anything else at once. */
+/** Responds to `/long` with the given body, and to other paths with `short`. */
 export const handlerOf = (body: () => HttpBody, sendIdleMs: number): HttpHandler => {
   return ({ path }) =>
     Promise.resolve({ status: 200, headers: {}, body: path === '/long' ? body() : 'short', sendIdleMs });
 };
 
-/** Serves, and tells when the response to `/long` has closed. */
+/** A server that records when the response to `/long` has closed. */
 export async function serve(server: Server | ReturnType<typeof createHttp2Server>, listener: Listener) {
   let ended: () => void = () => undefined;
   const closed = new Promise<void>((resolve) => (ended = resolve));
@@ -33,13 +33,13 @@ export async function serve(server: Server | ReturnType<typeof createHttp2Server
   return { url, closed };
 }
 
-/** What a host does with a body it is given whole, at `/api/a2a/long`. */
+/** The handling of a complete body by a host, at `/api/a2a/long`. */
 export function wholeBodySuite(listenerOf: (handler: HttpHandler) => Listener): void {
-  describe('a body handed over whole', () => {
+  describe('a body passed to the host in one piece', () => {
     it.each<[string, HttpBody]>([
       ['text', LONG.toString()],
       ['bytes', LONG],
-    ])('of %s is cut when the browser takes none of it', async (_kind, body) => {
+    ])('of %s is cut when the browser does not read it', async (_kind, body) => {
       const listener = listenerOf(handlerOf(() => body, 200));
       const { url, closed } = await serve(createServer(), listener);
       const visitor = await StalledVisitor.arrive(url, PATH);
@@ -47,7 +47,7 @@ export function wholeBodySuite(listenerOf: (handler: HttpHandler) => Listener): 
       expect(await visitor.readOn()).toBeLessThan(LONG.length);
     });
 
-    it('arrives at a browser that takes it slowly', async () => {
+    it('arrives completely at a browser that reads slowly', async () => {
       const listener = listenerOf(handlerOf(() => LONG, 1_000));
       const { url } = await serve(createServer(), listener);
       const visitor = await StalledVisitor.arrive(url, PATH);

@@ -1,4 +1,4 @@
-/** The words of a text: a list of short values, several on a line. */
+/** Splits a text into words, for lists of short values. */
 export function words(text: string): string[] {
   return text.trim().split(/\s+/);
 }

@@ -20,54 +20,54 @@ import express4 from 'express4';
 import { describe, expectTypeOf, it } from 'vitest';
 
 describe('the Express entry', () => {
-  it('gives back the router type of the framework it was given', () => {
+  it('returns the router type of the given framework', () => {
     const router: express.Router = createA2ARouter(express, { strategy: 'service_account' });
     expectTypeOf(router).toEqualTypeOf<express.Router>();
     express().use('/api/a2a', router);
   });
 
-  it('lets the site name the type of its own request', () => {
+  it('accepts functions with the site’s own request type', () => {
     createA2ARouter(express, {
       getSessionToken: (request: express.Request & { session?: { token: string } }) => request.session?.token ?? null,
     });
   });
 
-  it('takes fields of the site’s own, made from its own request in every form header fields have', () => {
+  it('accepts a headers function that returns header fields in any standard form', () => {
     createA2ARouter(express, { headers: (request: express.Request) => ({ 'x-tenant': request.get('x-shop') }) });
     createA2ARouter(express, { headers: async () => Promise.resolve(new Headers()) });
     createA2ARouter(express, { headers: () => [['x-tenant', 'acme']] });
     createA2ARouter(express, { headers: (): HeadersInit => ({ 'x-tenant': 'acme' }) });
     createServiceSurfaceRouter(express, { headers: () => undefined });
-    // @ts-expect-error a promise nobody awaited
+    // @ts-expect-error a value is a promise
     createA2ARouter(express, { headers: () => ({ 'x-tenant': Promise.resolve('acme') }) });
-    // @ts-expect-error an object is no function
+    // @ts-expect-error an object is not a function
     createA2ARouter(express, { headers: { 'x-tenant': 'acme' } });
   });
 
-  it('takes the names of further fields that cross, by direction', () => {
+  it('accepts names of further fields to forward, by direction', () => {
     const forward = { request: ['prefer'], response: ['x-agent-trace'] } as const;
     createA2ARouter(express, { forward });
     createServiceProxyRouter(express, { auth: () => null, forward });
     createNodeHandler({ a2a: { forward }, surfaces: { forward: { request: ['prefer'] } } });
     // @ts-expect-error misspelt
     createA2ARouter(express, { forward: { requests: ['prefer'] } });
-    // @ts-expect-error one name is no list
+    // @ts-expect-error one name is not a list
     createA2ARouter(express, { forward: { response: 'x-agent-trace' } });
   });
 
-  it('knows the strategies, and takes the name of a custom one', () => {
+  it('accepts the built-in strategies and the name of a custom one', () => {
     createA2ARouter(express, { strategy: 'client_credentials' });
     createA2ARouter(express, { strategy: 'okta' });
   });
 
-  it('refuses options that do not exist', () => {
+  it('rejects unknown options', () => {
     // @ts-expect-error misspelt
     createA2ARouter(express, { strategie: 'service_account' });
   });
 });
 
 describe('functions of the site', () => {
-  it('are given the request of the framework, and may give its header fields', () => {
+  it('get the request of the framework, and may return its header fields', () => {
     createA2ARouter(express, {
       configGetHeaders: (request) => request.headers,
       getSessionToken: (request) => request.get('authorization'),
@@ -87,7 +87,7 @@ describe('functions of the site', () => {
     });
   });
 
-  it('may name what they know to be there, and nothing that cannot be', () => {
+  it('can declare a more specific request type, but not an incompatible one', () => {
     type SignedIn = express.Request & { readonly user: { readonly token: string } };
     createServiceProxyRouter(express, { auth: (request: SignedIn) => request.user.token });
     createServiceSurfaceRouter(express, { getHeaders: (request: SignedIn) => ({ authorization: request.user.token }) });
@@ -95,7 +95,7 @@ describe('functions of the site', () => {
     createServiceSurfaceRouter(express, { getHeaders: (request: Request) => request.headers });
   });
 
-  it('of a file of their own fit every entry', () => {
+  it('in a separate file fit every entry', () => {
     const auth: SessionTokenFunction = (request) => request.headers.authorization;
     const options: ChatHandlerOptions = { getSessionToken: auth, headers: (request) => request.headers };
     createA2ARouter(express, options);
@@ -106,36 +106,36 @@ describe('functions of the site', () => {
 });
 
 describe('names of strategies and providers', () => {
-  it('may come from the environment, and are completed to those of the package', () => {
+  it('may come from the environment, and an editor can complete the built-in ones', () => {
     configureServer({ authProvider: process.env['AUTH_PROVIDER'], serviceAuthStrategy: process.env['STRATEGY'] });
     configureServer({ onBehalfOf: { provider: process.env['AUTH_PROVIDER'] } });
     expectTypeOf<'idp_a' | 'idp_b'>().toExtend<ServerConfig['authProvider']>();
     expectTypeOf<string>().toExtend<ServerConfig['authProvider']>();
-    // @ts-expect-error a name is a text
+    // @ts-expect-error a name is a string
     configureServer({ authProvider: 1 });
   });
 });
 
 describe('the node entry', () => {
-  it('is a listener of a server', () => {
+  it('returns a listener for node:http', () => {
     createServer(createNodeHandler({ basePath: '/api' }));
   });
 });
 
 describe('the root entry', () => {
-  it('configures by the names of the spec', () => {
+  it('accepts the field names of the spec', () => {
     expectTypeOf(configureServer).parameter(0).toEqualTypeOf<ServerConfig>();
     expectTypeOf(configureServer({ a2aUrl: 'https://agent.example' })).toEqualTypeOf<Toolkit>();
     // @ts-expect-error misspelt
     configureServer({ a2aURL: 'https://agent.example' });
   });
 
-  it('takes variables that may be undefined, as the environment gives them', () => {
+  it('accepts environment variables that may be undefined', () => {
     const { A2A_URL } = process.env;
     configureServer({ a2aUrl: A2A_URL, serviceAccount: { privateKeyPem: process.env['KEY'] } });
   });
 
-  it('gives headers that fetch takes, and a token that may be absent', () => {
+  it('returns headers for fetch, and a token that may be undefined', () => {
     expectTypeOf(getAuthHeaders({ strategy: 'service_account' })).resolves.toEqualTypeOf<Record<string, string>>();
     expectTypeOf(getCachedServiceToken()).toEqualTypeOf<string | undefined>();
     const headers: HeadersInit = {} as Awaited<ReturnType<typeof getAuthHeaders>>;
@@ -147,7 +147,7 @@ describe('the root entry', () => {
     if (isAgentBffError(error)) expectTypeOf(error.fields).toEqualTypeOf<readonly string[]>();
   });
 
-  it('takes the fakes of the testing entry as ports', () => {
+  it('accepts the fakes of the testing entry as ports', () => {
     createToolkit({}, { upstream: new FakeUpstream() });
   });
 });

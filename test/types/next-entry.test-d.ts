@@ -14,19 +14,19 @@ import { describe, expectTypeOf, it } from 'vitest';
 declare const source: SessionTokenSource;
 declare const toolkit: Toolkit;
 
-/** A request of Next, as far as a type goes. */
+/** The type of a request in Next. */
 interface NextRequest extends Request {
   readonly nextUrl: URL;
 }
 
-/** What Next's own type check asks of an export of a route file. */
+/** The type that Next requires of an export of a route file. */
 type RouteExport = (
   request: NextRequest,
   context: { params: Promise<{ path?: string[] }> },
 ) => Promise<Response | void> | Response | void;
 
 describe('the Next entry', () => {
-  it('makes handlers a route file may export, whole or by method', () => {
+  it('returns handlers that a route file can export, whole or by method', () => {
     const handler = createA2AProxyHandlerWithServiceAuth({ strategy: 'service_account', apiKey: 'key', toolkit });
     const { GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE } = handler;
     for (const route of [handler, GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE]) {
@@ -36,7 +36,7 @@ describe('the Next entry', () => {
     expectTypeOf(handleA2AConfigWebGET).toExtend<RouteExport>();
   });
 
-  it('takes the options of the spec by their names', () => {
+  it('accepts the option names of the spec', () => {
     createA2AProxyHandler({
       idp: source,
       audience: 'https://platform.example',
@@ -59,7 +59,7 @@ describe('the Next entry', () => {
     });
   });
 
-  it('gives functions of the site Next’s request, whose further members they may name', () => {
+  it('passes Next’s request to functions of the site, which may use its own members', () => {
     createSurfaceHandler({ auth: (request) => request.headers.get('authorization') });
     createA2AProxyHandlerWithServiceAuth({ configGetHeaders: (request) => request.headers });
     const POST = (request: Request) => handleA2AWebPOST(request, { headers: ({ headers }) => headers });
@@ -68,10 +68,10 @@ describe('the Next entry', () => {
     for (const route of [GET, POST]) expectTypeOf(route).toExtend<RouteExport>();
   });
 
-  it('refuses options that are missing or do not exist', () => {
-    // @ts-expect-error a session route needs something to read the session with
+  it('rejects missing and unknown options', () => {
+    // @ts-expect-error a session route needs a session source
     createA2AProxyHandler({ audience: 'a' });
-    // @ts-expect-error a session route needs something to read the session with
+    // @ts-expect-error a session route needs a session source
     createServiceProxyHandler({});
     // @ts-expect-error a route has one credential
     createA2AProxyHandler({ idp: source, strategy: 'service_account' });

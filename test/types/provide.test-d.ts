@@ -16,12 +16,12 @@ function forwarder(parts: { readonly call: PlatformCall; readonly telemetry: Tel
 }
 
 describe('a binding', () => {
-  it('compiles with the parts its function takes', () => {
+  it('compiles with the parts that its function requires', () => {
     provide(bind, 'forwarder', ['call', 'telemetry'], forwarder);
     provide(bind, 'clock', [], () => ({ now: () => 0 }));
   });
 
-  it('knows the types of the parts, and no others', () => {
+  it('has the exact types of its parts', () => {
     provide(bind, 'clock', ['clock', 'upstream'], (parts) => {
       expectTypeOf(parts).toEqualTypeOf<{ readonly clock: Clock; readonly upstream: HttpUpstream }>();
       return parts.clock;
@@ -29,22 +29,22 @@ describe('a binding', () => {
   });
 
   it('does not compile with a part missing', () => {
-    // @ts-expect-error the function takes the telemetry too
+    // @ts-expect-error the function also requires the telemetry
     provide(bind, 'forwarder', ['call'], forwarder);
   });
 
-  it('does not compile with a part that is bound nowhere', () => {
+  it('does not compile with a part that is not bound', () => {
     // @ts-expect-error no part has this name
     provide(bind, 'forwarder', ['call', 'telemetry', 'chat'], forwarder);
   });
 
-  it('does not compile when it makes something else', () => {
-    // @ts-expect-error a clock is no chat forwarder
+  it('does not compile when it creates another type', () => {
+    // @ts-expect-error a clock is not a chat forwarder
     provide(bind, 'forwarder', ['clock'], ({ clock }) => clock);
   });
 
-  it('is not replaced by something else', () => {
-    // @ts-expect-error a clock is no upstream
+  it('does not compile when it is replaced by another type', () => {
+    // @ts-expect-error a clock is not an upstream
     rebind(container, 'upstream', { now: () => 0 });
   });
 });

@@ -11,7 +11,7 @@ import { createElement, createRef } from 'react';
 import { describe, expectTypeOf, it } from 'vitest';
 
 describe('the props of the specification (§4.1)', () => {
-  it('compile, each alone, all together and undefined', () => {
+  it('compile each alone, all together, and as undefined', () => {
     createElement(A2AChat);
     createElement(A2AChat, { a2aEndpoint: '/api/a2a' });
     createElement(A2AChat, { configEndpoint: '/api/a2a/config' });
@@ -33,7 +33,7 @@ describe('the props of the specification (§4.1)', () => {
     createElement(ServiceSurface, { name: 'my-notes', surfaceId: undefined });
   });
 
-  it('are refused when they are wrong', () => {
+  it('do not compile with a wrong type', () => {
     // @ts-expect-error -- an endpoint is a string
     createElement(A2AChat, { a2aEndpoint: new URL('https://site.example/api/a2a') });
     // @ts-expect-error -- one prompt is a list of one
@@ -54,7 +54,7 @@ describe('the props of the specification (§4.1)', () => {
     createElement(ServiceSurface, { surfaceId: 'poll', name: 'poll' });
   });
 
-  it('fit what session libraries and fetch have', () => {
+  it('accept the types of session libraries and fetch', () => {
     const auth0User: { name?: string; picture?: string; sub: string } = { sub: 'auth0|1' };
     const authJsUser: { name?: string | null; email?: string | null } | undefined = { name: null };
     expectTypeOf(auth0User).toExtend<A2AChatProps['user']>();
@@ -64,7 +64,7 @@ describe('the props of the specification (§4.1)', () => {
     createElement(A2AChat, { headers: async () => ({ 'X-CSRF': '1' }) });
   });
 
-  it('a ref has what a page can do with it', () => {
+  it('a ref exposes the methods for a page', () => {
     const chat = createRef<A2AChatHandle>();
     createElement(A2AChat, { ref: chat });
     createElement(A2AChatFloating, { ref: createRef<A2AChatFloatingHandle>() });

@@ -1,4 +1,4 @@
-// The script that every agent of this folder follows, whatever framework it is made with: the visitor's words choose a scene.
+// The script that every agent of this folder follows, in any framework. The visitor's message chooses the scene.
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** A PNG of one red pixel, in base64. */
@@ -6,12 +6,12 @@ export const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8
 export const GREETING = 'Hello from the **agent**.';
 export const QUESTION = 'Which city?';
 
-/** The scene that some words ask for: `words`, `long`, `slow`, `file`, `question`, `error`, or the answer to the question. */
+/** The scene that a message asks for: `words`, `long`, `slow`, `file`, `question`, `error`, or the answer to the question. */
 export function sceneOf(text) {
   return /\b(words|long|slow|file|question|error)\b/.exec(text)?.[1] ?? 'reply';
 }
 
-/** The pieces of text of a scene, in their time. */
+/** Yields the text of a scene in pieces, with its pauses. */
 export async function* piecesOf(text, signal) {
   const scene = sceneOf(text);
   if (scene === 'error') throw new Error('The model is out of order.');
@@ -30,14 +30,14 @@ async function* counted(count, everyMs, signal) {
   }
 }
 
-/** The last text a person wrote, in any shape of messages. */
+/** The last text the user wrote, whatever the shape of the messages. */
 export function lastWords(messages) {
   const last = messages.findLast(({ role }) => role === 'user');
   const parts = [last?.parts ?? last?.content ?? []].flat();
   return parts.map((part) => (typeof part === 'string' ? part : (part.text ?? ''))).join(' ');
 }
 
-/** Tells the test where the agent is: the address that a site has as `a2aUrl`. */
+/** Reports the agent's address to the test, for `a2aUrl`. */
 export function announce(a2aUrl) {
   process.stdout.write(`agent at ${a2aUrl}\n`);
 }

@@ -14,7 +14,7 @@ const part = ($case, value, more = {}) => ({
   ...more,
 });
 
-/** The script in events of A2A 1.0, whose streams begin with the task. */
+/** The script as events of A2A 1.0. A stream begins with the task. */
 class ScriptedExecutor {
   #stops = new Map();
 

@@ -1,4 +1,4 @@
-// An executor for the SDK of A2A 0.2 and 0.3 that follows the script. What every framework leaves out is here: a question, cancelling.
+// An executor for the SDK of A2A 0.2 and 0.3 that follows the script. It also covers what the frameworks lack: a question and cancelling.
 import { piecesOf, PNG, QUESTION, sceneOf } from './script.mjs';
 
 export class ScriptedExecutor {

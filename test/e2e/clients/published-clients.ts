@@ -5,10 +5,10 @@ import { RemoteA2AAgent } from '@google/adk/a2a';
 import { A2AAgent as StrandsAgent } from '@strands-agents/sdk/a2a';
 import { a2a } from 'a2a-ai-provider';
 
-/** Starts a client from nothing but an address, asks, and gives the text of the answer as the client tells it. */
+/** Starts a client from an address only, sends a message and returns the answer's text as the client reports it. */
 export type Ask = (address: string, question: string) => Promise<string>;
 
-/** What AG-UI's agent wants to be given: the client of @a2a-js/sdk 0.2. */
+/** The client of @a2a-js/sdk 0.2 that AG-UI's agent requires. */
 type AgUiClient = ConstructorParameters<typeof AgUiAgent>[0]['a2aClient'];
 
 /** A model of the AI SDK. */
@@ -23,7 +23,7 @@ export const aiSdk: Ask = async (address, question) => {
   return answer;
 };
 
-/** A remote agent, run by the kit's own runner. */
+/** A remote agent in the ADK's own runner. */
 export const agentDevelopmentKit: Ask = async (address, question) => {
   const agent = new RemoteA2AAgent({ name: 'remote', agentCard: address });
   const newMessage = { role: 'user', parts: [{ text: question }] };
@@ -35,11 +35,11 @@ export const agentDevelopmentKit: Ask = async (address, question) => {
   return answer;
 };
 
-/** A remote agent that is called like a local one. */
+/** A remote agent called like a local one. */
 export const strands: Ask = async (address, question) =>
   String(await new StrandsAgent({ url: address }).invoke(question));
 
-/** An AG-UI agent over a client of @a2a-js/sdk 0.2; it hands artifacts on as raw events. */
+/** An AG-UI agent over a client of @a2a-js/sdk 0.2. It passes artifacts on as raw events. */
 export function agUi(clientAt: (address: string) => unknown): Ask {
   return async (address, question) => {
     const agent = new AgUiAgent({
@@ -57,7 +57,7 @@ export function agUi(clientAt: (address: string) => unknown): Ask {
   };
 }
 
-/** The client below the hooks, which needs no browser; it speaks HTTP+JSON alone. */
+/** The client below the hooks. It works without a browser and speaks HTTP+JSON only. */
 export const assistantUi: Ask = async (address, question) => {
   const client = new AssistantUiClient({ baseUrl: address });
   await client.getAgentCard();

@@ -8,35 +8,35 @@ import type { IdpA, IdpB, TrustingFetch } from '../../support/identity-provider/
 import { RecordingUpstream, type RecordedRequest } from '../../support/recording-upstream.js';
 import { visit, type VisitOptions } from '../../support/visitor.js';
 
-/** A whole answer of the chat route. */
+/** A complete response of the chat route. */
 export interface ChatAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: string;
 }
 
-/** An Express site, its agent, and what operators see of both. */
+/** An Express site, its agent and the telemetry of both. */
 export interface CredentialSite {
   readonly url: string;
   readonly agent: RecordingUpstream;
   readonly telemetry: RecordingTelemetry;
   readonly toolkit: Toolkit;
-  /** Sends one chat message and reads the whole answer. */
+  /** Sends one chat message and reads the whole response. */
   chat(options?: VisitOptions): Promise<ChatAnswer>;
-  /** The distinct tokens the agent was sent, in the order they first came. */
+  /** The distinct tokens that reached the agent, in order of arrival. */
   tokens(): string[];
 }
 
-/** What a site has besides its configuration. */
+/** Options of a site besides its configuration. */
 export interface CredentialSiteOptions {
   readonly ports?: ToolkitPorts;
-  /** One mount for each set of options, at `/api/a2a` and `/api/a2a-2`. Default: one without options. */
+  /** The options of each mount, at `/api/a2a` and `/api/a2a-2`. Default: one mount without options. */
   readonly routes?: readonly ChatHandlerOptions[];
-  /** Stands in front of the routes, such as a session library. */
+  /** Middleware in front of the routes, such as a session library. */
   readonly before?: readonly RequestHandler[];
 }
 
-/** Starts a site with a toolkit of its own; everything is gone when the test is over. */
+/** Starts a site with its own toolkit. Both are closed after the test. */
 export async function startSite(
   config: ServerConfig,
   { ports = {}, routes = [{}], before = [] }: CredentialSiteOptions = {},
@@ -71,19 +71,19 @@ export async function startSite(
   };
 }
 
-/** Sends one chat message to a site and reads the whole answer. */
+/** Sends one chat message to a site and reads the whole response. */
 export async function chatAt(url: string, options?: VisitOptions): Promise<ChatAnswer> {
   const reply = await visit(url, options);
   return { status: reply.status, headers: reply.headers, body: await reply.text() };
 }
 
-/** The token a request to the agent carried; empty when it had none. */
+/** The token in a request to the agent, or an empty string. */
 export function bearerOf({ fields }: RecordedRequest): string {
   const value = fields.find(([name]) => name === 'authorization')?.[1] ?? '';
   return value.replace(/^Bearer /, '');
 }
 
-/** What an error answer of the chat route says, as an A2A client reads it. */
+/** An error response of the chat route, as an A2A client reads it. */
 export interface Failure {
   readonly code: string;
   readonly message: string;
@@ -92,7 +92,7 @@ export interface Failure {
   readonly retryable: boolean;
 }
 
-/** Reads an error answer. */
+/** Reads an error response. */
 export function failureOf({ body }: ChatAnswer): Failure {
   const { error } = JSON.parse(body) as {
     error: { message: string; data: { metadata: Record<string, string | undefined> }[] };
@@ -107,12 +107,12 @@ export function failureOf({ body }: ChatAnswer): Failure {
   };
 }
 
-/** A double's `fetch` as a site gives it. */
+/** The `fetch` of a test provider, in the form a site configures it. */
 export function identityFetch({ fetch }: TrustingFetch): { readonly identityFetch: typeof globalThis.fetch } {
   return { identityFetch: fetch as typeof globalThis.fetch };
 }
 
-/** The configuration of the password grant at the Auth0-like double. */
+/** The configuration of the password grant at the Auth0-like provider. */
 export function passwordGrant(idp: IdpA): ServerConfig {
   const { domain, client, audience, user } = idp;
   return {
@@ -123,7 +123,7 @@ export function passwordGrant(idp: IdpA): ServerConfig {
   };
 }
 
-/** The configuration of client credentials by secret at the Entra-like double. */
+/** The configuration of client credentials with a secret at the Entra-like provider. */
 export function applicationSecret(idp: IdpB): ServerConfig {
   const { tenantId, client, scope } = idp;
   return {

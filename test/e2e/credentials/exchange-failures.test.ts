@@ -21,7 +21,7 @@ const config = (idpBService: Block = {}): ServerConfig => {
   return { ...right, idpBService: { ...right.idpBService, ...idpBService } };
 };
 
-/** What a visitor reads of one failure; nothing of it reaches the agent, and no secret or host the visitor. */
+/** The error a visitor reads. Checks that the agent is not called, and that the visitor sees no secret and no host. */
 async function failing(site: ServerConfig, routes: ChatHandlerOptions[]) {
   const running = await startSite(site, { ports: identityFetch(cloud), routes });
   const answer = await running.chat();
@@ -53,14 +53,14 @@ describe('a wrong value of onBehalfOf', () => {
   it.each<[string, NonNullable<ServerConfig['onBehalfOf']>, object]>([
     ['a wrong client secret', { clientSecret: WRONG_SECRET }, own('clientSecret')],
     ['an unknown application', { clientId: 'nobody' }, own('clientId')],
-    ['a certificate nobody registered', pathsOf(stranger), own('certificatePath', 'privateKeyPath')],
-  ])('is a 401 that names block and field: %s', async (_title, block, expected) => {
+    ['an unregistered certificate', pathsOf(stranger), own('certificatePath', 'privateKeyPath')],
+  ])('causes a 401 that names block and field: %s', async (_title, block, expected) => {
     const { message, ...failure } = await exchanging(block);
     expect(failure).toMatchObject(expected);
     expect(message).toContain('"onBehalfOf"');
   });
 
-  it('taken from idpBService is a 401 that names that block, and both blocks for a pair', async () => {
+  it('taken from idpBService causes a 401 that names that block, or both blocks of a pair', async () => {
     expect(await exchanging({ scope: idp.scope }, {}, { clientSecret: WRONG_SECRET })).toMatchObject(
       refused('clientSecret'),
     );
@@ -72,7 +72,7 @@ describe('a wrong value of onBehalfOf', () => {
     });
   });
 
-  it('as the audience of a route is a 401 that names the option of the route', async () => {
+  it('as the audience of a route causes a 401 that names the route option', async () => {
     expect(await exchanging({}, { audience: 'api://nowhere' })).toMatchObject({
       block: 'route',
       fields: ['audience'],

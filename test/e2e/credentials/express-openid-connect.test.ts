@@ -17,7 +17,7 @@ import { bearerOf } from './credential-site.js';
 const LIFETIME_SECONDS = 2;
 const PARALLEL = 6;
 
-/** A website with a real login, and the chat of the signed-in user behind it. */
+/** A website with a real login in front of a chat for signed-in users. */
 async function startWebsite(lifetimeSeconds = LIFETIME_SECONDS) {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -77,7 +77,7 @@ const chat = (browser: CookieBrowser, url: string): Promise<Response> =>
 const refreshesOf = (provider: Website['provider']): number =>
   provider.tokenRequests.list.filter(({ grant }) => grant === 'refresh_token').length;
 
-/** The session goes on after its one refresh. */
+/** Expects the session to work after exactly one refresh. */
 async function goesOn(browser: CookieBrowser, url: string, provider: Website['provider']): Promise<void> {
   expect((await chat(browser, url)).status).toBe(200);
   expect(refreshesOf(provider)).toBe(1);
@@ -86,7 +86,7 @@ async function goesOn(browser: CookieBrowser, url: string, provider: Website['pr
 }
 
 describe('a website that signs its users in with express-openid-connect', () => {
-  it('six messages after the token expired cost one refresh, twice, and the user stays signed in', async () => {
+  it('six messages after the token expires cause one refresh each time, and the user stays signed in', async () => {
     const { url, provider, agent } = await startWebsite();
     const browser = await signIn(url, 'ann');
     const refreshes = (): number => refreshesOf(provider);
@@ -100,7 +100,7 @@ describe('a website that signs its users in with express-openid-connect', () => 
       expect(replies.map(({ status }) => status)).toEqual(Array<number>(PARALLEL).fill(200));
       expect(refreshes()).toBe(round);
 
-      // One new token for all six, and the cookie of whichever answer came last holds the new session.
+      // All six share one new token, and the cookie of the last response holds the new session.
       const tokens = new Set(agent.requests.slice(before).map(bearerOf));
       expect(tokens.size).toBe(1);
       expect(await provider.userOf([...tokens][0] ?? '')).toBe('ann');
@@ -109,7 +109,7 @@ describe('a website that signs its users in with express-openid-connect', () => 
     }
   }, 20_000);
 
-  it('a response that began before the refresh and ends after it leaves the session alive', async () => {
+  it('a response that begins before the refresh and ends after it keeps the session valid', async () => {
     const { url, provider, agent } = await startWebsite();
     const browser = await signIn(url, 'ann');
     const held: (() => void)[] = [];
@@ -122,14 +122,14 @@ describe('a website that signs its users in with express-openid-connect', () => 
     await expect.poll(() => held.length).toBe(1);
     await after(LIFETIME_SECONDS * 1_000 + 100);
     expect((await chat(browser, url)).status).toBe(200);
-    // The library writes the cookie of a rolling session on this answer too: the old one, with the spent refresh token.
+    // The library also writes the rolling session's cookie on this response, with the spent refresh token.
     held[0]?.();
     expect((await slow).status).toBe(200);
 
     await goesOn(browser, url, provider);
   });
 
-  it("a response of the site's own route that began before the refresh leaves the session alive", async () => {
+  it("a response of the site's own route that begins before the refresh keeps the session valid", async () => {
     const { url, provider, held } = await startWebsite();
     const browser = await signIn(url, 'ann');
     const slow = browser.send(`${url}/slow`);
@@ -139,11 +139,11 @@ describe('a website that signs its users in with express-openid-connect', () => 
     held[0]?.();
     expect((await slow).status).toBe(200);
 
-    // The browser has the spent refresh token now, in a cookie it never had before.
+    // The browser now has the spent refresh token, in a cookie it did not have before.
     await goesOn(browser, url, provider);
   });
 
-  it('a token the platform rejects early is refreshed once for six messages, and the cookie holds the new one', async () => {
+  it('a token that the platform rejects before it expires is refreshed once for six messages, and the cookie holds the new one', async () => {
     const { url, provider, agent } = await startWebsite(600);
     const browser = await signIn(url, 'ann');
     const refreshes = (): number => refreshesOf(provider);
@@ -161,7 +161,7 @@ describe('a website that signs its users in with express-openid-connect', () => 
     expect(tokens.size).toBe(2);
     expect(await provider.userOf([...tokens][1] ?? '')).toBe('ann');
 
-    // The browser has the new session: the next message needs no second try.
+    // The browser has the new session, so the next message is not retried.
     const before = agent.requests.length;
     expect((await chat(browser, url)).status).toBe(200);
     expect(agent.requests.length).toBe(before + 1);

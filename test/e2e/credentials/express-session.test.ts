@@ -5,7 +5,7 @@ import { CookieBrowser } from '../../support/cookie-browser.js';
 import { MESSAGE } from '../../support/visitor.js';
 import { bearerOf, startSite } from './credential-site.js';
 
-/** A site whose sign-in puts the token where `keep` says, as docs/authentication/sessions.md shows it. */
+/** A site whose sign-in stores the token with `keep`, as in docs/authentication/sessions.md. */
 async function signedIn(source: ReturnType<typeof expressSession>, keep: (session: object, token: string) => void) {
   const site = await startSite(
     {},
@@ -32,13 +32,13 @@ async function signedIn(source: ReturnType<typeof expressSession>, keep: (sessio
 }
 
 describe('a site with express-session', () => {
-  it('calls the agent with the "accessToken" its sign-in put into the session', async () => {
+  it('calls the agent with the "accessToken" that its sign-in stored in the session', async () => {
     expect(await signedIn(expressSession(), (to, accessToken) => Object.assign(to, { accessToken }))).toEqual([
       'token-of-ann',
     ]);
   });
 
-  it('may say where else the token is', async () => {
+  it('reads the token with a custom function', async () => {
     const source = expressSession({ accessToken: (found) => found.tokens?.access_token });
     const keep = (to: object, token: string): object => Object.assign(to, { tokens: { access_token: token } });
     expect(await signedIn(source, keep)).toEqual(['token-of-ann']);

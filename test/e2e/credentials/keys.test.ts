@@ -6,7 +6,7 @@ import { newServiceAccountKey } from '../../support/service-account.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { startSite } from './credential-site.js';
 
-it('a service account signs with the key given as text, and warns once that the key file is not read', async () => {
+it('a service account with both a key text and a key file signs with the text and warns once that the file is not read', async () => {
   const [asText, inFile] = [await newServiceAccountKey(), await newServiceAccountKey()];
   const path = join(temporaryFolder('keys'), 'other.pem');
   writeFileSync(path, inFile.privateKey);

@@ -18,7 +18,7 @@ interface Exchanger {
   readonly idp: IdpA | IdpB;
   readonly fetch: TrustingFetch;
   readonly config: ServerConfig;
-  /** Two APIs a user's token can be exchanged for. */
+  /** Two APIs that a user's token can be exchanged for. */
   readonly audiences: readonly [string, string];
 }
 
@@ -37,7 +37,7 @@ const exchangers: Readonly<Record<string, Exchanger>> = {
   },
 };
 
-/** A site whose visitors are signed in by the cookie `session`; whoever has none of these is not. */
+/** A site whose visitors are signed in by one of these `session` cookies. */
 async function signedInSite(
   { fetch, config }: Exchanger,
   sessions: Readonly<Record<string, string>>,
@@ -53,7 +53,7 @@ async function signedInSite(
     getToken: ({ native }: { native: { request: unknown } }) => Promise.resolve(ask(native.request as never)),
   };
   const site = await startSite(
-    // Other credentials lie ready: a user's request must never go out with one of them.
+    // Other credentials are configured too. They must never be sent with a user's request.
     {
       ...config,
       serviceApiKey: 'the-api-key',
@@ -66,7 +66,7 @@ async function signedInSite(
   return { ...site, as };
 }
 
-/** Whom the agent took a request to be from, and whose it was. */
+/** The user the agent saw, and the user who sent the request. */
 function names(request: RecordedRequest): readonly [subject: string | undefined, session: string | undefined] {
   return [decodeJwt(bearerOf(request)).sub, /"messageId":"([^"]*)"/.exec(request.body.toString())?.[1]];
 }
@@ -75,7 +75,7 @@ describe.each(Object.entries(exchangers))('users whose tokens are exchanged: %s'
   const { idp } = exchanger;
   const user = (name: string): Promise<string> => idp.issueUserToken(name);
 
-  it('a thousand interleaved requests of two users each have the token of their user', async () => {
+  it('a thousand interleaved requests of two users each carry the token of their own user', async () => {
     const { as, agent, tokens } = await signedInSite(exchanger, { ann: await user('ann'), bert: await user('bert') });
     const order = Array.from({ length: 1_000 }, (_, index) => (index % 2 === 0 ? 'ann' : 'bert'));
     for (let start = 0; start < order.length; start += 100) {
@@ -90,7 +90,7 @@ describe.each(Object.entries(exchangers))('users whose tokens are exchanged: %s'
     for (const { fields } of agent.requests) expect(fields.map(([name]) => name)).not.toContain('cookie');
   }, 30_000);
 
-  it('a hundred requests at once to routes for two APIs cost two exchanges, one for each API', async () => {
+  it('a hundred concurrent requests to routes for two APIs cause one exchange per API', async () => {
     idp.faults.token = { delayMs: 100 };
     const audiences = exchanger.audiences;
     const { as, agent, tokens } = await signedInSite(exchanger, { ann: await user('ann') }, audiences);

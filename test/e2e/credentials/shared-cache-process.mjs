@@ -1,5 +1,5 @@
 // One process of a site that shares its tokens: `node shared-cache-process.mjs`, with the settings as the first message.
-// Tells when it is ready, then obtains the service token for many callers at once whenever it is told to.
+// Reports when it is ready. On each message, obtains the service token for many callers at once.
 import { createToolkit } from 'agent-bff';
 import { keyvOverRedis } from '../../support/keyv-over-redis.mjs';
 

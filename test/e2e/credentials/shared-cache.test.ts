@@ -14,7 +14,7 @@ import { passwordGrant } from './credential-site.js';
 
 const PROCESS = fileURLToPath(new URL('shared-cache-process.mjs', import.meta.url));
 
-// What a Redis that is killed or frozen costs is proved in test/adapters/redis-cache-store.test.ts.
+// The cost of a killed or frozen Redis is tested in test/adapters/redis-cache-store.test.ts.
 describe.each(REDIS_WAYS)(
   'tokens shared over a real Redis through $title',
   ({ keyv, adapter, isInstalled }: RedisWay) => {
@@ -41,12 +41,12 @@ describe.each(REDIS_WAYS)(
       return child;
     }
 
-    /** Keys of entries, without the set in which one adapter lists its keys. */
+    /** The keys of entries, without the set of keys that one adapter keeps. */
     const tokenKeys = (): Promise<string[]> =>
       redis.directly(async (client) => (await client.keys('*')).filter((key) => key.includes('agent-bff:1:token:')));
 
     it.skipIf(!isInstalled)(
-      'cost two processes one request in total, and Redis can read none',
+      'cost two processes one token request in total and are unreadable in Redis',
       { timeout: 20_000 },
       async () => {
         idp.faults.token = { delayMs: 100 };

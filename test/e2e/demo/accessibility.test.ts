@@ -10,11 +10,11 @@ import { untilStill } from '../../support/still-page.js';
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const NARROW = { viewport: { width: 320, height: 640 } };
 
-describeDemo('the demo for everybody', { wordMs: 5 }, (demo) => {
+describeDemo('the demo', { wordMs: 5 }, (demo) => {
   it.each<[string, VisitOptions]>([
     ['the chat and the widgets', {}],
-    ['the same on a narrow screen in the dark', { ...NARROW, colorScheme: 'dark' }],
-  ])('axe finds nothing serious in %s', async (_name, options) => {
+    ['chat and widgets on a narrow dark screen', { ...NARROW, colorScheme: 'dark' }],
+  ])('has no serious axe finding in %s', async (_name, options) => {
     const visit = await demo.visit(options);
     await visit.poll.getByRole('button', { name: /Pizza/ }).waitFor();
     expect(await seriousIssues(visit.page)).toEqual([]);
@@ -25,7 +25,7 @@ describeDemo('the demo for everybody', { wordMs: 5 }, (demo) => {
     expect(await seriousIssues(visit.page)).toEqual([]);
   });
 
-  it('axe finds nothing serious in the floating chat in the dark, closed and open', async () => {
+  it('has no serious axe finding in the dark floating chat, closed and open', async () => {
     const visit = await demo.visit({ path: '/floating', colorScheme: 'dark' });
     expect(await seriousIssues(visit.page)).toEqual([]);
     await visit.page.getByRole('button', { name: 'Demo agent' }).click();
@@ -33,7 +33,7 @@ describeDemo('the demo for everybody', { wordMs: 5 }, (demo) => {
     expect(await seriousIssues(visit.page)).toEqual([]);
   });
 
-  it('axe finds nothing serious in warnings and earlier conversations', async () => {
+  it('has no serious axe finding in warnings and earlier conversations', async () => {
     const visit = await demo.visit();
     await visit.page.route('**/api/a2a', (route) => route.abort());
     await visit.send('Hello');
@@ -53,7 +53,7 @@ describeDemo('the demo for everybody', { wordMs: 5 }, (demo) => {
     expect(await seriousIssues(visit.page)).toEqual([]);
   });
 
-  it('reads an answer aloud once, when it is complete', async () => {
+  it('announces an answer once, when it is complete', async () => {
     const visit = await demo.visit();
     const log = visit.page.getByRole('log', { name: 'Conversation' });
     expect(await log.getAttribute('aria-live')).toBe('polite');
@@ -65,7 +65,7 @@ describeDemo('the demo for everybody', { wordMs: 5 }, (demo) => {
     expect(await log.getAttribute('aria-busy')).toBe('false');
   });
 
-  it('fits a screen of 320 pixels, whatever the words', async () => {
+  it('fits a screen of 320 pixels even with very long words', async () => {
     const visit = await demo.visit(NARROW);
     await visit.ask('a-very-long-word'.repeat(20));
     await visit.ask('markdown');
@@ -74,7 +74,7 @@ describeDemo('the demo for everybody', { wordMs: 5 }, (demo) => {
     expect(await widthOf(floating)).toBeLessThanOrEqual(320);
   });
 
-  it('has its header in one row and its switch in view on a phone, for visitors and for users', async () => {
+  it('shows its header in one row and its switch without scrolling on a phone', async () => {
     const visit = await demo.visit(NARROW);
     const header = visit.page.getByRole('banner');
     expect((await header.boundingBox())?.height).toBeLessThan(64);
@@ -84,15 +84,15 @@ describeDemo('the demo for everybody', { wordMs: 5 }, (demo) => {
     expect(await widthOf(visit)).toBeLessThanOrEqual(320);
   });
 
-  it('wears its brand from the first paint', async () => {
+  it('shows its brand from the first paint', async () => {
     const visit = await demo.visit({
-      prepare: (page) => page.route('**/api/a2a/config', () => undefined), // never
+      prepare: (page) => page.route('**/api/a2a/config', () => undefined), // never answered
     });
     const accent = () => getComputedStyle(document.documentElement).getPropertyValue('--agent-accent');
     expect(await visit.page.evaluate(accent)).toBe('#4338ca');
   });
 
-  it('keeps still for visitors who asked for that', async () => {
+  it('runs no animation for visitors who prefer reduced motion', async () => {
     const visit = await demo.visit({ reducedMotion: 'reduce' });
     await visit.send('slow');
     await visit.answer.filter({ hasText: 'Counting' }).waitFor();
@@ -101,7 +101,7 @@ describeDemo('the demo for everybody', { wordMs: 5 }, (demo) => {
   });
 });
 
-/** What axe calls serious or critical: the rule, and where. */
+/** The serious and critical findings of axe, each with its rule and element. */
 async function seriousIssues(page: Page): Promise<string[]> {
   await page.waitForFunction(() => document.querySelector('.service-surface[aria-busy="true"]') === null);
   await untilStill(page);

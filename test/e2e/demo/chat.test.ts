@@ -23,7 +23,7 @@ describeDemo('the chat of the demo', { wordMs: 30 }, (demo) => {
     expect(whole).toContain('“Is anybody there?”');
   });
 
-  it('keeps messages in one conversation until the visitor starts a new one', async () => {
+  it('keeps messages in one conversation until the visitor starts another', async () => {
     const visit = await demo.visit();
     const contexts: (string | undefined)[] = [];
     visit.page.on('request', (request) => {
@@ -49,13 +49,13 @@ describeDemo('the chat of the demo', { wordMs: 30 }, (demo) => {
     expect(await visit.ask('Lisbon')).toContain('I have noted: Lisbon');
   });
 
-  it('says so when the agent fails', async () => {
+  it('shows an error when the agent fails', async () => {
     const visit = await demo.visit();
     expect(await visit.ask('fail')).toContain('I was asked to fail');
     await visit.answer.filter({ hasText: 'The agent could not finish this.' }).waitFor();
   });
 
-  it('begins with a suggestion, and shows Markdown as what it means', async () => {
+  it('sends a suggested prompt and renders Markdown', async () => {
     const visit = await demo.visit();
     await visit.page.getByRole('button', { name: 'Show me a list and some code' }).click();
     await visit.finishedAnswer.waitFor();

@@ -4,9 +4,9 @@ import { describeDemo } from '../../support/demo-browser.js';
 
 const FOR_VISITORS = 'This is not available at the moment. Please try again later.';
 
-describeDemo('a site whose credential is refused', { wordMs: 5 }, (demo) => {
+describeDemo('a site whose credential is rejected', { wordMs: 5 }, (demo) => {
   afterEach(async () => {
-    // The switch belongs to the site, not to the page: a failed test must not break the ones after it.
+    // The switch belongs to the site, not to the page. Reset it so that a failed test does not break the next ones.
     await fetch(`${demo.demo.url}/demo/credential`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -14,7 +14,7 @@ describeDemo('a site whose credential is refused', { wordMs: 5 }, (demo) => {
     });
   });
 
-  it('shows words for visitors in the chat, no configuration, and works again after the repair', async () => {
+  it('shows visitors a message without configuration names, and works again after the repair', async () => {
     const visit = await demo.visit();
     await visit.setCredentialBroken(true);
     await visit.send('Hello');
@@ -30,7 +30,7 @@ describeDemo('a site whose credential is refused', { wordMs: 5 }, (demo) => {
     expect(await visit.ask('Hello again')).toContain('“Hello again”');
   });
 
-  it('shows the same words at its widgets', async () => {
+  it('shows the same message in its widgets', async () => {
     const visit = await demo.visit();
     await visit.setCredentialBroken(true);
     await visit.poll.getByRole('button', { name: /Salad/ }).click();
@@ -42,7 +42,7 @@ describeDemo('a site whose credential is refused', { wordMs: 5 }, (demo) => {
     expect(await visit.poll.getByRole('alert').textContent()).toBe('');
   });
 
-  it('leaves signed-in users alone, who have a token of their own', async () => {
+  it('still serves signed-in users, who have their own token', async () => {
     const visit = await demo.visit();
     await visit.signIn('Ada');
     await visit.setCredentialBroken(true);

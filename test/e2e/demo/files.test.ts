@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 import { describeDemo, type DemoVisit } from '../../support/demo-browser.js';
 
-/** 1.4 MB, the largest file that fits into a message of 2 MB. */
+/** 1.4 MB, the largest file that fits into a message of 2 MB in base64. */
 const LARGEST = Math.floor(1.4 * 1024 * 1024);
 
 describeDemo('a file in a message', { wordMs: 5 }, (demo) => {
@@ -25,7 +25,7 @@ describeDemo('a file in a message', { wordMs: 5 }, (demo) => {
     await visit.page.locator('.a2a-message-user', { hasText: 'measurements.bin' }).waitFor();
   });
 
-  it('can be sent without a word, and the conversation goes on after it', async () => {
+  it('can be sent without text, and the conversation continues', async () => {
     const visit = await demo.visit();
     await attach(visit, 'empty.txt', Buffer.alloc(0));
     await visit.page.getByRole('button', { name: 'Send', exact: true }).click();
@@ -34,7 +34,7 @@ describeDemo('a file in a message', { wordMs: 5 }, (demo) => {
     expect(await visit.ask('And now?')).toContain('“And now?”');
   });
 
-  it('that is too large is refused before anything is sent', async () => {
+  it('that is too large is rejected before a request is sent', async () => {
     const visit = await demo.visit();
     const calls: string[] = [];
     visit.page.on('request', (request) => {

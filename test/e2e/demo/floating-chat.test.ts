@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { describeDemo } from '../../support/demo-browser.js';
 
 describeDemo('the floating chat', { wordMs: 30 }, (demo) => {
-  it('can be opened, used, left and opened again with the keyboard alone', async () => {
+  it('can be opened, used, closed and reopened with the keyboard only', async () => {
     const visit = await demo.visit({ path: '/floating' });
     const { page, input } = visit;
     const { keyboard } = page;
@@ -12,7 +12,7 @@ describeDemo('the floating chat', { wordMs: 30 }, (demo) => {
     const dialog = page.getByRole('dialog', { name: 'Demo agent' });
     expect(await button.getAttribute('aria-expanded')).toBe('false');
 
-    // The button is the last thing on the page, so the way backwards is the short one.
+    // The button is the last element of the page, so Shift+Tab reaches it first.
     await keyboard.press('Shift+Tab');
     expect(await isFocused(button)).toBe(true);
     await keyboard.press('Enter');
@@ -23,7 +23,7 @@ describeDemo('the floating chat', { wordMs: 30 }, (demo) => {
     await keyboard.type('Hello');
     await keyboard.press('Enter');
     await visit.answer.filter({ hasText: 'You said' }).waitFor();
-    // It closes in the middle of the answer, and the answer goes on behind the button.
+    // The answer continues while the panel is closed.
     await keyboard.press('Escape');
     await dialog.waitFor({ state: 'hidden' });
     expect(await isFocused(button)).toBe(true);
@@ -37,7 +37,7 @@ describeDemo('the floating chat', { wordMs: 30 }, (demo) => {
     expect(await isFocused(page.getByRole('log'))).toBe(true);
   });
 
-  it('fills a small screen, closes with its own button and gives the focus back', async () => {
+  it('fills a small screen, closes with its own button and restores the focus', async () => {
     const visit = await demo.visit({ path: '/floating', viewport: { width: 320, height: 640 } });
     const button = visit.page.getByRole('button', { name: 'Demo agent' });
     await button.click();
@@ -48,7 +48,7 @@ describeDemo('the floating chat', { wordMs: 30 }, (demo) => {
     await expect.poll(() => isFocused(button)).toBe(true);
   });
 
-  it('asks the site for nothing before it is opened', async () => {
+  it('sends no request before it is opened', async () => {
     const requests: string[] = [];
     const visit = await demo.visit({
       path: '/floating',

@@ -15,7 +15,7 @@ describeDemo('an answer that is interrupted', { slowStepMs: 60 }, (demo) => {
     return { visit, proxy, calls: heardCalls(visit) };
   }
 
-  it('is taken up again when the connection breaks, and nothing of it is missing or said twice', async () => {
+  it('resumes after the connection breaks, with nothing missing or repeated', async () => {
     const { visit, proxy, calls } = await visitThroughProxy();
     await visit.send('slow');
     await visit.answer.filter({ hasText: ' 3 4' }).waitFor();
@@ -31,7 +31,7 @@ describeDemo('an answer that is interrupted', { slowStepMs: 60 }, (demo) => {
     expect(await visit.page.getByRole('status').filter({ hasText: 'Reconnecting…' }).count()).toBe(0);
   });
 
-  it('is fetched when the agent has finished it in the meantime', async () => {
+  it('is fetched when the agent has finished it meanwhile', async () => {
     const { visit, proxy, calls } = await visitThroughProxy();
     await visit.send('Hello');
     await visit.answer.filter({ hasText: 'You said' }).waitFor();
@@ -44,14 +44,14 @@ describeDemo('an answer that is interrupted', { slowStepMs: 60 }, (demo) => {
     expect(calls).toContain('GetTask');
   });
 
-  it('can be taken up by hand when the connection stays away', async () => {
+  it('can be resumed by hand when the connection does not come back', async () => {
     const { visit, proxy } = await visitThroughProxy();
     await visit.page.clock.install();
     await visit.send('slow');
     await visit.answer.filter({ hasText: ' 3 4' }).waitFor();
     proxy.cut();
     await visit.page.getByRole('status').filter({ hasText: 'Reconnecting…' }).waitFor();
-    // Over all the pauses between the attempts.
+    // Long enough for all pauses between the attempts.
     for (const seconds of [1, 2, 4, 8, 16]) await visit.page.clock.runFor(seconds * 1000);
     await visit.page.clock.resume();
     await visit.alert.filter({ hasText: 'The connection to the site was lost' }).waitFor();
@@ -78,7 +78,7 @@ describeDemo('an answer that is interrupted', { slowStepMs: 60 }, (demo) => {
     expect(await visit.input.evaluate((element) => element.matches(':focus'))).toBe(true);
   });
 
-  it('goes on at the agent when the visitor only closes the page', async () => {
+  it('continues at the agent when the visitor closes the page', async () => {
     const visit = await demo.visit({ prepare: keepStreams });
     await visit.send('slow');
     await visit.answer.filter({ hasText: 'Counting' }).waitFor();
@@ -90,7 +90,7 @@ describeDemo('an answer that is interrupted', { slowStepMs: 60 }, (demo) => {
     await expect.poll(() => taskState(taskId), { timeout: 30_000 }).toBe('TASK_STATE_COMPLETED');
   });
 
-  /** The task the page is listening to, as the page has learned of it. */
+  /** The id of the task the page is streaming, taken from the stream. */
   async function runningTask(visit: DemoVisit): Promise<{ taskId: string }> {
     const seen = await visit.page.evaluate('seenOfStreams');
     const [, taskId = ''] = /"task":\{"id":"([^"]+)"/.exec(String(seen)) ?? [];
@@ -109,7 +109,7 @@ describeDemo('an answer that is interrupted', { slowStepMs: 60 }, (demo) => {
   }
 });
 
-/** Lets the page keep what its streams have brought so far. */
+/** Makes the page record what its streams have received. */
 async function keepStreams(page: Page): Promise<void> {
   await page.addInitScript(() => {
     const kept = Object.assign(globalThis, { seenOfStreams: '' });
@@ -126,7 +126,7 @@ async function keepStreams(page: Page): Promise<void> {
   });
 }
 
-/** The A2A methods the page calls from now on. */
+/** Records the A2A methods that the page calls from now on. */
 function heardCalls({ page }: DemoVisit): string[] {
   const calls: string[] = [];
   page.on('request', (request) => {

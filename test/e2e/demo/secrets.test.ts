@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { describeDemo } from '../../support/demo-browser.js';
 
 describeDemo('the browsers of visitors', { wordMs: 5 }, (demo) => {
-  it('get no secret, and the platform gets nothing of theirs', async () => {
+  it('receive no secret, and their cookies do not reach the platform', async () => {
     const sent: Request[] = [];
     const files: Promise<string>[] = [];
     const visit = await demo.visit({
@@ -20,7 +20,7 @@ describeDemo('the browsers of visitors', { wordMs: 5 }, (demo) => {
 
     const seen = [await page.content(), await page.evaluate('fetchedText()'), ...(await Promise.all(files))].join('\n');
     for (const part of ['TASK_STATE_COMPLETED', 'SendStreamingMessage', 'lunch']) expect(seen).toContain(part);
-    // "eyJ" is how every JWT begins.
+    // Every JWT begins with "eyJ".
     expect(seen).not.toMatch(/PRIVATE KEY|eyJ|demo-site|demo-key/);
     expect(seen).not.toContain(new URL(demo.demo.platform.url).host);
     for (const request of sent) {
@@ -37,7 +37,7 @@ describeDemo('the browsers of visitors', { wordMs: 5 }, (demo) => {
   });
 });
 
-/** Header fields, and the body of what the page loaded as a file. */
+/** The header fields of a response, and its body if the page loaded it as a file. */
 async function fileText(request: Request): Promise<string> {
   const response = await request.response();
   if (response === null) return '';

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 
 import { describeDemo, type DemoVisit } from '../../support/demo-browser.js';
 
-describeDemo('users in browsers of their own', { wordMs: 5 }, (demo) => {
+describeDemo('users in separate browsers', { wordMs: 5 }, (demo) => {
   it('see only their own conversations, notes and renders', async () => {
     const [ada, grace] = [await demo.visit(), await demo.visit()];
     await ada.signIn('Ada');
@@ -26,7 +26,7 @@ describeDemo('users in browsers of their own', { wordMs: 5 }, (demo) => {
     await visitor.notes.getByText('No notes yet.').waitFor();
   });
 
-  it('go on with an earlier conversation, and can delete it', async () => {
+  it('can continue an earlier conversation and delete it', async () => {
     const ada = await demo.visit();
     await ada.signIn('Ada');
     await ada.ask('Remember this one');
@@ -48,7 +48,7 @@ describeDemo('users in browsers of their own', { wordMs: 5 }, (demo) => {
     expect(await ada.page.locator('.a2a-message').count()).toBe(0);
   });
 
-  it('are nobody again after signing out', async () => {
+  it('see no data of their account after signing out', async () => {
     const ada = await demo.visit();
     await ada.signIn('Ada');
     await ada.page.getByRole('button', { name: 'Sign out' }).click();
@@ -59,7 +59,7 @@ describeDemo('users in browsers of their own', { wordMs: 5 }, (demo) => {
   });
 });
 
-/** Titles of the conversations a user is shown; the list is closed again. */
+/** Opens the list of conversations, reads their titles and closes it. */
 async function titles(visit: DemoVisit): Promise<string[]> {
   await openHistory(visit);
   const entries = visit.page.getByRole('region', { name: 'Earlier conversations' }).locator('.a2a-entry > span');

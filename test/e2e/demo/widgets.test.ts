@@ -3,7 +3,7 @@ import { beforeEach, expect, it } from 'vitest';
 
 import { describeDemo, type DemoVisit } from '../../support/demo-browser.js';
 
-/** Long enough for a test to be well inside of it on a slow machine. */
+/** Long enough for a test to finish within it on a slow machine. */
 const FRESH_MS = 8_000;
 
 describeDemo('the widgets of the demo', { freshMs: FRESH_MS }, (demo) => {
@@ -13,7 +13,7 @@ describeDemo('the widgets of the demo', { freshMs: FRESH_MS }, (demo) => {
     visit = await demo.visit();
   });
 
-  it('show the vote that was just cast by id, and say thank you', async () => {
+  it('show a new vote and a thank-you when rendered by id', async () => {
     const pizza = visit.poll.getByRole('button', { name: /Pizza/ });
     const before = await votesOf(pizza);
     await pizza.click();
@@ -21,7 +21,7 @@ describeDemo('the widgets of the demo', { freshMs: FRESH_MS }, (demo) => {
     expect(await votesOf(pizza)).toBe(before + 1);
   });
 
-  it('keep a note given by name, and show it again to the same visitor', async () => {
+  it('store a note and show it again to the same visitor when rendered by name', async () => {
     await visit.notes.getByRole('textbox', { name: 'New note' }).fill('Buy milk & <b>bread</b>');
     await visit.notes.getByRole('button', { name: 'Add' }).click();
     await visit.notes.getByRole('listitem').filter({ hasText: 'Buy milk & <b>bread</b>' }).waitFor();
@@ -31,7 +31,7 @@ describeDemo('the widgets of the demo', { freshMs: FRESH_MS }, (demo) => {
     await visit.notes.getByRole('listitem').filter({ hasText: 'Buy milk' }).waitFor();
   });
 
-  it('check a form before it is sent', async () => {
+  it('validate a form before sending it', async () => {
     const calls: string[] = [];
     visit.page.on('request', (request) => calls.push(request.url()));
     await visit.notes.getByRole('button', { name: 'Add' }).click();
@@ -39,7 +39,7 @@ describeDemo('the widgets of the demo', { freshMs: FRESH_MS }, (demo) => {
     expect(calls.filter((url) => url.includes('/actions/'))).toEqual([]);
   });
 
-  it('wear their own theme, which does not leave them', async () => {
+  it('have their own theme, which does not affect the rest of the page', async () => {
     const pizza = visit.poll.getByRole('button', { name: /Pizza/ });
     const add = visit.notes.getByRole('button', { name: 'Add' });
     const again = visit.poll.getByRole('button', { name: 'Render again: the poll' });
@@ -48,8 +48,8 @@ describeDemo('the widgets of the demo', { freshMs: FRESH_MS }, (demo) => {
     expect(await styleOf(again, 'borderTopColor')).not.toBe('rgb(194, 65, 12)');
   });
 
-  it('cost the platform nothing when they are rendered again at once, as the panel shows', async () => {
-    await visit.poll.getByRole('button', { name: /Soup/ }).click(); // whatever was in store is gone
+  it('are rendered again from the cache without a call to the platform, as the panel shows', async () => {
+    await visit.poll.getByRole('button', { name: /Soup/ }).click(); // evicts the cached render
     await visit.poll.getByRole('status').filter({ hasText: 'Thank you.' }).waitFor();
     const before = reached();
     await renderAgain(visit);
@@ -60,13 +60,13 @@ describeDemo('the widgets of the demo', { freshMs: FRESH_MS }, (demo) => {
     await expect.poll(() => countIn(row)).toBe(before['/api/surfaces/poll/render']);
   });
 
-  /** How often the platform was asked for the poll. */
+  /** The number of requests for the poll that reached the platform. */
   function reached(): Readonly<Record<string, number>> {
     const counts = demo.demo.platform.requestCounts.map(({ path, count }) => [path, count] as const);
     return Object.fromEntries(counts.filter(([path]) => /\/poll(?:\/render)?$/.test(path)));
   }
 
-  it('show what their editor changed on the platform, once the stored render has to be checked', async () => {
+  it('show an edit made on the platform once the cached render is stale', async () => {
     await visit.poll.getByText('Edit this widget on the platform').click();
     await visit.poll.getByRole('textbox', { name: 'New question' }).fill('Where shall we meet?');
     await visit.poll.getByRole('button', { name: 'Save' }).click();
@@ -84,7 +84,7 @@ describeDemo('the widgets of the demo', { freshMs: FRESH_MS }, (demo) => {
       .toBe('Where shall we meet?');
   });
 
-  it('keep the focus where it was when they are rendered again', async () => {
+  it('keep the focus when they are rendered again', async () => {
     const salad = visit.poll.getByRole('button', { name: /Salad/ });
     await salad.focus();
     await visit.page.keyboard.press('Enter');

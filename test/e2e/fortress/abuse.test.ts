@@ -23,7 +23,7 @@ import { upgrades } from './abuse-corpus/upgrades.js';
 const REQUESTS = [connectionOptions, traversal, chatPaths, targets, hosts, framing, upgrades, injections, oversized];
 const FAMILIES = [...REQUESTS, redirects, answerFields, brokenAnswers, streams, pipelines];
 
-/** One host for each adapter, and one whose parser reads bodies first. */
+/** One host for each adapter, and one whose parser reads bodies before the routes. */
 const HOSTS: readonly Framework[] = [
   nodeHttpSite('node:http'),
   expressSite('Express 5 after an express.json() that keeps the raw body', express, { json: 'rawBody' }),

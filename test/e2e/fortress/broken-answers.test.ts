@@ -7,7 +7,7 @@ import { ACTION, CHAT, expectHealthy, HOSTS, RECORD, RENDER, type Road, startSit
 
 const CACHE = { cache: { enabled: true } };
 
-/** An answer of the platform that has begun, and that a visitor is reading. */
+/** A response of the platform that has begun, and the visitor who is reading it. */
 async function begun(world: World, road: Road, headers: Record<string, string> = {}) {
   world.upstream.willWait();
   const pending = world.chat(road.visit);
@@ -22,12 +22,12 @@ const BREAKS: readonly (readonly [string, (exchange: Exchange) => unknown])[] = 
   ['resets the connection', (exchange) => exchange.reset()],
   ['closes the connection', (exchange) => exchange.fin()],
   ['sends a bad chunk', (exchange) => exchange.raw('zz\r\nnonsense')],
-  ['falls silent', () => undefined],
+  ['stalls', () => undefined],
 ];
 
 describe.each(HOSTS)('through $name,', (host) => {
-  describe.each([CHAT, RENDER, ACTION, RECORD])('$name that has begun, from a platform that', (road) => {
-    it.each(BREAKS)('%s, ends in a broken connection', async (_how, breakIt) => {
+  describe.each([CHAT, RENDER, ACTION, RECORD])('a partial response to $name from a platform that', (road) => {
+    it.each(BREAKS)('%s breaks the connection to the visitor', async (_how, breakIt) => {
       const world = await startSite(host, { timeouts: { bodyIdleMs: 300 } });
       const { exchange, reply } = await begun(world, road);
       breakIt(exchange);
@@ -38,7 +38,7 @@ describe.each(HOSTS)('through $name,', (host) => {
       await expectHealthy(world, road);
     });
 
-    it('sends less than its Content-Length, ends in a broken connection', async () => {
+    it('sends less than its Content-Length breaks the connection to the visitor', async () => {
       const world = await startSite(host);
       const { exchange, reply } = await begun(world, road, { 'content-length': '1000' });
       exchange.fin();
@@ -47,7 +47,7 @@ describe.each(HOSTS)('through $name,', (host) => {
     });
   });
 
-  it.each([CHAT, RENDER])('$name: cuts a response that never ends', async (road) => {
+  it.each([CHAT, RENDER])('cuts a response to $name that never ends', async (road) => {
     const world = await startSite(host, { timeouts: { bodyMs: 300 } });
     const { exchange, reply } = await begun(world, road);
     const drip = setInterval(() => exchange.write(' '), 20);
@@ -58,9 +58,9 @@ describe.each(HOSTS)('through $name,', (host) => {
   });
 
   it.each([
-    ['drips without an end', 20],
-    ['falls silent', 0],
-  ])('an error page that begins and %s is replaced within five seconds', async (_how, everyMs) => {
+    ['never ends', 20],
+    ['stalls', 0],
+  ])('replaces an error page that begins and then %s within five seconds', async (_how, everyMs) => {
     const world = await startSite(host);
     const exchanges: Exchange[] = [];
     world.upstream.willAnswer((exchange) => {
@@ -76,12 +76,12 @@ describe.each(HOSTS)('through $name,', (host) => {
     }
     for (const { detail } of world.telemetry.of('error')) expect(detail).toContain('text/html: <h1>db-3 is down ');
     expect(world.telemetry.of('error')).toHaveLength(4);
-    // The platform is told that nobody listens any more.
+    // The requests to the platform are aborted.
     await Promise.all(exchanges.map(({ closed }) => closed));
     await expectHealthy(world, CHAT);
   });
 
-  it('a slow record arrives whole after bodyMs', async () => {
+  it('delivers a slow record completely, even after bodyMs', async () => {
     const world = await startSite(host, { timeouts: { bodyMs: 100 } });
     const { exchange, reply } = await begun(world, RECORD);
     let dripped = 0;
@@ -94,7 +94,7 @@ describe.each(HOSTS)('through $name,', (host) => {
     expect(await reply.text()).toBe(`{"half":${' '.repeat(20)}1}`);
   });
 
-  it.each(BREAKS)('a shared render of a platform that %s is not cached', async (_how, breakIt) => {
+  it.each(BREAKS)('does not cache a shared render when the platform %s', async (_how, breakIt) => {
     const world = await startSite(host, { ...CACHE, timeouts: { bodyIdleMs: 300 } });
     world.upstream.willWait();
     const pending = [world.chat(RENDER.visit), world.chat(RENDER.visit)];
@@ -102,15 +102,15 @@ describe.each(HOSTS)('through $name,', (host) => {
     const rendered = { 'content-type': 'application/json' };
     first.head(200, rendered).write('{"half":');
     breakIt(first);
-    // What broke may have had one reader at most; whoever else waited asks for himself.
+    // The broken response may reach one visitor at most. Other waiting visitors cause a new request.
     world.upstream.willAnswer((exchange) => exchange.head(200, rendered).end('{"whole":1}'));
     const endings = await Promise.all(pending.map(async (reply) => (await reply).ending()));
     for (const { clean, bytes } of endings) expect(clean).toBe(bytes.toString() === '{"whole":1}');
     expect(await (await world.chat(RENDER.visit)).text()).toBe('{"whole":1}');
   });
 
-  it('a socket timeout of the host ends a stalled browser and its request to the platform', async () => {
-    // What `server.timeout` does to each connection.
+  it('a socket timeout of the host disconnects a stalled browser and aborts its request to the platform', async () => {
+    // Same as `server.timeout` does for each connection.
     const before: HostMiddleware = (request, _response, next) => {
       request.socket.setTimeout(300);
       next();

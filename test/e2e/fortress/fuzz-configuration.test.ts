@@ -4,10 +4,10 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { resolveConfig } from '../../../src/composition/config/resolve-config.js';
 
-// Thousands of runs take their time on a busy machine.
+// Thousands of runs are slow on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
-/** Part of every value, so that a message that quotes one shows it. */
+/** Part of every value, so that a message that quotes a value contains it. */
 const SECRET = 'S3cret';
 
 const FIELDS = (
@@ -62,7 +62,7 @@ const configuration = fc.oneof(
   { weight: 1, arbitrary: anything },
 );
 
-/** Expects an error that names a block and shows no value, however it is printed. */
+/** Expects an error that names a block and shows no value in any print. */
 function expectNamedRefusal(error: unknown): void {
   expect(error).toMatchObject({
     name: 'ConfigurationError',
@@ -82,7 +82,7 @@ function expectNamedRefusal(error: unknown): void {
 }
 
 describe('a random configuration', () => {
-  it('is accepted, or refused with the name of a block and without a value', () => {
+  it('is accepted, or rejected with an error that names the block and quotes no value', () => {
     const seen = { accepted: 0, refused: 0 };
     fc.assert(
       fc.property(configuration, (config) => {
@@ -100,7 +100,7 @@ describe('a random configuration', () => {
     expect(seen.refused).toBeGreaterThan(500);
   });
 
-  it('shows no value in a toolkit that is inspected or written as JSON', async () => {
+  it('does not appear in a toolkit that is inspected or serialized', async () => {
     await fc.assert(
       fc.asyncProperty(configuration, async (config) => {
         let toolkit;
@@ -117,7 +117,7 @@ describe('a random configuration', () => {
     );
   });
 
-  it('in environment variables is accepted, or refused without a value', () => {
+  it('in environment variables is accepted, or rejected with an error that quotes no value', () => {
     const name = fc.oneof(
       { weight: 2, arbitrary: fc.constantFrom(...VARIABLES) },
       { weight: 1, arbitrary: fc.string({ maxLength: 6 }).map((rest) => `SERVICE_${rest}`) },

@@ -17,7 +17,7 @@ import {
 import { tryCase } from './abuse-corpus/abuse-run.js';
 import { type AbuseWorld, startAbuseWorld } from './abuse-corpus/abuse-world.js';
 
-/** One of the lines of a text. */
+/** Picks one line of a text. */
 const oneOf = (text: string): fc.Arbitrary<string> => fc.constantFrom(...text.trim().split(/\n\s*/));
 
 const MOUNTS = '/api/a2a /api/service /api/service-surfaces/s-{n} /api http://{canary}/api/service //{canary}/api/a2a';
@@ -66,7 +66,7 @@ const field = fc.oneof(
 
 const SEND = '{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{}}';
 const HIDDEN = '0\r\n\r\nGET /api/service/x HTTP/1.1\r\n\r\n';
-/** Parts that need not fit together. */
+/** A message of parts that need not match. */
 const anything: fc.Arbitrary<WireRequest> = fc
   .record({
     method: fc.constantFrom('GET', 'POST', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'HEAD', 'TRACE', 'PATCH'),
@@ -77,7 +77,7 @@ const anything: fc.Arbitrary<WireRequest> = fc
   })
   .map(({ body, ...rest }) => ({ ...rest, body: Buffer.from(body).toString('latin1') }) as WireRequest);
 
-/** A good message with further fields. */
+/** A valid message with further fields. */
 const overloaded: fc.Arbitrary<WireRequest> = fc
   .tuple(fc.constantFrom(chat, render, action, theme, record), fc.array(field, { maxLength: 2 }))
   .map(([make, fields]) => make(fields));
@@ -110,11 +110,11 @@ const answer: fc.Arbitrary<PlatformAnswer | string> = fc.oneof(
   ),
 );
 
-/** Any status will do: the rules that hold for every case are what is checked. */
+/** Any status is allowed. Only the rules for all cases are checked. */
 const STATUSES = Array.from({ length: 600 }, (_, status) => status);
 
 function thrownTogether(send: WireRequest, platform: PlatformAnswer | string | null): AbuseCase {
-  // A message cut short here would wait for its end.
+  // A truncated message would wait for its end.
   const mayLack = send.framing === 'none' || send.fields.some((one) => /^(?:content-length|transfer-enc)/i.test(one));
   return {
     id: 'fuzz',
@@ -131,7 +131,7 @@ describe.each([nodeHttpSite('node:http'), expressSite('Express', express), honoS
   });
   afterAll(() => world.close());
 
-  it('stays safe under random messages and random responses of the platform', async () => {
+  it('withstands random messages and random responses of the platform', async () => {
     const property = fc.asyncProperty(fc.oneof(anything, overloaded), fc.option(answer), async (send, platform) => {
       expect(await tryCase(world, thrownTogether(send, platform))).toEqual([]);
     });

@@ -5,7 +5,7 @@ import { CHAT_METHODS } from '../../support/other-readers/reading.js';
 import { crossings, type Crossing } from './hostile-messages/crossing.js';
 import { thrownTogether } from './hostile-messages/thrown-together.js';
 
-/** More messages find more: `HOSTILE_MESSAGES=100000 HOSTILE_SEED=7`. */
+/** For a longer search: `HOSTILE_MESSAGES=100000 HOSTILE_SEED=7`. */
 const COUNT = Number(process.env['HOSTILE_MESSAGES'] ?? 4_000);
 const SEED = Number(process.env['HOSTILE_SEED'] ?? 20_260_301);
 
@@ -16,14 +16,14 @@ describe(`${String(COUNT)} hostile messages to a site whose visitors share one c
     crossed = await crossings(fc.sample(thrownTogether, { numRuns: COUNT, seed: SEED }));
   }, 120_000);
 
-  it('reach the agent in part, each as JSON without a content coding', () => {
+  it('that reach the agent have no content coding', () => {
     expect(crossed.length).toBeGreaterThan(100);
     expect(crossed.filter(({ contentEncoding = 'identity' }) => contentEncoding !== 'identity')).toEqual([]);
   });
 
   for (const { name, installed, read } of READER_FAMILIES) {
     it.skipIf(!installed)(
-      `show every parser in ${name} chat methods without a webhook only`,
+      `are read by every parser in ${name} as chat methods without a webhook, or not at all`,
       async () => {
         const readings = await read(crossed);
         expect(readings.filter(({ method }) => method !== null).length).toBeGreaterThan(100);

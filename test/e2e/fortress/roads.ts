@@ -7,10 +7,10 @@ import { session, startWorld, type World, type WorldOptions } from '../../site/w
 import type { Answer } from '../../support/recording-upstream.js';
 import type { VisitOptions } from '../../support/visitor.js';
 
-/** The hosts every fault is tried through. */
+/** The hosts that every fault is tested on. */
 export const HOSTS: readonly Framework[] = [expressSite('Express', express), nodeHttpSite('node:http')];
 
-/** One way through the site to the platform. */
+/** One route through the site to the platform. */
 export interface Road {
   readonly name: string;
   readonly visit: VisitOptions;
@@ -34,7 +34,7 @@ export const RECORD: Road = {
   name: 'a record',
   visit: { method: 'GET', path: `${RECORDS}/1`, headers: user },
 };
-/** A site whose platform answers what each road expects. */
+/** A site whose platform responds as each road expects. */
 export async function startSite(host: Framework, options: WorldOptions = {}): Promise<World> {
   const world = await startWorld(host, options);
   world.upstream.willAnswer(healthy);
@@ -46,7 +46,7 @@ const healthy: Answer = (exchange) => {
   else exchange.json(200, { jsonrpc: '2.0', id: 7, result: {} });
 };
 
-/** The fault is over, and nothing of it is left. */
+/** Checks that the fault has no lasting effect. */
 export async function expectHealthy(world: World, road: Road): Promise<void> {
   world.upstream.willAnswer(healthy);
   const reply = await world.chat(road.visit);

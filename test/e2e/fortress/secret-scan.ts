@@ -1,26 +1,26 @@
 import { inspect } from 'node:util';
 
-/** The three bytes of a base64 group: what stands before a secret decides how it looks. */
+/** Positions in a base64 group. The bytes before a secret change its encoding. */
 const ALIGNMENTS = [0, 1, 2];
 
-/** Looks for secrets in everything it is shown, in every spelling that forms, addresses, JSON and base64 give them. */
+/** Searches texts for secrets, in every encoding that forms, addresses, JSON and base64 use. */
 export class SecretScan {
   readonly #secrets = new Map<string, readonly string[]>();
   readonly #names = new Map<string, string>();
   readonly #seen: { readonly where: string; readonly text: string }[] = [];
 
-  /** Declares a secret; `name` is what a failure says of it. */
+  /** Declares a secret; `name` stands for it in a failure. */
   learn(name: string, secret: string): void {
     if (!this.#secrets.has(secret)) this.#secrets.set(secret, spellings(secret));
     this.#names.set(secret, name);
   }
 
-  /** Shows a text that somebody may read. */
+  /** Adds a text to the search. */
   text(where: string, text: string): void {
     this.#seen.push({ where, text });
   }
 
-  /** Shows an object in every form a log or a debugger gives it. */
+  /** Adds an object in every form that a log or debugger prints. */
   object(where: string, value: unknown): void {
     this.text(
       `${where}, inspected`,
@@ -30,12 +30,12 @@ export class SecretScan {
     this.text(`${where}, as text`, `${String(value)}${value instanceof Error ? (value.stack ?? '') : ''}`);
   }
 
-  /** How much was shown, so that a scan of nothing cannot pass. */
+  /** The number of characters searched, so that an empty scan cannot pass. */
   get size(): number {
     return this.#seen.reduce((sum, { text }) => sum + text.length, 0);
   }
 
-  /** Where which secret stands. */
+  /** Each secret that was found, and where. */
   findings(): string[] {
     const found = new Set<string>();
     for (const { where, text } of this.#seen) {
@@ -54,7 +54,7 @@ function spellings(secret: string): string[] {
   return [
     secret,
     escaped,
-    // A text inside JSON inside JSON.
+    // A JSON string inside a JSON string.
     JSON.stringify(escaped).slice(1, -1),
     encodeURIComponent(secret),
     new URLSearchParams([['', secret]]).toString().slice(1),
@@ -64,7 +64,7 @@ function spellings(secret: string): string[] {
   ];
 }
 
-/** What base64 makes of these bytes wherever they stand: without the characters that also depend on their neighbours. */
+/** The base64 of these bytes at any position, without the characters that depend on neighbouring bytes. */
 function base64Middle(bytes: Buffer, before: number): string[] {
   const whole = Buffer.concat([Buffer.alloc(before), bytes])
     .toString('base64')

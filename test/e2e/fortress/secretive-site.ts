@@ -19,17 +19,17 @@ import { type Answer, RecordingUpstream } from '../../support/recording-upstream
 import { visit, type VisitOptions } from '../../support/visitor.js';
 import type { SecretScan } from './secret-scan.js';
 
-/** A site that tells all it can, and what can be done to it. */
+/** A site with the most verbose output, and its controls. */
 export interface SecretiveSite {
   readonly toolkit: Toolkit;
   readonly upstream: RecordingUpstream;
-  /** Every route once, with the platform answering so. */
+  /** Visits every route once, with this response of the platform. */
   visitAll(answer: Answer): Promise<void>;
-  /** Shows the scan what was logged, traced and stored, and declares the tokens that were issued. */
+  /** Passes logs, traces and stored entries to the scan, and declares the issued tokens. */
   reveal(): void;
 }
 
-/** What a site is started with. */
+/** Options of a site. */
 export interface SecretiveSiteOptions {
   readonly config: ServerConfig;
   readonly ports: ToolkitPorts;
@@ -44,7 +44,7 @@ const headers = { cookie: `session=${COOKIE}` };
 const json = { ...headers, 'content-type': 'application/json' };
 const WIDGET = '/api/service-surfaces/s-1';
 
-/** Every kind of request, with a cookie and once with a credential of the visitor's own. */
+/** Every kind of request, with a cookie, and one with the visitor's own credential. */
 const VISITS: readonly VisitOptions[] = [
   { headers },
   { headers: { ...headers, authorization: `Bearer ${COOKIE}` } },
@@ -62,7 +62,7 @@ const VISITS: readonly VisitOptions[] = [
   { headers: { ...json, origin: 'https://elsewhere.example', 'sec-fetch-site': 'cross-site' } },
 ];
 
-/** Starts a site with the most talkative logger, traces and a shared store; it is gone when the test is over. */
+/** Starts a site with a debug logger, traces and a shared store. It is closed after the test. */
 export async function startSecretiveSite(options: SecretiveSiteOptions): Promise<SecretiveSite> {
   const { config, ports, scan, spans, userToken } = options;
   const upstream = await RecordingUpstream.start();
@@ -94,7 +94,7 @@ export async function startSecretiveSite(options: SecretiveSiteOptions): Promise
   app.use('/api/service', createServiceProxyRouter(express, { auth, toolkit }));
   app.use('/api/a2a', createA2ARouter(express, { toolkit }));
   app.use('/api/user-a2a', createA2ARouter(express, { getSessionToken: auth, toolkit }));
-  // A careless library quotes what it was given.
+  // A careless library quotes its input.
   const broken = (): never => {
     throw new Error(`cannot refresh ${userToken} with ${secrets['the API key']}`);
   };
@@ -125,7 +125,7 @@ export async function startSecretiveSite(options: SecretiveSiteOptions): Promise
   };
 }
 
-/** Declares every token the platform was sent. */
+/** Declares every token sent to the platform. */
 export function learnTokens(scan: SecretScan, upstream: RecordingUpstream): void {
   for (const { fields } of upstream.requests) {
     const value = fields.find(([name]) => name === 'authorization')?.[1] ?? '';
@@ -133,7 +133,7 @@ export function learnTokens(scan: SecretScan, upstream: RecordingUpstream): void
   }
 }
 
-/** What a visitor sees. A platform that says a secret in JSON of its own, below 500, says it to whom it answers. */
+/** The response a visitor sees. JSON with a status below 500 is passed on, so a secret in it is the platform's choice. */
 async function look(url: string, options: VisitOptions, scan: SecretScan): Promise<void> {
   const reply = await visit(url, options);
   const where = `the answer ${String(reply.status)} of ${options.path ?? '/api/a2a'}`;

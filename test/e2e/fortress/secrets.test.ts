@@ -29,7 +29,7 @@ afterAll(() => {
   api.trace.disable();
 });
 
-/** What a careless or hostile platform sends back: whatever it was sent. */
+/** Responses of a careless or hostile platform that echo the request. */
 const sent = ({ request }: Exchange): string => JSON.stringify(request.fields);
 const asText = (exchange: Exchange): string => encodeURIComponent(sent(exchange));
 const echoed = (exchange: Exchange): Record<string, string> => {
@@ -58,11 +58,11 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
   silence: () => undefined,
   'a stream that breaks after an echo': (exchange) =>
     exchange.eventStream(echoed(exchange)).write('data: one\n\n').reset(),
-  'JSON that is none': (exchange) =>
+  'invalid JSON': (exchange) =>
     exchange.head(200, { 'content-type': 'application/json', ...echoed(exchange) }).end(`{"${sent(exchange)}`),
 };
 
-/** One way to prove who the site is: its configuration, its secrets, and the provider that can fail. */
+/** One way to authenticate the site: configuration, secrets, and the provider that can fail. */
 interface Way {
   readonly config: ServerConfig;
   readonly secrets: Readonly<Record<string, string>>;
@@ -93,7 +93,7 @@ const WAYS: Readonly<Record<string, () => Way>> = {
   }),
 };
 
-/** How an identity provider goes wrong, and repeats what it was sent. */
+/** Failures of an identity provider that echo the request. */
 function faultsEchoing(echo: string): Fault[] {
   const body = { error: 'invalid_client', error_description: echo, access_token: echo };
   return [
@@ -116,15 +116,15 @@ async function shown(scan: SecretScan, where: string, work: () => unknown): Prom
 }
 
 describe.each(Object.keys(WAYS))(
-  'no secret of a site with %s is in logs, spans, stores, answers or objects',
+  'no secret of a site with %s appears in logs, spans, stores, responses or objects',
   (name) => {
-    it('whatever platform and provider do', { timeout: 60_000 }, async () => {
+    it('for any response of platform and provider', { timeout: 60_000 }, async () => {
       const scan = new SecretScan();
       const { config, secrets, ports = {}, provider } = (WAYS[name] as () => Way)();
       for (const [what, secret] of Object.entries(secrets)) scan.learn(what, secret);
       const userToken = await idpA.issueUserToken('ada', { audience: 'platform' });
 
-      // Without a token, with one, and with one again after each failure of the provider.
+      // First without a token because the provider fails, then with one.
       for (const fault of provider === undefined ? [] : faultsEchoing(Object.values(secrets).join(' '))) {
         if (provider !== undefined) provider.faults.token = fault;
         const site = await startSecretiveSite({ config, ports, scan, spans, userToken });
@@ -152,7 +152,7 @@ describe.each(Object.keys(WAYS))(
   },
 );
 
-describe('no secret is in what is said of', () => {
+describe('no secret appears in the prints and errors of', () => {
   it("sessions and the site's own headers", async () => {
     const scan = new SecretScan();
     const token = randomUUID();

@@ -1,5 +1,5 @@
-// A site in a process of its own that ends as a container does: `node shutdown-process.mjs <agent> <grace in ms>`.
-// Says its address, then what becomes of SIGTERM.
+// A site in its own process that shuts down like a container: `node shutdown-process.mjs <agent> <grace in ms>`.
+// Prints its address, then reports its shutdown after SIGTERM.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { configureServer } from 'agent-bff';
@@ -14,6 +14,6 @@ process.once('SIGTERM', async () => {
   server.close();
   await toolkit.close({ graceMs: Number(graceMs) });
   server.closeAllConnections();
-  // Nothing is left that would keep the process.
+  // Nothing keeps the process alive now.
   process.disconnect();
 });

@@ -7,7 +7,7 @@ import { type Reply, visit } from '../../support/visitor.js';
 
 const PROCESS = fileURLToPath(new URL('shutdown-process.mjs', import.meta.url));
 const STREAMS = 200;
-/** The time a busy machine needs to write to all browsers. */
+/** Time for a busy machine to write to all browsers. */
 const SLACK_MS = 10_000;
 
 let agent: RecordingUpstream | undefined;
@@ -25,7 +25,7 @@ async function startSite(graceMs: number): Promise<string> {
   return url;
 }
 
-/** Opens streams that have said one thing, every second one in the middle of the next. */
+/** Opens streams with one complete event. Every other stream is in the middle of the next one. */
 async function openStreams(url: string, count: number): Promise<{ exchanges: Exchange[]; replies: Reply[] }> {
   const exchanges: Exchange[] = [];
   const replies: Reply[] = [];
@@ -43,7 +43,7 @@ async function openStreams(url: string, count: number): Promise<{ exchanges: Exc
   return { exchanges, replies };
 }
 
-/** Tells the site to end, and how long it took; fails when it did not end by itself. */
+/** Sends SIGTERM and returns the time until exit. Fails if the process had to be killed. */
 async function terminated(): Promise<number> {
   const exit = once(child as ChildProcess, 'exit');
   const start = performance.now();
@@ -54,7 +54,7 @@ async function terminated(): Promise<number> {
 
 describe('a site that receives SIGTERM', () => {
   it(
-    `with ${String(STREAMS)} open streams exits when its grace period ends, and no stream ends cleanly inside an event`,
+    `with ${String(STREAMS)} open streams exits when its grace period ends, and breaks streams that are inside an event`,
     { timeout: 60_000 },
     async () => {
       const url = await startSite(1_000);

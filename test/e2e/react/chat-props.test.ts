@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { type ComponentPage, describeInBrowsers } from '../../support/component-browser.js';
 
 describeInBrowsers('the props of the chat', { wordMs: 5 }, (browser) => {
-  it('may all be left out, and all be undefined', async () => {
+  it('can all be omitted or undefined', async () => {
     const visit = await browser.visit();
     await visit.show('A2AChat');
     await visit.page.getByRole('heading', { name: 'Demo agent' }).waitFor();
@@ -20,7 +20,7 @@ describeInBrowsers('the props of the chat', { wordMs: 5 }, (browser) => {
     expect(await visit.page.getByRole('button', { name: 'Earlier conversations' }).count()).toBe(0);
   });
 
-  it('a2aEndpoint and configEndpoint say where the agent is; the configuration is below the chat by default', async () => {
+  it('a2aEndpoint and configEndpoint set the requested addresses, with the configuration below the chat by default', async () => {
     const asked: string[] = [];
     const visit = await browser.visit({
       prepare: (page) =>
@@ -45,7 +45,7 @@ describeInBrowsers('the props of the chat', { wordMs: 5 }, (browser) => {
     expect(asked).toEqual(['/elsewhere/card', '/members/a2a']);
   });
 
-  it('panelTitle, suggestedPrompts and user show up', async () => {
+  it('panelTitle, suggestedPrompts and user are shown', async () => {
     const visit = await browser.visit();
     await visit.show('A2AChat', {
       panelTitle: 'Ask us',
@@ -66,7 +66,7 @@ describeInBrowsers('the props of the chat', { wordMs: 5 }, (browser) => {
     ['without a picture', { name: 'Ada' }],
     ['with neither', { name: null, picture: null }],
     ['who is null', null],
-  ])('user may be one %s, as session libraries have it', async (_which, user) => {
+  ])('a user %s still has an avatar', async (_which, user) => {
     const visit = await browser.visit();
     await visit.show('A2AChat', { user });
     await visit.ask('Hello');
@@ -74,7 +74,7 @@ describeInBrowsers('the props of the chat', { wordMs: 5 }, (browser) => {
     expect(await visit.page.locator('img[src=""], img:not([src])').count()).toBe(0);
   });
 
-  it('files can be switched off', async () => {
+  it('files={false} removes the attach button', async () => {
     const visit = await browser.visit();
     await visit.show('A2AChat', { files: true });
     await visit.page.getByRole('button', { name: 'Attach a file of up to 1.4 MB' }).waitFor();
@@ -84,7 +84,7 @@ describeInBrowsers('the props of the chat', { wordMs: 5 }, (browser) => {
     expect(await visit.ask('Without one')).toContain('Without one');
   });
 
-  it('labels replace texts, with what they are about in place', async () => {
+  it('labels replace texts and fill in their placeholders', async () => {
     const visit = await browser.visit();
     await visit.show('A2AChat', {
       user: { name: 'Ada' },
@@ -99,11 +99,11 @@ describeInBrowsers('the props of the chat', { wordMs: 5 }, (browser) => {
     await visit.page.getByPlaceholder('Nachricht …').waitFor();
     expect(await visit.page.getByRole('button', { name: 'Senden' }).count()).toBe(1);
     expect(await visit.ask('fail')).toContain('Das ging nicht.');
-    // What is not translated stays English.
+    // Labels without a translation stay in English.
     expect(await visit.page.getByRole('button', { name: 'New conversation' }).count()).toBe(1);
   });
 
-  it('dir turns the chat round', async () => {
+  it('dir="rtl" mirrors the chat', async () => {
     const visit = await browser.visit();
     await visit.show('A2AChat', { dir: 'rtl', panelTitle: 'العربية' });
     await visit.ask('Hello');
@@ -122,15 +122,18 @@ describeInBrowsers('the props of the chat', { wordMs: 5 }, (browser) => {
     { colorScheme: 'dark', system: 'light', surface: 'rgb(26, 30, 37)' },
     { colorScheme: 'auto', system: 'dark', surface: 'rgb(26, 30, 37)' },
     { colorScheme: undefined, system: 'light', surface: 'rgb(255, 255, 255)' },
-  ] as const)('colorScheme $colorScheme on a $system system', async ({ colorScheme, system, surface }) => {
-    const visit = await browser.visit({ colorScheme: system });
-    await visit.show('A2AChat', { colorScheme });
-    await visit.ask('markdown');
-    expect(await visit.styleOf(visit.page.locator('.a2a-panel'), 'background-color')).toBe(surface);
-    expect(await visit.axe()).toEqual([]);
-  });
+  ] as const)(
+    'colorScheme $colorScheme on a $system system sets the background',
+    async ({ colorScheme, system, surface }) => {
+      const visit = await browser.visit({ colorScheme: system });
+      await visit.show('A2AChat', { colorScheme });
+      await visit.ask('markdown');
+      expect(await visit.styleOf(visit.page.locator('.a2a-panel'), 'background-color')).toBe(surface);
+      expect(await visit.axe()).toEqual([]);
+    },
+  );
 
-  it('custom properties of the page win over the brand', async () => {
+  it('custom properties of the page override the brand', async () => {
     const visit = await browser.visit();
     await visit.show('A2AChat', { className: 'shop' });
     await visit.ask('Hello');
@@ -145,7 +148,7 @@ describeInBrowsers('the props of the chat', { wordMs: 5 }, (browser) => {
     expect(await visit.styleOf(visit.page.locator('.a2a-panel'), 'border-top-left-radius')).toBe('3px');
   });
 
-  it('renderMessage shows messages in its own way, or as the chat would', async () => {
+  it('renderMessage replaces a message or returns the default', async () => {
     const visit = await browser.visit();
     await visit.page.evaluate(() =>
       (globalThis as unknown as ComponentPage).show('A2AChat', {
@@ -160,7 +163,7 @@ describeInBrowsers('the props of the chat', { wordMs: 5 }, (browser) => {
     expect(await visit.page.locator('.a2a-message-agent').count()).toBe(1);
   });
 
-  it.each(['a value', 'a function'])('headers as %s go with every request', async (kind) => {
+  it.each(['a value', 'a function'])('headers as %s are sent with every request', async (kind) => {
     const seen = new Map<string, string | undefined>();
     const visit = await browser.visit();
     visit.page.on('request', (request) => {

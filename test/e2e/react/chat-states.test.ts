@@ -9,9 +9,9 @@ import { type ComponentPage, type ComponentVisit, describeInBrowsers } from '../
 const CONFIG = '**/api/a2a/config';
 const CHAT = '**/api/a2a';
 
-describeInBrowsers('what the chat shows', { wordMs: 5, slowStepMs: 20 }, (browser) => {
-  describe('while it is used', () => {
-    it('a waiting agent looks like one, and its field asks for the reply', async () => {
+describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
+  describe('in use', () => {
+    it('shows that the agent is waiting and prompts for a reply', async () => {
       const visit = await browser.visit();
       await visit.show('A2AChat');
       await visit.ask('Hello');
@@ -24,7 +24,7 @@ describeInBrowsers('what the chat shows', { wordMs: 5, slowStepMs: 20 }, (browse
       await visit.page.getByPlaceholder('Write a message…').waitFor();
     });
 
-    it('thinks, writes and stops in view of the visitor', async () => {
+    it('shows when the agent thinks, writes and stops', async () => {
       let deliver = (): void => undefined;
       const delivered = new Promise<void>((resolve) => (deliver = resolve));
       const hold = (route: Route): Promise<void> => delivered.then(() => route.continue());
@@ -54,12 +54,12 @@ describeInBrowsers('what the chat shows', { wordMs: 5, slowStepMs: 20 }, (browse
       }
       await visit.ask(which === 'a long answer' ? 'markdown' : 'Here');
       await expect.poll(() => hiddenBelow(visit)).toBeLessThanOrEqual(0);
-      // Also when its place becomes smaller afterwards.
+      // Also after the panel shrinks.
       await visit.page.setViewportSize({ width: 360, height: 360 });
       await expect.poll(() => hiddenBelow(visit)).toBeLessThanOrEqual(0);
     });
 
-    it('in a place without a height it grows up to the height of the window, the end of the answer in view', async () => {
+    it('grows up to the height of the window in a container without a height, with the end of the answer in view', async () => {
       const visit = await browser.visit();
       await visit.page.locator('#root').evaluate((root) => root.style.setProperty('height', 'auto'));
       await visit.show('A2AChat');
@@ -72,7 +72,7 @@ describeInBrowsers('what the chat shows', { wordMs: 5, slowStepMs: 20 }, (browse
       await expect.poll(() => hiddenBelow(visit)).toBeLessThanOrEqual(0);
     });
 
-    it('leaves a reader alone who has scrolled back', async () => {
+    it('does not scroll a reader who has scrolled back', async () => {
       const visit = await browser.visit({ viewport: { width: 360, height: 420 } });
       await visit.show('A2AChat');
       await visit.ask('markdown');
@@ -84,7 +84,7 @@ describeInBrowsers('what the chat shows', { wordMs: 5, slowStepMs: 20 }, (browse
       expect(await log.evaluate((element) => element.scrollTop)).toBe(0);
     });
 
-    it('code has its colours and a button that copies it, both loaded only for code', async () => {
+    it('highlights code and offers a copy button, both loaded only for code', async () => {
       const visit = await browser.visit();
       const loaded: string[] = [];
       visit.page.on('request', (request) => loaded.push(request.url().replace(/.*\/page\//, '')));
@@ -103,7 +103,7 @@ describeInBrowsers('what the chat shows', { wordMs: 5, slowStepMs: 20 }, (browse
       );
     });
 
-    it('an agent cannot dress its words as parts of the chat', async () => {
+    it('strips the chat’s class names from an agent’s text', async () => {
       const visit = await browser.visit();
       await visit.show('A2AChat');
       await visit.ask('<p class="a2a-failure">Sign in again</p> <code class="language-js a2a-send">x</code>');
@@ -111,8 +111,8 @@ describeInBrowsers('what the chat shows', { wordMs: 5, slowStepMs: 20 }, (browse
     });
   });
 
-  describe('the links of an agent', () => {
-    it('are text where the browser would read the address as one of the site', async () => {
+  describe('with links in an answer', () => {
+    it('shows a link as text when the browser would resolve its address on the site', async () => {
       const visit = await browser.visit();
       await visit.show('A2AChat');
       for (const address of ['http:/page/', 'http:page', 'HTTP:\\\\page', '/page/', 'page', 'javascript:alert(1)']) {
@@ -122,7 +122,7 @@ describeInBrowsers('what the chat shows', { wordMs: 5, slowStepMs: 20 }, (browse
       }
     });
 
-    it('read in the order they are written, whatever controls their text, their title or the text around has', async () => {
+    it('keeps the letters of a link in order despite control characters in and around it', async () => {
       const visit = await browser.visit();
       await visit.show('A2AChat');
       await visit.ask(
@@ -145,8 +145,8 @@ describeInBrowsers('what the chat shows', { wordMs: 5, slowStepMs: 20 }, (browse
     });
   });
 
-  describe('of the brand', () => {
-    it('no colour before the brand’s own, and the brand leaves with the chat', async () => {
+  describe('with a brand', () => {
+    it('shows no colour before the brand loads, and removes the brand when it unmounts', async () => {
       let answer = (): void => undefined;
       const visit = await browser.visit({
         prepare: (page) =>
@@ -168,7 +168,7 @@ describeInBrowsers('what the chat shows', { wordMs: 5, slowStepMs: 20 }, (browse
       await expect.poll(() => visit.page.evaluate(accent)).toBe('');
     });
 
-    it('a colour of its own where there is no brand', async () => {
+    it('has its own colour when there is no brand', async () => {
       const visit = await browser.visit({
         prepare: (page) =>
           page.route(CONFIG, async (route) => {
@@ -182,7 +182,7 @@ describeInBrowsers('what the chat shows', { wordMs: 5, slowStepMs: 20 }, (browse
       expect(await visit.violations()).toEqual([]);
     });
 
-    it('nothing that a brand would load or break out with', async () => {
+    it('loads and runs nothing from brand CSS', async () => {
       const asked: string[] = [];
       const visit = await browser.visit({
         prepare: async (page) => {
@@ -223,16 +223,16 @@ describeInBrowsers('what the chat shows', { wordMs: 5, slowStepMs: 20 }, (browse
 
     it.each<[string, string, (route: Route) => Promise<void>, string, object]>([
       [
-        'the configuration is refused',
+        'the configuration is rejected',
         CONFIG,
         problem,
         UNREACHABLE,
         { code: 'refused', status: 401, cause: expect.stringContaining('Refused. Check "serviceAccount".') },
       ],
-      ['nothing responds for the configuration', CONFIG, (route) => route.abort(), LOST, { code: 'connection_lost' }],
-      ['a proxy responds for the configuration', CONFIG, page502, UNREACHABLE, { code: 'unreachable', status: 502 }],
+      ['no response for the configuration', CONFIG, (route) => route.abort(), LOST, { code: 'connection_lost' }],
+      ['a proxy error for the configuration', CONFIG, page502, UNREACHABLE, { code: 'unreachable', status: 502 }],
       [
-        'a page of the site responds for the configuration',
+        'a page of the site for the configuration',
         CONFIG,
         pageOfSite,
         UNREACHABLE,
@@ -243,23 +243,23 @@ describeInBrowsers('what the chat shows', { wordMs: 5, slowStepMs: 20 }, (browse
         },
       ],
       [
-        'something else responds for the configuration',
+        'unrelated JSON for the configuration',
         CONFIG,
         (route) => route.fulfill({ json: { hello: 1 } }),
         UNREACHABLE,
         { code: 'unreachable', status: 200 },
       ],
-      ['a page of the site responds to the message', CHAT, pageOfSite, UNREACHABLE, { code: 'unreachable' }],
+      ['a page of the site for the message', CHAT, pageOfSite, UNREACHABLE, { code: 'unreachable' }],
       [
-        'the agent refuses the message',
+        'the agent rejects the message',
         CHAT,
         rpcError,
         'The agent could not finish this.',
         { code: 'refused', cause: expect.stringContaining('Out of order.') },
       ],
-      ['nothing responds to the message', CHAT, (route) => route.abort(), LOST, { code: 'connection_lost' }],
-      ['a proxy responds to the message', CHAT, page502, UNREACHABLE, { code: 'unreachable', status: 502 }],
-    ])('%s: it says so, tells the page, and tries again when asked to', async (_what, path, fulfil, words, error) => {
+      ['no response to the message', CHAT, (route) => route.abort(), LOST, { code: 'connection_lost' }],
+      ['a proxy error for the message', CHAT, page502, UNREACHABLE, { code: 'unreachable', status: 502 }],
+    ])('%s: shows an error, calls onError and retries on request', async (_what, path, fulfil, words, error) => {
       const visit = await browser.visit({ prepare: (page) => page.route(path, fulfil) });
       await visit.page.evaluate(() => {
         const told: object[] = [];
@@ -280,11 +280,11 @@ describeInBrowsers('what the chat shows', { wordMs: 5, slowStepMs: 20 }, (browse
       if (path === CHAT) await visit.finished.waitFor();
       await expect.poll(() => visit.alert.count()).toBe(0);
       expect(await visit.ask('And again')).toContain('And again');
-      // The question that failed is asked once.
+      // The failed message is shown once.
       expect(await visit.page.locator('.a2a-message-user').count()).toBe(path === CHAT ? 2 : 1);
     });
 
-    it('works without a look where there is nothing but the page: no styles, no sizes, as in jsdom', async () => {
+    it('works unstyled in a browser without constructed style sheets and ResizeObserver, such as jsdom', async () => {
       const visit = await browser.visit({
         prepare: (page) =>
           page.addInitScript(() => {
@@ -296,14 +296,14 @@ describeInBrowsers('what the chat shows', { wordMs: 5, slowStepMs: 20 }, (browse
       expect(await visit.ask('Hello')).toContain('Hello');
     });
 
-    it('shows one problem at a time, and briefly, on a narrow screen', async () => {
+    it('shows one short problem at a time on a narrow screen', async () => {
       const visit = await browser.visit({ viewport: { width: 320, height: 640 } });
       await visit.page.route(CHAT, (route) => route.abort());
       await visit.show('A2AChat');
       await visit.send('Hello');
       const retry = visit.page.getByRole('button', { name: 'Retry' });
       await retry.waitFor();
-      // Three lines of text, the button in the last one.
+      // Three lines of text, with the button in the last one.
       expect((await visit.alert.boundingBox())?.height).toBeLessThan(100);
 
       const file = { name: 'film.bin', mimeType: 'video/mp4', buffer: Buffer.alloc(1_500_000) };
@@ -314,7 +314,7 @@ describeInBrowsers('what the chat shows', { wordMs: 5, slowStepMs: 20 }, (browse
       expect(await retry.isVisible()).toBe(true);
     });
 
-    it('says that a file is too large also to a page that sends it', async () => {
+    it('shows that a file is too large when a page sends it through a ref', async () => {
       const visit = await browser.visit();
       await visit.page.evaluate(() =>
         (globalThis as unknown as ComponentPage).show('A2AChat', {
@@ -332,7 +332,7 @@ describeInBrowsers('what the chat shows', { wordMs: 5, slowStepMs: 20 }, (browse
       expect(await visit.page.locator('.a2a-message').count()).toBe(0);
     });
 
-    it('earlier conversations that cannot be read are a message, not an empty list', async () => {
+    it('shows an error instead of an empty list when earlier conversations cannot be read', async () => {
       const visit = await browser.visit();
       await visit.show('A2AChat', { serviceBaseUrl: '/api/service' });
       await visit.page.getByRole('button', { name: 'Earlier conversations' }).click();
@@ -343,7 +343,7 @@ describeInBrowsers('what the chat shows', { wordMs: 5, slowStepMs: 20 }, (browse
   });
 
   describe('after a reload of the page', () => {
-    it('is a new conversation', async () => {
+    it('starts a new conversation', async () => {
       const visit = await browser.visit();
       await visit.show('A2AChat');
       await visit.ask('Hello');
@@ -354,7 +354,7 @@ describeInBrowsers('what the chat shows', { wordMs: 5, slowStepMs: 20 }, (browse
       expect(await visit.page.evaluate(() => sessionStorage.length)).toBe(0);
     });
 
-    it('goes on where it was with keepOnReload, also with what the agent has asked', async () => {
+    it('with keepOnReload restores the conversation and the question of the agent', async () => {
       const visit = await browser.visit();
       await visit.show('A2AChat', { keepOnReload: true });
       await visit.ask('markdown');
@@ -364,13 +364,13 @@ describeInBrowsers('what the chat shows', { wordMs: 5, slowStepMs: 20 }, (browse
       await visit.page.getByPlaceholder('Your reply…').waitFor();
       expect(await visit.page.locator('.a2a-message').count()).toBe(4);
       expect(await visit.ask('Lisbon')).toContain('Thank you');
-      // In another place of the same page too.
+      // Also in another element of the same page.
       await visit.show('A2AChatFloating', { keepOnReload: true });
       await visit.page.getByRole('button', { name: 'Chat', exact: true }).click();
       expect(await visit.page.locator('.a2a-message').count()).toBe(6);
     });
 
-    it('with keepOnReload: an answer is read to its end, and a new conversation is empty after the next reload', async () => {
+    it('with keepOnReload resumes an unfinished answer, and stays empty once a new conversation was started', async () => {
       const visit = await browser.visit();
       await visit.show('A2AChat', { keepOnReload: true });
       await visit.send('slow');
@@ -387,7 +387,7 @@ describeInBrowsers('what the chat shows', { wordMs: 5, slowStepMs: 20 }, (browse
       expect(await visit.page.locator('.a2a-message').count()).toBe(0);
     });
 
-    it('is a new conversation with keepOnReload where the browser keeps nothing, or something else is kept', async () => {
+    it('with keepOnReload starts a new conversation when the browser stores nothing or something invalid', async () => {
       const visit = await browser.visit();
       await visit.page.evaluate(() => sessionStorage.setItem('agent-bff:/api/a2a', '{"messages":7'));
       await visit.show('A2AChat', { keepOnReload: true });
@@ -405,7 +405,7 @@ describeInBrowsers('what the chat shows', { wordMs: 5, slowStepMs: 20 }, (browse
     });
   });
 
-  it('breaks no strict Content-Security-Policy, whatever it shows', async () => {
+  it('complies with a strict Content-Security-Policy', async () => {
     const visit = await browser.visit();
     await visit.show('A2AChat', { serviceBaseUrl: '/api/service', user: { name: 'Ada', picture: '/people/ada.svg' } });
     await visit.ask('markdown');
@@ -421,12 +421,12 @@ describeInBrowsers('what the chat shows', { wordMs: 5, slowStepMs: 20 }, (browse
     await visit.page.getByRole('button', { name: 'Chat', exact: true }).click();
     await visit.ask('Hello');
     expect(await visit.violations()).toEqual([]);
-    // The policy is one that notices.
+    // Check that the policy does report violations.
     await visit.page.evaluate(() => document.body.setAttribute('style', 'color: red'));
     await expect.poll(() => visit.violations()).toHaveLength(1);
   });
 
-  it('has no rule for anything but itself', () => {
+  it('has style rules that apply only to itself', () => {
     const css = readFileSync(fileURLToPath(new URL('../../../react/dist/style.css', import.meta.url)), 'utf8');
     const topLevel = css
       .replaceAll(/\/\*[\s\S]*?\*\//g, '')
@@ -436,7 +436,7 @@ describeInBrowsers('what the chat shows', { wordMs: 5, slowStepMs: 20 }, (browse
   });
 });
 
-/** Pixels of the conversation's end that are out of view. */
+/** Pixels between the visible part and the end of the conversation. */
 async function hiddenBelow(visit: ComponentVisit): Promise<number> {
   const log = await visit.page.getByRole('log').boundingBox();
   const last = await visit.finished.boundingBox();
@@ -444,7 +444,7 @@ async function hiddenBelow(visit: ComponentVisit): Promise<number> {
   return last.y + last.height - (log.y + log.height);
 }
 
-/** How much colour there is in a colour, as oklch has it. */
+/** The chroma of a colour in oklch. */
 function chromaOf(color: string): number {
   const [, chroma = ''] = /^oklch\([\d.]+ ([\d.]+)/.exec(color) ?? [];
   return Number(chroma);

@@ -5,7 +5,7 @@ import { type ComponentPage, describeInBrowsers } from '../../support/component-
 const CHAT = '**/api/a2a';
 
 describeInBrowsers('a visitor', { inEveryEngine: true, wordMs: 5, slowStepMs: 20 }, (browser) => {
-  it('asks, stops, replies, retries, reloads, and uses the floating panel and a widget', async () => {
+  it('sends, stops, replies, retries, reloads, and uses the floating panel and a widget', async () => {
     const visit = await browser.visit();
     await visit.show('A2AChat', { keepOnReload: true });
     expect(await visit.ask('Hello')).toContain('Hello');

@@ -6,7 +6,7 @@ const RENDER = '**/api/service-surfaces/**/render';
 
 describeInBrowsers('beside the chat', { wordMs: 5 }, (browser) => {
   describe('the floating chat', () => {
-    it('is opened and closed by a page, and sends what the page says before that', async () => {
+    it('can be opened and closed by the page, and sends a message before it is opened', async () => {
       const visit = await browser.visit();
       await visit.show('A2AChatFloating', { panelTitle: 'Ask us' });
       const dialog = visit.page.getByRole('dialog', { name: 'Ask us' });
@@ -21,7 +21,7 @@ describeInBrowsers('beside the chat', { wordMs: 5 }, (browser) => {
       await dialog.waitFor({ state: 'hidden' });
     });
 
-    it('wears class names of the page on its button, and no colour that will change', async () => {
+    it('has the class names of the page on its button, and no colour before the brand loads', async () => {
       const visit = await browser.visit();
       await visit.show('A2AChatFloating', { fabClassName: 'own-button' });
       const fab = visit.page.getByRole('button', { name: 'Chat', exact: true });
@@ -30,7 +30,7 @@ describeInBrowsers('beside the chat', { wordMs: 5 }, (browser) => {
       expect(await visit.styleOf(fab, 'background-color')).toMatch(/^oklch\([\d.]+ 0\.0[12]/);
     });
 
-    it('takes every prop of the chat', async () => {
+    it('accepts every prop of the chat', async () => {
       const visit = await browser.visit({ colorScheme: 'light' });
       await visit.show('A2AChatFloating', {
         panelTitle: 'Fragen',
@@ -53,9 +53,9 @@ describeInBrowsers('beside the chat', { wordMs: 5 }, (browser) => {
   });
 
   describe('a widget', () => {
-    it('is found by id or name, depends on its input, and is rendered anew when that changes', async () => {
+    it('is found by id or name, and is rendered again when its input changes', async () => {
       const visit = await browser.visit();
-      // Over WebDriver BiDi, the body of a request is not to be seen from outside.
+      // WebDriver BiDi does not expose the body of a request.
       await visit.page.evaluate(() => {
         const { fetch } = globalThis;
         const sent: unknown[] = [];
@@ -76,7 +76,7 @@ describeInBrowsers('beside the chat', { wordMs: 5 }, (browser) => {
       expect(sent).toContainEqual(['/api/service-surfaces/by-name/my-notes/render', '{"locale":"de"}']);
     });
 
-    it('can be acted on and refreshed by a page', async () => {
+    it('lets the page run an action and refresh it', async () => {
       const visit = await browser.visit();
       await visit.show('ServiceSurface', { name: 'my-notes' });
       await visit.page.getByRole('textbox', { name: 'New note' }).waitFor();
@@ -88,7 +88,7 @@ describeInBrowsers('beside the chat', { wordMs: 5 }, (browser) => {
       expect(await visit.page.getByRole('listitem').count()).toBe(1);
     });
 
-    it('sends the page’s headers with every request, its theme’s too', async () => {
+    it('sends the page’s headers with every request, including the theme', async () => {
       const visit = await browser.visit();
       const seen = new Map<string, string | undefined>();
       visit.page.on('request', (request) => {
@@ -105,7 +105,7 @@ describeInBrowsers('beside the chat', { wordMs: 5 }, (browser) => {
       expect(await visit.violations()).toEqual([]);
     });
 
-    it('says what failed, tells the page, and can be tried again', async () => {
+    it('shows its failure, calls onError and can be retried', async () => {
       const visit = await browser.visit({ prepare: (page) => page.route(RENDER, (route) => route.abort()) });
       await visit.page.evaluate(() =>
         (globalThis as unknown as ComponentPage).show('ServiceSurface', {
@@ -123,7 +123,7 @@ describeInBrowsers('beside the chat', { wordMs: 5 }, (browser) => {
       expect(await visit.alert.count()).toBe(0);
     });
 
-    it('loses styles and handlers of its markup before a strict policy could report them, and nothing else', async () => {
+    it('loses only inline styles and handlers, before a strict policy reports them', async () => {
       const html = [
         '<style>p { color: red }</style><svg><style>g { fill: red }</style><g style="fill: red"></g></svg>',
         `<p STYLE='color: red; position: fixed' onclick="steal()" title="style='x' > onclick=y" data-style="kept">`,
@@ -152,14 +152,14 @@ describeInBrowsers('beside the chat', { wordMs: 5 }, (browser) => {
 
     it.each([
       ['jsdom', 'globalThis.CSSStyleSheet'],
-      ['a browser before constructed styles', 'CSSStyleSheet.prototype.replaceSync'],
-    ])('is shown without its look in %s', async (_where, missing) => {
+      ['a browser without constructed style sheets', 'CSSStyleSheet.prototype.replaceSync'],
+    ])('is shown unstyled in %s', async (_where, missing) => {
       const visit = await browser.visit({ prepare: (page) => page.addInitScript(`delete ${missing}`) });
       await visit.show('ServiceSurface', { surfaceId: 'poll', headers: { 'x-page': 'yes' } });
       await visit.page.getByRole('button', { name: /Pizza/ }).waitFor();
     });
 
-    it('says that a page of the site is none, and how that came', async () => {
+    it('reports a page of the site in place of a widget, with the cause', async () => {
       const visit = await browser.visit({
         prepare: (page) =>
           page.route(RENDER, (route) => route.fulfill({ contentType: 'text/html', body: '<!doctype html>' })),
@@ -175,7 +175,7 @@ describeInBrowsers('beside the chat', { wordMs: 5 }, (browser) => {
       expect(await visit.page.title()).toMatch(/^unreachable: .*\/poll\/render gives text\/html/);
     });
 
-    it('that the platform does not have says so', async () => {
+    it('that the platform does not have shows an error', async () => {
       const visit = await browser.visit();
       await visit.show('ServiceSurface', { surfaceId: 'nobody-made-this' });
       expect(await visit.alert.innerText()).not.toBe('');
@@ -184,7 +184,7 @@ describeInBrowsers('beside the chat', { wordMs: 5 }, (browser) => {
   });
 
   describe('the hooks', () => {
-    it('useA2AChat has the state of the chat and none of its looks', async () => {
+    it('useA2AChat returns the state of the chat without its markup', async () => {
       const visit = await browser.visit();
       await visit.show('Headless');
       await visit.page.getByRole('heading', { name: 'Demo agent' }).waitFor();

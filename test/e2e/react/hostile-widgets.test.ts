@@ -12,13 +12,13 @@ interface ShownWidget {
 
 const ALLOWED = 'http://media.example';
 const CONFIG = '**/api/a2a/config';
-/** Themes reach the browser as the server's routes write them. */
+/** Themes in the form the server's routes send. */
 const checker = new CssChecker(new Set([ALLOWED]));
 
 describeInBrowsers('a hostile widget', { inEveryEngine: true, wordMs: 5 }, (browser) => {
   let foreign: ForeignSite;
   let configRequests: number;
-  /** Paths the page has asked for, by the origin: Chromium may hold back what goes to this machine. */
+  /** Paths requested by the page, by origin. Chromium may block requests to the local machine. */
   let fetched: Map<string, string[]>;
   let shown = 0;
   beforeAll(async () => {
@@ -33,7 +33,7 @@ describeInBrowsers('a hostile widget', { inEveryEngine: true, wordMs: 5 }, (brow
     configRequests = 0;
   });
 
-  /** A page with a place for widgets in the middle and a button of the page's own in a corner. */
+  /** A page with a container for widgets in the middle and its own button in a corner. */
   async function visitPage(hasPolicy: boolean): Promise<ComponentVisit> {
     const visit = await browser.visit({
       hasPolicy,
@@ -59,7 +59,7 @@ describeInBrowsers('a hostile widget', { inEveryEngine: true, wordMs: 5 }, (brow
     return visit;
   }
 
-  /** Shows a widget in place of the one before. */
+  /** Replaces the shown widget. */
   async function showWidget(visit: ComponentVisit, { html, theme = '' }: ShownWidget): Promise<void> {
     const { page } = visit;
     shown += 1;
@@ -79,7 +79,7 @@ describeInBrowsers('a hostile widget', { inEveryEngine: true, wordMs: 5 }, (brow
     return visit;
   }
 
-  it('neither covers the page nor is clicked outside its box', async () => {
+  it('does not cover the page or receive clicks outside its box', async () => {
     const visit = await visitPage(false);
     const escaped: string[] = [];
     const beside = (): Promise<Buffer> => visit.page.screenshot({ clip: { x: 510, y: 0, width: 290, height: 600 } });
@@ -109,7 +109,7 @@ describeInBrowsers('a hostile widget', { inEveryEngine: true, wordMs: 5 }, (brow
   });
 
   describe.each([true, false])('on a page whose strict policy is %s', (hasPolicy) => {
-    it.each(['markup', 'theme'])('fetches from no other site by its %s', async (which) => {
+    it.each(['markup', 'theme'])('loads nothing from other sites through its %s', async (which) => {
       const last = `<img src="${ALLOWED}/last">`;
       const widget =
         which === 'markup'
@@ -121,7 +121,7 @@ describeInBrowsers('a hostile widget', { inEveryEngine: true, wordMs: 5 }, (brow
       expect([fetched.get(foreign.origin), foreign.requests]).toEqual([undefined, []]);
     });
 
-    it('sends no form to an address', async () => {
+    it('does not submit a form to an address', async () => {
       const action = `action="${foreign.origin}/form" method="post" target="_blank"`;
       const html = `<form ${action}><label>Name <input name="who"></label><button formaction="${foreign.origin}/button" formtarget="_top">Send</button>
         <input type="image" alt="Go" src="${foreign.origin}/image" formaction="${foreign.origin}/input"></form>`;
@@ -137,7 +137,7 @@ describeInBrowsers('a hostile widget', { inEveryEngine: true, wordMs: 5 }, (brow
     });
   });
 
-  it('loads what the site allows by mediaOrigins, after one look at its configuration', async () => {
+  it('loads from the origins in mediaOrigins after one request for the configuration', async () => {
     const origin = ALLOWED;
     const html = `<img src="${origin}/img"><img srcset="${origin}/set 1x"><p class="x">x</p><svg width="9" height="9"><image href="${origin}/image" width="9" height="9"/></svg>`;
     const theme = `.x { background: url("${origin}/theme"), url(data:image/gif;base64,R0lGODlhAQABAAAAACw=); }`;
@@ -145,11 +145,11 @@ describeInBrowsers('a hostile widget', { inEveryEngine: true, wordMs: 5 }, (brow
     await expect
       .poll(() => fetched.get(ALLOWED)?.toSorted(), { timeout: 20_000 })
       .toEqual(['/image', '/img', '/set', '/theme']);
-    // Twice for React’s StrictMode, which mounts twice.
+    // Two requests, as React’s StrictMode mounts twice.
     expect(configRequests).toBeLessThanOrEqual(2);
   });
 
-  it('that fetches nothing from elsewhere does not ask for the site’s configuration', async () => {
+  it('without external loads does not request the site’s configuration', async () => {
     const html = `<a href="https://example.com/">Elsewhere</a><img src="/page/icon" alt=""><svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><linearGradient id="g"/><rect fill="url(#g)" width="9" height="9"/></svg>`;
     const theme =
       '@namespace svg url(http://www.w3.org/2000/svg); .md\\:x { content: "\\e900"; background: url("/page/icon"); }';
@@ -158,7 +158,7 @@ describeInBrowsers('a hostile widget', { inEveryEngine: true, wordMs: 5 }, (brow
     expect(configRequests).toBe(0);
   });
 
-  it('opens links to other sites in a tab that knows nothing of the page, and those to the site in this one', async () => {
+  it('opens links to other sites in a new tab without opener or referrer, and links to the site in this tab', async () => {
     const html = `<a href="${foreign.origin}/link">Out</a><svg width="90" height="20"><a xlink:href="${foreign.origin}/svg"><text y="15">Drawn</text></a></svg>
       <a href="/page/#there">Inside</a><a href="javascript:alert(1)">Script</a><a href="http:/page/">One slash</a><a href="ht&Tab;tp:page">No slash</a>
       <a href="mailto:ada@example.com">Mail</a><a href="${foreign.origin}/ping" ping="${foreign.origin}/pinged" target="_top" rel="opener">Ping</a>`;
@@ -187,7 +187,7 @@ describeInBrowsers('a hostile widget', { inEveryEngine: true, wordMs: 5 }, (brow
     await visit.page.waitForURL(/#there$/);
   });
 
-  it('that shows no other is still whole: inherited properties, labels, focus and size', async () => {
+  it('still inherits custom properties, and its labels, focus and size work', async () => {
     const html = `<form data-action="vote"><label for="who-is">Name</label><input id="who-is" name="who" required><button>Vote</button></form>
       <p class="tall">Tall</p>`;
     const theme =
@@ -209,7 +209,7 @@ describeInBrowsers('a hostile widget', { inEveryEngine: true, wordMs: 5 }, (brow
   });
 });
 
-/** The number of points outside the widget's place, of a grid over the page, at which a click would hit the widget. */
+/** The number of grid points outside the widget's box at which a click would hit the widget. */
 async function hitsOutside({ page }: ComponentVisit): Promise<number> {
   return page.evaluate(() => {
     const host = document.querySelector('.service-surface-host') as Element;

@@ -9,7 +9,7 @@ import { type Habit, HABITS, startOddAgent } from '../../support/odd-agent.js';
 
 const chromium = findChromium();
 
-/** An agent with odd but legal habits, before the chat: what the visitor reads of each. */
+/** The chat's text for an agent with odd but legal habits. */
 describe.skipIf(chromium === undefined)('an agent with odd habits, in Chromium', { timeout: 120_000 }, () => {
   const browser = new ComponentBrowser(() => launchChromium(chromium ?? ''), []);
   const toolkits: Toolkit[] = [];
@@ -39,10 +39,10 @@ describe.skipIf(chromium === undefined)('an agent with odd habits, in Chromium',
     for (const toolkit of toolkits) await toolkit.close();
   });
 
-  it(`is understood in each of ${String(HABITS.length)}`, async () => {
-    // A site that shows pictures allows them in its policy, which the strict one of the other tests does not.
+  it(`leads to the expected text in each of ${String(HABITS.length)} cases`, async () => {
+    // A site that shows pictures must allow them in its policy. The strict policy of the other tests does not.
     const visit = await browser.visit({ hasPolicy: false });
-    // The page of every test is answered before it reaches a server, on whatever address.
+    // The page is fulfilled by the test before a request reaches a server, whatever its address.
     await visit.page.goto(`http://127.0.0.1:${String(site.port)}/page/`);
     await visit.isReady();
     visit.page.setDefaultTimeout(8_000);

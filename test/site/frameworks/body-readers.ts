@@ -9,7 +9,7 @@ import { plainReading } from '../../support/other-readers/reading.js';
 import type { ReadingServer } from '../../support/other-readers/reading-server.js';
 import { listeningSite } from './listening-site.js';
 
-/** Frameworks with a JSON parser of their own. */
+/** Frameworks with their own JSON parser. */
 export const frameworkReaders: readonly ReadingServer[] = [
   koaReader('koa-bodyparser-4', koaBodyParser({ jsonLimit: '4mb' })),
   koaReader('koa-bodyparser-4-not-strict', koaBodyParser({ jsonLimit: '4mb', strict: false })),
@@ -28,7 +28,7 @@ export const frameworkReaders: readonly ReadingServer[] = [
     },
   },
   {
-    // Its Request.json() is that of every Web framework, such as Next and Hono.
+    // Its Request.json() is the one that every Web framework uses, such as Next and Hono.
     reader: 'h3-2',
     start: (report) => {
       const app = new H3({ silent: true });

@@ -17,7 +17,7 @@ type Ask = (path: string, init?: RequestInit) => Promise<Response>;
 
 const card = { name: 'agent', url: 'https://agent.example/a2a', capabilities: { streaming: true } };
 
-/** A platform and an agent that tell what they were asked. */
+/** A platform and an agent that respond with the requested path. */
 const upstream = () =>
   new FakeUpstream(({ method, path, headers }) => ({
     status: 200,
@@ -93,7 +93,7 @@ describe.each(HOSTS)('createHandlers in %s', (_name, serve) => {
     });
   });
 
-  it('serves conversation records only where a way to sign in is given', async () => {
+  it('serves conversation records only with a session source', async () => {
     const without = await serve(options());
     expect((await without('/api/service/conversations')).status).toBe(404);
     const ask = await serve(options({ service: { auth: (_request: unknown) => 'token-of-ada' } }));
@@ -101,14 +101,14 @@ describe.each(HOSTS)('createHandlers in %s', (_name, serve) => {
     expect(await records.json()).toMatchObject({ authorization: 'Bearer token-of-ada' });
   });
 
-  it('has nothing at any other path below its mount', async () => {
+  it('responds 404 to any other path below its mount', async () => {
     const ask = await serve(options());
     expect((await ask('/api/a2abc')).status).toBe(404);
     expect((await ask('/api/other')).status).toBe(404);
   });
 });
 
-it('createHandlers says that the path of the routes is where the framework mounts them', () => {
+it('createHandlers rejects basePath and lists the known options', () => {
   expect(() => forExpress(express, { basePath: '/x' } as never)).toThrow(
     'Unknown option "basePath" of createHandlers. Known options: toolkit, a2a, surfaces, service.',
   );

@@ -5,14 +5,14 @@ import type express from 'express';
 import { type Framework, nobody } from '../framework.js';
 import { listeningSite } from './listening-site.js';
 
-/** What stands in front of the routes. */
+/** Middleware in front of the routes. */
 export interface ExpressHost {
-  /** `rawBody`: the parser keeps the bytes as they came, too. */
+  /** `rawBody`: the parser also keeps the raw bytes. */
   readonly json?: boolean | 'rawBody';
   readonly compression?: boolean;
 }
 
-/** Express 4 or 5 with its three routers; bodies of records stream, so their router stands before the parser. */
+/** Express 4 or 5 with its three routers. The router of the records is mounted before the parser, because their bodies stream. */
 export function expressSite(name: string, framework: typeof express, host: ExpressHost = {}): Framework {
   return {
     name,

@@ -3,7 +3,7 @@ import { createNodeHandler } from 'agent-bff/node';
 import fastify from 'fastify';
 import { type Framework, nobody } from '../framework.js';
 
-/** Fastify 5 with the routes in a plugin of their own, where nothing parses bodies. */
+/** Fastify 5 with the routes in a separate plugin that does not parse bodies. */
 export function fastifySite(name: string): Framework {
   return {
     name,

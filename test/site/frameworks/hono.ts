@@ -21,7 +21,7 @@ export function honoSite(name: string): Framework {
         handler(new Request(req.url.replace('/.well-known', '/api/a2a/.well-known'), req.raw)),
       );
       app.notFound((context) => context.text('host', 200));
-      // Other frameworks in this process would get Hono's own kind of `Response` otherwise.
+      // Otherwise other frameworks in this process would get Hono's own `Response`.
       const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false, autoCleanupIncoming: false });
       return listeningSite((request, response) => {
         const serve = (): void => void listener(request, response);

@@ -19,7 +19,7 @@ import { listeningSite } from './listening-site.js';
 const OK: HttpResponse = { status: 200, headers: {}, body: 'ok' };
 const exchange = new NodeExchange(new SendBudget(Infinity));
 
-/** Serves an application; what it calls an error is kept. */
+/** Serves an application and records its errors. */
 async function serve(app: Koa): Promise<{ url: string; errors: Error[] }> {
   const errors: Error[] = [];
   app.on('error', (error: Error) => errors.push(error));
@@ -28,7 +28,7 @@ async function serve(app: Koa): Promise<{ url: string; errors: Error[] }> {
   return { url: site.url, errors };
 }
 
-/** Compiles: functions of the site are given Koa's context, and may name more of it. */
+/** Must compile: functions of the site get Koa's context and may declare a more specific type. */
 export const typed = (): Router[] => [
   createA2ARouter(Router, { configGetHeaders: (context) => context.headers, headers: ({ req }) => req.headers }),
   createServiceSurfaceRouter(Router, { getHeaders: (context) => ({ authorization: context.get('x-token') }) }),
@@ -51,7 +51,7 @@ const answering = (answer: Partial<HttpResponse>): HttpHandler => {
   return () => Promise.resolve({ ...OK, ...answer });
 };
 
-/** A body in the hand of the test. */
+/** A body that the test controls. */
 class HeldBody implements AsyncIterableIterator<Uint8Array> {
   readonly givenUp: Promise<void>;
   #resolve: (step: IteratorResult<Uint8Array>) => void = () => undefined;
@@ -94,7 +94,7 @@ describe('the router for Koa', () => {
     ['by its own prefix', (router) => router.prefix('/shop/:name/api/a2a').routes() as Middleware],
     ['in another router', (router) => new Router().use('/shop/:name/api/a2a', router.routes()).routes() as Middleware],
     ['by koa-mount', (router) => mount('/shop/one%20two', mount('/api/a2a', router.routes() as Middleware))],
-  ])('gives a handler the raw path below its mount, mounted %s', async (_how, mounted) => {
+  ])('passes the raw path below its mount to the handler when mounted %s', async (_how, mounted) => {
     const seen: HttpRequest[] = [];
     const handler: HttpHandler = (request) => {
       seen.push(request);
@@ -119,14 +119,14 @@ describe('the router for Koa', () => {
     ]);
   });
 
-  it('comes from the module of the router too', async () => {
+  it('accepts the module of @koa/router as well as its Router', async () => {
     const router = koaRouter(routerModule, [{ mount: '', handler: answering(OK) }], exchange);
     expectTypeOf(router).toEqualTypeOf<Router>();
     const { url } = await serve(new Koa().use(router.prefix('/api/a2a').routes() as Middleware));
     expect(await (await visit(url)).text()).toBe('ok');
   });
 
-  it('reads forwarded fields only where the application trusts its proxy', async () => {
+  it('reads forwarded fields only when the application trusts its proxy', async () => {
     const tell: HttpHandler = ({ publicUrl }) => Promise.resolve({ ...OK, body: publicUrl });
     const headers = { host: 'inner:3000', 'x-forwarded-host': 'site.example:8443', 'x-forwarded-proto': 'https' };
     for (const [proxy, expected] of [
@@ -160,7 +160,7 @@ describe('the router for Koa', () => {
 });
 
 describe('the middleware around the routes', () => {
-  it('sees the response and adds a field before the body has begun', async () => {
+  it('sees the response and can add a field before the body begins', async () => {
     const body = new HeldBody();
     const statuses: number[] = [];
     const around: Middleware = async (context, next) => {
@@ -179,7 +179,7 @@ describe('the middleware around the routes', () => {
     reply.leave();
   });
 
-  it('replaces the body, and the platform’s body is returned', async () => {
+  it('can replace the body, and the platform’s body is cancelled', async () => {
     const body = new HeldBody();
     const around: Middleware = async (context, next) => {
       await next();
@@ -190,7 +190,7 @@ describe('the middleware around the routes', () => {
     await body.givenUp;
   });
 
-  it('sets cookies beside those of the response, each in its own field', async () => {
+  it('can set cookies in addition to those of the response, each in its own field', async () => {
     const cookies = ['b=2; Expires=Wed, 21 Oct 2026 07:28:00 GMT', 'c=3'];
     const around: Middleware = (context, next) => {
       context.cookies.set('a', '1', { path: null as never, httpOnly: false });
@@ -210,7 +210,7 @@ describe('the middleware around the routes', () => {
 describe('a response', () => {
   it.each([202, 304])('without a body keeps its status %i', async (status) => {
     const around: Middleware = (context, next) => {
-      context.type = 'json'; // Koa makes a JSON `null` of no body under this type
+      context.type = 'json'; // With this type, Koa turns a missing body into a JSON `null`.
       return next();
     };
     const { url } = await serve(appWith(answering({ status, body: null, headers: { allow: 'POST' } }), around));
@@ -223,7 +223,7 @@ describe('a response', () => {
   it.each<[string, HttpResponse['body']]>([
     ['text', '<grüezi>'],
     ['bytes', new TextEncoder().encode('x<grüezi>').subarray(1)],
-  ])('with a body of %s has its length and no content type of Koa’s', async (_what, body) => {
+  ])('with a body of %s has its length and not Koa’s default content type', async (_what, body) => {
     const { url } = await serve(appWith(answering({ body })));
     const reply = await visit(url);
     expect(reply.headers).not.toHaveProperty('content-type');
@@ -232,12 +232,12 @@ describe('a response', () => {
   });
 });
 
-// Both are told apart by `flowTo` (decision 78), and nobody around the routes must tell them apart.
+// `flowTo` distinguishes the two kinds (decision 78). Middleware must see no difference.
 describe.each<[string, (body: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>]>([
   ['read step by step', (body) => body],
   ['that flows', flowing],
 ])('a response with a body %s', (_kind, as) => {
-  it('to a HEAD has no body, and the stream is returned', async () => {
+  it('to a HEAD has no body, and the stream is cancelled', async () => {
     const body = new HeldBody();
     const { url } = await serve(appWith(answering({ body: as(body), headers: { 'content-type': 'text/plain' } })));
     const reply = await visit(url, { method: 'HEAD' });
@@ -245,7 +245,7 @@ describe.each<[string, (body: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8A
     await body.givenUp;
   });
 
-  it('that breaks cuts the connection, and the application receives the error', async () => {
+  it('that fails breaks the connection, and the application receives the error', async () => {
     const body = new HeldBody();
     const { url, errors } = await serve(appWith(answering({ body: as(body) })));
     const reply = await visit(url);
@@ -274,13 +274,13 @@ fullBudgetSuite((handler, budget) => {
   return app.callback() as Listener;
 });
 
-describe('a body that a parser has read', () => {
+describe('a body that a parser has consumed', () => {
   const spaced = MESSAGE.replace(':', ' : ');
 
   it.each<[string, Middleware]>([
     ['@koa/bodyparser', bodyParser() as Middleware],
     ['koa-bodyparser', legacyBodyParser() as Middleware],
-  ])('arrives from %s as the browser wrote it', async (_name, parser) => {
+  ])('arrives unchanged from %s', async (_name, parser) => {
     const seen: HttpRequest[] = [];
     const { url } = await serve(
       appWith((request) => {
@@ -294,9 +294,9 @@ describe('a body that a parser has read', () => {
   });
 });
 
-it('an application in place of the router is an error that names the fix', () => {
+it('an application passed as the router causes an error that names the fix', () => {
   expect(() => koaRouter(new Koa() as never, [], exchange)).toThrow('Pass Router itself.');
-  // Called like a router, and a function afterwards.
+  // Callable like the Router class, but it returns a plain function.
   function Express(): unknown {
     return () => undefined;
   }

@@ -7,7 +7,7 @@ import mount from 'koa-mount';
 import { type Framework, nobody } from '../framework.js';
 import { listeningSite } from './listening-site.js';
 
-/** What stands in front of the routes, and how they are mounted. */
+/** Middleware in front of the routes, and their mount. */
 export interface KoaHost {
   readonly bodyParser?: boolean;
   readonly compress?: boolean;
@@ -15,7 +15,7 @@ export interface KoaHost {
   readonly mounted?: 'in another router' | 'by koa-mount';
 }
 
-/** Koa 3 with its three routers; bodies of records stream, so their router stands before the parser. */
+/** Koa 3 with its three routers. The router of the records is mounted before the parser, because their bodies stream. */
 export function koaSite(name: string, host: KoaHost = {}): Framework {
   return {
     name,
@@ -23,7 +23,7 @@ export function koaSite(name: string, host: KoaHost = {}): Framework {
     resolvesPaths: true,
     start: ({ toolkit, before, auth = nobody, cache }) => {
       const app = new Koa();
-      app.silent = true; // agents break their streams here on purpose
+      app.silent = true; // agents break their streams on purpose here
       if (before !== undefined) {
         app.use(({ req, res }, next) => new Promise((resolve) => before(req, res, () => resolve(next()))));
       }
@@ -47,7 +47,7 @@ export function koaSite(name: string, host: KoaHost = {}): Framework {
   };
 }
 
-/** The parser stops in the middle of a body that is too large, and the connection would wait for the rest. */
+/** Drains a body that is too large. The parser stops in the middle, and the connection would wait for the rest. */
 function readOn(error: Error, { req }: ParameterizedContext): never {
   req.resume();
   throw error;

@@ -10,12 +10,12 @@ import { listeningSite } from './listening-site.js';
 class SiteModule {}
 Module({})(SiteModule);
 
-/** What stands in front of the routes. */
+/** Middleware in front of the routes. */
 export interface NestHost {
   readonly json?: boolean;
 }
 
-/** Nest 12 on Express; a parser that Nest brings itself stands behind the routes, since it comes with `listen`. */
+/** Nest 12 on Express. Nest's own parser runs after the routes, because `listen` adds it. */
 export function nestSite(name: string, host: NestHost = {}): Framework {
   return {
     name,

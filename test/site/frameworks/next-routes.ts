@@ -20,7 +20,7 @@ export const nextStyleSite: Framework = {
       const route = routes.find(({ mount }) => pathname === mount || pathname.startsWith(`${mount}/`));
       if (route === undefined) return new Response('host');
       const path = pathname.slice(route.mount.length + 1).replace(/\/$/, '');
-      // Next gives the segments decoded.
+      // Next passes decoded segments.
       const segments = path === '' ? undefined : path.split('/').map(lenientlyDecoded);
       return route.handle(request, { params: Promise.resolve({ path: segments }) });
     };

@@ -6,12 +6,12 @@ import { type Framework, nobody } from '../framework.js';
 import { listeningSite } from './listening-site.js';
 import { recordRoute, surfaceRoute } from '../../support/toolkit-routes.js';
 
-/** Which site a request came to: there is one Next for all of them. */
+/** The site of each request. All sites share one Next server. */
 const sites = new AsyncLocalStorage<Toolkit>();
 
 let routes: Promise<RequestListener> | undefined;
 
-/** The built example `examples/next` behind a custom server, which keeps the addresses outside the routes to itself. */
+/** The built example `examples/next` behind a custom server, which handles the addresses outside the routes. */
 export function nextSite(name: string): Framework {
   return {
     name,
@@ -23,7 +23,7 @@ export function nextSite(name: string): Framework {
     start: async ({ toolkit, before, auth = nobody, cache }) => {
       routes ??= startNext();
       const handle = await routes;
-      // The route files know nothing of this site's users and renders.
+      // The route files have no options for this site's users and cache.
       const site: Toolkit = {
         ...toolkit,
         handlers: {
@@ -36,7 +36,7 @@ export function nextSite(name: string): Framework {
       };
       return listeningSite((request, response) => {
         const serve = (): void => {
-          // As Next itself reads the address: without dot segments.
+          // Next resolves dot segments too.
           const { pathname } = new URL(request.url ?? '', 'http://site.example');
           const isRoute = /^\/api\/(?:a2a|service|service-surfaces)(?:\/|$)/.test(pathname);
           if (isRoute || pathname === '/.well-known/agent-card.json') {
@@ -52,13 +52,13 @@ export function nextSite(name: string): Framework {
 
 async function startNext(): Promise<RequestListener> {
   const handle = await startNextHere();
-  // What `configureServer` leaves for the copies of the package that Next has bundled into the routes.
+  // The global state that `configureServer` shares with the copies of the package bundled into the routes.
   Object.assign(globalThis, {
     [Symbol.for('agent-bff/state@1')]: {
       get toolkit() {
         return sites.getStore();
       },
-      // That of `instrumentation.ts`, which Next runs with the first request, serves nobody here.
+      // Next runs `instrumentation.ts` with the first request. Its toolkit is not used here.
       set toolkit(_unused) {},
     },
   });

@@ -2,7 +2,7 @@ import { createNodeHandler } from 'agent-bff/node';
 import { type Framework, nobody } from '../framework.js';
 import { listeningSite } from './listening-site.js';
 
-/** A plain `node:http` server that keeps everything outside the routes to itself. */
+/** A plain `node:http` server that handles everything outside the routes. */
 export function nodeHttpSite(name: string): Framework {
   return {
     name,

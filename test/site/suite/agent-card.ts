@@ -6,7 +6,7 @@ import { expectNothingLeaked, session, startWorld, type World, type WorldOptions
 const MOUNT = '/api/a2a';
 const CARD = `${MOUNT}/.well-known/agent-card.json`;
 
-/** A site whose agent shows a card of the version it is asked for, at its own well-known path. */
+/** A site whose agent serves a card of the requested version at its well-known path. */
 async function siteWithCard(framework: Framework, options?: WorldOptions): Promise<World> {
   const world = await startWorld(framework, options);
   world.upstream.willAnswer((exchange) => {
@@ -22,7 +22,7 @@ async function siteWithCard(framework: Framework, options?: WorldOptions): Promi
   return world;
 }
 
-/** How an A2A client that knows nothing but an address finds the agent (A2A v1.0 §8.2). */
+/** Discovery by an A2A client that has only an address (A2A v1.0 §8.2). */
 export function agentCardSuite(framework: Framework): void {
   describe('a client that starts from the address of the chat', () => {
     let world: World;
@@ -34,7 +34,7 @@ export function agentCardSuite(framework: Framework): void {
       world = await siteWithCard(framework);
     });
 
-    it.each(['agent-card.json', 'agent.json'])('finds a card that leads back there as %s', async (name) => {
+    it.each(['agent-card.json', 'agent.json'])('finds a card that points back to that address as %s', async (name) => {
       const reply = await get(`${MOUNT}/.well-known/${name}`);
       expect(reply.status).toBe(200);
       expect(reply.headers).toMatchObject({
@@ -60,7 +60,7 @@ export function agentCardSuite(framework: Framework): void {
       }
     });
 
-    it('gets the head alone for HEAD, and a 304 for its ETag', async () => {
+    it('gets the head only for HEAD, and a 304 for its ETag', async () => {
       const head = await get(CARD, {}, 'HEAD');
       expect([head.status, await head.text()]).toEqual([200, '']);
       const again = await get(CARD, { 'if-none-match': String(head.headers.etag) });
@@ -81,7 +81,7 @@ export function agentCardSuite(framework: Framework): void {
       expect(world.upstream.requests.flatMap(({ fields }) => fields.map(([name]) => name))).not.toContain('cookie');
     });
 
-    it('gets a 502 where the agent has no card', async () => {
+    it('gets a 502 when the agent has no card', async () => {
       world.upstream.willAnswer((exchange) => exchange.head(404).end());
       const reply = await get();
       const text = await reply.text();
@@ -90,7 +90,7 @@ export function agentCardSuite(framework: Framework): void {
     });
   });
 
-  it('a client that starts from the root of the site finds the same card, where the host forwards it', async () => {
+  it('a client that starts from the root of the site finds the same card if the host mounts it there', async () => {
     const world = await siteWithCard(framework);
     const fields = { 'a2a-version': '1.0', 'x-forwarded-host': 'evil.example' };
     const read = async (path: string, method = 'GET') => {

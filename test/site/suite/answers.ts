@@ -13,14 +13,14 @@ const FAILURES: readonly (readonly [what: string, status: number, reason: string
     (exchange) => void exchange.raw('SSH-2.0-OpenSSH_9.6 on agent host\r\n\r\n'),
   ],
   [
-    'responds 500 with a page of its own',
+    'responds 500 with an HTML page',
     500,
     'UPSTREAM_ERROR',
     (exchange) =>
       exchange.head(500, { 'content-type': 'text/html' }).end('<h1>NullPointer at /agent, token-1, 127.0.0.1</h1>'),
   ],
   [
-    'is out of service',
+    'responds 503',
     503,
     'UPSTREAM_ERROR',
     (exchange) => exchange.json(503, { host: '127.0.0.1' }, { 'retry-after': '17' }),
@@ -104,7 +104,7 @@ export function answerSuite(framework: Framework): void {
       expect((await reply.ending()).bytes.equals(bytes)).toBe(true);
     });
 
-    it('that is a page is a 502 that names "a2aUrl"', async () => {
+    it('that is a web page becomes a 502 that names "a2aUrl"', async () => {
       const world = await startWorld(framework);
       world.upstream.willAnswer((exchange) =>
         exchange.head(200, { 'content-type': 'text/html' }).end('<script>1</script>'),
@@ -140,7 +140,7 @@ export function answerSuite(framework: Framework): void {
       expect(await reply.ending()).toMatchObject({ clean: true });
     });
 
-    it('that the agent cuts off ends in a broken connection', async () => {
+    it('that the agent cuts off breaks the connection to the visitor', async () => {
       const world = await startWorld(framework);
       world.upstream.willWait();
       const pending = world.chat();
@@ -155,7 +155,7 @@ export function answerSuite(framework: Framework): void {
   });
 
   describe('an agent that', () => {
-    it.each(FAILURES)('%s is a %i with a JSON-RPC error', async (_what, status, reason, answer) => {
+    it.each(FAILURES)('%s causes a %i with a JSON-RPC error', async (_what, status, reason, answer) => {
       const world = await startWorld(framework);
       world.upstream.willAnswer(answer);
       const reply = await world.chat();
@@ -169,7 +169,7 @@ export function answerSuite(framework: Framework): void {
       await expectNextRequestWorks(world);
     });
 
-    it('cannot be reached is a 502', async () => {
+    it('cannot be reached causes a 502', async () => {
       const origin = await refusedOrigin();
       const world = await startWorld(framework, { a2aUrl: `${origin}/agent` });
       const reply = await world.chat();
@@ -180,7 +180,7 @@ export function answerSuite(framework: Framework): void {
       expect(world.telemetry.of('error')[0]?.detail).toContain('ECONNREFUSED');
     });
 
-    it('sends no head in time is a 504, and its request is aborted', async () => {
+    it('sends no head in time causes a 504, and the request to it is aborted', async () => {
       const world = await startWorld(framework, { timeouts: { headersMs: 100 } });
       world.upstream.willWait();
       const pending = world.chat();
@@ -192,7 +192,7 @@ export function answerSuite(framework: Framework): void {
       await expectNextRequestWorks(world);
     });
 
-    it.each([302, 307])('redirects by %i is a 502, and the location is not called', async (status) => {
+    it.each([302, 307])('redirects with %i causes a 502, and the redirect is not followed', async (status) => {
       const world = await startWorld(framework);
       const location = `${world.upstream.origin}/agent/elsewhere`;
       world.upstream.willAnswer((exchange) => exchange.head(status, { location }).end('moved'));
@@ -204,7 +204,7 @@ export function answerSuite(framework: Framework): void {
       await expectNextRequestWorks(world);
     });
 
-    it('rejects the token receives the same message once more with a new token', async () => {
+    it('rejects the token receives the message once more, with a new token', async () => {
       const world = await startWorld(framework);
       world.upstream.willAnswer((exchange) => {
         const fresh = exchange.values('authorization')[0]?.endsWith('token-2') === true;

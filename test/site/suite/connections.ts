@@ -8,7 +8,7 @@ const NONE = 'GET /api/a2a/none HTTP/1.1\r\nhost: site.example\r\n\r\n';
 const CHAT = post(MESSAGE.length + 2) + MESSAGE.replace('"id":7', '"id":107');
 const NOT_FOUND = 'HTTP/1.1 404';
 
-/** HTTP/1.1 connections: what waits on them, and what ends them. */
+/** HTTP/1.1 connections: pipelined requests and the end of a connection. */
 export function connectionSuite(framework: Framework): void {
   describe('requests pipelined on one connection', () => {
     it('get their responses in order', async () => {
@@ -22,7 +22,7 @@ export function connectionSuite(framework: Framework): void {
       visitor.close();
     });
 
-    it('wait behind an open stream, 32 at most, and the connection takes no more', async () => {
+    it('wait behind an open stream, and the server stops reading after 32', async () => {
       const { world, visitor, exchange } = await openRawStream(framework);
       await visitor.send(NONE.repeat(1_500));
       exchange.write('data: one\n\n');
@@ -30,13 +30,13 @@ export function connectionSuite(framework: Framework): void {
       exchange.end();
       const text = await visitor.ending();
       expect(text.split(NOT_FOUND)).toHaveLength(1 + 32);
-      // Said by the last one alone.
+      // Only the last request has this field.
       expect(text.toLowerCase().indexOf('connection: close')).toBeGreaterThan(text.lastIndexOf(NOT_FOUND));
       await expectNextRequestWorks(world);
     });
 
     it.each(Object.entries(DEPARTURES))(
-      '%s ends the call to the agent within a second, and the waiting requests begin none',
+      'start no further call, and the running call is aborted within a second, for %s',
       async (_, leave) => {
         const { world, visitor, exchange } = await openRawStream(framework);
         await visitor.send(CHAT + NONE.repeat(1_500));
@@ -49,9 +49,9 @@ export function connectionSuite(framework: Framework): void {
       },
     );
 
-    // A parser in front reads it meanwhile.
+    // A parser in front would read it meanwhile.
     if (!framework.parsesJson) {
-      it('with a long body end their calls to the agent when the visitor leaves', async () => {
+      it('with a long body have their calls to the agent aborted when the visitor leaves', async () => {
         const { world, visitor, exchange } = await openRawStream(framework);
         world.upstream.willWait();
         const long = MESSAGE.replace('Hello', 'x'.repeat(100_000));
@@ -65,11 +65,11 @@ export function connectionSuite(framework: Framework): void {
     }
   });
 
-  describe('a response before the end of the body', () => {
-    // A parser in front has the whole body before there is a response.
+  describe('a response sent before the end of the request body', () => {
+    // A parser in front reads the whole body before the response.
     if (!framework.parsesJson) {
       it.each(Object.entries(REFUSALS))(
-        '%s closes the connection a second later',
+        'closes the connection after a second: %s',
         async (_, [status, options, head]) => {
           const world = await startWorld(framework, options);
           const visitor = await RawClient.connect(world.url, { allowHalfOpen: true });
@@ -88,7 +88,7 @@ export function connectionSuite(framework: Framework): void {
       );
     }
 
-    it('keeps the connection where the body has arrived', async () => {
+    it('keeps the connection open when the body has already arrived', async () => {
       const world = await startWorld(framework);
       const visitor = await RawClient.connect(world.url);
       const refused = post(MESSAGE.length, 'origin: https://evil.example\r\n') + MESSAGE;
@@ -106,7 +106,7 @@ export function connectionSuite(framework: Framework): void {
 const DEPARTURES: Readonly<Record<string, (visitor: RawClient) => void>> = {
   'a visitor who leaves': (visitor) => visitor.close(),
   'a visitor who resets the connection': (visitor) => void visitor.socket.resetAndDestroy(),
-  'a visitor who ends one half of the connection': (visitor) => void visitor.socket.end(),
+  'a visitor who half-closes the connection': (visitor) => void visitor.socket.end(),
 };
 
 const CROSS_SITE = 'origin: https://evil.example\r\n';
@@ -115,7 +115,7 @@ const REFUSALS: Readonly<Record<string, readonly [status: number, options: World
   'too late (408)': [408, { timeouts: { requestBodyMs: 100 } }, post(1_000_000)],
   'from another site (403)': [403, {}, post(1_000_000, CROSS_SITE)],
   'to a wrong path (404)': [404, {}, post(1_000_000).replace('/api/a2a', '/api/a2a/none')],
-  'by a wrong method (405)': [405, {}, post(1_000_000).replace('POST', 'PUT')],
+  'with a wrong method (405)': [405, {}, post(1_000_000).replace('POST', 'PUT')],
 };
 
 function post(length: number, fields = ''): string {

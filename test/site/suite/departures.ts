@@ -6,10 +6,10 @@ import { expectNextRequestWorks, openStream, startWorld, type World } from '../w
 
 const MIB = 1_048_576;
 
-/** Visitors who leave, or take their time. */
+/** Visitors who disconnect or read slowly. */
 export function departureSuite(framework: Framework): void {
   describe('a visitor who leaves', () => {
-    it('before the response begins ends the request to the agent within a second', async () => {
+    it('before the response begins aborts the request to the agent within a second', async () => {
       const world = await startWorld(framework);
       world.upstream.willWait();
       const { leave } = world.start();
@@ -18,7 +18,7 @@ export function departureSuite(framework: Framework): void {
       await expectNextRequestWorks(world);
     });
 
-    it('in the middle of a stream ends the request to the agent within a second', async () => {
+    it('during a stream aborts the request to the agent within a second', async () => {
       const world = await startWorld(framework);
       const { exchange, reply } = await openStream(world);
       exchange.write('data: one\n\n');
@@ -29,18 +29,18 @@ export function departureSuite(framework: Framework): void {
       await expectNextRequestWorks(world);
     });
 
-    it('before the first event ends the request to the agent within a second', async () => {
+    it('before the first event aborts the request to the agent within a second', async () => {
       const { exchange, reply } = await openStream(await startWorld(framework));
       await expectAborted(exchange, () => reply.leave());
     });
 
-    it('between two comments ends the request to the agent within a second', async () => {
+    it('between two comments aborts the request to the agent within a second', async () => {
       const { exchange, reply } = await openStream(await startWorld(framework, { keepAliveMs: 20 }));
       await reply.until(': keep-alive\n\n', 2);
       await expectAborted(exchange, () => reply.leave());
     });
 
-    it('in the middle of a JSON response ends the request to the agent within a second', async () => {
+    it('during a JSON response aborts the request to the agent within a second', async () => {
       const world = await startWorld(framework);
       world.upstream.willWait();
       const pending = world.chat();
@@ -51,7 +51,7 @@ export function departureSuite(framework: Framework): void {
       await expectAborted(exchange, () => reply.leave());
     });
 
-    it('while reading slowly ends the request to the agent within a second', async () => {
+    it('while reading slowly aborts the request to the agent within a second', async () => {
       const world = await startWorld(framework);
       const { exchange, reply } = await openStream(world);
       const writer = new Flood(exchange);
@@ -59,7 +59,7 @@ export function departureSuite(framework: Framework): void {
       await expectAborted(exchange, () => reply.leave());
     });
 
-    it('sends no cancel to the agent', async () => {
+    it('does not cancel the task at the agent', async () => {
       const world = await startWorld(framework);
       const { exchange, reply } = await openStream(world);
       reply.leave();
@@ -72,8 +72,8 @@ export function departureSuite(framework: Framework): void {
   });
 
   describe('a visitor who reads slowly', () => {
-    // 64 MiB beside other visitors take their time on a busy machine.
-    it('holds the agent back, and receives every byte', { timeout: 60_000 }, async () => {
+    // 64 MiB together with other visitors are slow on a busy machine.
+    it('pauses the agent and still receives every byte', { timeout: 60_000 }, async () => {
       const world = await startWorld(framework);
       const { exchange, reply } = await openStream(world);
       const writer = new Flood(exchange);
@@ -96,7 +96,7 @@ async function expectAborted(exchange: Exchange, leave: () => void): Promise<voi
   expect(exchange.aborted).toBe(true);
 }
 
-/** What the flood has written when nothing more moved while others chatted 25 times. */
+/** The bytes the flood has written once they stay the same while others chat 25 times. */
 async function settled(world: World, flood: Flood): Promise<number> {
   world.upstream.willAnswerAgain();
   let before = -1;

@@ -7,7 +7,7 @@ import { readFailure, reasonOf } from '../world.js';
 
 const WIDGET = '/api/service-surfaces/counter';
 const RECORDS = '/api/service/conversations';
-/** Names of what lies behind the site, as error messages are full of. */
+/** Internal names, as they appear in error messages. */
 const WORDS = 'tenant-7 is not at db-3.platform.internal';
 const PAGE = `<h1>${WORDS}</h1>`;
 const JSON_TEXT = JSON.stringify({ error: { message: WORDS } });
@@ -23,14 +23,14 @@ const answering =
   (exchange: Exchange): void =>
     exchange.head(status, { 'content-type': type, ...headers }).end(body);
 
-/** What operators read of the last error, which is under the name the visitor knows. */
+/** The detail of the last error in the log. Checks that it has the visitor's request id. */
 function told({ telemetry }: PlatformWorld, requestId: unknown): string {
   const error = telemetry.of('error').at(-1);
   expect([error?.requestId, typeof requestId]).toEqual([requestId, 'string']);
   return error?.detail ?? '';
 }
 
-/** A replaced response of the chat: nothing of the platform's is in it, and all of it is in the log. */
+/** Expects a replaced response of the chat: no text of the platform in it, all of it in the log. */
 async function expectOwnWordsOnChat(world: PlatformWorld, reply: Reply, reason: string): Promise<string> {
   const failure = await readFailure(world, reply);
   expect(JSON.stringify([failure, reply.headers])).not.toMatch(/tenant-7|db-3/);
@@ -38,7 +38,7 @@ async function expectOwnWordsOnChat(world: PlatformWorld, reply: Reply, reason: 
   return told(world, failure.error.data[0]?.metadata['requestId']);
 }
 
-/** The same of any other route. */
+/** The same for any other route. */
 async function expectOwnWords(world: PlatformWorld, reply: Reply, code: string): Promise<string> {
   const problem = (await readProblem(world, reply)) as { code: string; requestId?: string };
   expect(JSON.stringify([problem, reply.headers])).not.toMatch(/tenant-7|db-3/);
@@ -46,9 +46,9 @@ async function expectOwnWords(world: PlatformWorld, reply: Reply, code: string):
   return told(world, problem.requestId);
 }
 
-/** The platform's own errors: which of its words the browser may read, and where the others are (decision 81). */
+/** The platform's own errors: the parts passed to the browser, and the parts kept in the log (decision 81). */
 export function errorSuite(framework: Framework): void {
-  it('an error of the agent keeps its status, and its text is in the log only', async () => {
+  it('an error of the agent keeps its status, and its text appears in the log only', async () => {
     const world = await startPlatformWorld(framework);
     for (const status of [404, 500]) {
       for (const said of [...PAGES, JSON_BODY]) {
@@ -76,7 +76,7 @@ export function errorSuite(framework: Framework): void {
     ['an action', `${WIDGET}/actions/add`, { method: 'POST', body: '{}' }],
     ['a theme', `${WIDGET}/theme.css`, { method: 'GET' }],
     ['a request for records', RECORDS, { method: 'GET' }],
-  ])('an error response to %s passes as JSON, and is replaced where it is a page', async (...row) => {
+  ])('an error response to %s is passed on if it is JSON and replaced if it is a web page', async (...row) => {
     const [, path, visit] = row;
     const world = await startPlatformWorld(framework);
     world.upstream.willAnswer(answering(404, JSON_BODY));
@@ -93,7 +93,7 @@ export function errorSuite(framework: Framework): void {
     expect(await expectOwnWords(world, replaced, 'upstream_error')).toContain(WORDS);
   });
 
-  it('an error response to a request for records streams', async () => {
+  it('an error response to a request for records is streamed', async () => {
     const world = await startPlatformWorld(framework);
     world.upstream.willWait();
     const pending = world.visit(RECORDS, { headers: ADA });
@@ -106,7 +106,7 @@ export function errorSuite(framework: Framework): void {
     expect(await reply.json()).toEqual({ error: 'no' });
   });
 
-  it('an error response has no body for a HEAD, and none where the platform sent none', async () => {
+  it('an error response has no body for a HEAD or when the platform sent none', async () => {
     const world = await startPlatformWorld(framework);
     world.upstream.willAnswer(answering(404, ['text/html', PAGE]));
     const head = await world.visit(RECORDS, { method: 'HEAD', headers: ADA });

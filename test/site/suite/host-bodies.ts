@@ -3,7 +3,7 @@ import { MESSAGE } from '../../support/visitor.js';
 import type { Framework, HostMiddleware } from '../framework.js';
 import { readFailure, reasonOf, startWorld } from '../world.js';
 
-/** Reads the body as an unknown middleware would, and keeps of it what `keep` says. */
+/** Consumes the body like an unknown middleware, and leaves the result of `keep` on the request. */
 function reading(keep: (bytes: Buffer) => { body?: unknown; rawBody?: unknown }): HostMiddleware {
   return (request, _response, next) => {
     const chunks: Buffer[] = [];
@@ -15,10 +15,10 @@ function reading(keep: (bytes: Buffer) => { body?: unknown; rawBody?: unknown })
   };
 }
 
-/** What some middleware of the host made of the body before the routes saw it. */
+/** Bodies that middleware of the host has consumed before the routes run. */
 export function hostBodySuite(framework: Framework): void {
   if (framework.isWebStandard === true) {
-    it('a body that Node middleware has read is not forwarded as an empty one', async () => {
+    it('a body that Node middleware has consumed is not forwarded as an empty one', async () => {
       const { chat, upstream } = await startWorld(framework, { before: reading(() => ({})) });
       expect((await chat()).status).toBeGreaterThanOrEqual(400);
       expect(upstream.requests).toEqual([]);
@@ -26,7 +26,7 @@ export function hostBodySuite(framework: Framework): void {
     return;
   }
 
-  describe('a body some middleware has already read', () => {
+  describe('a body that middleware has already consumed', () => {
     const spaced = MESSAGE.replace(':', ' : ');
 
     it.each<[string, (bytes: Buffer) => { body?: unknown; rawBody?: unknown }, string]>([
@@ -40,7 +40,7 @@ export function hostBodySuite(framework: Framework): void {
       expect(upstream.requests.map(({ body }) => body.toString())).toEqual([expected]);
     });
 
-    it('is a 500 that names the cause when the middleware left nothing of it', async () => {
+    it('gets a 500 that names the cause when the middleware did not keep it', async () => {
       const world = await startWorld(framework, { before: reading(() => ({})) });
       const reply = await world.chat();
       expect(reply.status).toBe(500);
@@ -51,20 +51,20 @@ export function hostBodySuite(framework: Framework): void {
       expect(world.upstream.requests).toEqual([]);
     });
 
-    it('is a 400 when the middleware left text that is not JSON', async () => {
+    it('gets a 400 when the middleware left text that is not JSON', async () => {
       const world = await startWorld(framework, { before: reading(() => ({ body: 'hello' })) });
       const reply = await world.chat();
       expect(reply.status).toBe(400);
       expect(reasonOf(await readFailure(world, reply))).toBe('BODY_INVALID');
     });
 
-    it('counts against the limit when it is bytes', async () => {
+    it('gets 413 above the limit when the middleware left it as bytes', async () => {
       const before = reading((bytes) => ({ body: bytes }));
       const world = await startWorld(framework, { before, bodyLimitBytes: 20 });
       expect((await world.chat({ chunked: true })).status).toBe(413);
     });
 
-    it('is read from the request where a parser left an empty object', async () => {
+    it('is read from the request when a parser only left an empty object', async () => {
       const before: HostMiddleware = (request, _response, next) => {
         request.body = {};
         next();

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Framework } from '../framework.js';
 import { readFailure, reasonOf, startWorld } from '../world.js';
 
-/** Who sent a request, from a Node or a Web request: some servers tell no address. */
+/** The visitor of a Node or Web request. Some servers do not expose an address. */
 function visitorOf(request: { headers: Headers | Readonly<Record<string, string>> }): string {
   const { headers } = request;
   return (headers instanceof Headers ? headers.get('x-visitor') : headers['x-visitor']) ?? '';
@@ -16,10 +16,10 @@ const limited = (points: number) => ({
 const ada = { headers: { 'x-visitor': 'ada' } };
 const grace = { headers: { 'x-visitor': 'grace' } };
 
-/** What a site may allow one anonymous visitor to spend. */
+/** The limit of messages for one anonymous visitor. */
 export function limitSuite(framework: Framework): void {
   describe('a visitor who sends more messages than the site allows', () => {
-    it('gets a 429 with Retry-After, and the agent is not called', async () => {
+    it('gets a 429 with Retry-After without a call to the agent', async () => {
       const world = await startWorld(framework, limited(1));
       expect((await world.chat(ada)).status).toBe(200);
       const reply = await world.chat(ada);
@@ -31,7 +31,7 @@ export function limitSuite(framework: Framework): void {
       expect(world.upstream.requests).toHaveLength(1);
     });
 
-    it('leaves the limit of others alone', async () => {
+    it('does not use up the limit of others', async () => {
       const world = await startWorld(framework, limited(1));
       expect((await world.chat(ada)).status).toBe(200);
       world.upstream.willAnswerAgain();
@@ -39,7 +39,7 @@ export function limitSuite(framework: Framework): void {
     });
   });
 
-  it('a limit that fails lets messages through with a warning', async () => {
+  it('a failing limit lets messages through with a warning', async () => {
     const limiter = { consume: () => Promise.reject(new Error('the store is down')) };
     const world = await startWorld(framework, { chatLimit: rateLimiter(limiter, { visitor: visitorOf }) });
     expect((await world.chat(ada)).status).toBe(200);

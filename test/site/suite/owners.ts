@@ -12,14 +12,14 @@ async function rendered(world: PlatformWorld, headers: Readonly<Record<string, s
   return answer.headers['x-cache'];
 }
 
-/** Whose renders a visitor is shown: those of one owner, in whatever process they were made. */
+/** Cached renders are shared between processes, but only for the same owner. */
 export function ownerSuite(framework: Framework): void {
-  /** Further processes of one site: they share platform and store. */
+  /** Processes of one site with a shared platform and store. */
   async function startProcesses(count: number, userOf?: (index: number) => object): Promise<readonly PlatformWorld[]> {
     const cacheStore = new FakeCacheStore({ now: () => Date.now() });
     const worlds: PlatformWorld[] = [];
     for (let index = 0; index < count; index += 1) {
-      // One that names its parameter: a function without any is the `auth` of Auth.js.
+      // It declares a parameter, because a function without one counts as the `auth` of Auth.js.
       const auth: SessionTokenFunction = (_request) => ({
         kind: 'token',
         accessToken: 'token',
@@ -34,7 +34,7 @@ export function ownerSuite(framework: Framework): void {
     return worlds;
   }
 
-  describe('a render in a store that is shared', () => {
+  describe('a render in a shared store', () => {
     it('is a hit for the same API key, and a miss for another', async () => {
       const [one, other] = (await startProcesses(2)) as [PlatformWorld, PlatformWorld];
       expect([await rendered(one), await rendered(other)]).toEqual(['MISS', 'HIT']);

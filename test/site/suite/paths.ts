@@ -4,17 +4,17 @@ import { RawClient } from '../../support/raw-client.js';
 import { type Framework, queryBehind } from '../framework.js';
 import { ADA, type PlatformWorld, sentPaths, startPlatformWorld } from '../platform-world.js';
 
-/** What became of one raw path: how it was answered, and what the platform was sent. */
+/** The result of one raw path: the response, and the requests to the platform. */
 interface Verdict {
   readonly what: string;
   readonly passed: boolean;
   readonly sent: readonly string[];
 }
 
-/** Raw paths as they stand in a request line. */
+/** Raw paths, as in a request line. */
 export function pathSuite(framework: Framework): void {
   describe('a raw path', () => {
-    it('below the widgets goes where the corpus says, and refused ones do not reach the platform', async () => {
+    it('below the widgets is forwarded or rejected as in the corpus', async () => {
       const world = await startPlatformWorld(framework);
       const verdicts: Verdict[] = [];
       for (const { what, path } of PATH_CORPUS) {
@@ -23,7 +23,7 @@ export function pathSuite(framework: Framework): void {
       expectVerdicts(framework, verdicts, ({ surface }) => surface);
     });
 
-    it('below the records goes where the corpus says, and refused ones do not reach the platform', async () => {
+    it('below the records is forwarded or rejected as in the corpus', async () => {
       const world = await startPlatformWorld(framework);
       const verdicts: Verdict[] = [];
       for (const { what, path } of PATH_CORPUS) {
@@ -33,7 +33,7 @@ export function pathSuite(framework: Framework): void {
     });
 
     it.each(['http://evil.example', 'http://evil.example@site.example', 'https://evil.example:1'])(
-      'behind %s stays on the platform',
+      'after the origin %s still goes to the platform',
       async (origin) => {
         const world = await startPlatformWorld(framework);
         for (const [method, path] of [
@@ -49,7 +49,7 @@ export function pathSuite(framework: Framework): void {
       },
     );
 
-    it('keeps its query as typed, and is a 400 with a query no browser sends', async () => {
+    it('keeps its query unchanged, and gets a 400 for a query that no browser sends', async () => {
       const world = await startPlatformWorld(framework);
       const query = '?a=1&a=2&empty=&bare&b=%2F%20x+y&c=%E2%82%AC&d=;/?:@&e=..%2f..&f={}|[]';
       await send(world, 'POST', `/api/service-surfaces/counter/render${query}`);
@@ -66,7 +66,7 @@ export function pathSuite(framework: Framework): void {
   });
 }
 
-/** Each path must have gone where the corpus says, or, where the framework resolves paths, where it says of the resolved one. */
+/** Expects the result in the corpus for each path, or for the resolved path on frameworks that resolve paths. */
 function expectVerdicts(
   { resolvesPaths = false }: Framework,
   verdicts: readonly Verdict[],
@@ -74,7 +74,7 @@ function expectVerdicts(
 ): void {
   const expected = PATH_CORPUS.map((path, index) => {
     const other = resolvesPaths ? resolved(path.path) : path.path;
-    // What the corpus does not know is a plain path, and no widget's.
+    // A path outside the corpus is a plain path and not one of a widget.
     const known = PATH_CORPUS.find((candidate) => candidate.path === other) ?? {
       ...path,
       path: other,
@@ -88,7 +88,7 @@ function expectVerdicts(
   expect(verdicts).toEqual(expected);
 }
 
-/** What the URL standard makes of a path below a mount point; a path that leaves it stays as it is. */
+/** Resolves a path below a mount point by the URL standard. A path that leaves the mount point is returned unchanged. */
 function resolved(path: string): string {
   const mount = 'http://site.example/api/mount';
   const href = URL.canParse(mount + path) ? new URL(mount + path).href : '';
@@ -101,7 +101,7 @@ async function verdict(world: PlatformWorld, what: string, method: string, targe
   return { what, passed: status === 200, sent: sentPaths(world) };
 }
 
-/** The status of the answer. What lies outside the routes is the host's, and counts as refused: the host's 200 is told as 404. */
+/** The status of the response. A response of the host, outside the routes, counts as 404. */
 async function send(world: PlatformWorld, method: string, target: string): Promise<number> {
   const client = await RawClient.connect(world.url);
   const head = `Host: site.example\r\nCookie: ${ADA.cookie}\r\nConnection: close\r\n`;

@@ -11,7 +11,7 @@ const BINARY = { 'content-type': 'application/octet-stream' };
 /** Conversation records of signed-in users (spec §5.5). */
 export function recordSuite(framework: Framework): void {
   describe('a request for records', () => {
-    it.each(['GET', 'HEAD', 'POST', 'DELETE'])('is answered 401 when nobody is signed in: %s', async (method) => {
+    it.each(['GET', 'HEAD', 'POST', 'DELETE'])('gets 401 when no user is signed in: %s', async (method) => {
       const world = await startPlatformWorld(framework);
       const body = method === 'POST' ? 'x' : null;
       const answer = await world.visit(`${MOUNT}/conversations/7`, { method, body, headers: BINARY });
@@ -50,7 +50,7 @@ export function recordSuite(framework: Framework): void {
       },
     );
 
-    it('has the token of its own user among 20 at once', async () => {
+    it('carries the token of its own user among 20 concurrent ones', async () => {
       const world = await startPlatformWorld(framework);
       const users = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? 'ada' : 'bob'));
       await Promise.all(
@@ -65,7 +65,7 @@ export function recordSuite(framework: Framework): void {
       }
     });
 
-    it('is a 403 from a page of another site, a GET too', async () => {
+    it('gets 403 from a page of another site, even for a GET', async () => {
       const world = await startPlatformWorld(framework);
       for (const [method, headers] of [
         ['GET', { 'sec-fetch-site': 'cross-site' }],
@@ -78,7 +78,7 @@ export function recordSuite(framework: Framework): void {
       expect(world.upstream.requests).toEqual([]);
     });
 
-    it('is a 421 under an unknown host, a GET too', async () => {
+    it('gets 421 under an unknown host, even for a GET', async () => {
       const world = await startPlatformWorld(framework, { allowedHosts: ['site.example'] });
       const own = { ...ADA, host: 'site.example:3000' };
       expect((await world.visit(`${MOUNT}/conversations`, { headers: own })).status).toBe(200);
@@ -104,7 +104,7 @@ export function recordSuite(framework: Framework): void {
       expect(world.upstream.requests).toEqual([]);
     });
 
-    it('streams up: the platform has the first part before the second exists', async () => {
+    it('streams its body: the platform gets the first part before the second is sent', async () => {
       const platform = await StreamingPlatform.start();
       const world = await startPlatformWorld(framework, { serviceApiUrl: `${platform.origin}/api` });
       const visit = world.startUpload(`${MOUNT}/files/7`, { ...ADA, ...BINARY });
@@ -118,7 +118,7 @@ export function recordSuite(framework: Framework): void {
       expect((await visit.reply).status).toBe(201);
     });
 
-    it('aborted in the middle of an upload is aborted at the platform', async () => {
+    it('aborted during an upload is aborted at the platform', async () => {
       const platform = await StreamingPlatform.start();
       const world = await startPlatformWorld(framework, { serviceApiUrl: `${platform.origin}/api` });
       const visit = world.startUpload(`${MOUNT}/files/7`, { ...ADA, ...BINARY });
@@ -131,7 +131,7 @@ export function recordSuite(framework: Framework): void {
   });
 
   describe('a response with records', () => {
-    /** An export of which the visitor has the first half, and the platform's side of it. */
+    /** An export whose first half has reached the visitor, and the platform's side of it. */
     async function halfAnExport() {
       const world = await startPlatformWorld(framework);
       world.upstream.willWait();
@@ -143,13 +143,13 @@ export function recordSuite(framework: Framework): void {
       return { answer, exchange };
     }
 
-    it('arrives with its bytes and the fields of its content only', async () => {
+    it('arrives with its bytes and only the fields about its content', async () => {
       const world = await startPlatformWorld(framework);
       const bytes = randomBytes(1_000);
       const fields = {
         'content-type': 'image/png',
         'content-range': 'bytes 0-999/5000',
-        // Read and written again, so in the shortest form of the same name.
+        // Reserialized in the shortest form of the same name.
         'content-disposition': 'attachment; filename=x.png',
         etag: '"7"',
         'accept-ranges': 'bytes',
@@ -169,7 +169,7 @@ export function recordSuite(framework: Framework): void {
       expect((await answer.ending()).bytes.equals(bytes)).toBe(true);
     });
 
-    it('streams down: the visitor has each part before the next exists', async () => {
+    it('is streamed: the visitor gets each part before the next is sent', async () => {
       const world = await startPlatformWorld(framework);
       world.upstream.willWait();
       const pending = world.visit(`${MOUNT}/export`, { headers: ADA });
@@ -185,20 +185,20 @@ export function recordSuite(framework: Framework): void {
       expect(await answer.ending()).toMatchObject({ clean: true });
     });
 
-    it('that the platform cuts off ends in a broken connection', async () => {
+    it('that the platform cuts off breaks the connection to the visitor', async () => {
       const { answer, exchange } = await halfAnExport();
       exchange.reset();
       expect(await answer.ending()).toMatchObject({ clean: false });
     });
 
-    it('that the visitor leaves is aborted at the platform', async () => {
+    it('is aborted at the platform when the visitor disconnects', async () => {
       const { answer, exchange } = await halfAnExport();
       answer.leave();
       await exchange.closed;
       expect(exchange.aborted).toBe(true);
     });
 
-    it('may be a 304 or a 204', async () => {
+    it('can be a 304 or a 204', async () => {
       const world = await startPlatformWorld(framework);
       world.upstream.willAnswer((exchange) => {
         exchange.head(exchange.values('if-none-match').length > 0 ? 304 : 204, { etag: '"7"' }).end();
@@ -209,7 +209,7 @@ export function recordSuite(framework: Framework): void {
       expect([gone.status, await gone.text()]).toEqual([204, '']);
     });
 
-    it('that is a page is sandboxed', async () => {
+    it('that is a web page is sandboxed', async () => {
       const world = await startPlatformWorld(framework);
       world.upstream.willAnswer((exchange) => exchange.head(200, { 'content-type': 'text/html' }).end('<script>'));
       const { headers } = await world.visit(`${MOUNT}/files/7`, { headers: ADA });

@@ -7,29 +7,26 @@ import { expectNextRequestWorks, expectNothingLeaked, readFailure, reasonOf, sta
 
 const TOO_LARGE = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params: 'x'.repeat(2_200_000) });
 
-/** What is answered by the site itself and never reaches the agent. */
+/** Requests that the site rejects without calling the agent. */
 export function refusalSuite(framework: Framework): void {
   describe('a request that is not for the agent', () => {
-    it.each(['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])(
-      'is answered 405 with Allow when it is a %s',
-      async (method) => {
-        const world = await startWorld(framework);
-        const reply = await world.chat({ method });
-        expect(reply.status).toBe(405);
-        expect(reply.headers.allow).toBe('POST');
-        expect(reply.headers['content-type']).toBe('application/problem+json');
-        const text = await reply.text();
-        expect(JSON.parse(text)).toMatchObject({
-          status: 405,
-          code: 'method_not_allowed',
-          title: 'Method not allowed',
-        });
-        expectNothingLeaked(world, reply, text);
-        expect(world.upstream.requests).toEqual([]);
-      },
-    );
+    it.each(['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])('gets 405 with Allow when it is a %s', async (method) => {
+      const world = await startWorld(framework);
+      const reply = await world.chat({ method });
+      expect(reply.status).toBe(405);
+      expect(reply.headers.allow).toBe('POST');
+      expect(reply.headers['content-type']).toBe('application/problem+json');
+      const text = await reply.text();
+      expect(JSON.parse(text)).toMatchObject({
+        status: 405,
+        code: 'method_not_allowed',
+        title: 'Method not allowed',
+      });
+      expectNothingLeaked(world, reply, text);
+      expect(world.upstream.requests).toEqual([]);
+    });
 
-    it('is answered 405 without a body when it is a HEAD', async () => {
+    it('gets 405 without a body when it is a HEAD', async () => {
       const { chat, upstream } = await startWorld(framework);
       const reply = await chat({ method: 'HEAD' });
       expect(reply.status).toBe(405);
@@ -40,10 +37,10 @@ export function refusalSuite(framework: Framework): void {
 
     const inside = ['/api/a2a/message:send', '/api/a2a/tasks/1', '/api/a2a/.well-known/x'];
     const outside = ['/api/a2abc', '/api', '/api/a2'];
-    // A Web `Request` has no dot segments: it was for `/api/admin` from the start.
+    // A Web `Request` has resolved dot segments, so its path is `/api/admin`.
     (framework.isWebStandard === true ? outside : inside).push('/api/a2a/%2e%2e/admin');
 
-    it.each(inside)('is answered 404 when it is posted to %s', async (path) => {
+    it.each(inside)('gets 404 when it is posted to %s', async (path) => {
       const { chat, upstream } = await startWorld(framework);
       const reply = await chat({ path });
       expect(reply.status).toBe(404);
@@ -58,7 +55,7 @@ export function refusalSuite(framework: Framework): void {
       expect(upstream.requests).toEqual([]);
     });
 
-    it('is a 403 from a page of another site, without a call to the agent', async () => {
+    it('gets 403 from a page of another site, without a call to the agent', async () => {
       const world = await startWorld(framework);
       for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.example' }]) {
         const reply = await world.chat({ headers });
@@ -68,7 +65,7 @@ export function refusalSuite(framework: Framework): void {
       expect(world.upstream.requests).toEqual([]);
     });
 
-    it('is a 421 under an unknown host, without a call to the agent', async () => {
+    it('gets 421 under an unknown host, without a call to the agent', async () => {
       const world = await startWorld(framework, { allowedHosts: ['site.example'] });
       expect((await world.chat({ headers: { host: 'site.example' } })).status).toBe(200);
       const before = world.upstream.requests.length;
@@ -78,7 +75,7 @@ export function refusalSuite(framework: Framework): void {
       expect(world.upstream.requests.length).toBe(before);
     });
 
-    it('is a JSON-RPC error when its method is not one of the chat', async () => {
+    it('gets a JSON-RPC error when its method is not allowed', async () => {
       const world = await startWorld(framework);
       const body = JSON.stringify({ jsonrpc: '2.0', id: 'list', method: 'ListTasks', params: {} });
       const reply = await world.chat({ body });
@@ -88,12 +85,12 @@ export function refusalSuite(framework: Framework): void {
     });
   });
 
-  describe('a body that is no message', () => {
-    it.each(['{"jsonrpc":', 'hello', '[', '\u0000'])('is answered 400 when it is %j', async (body) => {
+  describe('an invalid body', () => {
+    it.each(['{"jsonrpc":', 'hello', '[', '\u0000'])('gets 400 when it is %j', async (body) => {
       const world = await startWorld(framework);
       const reply = await world.chat({ body });
       expect(reply.status).toBe(400);
-      // The host's parser answers in its own words.
+      // The host's parser has its own error response.
       if (framework.parsesJson) await reply.text();
       else {
         const failure = await readFailure(world, reply);
@@ -104,7 +101,7 @@ export function refusalSuite(framework: Framework): void {
       await expectNextRequestWorks(world);
     });
 
-    it('is answered 400 when it is empty', async () => {
+    it('gets 400 when it is empty', async () => {
       const world = await startWorld(framework);
       const reply = await world.chat({ body: '' });
       expect(reply.status).toBe(400);
@@ -117,7 +114,7 @@ export function refusalSuite(framework: Framework): void {
       'application/x-www-form-urlencoded',
       'application/jsonp',
       'multipart/form-data; boundary=x',
-    ])('is answered 400 when it is declared as %s', async (type) => {
+    ])('gets 400 when it is declared as %s', async (type) => {
       const world = await startWorld(framework);
       const reply = await world.chat({ headers: { 'content-type': type } });
       expect(reply.status).toBe(400);
@@ -130,7 +127,7 @@ export function refusalSuite(framework: Framework): void {
     it.each([
       ['with its length', false],
       ['without its length', true],
-    ])('is answered 413 when it is too large and sent %s', async (_how, chunked) => {
+    ])('gets 413 when it is too large and sent %s', async (_how, chunked) => {
       const world = await startWorld(framework);
       const reply = await world.chat({ body: TOO_LARGE, chunked });
       expect(reply.status).toBe(413);
@@ -140,11 +137,11 @@ export function refusalSuite(framework: Framework): void {
       await expectNextRequestWorks(world);
     });
 
-    // Where a parser or a Web server reads the body, the connection is theirs.
+    // If a parser or a Web server reads the body, it also handles the connection.
     const isHosts = framework.parsesJson || framework.isWebStandard === true;
     const after = isHosts ? 'the connection still serves the next message' : 'the connection closes';
 
-    it(`may be sent on for long after the 413, and ${after}`, async () => {
+    it(`can still be sent after the 413, and ${after}`, async () => {
       const world = await startWorld(framework);
       const client = await RawClient.connect(world.url);
       const head = 'Host: site.example\r\nContent-Type: application/json\r\n';
@@ -163,7 +160,7 @@ export function refusalSuite(framework: Framework): void {
       expect(world.upstream.requests).toHaveLength(1);
     });
 
-    it('is not forwarded when the browser leaves in the middle of it', async () => {
+    it('is not forwarded when the browser leaves while sending it', async () => {
       const world = await startWorld(framework);
       const { request, leave } = world.start({ body: null, headers: { 'content-type': 'application/json' } });
       request.destroy();
@@ -178,7 +175,7 @@ export function refusalSuite(framework: Framework): void {
     });
 
     if (framework.parsesJson) {
-      it('arrives decompressed when the parser of the host read it', async () => {
+      it('arrives decompressed when the host’s parser read it', async () => {
         const world = await startWorld(framework);
         const headers = { 'content-encoding': 'gzip' };
         expect((await world.chat({ body: gzipSync(MESSAGE), headers })).status).toBe(200);
@@ -187,7 +184,7 @@ export function refusalSuite(framework: Framework): void {
         expect(request?.fields.map(([name]) => name)).not.toContain('content-encoding');
       });
     } else {
-      it('is answered 415 when it is compressed', async () => {
+      it('gets 415 when it is compressed', async () => {
         const world = await startWorld(framework);
         const headers = { 'content-encoding': 'gzip' };
         const reply = await world.chat({ body: gzipSync(MESSAGE), headers });
@@ -199,7 +196,7 @@ export function refusalSuite(framework: Framework): void {
         await expectNextRequestWorks(world);
       });
 
-      it('is a 413 by its Content-Length, before its first byte', async () => {
+      it('gets 413 for its Content-Length, before its first byte', async () => {
         const { upstream, url } = await startWorld(framework);
         const client = await RawClient.connect(url);
         await client.send(
@@ -210,7 +207,7 @@ export function refusalSuite(framework: Framework): void {
         expect(upstream.requests).toEqual([]);
       });
 
-      it('passes at the limit, and is a 413 one byte above', async () => {
+      it('is accepted at the limit, and gets 413 one byte above it', async () => {
         const bodyLimitBytes = MESSAGE.length;
         const world = await startWorld(framework, { bodyLimitBytes });
         for (const chunked of [false, true]) {

@@ -4,16 +4,16 @@ import { MESSAGE } from '../../support/visitor.js';
 import { type Framework, queryBehind } from '../framework.js';
 import { startWorld } from '../world.js';
 
-/** What reaches the agent, and what does not. */
+/** The parts of a message that reach the agent. */
 export function requestSuite(framework: Framework): void {
-  describe('a message on its way to the agent', () => {
-    it.each(['/api/a2a', '/api/a2a/'])('is posted to the agent when it comes to %s', async (path) => {
+  describe('a message to the agent', () => {
+    it.each(['/api/a2a', '/api/a2a/'])('is forwarded to the agent from %s', async (path) => {
       const { chat, upstream } = await startWorld(framework);
       expect((await chat({ path })).status).toBe(200);
       expect(upstream.requests).toMatchObject([{ method: 'POST', target: '/agent/v1' }]);
     });
 
-    it.each(['/api/a2a', '/api/a2a/'])('keeps its query as typed, behind %s', async (path) => {
+    it.each(['/api/a2a', '/api/a2a/'])('keeps its query unchanged after %s', async (path) => {
       const { chat, upstream } = await startWorld(framework);
       const query = '?A2A-Version=1.0&a=1&a=2&empty=&bare&b=%2F%20x+y&c=%E2%82%AC&d=;/?:@';
       await chat({ path: path + query });
@@ -38,7 +38,7 @@ export function requestSuite(framework: Framework): void {
       expect(upstream.requests[0]?.body.equals(Buffer.from(body))).toBe(true);
     });
 
-    it('has a Content-Length when the browser sends it in chunks', async () => {
+    it('has a Content-Length even if the browser sends it in chunks', async () => {
       const { chat, upstream } = await startWorld(framework);
       await chat({ chunked: true });
       const [request] = upstream.requests;
@@ -63,7 +63,7 @@ export function requestSuite(framework: Framework): void {
       };
       await chat({ headers });
       const arrived = Object.fromEntries(upstream.requests[0]?.fields ?? []);
-      // A parameter is one more thing that two readers may take for two.
+      // Two parsers could read a media type parameter differently.
       expect(arrived).toMatchObject({ ...headers, 'content-type': 'application/json' });
     });
 
@@ -106,11 +106,11 @@ export function requestSuite(framework: Framework): void {
         'host',
         'x-api-key',
       ]);
-      // Of the visitor's none crosses: we ask for plain bytes.
+      // The visitor's value is not forwarded. The site requests uncompressed bytes.
       expect(upstream.requests[0]?.fields).toContainEqual(['accept-encoding', 'identity']);
     });
 
-    it('drops the fields its Connection field names', async () => {
+    it('drops the fields named in its Connection field', async () => {
       const { chat, upstream } = await startWorld(framework);
       await chat({
         headers: { connection: 'close, A2A-Version , idempotency-key', 'a2a-version': '1.0', 'idempotency-key': 'x' },
@@ -120,7 +120,7 @@ export function requestSuite(framework: Framework): void {
       expect(names).not.toContain('idempotency-key');
     });
 
-    it('has one credential, the site’s, even if the browser sends four', async () => {
+    it('has only the site’s credential even if the browser sends four', async () => {
       const { upstream, url } = await startWorld(framework);
       const client = await RawClient.connect(url);
       await client.send(
@@ -136,13 +136,13 @@ export function requestSuite(framework: Framework): void {
       ]);
     });
 
-    it('has the Host of the agent, not of the browser', async () => {
+    it('has the Host of the agent, not the one the browser sent', async () => {
       const { upstream, chat } = await startWorld(framework);
       await chat({ headers: { host: 'evil.example' } });
       expect(upstream.requests[0]?.fields).toContainEqual(['host', new URL(upstream.origin).host]);
     });
 
-    it('shares one token with 19 others', async () => {
+    it('shares one token with 19 concurrent messages', async () => {
       const { chat, upstream, provider } = await startWorld(framework);
       await Promise.all(Array.from({ length: 20 }, async () => (await chat()).text()));
       expect(upstream.requests).toHaveLength(20);

@@ -7,14 +7,14 @@ import type { Framework } from '../framework.js';
 import { startPlatformWorld, type PlatformWorld } from '../platform-world.js';
 import { signedIn } from '../world.js';
 
-/** Values the platform sends; `npm run test:fields` sends 100,000. */
+/** The number of values the platform sends; `npm run test:fields` sends 100,000. */
 const VALUES = Number(process.env['FIELD_VALUES'] ?? 2_000);
 const SEED = Number(process.env['FIELD_SEED'] ?? 1);
 const A_LONG_RUN = 20_000 + VALUES * 20;
 
 const ROUTES = Object.keys(FIELD_ROUTES) as readonly (keyof typeof FIELD_ROUTES)[];
 
-/** A response of the platform, byte for byte. */
+/** The raw bytes of a response of the platform. */
 function willSend({ upstream }: PlatformWorld, fields: string, status = 200): void {
   upstream.willAnswer((exchange) => {
     const head = `HTTP/1.1 ${String(status)} X\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n`;
@@ -24,7 +24,7 @@ function willSend({ upstream }: PlatformWorld, fields: string, status = 200): vo
 
 const utf8 = (text: string): string => Buffer.from(text).toString('latin1');
 
-/** The platform's fields as they reach the browser (decision 120). */
+/** The platform's fields as the browser receives them (decision 120). */
 export function responseFieldSuite(framework: Framework): void {
   describe('a file of the platform', () => {
     it.each(
@@ -35,14 +35,14 @@ export function responseFieldSuite(framework: Framework): void {
           `attachment; filename=__.pdf; filename*=UTF-8''%E6%96%87%E4%BB%B6.pdf`,
         ],
         [route, 'inline; filename="5€.txt"', `inline; filename=5_.txt; filename*=UTF-8''5%E2%82%AC.txt`],
-        // Letters whose codes end in those of CR and LF.
+        // Letters whose low bytes are CR and LF.
         [
           route,
           'inline; filename="ačĊx-odd: 1čĊčĊ.txt"',
           `inline; filename="a__x-odd: 1____.txt"; filename*=UTF-8''a%C4%8D%C4%8Ax-odd%3A%201%C4%8D%C4%8A%C4%8D%C4%8A.txt`,
         ],
       ]),
-    )('on %s with %s keeps its name', async (route, sent, written) => {
+    )('keeps its name on %s: %s', async (route, sent, written) => {
       const world = await startPlatformWorld(framework);
       willSend(world, `Content-Disposition: ${utf8(sent)}\r\n`);
       const head = await readHead(world.url, FIELD_ROUTES[route]);
@@ -63,7 +63,7 @@ export function responseFieldSuite(framework: Framework): void {
     });
   });
 
-  it('are printable ASCII, each once, with every protecting field', { timeout: A_LONG_RUN }, async () => {
+  it('are printable ASCII, appear once and include every security field', { timeout: A_LONG_RUN }, async () => {
     const world = await startPlatformWorld(framework);
     const responses = oddResponses(WIRE_VALUE, VALUES / 2, SEED);
     const faults = await faultsAmong(world.url, responses, ({ status, fields }) => {
@@ -72,7 +72,7 @@ export function responseFieldSuite(framework: Framework): void {
     expect(faults).toEqual([]);
   });
 
-  it("are so from an upstream of the site's own", { timeout: A_LONG_RUN }, async () => {
+  it("are equally safe when they come from the site's own upstream", { timeout: A_LONG_RUN }, async () => {
     const responses = oddResponses(OWN_VALUE, VALUES / 2, SEED);
     let response: HttpResponse = { status: 200, headers: {}, body: null };
     const toolkit = createToolkit(
@@ -96,7 +96,7 @@ export function responseFieldSuite(framework: Framework): void {
   });
 }
 
-/** The first faults of the responses, each on one of the routes, with the start of what the platform sent; `send` has it send one. */
+/** The first faults of the responses, each on one route, with the start of the platform's response. `send` makes the platform send one. */
 async function faultsAmong<Value>(
   url: string,
   responses: readonly OddResponse<Value>[],

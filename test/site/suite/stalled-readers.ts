@@ -8,16 +8,16 @@ import { expectNextRequestWorks, session, startWorld, type World, type WorldOpti
 const RECORD = '/api/service/files/7';
 const TYPES: Readonly<Record<string, string>> = {
   'a stream of events': 'text/event-stream',
-  'an answer that is no stream': 'application/json',
+  'a response that is not a stream': 'application/json',
 };
 
-/** Visitors who stay connected and take nothing (decision 84). */
+/** Visitors who stay connected without reading (decision 84). */
 export function stalledReaderSuite(framework: Framework): void {
   const start = (options: WorldOptions = {}): Promise<World> =>
     startWorld(framework, { timeouts: { sendIdleMs: 200 }, ...options });
 
   describe('a visitor who stops reading', () => {
-    it.each(Object.keys(TYPES))('%s is cut off, and the call to the agent ends', async (kind) => {
+    it.each(Object.keys(TYPES))('is disconnected from %s, and the call to the agent is aborted', async (kind) => {
       const world = await start();
       const { exchange, visitor, flood } = await stall(world, TYPES[kind] as string);
       await expectCut(world, exchange);
@@ -28,14 +28,14 @@ export function stalledReaderSuite(framework: Framework): void {
       await expectNextRequestWorks(world);
     });
 
-    it('a record is cut off, and the call to the platform ends', async () => {
+    it('is disconnected from a record, and the call to the platform is aborted', async () => {
       const world = await start();
       const { exchange, visitor, flood } = await stall(world, 'application/octet-stream', RECORD);
       await expectCut(world, exchange);
       expect(await visitor.readOn()).toBeLessThan(flood.total);
     });
 
-    it('frees its place for others when it is cut off', async () => {
+    it('no longer counts towards maxInFlight once disconnected', async () => {
       const world = await start({ maxInFlight: 3 });
       const stalled = [];
       for (let count = 0; count < 3; count += 1) stalled.push(await stall(world, 'application/json'));
@@ -45,7 +45,7 @@ export function stalledReaderSuite(framework: Framework): void {
       await expectNextRequestWorks(world);
     });
 
-    it('is not cut off with sendIdleMs: 0', async () => {
+    it('stays connected with sendIdleMs: 0', async () => {
       const world = await start({ timeouts: { sendIdleMs: 0 } });
       const { exchange } = await stall(world, 'application/json');
       const other = await startWorld(framework, { timeouts: { sendIdleMs: 200 } });
@@ -56,7 +56,7 @@ export function stalledReaderSuite(framework: Framework): void {
     });
   });
 
-  it('a visitor who reads slowly, but steadily, receives every byte', async () => {
+  it('a visitor who reads slowly but steadily receives every byte', async () => {
     const world = await start({ timeouts: { sendIdleMs: 1_000 } });
     const { visitor, flood } = await stall(world, 'application/octet-stream', RECORD);
     world.upstream.willAnswerAgain();
@@ -64,7 +64,7 @@ export function stalledReaderSuite(framework: Framework): void {
     expect(received).toBeGreaterThanOrEqual(flood.total);
   });
 
-  it('a silent stream is not cut off', async () => {
+  it('a silent stream stays connected', async () => {
     const world = await start();
     world.upstream.willWait();
     const pending = world.chat();
@@ -80,7 +80,7 @@ export function stalledReaderSuite(framework: Framework): void {
   });
 }
 
-/** A visitor who asks for 64 MiB and reads none of it. */
+/** A visitor who requests 64 MiB and reads none of it. */
 async function stall(world: World, type: string, path?: string) {
   world.upstream.willWait();
   const pending = StalledVisitor.arrive(world.url, path, `Cookie: ${session('ada').cookie}\r\n`);

@@ -19,10 +19,10 @@ const EVENTS =
 
 const KEEP_ALIVE = ': keep-alive\n\n';
 
-/** Answers that come as a stream of events. */
+/** Responses that are streams of events. */
 export function streamSuite(framework: Framework): void {
   describe('a stream of events', () => {
-    it('opens before its first event', async () => {
+    it('sends its head before its first event', async () => {
       const { exchange, reply } = await openStream(await startWorld(framework));
       expect(reply.status).toBe(200);
       expect(reply.headers['content-type']).toBe('text/event-stream');
@@ -48,7 +48,7 @@ export function streamSuite(framework: Framework): void {
       expect(await reply.text()).toBe(EVENTS);
     });
 
-    it('shows each event before the next one exists', async () => {
+    it('delivers each event before the next one is sent', async () => {
       const world = await startWorld(framework);
       world.upstream.willWait();
       const pending = world.chat({ headers: { 'accept-encoding': 'gzip, deflate, br' } });
@@ -74,7 +74,7 @@ export function streamSuite(framework: Framework): void {
       expect(world.telemetry.of('stream_ended')).toMatchObject([ended]);
     });
 
-    it('arrives byte for byte, wherever the network cuts it', async () => {
+    it('arrives unchanged, wherever the network splits it', async () => {
       const world = await startWorld(framework);
       const bytes = Buffer.from(EVENTS);
       for (let cut = 1; cut < bytes.length; cut += 1) {
@@ -88,7 +88,7 @@ export function streamSuite(framework: Framework): void {
       }
     });
 
-    it('passes an event of 5 MB', async () => {
+    it('can contain an event of 5 MB', async () => {
       const { exchange, reply } = await openStream(await startWorld(framework));
       const event = Buffer.from(`data: "${'é'.repeat(2_621_440)}"\n\n`);
       exchange.end(event);
@@ -97,7 +97,7 @@ export function streamSuite(framework: Framework): void {
       expect(clean).toBe(true);
     });
 
-    it('sends comments during silence, before the first event and between two', async () => {
+    it('gets comments during silence, before the first event and between events', async () => {
       const { exchange, reply } = await openStream(await startWorld(framework, { keepAliveMs: 20 }));
       await reply.until(KEEP_ALIVE, 2);
       exchange.write('data: one\r\n\r\n');
@@ -114,12 +114,12 @@ export function streamSuite(framework: Framework): void {
       'data: a line\r\ndata: b\r',
       ': remark',
       'data: x\n\nid',
-    ])('sends no comment after %j', async (part) => {
+    ])('gets no comment inside an event, after %j', async (part) => {
       const world = await startWorld(framework, { keepAliveMs: 20 });
       const { exchange, reply } = await openStream(world);
       exchange.write(part);
       const before = await reply.until(part);
-      // A second stream, standing between two events since then, shows how much time has passed.
+      // A second stream, silent between two events, proves that enough time has passed for a comment.
       const other = await openStream(world);
       await other.reply.until(KEEP_ALIVE, 3);
       other.exchange.end();
@@ -127,7 +127,7 @@ export function streamSuite(framework: Framework): void {
       expect(await reply.text()).toBe(`${before}\n\n`);
     });
 
-    it('sends no comment when it is compressed', async () => {
+    it('gets no comment when it is compressed', async () => {
       const world = await startWorld(framework, { keepAliveMs: 20 });
       const bytes = gzipSync(EVENTS);
       const { exchange, reply } = await openStream(world, { 'content-encoding': 'gzip' });
@@ -162,7 +162,7 @@ export function streamSuite(framework: Framework): void {
       await expectNextRequestWorks(world);
     });
 
-    it.each(breaks)('inside an event ends in a broken connection when it %s', async (_how, breakIt) => {
+    it.each(breaks)('inside an event breaks the connection when it %s', async (_how, breakIt) => {
       const world = await startWorld(framework);
       const { exchange, reply } = await openStream(world);
       exchange.write('data: one\n\ndata: {"half');
@@ -182,7 +182,7 @@ export function streamSuite(framework: Framework): void {
       await expectErrorEvent(world, `data: one\n\n${await reply.text()}`);
     });
 
-    it('in the middle of a chunk passes the whole events before it', async () => {
+    it('inside a chunk still delivers the complete events before it', async () => {
       const world = await startWorld(framework);
       const { exchange, reply } = await openStream(world);
       exchange.write('data: one\n\n');

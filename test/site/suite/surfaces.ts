@@ -11,7 +11,7 @@ const post = (body: unknown = {}, headers: VisitOptions['headers'] = {}) => ({
   headers,
 });
 
-/** Fields of the platform that are not the browser's business. */
+/** Fields of the platform that must not reach the browser. */
 const PRIVATE = {
   'set-cookie': ['platform=1', 'other=2'],
   'www-authenticate': 'Bearer realm="platform"',
@@ -20,7 +20,7 @@ const PRIVATE = {
   'access-control-allow-origin': '*',
 };
 
-/** Widgets: render, action and theme, and nothing else (spec §4.1). */
+/** The widget routes: render, action and theme (spec §4.1). */
 export function surfaceSuite(framework: Framework): void {
   ownerSuite(framework);
 
@@ -54,7 +54,7 @@ export function surfaceSuite(framework: Framework): void {
       expect(JSON.stringify(request?.fields)).not.toMatch(/cookie|of-mine/);
     });
 
-    it('is rendered from the bytes the browser sent', async () => {
+    it('is rendered with the bytes that the browser sent', async () => {
       const world = await startPlatformWorld(framework);
       const body = '{ "text":"\\u00e9 €",\n"n":1.50, "list":[ ] }';
       expect((await world.visit(`${MOUNT}/counter/render`, { method: 'POST', body })).status).toBe(200);
@@ -63,7 +63,7 @@ export function surfaceSuite(framework: Framework): void {
       else expect(sent).toBe(body);
     });
 
-    it('runs an action, whose key is sent and whose refusal arrives', async () => {
+    it('forwards an action with its idempotency key, and returns the platform’s rejection', async () => {
       const world = await startPlatformWorld(framework);
       const refusal = { error: { code: 'too_many', message: 'Ten at most.', fields: ['by'] } };
       world.upstream.willAnswer((exchange) => {
@@ -139,7 +139,7 @@ export function surfaceSuite(framework: Framework): void {
 
   describe('the theme of a widget', () => {
     const css = { 'content-type': 'text/css', etag: '"t1"', ...PRIVATE };
-    /** The platform's tag, and the rules the theme was checked by. */
+    /** The platform's tag, and the version of the rules that checked the theme. */
     const TAG = expect.stringMatching(/^"t1\.[0-9a-f]{8}"$/) as string;
 
     it('is a style sheet that browsers must revalidate', async () => {
@@ -157,7 +157,7 @@ export function surfaceSuite(framework: Framework): void {
       expect(sentPaths(world)).toEqual(['/surfaces/by-name/counter/theme.css?v=1']);
     });
 
-    it('is a 304 for a browser that has it', async () => {
+    it('gets a 304 for a browser that has it', async () => {
       const world = await startPlatformWorld(framework);
       const asked: unknown[] = [];
       world.upstream.willAnswer((exchange) => {

@@ -4,10 +4,10 @@ import { expectNextRequestWorks, readFailure, reasonOf, session, startWorld } fr
 
 const RESULT = '{"jsonrpc":"2.0","id":7,"result":{}}';
 const OK = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${String(RESULT.length)}\r\n`;
-/** Responses of the agent that nobody expects (decision 85). */
+/** Unexpected responses of the agent (decision 85). */
 export function unexpectedResponseSuite(framework: Framework): void {
   describe('a response of the agent', () => {
-    it('with an unrequested content coding is a 502', async () => {
+    it('with an unrequested content coding causes a 502', async () => {
       const world = await startWorld(framework);
       world.upstream.willAnswer((exchange) => void exchange.raw(`${OK}Content-Encoding: zstd\r\n\r\n${RESULT}`));
       const reply = await world.chat();

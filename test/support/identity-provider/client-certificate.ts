@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { issueCertificate } from './x509.js';
 import { temporaryFolder } from '../temporary-folder.js';
 
-/** Which client certificate to make. */
+/** Options of a client certificate. */
 export interface ClientCertificateOptions {
-  /** Days from now until it starts to be valid. Default -1. */
+  /** Days from now until it becomes valid. Default -1. */
   readonly validFromDays?: number;
-  /** Days from now until it ends to be valid; negative makes an expired one. Default 365. */
+  /** Days from now until it expires; negative for an expired one. Default 365. */
   readonly validToDays?: number;
   /** Form of the private key. Default `pkcs8`. */
   readonly keyFormat?: 'pkcs8' | 'pkcs1';
-  /** Gives the private key of another certificate, as when two files were mixed up. Default false. */
+  /** Uses the private key of another certificate, as if two files were mixed up. Default false. */
   readonly mismatched?: boolean;
 }
 
@@ -22,7 +22,7 @@ export interface ClientCertificate {
   readonly privateKeyPem: string;
   readonly certificatePath: string;
   readonly privateKeyPath: string;
-  /** SHA-256 of the certificate in base64url: what Entra calls `x5t#S256`. */
+  /** SHA-256 of the certificate in base64url, as in `x5t#S256`. */
   readonly thumbprint: string;
 }
 
@@ -31,7 +31,7 @@ const keys: { publicKey: KeyObject; privateKey: KeyObject }[] = [];
 let folder: string | undefined;
 let count = 0;
 
-/** Makes a client certificate and its files; `removeClientCertificates` takes the files away. */
+/** Creates a client certificate and its files. `removeClientCertificates` removes the files. */
 export function makeClientCertificate(options: ClientCertificateOptions = {}): ClientCertificate {
   const { validFromDays = -1, validToDays = 365, keyFormat = 'pkcs8', mismatched = false } = options;
   const pair = rsaPair(0);
@@ -58,7 +58,7 @@ export function makeClientCertificate(options: ClientCertificateOptions = {}): C
   };
 }
 
-/** Removes the files of all certificates made in this process; call it when a test file ends. */
+/** Removes the files of all certificates created in this process. Call it at the end of a test file. */
 export function removeClientCertificates(): void {
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   folder = undefined;
@@ -71,7 +71,7 @@ export function thumbprintOf(certificatePem: string): string {
   );
 }
 
-// An RSA key costs a tenth of a second, so all certificates of one process share two.
+// Creating an RSA key takes a tenth of a second, so all certificates of a process share two.
 function rsaPair(index: number): { publicKey: KeyObject; privateKey: KeyObject } {
   return (keys[index] ??= generateKeyPairSync('rsa', { modulusLength: 2048 }));
 }

@@ -17,7 +17,7 @@ interface EntraErrorBody {
   readonly claims?: string;
 }
 
-/** Makes an error that Entra numbers; `more` is added to the body. */
+/** Creates an error with an Entra error number. `more` is added to the body. */
 export function entraError(
   status: number,
   error: string,
@@ -31,10 +31,10 @@ export function entraError(
   return Object.assign(failure, { status, statusCode: status, body });
 }
 
-// oidc-provider keeps an error's description and drops the rest; the description, with its random ids, finds the rest again.
+// oidc-provider keeps only an error's description. Its random ids identify the full error again.
 const thrown = new Map<string, EntraErrorBody>();
 
-/** Gives an error answer of the provider Entra's words, number and extra members. */
+/** Replaces an error response of the provider with Entra's text, number and extra members. */
 export function speakLikeEntra(context: Context, tenant: string): void {
   const body = context.body as { error?: string; error_description?: string } | undefined;
   if (body?.error === undefined || context.oidc.route !== 'token') return;

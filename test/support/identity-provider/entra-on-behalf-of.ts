@@ -3,7 +3,7 @@ import type { Context } from 'oidc-provider';
 import { entraError, type EntraError } from './entra-errors.js';
 import { verifyToken } from './signing-key.js';
 
-/** The user of an On-Behalf-Of request; throws what Entra answers when the user's token cannot be exchanged. */
+/** The user of an On-Behalf-Of request. Throws Entra's error if the user's token cannot be exchanged. */
 export async function onBehalfOfSubject(
   issuer: string,
   clientId: string,

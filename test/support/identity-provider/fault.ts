@@ -1,27 +1,27 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** What goes wrong at an endpoint of the double. */
+/** A fault of an endpoint of the test provider. */
 export interface Fault {
   /** Milliseconds to wait before anything else. */
   readonly delayMs?: number;
-  /** The answer waits until this resolves. */
+  /** The response waits until this resolves. */
   readonly until?: Promise<void>;
-  /** Never answers. */
+  /** Never responds. */
   readonly hang?: boolean;
-  /** Ends the connection without an answer. */
+  /** Closes the connection without a response. */
   readonly destroy?: boolean;
-  /** Answers in place of the provider. An object as `body` is sent as JSON, a string as HTML. */
+  /** The response sent instead of the provider's. An object as `body` is sent as JSON, a string as HTML. */
   readonly status?: number;
   readonly body?: string | object;
   readonly headers?: Readonly<Record<string, string>>;
-  /** How many requests it touches. Default: all. */
+  /** The number of requests it affects. Default: all. */
   readonly times?: number;
-  /** Changes the JSON the provider answers with; a string is sent as it is. */
+  /** Changes the JSON of the provider's response. A string is sent unchanged. */
   readonly transform?: (body: Record<string, unknown>) => Record<string, unknown> | string;
 }
 
-/** The faults of the two kinds of endpoint; assign to make an endpoint fail, delete to heal it. */
+/** The faults of the two kinds of endpoint. Assign one to make an endpoint fail, delete it to repair the endpoint. */
 export interface Faults {
   token?: Fault;
   metadata?: Fault;
@@ -29,7 +29,7 @@ export interface Faults {
 
 const left = new WeakMap<Fault, number>();
 
-/** Applies the fault of an endpoint to one request; true when the provider shall answer. */
+/** Applies the fault of an endpoint to one request. True if the provider should still respond. */
 export async function passesFault(
   faults: Faults,
   endpoint: keyof Faults,
@@ -63,7 +63,7 @@ export async function passesFault(
   return true;
 }
 
-// Koa sends a JSON answer in one `end`, so changing that call changes the answer.
+// Koa sends a JSON response in one `end`, so changing that call changes the response.
 function transformAnswer(response: ServerResponse, transform: NonNullable<Fault['transform']>): void {
   const end = response.end.bind(response) as (text: string) => ServerResponse;
   response.end = ((chunk: string | Buffer) => {

@@ -7,21 +7,21 @@ import { startProviderServer } from './provider-server.js';
 import type { RequestLog } from './request-log.js';
 import { signingKeys, signUserToken, verifyToken, type UserTokenOptions } from './signing-key.js';
 
-/** How the Auth0-like provider is set up. */
+/** Options of the Auth0-like provider. */
 export interface IdpAOptions {
-  /** Life of its tokens in seconds. Default 300. */
+  /** Lifetime of its tokens in seconds. Default 300. */
   readonly tokenLifetimeSeconds?: number;
-  /** Whether a password grant without realm has a directory to look in. Default true. */
+  /** True if a password grant without realm uses a default directory. Default true. */
   readonly defaultDirectory?: boolean;
-  /** Speaks http in place of https. Default false. */
+  /** Uses http instead of https. Default false. */
   readonly insecure?: boolean;
 }
 
 /** A running Auth0-like provider. */
 export interface IdpA {
-  /** With a slash at the end, as Auth0 has it. */
+  /** With a trailing slash, like Auth0's. */
   readonly issuer: string;
-  /** Host and port: what a site configures. */
+  /** Host and port, as a site configures them. */
   readonly domain: string;
   readonly tokenEndpoint: string;
   /** The authority to trust, in PEM form. */
@@ -30,12 +30,12 @@ export interface IdpA {
   readonly client: { readonly id: string; readonly secret: string };
   /** An application that may use client credentials only. */
   readonly machineClient: { readonly id: string; readonly secret: string };
-  /** A public application for pages: no secret, the password grant only, any origin. */
+  /** A public application for browsers: no secret, the password grant only, any origin. */
   readonly browserClient: { readonly id: string };
   readonly user: { readonly username: string; readonly password: string };
-  /** A user of another directory than the default one. */
+  /** A user in a directory other than the default. */
   readonly employee: { readonly username: string; readonly password: string; readonly realm: string };
-  /** The API tokens are for; its scopes are `read` and `chat`. */
+  /** The audience of tokens. Its scopes are `read` and `chat`. */
   readonly audience: string;
   /** Another API with the same scopes. */
   readonly otherAudience: string;
@@ -64,8 +64,8 @@ const browserClient = { id: 'browser-application' };
 const machineClient = { id: 'machine-application', secret: 'secret-of-the-machine-application' };
 
 /**
- * Starts a provider that behaves like Auth0 where a site can see it.
- * The users `mfa@…`, `enrol@…`, `rule@…` and `locked@site.example` have the service user's password and are refused with Auth0's reasons.
+ * Starts a provider that looks like Auth0 to a site.
+ * The users `mfa@…`, `enrol@…`, `rule@…` and `locked@site.example` have the service user's password and are rejected with Auth0's reasons.
  */
 export async function startIdpA(options: IdpAOptions = {}): Promise<IdpA> {
   const { tokenLifetimeSeconds = 300, defaultDirectory = true, insecure = false } = options;
@@ -119,7 +119,7 @@ export async function startIdpA(options: IdpAOptions = {}): Promise<IdpA> {
       accountId === undefined
         ? new provider.ClientCredentials({ client: application })
         : new provider.AccessToken({ client: application, accountId, gty: params['grant_type'] });
-    // Without an audience Auth0 gives an opaque token, good for its own user endpoint only.
+    // Without an audience, Auth0 issues an opaque token that is valid for its user endpoint only.
     if (audience !== undefined) token.resourceServer = new provider.ResourceServer(audience, api(audience));
     token.scope = params['scope'] ?? SCOPES.join(' ');
     const value = await token.save();
@@ -192,7 +192,7 @@ export async function startIdpA(options: IdpAOptions = {}): Promise<IdpA> {
   };
 }
 
-// What Auth0 answers to a right password when a policy stands against it.
+// Auth0's errors for a correct password that a policy rejects.
 const POLICIES: Readonly<Record<string, [number, string, string]>> = {
   'mfa@site.example': [403, 'mfa_required', 'Multifactor authentication required'],
   'enrol@site.example': [403, 'mfa_registration_required', 'User is not enrolled with guardian'],
@@ -231,7 +231,7 @@ function refusal(status: number, error: string, description: string): Error {
   return Object.assign(new errors.CustomOIDCProviderError(error, description), { status, statusCode: status });
 }
 
-// Two refusals have other words at Auth0: a wrong client secret, and a grant the application may not use.
+// Auth0 has other texts for two errors: a wrong client secret, and a grant that is not allowed.
 function speakLikeAuth0(context: Context): void {
   const body = context.body as { error?: string; error_description?: string } | undefined;
   if (body?.error === 'invalid_client' && context.oidc.entities.Client !== undefined) {

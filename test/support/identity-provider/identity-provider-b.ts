@@ -11,35 +11,35 @@ import { startProviderServer } from './provider-server.js';
 import type { RequestLog } from './request-log.js';
 import { signingKeys, signUserToken, verifyToken, type UserTokenOptions } from './signing-key.js';
 
-/** How the Entra-like provider is set up. */
+/** Options of the Entra-like provider. */
 export interface IdpBOptions {
-  /** Certificates in PEM form registered for `client`; one that is out of its dates is refused. Default none. */
+  /** Certificates in PEM form registered for `client`. One outside its dates is rejected. Default none. */
   readonly certificates?: readonly string[];
-  /** Life of its tokens in seconds. Default 300. */
+  /** Lifetime of its tokens in seconds. Default 300. */
   readonly tokenLifetimeSeconds?: number;
-  /** Refuses a client assertion it saw before; Entra does not, and msal-node sends one for ten minutes. Default false. */
+  /** Rejects a client assertion that was used before. Entra accepts it, and msal-node reuses one for ten minutes. Default false. */
   readonly strictAssertions?: boolean;
-  /** Speaks http. Default false. */
+  /** Uses http instead of https. Default false. */
   readonly insecure?: boolean;
 }
 
 /** A running Entra-like provider. */
 export interface IdpB {
   readonly tenantId: string;
-  /** `https://<host>/<tenant>/v2.0`, as Entra has it. */
+  /** `https://<host>/<tenant>/v2.0`, like Entra's. */
   readonly issuer: string;
-  /** `https://<host>/<tenant>`: what msal-node calls the authority. */
+  /** `https://<host>/<tenant>`, the authority in msal-node's terms. */
   readonly authority: string;
   /** Host and port. */
   readonly host: string;
   readonly tokenEndpoint: string;
   /** The authority to trust, in PEM form. */
   readonly ca: string;
-  /** The application; takes its secret, and its certificates when it has some. */
+  /** The application. It can authenticate with its secret, and with its certificates if it has any. */
   readonly client: { readonly id: string; readonly secret: string };
   /** An application whose secret has expired. */
   readonly expiredClient: { readonly id: string; readonly secret: string };
-  /** The API tokens are for, such as `api://platform`. */
+  /** The audience of tokens, such as `api://platform`. */
   readonly audience: string;
   /** `api://platform/.default`. */
   readonly scope: string;
@@ -62,7 +62,7 @@ const OTHER_AUDIENCE = 'api://billing';
 const client = { id: '1c9a52d7-6a0f-4d0b-8f0a-5b1f2f4f7e11', secret: 'secret~of~the~registered~application' };
 const expiredClient = { id: '6d7e1a90-0b7c-4e0c-a1d5-3a1f7c9b2e22', secret: 'secret~that~has~expired' };
 
-/** Starts a provider that behaves like Entra ID where a site can see it. */
+/** Starts a provider that looks like Entra ID to a site. */
 export async function startIdpB(options: IdpBOptions = {}): Promise<IdpB> {
   const { certificates = [], tokenLifetimeSeconds = 300, strictAssertions = false, insecure = false } = options;
   const server = await startProviderServer({ insecure });
@@ -145,7 +145,7 @@ export async function startIdpB(options: IdpBOptions = {}): Promise<IdpB> {
       response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify(body));
       return;
     }
-    // The original address decides which addresses the metadata name, so `v2.0` must not be in it.
+    // The metadata's addresses are built from the original address, so it must not contain `v2.0`.
     request.url = `/${rest.join('/')}`.replace(/^\/v2\.0(?=\/\.well-known\/)/, '');
     request.originalUrl = `/${TENANT}${request.url}`;
     callback(request, response);
@@ -200,7 +200,7 @@ function registration(application: { id: string; secret: string }): Record<strin
   };
 }
 
-// An application at Entra has secrets and certificates at once; one of oidc-provider has one way to prove itself.
+// An application in Entra can have secrets and certificates. One in oidc-provider has a single authentication method.
 function acceptSecretOrCertificate(provider: Provider, jwks: object): void {
   const find = provider.Client.find.bind(provider.Client);
   const { client_secret: _, ...shared } = registration(client);

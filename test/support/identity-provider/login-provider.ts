@@ -6,7 +6,7 @@ import { Provider } from 'oidc-provider';
 import { RequestLog } from './request-log.js';
 import { signingKeys, verifyToken } from './signing-key.js';
 
-/** A provider with a login page; its refresh tokens rotate, and one that is used twice ends the whole sign-in. */
+/** A provider with a login page and rotating refresh tokens. Using one twice ends the session. */
 export interface LoginProvider {
   readonly issuer: string;
   readonly client: { readonly id: string; readonly secret: string };
@@ -19,7 +19,7 @@ export interface LoginProvider {
 const client = { id: 'website', secret: 'secret-of-the-website-0123456789' };
 const AUDIENCE = 'https://platform.example/api';
 
-/** Starts it over http on this machine, for a site at `siteUrl`; whoever submits the login form is signed in. */
+/** Starts it over http on this machine, for a site at `siteUrl`. Any login is accepted. */
 export async function startLoginProvider(
   siteUrl: string,
   tokenLifetimeSeconds: number,

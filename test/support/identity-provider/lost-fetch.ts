@@ -1,7 +1,7 @@
 import { Agent, fetch } from 'undici';
 import type { TrustingFetch } from './trusting-fetch.js';
 
-/** Makes a `fetch` for which no name has an address. */
+/** Creates a `fetch` that cannot resolve any name. */
 export function lostFetch(): TrustingFetch {
   const unknown = Object.assign(new Error('getaddrinfo ENOTFOUND idp.example'), { code: 'ENOTFOUND' });
   const dispatcher = new Agent({ connect: { lookup: (_host, _options, done) => done(unknown, '', 4) } });

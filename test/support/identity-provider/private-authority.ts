@@ -1,9 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { issueCertificate } from './x509.js';
 
-/** A certificate authority nobody else knows, and a server certificate it signed for this machine. */
+/** A private certificate authority, and a server certificate it signed for this machine. */
 export interface PrivateAuthority {
-  /** The authority's certificate in PEM form: the `ca` of a client that shall trust the server. */
+  /** The authority's certificate in PEM form, for the `ca` option of a client. */
   readonly ca: string;
   readonly serverCertificate: string;
   readonly serverKey: string;
@@ -12,7 +12,7 @@ export interface PrivateAuthority {
 const DAY = 86_400_000;
 let made: PrivateAuthority | undefined;
 
-/** The authority of this process; made at first use, so that no certificate in the repository can expire. */
+/** The authority of this process. It is created on first use, because a stored certificate would expire. */
 export function privateAuthority(): PrivateAuthority {
   made ??= makeAuthority();
   return made;

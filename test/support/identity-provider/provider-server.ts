@@ -6,23 +6,23 @@ import { passesFault, type Faults } from './fault.js';
 import { privateAuthority } from './private-authority.js';
 import { RequestLog } from './request-log.js';
 
-/** The server a provider stands on. */
+/** The HTTP server of a provider. */
 export interface ProviderServer {
-  /** Scheme, host and port, without a slash at the end. */
+  /** Scheme, host and port, without a trailing slash. */
   readonly origin: string;
   readonly faults: Faults;
   readonly tokenRequests: RequestLog;
   /** Requests for the provider's metadata. */
   readonly metadataRequests: RequestLog;
-  /** Says who answers. */
+  /** Sets the handler of requests. */
   answerWith(handler: ProviderHandler): void;
   close(): Promise<void>;
 }
 
-/** Answers a request the faults let pass. */
+/** Handles a request that has no fault. */
 export type ProviderHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Starts a server on a free port of this machine; faults and counters stand in front of the provider. */
+/** Starts a server on a free local port. Faults and counters apply before the provider. */
 export async function startProviderServer(options: { readonly insecure: boolean }): Promise<ProviderServer> {
   const faults: Faults = {};
   const tokenRequests = new RequestLog();
@@ -30,13 +30,13 @@ export async function startProviderServer(options: { readonly insecure: boolean 
   let handler: ProviderHandler | undefined;
 
   async function answer(request: IncomingMessage & { body?: unknown }, response: ServerResponse): Promise<void> {
-    // A client that gave up makes writes fail; that is no concern of the double.
+    // Writes fail when a client has disconnected. The test provider ignores that.
     response.on('error', () => undefined);
     const body = await read(request);
     if (request.method === 'POST') {
       tokenRequests.add(body, request.headers);
       if (!(await passesFault(faults, 'token', request, response))) return;
-      // The provider takes a body that was read before it from here.
+      // The provider reads a consumed body from here.
       request.body = body;
     } else if (request.url?.includes('/.well-known/openid-configuration') === true) {
       metadataRequests.add('', request.headers);

@@ -2,7 +2,7 @@ import { Agent, buildConnector, fetch } from 'undici';
 import type { IdpB } from './identity-provider-b.js';
 import type { TrustingFetch } from './trusting-fetch.js';
 
-/** Makes a `fetch` for which the double stands at the public cloud's address, as if DNS and the certificate said so. */
+/** Creates a `fetch` that sends requests for the public cloud to the test provider. */
 export function publicCloudFetch(idp: IdpB): TrustingFetch {
   const connect = buildConnector({ ca: idp.ca });
   const [hostname = '', port = ''] = idp.host.split(':');

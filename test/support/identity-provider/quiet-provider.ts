@@ -1,4 +1,4 @@
-// oidc-provider prints its development notices while it loads and starts; they would drown test reports.
+// oidc-provider prints development notices while it loads and starts. They would clutter test reports.
 // Import this file before `oidc-provider`.
 for (const level of ['info', 'warn'] as const) {
   const print = console[level].bind(console);

@@ -3,7 +3,7 @@ import type { JWK } from 'jose';
 import { errors } from 'oidc-provider';
 import { thumbprintOf } from './client-certificate.js';
 
-/** The certificates an application may sign its assertions with. */
+/** The certificates that an application may sign its assertions with. */
 export interface RegisteredCertificates {
   readonly jwks: { readonly keys: readonly JWK[] };
   /** Throws unless the assertion's header names a registered certificate that is within its dates. */

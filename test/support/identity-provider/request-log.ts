@@ -1,20 +1,20 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** A request the token endpoint got. */
+/** A request to the token endpoint. */
 export interface TokenRequest {
   readonly grant: string;
-  /** The form without secrets: their fields are there and say `[redacted]`. */
+  /** The form with secrets replaced by `[redacted]`. */
   readonly form: Readonly<Record<string, string>>;
   readonly headers: IncomingHttpHeaders;
 }
 
 const SECRET_FIELDS = new Set(['client_secret', 'password', 'client_assertion', 'assertion', 'subject_token']);
 
-/** The requests an endpoint got, in order; failed ones count too. */
+/** The requests to an endpoint in order, including failed ones. */
 export class RequestLog {
   readonly list: TokenRequest[] = [];
 
-  /** How many requests there were. */
+  /** The number of requests. */
   get count(): number {
     return this.list.length;
   }
@@ -24,7 +24,7 @@ export class RequestLog {
     return this.list.at(-1);
   }
 
-  /** Writes one request down. */
+  /** Records one request. */
   add(body: string, headers: IncomingHttpHeaders): void {
     const form: Record<string, string> = {};
     for (const [field, value] of new URLSearchParams(body))
@@ -32,7 +32,7 @@ export class RequestLog {
     this.list.push({ grant: form['grant_type'] ?? '', form, headers });
   }
 
-  /** Forgets all requests. */
+  /** Clears the log. */
   clear(): void {
     this.list.length = 0;
   }

@@ -4,7 +4,7 @@ import { startIdpB, type IdpB, type IdpBOptions } from './identity-provider-b.js
 import { publicCloudFetch } from './public-cloud-fetch.js';
 import { trustingFetch, type TrustingFetch } from './trusting-fetch.js';
 
-/** Runs an Auth0-like provider, and a `fetch` that trusts it, for the tests of one file: each finds it healthy and its logs empty. */
+/** Runs an Auth0-like provider, and a `fetch` that trusts it, for the tests of one file. Faults and logs are cleared before each test. */
 export async function runIdpA(options?: IdpAOptions): Promise<{ idp: IdpA; trusting: TrustingFetch }> {
   const idp = await startIdpA(options);
   const trusting = trustingFetch(idp.ca);
@@ -12,7 +12,7 @@ export async function runIdpA(options?: IdpAOptions): Promise<{ idp: IdpA; trust
   return { idp, trusting };
 }
 
-/** The same with an Entra-like provider; for `cloud` it stands at the public cloud's address. */
+/** The same with an Entra-like provider. `cloud` reaches it at the public cloud's address. */
 export async function runIdpB(
   options?: IdpBOptions,
 ): Promise<{ idp: IdpB; trusting: TrustingFetch; cloud: TrustingFetch }> {

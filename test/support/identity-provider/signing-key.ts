@@ -1,18 +1,18 @@
 import { generateKeyPairSync, randomUUID, type KeyObject } from 'node:crypto';
 import { createLocalJWKSet, jwtVerify, SignJWT, type JWK, type JWTPayload } from 'jose';
 
-/** What a user's token shall say. */
+/** The claims of a user's token. */
 export interface UserTokenOptions {
   readonly audience?: string;
   readonly scope?: string;
-  /** Life in seconds; negative makes an expired token. Default 300. */
+  /** Lifetime in seconds; negative for an expired token. Default 300. */
   readonly expiresInSeconds?: number;
   readonly claims?: Readonly<Record<string, unknown>>;
 }
 
 let pair: { publicKey: KeyObject; privateKey: KeyObject } | undefined;
 
-/** The key set a provider signs with; one RSA key per process, since making one is slow. */
+/** The key set that a provider signs with. One RSA key per process, because creating one is slow. */
 export function signingKeys(): { keys: JWK[] } {
   return {
     keys: [{ ...(keyPair().privateKey.export({ format: 'jwk' }) as JWK), kid: 'signing', use: 'sig', alg: 'RS256' }],

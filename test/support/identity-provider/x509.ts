@@ -1,7 +1,7 @@
 import { randomBytes, sign, type KeyObject } from 'node:crypto';
 import { isIPv4 } from 'node:net';
 
-/** What a certificate says, and who signs it. */
+/** The contents and the signer of a certificate. */
 export interface CertificateRequest {
   readonly subject: string;
   readonly issuer: string;
@@ -9,13 +9,13 @@ export interface CertificateRequest {
   readonly signingKey: KeyObject;
   readonly validFrom: Date;
   readonly validTo: Date;
-  /** Whether the certificate may sign others. */
+  /** True if the certificate may sign others. */
   readonly authority: boolean;
-  /** Host names and IPv4 addresses it is good for. */
+  /** Host names and IPv4 addresses it is valid for. */
   readonly hosts: readonly string[];
 }
 
-/** Makes an X.509 v3 certificate in PEM form, without a command-line tool and with any dates (RFC 5280 §4.1). */
+/** Creates an X.509 v3 certificate in PEM form with any dates, without a command-line tool (RFC 5280 §4.1). */
 export function issueCertificate(request: CertificateRequest): string {
   const algorithm = request.signingKey.asymmetricKeyType === 'ec' ? ECDSA_SHA256 : RSA_SHA256;
   const body = sequence(

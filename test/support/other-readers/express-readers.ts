@@ -5,7 +5,7 @@ import { listeningSite } from '../../site/frameworks/listening-site.js';
 import { plainReading, type SameName } from './reading.js';
 import type { ReadingServer } from './reading-server.js';
 
-/** Express, with its own parser and with what sites write instead of it. */
+/** Express with its own parser, and with common replacements. */
 export const expressReaders: readonly ReadingServer[] = [
   expressReader('express-5-json', express, express.json({ limit: '4mb' })),
   expressReader('express-4-json', express4, express4.json({ limit: '4mb' })),
@@ -42,12 +42,12 @@ function plainly(body: unknown): unknown {
   return body;
 }
 
-/** As Java's `equalsIgnoreCase` and its like: capitals first, which take ſ for s and ı for i, and then small letters, which take K for k. */
+/** Compares like Java's `equalsIgnoreCase`: in upper case, where ſ equals s and ı equals i, then in lower case, where K equals k. */
 function withoutCase(found: string, name: string): boolean {
   return found.toUpperCase() === name.toUpperCase() || found.toLowerCase() === name.toLowerCase();
 }
 
-/** As middleware that turns all names into camelCase. */
+/** Compares like middleware that converts all names to camelCase. */
 function camelized(found: string, name: string): boolean {
   const camel = found.replaceAll(/[-_\s]+(.)?/g, (_separator, letter: string = '') => letter.toUpperCase());
   return camel.charAt(0).toLowerCase() + camel.slice(1) === name;
@@ -57,7 +57,7 @@ function parseText(body: unknown): unknown {
   return JSON.parse(String(body)) as unknown;
 }
 
-/** Express's own error handler would print every refusal. */
+/** Replaces Express's error handler, which would print every rejection. */
 const quiet: ErrorRequestHandler = (_error, _request, response, _next) => {
   response.status(400).end();
 };

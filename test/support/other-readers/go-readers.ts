@@ -8,10 +8,10 @@ import type { ReaderFamily } from './reading.js';
 
 const FOLDER = fileURLToPath(new URL('go', import.meta.url));
 const DESCRIPTORS = fileURLToPath(new URL('a2a-messages.descriptor.json', import.meta.url));
-/** Where Debian puts Go packages, such as `golang-google-protobuf-dev`. */
+/** Debian's folder of Go packages, such as `golang-google-protobuf-dev`. */
 const GO_PACKAGES = '/usr/share/gocode';
 
-/** The compiler: `GO_BINARY_PATH`, else the first on the `PATH`; absent when there is none. */
+/** The compiler: `GO_BINARY_PATH`, else the first on the `PATH`; undefined if not found. */
 const GO: string | undefined =
   process.env['GO_BINARY_PATH'] ??
   (process.env['PATH'] ?? '')
@@ -35,7 +35,7 @@ export const goReaders: ReaderFamily = {
   },
 };
 
-/** Compiles offline; the compiler's own cache makes the second time short. */
+/** Compiles offline. The compiler's cache makes later runs fast. */
 function built(folder: string): string {
   if (GO === undefined) throw new Error('there is no go');
   const program = join(folder, 'readers');

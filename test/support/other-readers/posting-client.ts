@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** Posts bodies one after the other over one connection, faster than a whole HTTP client would; opens another one when the server closes it. */
+/** Posts bodies one after the other over one connection, faster than a full HTTP client. Reconnects when the server closes it. */
 export class PostingClient {
   readonly #port: number;
   #socket: Socket | undefined;
@@ -12,7 +12,7 @@ export class PostingClient {
     this.#port = Number(new URL(url).port);
   }
 
-  /** The status of the response, as soon as all of it is there; `cut` when the server closed the connection instead. */
+  /** The status of the response once it is complete; `cut` if the server closed the connection instead. */
   async post(path: string, fields: readonly string[], body: Uint8Array): Promise<string> {
     const socket = await this.#connected();
     this.#received = '';
@@ -47,7 +47,7 @@ export class PostingClient {
   }
 }
 
-/** Whether a response has ended, by its length or by its last chunk. */
+/** True if a response is complete, by its length or last chunk. */
 function isWhole(response: string): boolean {
   const head = response.indexOf('\r\n\r\n');
   if (head < 0) return false;

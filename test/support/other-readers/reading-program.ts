@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import type { CrossedMessage, Reading } from './reading.js';
 
-/** Gives a program one message a line and takes one reading a line. */
+/** Sends a program one message per line and receives one reading per line. */
 export async function readByProgram(
   command: string,
   parameters: readonly string[],
@@ -12,7 +12,7 @@ export async function readByProgram(
   const program = spawn(command, parameters, { stdio: ['pipe', 'pipe', 'inherit'] });
   const closed = once(program, 'close');
   const output = text(program.stdout);
-  program.stdin.on('error', () => undefined); // the exit code tells more
+  program.stdin.on('error', () => undefined); // the exit code is reported instead
   program.stdin.end(messages.map(line).join(''));
   const [code] = (await closed) as [number | null];
   if (code !== 0) throw new Error(`${command} ended with ${String(code)}`);

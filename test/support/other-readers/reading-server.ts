@@ -2,16 +2,16 @@ import type { Site } from '../../site/framework.js';
 import { PostingClient } from './posting-client.js';
 import type { CrossedMessage, Reading } from './reading.js';
 
-/** A server that reads messages over a socket of its own. */
+/** A server that reads messages over its own socket. */
 export interface ReadingServer {
   readonly reader: string;
-  /** Fields its clients send besides the content type. */
+  /** Fields that its clients send besides the content type. */
   readonly fields?: readonly string[];
-  /** Starts it; it tells `report` what it reads before it responds. */
+  /** Starts it. It passes each reading to `report` before it responds. */
   start(report: (reading: Pick<Reading, 'method' | 'push'>) => void): Promise<Site>;
 }
 
-/** What a server makes of all messages, one after the other. */
+/** A server's readings of all messages, one after the other. */
 export async function readByServer(
   server: ReadingServer,
   messages: readonly CrossedMessage[],

@@ -1,28 +1,28 @@
 /** A message as an agent behind the site received it. */
 export interface CrossedMessage {
-  /** Its `Content-Type` field as it came, empty when there was none. */
+  /** Its unchanged `Content-Type` field, or an empty string. */
   readonly contentType: string;
   readonly body: Uint8Array;
 }
 
-/** What one program made of one message. */
+/** One program's reading of one message. */
 export interface Reading {
   /** The message's place in its batch. */
   readonly id: number;
   readonly reader: string;
-  /** The method it would carry out; null when it refused the message. */
+  /** The method it would run; null if it rejected the message. */
   readonly method: string | null;
-  /** Whether it saw a push notification configuration that is more than null. */
+  /** True if it read a push notification configuration other than null. */
   readonly push: boolean;
   readonly error?: string;
 }
 
-/** Programs in one language that read messages as servers written in it do. */
+/** Programs in one language that read messages like servers written in it. */
 export interface ReaderFamily {
   readonly name: string;
-  /** Whether this machine has what they need. */
+  /** True if this machine has their dependencies. */
   readonly installed: boolean;
-  /** What every one of them makes of every message. */
+  /** The readings of every message by every program. */
   read(messages: readonly CrossedMessage[]): Promise<readonly Reading[]>;
 }
 
@@ -40,7 +40,7 @@ export const CHAT_METHODS: ReadonlySet<string> = new Set([
   'tasks/resubscribe',
 ]);
 
-/** Where the generations keep a push configuration below `params.configuration`, and their protobuf names. */
+/** The names of a push configuration below `params.configuration` in each generation, with the protobuf names. */
 const PUSH_NAMES: readonly string[] = [
   'pushNotification',
   'pushNotificationConfig',
@@ -50,15 +50,15 @@ const PUSH_NAMES: readonly string[] = [
   'task_push_notification_config',
 ];
 
-/** Whether a reader takes the name it found for the one it looks for. */
+/** True if a parser treats the found name as the expected one. */
 export type SameName = (found: string, name: string) => boolean;
 
-/** What most readers do: the names have to be equal. */
+/** The comparison of most parsers: the names must be equal. */
 const exactly: SameName = (found, name) => found === name;
 
 /**
- * What a server written in JavaScript reads of a parsed body. A batch is read as servers that allow batches do, request by request;
- * of several methods, and of several members a reader may choose from, the most telling one counts.
+ * The reading of a parsed body by a JavaScript server. A batch is read request by request, as servers that allow batches do.
+ * Of several methods or several possible members, the least allowed one counts.
  */
 export function plainReading(value: unknown, same: SameName = exactly): Pick<Reading, 'method' | 'push'> {
   const requests: readonly unknown[] = Array.isArray(value) ? value : [value];

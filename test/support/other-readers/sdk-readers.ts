@@ -7,10 +7,10 @@ import type { Reading } from './reading.js';
 import type { ReadingServer } from './reading-server.js';
 
 type Report = (reading: Pick<Reading, 'method' | 'push'>) => void;
-/** What the transports of all generations call; each in its own types. */
+/** The methods that the transports of all generations call, each with its own types. */
 type Handler<Generation> = Generation extends { requestHandler: infer Known } ? Known : never;
 
-/** The servers of the JavaScript SDK, each generation with its own parser and its own reading of the params. */
+/** The servers of the JavaScript SDK. Each generation has its own parser and reads params differently. */
 export const sdkReaders: readonly ReadingServer[] = [
   sdkReader('a2a-js-1.3', ['A2A-Version: 1.0'], sdk13),
   sdkReader('a2a-js-1.3-as-0.3', [], sdk13),
@@ -23,7 +23,7 @@ export const sdkReaders: readonly ReadingServer[] = [
   sdkReader('a2a-js-0.2', [], (report) => {
     type Handler02 = ConstructorParameters<typeof A2AExpressApp>[0];
     const routes = new A2AExpressApp(recorder<Handler02>('pushNotificationConfig', report));
-    // It brings an Express 4 with types of its own.
+    // It has its own Express 4 with other types.
     return routes.setupRoutes(express() as never) as unknown as RequestHandler;
   }),
 ];
@@ -53,7 +53,7 @@ function sdkReader(
   };
 }
 
-/** Express's own error handler would print every refusal. */
+/** Replaces Express's error handler, which would print every rejection. */
 const quiet: ErrorRequestHandler = (_error, _request, response, _next) => {
   response.status(400).end();
 };
@@ -70,7 +70,7 @@ const METHODS: Readonly<Record<string, string>> = {
   resubscribe: 'SubscribeToTask',
 };
 
-/** A request handler that reports which of its methods a transport calls, and whether the params it is given have a webhook. */
+/** A request handler that reports each method a transport calls, and if its params have a webhook. */
 function recorder<Known>(pushName: string, report: Report): Known {
   const note = (name: string, params: unknown): void => {
     const { configuration } = (params ?? {}) as { configuration?: Readonly<Record<string, unknown>> | null };

@@ -1,7 +1,7 @@
-/** One message as a browser's socket sends it. What is not said here is added: a host, a length, and the end of the connection. */
+/** One message as a browser's socket sends it. A missing host, length and `Connection: close` are added. */
 export interface WireRequest {
   readonly method: string;
-  /** Raw, as it stands in the request line. */
+  /** Raw, as in the request line. */
   readonly target: string;
   /** Whole lines, such as `Accept: *\/*`. */
   readonly fields: readonly string[];
@@ -11,67 +11,67 @@ export interface WireRequest {
   readonly framing?: 'length' | 'chunked' | 'none';
 }
 
-/** What one connection sends, at once; texts go as they are. */
+/** The messages that one connection sends at once. A string is sent unchanged. */
 export interface WireStep {
   readonly send: readonly (WireRequest | string)[];
-  /** How many answers to wait for. Default: one for each message. */
+  /** Number of responses to wait for. Default: one for each message. */
   readonly answers?: number;
-  /** The browser says that nothing more will come, as soon as it has sent. Default false. */
+  /** The browser half-closes the connection after sending. Default false. */
   readonly halfCloses?: boolean;
-  /** Each byte comes for itself. Default false. */
+  /** Sends each byte separately. Default false. */
   readonly byteByByte?: boolean;
 }
 
-/** How the platform answers; texts go to the socket as they are, and then it closes. */
+/** A response of the platform. A string is written to the socket unchanged, and then the connection closes. */
 export interface PlatformAnswer {
   readonly status?: number;
   readonly fields: readonly string[];
   readonly body?: string;
 }
 
-/** What may come of a case, wherever it is tried. What holds for every case is in `safety-rules.ts`. */
+/** The allowed outcome of a case on every host. Rules for all cases are in `safety-rules.ts`. */
 export interface SafeOutcome {
-  /** Allowed for every answer; 0: the connection ends without one. The host's own answer counts as 404. */
+  /** The allowed status of each response. 0 stands for a connection that ends without one; the host's own response counts as 404. */
   readonly statuses: readonly number[];
-  /** Whether the platform hears of it. */
+  /** Requests to the platform: forbidden, allowed or required. */
   readonly platform: 'never' | 'may' | 'must';
-  /** Most requests the platform may get. Default: one for each message. */
+  /** The maximum number of requests to the platform. Default: one for each message. */
   readonly mostRequests?: number;
-  /** Texts that no request to the platform holds, in any case. */
+  /** Texts that no request to the platform contains, in upper or lower case. */
   readonly notUpstream?: readonly string[];
-  /** Texts that a request to the platform holds. */
+  /** Texts that the requests to the platform contain. */
   readonly upstream?: readonly string[];
-  /** Texts that no answer holds, in any case. */
+  /** Texts that no response contains, in upper or lower case. */
   readonly notAnswered?: readonly string[];
-  /** Texts that an answer holds. */
+  /** Texts that the responses contain. */
   readonly answered?: readonly string[];
-  /** Texts of each answer, in order. */
+  /** Texts that each response contains, in order. */
   readonly answers?: readonly (readonly string[])[];
 }
 
-/** Kinds of hosts where something else is safe too. */
+/** Outcomes that differ on some kinds of hosts. */
 export interface HostOutcomes {
-  /** Its own URL parser reads a path before the routes do. */
+  /** On hosts whose URL parser reads the path before the routes do. */
   readonly resolving?: Partial<SafeOutcome>;
-  /** It gives the routes Web requests. */
+  /** On hosts that pass Web requests to the routes. */
   readonly web?: Partial<SafeOutcome>;
 }
 
 /**
- * One thing an attacker tries. In every text `{n}` is a number no other case has, `{canary}` an address nobody may call,
- * and in answers `{bearer}` the credential the platform was sent.
+ * One attack. In every text, `{n}` is a number unique to the case and `{canary}` an address that must not be called.
+ * In responses, `{bearer}` is the credential the platform received.
  */
 export interface AbuseCase {
-  /** Named in a failure, in a few words. */
+  /** A short name, shown when the case fails. */
   readonly id: string;
   readonly steps: readonly WireStep[];
-  /** The platform's first, second, … answer; the last one again and again. Default: a healthy platform. */
+  /** The platform's responses in order; the last one is repeated. Default: a healthy platform. */
   readonly platform?: readonly (PlatformAnswer | string)[];
   readonly safe: SafeOutcome;
   readonly on?: HostOutcomes;
 }
 
-/** Cases that attack one thing. */
+/** Cases with the same target. */
 export interface AbuseFamily {
   readonly name: string;
   readonly cases: readonly AbuseCase[];
@@ -93,13 +93,13 @@ export function chat(fields: readonly string[] = [], body: string = MESSAGE, tar
   return { method: 'POST', target, fields: [...typed(fields), ...fields], body };
 }
 
-/** A render of a widget of its own. */
+/** A render of a widget that no other case uses. */
 export function render(fields: readonly string[] = [], body = '{}', query = ''): WireRequest {
   const target = `/api/service-surfaces/s-{n}/render${query}`;
   return { method: 'POST', target, fields: [...typed(fields), ...fields], body };
 }
 
-/** An action of a widget of its own. */
+/** An action of a widget that no other case uses. */
 export function action(fields: readonly string[] = [], body = '{}'): WireRequest {
   return {
     method: 'POST',
@@ -114,7 +114,7 @@ export function theme(fields: readonly string[] = []): WireRequest {
   return { method: 'GET', target: '/api/service-surfaces/s-{n}/theme.css', fields };
 }
 
-/** A record of Ada's, unless the fields name somebody else. */
+/** A record of Ada, unless the fields have another cookie. */
 export function record(fields: readonly string[] = [], target = '/api/service/conversations/{n}'): WireRequest {
   return { method: 'GET', target, fields: fields.some((field) => /^cookie:/i.test(field)) ? fields : [ADA, ...fields] };
 }
@@ -124,22 +124,22 @@ export function config(fields: readonly string[] = [], query = ''): WireRequest 
   return { method: 'GET', target: `/api/a2a/config${query}`, fields };
 }
 
-/** The ways through a site that carry a credential, for what must hold on each of them. */
+/** The routes that send a credential, for cases that apply to each of them. */
 export const ROADS: readonly { readonly name: string; readonly make: (fields: readonly string[]) => WireRequest }[] = [
   { name: 'chat', make: chat },
   { name: 'render', make: render },
   { name: 'record', make: record },
 ];
 
-/** Gets an answer of the platform. */
+/** The response comes from the platform. */
 export const PASSES: SafeOutcome = { statuses: [200], platform: 'must' };
 
-/** Is answered by the site itself. */
+/** The response comes from the site, without a call to the platform. */
 export function refused(...statuses: readonly number[]): SafeOutcome {
   return { statuses, platform: 'never' };
 }
 
-/** One connection's messages, as a step; most cases have one with one message. */
+/** The messages of one connection. Most cases have one step with one message. */
 export function step(...send: readonly (WireRequest | string)[]): WireStep {
   return { send };
 }

@@ -6,7 +6,7 @@ import { encode, exchange, type WireReply } from './wire.js';
 
 let number = 0;
 
-/** Tries one case on a site; what it gives back is everything that is unsafe about the outcome. */
+/** Runs one case on a site and returns everything unsafe about its outcome. */
 export async function tryCase(world: AbuseWorld, abuse: AbuseCase): Promise<readonly string[]> {
   const { upstream, canary } = world;
   number += 1;
@@ -68,7 +68,7 @@ function answerBytes(answer: PlatformAnswer | string): string {
   if (typeof answer === 'string') return answer;
   const { status = 200, fields, body = '' } = answer;
   const framed = status === 204 || status === 304 ? [] : [`Content-Length: ${String(body.length)}`];
-  // Nothing else may come on a connection that is about to end.
+  // The connection closes after this response.
   const last = fields.some((field) => /^connection:/i.test(field)) ? [] : ['Connection: close'];
   return `${[`HTTP/1.1 ${String(status)} X`, ...fields, ...framed, ...last].join('\r\n')}\r\n\r\n${body}`;
 }
@@ -77,7 +77,7 @@ function echoing(exchanged: Exchange, text: string): string {
   return text.replaceAll('{bearer}', exchanged.values('authorization').join() || exchanged.values('x-api-key').join());
 }
 
-/** The next visitor is served as if nothing had been. */
+/** Checks that the next visitor is served normally. */
 async function isAlive({ url }: AbuseWorld): Promise<string[]> {
   const id = `liveness-${String(number)}`;
   const body = `{"jsonrpc":"2.0","id":"${id}","method":"SendMessage","params":{}}`;
@@ -132,7 +132,7 @@ function unsafeOutcome(
   return found;
 }
 
-/** 0 for a connection that ended without a response; what lies outside the routes is the host's, and counts as refused. */
+/** 0 for a connection that ended without a response. A response of the host counts as 404. */
 function statusesOf({ text, answers }: WireReply): number[] {
   if (answers.length === 0) return [Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0)];
   return answers.map(({ status, body }) => (status === 200 && body === 'host' ? 404 : status));

@@ -7,19 +7,19 @@ import { signedIn } from '../../../site/world.js';
 import { type Exchange, RecordingUpstream } from '../../../support/recording-upstream.js';
 import type { Secrets } from './safety-rules.js';
 
-/** A site under attack: its platform, and an address that nobody may call. */
+/** A site under attack, its platform, and an address that must not be called. */
 export interface AbuseWorld {
   readonly framework: Framework;
   readonly url: string;
   readonly upstream: RecordingUpstream;
   readonly canary: Canary;
   readonly secrets: Secrets;
-  /** Lets time pass, so that nothing a stranger chose is still remembered. */
+  /** Advances the clock, so that cached values from earlier cases expire. */
   later(): void;
   close(): Promise<void>;
 }
 
-/** Listens at an address that only a misled forwarder calls. */
+/** Listens on an address that only a deceived forwarder calls. */
 type Canary = Awaited<ReturnType<typeof startCanary>>;
 
 export async function startAbuseWorld(framework: Framework): Promise<AbuseWorld> {
@@ -55,7 +55,7 @@ export async function startAbuseWorld(framework: Framework): Promise<AbuseWorld>
       texts: [
         host,
         ...'the-api-key visitor-service token-of- /agent/v1 /platform/v1 ECONN UND_ERR'.split(' '),
-        // A parser's errors are the host's to show, and Express shows their stack outside production.
+        // The host shows its parser's errors, and Express includes the stack outside production.
         ...(framework.parsesJson ? [] : ['node_modules']),
       ],
     },
@@ -71,7 +71,7 @@ export async function startAbuseWorld(framework: Framework): Promise<AbuseWorld>
   };
 }
 
-/** A platform that works, and tells for whom without telling the credential. */
+/** A working platform that names the user of a request without the credential. */
 export function healthy(exchange: Exchange): void {
   const { target, body } = exchange.request;
   if (target.split('?', 1)[0]?.endsWith('theme.css') === true) {

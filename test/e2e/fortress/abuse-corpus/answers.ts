@@ -2,7 +2,7 @@ import { type AbuseCase, type AbuseFamily, chat, type PlatformAnswer, record, re
 
 const ROADS = { chat: chat(), render: render(), record: record() };
 
-/** Fields that would work in the visitor's browser, or in a proxy in front of the site: none is on the list of what crosses. */
+/** Fields that would affect the visitor's browser or a proxy in front of the site. None may be forwarded. */
 const FIELDS: readonly (readonly string[])[] = [
   ['Set-Cookie: a=1', 'Set-Cookie: __Host-session=mallory; Secure; Path=/', 'Set-Cookie2: session=mallory'],
   ['X-Accel-Redirect: /internal/secrets', 'X-Sendfile: /etc/passwd', 'X-Lighttpd-Send-File: /etc/passwd'],
@@ -21,12 +21,12 @@ const FIELDS: readonly (readonly string[])[] = [
   // RFC 9110 §7.6.1.
   ['Connection: close, content-type, x-content-type-options'],
   ['Keep-Alive: timeout=9999', 'Proxy-Connection: keep-alive', 'Upgrade: h2c'],
-  // CVE-2025-57822: fields that Next would act upon.
+  // CVE-2025-57822: fields that Next would act on.
   ['x-middleware-rewrite: http://{canary}/', 'x-middleware-next: 1', 'x-nextjs-redirect: http://{canary}/'],
   // CVE-2026-21710, CVE-2026-1527.
   ['__proto__: x', 'constructor: x', 'X-Injected: \xe5\x98\x8d\xe5\x98\x8aSet-Cookie: a=1'],
 ];
-/** Values of theirs; names are held by the list of fields in `safety-rules.ts`. */
+/** Their values. Their names are checked by the list of fields in `safety-rules.ts`. */
 const VALUES = ['mallory', 'public, max-age', 'unsafe-inline', 'max-age=0', 'report', 'platform-internal', '{canary}'];
 
 export const answerFields: AbuseFamily = {
@@ -47,7 +47,7 @@ export const answerFields: AbuseFamily = {
 };
 
 const OK = 'HTTP/1.1 200 OK\r\n';
-/** Bytes that are no response, or a different one for each reader (CVE-2024-21536, CVE-2026-48931). */
+/** Bytes that are not a valid response, or that two parsers read differently (CVE-2024-21536, CVE-2026-48931). */
 const BROKEN: Readonly<Record<string, PlatformAnswer | string>> = {
   'a status of 000': 'HTTP/1.1 000 X\r\nContent-Length: 0\r\n\r\n',
   'a status of 999': 'HTTP/1.1 999 X\r\nContent-Length: 0\r\n\r\n',
@@ -62,7 +62,7 @@ const BROKEN: Readonly<Record<string, PlatformAnswer | string>> = {
   'a carriage return in a field': `${OK}ETag: "a"\rSet-Cookie: a=1\r\nContent-Length: 2\r\n\r\n{}`,
   'a head of 200 KB': `${OK}X: ${'x'.repeat(200_000)}\r\nContent-Length: 2\r\n\r\n{}`,
   'an early hint': `HTTP/1.1 103 Early Hints\r\nLink: <http://{canary}/>; rel=preload\r\nSet-Cookie: a=1\r\n\r\n${OK}Connection: close\r\nContent-Length: 2\r\n\r\n{}`,
-  'a 100 nobody expects': `HTTP/1.1 100 Continue\r\n\r\n${OK}Connection: close\r\nContent-Length: 2\r\n\r\n{}`,
+  'an unexpected 100': `HTTP/1.1 100 Continue\r\n\r\n${OK}Connection: close\r\nContent-Length: 2\r\n\r\n{}`,
   trailers: `${OK}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\nTrailer: Set-Cookie\r\n\r\n2\r\n{}\r\n0\r\nSet-Cookie: a=1\r\nX-Poison: 1\r\n\r\n`,
   'a body on 204': 'HTTP/1.1 204 No Content\r\nContent-Length: 6\r\n\r\npoison',
   'a thousand codings': {
@@ -94,10 +94,10 @@ export const brokenAnswers: AbuseFamily = {
       steps: [step(request)],
       platform: [bytes],
       safe: {
-        // 401: a user's own token that is refused. 0: cut in the middle, which no reader takes for an end.
+        // 401: a user's own token is rejected. 0: the connection is cut in the middle of the response.
         statuses: [0, 200, 204, 401, 500, 502, 503, 504],
         platform: 'must',
-        // A lost GET may be sent once more, and a refused credential renewed.
+        // A lost GET may be retried once, and a rejected credential renewed.
         mostRequests: 2,
         notAnswered: ['set-cookie', 'poison', '{canary}', '101 switching', '103 early', 'realm=', 'platform-internal'],
       },

@@ -1,7 +1,7 @@
 import { type AbuseFamily, PASSES, ROADS, step } from './abuse-case.js';
 
 const LISTS: readonly (readonly string[])[] = [
-  // CVE-2026-33805: a forwarder that removes what the browser names removes its own credential.
+  // CVE-2026-33805: a forwarder that removes the fields named by the browser removes its own credential.
   ['Connection: authorization'],
   ['Connection: AUTHORIZATION, close'],
   ['Connection: close', 'Connection: authorization'],
@@ -18,9 +18,9 @@ const LISTS: readonly (readonly string[])[] = [
   ['Connection: close, "authorization"'],
   [`Connection: close, ${Array.from({ length: 500 }, (_, index) => `x-${String(index)}`).join(', ')}`],
   ['Connection: close, keep-alive, te, trailer, upgrade'],
-  // CVE-2025-48865: the fields of a proxy in front.
+  // CVE-2025-48865: fields set by a proxy in front.
   ['Connection: close, x-forwarded-host', 'X-Forwarded-Host: {canary}'],
-  // CVE-2026-21710: names that every object has.
+  // CVE-2026-21710: properties that every object inherits.
   ['Connection: close, __proto__, constructor, hasOwnProperty'],
 ];
 

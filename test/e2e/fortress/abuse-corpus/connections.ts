@@ -10,17 +10,17 @@ const OK = { statuses: [200], platform: 'must' } as const;
 const ONE_SIGNED_IN = { statuses: [200, 401], platform: 'must', mostRequests: 1 } as const;
 const USERS = Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? 'ada' : 'bob'));
 
-/** CVE-2026-40155: several messages on one connection, by different people; each gets its own credential and response. */
+/** CVE-2026-40155: messages of different users on one connection. Each gets its own credential and response. */
 export const pipelines: AbuseFamily = {
   name: 'pipelined requests of two users',
   cases: [
     {
-      id: 'a user, then nobody',
+      id: 'a user, then a visitor',
       steps: [step(of(ADA, 'a'), NOBODY)],
       safe: { ...ONE_SIGNED_IN, answers: [['"for":"ada"'], ['session_required']] },
     },
     {
-      id: 'nobody, then a user',
+      id: 'a visitor, then a user',
       steps: [step(NOBODY, of(BOB, 'b'))],
       safe: { ...ONE_SIGNED_IN, answers: [['session_required'], ['"for":"bob"']] },
     },
@@ -31,7 +31,7 @@ export const pipelines: AbuseFamily = {
     },
     {
       // RFC 9112 §9.3.2.
-      id: 'a message inside a body that is refused',
+      id: 'a message inside a rejected body',
       steps: [
         step(
           open(chat(['Content-Type: text/plain'], 'GET /api/service/x HTTP/1.1\r\nCookie: session=mallory\r\n\r\n')),

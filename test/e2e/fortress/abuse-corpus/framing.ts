@@ -1,6 +1,6 @@
 import { type AbuseCase, type AbuseFamily, MESSAGE, type SafeOutcome, step } from './abuse-case.js';
 
-/** A request that must never be read as one of its own. */
+/** A request that must never be parsed as a separate one. */
 const HIDDEN = 'GET /api/service/smuggled HTTP/1.1\r\nHost: site.example\r\nCookie: session=mallory\r\n\r\n';
 const NO_SMUGGLING: SafeOutcome = {
   statuses: [0, 400, 404, 408, 411, 413, 417, 431, 501, 505],
@@ -19,7 +19,7 @@ function post(fields: readonly string[], rest: string): string {
   return `${lines.join('\r\n')}\r\n\r\n${rest}`;
 }
 
-/** RFC 9112 §11.2: two lengths, an unclear one, or a field that two parsers end differently. Node's parser rejects them. */
+/** RFC 9112 §11.2: two lengths, an ambiguous one, or a field that two parsers delimit differently. Node's parser rejects them. */
 const UNCLEAR: readonly (readonly string[])[] = [
   [`Content-Length: ${LENGTH}`, TE],
   [TE, `Content-Length: ${LENGTH}`],
@@ -33,7 +33,7 @@ const UNCLEAR: readonly (readonly string[])[] = [
   ['X: y\nTransfer-Encoding: chunked', 'Content-Length: 3'],
 ];
 
-/** CVE-2026-29057: a body that is itself a request arrives as a body, whatever the method and the framing. */
+/** CVE-2026-29057: a body that looks like a request arrives as a body, whatever the method and framing. */
 const bodies = ['DELETE', 'OPTIONS', 'PATCH', 'PUT', 'POST'].flatMap((method) =>
   [
     `Content-Length: ${String(HIDDEN.length)}\r\n\r\n${HIDDEN}`,
@@ -48,7 +48,7 @@ const bodies = ['DELETE', 'OPTIONS', 'PATCH', 'PUT', 'POST'].flatMap((method) =>
   })),
 );
 
-/** Framing that is odd and allowed: the message arrives once, with framing of our own and without trailers. */
+/** Unusual but legal framing. The message arrives once, with new framing and without trailers. */
 const allowed = Object.entries({
   'one-byte chunks': post(
     [TE],
@@ -69,7 +69,7 @@ const allowed = Object.entries({
   safe: { ...ONCE, statuses: [100, 200], notUpstream: ['smuggled', 'expect: ', 'trailer: '] },
 }));
 
-/** Two servers that disagree about where a message ends. */
+/** Messages whose end two servers could read differently. */
 export const framing: AbuseFamily = {
   name: 'request smuggling',
   cases: [

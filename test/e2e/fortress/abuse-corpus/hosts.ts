@@ -1,6 +1,6 @@
 import { type AbuseCase, type AbuseFamily, chat, config, PASSES, record, step } from './abuse-case.js';
 
-/** CVE-2026-55602, CVE-2026-27959: hosts that lead elsewhere, or that two URL parsers read differently. */
+/** CVE-2026-55602, CVE-2026-27959: hosts that point elsewhere, or that two URL parsers read differently. */
 const HOSTS = [
   '{canary}',
   'site.example.evil.example',
@@ -16,13 +16,13 @@ const HOSTS = [
   '"><script>alert(1)</script>',
 ];
 const EVIL = ['evil.example', '{canary}', '169.254.169.254', '<script'];
-/** A card whose address the site replaces by its own. */
+/** A card whose address the site replaces with its own. */
 const CARD = {
   fields: ['Content-Type: application/json'],
   body: '{"name":"agent","url":"http://agent.internal/a2a","protocolVersion":"0.3.0"}',
 };
 
-/** The site's address is configuration: the browser's `Host` decides neither where requests go nor what is published. */
+/** The site's address is configured. The browser's `Host` must not affect where requests go or what is published. */
 export const hosts: AbuseFamily = {
   name: 'hosts that are not the site',
   cases: [

@@ -38,7 +38,7 @@ export const injections: AbuseFamily = {
       {
         id: `${text} in the id of a widget`,
         steps: [step({ ...render(), target: `/api/service-surfaces/a${text}/render` })],
-        // Letters whose low bytes are a line end are letters, and cross encoded.
+        // Letters whose low bytes are a line end are forwarded in encoded form.
         safe: text.startsWith('%E5')
           ? { statuses: [200], platform: 'must', notUpstream: ['\nx-injected'] }
           : refused(400, 404),
@@ -67,7 +67,7 @@ const MANY = {
   '4,000 separators': record([], `/api/service/x?${'&'.repeat(4_000)}`),
 };
 
-/** More than a parser should keep (OWASP ASVS 5.0 4.2.5; CVE-2024-45590, CVE-2025-15284). */
+/** More parameters than a parser should keep (OWASP ASVS 5.0 4.2.5; CVE-2024-45590, CVE-2025-15284). */
 export const oversized: AbuseFamily = {
   name: 'oversized heads',
   cases: [

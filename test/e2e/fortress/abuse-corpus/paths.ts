@@ -1,6 +1,6 @@
 import { type AbuseFamily, chat, record, refused, step } from './abuse-case.js';
 
-/** A host that resolves a path before the routes see it may make a good one of it; that stays below the platform's API. */
+/** A host that resolves the path before the routes may turn it into a valid one. It still stays below the platform's API. */
 const RESOLVED = { resolving: { platform: 'may', statuses: [200, 400, 401, 404, 405] } } as const;
 const REFUSED = refused(400, 404, 405);
 

@@ -5,14 +5,14 @@ const STATUSES = [300, 301, 302, 303, 307, 308];
 const ROADS = { chat: chat(), render: render(), action: action(), record: record(), theme: theme() };
 const JSON_TYPE = ['Content-Type: application/json'];
 
-/** Addresses in a card; the SDK's client would call them. */
+/** Addresses in a card that the SDK's client would call. */
 const CARDS = [
   '{"name":"agent","url":"http://{canary}/a2a","protocolVersion":"0.3.0"}',
   '{"name":"agent","supportedInterfaces":[{"url":"http://{canary}/a2a","protocolBinding":"JSONRPC","protocolVersion":"1.0"}]}',
   '{"name":"agent","url":"http://site.example@{canary}/","additionalInterfaces":[{"url":"http://{canary}/a2a","transport":"JSONRPC"}],"protocolVersion":"0.3.0"}',
 ];
 
-/** CVE-2023-45143, OWASP ASVS 5.0 15.3.2: a platform that sends the site somewhere else, with its credential. */
+/** CVE-2023-45143, OWASP ASVS 5.0 15.3.2: a platform that redirects the site, with its credential, to another host. */
 export const redirects: AbuseFamily = {
   name: 'redirects of the platform',
   cases: [
@@ -59,7 +59,7 @@ export const redirects: AbuseFamily = {
       safe: { statuses: [200, 502], platform: 'must', mostRequests: 20, upstream: ['POST /agent/v1 '] },
     },
     {
-      id: 'a redirect of the look-up of a card',
+      id: 'a redirected request for the card',
       steps: [step(config(['A2A-Version: 9.{n}']))],
       platform: [{ status: 302, fields: ['Location: http://{canary}/card'], body: '' }],
       safe: { statuses: [200, 502], platform: 'must', mostRequests: 20, notAnswered: ['{canary}'] },

@@ -1,18 +1,18 @@
 import type { RecordedRequest } from '../../../support/recording-upstream.js';
 
-/** Fields that may stand in a request to the platform, and nothing else may. */
+/** The only fields allowed in a request to the platform. */
 const REQUEST_FIELDS = new Set([
   ...'host connection content-length transfer-encoding authorization x-api-key x-project-id'.split(' '),
   ...'content-type accept accept-encoding accept-language a2a-version a2a-extensions x-a2a-extensions'.split(' '),
   ...'last-event-id idempotency-key traceparent tracestate if-none-match'.split(' '),
 ]);
 
-/** Further ones of the conversation records. */
+/** Further fields allowed in requests for conversation records. */
 const RECORD_FIELDS = new Set(
   'content-encoding if-match if-modified-since if-unmodified-since if-range range'.split(' '),
 );
 
-/** Fields that may stand in an answer to a browser, the host's own among them. */
+/** The only fields allowed in a response to a browser, including the host's own. */
 const ANSWER_FIELDS = new Set([
   ...'date connection keep-alive transfer-encoding content-length x-powered-by'.split(' '),
   ...'content-type content-language content-encoding content-disposition content-range accept-ranges'.split(' '),
@@ -23,14 +23,14 @@ const ANSWER_FIELDS = new Set([
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** Who sits behind the site, and what nobody in front of it may learn. */
+/** The platform behind the site, and secrets that no visitor may see. */
 export interface Secrets {
   readonly upstreamHost: string;
   readonly apiKey: string;
   readonly texts: readonly string[];
 }
 
-/** What is unsafe about a request to the platform, whatever the case; `users` are those whose cookies were sent. */
+/** The faults of a request to the platform in any case. `users` are the users whose cookies were sent. */
 export function unsafeRequest(request: RecordedRequest, secrets: Secrets, users: readonly string[]): string[] {
   const found: string[] = [];
   const { method, target, fields } = request;
@@ -56,7 +56,7 @@ export function unsafeRequest(request: RecordedRequest, secrets: Secrets, users:
   return [...found, ...unsafeTarget(target)];
 }
 
-/** Below one of the two base paths, however often somebody decodes it. */
+/** True if the path stays below one of the two base paths, however often it is decoded. */
 function unsafeTarget(target: string): string[] {
   if (!/^[\x21-\x7e]+$/.test(target)) return [`sent a target that is not ASCII: ${JSON.stringify(target)}`];
   if (target.includes('#')) return [`sent a fragment: ${target}`];
@@ -82,7 +82,7 @@ function unsafeTarget(target: string): string[] {
   return [];
 }
 
-/** What is unsafe about what a browser reads, whatever the case. */
+/** The faults of a response to a browser in any case. */
 export function unsafeReply(text: string, secrets: Secrets): string[] {
   const found: string[] = [];
   for (const secret of secrets.texts) if (text.includes(secret)) found.push(`told the visitor "${secret}"`);

@@ -1,10 +1,10 @@
 import { type AbuseCase, type AbuseFamily, chat, step } from './abuse-case.js';
 
 const STREAM = 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n';
-/** Ids that begin an event of their own wherever they are written without escapes. */
+/** An id that starts another event if it is written without escapes. */
 const IDS = ['7\n\nevent: pwned\ndata: 1', '7\r\nevent: pwned', '7\rdata: pwned', '7\u2028event: pwned', '</script>'];
 
-/** CVE-2026-33128: events that nobody sent. A stream cut between two events ends in one of ours, with the id of the request. */
+/** CVE-2026-33128: injected events. A stream cut between two events ends with an error event that has the request's id. */
 export const streams: AbuseFamily = {
   name: 'injected events',
   cases: IDS.map((id): AbuseCase => ({

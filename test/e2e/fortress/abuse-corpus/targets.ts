@@ -11,7 +11,7 @@ const TUNNELS = [
   'CONNECT /api/service/x HTTP/1.1\r\nHost: site.example\r\nCookie: session=ada\r\n\r\n',
 ];
 
-/** The routes belong to this server, so no part of such a target is believed. */
+/** No part of such a target may be trusted. */
 export const targets: AbuseFamily = {
   name: 'request targets on another server',
   cases: [
@@ -20,9 +20,9 @@ export const targets: AbuseFamily = {
         (request): AbuseCase => ({
           id: request.target,
           steps: [step(request)],
-          // As a path, or as this server's own address in absolute form, it may be served; from here.
+          // As a path, or as this server's address in absolute form, it may be served by this site.
           safe: { statuses: [200, 400, 404, 405], platform: 'may', notUpstream: ['{canary}'] },
-          // Hono's server makes no `Request` of an address with a user name.
+          // Hono's server cannot build a `Request` for an address with a user name.
           on: { web: { statuses: [200, 400, 404, 405, 500] } },
         }),
       ),

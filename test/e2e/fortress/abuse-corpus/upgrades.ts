@@ -12,7 +12,7 @@ const OFFERS: readonly (readonly string[])[] = [
   ['Connection: close', 'Upgrade: {canary}'],
 ];
 
-/** CVE-2026-44578: offers to leave HTTP. They may be ignored (RFC 9110 §7.8), and are never accepted. */
+/** CVE-2026-44578: requests to switch protocols. They may be ignored (RFC 9110 §7.8) and are never accepted. */
 export const upgrades: AbuseFamily = {
   name: 'upgrades of the connection',
   cases: OFFERS.flatMap((fields) =>

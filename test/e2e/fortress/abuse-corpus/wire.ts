@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import type { WireRequest } from './abuse-case.js';
 
-/** One answer as it came over the wire. */
+/** One response as received on the wire. */
 export interface WireAnswer {
   readonly status: number;
   /** Status line and fields. */
@@ -9,22 +9,22 @@ export interface WireAnswer {
   readonly body: string;
 }
 
-/** Everything one connection brought, and what of it could be read as answers. */
+/** Everything received on one connection, and the responses parsed from it. */
 export interface WireReply {
   readonly text: string;
   readonly answers: readonly WireAnswer[];
-  /** Whether the connection ended, within the time there was. */
+  /** True if the connection ended in time. */
   readonly ended: boolean;
 }
 
 export interface WireOptions {
-  /** Close our side when so many answers are complete. */
+  /** Close our side after this many complete responses. */
   readonly answers: number;
   readonly halfCloses: boolean;
   readonly byteByByte: boolean;
 }
 
-/** Longest that any case may take: what is slower than this hangs. */
+/** The time limit of a case. */
 const DEADLINE_MS = 20_000;
 
 /** A message as bytes in Latin-1. */
@@ -41,7 +41,7 @@ export function encode({ method, target, fields, body, framing = 'length' }: Wir
   return framing === 'chunked' ? `${head}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n` : head + body;
 }
 
-/** Sends bytes on a connection of their own and reads until its end. */
+/** Sends bytes on a new connection and reads until it ends. */
 export async function exchange(url: string, bytes: string, options: WireOptions): Promise<WireReply> {
   const { hostname, port } = new URL(url);
   const isHead = /^\s*HEAD /.test(bytes);
@@ -77,7 +77,7 @@ async function writeSlowly(bytes: Buffer, write: (byte: Uint8Array) => void): Pr
   }
 }
 
-/** The complete answers at the start of what came. */
+/** The complete responses at the start of the received bytes. */
 function readAnswers(text: string, isHead = false): WireAnswer[] {
   const answers: WireAnswer[] = [];
   let rest = text;
@@ -94,7 +94,7 @@ function readAnswers(text: string, isHead = false): WireAnswer[] {
   }
 }
 
-/** A body and how many bytes it takes; `undefined` when some are missing. */
+/** A body and its length on the wire; `undefined` if it is incomplete. */
 function readBody(head: string, after: string): readonly [string, number] | undefined {
   const length = /^content-length: *(\d+)/im.exec(head)?.[1];
   if (length !== undefined)

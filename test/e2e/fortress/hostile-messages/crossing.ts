@@ -9,13 +9,13 @@ import type { HostileMessage } from './hostile-message.js';
 
 /** A message that reached the agent. */
 export interface Crossing extends CrossedMessage {
-  /** The `Content-Encoding` the agent receives; no reader here would decode it. */
+  /** The `Content-Encoding` received by the agent. No parser here decodes it. */
   readonly contentEncoding: string | undefined;
 }
 
 const CONNECTIONS = 4;
 
-/** Sends messages to a site whose visitors share one credential, and gives back those that reached its agent. */
+/** Sends messages to a site whose visitors share one credential, and returns those that reached its agent. */
 export async function crossings(messages: readonly HostileMessage[]): Promise<readonly Crossing[]> {
   const upstream = await RecordingUpstream.start();
   upstream.willAnswer((exchange) => exchange.json(200, { jsonrpc: '2.0', id: 1, result: {} }));

@@ -1,10 +1,10 @@
-/** Charsets that some reader knows, and that change what ASCII bytes mean. */
+/** Charsets that some parser supports and that change the meaning of ASCII bytes. */
 export const CHARSETS: readonly string[] = (
   'utf-7 utf7 unicode-1-1-utf-7 utf-7-imap utf-16 utf-16le utf-16be ucs-2 utf-32le hz iso-2022-jp gb18030 shift_jis ' +
   'cp037 unicode_escape punycode utf-8-sig latin1 us-ascii base64 rot13 undefined utf-8;'
 ).split(' ');
 
-/** The ways to write a charset into a declaration of JSON. */
+/** Ways to declare a charset for JSON. */
 export function declarations(charset: string): readonly (readonly string[])[] {
   const last = [
     `; charset=${charset}`,
@@ -45,7 +45,7 @@ const TYPES = [
 ];
 const CODINGS = ['gzip', 'deflate', 'br', 'identity', 'identity, gzip', 'utf-7', ''];
 
-/** Declarations of something else than JSON, and of JSON that is coded. */
+/** Declarations of other types than JSON, and of encoded JSON. */
 export const DISGUISES: readonly (readonly string[])[] = [
   [],
   ...TYPES.map((type) => [`Content-Type: ${type}`]),

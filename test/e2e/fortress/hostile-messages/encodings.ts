@@ -1,13 +1,13 @@
 import { escaped } from './spellings.js';
 
-/** A text in UTF-7 (RFC 2152), these characters of it encoded. */
+/** A text in UTF-7 (RFC 2152) with these characters encoded. */
 export function utf7(text: string, hidden: (character: string) => boolean): string {
   return text.replaceAll(/[^]/gu, (character) =>
     hidden(character) ? `+${base64Units(character)}-` : character === '+' ? '+-' : character,
   );
 }
 
-/** The same as mailboxes have it (RFC 3501 §5.1.3), which iconv-lite calls utf-7-imap. */
+/** The same in the UTF-7 of mailbox names (RFC 3501 §5.1.3), which iconv-lite calls utf-7-imap. */
 export function utf7Imap(text: string, hidden: (character: string) => boolean): string {
   return text.replaceAll(/[^]/gu, (character) =>
     hidden(character) ? `&${base64Units(character).replaceAll('/', ',')}-` : character === '&' ? '&-' : character,
@@ -22,13 +22,13 @@ export function utf16be(text: string): Buffer {
   return Buffer.from(text, 'utf16le').swap16();
 }
 
-/** Two messages in one: the UTF-8 reading of the bytes, and the reading in one of `charsets`. */
+/** Bytes that are one message in UTF-8 and another one in each of `charsets`. */
 export interface TwoFacedBody {
   readonly charsets: readonly string[];
   readonly body: Uint8Array;
 }
 
-/** `members` shown only to readers that decode as declared; `before` begins a request that is harmless without them. */
+/** `members` are visible only to parsers that decode as declared. `before` begins a request that is harmless without them. */
 export function twoFaced(before: string, members: string): readonly TwoFacedBody[] {
   const structural = (character: string): boolean => '"{}[]:,\\'.includes(character);
   const more = `",${members},"y":"`;
@@ -42,7 +42,7 @@ export function twoFaced(before: string, members: string): readonly TwoFacedBody
     { charsets: UTF7, body: hidden(utf7(more, () => true)) },
     { charsets: ['utf-7-imap', 'utf7imap'], body: hidden(utf7Imap(more, structural)) },
     { charsets: ['unicode_escape', 'raw_unicode_escape'], body: hidden(more.replaceAll('"', escaped('"'))) },
-    // An empty shift to Chinese and back.
+    // An empty shift to the Chinese character set and back.
     { charsets: ['hz', 'hz-gb-2312'], body: named((name) => `${name.slice(0, 1)}~{~}${name.slice(1)}`) },
   ];
 }

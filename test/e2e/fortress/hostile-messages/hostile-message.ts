@@ -1,14 +1,14 @@
-/** A message meant to get more than the policy allows. */
+/** A message that tries to bypass the method policy. */
 export interface HostileMessage {
   /** Header lines that declare the body. */
   readonly declares: readonly string[];
   readonly body: Uint8Array;
 }
 
-/** A member of an object, both as they are written. */
+/** A name and a value of an object, both as raw JSON. */
 export type Member = readonly [name: string, value: string];
 
-/** An object whose names and values are written as given. */
+/** An object built from raw names and values. */
 export function object(...members: readonly Member[]): string {
   return `{${members.map((member) => member.join(':')).join(',')}}`;
 }

@@ -1,4 +1,4 @@
-/** Letters of other alphabets and widths that readers fold, compose or strip. */
+/** Letters of other alphabets and widths that parsers may fold, compose or strip. */
 const LOOKALIKES: Readonly<Record<string, string>> = {
   a: 'аａáª',
   c: 'сｃⅽ',
@@ -16,14 +16,14 @@ const LOOKALIKES: Readonly<Record<string, string>> = {
   u: 'ｕ',
 };
 const LIGATURES = { fi: 'ﬁ', st: 'ﬆ', ss: 'ß' };
-/** Characters a reader may drop or not show: white space, NUL, joiners, marks, half a surrogate pair. */
+/** Characters a parser may drop: white space, NUL, joiners, marks, half a surrogate pair. */
 const INVISIBLE = [
   ' ',
   ...String.raw`\t \n \u0000 \ud800`.split(' '),
   ...'\u00a0 \u00ad \u0301 \u200b \u200d \u200f \ufeff \ufe0f \u007f'.split(' '),
 ];
 
-/** Every way to write a camelCase name that some reader may take for it, as JSON text between quotes; itself first. */
+/** Every spelling that some parser may treat as this camelCase name, as JSON string contents. The name itself comes first. */
 export function spellings(name: string): readonly string[] {
   const words = name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).split(' ');
   const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
@@ -58,7 +58,7 @@ export function spellings(name: string): readonly string[] {
   ];
 }
 
-/** All of a text as `\u` escapes. */
+/** A text with every character as a `\u` escape. */
 export function escaped(text: string): string {
   return text
     .split('')

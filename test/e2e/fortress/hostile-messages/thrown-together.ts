@@ -31,7 +31,7 @@ const anything = fc.oneof(
   fc.json({ maxDepth: 2 }),
 );
 
-/** A member's name: as it should be, as readers that fold names take it, or in any way. */
+/** A member's name: correct, in a spelling for parsers that fold names, or in any spelling. */
 function spelled(name: string): fc.Arbitrary<string> {
   const ways = spellings(name).slice(1);
   const folded = ways.filter((way) => folds(JSON.parse(`"${way}"`) as string, name));
@@ -55,7 +55,7 @@ const extra: fc.Arbitrary<Member> = fc.tuple(
   anything,
 );
 
-/** An object of these members in some order, or what some reader would make one of. */
+/** An object of these members in some order, or a value that some parser converts to one. */
 function container(members: fc.Arbitrary<readonly Member[]>): fc.Arbitrary<string> {
   return fc
     .tuple(members.chain(shuffled), fc.constantFrom(...Array<number>(20).fill(0), 1, 2, 3, 4, 5))
@@ -109,7 +109,7 @@ const envelope: fc.Arbitrary<string> = container(
     ),
 );
 
-/** What is done to a text as a whole; the number says where. */
+/** Changes to a whole text; the number is the position. */
 const CHANGES: readonly ((text: string, place: number) => string)[] = [
   (text) => `\ufeff${text}`,
   (text) => `${text}\n{"jsonrpc":"2.0","id":2,"method":"ListTasks","params":{}}`,
@@ -136,7 +136,7 @@ function insertedAt(text: string, place: number, more: string): string {
   return text.slice(0, position) + more + text.slice(position);
 }
 
-/** Another way to write the letter found first from a place on. */
+/** Replaces the first letter after a position with another spelling. */
 function replacedAt(text: string, place: number, written: (letter: string) => string): string {
   const position = text.slice(place % text.length).search(/[a-z]/i) + (place % text.length);
   return text.slice(0, position) + written(text.charAt(position)) + text.slice(position + 1);
@@ -162,7 +162,7 @@ const encoding: fc.Arbitrary<(text: string) => Buffer> = fc.constantFrom(
   (text: string) => Buffer.from(text, 'latin1'),
 );
 
-/** A text that was changed, coded and declared somehow. */
+/** A text with random changes, encoding and declaration. */
 function disguised(text: fc.Arbitrary<string>): fc.Arbitrary<HostileMessage> {
   return fc.tuple(text, changes, encoding, declared).map(([original, list, encoded, declares]) => {
     const written = list.reduce((result, [made, place]) => (result === '' ? result : made(result, place)), original);
@@ -172,7 +172,7 @@ function disguised(text: fc.Arbitrary<string>): fc.Arbitrary<HostileMessage> {
 
 const recorded = fc.constantFrom(...RECORDED_CLIENTS.flatMap(({ messages }) => messages.map(({ body }) => body)));
 
-/** A harmless request with another one inside that only some decoder brings to light. */
+/** A harmless request that contains another one, visible to some decoders only. */
 const veiled: fc.Arbitrary<HostileMessage> = fc
   .tuple(fc.constantFrom(SENT, SEND), fc.oneof(method, params), fc.nat(), fc.nat())
   .chain(([shown, hidden, face, charset]) => {
@@ -182,7 +182,7 @@ const veiled: fc.Arbitrary<HostileMessage> = fc
     return fc.constantFrom(...ways).map((declares) => ({ declares, body }));
   });
 
-/** Random messages of spellings, containers, charsets and encodings that some reader takes for more than the policy allows. */
+/** Random messages whose spelling, structure, charset or encoding some parser may read as a denied method. */
 export const thrownTogether: fc.Arbitrary<HostileMessage> = fc.oneof(
   { weight: 5, arbitrary: disguised(envelope) },
   { weight: 2, arbitrary: disguised(recorded) },
