@@ -105,7 +105,7 @@ async function holdStreams({ name, http2, descriptors, openStream }) {
   const course = [before, peak, after].map(({ rss }) => mib(rss)).join(' → ');
   if (kept <= KEPT_SHARE) report.check('RSS returned', true, course);
   else {
-    // The system gets it back late or never (the young generation of Node 24 stays as large as it was), so that only the next crowd can tell.
+    // The system gets it back late or never (the young generation of Node 24 stays as large as it was), so only the next crowd shows it.
     const again = await open(most, arrive);
     const second = await site.measure();
     await leave(again);
@@ -136,7 +136,7 @@ async function open(count, arrive) {
   return opened;
 }
 
-/** Everybody leaves at once; how long the agent's streams took to end, in milliseconds. */
+/** All visitors leave at once. Returns the time until the agent's last stream ended, in milliseconds. */
 async function leave(leaving) {
   for (const visitor of leaving) visitor.leave();
   return until(() => agentStreams.size === 0, LEAVE_MS);
@@ -162,7 +162,7 @@ function kilobytes(bytes) {
   return `${(bytes / KILOBYTE).toFixed(1)} KB`;
 }
 
-/** How many files and sockets a process may have open; Node itself has raised it to the most it may. */
+/** The number of files and sockets a process may have open; Node itself has raised it to the most it may. */
 function descriptorLimit() {
   try {
     const limit = execFileSync('sh', ['-c', 'ulimit -n'], { encoding: 'utf8' }).trim();

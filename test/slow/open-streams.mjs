@@ -67,7 +67,7 @@ else
   );
 report.finish();
 
-/** Everybody comes, stays, and leaves. */
+/** All visitors arrive, stay and leave. */
 async function round(duration) {
   const visitors = await Promise.all(Array.from({ length: STREAMS }, openStream));
   const startedAt = performance.now();

@@ -34,7 +34,7 @@ const agent = createServer((incoming, response) => {
 await once(agent, 'listening');
 const site = await startSite(`http://127.0.0.1:${agent.address().port}/a2a`);
 
-// Ordinary chats first: code and pools of a site that has served somebody are no cost of the slow reader.
+// Ordinary chats first: code and pools that any visitor loads are not part of the cost of a slow reader.
 for (let count = 0; count < 500; count += 1) for await (const _ of await chat()) void _;
 await site.measure();
 await pause(3_000); // for the system to take back what the collector gave up

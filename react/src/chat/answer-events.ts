@@ -162,7 +162,7 @@ const WORD_TYPES = {
 
 function takeState(answer: Answer, state: AgentMessageState, message: WireMessage | undefined): Answer {
   if (state === 'working') {
-    // What was asked has been answered elsewhere: the task goes on.
+    // The question was answered elsewhere, and the task continues.
     const said = isInterrupted(answer.state) ? [...answer.said, ...answer.words] : answer.said;
     const words = isInterrupted(answer.state) ? [] : answer.words;
     return { ...answer, state, words, said: withWords(said, message, 'said') };

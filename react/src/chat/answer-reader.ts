@@ -123,7 +123,7 @@ export class AnswerReader {
           pauseMs = 0;
           continue;
         }
-        // What was asked before is still asked, if the agent does not say otherwise.
+        // An earlier question is still open unless the agent closed it.
         if (error instanceof AgentRefusal && this.#answer.opening !== null) this.#take(settled(this.#answer));
         else if (error instanceof AgentRefusal && (error.code === TASK_NOT_FOUND || ++refusals >= MAX_REFUSALS))
           throw new AnswerBrokenOff(this.#answer, error);

@@ -207,7 +207,16 @@ export class ChatSession {
     again: () => Promise<void>,
   ): Promise<void> {
     const abort = new AbortController();
-    const turn = { abort, answerId, answer, isStopping: false, isStopped: false, isLeft: false, nextShownAt: 0, timer: undefined };
+    const turn = {
+      abort,
+      answerId,
+      answer,
+      isStopping: false,
+      isStopped: false,
+      isLeft: false,
+      nextShownAt: 0,
+      timer: undefined,
+    };
     this.#turn = turn;
     this.#update({ phase: 'waiting', error: undefined, canRetry: false });
     try {

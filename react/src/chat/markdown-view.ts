@@ -167,7 +167,7 @@ export class MarkdownView {
     const frame = elementAt(parent, index, 'div', 'a2a-code');
     if (frame.firstChild === null) {
       const pre = elementAt(frame, 0, 'pre');
-      // What is too wide scrolls, also by keyboard.
+      // A wide element scrolls, also by keyboard.
       pre.tabIndex = 0;
       pre.dir = 'ltr';
       elementAt(pre, 0, 'code');

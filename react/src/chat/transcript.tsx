@@ -104,7 +104,7 @@ function useFollowedEnd(last: ChatMessage | undefined) {
     observer.observe(content.current);
     return () => observer.disconnect();
   }, [isEmpty]);
-  // Who has just said something wants to see it.
+  // A message just sent is scrolled into view.
   useEffect(() => {
     if (last?.role !== 'user' || log.current === null) return;
     isAtEnd.current = true;

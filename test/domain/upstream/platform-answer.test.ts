@@ -47,7 +47,7 @@ describe('a platform without a response', () => {
     ],
   ])('is an error with its cause, and the host only in the log: %s', (reason, code, detail, retryable, advice) => {
     const thrown = noResponse({ kind: 'failure', reason, detail: 'ECONNREFUSED 10.0.0.7' }, PLATFORM, true);
-    // Nobody waits for an aborted request, so there is no fix to name.
+    // No caller waits for an aborted request, so there is no fix to name.
     const isMendable = advice !== undefined;
     const message = isMendable ? `${detail} ${advice}` : detail;
     const fields = isMendable ? ['serviceApiUrl'] : [];
