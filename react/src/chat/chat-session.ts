@@ -207,12 +207,11 @@ export class ChatSession {
     again: () => Promise<void>,
   ): Promise<void> {
     const abort = new AbortController();
-    const turn = {
+    const turn: Turn = {
       abort,
       answerId,
       answer,
       isStopping: false,
-      isStopped: false,
       isLeft: false,
       nextShownAt: 0,
       timer: undefined,

@@ -40,7 +40,7 @@ export interface Turn {
   answer: Answer | undefined;
   isStopping: boolean;
   /** The agent has confirmed that it stopped. */
-  isStopped: boolean;
+  isStopped?: true;
   /** The page has left it: its connection ends as soon as there is a task to come back to. */
   isLeft: boolean;
   /** When the answer may be shown next, in milliseconds since the epoch, and the timer that does so. */
