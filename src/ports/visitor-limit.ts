@@ -9,7 +9,7 @@ export interface VisitorLimit {
   admit(request: unknown): Promise<LimitVerdict>;
   /**
    * Counts one request that follows or cancels a task (`tasks/get`, `tasks/resubscribe`, `tasks/cancel`), separately
-   * from messages. Default: 6,000 a minute per address, counted in this process.
+   * from messages. Default: 600 a minute per address, counted in this process; behind a proxy that all visitors share, set it.
    */
   admitReading?(request: unknown): Promise<LimitVerdict>;
 }

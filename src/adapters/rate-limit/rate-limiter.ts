@@ -105,11 +105,11 @@ export function rateLimiter(
 }
 
 /**
- * Adds the allowance for following tasks to a limit without one: 6,000 requests a minute per address, in this process.
- * The site's limit may know its visitors better than by address: behind a proxy, all of them can share one.
+ * Adds the allowance for following tasks to a limit without one: 600 requests a minute per address, in this process.
+ * Behind a proxy, all visitors can share one address: such a site has to count them itself.
  */
 export function withReadings(limit: VisitorLimit): Required<VisitorLimit> {
-  const fallback = rateLimiter(minuteWindow(6_000));
+  const fallback = rateLimiter(minuteWindow(600));
   return {
     admit: (request) => limit.admit(request),
     admitReading: (request) => limit.admitReading?.(request) ?? fallback.admit(request),
