@@ -132,10 +132,14 @@ export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfac
       await attempt(async () => {
         setMessage('');
         const said = await client.act(action, fields);
-        if (!abort.signal.aborted) setMessage(said);
-        await render().catch((cause: unknown) => {
+        try {
+          await render();
+        } catch (cause) {
           throw new ChatError(toChatError(cause).code, MESSAGES.doneNotShown, { cause });
-        });
+        } finally {
+          // Together with what the action changed, so that nobody reads thanks beside the state from before.
+          if (!abort.signal.aborted) setMessage(said);
+        }
       });
       isActing = false;
     }
