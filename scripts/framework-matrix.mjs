@@ -52,7 +52,7 @@ function table({ testResults }) {
   const listed = (names) => names.join(', ');
   const line = (cells) => `| ${cells.join(' | ')} |`;
   return [
-    `Suites: ${listed([...suites])}.\n`,
+    `Suites: ${listed([...suites].sort())}.\n`,
     line(['Framework', 'Passed', 'Not applicable']),
     line(['---', '---', '---']),
     ...[...rows]
