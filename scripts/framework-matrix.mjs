@@ -49,7 +49,7 @@ function table({ testResults }) {
     }
   }
   // Whichever file ends first, the page stays the same.
-  const names = [...suites].sort();
+  const names = [...suites].sort((one, other) => one.localeCompare(other));
   if (rows.size === 0) throw new Error('the report holds no case of the site suite');
   const listed = (names) => names.join(', ');
   const line = (cells) => `| ${cells.join(' | ')} |`;
