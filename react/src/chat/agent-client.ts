@@ -1,6 +1,5 @@
 import { ChatError, MESSAGES, toChatError, unreachable } from '../chat-error.js';
 import { siteError } from '../site-error.js';
-import { retryAfterMsOf } from '../site-fetch.js';
 import { EventStreamParser } from './event-stream.js';
 import { objectOf, objectsOf, textOf } from './json.js';
 import { readEvent, type WireEvent, type WireTask } from './wire.js';
@@ -208,7 +207,7 @@ export class AgentClient {
     const body = parse(text);
     const error = objectOf(objectOf(body)?.['error']);
     if (error !== undefined && typeof error['code'] === 'number') throw rpcError(error, response);
-    if (!response.ok) throw siteError(objectOf(body), response.status, retryAfterMsOf(response), text);
+    if (!response.ok) throw siteError(objectOf(body), response, text);
     if (objectOf(body)?.['result'] === undefined) throw notAnAgent(response);
     this.#isUnderstood = true;
     return new Response(text, response);
@@ -264,7 +263,7 @@ function rpcError({ code, message, data }: Readonly<Record<string, unknown>>, re
   const info = objectsOf(data).find(({ domain }) => domain === 'agent-bff');
   if (info === undefined) return new AgentRefusal(Number(code), textOf(message));
   const reason = textOf(objectOf(info['metadata'])?.['code']);
-  return siteError({ code: reason, detail: textOf(message) }, response.status, retryAfterMsOf(response), '');
+  return siteError({ code: reason, detail: textOf(message) }, response, '');
 }
 
 function isStream({ headers }: Response): boolean {
