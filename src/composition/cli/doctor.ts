@@ -15,7 +15,7 @@ import { type Command, isUsageError, STATUS, type Terminal, type TextStyle } fro
 import { configuration, CONFIGURATION_HELP, SOURCE_OPTIONS } from './configuration-source.js';
 import { cacheFindings, errorPage } from './deployment-findings.js';
 import { failed, type Finding, named, passed, type Place, refused, skipped, topLevel, warning } from './finding.js';
-import { platformFindings, type Trials } from './platform-findings.js';
+import { platformFindings, TRIAL, type Trials } from './platform-findings.js';
 import { providerFindings, tokenFindings } from './provider-findings.js';
 
 const MARKS: Readonly<Record<Finding['result'], readonly [mark: string, style: TextStyle]>> = {
@@ -83,7 +83,9 @@ export function tell(
     for (const finding of named) terminal.print(line(finding, terminal));
     const notes = findings.filter(({ result }) => result === 'warning').length;
     const also = notes === 0 ? '' : ` ${String(notes)} to review, marked with "!".`;
-    terminal.print(failures.length === 0 ? `\nAll is well.${also}` : `\n${String(failures.length)} to fix.`);
+    const isUntried = findings.some(({ check, result }) => check === TRIAL && result === 'warning');
+    const well = isUntried ? 'Nothing to fix, but the credential was not tried.' : 'All is well.';
+    terminal.print(failures.length === 0 ? `\n${well}${also}` : `\n${String(failures.length)} to fix.`);
   }
   return failures.length === 0 ? 0 : 1;
 }
@@ -194,7 +196,7 @@ function address(check: string, field: string, found: Endpoint | undefined, isNe
   if (found !== undefined) return passed(check, found.origin + found.path);
   const fix = `Set ${named(topLevel(field))}.`;
   if (isNeeded) return failed(check, 'is not set', topLevel(field), fix);
-  return warning(check, 'is not set; widgets, records and the project need it', topLevel(field), fix);
+  return skipped(check, 'is not set; only widgets, records and the project need it');
 }
 
 /** Warns if no public address is configured: pages under any host name that resolves to the server then count as the site's own. */
