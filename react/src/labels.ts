@@ -109,6 +109,8 @@ export interface ChatLabels {
   readonly cannotStop: string;
   /** When an action of a widget succeeded, but its new state could not be shown. Default `This was done, but the result cannot be shown.`. */
   readonly doneNotShown: string;
+  /** When the visitor chose a file in a widget. Default `Files cannot be sent here, so “{field}” is still empty.`. */
+  readonly fileNotAccepted: string;
 }
 
 const ENGLISH: ChatLabels = {
@@ -176,6 +178,7 @@ export function fill(label: string, values: Readonly<Record<string, string>>): s
 
 /** The text of an error for the visitor: the label of its message, or the message of the site or its platform. */
 export function wordsOf({ message }: ChatError, labels: ChatLabels): string {
-  const known = Object.entries(MESSAGES).find(([, words]) => words === message);
-  return known === undefined ? message : labels[known[0] as keyof typeof MESSAGES];
+  const field = /“(.*)”/s.exec(message)?.[1] ?? '';
+  const known = Object.entries(MESSAGES).find(([, words]) => fill(words, { field }) === message);
+  return known === undefined ? message : fill(labels[known[0] as keyof typeof MESSAGES], { field });
 }

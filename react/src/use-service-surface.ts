@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
 import { ChatError, MESSAGES, toChatError } from './chat-error.js';
+import { fill } from './labels.js';
 import { siteFetch, type SiteHeaders } from './site-fetch.js';
 import { type ActionFields, SurfaceClient, type SurfaceInput, type SurfaceSite } from './surface/surface-client.js';
 import { useLatest } from './use-latest.js';
@@ -99,12 +100,20 @@ export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfac
       abort.signal,
     );
     const view = import('./surface/surface-view.js').then(({ SurfaceView }) =>
-      abort.signal.aborted ? undefined : new SurfaceView(host, client, act),
+      abort.signal.aborted ? undefined : new SurfaceView(host, client, { onAction: act, onFile: refuseFile }),
     );
 
     // Reported where it is awaited, unless the render failed before.
     view.catch(() => undefined);
 
+    const report = (failure: ChatError): void => {
+      setError(failure);
+      latest.current.onError?.(failure);
+    };
+    function refuseFile(field: string): void {
+      setMessage('');
+      report(new ChatError('file_not_accepted', fill(MESSAGES.fileNotAccepted, { field })));
+    }
     const attempt = async (action: () => Promise<void>): Promise<void> => {
       setBusy(true);
       setError(undefined);
@@ -112,9 +121,7 @@ export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfac
         await action();
       } catch (cause) {
         if (abort.signal.aborted) return;
-        const failure = toChatError(cause);
-        setError(failure);
-        latest.current.onError?.(failure);
+        report(toChatError(cause));
       }
       if (!abort.signal.aborted) setBusy(false);
     };
@@ -137,7 +144,7 @@ export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfac
         } catch (cause) {
           throw new ChatError(toChatError(cause).code, MESSAGES.doneNotShown, { cause });
         } finally {
-          // Together with what the action changed, so that nobody reads thanks beside the state from before.
+          // Together with the change, so that a visitor never reads thanks beside the previous state.
           if (!abort.signal.aborted) setMessage(said);
         }
       });

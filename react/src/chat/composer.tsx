@@ -1,9 +1,14 @@
-import { type FormEvent, type KeyboardEvent, type RefObject, useId, useRef, useState } from 'react';
+import { type FormEvent, type KeyboardEvent, type MouseEvent, type RefObject, useId, useRef, useState } from 'react';
 
 import { ClipIcon, CloseIcon, FileIcon, SendIcon, StopIcon } from '../icons.js';
 import { fill, useLabels } from '../labels.js';
 import type { ChatDraft, ChatPhase } from './chat-state.js';
+import { isComposing } from './composing.js';
 import { describeSize, isTooLarge, MAX_FILE_BYTES } from './file-part.js';
+import { useGrowingHeight } from './growing-height.js';
+
+/** The second tap of a double tap on the send button hits the stop button, which has replaced it. */
+const DOUBLE_TAP_MS = 500;
 
 interface ComposerProps {
   readonly phase: ChatPhase;
@@ -20,6 +25,7 @@ export function Composer({ phase, isAsked, takesFiles, input, onSend, onStop }: 
   const [text, setText] = useState('');
   const [file, setFile] = useState<File>();
   const fileInput = useRef<HTMLInputElement>(null);
+  const tappedAt = useRef<number | undefined>(undefined);
   const hintId = useId();
   const isIdle = phase === 'idle';
   const labels = useLabels();
@@ -31,21 +37,26 @@ export function Composer({ phase, isAsked, takesFiles, input, onSend, onStop }: 
   const attachLabel = fill(labels.attachFile, { limit });
   const canSend = isIdle && refused === undefined && (text.trim() !== '' || file !== undefined);
 
-  const send = (event: FormEvent): void => {
+  useGrowingHeight(input, text);
+
+  const send = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     if (!canSend) return;
+    const { submitter } = event.nativeEvent as SubmitEvent;
+    tappedAt.current = submitter === null ? undefined : event.timeStamp;
     onSend({ text: text.trim(), file });
     setText('');
     setFile(undefined);
     input.current?.focus(); // the button that was pressed is gone
   };
-  const stop = (): void => {
+  const stop = (event: MouseEvent): void => {
+    const { current = -Infinity } = tappedAt;
+    if (event.timeStamp - current < DOUBLE_TAP_MS) return;
     onStop();
     input.current?.focus(); // here too
   };
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>): void => {
-    // Enter also confirms a word in input methods for Chinese, Japanese and Korean: that one is not a "send".
-    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    if (event.key !== 'Enter' || event.shiftKey || isComposing(event)) return;
     event.preventDefault();
     event.currentTarget.form?.requestSubmit();
   };

@@ -2,6 +2,7 @@ import DOMPurify from 'dompurify';
 
 import { adoptStyle } from '../style/adopt-style.js';
 import { removeForeign } from './fetched-parts.js';
+import { ownProperty, sanitiseNamed } from './form-names.js';
 import type { ActionFields, SurfaceClient } from './surface-client.js';
 import { unstyledMarkup } from './unstyled-markup.js';
 
@@ -17,7 +18,18 @@ const BASE_STYLE = `@layer base {
   button, input, select, textarea {
     padding: 0.5rem 0.875rem; border: 1px solid; border-radius: 0.5rem; font: inherit; line-height: 1.4;
   }
-  button { cursor: pointer; }
+  :is(button, input, select, textarea, fieldset, progress, meter, img, video, audio, svg, canvas) {
+    box-sizing: border-box; max-width: 100%;
+  }
+  :is(img, video, canvas) { height: auto; }
+  fieldset { min-width: 0; }
+  dialog { position: static; }
+  pre { overflow: auto; }
+  button, ::file-selector-button, input:is([type=submit], [type=button], [type=reset], [type=color]) { cursor: pointer; }
+  input:is([type=checkbox], [type=radio], [type=range], [type=image]) { padding: 0; }
+  input[type=color] { width: 3rem; height: 2.25rem; padding: 0.1875rem; }
+  input[type=file] { width: 100%; }
+  textarea { resize: vertical; }
   :focus-visible { outline: 2px solid currentColor; outline-offset: -2px; }
   li, p, h3 { overflow-wrap: anywhere; }
   ::picker(select) { appearance: auto !important; }
@@ -27,33 +39,44 @@ const SANITISER = {
   RETURN_DOM_FRAGMENT: true as const,
   // A browser reads https:/path and https:path as paths of the site; a visitor does not.
   ALLOWED_URI_REGEXP: /^(?:https?:\/\/|mailto:|tel:|[^a-z]|[a-z+.-]+(?:[^a-z+.\-:]|$))/i,
+  ADD_ATTR: ['form', 'formnovalidate', 'formmethod'],
   // Form addresses, access to the page's top layer, and styles.
-  FORBID_ATTR: ['action', 'method', 'popover', 'popovertarget', 'command', 'commandfor', 'style'],
+  FORBID_ATTR: ['action', 'popover', 'popovertarget', 'command', 'commandfor', 'style'],
   FORBID_TAGS: ['style'],
 };
+
+/** Controls that can have an action. */
+const BUTTON = ':is(button, input[type=submit], input[type=image], input[type=button], input[type=reset])[data-action]';
+
+/** Events of a widget. */
+export interface SurfaceEvents {
+  /** The visitor submits an action with the entered values. */
+  onAction(action: string, fields: ActionFields): unknown;
+  /** The visitor chose a file in the field with this label; the field is empty again. */
+  onFile(label: string): unknown;
+}
 
 /**
  * A widget in its own shadow root, inside a box that neither its theme nor its markup can affect: it stays in the box,
  * loads only from the origins the site allows, and runs no scripts. A form or a button with `data-action` submits that
- * action instead of its own.
+ * action instead of its own. A file cannot be submitted: an action is JSON.
  */
 export class SurfaceView {
   readonly #box = document.createElement('div');
   readonly #root: ShadowRoot;
   readonly #content = document.createElement('div');
   readonly #client: SurfaceClient;
-  readonly #onAction: (action: string, fields: ActionFields) => unknown;
+  readonly #events: SurfaceEvents;
   readonly #themed: Promise<void>;
   #newest: DocumentFragment | undefined;
 
-  /** `onAction` receives the name of an action and the entered values. */
-  constructor(host: HTMLElement, client: SurfaceClient, onAction: (action: string, fields: ActionFields) => unknown) {
+  constructor(host: HTMLElement, client: SurfaceClient, events: SurfaceEvents) {
     if (host.shadowRoot === null) adoptStyle(host.attachShadow({ mode: 'open' }), HOST_STYLE);
     this.#box.style.cssText = BOX_STYLE;
     const widget = document.createElement('div');
     this.#root = widget.attachShadow({ mode: 'open' });
     this.#client = client;
-    this.#onAction = onAction;
+    this.#events = events;
     adoptStyle(this.#root, BASE_STYLE);
     this.#root.append(this.#content);
     this.#box.append(widget);
@@ -65,12 +88,19 @@ export class SurfaceView {
     );
     this.#root.addEventListener('submit', (event) => this.#submit(event as SubmitEvent));
     this.#root.addEventListener('click', (event) => this.#click(event));
+    this.#root.addEventListener('change', ({ target }) => this.#refuseFile(target));
   }
 
   /** Shows new markup; keeps the focus if the focused element still exists. */
   async show(html: string): Promise<void> {
-    const fragment = DOMPurify.sanitize(unstyledMarkup(html), SANITISER);
+    // Without leading blanks, which DOMPurify would insert into the element that is named "body".
+    const markup = unstyledMarkup(html).trimStart();
+    const fragment = sanitiseNamed(DOMPurify, () => DOMPurify.sanitize(markup, SANITISER));
     this.#newest = fragment;
+    // The only other methods are those of form addresses.
+    for (const name of ['method', 'formmethod'])
+      for (const element of fragment.querySelectorAll(`[${name}]:not([${name}=dialog i])`))
+        ownProperty(Element.prototype, 'attributes', element).removeNamedItem(name);
     for (const link of fragment.querySelectorAll('a, area')) openOutside(link);
     await removeForeign(fragment, () => this.#client.mediaOrigins());
     await this.#themed; // avoids a flash of unstyled content
@@ -94,16 +124,29 @@ export class SurfaceView {
   #submit(event: SubmitEvent): void {
     event.preventDefault();
     const form = event.target as HTMLFormElement;
-    const action = event.submitter?.dataset['action'] ?? form.dataset['action'];
-    if (action !== undefined) this.#onAction(action, fieldsOf(new FormData(form, event.submitter)));
+    const submitter = event.submitter as HTMLButtonElement | HTMLInputElement | null;
+    const action = submitter?.dataset['action'] ?? ownProperty(HTMLElement.prototype, 'dataset', form)['action'];
+    const method = submitter?.getAttribute('formmethod') ?? ownProperty(HTMLFormElement.prototype, 'method', form);
+    const fields = fieldsOf(new FormData(form, submitter));
+    if (method.toLowerCase() === 'dialog')
+      (Element.prototype.closest.call(form, 'dialog') as HTMLDialogElement | null)?.close(submitter?.value);
+    if (action !== undefined) this.#events.onAction(action, fields);
   }
 
-  #click(event: Event): void {
-    const button = (event.target as Element).closest<HTMLButtonElement>('button[data-action]');
+  #click({ target }: Event): void {
+    const button = Element.prototype.closest.call(target, BUTTON) as HTMLButtonElement | null;
     // A button that submits its form is handled as "submit", after the form's validation.
-    if (button === null || (button.form !== null && button.type === 'submit')) return;
+    if (button === null || (button.form !== null && /^(?:submit|image)$/.test(button.type))) return;
     const { name, value } = button;
-    this.#onAction(button.dataset['action'] ?? '', name === '' ? {} : { [name]: value });
+    this.#events.onAction(button.dataset['action'] ?? '', name === '' ? {} : { [name]: value });
+  }
+
+  /** Empties the field at once, so that the file does not look submitted. */
+  #refuseFile(field: EventTarget | null): void {
+    if (!(field instanceof HTMLInputElement) || field.type !== 'file' || field.value === '') return;
+    field.value = '';
+    const label = field.labels?.[0]?.textContent ?? field.getAttribute('aria-label') ?? field.name;
+    this.#events.onFile(label.trim());
   }
 }
 
@@ -114,12 +157,12 @@ function openOutside(link: Element & Partial<Pick<HTMLAnchorElement, 'origin' | 
   link.setAttribute('rel', 'noopener noreferrer');
 }
 
+/** The entered values by name; without file fields, which are always empty. */
 function fieldsOf(data: FormData): ActionFields {
-  const texts = (name: string): readonly string[] => data.getAll(name).filter((value) => typeof value === 'string');
+  const fields = new Map<string, readonly string[]>();
+  for (const [name, value] of data)
+    if (typeof value === 'string') fields.set(name, [...(fields.get(name) ?? []), value]);
   return Object.fromEntries(
-    [...new Set(data.keys())].map((name) => {
-      const [first = '', ...others] = texts(name);
-      return [name, others.length === 0 ? first : [first, ...others]];
-    }),
+    Array.from(fields, ([name, values]) => [name, values.length === 1 ? (values[0] ?? '') : values]),
   );
 }

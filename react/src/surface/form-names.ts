@@ -1,0 +1,42 @@
+import type { DOMPurify } from 'dompurify';
+
+const NEUTRAL = 'field-';
+
+/**
+ * Sanitises markup and keeps every name and id. A sanitiser drops those that are properties of the document or of a
+ * form, and some forms that contain them, because scripts of a page could mistake a field for the property. In a shadow
+ * root there is no such access by the document. The names are neutral while the sanitiser runs, and the same as
+ * before when it returns.
+ */
+export function sanitiseNamed(purify: DOMPurify, sanitise: () => DocumentFragment): DocumentFragment {
+  const names: string[] = [];
+  const neutralise = (node: Node): void => {
+    if (!(node instanceof HTMLBodyElement)) return;
+    for (const attribute of namesIn(node)) attribute.value = `${NEUTRAL}${names.push(attribute.value) - 1}`;
+  };
+  purify.addHook('beforeSanitizeElements', neutralise);
+  try {
+    const fragment = sanitise();
+    for (const attribute of namesIn(fragment))
+      attribute.value = names[Number(attribute.value.slice(NEUTRAL.length))] ?? '';
+    return fragment;
+  } finally {
+    purify.removeHook('beforeSanitizeElements', neutralise);
+  }
+}
+
+function namesIn(root: ParentNode): Attr[] {
+  return Array.from(root.querySelectorAll('[id], [name]')).flatMap((element) => {
+    const attributes = ownProperty(Element.prototype, 'attributes', element);
+    return ['id', 'name'].flatMap((name) => attributes.getNamedItem(name) ?? []);
+  });
+}
+
+/** A property of an element, even of a form that has a field with the property's name. */
+export function ownProperty<Type extends Element, Name extends keyof Type>(
+  prototype: Type,
+  name: Name,
+  element: Type,
+): Type[Name] {
+  return Reflect.get(prototype, name, element) as Type[Name];
+}
