@@ -7,7 +7,7 @@
  * - `connection_lost`: there was no response, or the connection broke and could not be resumed.
  * - `still_working`: the agent has not finished within `taskTimeoutMs`.
  * - `file_too_large`, `file_unreadable`: the message was not sent.
- * - `file_not_accepted`: the visitor chose a file in a widget; the field was emptied.
+ * - `file_refused`: the visitor chose a file in a widget; the field was emptied.
  *
  * @public
  */
@@ -19,7 +19,7 @@ export type ChatErrorCode =
   | 'still_working'
   | 'file_too_large'
   | 'file_unreadable'
-  | 'file_not_accepted';
+  | 'file_refused';
 
 /**
  * The reason why a message was not sent, or a response could not be read.
@@ -75,7 +75,7 @@ export const MESSAGES = {
   cannotStop: 'The agent cannot be stopped and may go on working.',
   doneNotShown: 'This was done, but the result cannot be shown.',
   fileUnreadable: 'The file could not be read.',
-  fileNotAccepted: 'Files cannot be sent here, so “{field}” is still empty.',
+  noFiles: 'Files cannot be sent.',
 } as const;
 
 /** The error for a response that is not from the routes: a page of a proxy, of a sign-in, or of the site itself if no route is mounted. */

@@ -109,8 +109,8 @@ export interface ChatLabels {
   readonly cannotStop: string;
   /** When an action of a widget succeeded, but its new state could not be shown. Default `This was done, but the result cannot be shown.`. */
   readonly doneNotShown: string;
-  /** When the visitor chose a file in a widget. Default `Files cannot be sent here, so “{field}” is still empty.`. */
-  readonly fileNotAccepted: string;
+  /** After the name of a widget's field, when the visitor chose a file. Default `Files cannot be sent.`. */
+  readonly noFiles: string;
 }
 
 const ENGLISH: ChatLabels = {
@@ -178,7 +178,6 @@ export function fill(label: string, values: Readonly<Record<string, string>>): s
 
 /** The text of an error for the visitor: the label of its message, or the message of the site or its platform. */
 export function wordsOf({ message }: ChatError, labels: ChatLabels): string {
-  const field = /“(.*)”/s.exec(message)?.[1] ?? '';
-  const known = Object.entries(MESSAGES).find(([, words]) => fill(words, { field }) === message);
-  return known === undefined ? message : fill(labels[known[0] as keyof typeof MESSAGES], { field });
+  const known = Object.entries(MESSAGES).find(([, words]) => message.endsWith(words));
+  return known === undefined ? message : message.replace(known[1], () => labels[known[0] as keyof typeof MESSAGES]);
 }

@@ -1,7 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
 import { ChatError, MESSAGES, toChatError } from './chat-error.js';
-import { fill } from './labels.js';
 import { siteFetch, type SiteHeaders } from './site-fetch.js';
 import { type ActionFields, SurfaceClient, type SurfaceInput, type SurfaceSite } from './surface/surface-client.js';
 import { useLatest } from './use-latest.js';
@@ -100,28 +99,22 @@ export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfac
       abort.signal,
     );
     const view = import('./surface/surface-view.js').then(({ SurfaceView }) =>
-      abort.signal.aborted ? undefined : new SurfaceView(host, client, { onAction: act, onFile: refuseFile }),
+      abort.signal.aborted ? undefined : new SurfaceView(host, client, act, refuseFile),
     );
 
     // Reported where it is awaited, unless the render failed before.
     view.catch(() => undefined);
 
-    const report = (failure: ChatError): void => {
-      setError(failure);
-      latest.current.onError?.(failure);
-    };
-    function refuseFile(field: string): void {
-      setMessage('');
-      report(new ChatError('file_not_accepted', fill(MESSAGES.fileNotAccepted, { field })));
-    }
-    const attempt = async (action: () => Promise<void>): Promise<void> => {
+    const attempt = async (action: () => Promise<void> | void): Promise<void> => {
       setBusy(true);
       setError(undefined);
       try {
         await action();
       } catch (cause) {
         if (abort.signal.aborted) return;
-        report(toChatError(cause));
+        const failure = toChatError(cause);
+        setError(failure);
+        latest.current.onError?.(failure);
       }
       if (!abort.signal.aborted) setBusy(false);
     };
@@ -132,6 +125,12 @@ export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfac
       await (await view)?.show(rendered.html);
     };
     const refresh = (): Promise<void> => attempt(render);
+    function refuseFile(field: string): Promise<void> {
+      return attempt(() => {
+        setMessage('');
+        throw new ChatError('file_refused', `${field}: ${MESSAGES.noFiles}`);
+      });
+    }
     let isActing = false;
     async function act(action: string, fields: ActionFields): Promise<void> {
       if (isActing) return;
@@ -144,7 +143,7 @@ export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfac
         } catch (cause) {
           throw new ChatError(toChatError(cause).code, MESSAGES.doneNotShown, { cause });
         } finally {
-          // Together with the change, so that a visitor never reads thanks beside the previous state.
+          // Only now: thanks beside the state from before would contradict each other.
           if (!abort.signal.aborted) setMessage(said);
         }
       });

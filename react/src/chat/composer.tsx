@@ -5,10 +5,6 @@ import { fill, useLabels } from '../labels.js';
 import type { ChatDraft, ChatPhase } from './chat-state.js';
 import { isComposing } from './composing.js';
 import { describeSize, isTooLarge, MAX_FILE_BYTES } from './file-part.js';
-import { useGrowingHeight } from './growing-height.js';
-
-/** The second tap of a double tap on the send button hits the stop button, which has replaced it. */
-const DOUBLE_TAP_MS = 500;
 
 interface ComposerProps {
   readonly phase: ChatPhase;
@@ -25,7 +21,6 @@ export function Composer({ phase, isAsked, takesFiles, input, onSend, onStop }: 
   const [text, setText] = useState('');
   const [file, setFile] = useState<File>();
   const fileInput = useRef<HTMLInputElement>(null);
-  const tappedAt = useRef<number | undefined>(undefined);
   const hintId = useId();
   const isIdle = phase === 'idle';
   const labels = useLabels();
@@ -37,21 +32,16 @@ export function Composer({ phase, isAsked, takesFiles, input, onSend, onStop }: 
   const attachLabel = fill(labels.attachFile, { limit });
   const canSend = isIdle && refused === undefined && (text.trim() !== '' || file !== undefined);
 
-  useGrowingHeight(input, text);
-
-  const send = (event: FormEvent<HTMLFormElement>): void => {
+  const send = (event: FormEvent): void => {
     event.preventDefault();
     if (!canSend) return;
-    const { submitter } = event.nativeEvent as SubmitEvent;
-    tappedAt.current = submitter === null ? undefined : event.timeStamp;
     onSend({ text: text.trim(), file });
     setText('');
     setFile(undefined);
     input.current?.focus(); // the button that was pressed is gone
   };
   const stop = (event: MouseEvent): void => {
-    const { current = -Infinity } = tappedAt;
-    if (event.timeStamp - current < DOUBLE_TAP_MS) return;
+    if (event.detail > 1) return; // the second click of a double click on the send button, which was here
     onStop();
     input.current?.focus(); // here too
   };
@@ -62,10 +52,6 @@ export function Composer({ phase, isAsked, takesFiles, input, onSend, onStop }: 
   };
   const chooseFile = (files: FileList | null): void => {
     setFile(files?.[0]);
-    input.current?.focus();
-  };
-  const removeFile = (): void => {
-    setFile(undefined);
     input.current?.focus();
   };
 
@@ -80,7 +66,7 @@ export function Composer({ phase, isAsked, takesFiles, input, onSend, onStop }: 
             type="button"
             className="a2a-icon-button"
             aria-label={fill(labels.removeFile, { file: file.name })}
-            onClick={removeFile}
+            onClick={() => chooseFile(null)}
           >
             <CloseIcon />
           </button>
@@ -112,18 +98,20 @@ export function Composer({ phase, isAsked, takesFiles, input, onSend, onStop }: 
             </button>
           </>
         )}
-        <textarea
-          ref={input}
-          rows={1}
-          aria-label={labels.message}
-          aria-describedby={refused === undefined ? undefined : hintId}
-          placeholder={isAsked ? labels.replyPlaceholder : labels.placeholder}
-          autoComplete="off"
-          dir="auto"
-          value={text}
-          onChange={(event) => setText(event.currentTarget.value)}
-          onKeyDown={onKeyDown}
-        />
+        <div data-text={text}>
+          <textarea
+            ref={input}
+            rows={1}
+            aria-label={labels.message}
+            aria-describedby={refused === undefined ? undefined : hintId}
+            placeholder={isAsked ? labels.replyPlaceholder : labels.placeholder}
+            autoComplete="off"
+            dir="auto"
+            value={text}
+            onChange={(event) => setText(event.currentTarget.value)}
+            onKeyDown={onKeyDown}
+          />
+        </div>
         {isIdle ? (
           <button
             type="submit"

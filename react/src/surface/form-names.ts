@@ -11,8 +11,8 @@ const NEUTRAL = 'field-';
 export function sanitiseNamed(purify: DOMPurify, sanitise: () => DocumentFragment): DocumentFragment {
   const names: string[] = [];
   const neutralise = (node: Node): void => {
-    if (!(node instanceof HTMLBodyElement)) return;
-    for (const attribute of namesIn(node)) attribute.value = `${NEUTRAL}${names.push(attribute.value) - 1}`;
+    if (node.nodeName !== 'BODY') return;
+    for (const attribute of namesIn(node as Element)) attribute.value = `${NEUTRAL}${names.push(attribute.value) - 1}`;
   };
   purify.addHook('beforeSanitizeElements', neutralise);
   try {
@@ -26,17 +26,14 @@ export function sanitiseNamed(purify: DOMPurify, sanitise: () => DocumentFragmen
 }
 
 function namesIn(root: ParentNode): Attr[] {
-  return Array.from(root.querySelectorAll('[id], [name]')).flatMap((element) => {
-    const attributes = ownProperty(Element.prototype, 'attributes', element);
-    return ['id', 'name'].flatMap((name) => attributes.getNamedItem(name) ?? []);
+  return Array.from(root.querySelectorAll('[id], [name], [for]')).flatMap((element) => {
+    // A form's own "attributes" may be a field.
+    const attributes = Reflect.get(Element.prototype, 'attributes', element) as NamedNodeMap;
+    return ['id', 'name', 'for'].flatMap((name) => attributes.getNamedItem(name) ?? []);
   });
 }
 
-/** A property of an element, even of a form that has a field with the property's name. */
-export function ownProperty<Type extends Element, Name extends keyof Type>(
-  prototype: Type,
-  name: Name,
-  element: Type,
-): Type[Name] {
-  return Reflect.get(prototype, name, element) as Type[Name];
+/** An attribute's value, even of a form that has a field called "getAttribute". */
+export function attributeOf(element: Element, name: string): string | null {
+  return Element.prototype.getAttribute.call(element, name);
 }

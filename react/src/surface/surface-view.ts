@@ -2,7 +2,7 @@ import DOMPurify from 'dompurify';
 
 import { adoptStyle } from '../style/adopt-style.js';
 import { removeForeign } from './fetched-parts.js';
-import { ownProperty, sanitiseNamed } from './form-names.js';
+import { attributeOf, sanitiseNamed } from './form-names.js';
 import type { ActionFields, SurfaceClient } from './surface-client.js';
 import { unstyledMarkup } from './unstyled-markup.js';
 
@@ -18,18 +18,11 @@ const BASE_STYLE = `@layer base {
   button, input, select, textarea {
     padding: 0.5rem 0.875rem; border: 1px solid; border-radius: 0.5rem; font: inherit; line-height: 1.4;
   }
-  :is(button, input, select, textarea, fieldset, progress, meter, img, video, audio, svg, canvas) {
-    box-sizing: border-box; max-width: 100%;
-  }
-  :is(img, video, canvas) { height: auto; }
+  button, input, select, textarea, fieldset, img, video { box-sizing: border-box; max-width: 100%; }
   fieldset { min-width: 0; }
   dialog { position: static; }
-  pre { overflow: auto; }
-  button, ::file-selector-button, input:is([type=submit], [type=button], [type=reset], [type=color]) { cursor: pointer; }
-  input:is([type=checkbox], [type=radio], [type=range], [type=image]) { padding: 0; }
-  input[type=color] { width: 3rem; height: 2.25rem; padding: 0.1875rem; }
-  input[type=file] { width: 100%; }
-  textarea { resize: vertical; }
+  button { cursor: pointer; }
+  [type=color] { width: 3rem; height: 2.25rem; padding: 0.1875rem; }
   :focus-visible { outline: 2px solid currentColor; outline-offset: -2px; }
   li, p, h3 { overflow-wrap: anywhere; }
   ::picker(select) { appearance: auto !important; }
@@ -39,22 +32,14 @@ const SANITISER = {
   RETURN_DOM_FRAGMENT: true as const,
   // A browser reads https:/path and https:path as paths of the site; a visitor does not.
   ALLOWED_URI_REGEXP: /^(?:https?:\/\/|mailto:|tel:|[^a-z]|[a-z+.-]+(?:[^a-z+.\-:]|$))/i,
-  ADD_ATTR: ['form', 'formnovalidate', 'formmethod'],
+  ADD_ATTR: ['form', 'formnovalidate'],
   // Form addresses, access to the page's top layer, and styles.
   FORBID_ATTR: ['action', 'popover', 'popovertarget', 'command', 'commandfor', 'style'],
   FORBID_TAGS: ['style'],
 };
 
 /** Controls that can have an action. */
-const BUTTON = ':is(button, input[type=submit], input[type=image], input[type=button], input[type=reset])[data-action]';
-
-/** Events of a widget. */
-export interface SurfaceEvents {
-  /** The visitor submits an action with the entered values. */
-  onAction(action: string, fields: ActionFields): unknown;
-  /** The visitor chose a file in the field with this label; the field is empty again. */
-  onFile(label: string): unknown;
-}
+const BUTTON = ':is(button, [type=submit], [type=image], [type=button])[data-action]';
 
 /**
  * A widget in its own shadow root, inside a box that neither its theme nor its markup can affect: it stays in the box,
@@ -66,17 +51,28 @@ export class SurfaceView {
   readonly #root: ShadowRoot;
   readonly #content = document.createElement('div');
   readonly #client: SurfaceClient;
-  readonly #events: SurfaceEvents;
+  readonly #onAction: (action: string, fields: ActionFields) => unknown;
+  readonly #onFile: (label: string) => unknown;
   readonly #themed: Promise<void>;
   #newest: DocumentFragment | undefined;
 
-  constructor(host: HTMLElement, client: SurfaceClient, events: SurfaceEvents) {
+  /**
+   * `onAction` receives the name of an action and the entered values; `onFile` the label of a field in which the visitor
+   * chose a file. That field is empty again.
+   */
+  constructor(
+    host: HTMLElement,
+    client: SurfaceClient,
+    onAction: (action: string, fields: ActionFields) => unknown,
+    onFile: (label: string) => unknown,
+  ) {
     if (host.shadowRoot === null) adoptStyle(host.attachShadow({ mode: 'open' }), HOST_STYLE);
     this.#box.style.cssText = BOX_STYLE;
     const widget = document.createElement('div');
     this.#root = widget.attachShadow({ mode: 'open' });
     this.#client = client;
-    this.#events = events;
+    this.#onAction = onAction;
+    this.#onFile = onFile;
     adoptStyle(this.#root, BASE_STYLE);
     this.#root.append(this.#content);
     this.#box.append(widget);
@@ -88,19 +84,14 @@ export class SurfaceView {
     );
     this.#root.addEventListener('submit', (event) => this.#submit(event as SubmitEvent));
     this.#root.addEventListener('click', (event) => this.#click(event));
-    this.#root.addEventListener('change', ({ target }) => this.#refuseFile(target));
+    this.#root.addEventListener('change', ({ target }) => this.#refuseFile(target as HTMLInputElement));
   }
 
   /** Shows new markup; keeps the focus if the focused element still exists. */
   async show(html: string): Promise<void> {
-    // Without leading blanks, which DOMPurify would insert into the element that is named "body".
-    const markup = unstyledMarkup(html).trimStart();
+    const markup = unstyledMarkup(html);
     const fragment = sanitiseNamed(DOMPurify, () => DOMPurify.sanitize(markup, SANITISER));
     this.#newest = fragment;
-    // The only other methods are those of form addresses.
-    for (const name of ['method', 'formmethod'])
-      for (const element of fragment.querySelectorAll(`[${name}]:not([${name}=dialog i])`))
-        ownProperty(Element.prototype, 'attributes', element).removeNamedItem(name);
     for (const link of fragment.querySelectorAll('a, area')) openOutside(link);
     await removeForeign(fragment, () => this.#client.mediaOrigins());
     await this.#themed; // avoids a flash of unstyled content
@@ -125,12 +116,11 @@ export class SurfaceView {
     event.preventDefault();
     const form = event.target as HTMLFormElement;
     const submitter = event.submitter as HTMLButtonElement | HTMLInputElement | null;
-    const action = submitter?.dataset['action'] ?? ownProperty(HTMLElement.prototype, 'dataset', form)['action'];
-    const method = submitter?.getAttribute('formmethod') ?? ownProperty(HTMLFormElement.prototype, 'method', form);
+    const action = submitter?.dataset['action'] ?? attributeOf(form, 'data-action');
     const fields = fieldsOf(new FormData(form, submitter));
-    if (method.toLowerCase() === 'dialog')
-      (Element.prototype.closest.call(form, 'dialog') as HTMLDialogElement | null)?.close(submitter?.value);
-    if (action !== undefined) this.#events.onAction(action, fields);
+    if (attributeOf(form, 'method')?.toLowerCase() === 'dialog')
+      (Element.prototype.closest.call(form, 'dialog') as HTMLDialogElement | null)?.close();
+    if (action !== null) this.#onAction(action, fields);
   }
 
   #click({ target }: Event): void {
@@ -138,15 +128,15 @@ export class SurfaceView {
     // A button that submits its form is handled as "submit", after the form's validation.
     if (button === null || (button.form !== null && /^(?:submit|image)$/.test(button.type))) return;
     const { name, value } = button;
-    this.#events.onAction(button.dataset['action'] ?? '', name === '' ? {} : { [name]: value });
+    this.#onAction(button.dataset['action'] ?? '', name === '' ? {} : { [name]: value });
   }
 
   /** Empties the field at once, so that the file does not look submitted. */
-  #refuseFile(field: EventTarget | null): void {
-    if (!(field instanceof HTMLInputElement) || field.type !== 'file' || field.value === '') return;
+  #refuseFile(field: HTMLInputElement): void {
+    if (field.type !== 'file' || field.value === '') return;
     field.value = '';
-    const label = field.labels?.[0]?.textContent ?? field.getAttribute('aria-label') ?? field.name;
-    this.#events.onFile(label.trim());
+    const label = field.labels?.[0]?.textContent ?? field.ariaLabel ?? field.name;
+    this.#onFile(label.trim());
   }
 }
 
@@ -159,10 +149,10 @@ function openOutside(link: Element & Partial<Pick<HTMLAnchorElement, 'origin' | 
 
 /** The entered values by name; without file fields, which are always empty. */
 function fieldsOf(data: FormData): ActionFields {
-  const fields = new Map<string, readonly string[]>();
-  for (const [name, value] of data)
-    if (typeof value === 'string') fields.set(name, [...(fields.get(name) ?? []), value]);
   return Object.fromEntries(
-    Array.from(fields, ([name, values]) => [name, values.length === 1 ? (values[0] ?? '') : values]),
+    [...new Set(data.keys())].flatMap((name) => {
+      const values = data.getAll(name).filter((value) => typeof value === 'string');
+      return values.length === 0 ? [] : [[name, values.length > 1 ? values : (values[0] ?? '')]];
+    }),
   );
 }

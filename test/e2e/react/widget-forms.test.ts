@@ -53,7 +53,7 @@ const FORMS: Readonly<Record<string, readonly [html: string, fields: object]>> =
     { a: '1' },
   ],
   'a form named body with a field named insertBefore': [
-    `\n<form name="body" data-action="save"><input name="insertBefore" value="1">${SAVE}</form>`,
+    `<form name="body" data-action="save"><input name="insertBefore" value="1">${SAVE}</form>`,
     { insertBefore: '1' },
   ],
 };
@@ -206,9 +206,7 @@ describeInBrowsers('a form of a widget', { wordMs: 5 }, (browser) => {
     await visit.page.getByLabel('A').fill('kept');
     const chosen = { name: 'door.png', mimeType: 'image/png', buffer: Buffer.from('x') };
     await visit.page.getByLabel('Photo of the door').setInputFiles(chosen);
-    await visit.alert
-      .filter({ hasText: 'Files cannot be sent here, so “Photo of the door” is still empty.' })
-      .waitFor();
+    await visit.alert.filter({ hasText: 'Photo of the door: Files cannot be sent.' }).waitFor();
     expect(await visit.page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
     expect(await visit.page.getByLabel('Photo of the door').inputValue()).toBe('');
     await save(visit);
