@@ -75,7 +75,7 @@ export const MESSAGES = {
   cannotStop: 'The agent cannot be stopped and may go on working.',
   doneNotShown: 'This was done, but the result cannot be shown.',
   fileUnreadable: 'The file could not be read.',
-  noFiles: 'Files cannot be sent.',
+  noFiles: 'The file cannot be sent.',
 } as const;
 
 /** The error for a response that is not from the routes: a page of a proxy, of a sign-in, or of the site itself if no route is mounted. */

@@ -109,7 +109,7 @@ export interface ChatLabels {
   readonly cannotStop: string;
   /** When an action of a widget succeeded, but its new state could not be shown. Default `This was done, but the result cannot be shown.`. */
   readonly doneNotShown: string;
-  /** After the name of a widget's field, when the visitor chose a file. Default `Files cannot be sent.`. */
+  /** After the name of a widget's field, when the visitor chose a file. Default `The file cannot be sent.`. */
   readonly noFiles: string;
 }
 

@@ -141,7 +141,7 @@ export class ComponentBrowser {
     const browser = await this.#browser(options.colorScheme === 'dark' ? 'dark' : 'light');
     const permissions = [...this.#permissions];
     const context = await browser.newContext({ viewport: { width: 800, height: 600 }, permissions, ...options });
-    context.setDefaultTimeout(4_000);
+    context.setDefaultTimeout(20_000);
     const page = await context.newPage();
     await this.#serve(page, hasPolicy);
     await page.addInitScript(() => {

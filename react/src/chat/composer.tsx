@@ -41,7 +41,7 @@ export function Composer({ phase, isAsked, takesFiles, input, onSend, onStop }: 
     input.current?.focus(); // the button that was pressed is gone
   };
   const stop = (event: MouseEvent): void => {
-    if (event.detail > 1) return; // the second click of a double click on the send button, which was here
+    if (event.detail > 1) return; // the second click of a double click on the send button, which is the same element
     onStop();
     input.current?.focus(); // here too
   };
@@ -113,14 +113,7 @@ export function Composer({ phase, isAsked, takesFiles, input, onSend, onStop }: 
           />
         </div>
         {isIdle ? (
-          <button
-            type="submit"
-            className="a2a-send"
-            aria-label={labels.send}
-            title={labels.send}
-            disabled={!canSend}
-            key="send"
-          >
+          <button type="submit" className="a2a-send" aria-label={labels.send} title={labels.send} disabled={!canSend}>
             <SendIcon />
           </button>
         ) : (
@@ -131,7 +124,6 @@ export function Composer({ phase, isAsked, takesFiles, input, onSend, onStop }: 
             title={labels.stop}
             disabled={phase === 'stopping'}
             onClick={stop}
-            key="stop"
           >
             <StopIcon />
           </button>

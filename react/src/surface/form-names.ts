@@ -1,24 +1,21 @@
 import type { DOMPurify } from 'dompurify';
 
-const NEUTRAL = 'field-';
-
 /**
  * Sanitises markup and keeps every name and id. A sanitiser drops those that are properties of the document or of a
  * form, and some forms that contain them, because scripts of a page could mistake a field for the property. In a shadow
- * root there is no such access by the document. The names are neutral while the sanitiser runs, and the same as
+ * root there is no such access by the document. The names are numbers while the sanitiser runs, and the same as
  * before when it returns.
  */
 export function sanitiseNamed(purify: DOMPurify, sanitise: () => DocumentFragment): DocumentFragment {
   const names: string[] = [];
   const neutralise = (node: Node): void => {
     if (node.nodeName !== 'BODY') return;
-    for (const attribute of namesIn(node as Element)) attribute.value = `${NEUTRAL}${names.push(attribute.value) - 1}`;
+    for (const attribute of namesIn(node as Element)) attribute.value = String(names.push(attribute.value) - 1);
   };
   purify.addHook('beforeSanitizeElements', neutralise);
   try {
     const fragment = sanitise();
-    for (const attribute of namesIn(fragment))
-      attribute.value = names[Number(attribute.value.slice(NEUTRAL.length))] ?? '';
+    for (const attribute of namesIn(fragment)) attribute.value = names[Number(attribute.value)] ?? '';
     return fragment;
   } finally {
     purify.removeHook('beforeSanitizeElements', neutralise);

@@ -18,11 +18,11 @@ const BASE_STYLE = `@layer base {
   button, input, select, textarea {
     padding: 0.5rem 0.875rem; border: 1px solid; border-radius: 0.5rem; font: inherit; line-height: 1.4;
   }
-  button, input, select, textarea, fieldset, img, video { box-sizing: border-box; max-width: 100%; }
+  button, input, select, textarea, img, video { box-sizing: border-box; max-width: 100%; }
   fieldset { min-width: 0; }
   dialog { position: static; }
   button { cursor: pointer; }
-  [type=color] { width: 3rem; height: 2.25rem; padding: 0.1875rem; }
+  [type=color] { width: 3rem; height: 2.25rem; padding: 0; }
   :focus-visible { outline: 2px solid currentColor; outline-offset: -2px; }
   li, p, h3 { overflow-wrap: anywhere; }
   ::picker(select) { appearance: auto !important; }
@@ -96,10 +96,9 @@ export class SurfaceView {
     await removeForeign(fragment, () => this.#client.mediaOrigins());
     await this.#themed; // avoids a flash of unstyled content
     if (this.#newest !== fragment) return;
-    const focused = this.#root.activeElement;
-    const place = focused === null ? undefined : this.#controls().findIndex((control) => control.isSameNode(focused));
+    const place = this.#controls().indexOf(this.#root.activeElement as HTMLElement);
     this.#content.replaceChildren(fragment);
-    if (place === undefined || place < 0) return;
+    if (place < 0) return;
     const controls = this.#controls();
     controls[Math.min(place, controls.length - 1)]?.focus();
   }
@@ -118,7 +117,7 @@ export class SurfaceView {
     const submitter = event.submitter as HTMLButtonElement | HTMLInputElement | null;
     const action = submitter?.dataset['action'] ?? attributeOf(form, 'data-action');
     const fields = fieldsOf(new FormData(form, submitter));
-    if (attributeOf(form, 'method')?.toLowerCase() === 'dialog')
+    if (attributeOf(form, 'method') === 'dialog')
       (Element.prototype.closest.call(form, 'dialog') as HTMLDialogElement | null)?.close();
     if (action !== null) this.#onAction(action, fields);
   }

@@ -206,7 +206,7 @@ describeInBrowsers('a form of a widget', { wordMs: 5 }, (browser) => {
     await visit.page.getByLabel('A').fill('kept');
     const chosen = { name: 'door.png', mimeType: 'image/png', buffer: Buffer.from('x') };
     await visit.page.getByLabel('Photo of the door').setInputFiles(chosen);
-    await visit.alert.filter({ hasText: 'Photo of the door: Files cannot be sent.' }).waitFor();
+    await visit.alert.filter({ hasText: 'Photo of the door: The file cannot be sent.' }).waitFor();
     expect(await visit.page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
     expect(await visit.page.getByLabel('Photo of the door').inputValue()).toBe('');
     await save(visit);
