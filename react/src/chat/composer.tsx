@@ -1,4 +1,4 @@
-import { type FormEvent, type KeyboardEvent, type MouseEvent, type RefObject, useId, useRef, useState } from 'react';
+import { type FormEvent, type KeyboardEvent, type RefObject, useId, useRef, useState } from 'react';
 
 import { ClipIcon, CloseIcon, FileIcon, SendIcon, StopIcon } from '../icons.js';
 import { fill, useLabels } from '../labels.js';
@@ -40,8 +40,7 @@ export function Composer({ phase, isAsked, takesFiles, input, onSend, onStop }: 
     setFile(undefined);
     input.current?.focus(); // the button that was pressed is gone
   };
-  const stop = (event: MouseEvent): void => {
-    if (event.detail > 1) return; // the second click of a double click on the send button, which is the same element
+  const stop = (): void => {
     onStop();
     input.current?.focus(); // here too
   };
@@ -124,6 +123,7 @@ export function Composer({ phase, isAsked, takesFiles, input, onSend, onStop }: 
             title={labels.stop}
             disabled={phase === 'stopping'}
             onClick={stop}
+            key="stop"
           >
             <StopIcon />
           </button>

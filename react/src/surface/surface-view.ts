@@ -18,7 +18,7 @@ const BASE_STYLE = `@layer base {
   button, input, select, textarea {
     padding: 0.5rem 0.875rem; border: 1px solid; border-radius: 0.5rem; font: inherit; line-height: 1.4;
   }
-  button, input, select, textarea, img, video { box-sizing: border-box; max-width: 100%; }
+  button, input, select, textarea, img { box-sizing: border-box; max-width: 100%; }
   fieldset { min-width: 0; }
   dialog { position: static; }
   button { cursor: pointer; }

@@ -74,15 +74,4 @@ describeInBrowsers('the text field', { wordMs: 5, slowStepMs: 20 }, (browser) =>
       await expect.poll(() => heightOf(visit)).toBeGreaterThan(wide);
     });
   });
-
-  it('does not stop the answer at the second tap of a double tap on the send button', async () => {
-    const visit = await browser.visit();
-    await visit.show('A2AChat');
-    await visit.input.pressSequentially('Hello');
-    const box = await visit.page.getByRole('button', { name: 'Send' }).boundingBox();
-    await visit.page.mouse.dblclick((box?.x ?? 0) + 10, (box?.y ?? 0) + 10);
-    await visit.finished.filter({ hasText: 'Hello' }).waitFor();
-    expect(await visit.page.locator('.a2a-message-user').count()).toBe(1);
-    expect(await visit.finished.innerText()).not.toContain('Stopped.');
-  });
 });
