@@ -8,7 +8,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { chromium } from 'playwright-core';
+import { openBrowser, problemsOf } from './browser.mjs';
 import { freePort, started } from './program.mjs';
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { shots: { type: 'string' } } });
@@ -84,12 +84,7 @@ async function site(heading) {
 /** Sends a message, and sees words arrive while the agent is still writing. */
 async function visit(url, name) {
   const tab = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-  const problems = [];
-  tab.on('pageerror', ({ message }) => problems.push(message));
-  tab.on(
-    'console',
-    (message) => message.type() === 'error' && problems.push(`${message.text()} ${message.location().url}`),
-  );
+  const problems = problemsOf(tab);
   await tab.goto(url);
   const field = tab.getByRole('textbox', { name: 'Message' });
   const fab = tab.getByRole('button', { name: 'Ask us', exact: true });
@@ -109,14 +104,6 @@ async function visit(url, name) {
     problems.filter((problem) => !problem.endsWith('/favicon.ico')),
     [],
   );
-}
-
-async function openBrowser() {
-  const names = ['chromium', 'chromium-browser', 'google-chrome'];
-  const executablePath =
-    process.env.CHROMIUM_PATH || execSync(`command -v ${names.join(' ')} | head -1`, { encoding: 'utf8' }).trim();
-  assert.notEqual(executablePath, '', 'Install chromium, or set CHROMIUM_PATH.');
-  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
 }
 
 /** The text below a heading of docs/chat.md. */
