@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { summary } from '../test/package/blocks.mjs';
 import { run } from './command.mjs';
 import { ensureInstalled } from './installation.mjs';
 
@@ -41,6 +42,7 @@ writeFileSync(join(folder, 'package.json'), '{ "name": "a-site", "private": true
 npm('install', '--no-audit', '--no-fund', '--omit=dev', `./${filename}`);
 const own = installed();
 const trials = [];
+const record = { BLOCKS_RUN: join(folder, 'blocks-run') };
 await trial('links of the documents', () => run(process.execPath, ['links.mjs', 'agent-bff'], { cwd: folder }));
 const pictures = shots === undefined ? [] : ['--shots', resolve(shots)];
 await trial(`agent-bff demo on node ${process.versions.node}`, () => visitDemo(pictures));
@@ -64,6 +66,7 @@ npm(
   `@types/express@${versionOf('@types/express')}`,
   '@types/express4@npm:@types/express@4.17.25',
   `@types/node@${versionOf('@types/node')}`,
+  'cors',
   ...['koa', '@koa/router', '@types/koa'].map((name) => `${name}@${{ ...dependencies, ...devDependencies }[name]}`),
 );
 
@@ -71,8 +74,8 @@ for (const [name, settings] of Object.entries(SETTINGS)) {
   for (const compiler of COMPILERS)
     await trial(`${compilerName(compiler)}, ${name}`, () => compile(compiler, settings));
 }
-await trial('the ten lines of the README', () =>
-  run(process.execPath, ['readme.mjs', join(ROOT, 'README.md')], { cwd: folder }),
+await trial('the servers of the documents', () =>
+  run(process.execPath, ['servers.mjs', ROOT], { cwd: folder, env: record }),
 );
 await trial(`node ${process.versions.node}`, () => runTrials());
 for (const version of NODE_LINES) await trial(`node ${version}`, () => runTrials(version));
@@ -80,8 +83,9 @@ await trial('the starters of agent-bff init', () =>
   run(process.execPath, ['starters.mjs', 'express,koa,next', filename, components], { cwd: folder }),
 );
 await trial('the pages of docs/chat.md', () =>
-  run(process.execPath, [join(ROOT, 'test/package/pages.mjs'), filename, components], { cwd: folder }),
+  run(process.execPath, [join(ROOT, 'test/package/pages.mjs'), filename, components], { cwd: folder, env: record }),
 );
+console.log(`\nblocks of code in the documents: ${summary(ROOT, record.BLOCKS_RUN)}`);
 
 console.log(`\npacked: ${kilobytes(size)}; installed for production: ${own.packages} packages, ${own.megabytes} MB`);
 for (const { name, status } of trials) console.log(`${name}: ${status === 0 ? 'passed' : `failed (status ${status})`}`);

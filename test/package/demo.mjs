@@ -27,7 +27,7 @@ const { agentCard } = await (await fetch(`${url}/api/a2a/config`)).json();
 assert.equal(agentCard.name, 'Demo agent');
 // The first request of the README, with the demo as the agent.
 const [, body] = / -d '(\{.*\})'/.exec(readFileSync('node_modules/agent-bff/README.md', 'utf8')) ?? [];
-const headers = { 'content-type': 'application/json' };
+const headers = { 'content-type': 'application/json', 'a2a-version': '1.0' };
 assert.match(await (await fetch(`${url}/api/a2a`, { method: 'POST', headers, body })).text(), /“Hello”/);
 
 const browser = await openBrowser();

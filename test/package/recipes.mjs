@@ -1,17 +1,17 @@
 // npm run test:recipes [-- Hono Astro]: follows each recipe of docs/frameworks.md in an empty folder, with the commands and files of the
 // page
 // as written and the packed package. Then a browser requests the configuration, reads a stream and leaves in the middle of another.
-// Only the port differs. Prints one line with seconds for each.
+// Then a page under the address of this machine in its network sends a message. Only the port differs. Prints one line with seconds for each.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freePort } from './program.mjs';
+import { freePort, lanAddress } from './program.mjs';
 import { listen } from './site.mjs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -149,13 +149,15 @@ async function visit(url) {
     assert.equal(await stream.read(), undefined);
     assert.equal(stream.exchange.req.headers['x-api-key'], 'the-key');
 
+    assert.equal(await fromNetwork(url, signal), 200, 'a page in the network');
+
     const leaving = new AbortController();
     const { exchange } = await openStream(url, AbortSignal.any([signal, leaving.signal]));
     const gone = once(exchange, 'close', { signal });
     const left = stopwatch();
     leaving.abort();
     await gone;
-    return `configuration, stream (first event after ${first} ms), aborted request (${left('ms')} ms until the agent knew)`;
+    return `configuration, message from the network, stream (first event after ${first} ms), aborted request (${left('ms')} ms until the agent knew)`;
   } catch (error) {
     throw new Error(`${error.message}\n${log.slice(-2_000)}`, { cause: error });
   }
@@ -178,6 +180,23 @@ async function openStream(url, signal) {
   const read = async () => (await reader.read()).value;
   assert.match(await read(), /one/);
   return { exchange: exchanges.at(-1), read, milliseconds: () => milliseconds('ms') };
+}
+
+/** The status of a message from a page under this machine's address, over plain HTTP: its browser sends no Sec-Fetch-Site. */
+async function fromNetwork(url, signal) {
+  const host = `${lanAddress()}:${new URL(url).port}`;
+  const message = { kind: 'message', role: 'user', messageId: '2', parts: [{ kind: 'text', text: 'Hello' }] };
+  // Some servers of the recipes listen on localhost only, so the name is in the request alone.
+  const sent = request(`${url}/api/a2a`, {
+    method: 'POST',
+    headers: { host, origin: `http://${host}`, 'content-type': 'application/json' },
+    signal,
+  });
+  sent.end(JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'message/stream', params: { message } }));
+  const [response] = await once(sent, 'response', { signal });
+  exchanges.at(-1)?.end();
+  response.resume();
+  return response.statusCode;
 }
 
 async function started(url, signal) {
