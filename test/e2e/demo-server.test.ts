@@ -81,8 +81,18 @@ describe('the data that the demo page reads', () => {
 describe('an error of the demo itself', () => {
   it.each([
     ['a bug of the site', () => brokenSite(), 500, /^site: Error: the disk is full/],
-    ['a callback that nobody asked for', () => `${demo.url}/auth/callback`, 400, /^sign-in: There is no pending sign-in/],
-    ['an old link to the sign-in', () => `${demo.login.issuer}/interaction/old`, 400, /^sign-in provider: invalid_request/],
+    [
+      'a callback that nobody asked for',
+      () => `${demo.url}/auth/callback`,
+      400,
+      /^sign-in: There is no pending sign-in/,
+    ],
+    [
+      'an old link to the sign-in',
+      () => `${demo.login.issuer}/interaction/old`,
+      400,
+      /^sign-in provider: invalid_request/,
+    ],
   ])('reaches the terminal, but not the page: %s', async (_case, address, status, line) => {
     const terminal = vi.spyOn(console, 'error').mockReturnValue();
     onTestFinished(() => terminal.mockRestore());

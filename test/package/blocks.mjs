@@ -9,13 +9,23 @@ const RECORD = process.env.BLOCKS_RUN;
 /** Every block of the READMEs and of docs below `root`, with the heading above it. */
 export function blocksOf(root) {
   const guides = readdirSync(join(root, 'docs'), { recursive: true }).map((file) => join('docs', file));
-  const files = ['README.md', ...guides, 'react/README.md', 'examples/next/README.md', 'examples/internal-tool/README.md'];
+  const files = [
+    'README.md',
+    ...guides,
+    'react/README.md',
+    'examples/next/README.md',
+    'examples/internal-tool/README.md',
+  ];
   return files
     .filter((file) => file.endsWith('.md') && !/^docs[\\/](?:api|decisions)/.test(file) && existsSync(join(root, file)))
     .flatMap((file) => {
       const text = readFileSync(join(root, file), 'utf8');
       return [...text.matchAll(FENCED)].map(({ 1: indent, 2: language, 3: code, index }) => {
-        const heading = text.slice(0, index).match(/^#{1,3} .*$/gm)?.at(-1) ?? '';
+        const heading =
+          text
+            .slice(0, index)
+            .match(/^#{1,3} .*$/gm)
+            ?.at(-1) ?? '';
         return {
           file,
           heading: heading.replace(/^#+ /, ''),
@@ -48,7 +58,8 @@ export function summary(root, record) {
   const compiled = others.filter(({ language }) => COMPILED.includes(language));
   const left = others.filter((block) => !compiled.includes(block));
   const kinds = [...new Set(left.map(({ language }) => language))].map(
-    (kind) => `${left.filter(({ language }) => language === kind).length} ${kind || 'without a language'}: ${reason(kind)}`,
+    (kind) =>
+      `${left.filter(({ language }) => language === kind).length} ${kind || 'without a language'}: ${reason(kind)}`,
   );
   return [
     `${found.length} found, ${found.length - rest.length} run here, ${recipes.length} run by npm run test:recipes,`,

@@ -136,7 +136,8 @@ async function open() {
       await ready();
     },
     async picture(name) {
-      if (values.shots !== undefined) await page.screenshot({ path: join(values.shots, `demo-${name}.png`), fullPage: true });
+      if (values.shots !== undefined)
+        await page.screenshot({ path: join(values.shots, `demo-${name}.png`), fullPage: true });
     },
   };
 }

@@ -23,7 +23,10 @@ const blocks = blocksOf(process.argv[2]);
 const first = blocks.find(({ file }) => file === join('docs', 'frameworks.md'));
 const servers = blocks.filter(
   (block) =>
-    ['js', 'ts'].includes(block.language) && /\.listen\(/.test(block.code) && !isRecipe(block) && block.file !== join('docs', 'chat.md'),
+    ['js', 'ts'].includes(block.language) &&
+    /\.listen\(/.test(block.code) &&
+    !isRecipe(block) &&
+    block.file !== join('docs', 'chat.md'),
 );
 assert.ok(servers.length >= 6, `${servers.length} servers`);
 const agent = await startAgent();
