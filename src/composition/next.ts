@@ -28,7 +28,7 @@ export type { NextRoute } from '../adapters/next/next-route.js';
 export { createGetHeadersForSession, createGetHeadersWithServiceAuth } from './get-headers.js';
 
 /**
- * Options of `createA2AProxyHandlerWithServiceAuth` (spec §4.2).
+ * Options of `createA2AProxyHandlerWithServiceAuth`.
  *
  * @public
  */
@@ -38,16 +38,27 @@ export interface A2AServiceHandlerOptions extends AuthHeadersOptions, SiteFieldO
 }
 
 /**
- * Options of `createA2AProxyHandler` (spec §4.2).
+ * Options of `createA2AProxyHandler`.
  *
  * @public
  */
-export interface A2AProxyHandlerOptions extends SessionOptions, SiteFieldOptions<Request>, ToolkitOption {
-  /** Provides the signed-in user's token, such as the `Auth0Client` of `@auth0/nextjs-auth0` or `auth` of Auth.js 5. */
-  readonly idp: SessionTokenLike;
-  /** Returns the headers for the config route's look-ups, from Next's request. Default: the credential of the chat. */
-  readonly configGetHeaders?: GetHeaders<Request> | undefined;
-}
+export type A2AProxyHandlerOptions = SessionOptions &
+  SiteFieldOptions<Request> &
+  ToolkitOption & {
+    /** Returns the headers for the config route's look-ups, from Next's request. Default: the credential of the chat. */
+    readonly configGetHeaders?: GetHeaders<Request> | undefined;
+  } & (
+    | {
+        /** Provides the signed-in user's token, such as the `Auth0Client` of `@auth0/nextjs-auth0` or `auth` of Auth.js 5. */
+        readonly auth: SessionTokenLike<Request>;
+        readonly idp?: undefined;
+      }
+    | {
+        /** The same as `auth`, which is the name on every route. */
+        readonly idp: SessionTokenLike<Request>;
+        readonly auth?: undefined;
+      }
+  );
 
 /**
  * Options of `handleA2AWebPOST`.
@@ -60,7 +71,7 @@ export interface A2AWebOptions extends SiteFieldOptions<Request>, ToolkitOption 
 }
 
 /**
- * Options of `handleA2AConfigWebGET` (spec §4.2).
+ * Options of `handleA2AConfigWebGET`.
  *
  * @public
  */
@@ -79,11 +90,12 @@ const SERVICE_CHAT: RouteOf<A2AServiceHandlerOptions> = {
 const SESSION_CHAT: RouteOf<A2AProxyHandlerOptions> = {
   ...ROUTES.a2a,
   shape: {
-    options: { idp: source, configGetHeaders: callback, ...session, ...siteFields },
-    required: ['idp'],
+    options: { auth: source, idp: source, configGetHeaders: callback, ...session, ...siteFields },
+    aliases: { auth: 'idp' },
+    required: ['auth'],
   },
-  session: ({ idp }) => idp,
-  make: (site, { idp, ...options }) => site.chat({ ...options, getSessionToken: idp }),
+  session: ({ auth }) => auth,
+  make: (site, options) => site.chat(options),
 };
 
 const MESSAGE: RouteOf<A2AWebOptions> = {
@@ -98,7 +110,7 @@ const CONFIG: RouteOf<A2AConfigWebOptions> = {
 };
 
 /**
- * The chat routes with the service credential (spec §4.2). In `app/api/a2a/[[...path]]/route.ts` they also serve
+ * The chat routes with the service credential. In `app/api/a2a/[[...path]]/route.ts` they also serve
  * `/config` and the agent card.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
@@ -117,7 +129,7 @@ export function createA2AProxyHandlerWithServiceAuth(options?: A2AServiceHandler
 }
 
 /**
- * The chat routes with the signed-in user's token; without a session they respond with 401 (spec §4.2). In
+ * The chat routes with the signed-in user's token; without a session they respond with 401. In
  * `app/api/a2a/[[...path]]/route.ts` they also serve `/config` and the agent card.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
@@ -137,7 +149,7 @@ export function createA2AProxyHandler(options: A2AProxyHandlerOptions): NextRout
 }
 
 /**
- * Responds to one chat message with the credential of the configured strategy (spec §4.2), at any path.
+ * Responds to one chat message with the credential of the configured strategy, at any path.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
@@ -155,8 +167,8 @@ export async function handleA2AWebPOST(request: Request, options?: A2AWebOptions
 }
 
 /**
- * Responds with the chat configuration record, looked up with the headers from `getHeaders` (spec §4.2). The chat route
- * is one segment above this route.
+ * Responds with the chat configuration record, looked up with the headers from `getHeaders`. The chat route is one
+ * segment above this route.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
@@ -202,8 +214,8 @@ function mounted<Options extends object>(
 }
 
 /**
- * The widget routes with the service credential (spec §4.2), for `app/api/service-surfaces/[...path]/route.ts`. Only
- * render, actions and theme.css are served; other paths are 404 and are not forwarded.
+ * The widget routes with the service credential, for `app/api/service-surfaces/[...path]/route.ts`. Only render,
+ * actions and theme.css are served; other paths are 404 and are not forwarded.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
@@ -223,7 +235,7 @@ export function createSurfaceHandlerWithServiceAuth(
 }
 
 /**
- * The widget routes with the API key, and with `auth` the signed-in user's token (spec §4.2), for
+ * The widget routes with the API key, and with `auth` the signed-in user's token, for
  * `app/api/service-surfaces/[...path]/route.ts`. Only render, actions and theme.css are served; other paths are 404 and
  * are not forwarded.
  *
@@ -244,7 +256,7 @@ export function createSurfaceHandler(options?: SurfaceHandlerOptions<Request> & 
 }
 
 /**
- * The proxy for conversation records, for signed-in users only (spec §4.2), for `app/api/service/[...path]/route.ts`.
+ * The proxy for conversation records, for signed-in users only, for `app/api/service/[...path]/route.ts`.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *

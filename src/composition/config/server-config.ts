@@ -11,14 +11,14 @@ import type { UpstreamConfig } from './upstream-config.js';
 export type { IdpAConfig, IdpAServiceUserConfig, IdpBServiceConfig, ServiceAccountConfig };
 
 /**
- * The server's authentication to the platform when no user is signed in (spec §2.1, §5). `client_credentials`
+ * The server's authentication to the platform when no user is signed in (docs/authentication.md). `client_credentials`
  * authenticates the application itself, without a user.
  *
  * @public
  */
 export type ServiceAuthStrategy = 'service_account' | 'resource_owner_password' | 'client_credentials';
 
-/** The service strategies of this package (spec §5). */
+/** The service strategies of this package (docs/authentication.md). */
 export const STRATEGIES: readonly ServiceAuthStrategy[] = [
   'service_account',
   'resource_owner_password',
@@ -101,8 +101,8 @@ export interface TimeoutsConfig {
 }
 
 /**
- * Runtime configuration (spec §2.1) and its optional additions.
- * Repeated `configureServer` calls merge field by field; `undefined` leaves a value, an empty string clears it.
+ * Runtime configuration (docs/configuration.md) and its optional additions. Repeated `configureServer` calls merge
+ * field by field; `undefined` leaves a value, an empty string clears it.
  *
  * @public
  */
