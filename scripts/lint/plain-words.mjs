@@ -13,7 +13,9 @@ const rule = {
       Program() {
         for (const comment of context.sourceCode.getAllComments()) {
           const text = comment.value.replace(/^\*?\s*(?:\* )?/, '');
-          const word = (comment.value.startsWith('*') && QUESTION.exec(text)?.[0]) || (AVOIDED.exec(text) ?? ELSEWHERE.exec(text))?.[0];
+          const word =
+            (comment.value.startsWith('*') && QUESTION.exec(text)?.[0]) ||
+            (AVOIDED.exec(text) ?? ELSEWHERE.exec(text))?.[0];
           if (word) context.report({ node: comment, message: `"${word}": see the rules in docs/words.md.` });
         }
       },

@@ -42,23 +42,14 @@ export interface A2AServiceHandlerOptions extends AuthHeadersOptions, SiteFieldO
  *
  * @public
  */
-export type A2AProxyHandlerOptions = SessionOptions &
-  SiteFieldOptions<Request> &
-  ToolkitOption & {
-    /** Returns the headers for the config route's look-ups, from Next's request. Default: the credential of the chat. */
-    readonly configGetHeaders?: GetHeaders<Request> | undefined;
-  } & (
-    | {
-        /** Provides the signed-in user's token, such as the `Auth0Client` of `@auth0/nextjs-auth0` or `auth` of Auth.js 5. */
-        readonly auth: SessionTokenLike<Request>;
-        readonly idp?: undefined;
-      }
-    | {
-        /** The same as `auth`, which is the name on every route. */
-        readonly idp: SessionTokenLike<Request>;
-        readonly auth?: undefined;
-      }
-  );
+export interface A2AProxyHandlerOptions extends SessionOptions, SiteFieldOptions<Request>, ToolkitOption {
+  /** Provides the signed-in user's token, such as the `Auth0Client` of `@auth0/nextjs-auth0` or `auth` of Auth.js 5. Required, by this name or as `idp`. */
+  readonly auth?: SessionTokenLike<Request> | undefined;
+  /** The same as `auth`, which is the name on every route. */
+  readonly idp?: SessionTokenLike<Request> | undefined;
+  /** Returns the headers for the config route's look-ups, from Next's request. Default: the credential of the chat. */
+  readonly configGetHeaders?: GetHeaders<Request> | undefined;
+}
 
 /**
  * Options of `handleA2AWebPOST`.
@@ -139,12 +130,15 @@ export function createA2AProxyHandlerWithServiceAuth(options?: A2AServiceHandler
  * import { createA2AProxyHandler } from 'agent-bff/next';
  * import { auth0 } from './lib/auth0.js';
  *
- * export const { GET, POST } = createA2AProxyHandler({ idp: auth0 });
+ * export const { GET, POST } = createA2AProxyHandler({ auth: auth0 });
  * ```
  *
  * @public
  */
-export function createA2AProxyHandler(options: A2AProxyHandlerOptions): NextRoute {
+export function createA2AProxyHandler(
+  options: A2AProxyHandlerOptions &
+    ({ readonly auth: SessionTokenLike<Request> } | { readonly idp: SessionTokenLike<Request> }),
+): NextRoute {
   return mounted(SESSION_CHAT, 'createA2AProxyHandler', options);
 }
 
