@@ -30,6 +30,11 @@ const [, body] = / -d '(\{.*\})'/.exec(readFileSync('node_modules/agent-bff/READ
 const headers = { 'content-type': 'application/json', 'a2a-version': '1.0' };
 assert.match(await (await fetch(`${url}/api/a2a`, { method: 'POST', headers, body })).text(), /“Hello”/);
 
+// The code of others in the page comes with its licences.
+const licences = readFileSync('node_modules/agent-bff/examples/dist/web/LICENSES.txt', 'utf8');
+for (const name of ['react-dom', 'dompurify', 'highlight.js'])
+  assert.match(licences, new RegExp(`${name}.*(?:MIT|MPL|BSD)`, 's'));
+
 const browser = await openBrowser();
 const [visitor, ada, grace] = [await open(), await open(), await open()];
 await visitor.ask('Anonymous');

@@ -112,8 +112,9 @@ function entriesOf(folder: string): string[] {
 function packageName(folder: string): string {
   const name = basename(resolve(folder))
     .toLowerCase()
-    .replaceAll(/[^a-z0-9._-]+/g, '-')
-    .replaceAll(/^[._-]+|[._-]+$/g, '')
+    .split(/[^a-z0-9._]+/)
+    .join('-')
+    .replace(/^[._-]+/, '')
     .slice(0, 100);
   return name === '' || name === 'node_modules' ? DEFAULT_NAME : name;
 }
