@@ -20,7 +20,10 @@ let terminal = '';
 child.stderr.on('data', (chunk) => (terminal += chunk));
 const exit = once(child, 'exit');
 
-const printed = await Promise.race([once(child.stdout, 'data'), exit.then(() => [terminal])]);
+const printed = await Promise.race([
+  once(child.stdout, 'data', { signal: AbortSignal.timeout(60_000) }),
+  exit.then(() => [terminal]),
+]);
 const [, url] = /demo: (http\S+)/.exec(String(printed[0])) ?? [];
 assert.ok(url, String(printed[0]));
 const { agentCard } = await (await fetch(`${url}/api/a2a/config`)).json();
