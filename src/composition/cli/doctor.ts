@@ -112,7 +112,7 @@ function line(
 
 const STRATEGY = topLevel('serviceAuthStrategy');
 const CHOOSE =
-  'Fill the configuration block of a strategy and name it in "serviceAuthStrategy", or set "serviceApiKey", in configureServer.';
+  'Fill the configuration block of a strategy and name it in "serviceAuthStrategy", or set "serviceApiKey", in configureServer. For an agent without authentication, the strategy is "none".';
 
 /**
  * Tests a configuration: reads keys and certificates, contacts the providers, requests a token, compares it with the
@@ -218,6 +218,8 @@ function strategy(chosen: ChosenStrategy, { alwaysExchange }: ResolvedConfig): F
   const check = 'strategy';
   if (chosen.kind === 'provider') return passed(check, chosen.name);
   if (chosen.kind === 'api-key') return passed(check, 'the API key alone; there is no token to test');
+  if (chosen.kind === 'static-token') return passed(check, 'a fixed token, "serviceToken"');
+  if (chosen.kind === 'no-credential') return passed(check, 'none: calls to the agent carry no credential');
   if (alwaysExchange) return skipped(check, "no service credential: only users' tokens are exchanged");
   return failed(check, 'no credential is configured', topLevel('serviceAuthStrategy', 'serviceApiKey'), CHOOSE);
 }
@@ -283,7 +285,8 @@ async function userExchange(
 
 /** The place to check if the platform rejects a credential that was obtained. */
 function placeOf(chosen: ChosenStrategy): Place {
-  if (chosen.kind !== 'provider') return topLevel('serviceApiKey');
+  if (chosen.kind === 'no-credential') return STRATEGY;
+  if (chosen.kind !== 'provider') return topLevel(chosen.kind === 'static-token' ? 'serviceToken' : 'serviceApiKey');
   const name = providerOf(chosen.name);
   return name === undefined ? STRATEGY : PROVIDERS[name].suspects;
 }

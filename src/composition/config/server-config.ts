@@ -12,17 +12,21 @@ export type { IdpAConfig, IdpAServiceUserConfig, IdpBServiceConfig, ServiceAccou
 
 /**
  * The server's authentication to the platform when no user is signed in (docs/authentication.md). `client_credentials`
- * authenticates the application itself, without a user.
+ * authenticates the application itself, without a user; `static_token` sends the `serviceToken`; with `none` calls to
+ * the agent carry nothing, and calls to the platform's API the API key, if there is one.
  *
  * @public
  */
-export type ServiceAuthStrategy = 'service_account' | 'resource_owner_password' | 'client_credentials';
+export type ServiceAuthStrategy =
+  'service_account' | 'resource_owner_password' | 'client_credentials' | 'static_token' | 'none';
 
 /** The service strategies of this package (docs/authentication.md). */
 export const STRATEGIES: readonly ServiceAuthStrategy[] = [
   'service_account',
   'resource_owner_password',
   'client_credentials',
+  'static_token',
+  'none',
 ];
 
 /**
@@ -117,6 +121,11 @@ export interface ServerConfig {
   readonly serviceProjectId?: string | undefined;
   /** Service authentication strategy. Default: the one that fits the other fields. */
   readonly serviceAuthStrategy?: ServiceAuthStrategy | (string & {}) | undefined;
+  /**
+   * A fixed token, sent as `Authorization: Bearer …` (RFC 6750), with or without the word `Bearer`. Used by the
+   * strategy `static_token` only.
+   */
+  readonly serviceToken?: string | undefined;
   /** Identity provider of service strategies: one of this package, or of `identityProviders`. */
   readonly authProvider?: AuthProvider | (string & {}) | undefined;
   /**

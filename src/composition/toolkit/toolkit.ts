@@ -126,7 +126,7 @@ export function buildToolkit(
     },
     authHeaders: async (options) => {
       const auth = credentials.service(read('authHeaders', SERVICE_HEADERS, options));
-      return { ...(await broker.obtain(auth, NO_REQUEST)).headers } as Record<string, string>;
+      return { ...(await broker.obtain(auth, NO_REQUEST)).forPlatform.headers } as Record<string, string>;
     },
     sessionHeaders: async (options, request) => {
       // Read with `authClient` as `auth`, which is required.
