@@ -51,7 +51,8 @@ describe('the credential sent by a route', () => {
     ['both again when its options are empty', { strategy: '', apiKey: '' }, [OKTA, 'site-key']],
     ['its own strategy and key', { strategy: 'ping', apiKey: 'route-key' }, [PING, 'route-key']],
     ['the token of the user', { getSessionToken: ada, apiKey: 'route-key' }, [ADA, 'route-key']],
-    ['the exchanged token', { getSessionToken: ada, exchange: 'on_behalf_of' }, ['Bearer exchanged-ada-1', 'site-key']],
+    ['the token of the user by the name `auth`', { auth: ada }, [ADA, 'site-key']],
+    ['the exchanged token', { auth: ada, exchange: 'on_behalf_of' }, ['Bearer exchanged-ada-1', 'site-key']],
     ['401 without a session', { getSessionToken: nobody }, 401],
   ])('for a chat is %s', async (_what, options, expected) => {
     expect(await sent((toolkit) => chatRoute(toolkit, options), '')).toEqual(expected);

@@ -237,7 +237,7 @@ export class CredentialBroker {
     return { principal, reader: `token ${this.#deps.hash(sessionToken)} ${facts}` };
   }
 
-  /** The API key as the only credential (spec §5.5). */
+  /** The API key as the only credential. */
   #apiKeyAlone(apiKey: Secret | undefined): Credential {
     if (apiKey === undefined) throw noApiKey();
     const known = this.#keyCredentials.get(apiKey);
