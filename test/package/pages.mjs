@@ -17,7 +17,12 @@ const tarballs = new Map(
   positionals.map((file) => [/agent-bff-react/.test(file) ? 'agent-bff-react' : 'agent-bff', resolve(file)]),
 );
 const page = readFileSync(fileURLToPath(new URL('../../docs/chat.md', import.meta.url)), 'utf8');
-const ENVIRONMENT = { npm_config_yes: 'true', NEXT_TELEMETRY_DISABLED: '1', NO_COLOR: '1', SERVICE_AUTH_STRATEGY: 'none' };
+const ENVIRONMENT = {
+  npm_config_yes: 'true',
+  NEXT_TELEMETRY_DISABLED: '1',
+  NO_COLOR: '1',
+  SERVICE_AUTH_STRATEGY: 'none',
+};
 
 const browser = await openBrowser();
 const vite = await site('React with Vite, and Express');
