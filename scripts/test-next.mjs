@@ -117,7 +117,7 @@ async function visit(url, { config: { basePath = '' } = {} }) {
   }
 }
 
-/** An agent that says the same words to everybody. */
+/** An agent that responds to every message with the same words. */
 async function startAgent() {
   const server = createServer(async (request, response) => {
     if (request.method === 'GET') {

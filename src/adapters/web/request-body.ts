@@ -2,7 +2,7 @@ import { type HttpBody, isStream } from '../../domain/shared/body.js';
 import { ByteCollector } from '../../domain/shared/bytes.js';
 import { RequestError } from '../../domain/shared/errors.js';
 import { jsonMediaType } from '../../domain/upstream/header-policy.js';
-import type { HttpRequest } from '../../ports/http.js';
+import type { HeaderFields, HttpRequest } from '../../ports/http.js';
 
 /** A JSON body as it will be sent. */
 export interface JsonBody {
@@ -44,7 +44,7 @@ export async function readJsonBody(
     // Node receives a short message together with its head: after its callback all of it has arrived, so events are not needed.
     await Promise.resolve();
     ({ body } = request);
-    if (isStream(body)) return readStream(body, limits, type, announcedBytes(request));
+    if (isStream(body)) return readStream(body, limits, type, request.headers);
   }
   // A string here was serialised from a parsed value, under the parser's own limit.
   const bytes = typeof body === 'string' ? encoder.encode(body) : body;
@@ -82,9 +82,9 @@ async function readStream(
   body: AsyncIterable<Uint8Array>,
   { bodyLimitBytes, requestBodyMs, requestIdleMs, bodies }: BodyLimits,
   type: string,
-  bytes: number,
+  headers: HeaderFields,
 ): Promise<JsonBody> {
-  const timed = new TimedBody(body, { idleMs: requestIdleMs, totalMs: requestBodyMs }, bytes);
+  const timed = new TimedBody(body, { idleMs: requestIdleMs, totalMs: requestBodyMs }, headers);
   const share = bodies.open((error) => timed.cut(error));
   const collector = new ByteCollector();
   try {
@@ -131,20 +131,15 @@ export interface BodyDeadlines {
  * its `content-length` announces: what stands before a route may cut it without a sign.
  */
 export function checkedBody(request: Pick<HttpRequest, 'body' | 'headers'>, deadlines: BodyDeadlines): HttpBody {
-  const { body } = request;
-  const bytes = announcedBytes(request);
-  const isChecked = isStream(body) && deadlines.idleMs + deadlines.totalMs + bytes > 0;
-  return isChecked ? new TimedBody(body, deadlines, bytes) : body;
+  const { body, headers } = request;
+  if (!isStream(body)) return body;
+  const isChecked = headers['content-length'] !== undefined || deadlines.idleMs + deadlines.totalMs > 0;
+  return isChecked ? new TimedBody(body, deadlines, headers) : body;
 }
 
 /** The error that ended a checked body, for a reader that may have reported it as another error. */
 export function bodyError(body: HttpBody): RequestError | undefined {
   return body instanceof TimedBody ? body.cutBy : undefined;
-}
-
-/** The length a request announces; 0 without one. */
-function announcedBytes({ headers }: Pick<HttpRequest, 'headers'>): number {
-  return Number(headers['content-length']) || 0;
 }
 
 function cutShort(bytes: number, announced: number): RequestError {
@@ -165,10 +160,10 @@ class TimedBody implements AsyncIterableIterator<Uint8Array> {
   #refuse: ((error: RequestError) => void) | undefined;
   #cutBy: RequestError | undefined;
 
-  constructor(body: AsyncIterable<Uint8Array>, deadlines: BodyDeadlines, announced: number) {
+  constructor(body: AsyncIterable<Uint8Array>, deadlines: BodyDeadlines, headers: HeaderFields) {
     this.#source = body[Symbol.asyncIterator]();
     this.#deadlines = deadlines;
-    this.#announced = announced;
+    this.#announced = Number(headers['content-length']) || 0;
   }
 
   get cutBy(): RequestError | undefined {
@@ -187,8 +182,11 @@ class TimedBody implements AsyncIterableIterator<Uint8Array> {
       this.#source.next().then(
         (step) => {
           clearTimeout(this.#idle);
-          if (step.done === true) this.#end();
-          else this.#bytes += step.value.length;
+          if (step.done !== true) this.#bytes += step.value.length;
+          else {
+            this.#stop();
+            if (this.#bytes < this.#announced) this.cut(cutShort(this.#bytes, this.#announced));
+          }
           resolve(step);
         },
         (error: unknown) => {
@@ -213,12 +211,6 @@ class TimedBody implements AsyncIterableIterator<Uint8Array> {
     this.#cutBy = error;
     this.#refuse?.(error);
     void this.return();
-  }
-
-  /** Rejects the reader if bytes are missing. */
-  #end(): void {
-    this.#stop();
-    if (this.#bytes < this.#announced) this.cut(cutShort(this.#bytes, this.#announced));
   }
 
   #start(): void {
