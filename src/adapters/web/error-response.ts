@@ -21,6 +21,7 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   content_type_unsupported: 400,
   content_encoding_unsupported: 415,
   method_denied: 200,
+  conversation_unknown: 404,
   method_not_allowed: 405,
   not_found: 404,
   upgrade_unsupported: 501,

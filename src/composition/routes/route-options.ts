@@ -113,7 +113,56 @@ export interface ChatHandlerOptions<NativeRequest = any>
   readonly getSessionToken?: SessionTokenLike | undefined;
   /** Returns the headers for the config route's look-ups, from the framework's request. Default: the credential of the chat. */
   readonly configGetHeaders?: GetHeaders<NativeRequest> | undefined;
+  /**
+   * `visitor` lets each visitor read, continue and cancel their own conversations only; `open` lets in whoever knows an
+   * id. Default: the configured `conversations`.
+   */
+  readonly conversations?: ConversationAccess | undefined;
+  /**
+   * Returns the site's own name of the signed-in user, from the framework's request; `null` or an empty string if nobody
+   * is signed in. It must never change and never be given to someone else. Needs `cacheKeys`. Default: the user of
+   * `getSessionToken`, otherwise a random cookie.
+   */
+  readonly visitor?: VisitorName<NativeRequest> | undefined;
+  /** Seconds that the visitor's cookie lives after the last message, renewed after half of them. Default 2 592 000, 30 days. */
+  readonly visitorMaxAge?: number | undefined;
+  /**
+   * Admits a visitor to a conversation that was not minted for them, such as one in the site's own records. Default: none.
+   */
+  readonly ownsContext?: OwnsContext<NativeRequest> | undefined;
+  /** The one A2A tenant that requests may name (A2A v1.0 §8.3.2). Default: those that the agent's card declares. */
+  readonly tenant?: string | undefined;
 }
+
+/**
+ * Who may enter a conversation: whoever knows its id, or only the visitor who began it.
+ *
+ * @public
+ */
+export type ConversationAccess = 'open' | 'visitor';
+
+/**
+ * Names the signed-in user of a request, for the option `visitor`.
+ *
+ * @public
+ */
+export type VisitorName<NativeRequest = any> = {
+  // oxlint-disable-next-line typescript/method-signature-style
+  call(request: NativeRequest): string | null | undefined | Promise<string | null | undefined>;
+}['call'];
+
+/**
+ * Admits a visitor to a conversation, for the option `ownsContext`. `visitor` is the signed-in user, or `null`.
+ *
+ * @public
+ */
+export type OwnsContext<NativeRequest = any> = {
+  // oxlint-disable-next-line typescript/method-signature-style
+  call(
+    contextId: string,
+    caller: { readonly request: NativeRequest; readonly visitor: string | null },
+  ): boolean | Promise<boolean>;
+}['call'];
 
 /**
  * Caching of widget renders (spec §2.4). Actions are never cached.
@@ -233,7 +282,18 @@ const cache: OptionShape<keyof RenderCacheOptions> = {
 };
 
 export const CHAT: OptionShape<keyof ChatHandlerOptions> = {
-  options: { strategy, getSessionToken: source, configGetHeaders: callback, ...session, ...siteFields },
+  options: {
+    strategy,
+    getSessionToken: source,
+    configGetHeaders: callback,
+    conversations: accept((value) => value === 'open' || value === 'visitor', '"open" or "visitor"'),
+    visitor: callback,
+    visitorMaxAge: wholeNumber,
+    ownsContext: callback,
+    tenant: text,
+    ...session,
+    ...siteFields,
+  },
   exclusive: [['strategy', 'getSessionToken']],
   needs: { audience: 'getSessionToken', exchange: 'getSessionToken' },
 };
