@@ -14,7 +14,7 @@ import {
 import { refuseRedirect, AGENT, type PlatformReply, refusesSite, MAX_ERROR_BYTES } from '../upstream/platform-error.js';
 import { isSafeQuery } from '../upstream/safe-path.js';
 import type { ChatMessage } from './chat-message.js';
-import { type ChatCallOptions, checkTenants, guardedFields, queryTenants } from './conversations.js';
+import { type ChatCallOptions, checkTenants, guardedFields } from './conversations.js';
 import type { MethodPolicy } from './method-policy.js';
 import { isObject, parsedJson } from '../shared/json.js';
 import { type AgentCardJson, type CardRewrite, isAgentCard, rewrittenCard, withCardEdited } from './agent-card.js';
@@ -78,7 +78,7 @@ export class ChatForwarder {
     const caller = await call.caller(auth, request.head);
     const { headers, query, signal } = request.head;
     const { message, body } = request;
-    const tenants = [...(message.tenants ?? []), ...queryTenants(query)];
+    const { tenants = [] } = message;
     await checkTenants(tenants, 'JSONRPC', options, () => card(String(headers['a2a-version'] ?? ''), caller));
     const send = (bytes: Uint8Array, own?: HeaderFields): Promise<PlatformReply> =>
       call.send(

@@ -128,7 +128,7 @@ export class HttpJsonBinding {
           {
             ...shared,
             method: 'GET',
-            path: `${prefix}/tasks/${encodeURIComponent(taskId)}?historyLength=0`,
+            path: `${prefix}/tasks/${encodeURIComponent(taskId)}?historyLength=0${versionIn(head.query)}`,
             own: QUESTION,
             body: null,
           },
@@ -196,6 +196,12 @@ function checkedMessage(
   );
   policy.check(method, message);
   return message;
+}
+
+/** The version that a query names, for a further query. */
+function versionIn(query: string): string {
+  const [, version] = /[?&](A2A-Version=[\w.]*)/i.exec(query) ?? [];
+  return version === undefined ? '' : `&${version}`;
 }
 
 /** The path of the agent's HTTP+JSON interface for a protocol version, without a trailing slash. */

@@ -27,14 +27,14 @@ const encoder = new TextEncoder();
  * the random bits.
  */
 export class MintedContexts {
-  readonly #crypto: VisitorCrypto;
+  readonly #primitives: VisitorCrypto;
 
-  constructor(crypto: VisitorCrypto) {
-    this.#crypto = crypto;
+  constructor(primitives: VisitorCrypto) {
+    this.#primitives = primitives;
   }
 
   mint(key: VisitorKey, scope: ContextScope): string {
-    const random = this.#crypto.random(RANDOM_BYTES + 1);
+    const random = this.#primitives.random(RANDOM_BYTES + 1);
     // An id of some agents must start with a letter.
     random[0] = ((10 + ((random[RANDOM_BYTES] ?? 0) % 6)) << 4) | ((random[0] ?? 0) & 0x0f);
     return this.#written(random.subarray(0, RANDOM_BYTES), key, scope);
@@ -46,14 +46,14 @@ export class MintedContexts {
     const digits = contextId.replace('-', '').slice(0, RANDOM_BYTES * 2);
     const random = Uint8Array.from(digits.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
     return keys
-      .map((key) => this.#crypto.equal(this.#written(random, key, scope), contextId))
+      .map((key) => this.#primitives.equal(this.#written(random, key, scope), contextId))
       .some((isEqual) => isEqual);
   }
 
   /** The random bits, followed by as many bits of the MAC as fit. */
   #written(random: Uint8Array, { kind, user, key }: VisitorKey, { agent, tenant, account }: ContextScope): string {
     const fields = ['agent-bff context 1', kind, user, agent, tenant, account].map((text) => encoder.encode(text));
-    const mac = this.#crypto.mac(key, lengthPrefixed([...fields, random]));
+    const mac = this.#primitives.mac(key, lengthPrefixed([...fields, random]));
     const bytes = Uint8Array.of(...random, ...mac.subarray(0, 16 - RANDOM_BYTES));
     bytes[6] = 0x80 | ((bytes[6] ?? 0) & 0x0f);
     bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f);
