@@ -59,6 +59,7 @@ export type {
   AuthHeadersOptions,
   ChatHandlerOptions,
   ConversationAccess,
+  ConversationOptions,
   ForwardOptions,
   GetHeaders,
   HeadersLike,

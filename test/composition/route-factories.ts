@@ -58,6 +58,11 @@ export const INVALID: Readonly<Record<string, readonly unknown[]>> = {
   getHeaders: ['marker', null, { authorization: 'marker' }],
   configGetHeaders: ['marker', null, {}],
   headers: ['marker', null, { 'x-tenant': 'marker' }],
+  conversations: ['marker', null, true],
+  visitor: ['marker', null, {}],
+  visitorMaxAge: ['marker', null, -1, 0.5],
+  ownsContext: ['marker', null, {}],
+  tenant: [7, null, ['marker']],
   forward: ['marker', null, ['x-marker']],
   toolkit: ['marker', null, {}, { handlers: {} }],
   cache: [true, 'marker', null, []],
@@ -110,6 +115,7 @@ export interface Factory {
 
 const USER = ['audience', 'apiKey', 'exchange'];
 const FIELDS = ['headers', 'forward'];
+const WHOSE = ['conversations', 'visitor', 'visitorMaxAge', 'ownsContext', 'tenant'];
 const getHeaders = (): object => ({});
 export const SERVICE = 'service_account';
 const noSource = (name: string): NonNullable<Factory['conflicts']> => [
@@ -117,7 +123,7 @@ const noSource = (name: string): NonNullable<Factory['conflicts']> => [
   [{ audience: 'https://api.example' }, [name, 'audience']],
 ];
 const chat: Omit<Factory, 'maker' | 'make'> = {
-  names: ['strategy', 'getSessionToken', 'configGetHeaders', ...USER, ...FIELDS],
+  names: ['strategy', 'getSessionToken', 'configGetHeaders', ...WHOSE, ...USER, ...FIELDS],
   conflicts: [
     [{ strategy: SERVICE, getSessionToken: session }, ['strategy', 'getSessionToken']],
     ...noSource('getSessionToken'),
@@ -168,22 +174,22 @@ const FACTORIES: readonly Factory[] = [
   {
     maker: 'createA2AProxyHandlerWithServiceAuth',
     make: next.createA2AProxyHandlerWithServiceAuth,
-    ...withToolkit({ names: ['apiKey', 'strategy', 'configGetHeaders', ...FIELDS] }),
+    ...withToolkit({ names: ['apiKey', 'strategy', 'configGetHeaders', ...WHOSE, ...FIELDS] }),
   },
   {
     maker: 'createA2AProxyHandler',
     make: next.createA2AProxyHandler,
-    ...withToolkit({ names: ['idp', 'configGetHeaders', ...USER, ...FIELDS], fewest: { idp: session } }),
+    ...withToolkit({ names: ['idp', 'configGetHeaders', ...WHOSE, ...USER, ...FIELDS], fewest: { idp: session } }),
   },
   {
     maker: 'handleA2AWebPOST',
     make: (options) => next.handleA2AWebPOST(request, options),
-    ...withToolkit({ names: ['params', ...FIELDS] }),
+    ...withToolkit({ names: ['params', ...WHOSE, ...FIELDS] }),
   },
   {
     maker: 'handleA2AConfigWebGET',
     make: (options) => next.handleA2AConfigWebGET(request, options),
-    ...withToolkit({ names: ['getHeaders', 'params', ...FIELDS] }),
+    ...withToolkit({ names: ['getHeaders', 'params', ...WHOSE, ...FIELDS] }),
   },
   {
     maker: 'createSurfaceHandlerWithServiceAuth',

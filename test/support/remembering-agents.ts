@@ -171,7 +171,10 @@ async function start(serve: Serve): Promise<RememberingAgent> {
   const url = `http://127.0.0.1:${String(listener.port)}`;
   const calls: string[] = [];
   const app = express();
-  app.use(express.json(), ({ method, path, body }, _response, next) => {
+  app.use(express.json(), (request, _response, next) => {
+    const { method, path, body } = request;
+    // For the parser of Express 4, which would read the body again.
+    Object.assign(request, { _body: true });
     if (!path.startsWith('/.well-known')) calls.push(method === 'POST' ? JSON.stringify(body) : `${method} ${path}`);
     next();
   });

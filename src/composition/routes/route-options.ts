@@ -103,16 +103,11 @@ export interface SessionOptions {
 }
 
 /**
- * The credential of the chat route.
+ * Whose conversations a chat route opens.
  *
  * @public
  */
-export interface ChatHandlerOptions<NativeRequest = any>
-  extends AuthHeadersOptions, SessionOptions, SiteFieldOptions<NativeRequest> {
-  /** Provides the signed-in user's token. The route then requires a session, and `strategy` is not allowed. */
-  readonly getSessionToken?: SessionTokenLike | undefined;
-  /** Returns the headers for the config route's look-ups, from the framework's request. Default: the credential of the chat. */
-  readonly configGetHeaders?: GetHeaders<NativeRequest> | undefined;
+export interface ConversationOptions<NativeRequest = any> {
   /**
    * `visitor` lets each visitor read, continue and cancel their own conversations only; `open` lets in whoever knows an
    * id. Default: the configured `conversations`.
@@ -132,6 +127,19 @@ export interface ChatHandlerOptions<NativeRequest = any>
   readonly ownsContext?: OwnsContext<NativeRequest> | undefined;
   /** The one A2A tenant that requests may name (A2A v1.0 §8.3.2). Default: those that the agent's card declares. */
   readonly tenant?: string | undefined;
+}
+
+/**
+ * Options of the chat routes.
+ *
+ * @public
+ */
+export interface ChatHandlerOptions<NativeRequest = any>
+  extends AuthHeadersOptions, SessionOptions, SiteFieldOptions<NativeRequest>, ConversationOptions<NativeRequest> {
+  /** Provides the signed-in user's token. The route then requires a session, and `strategy` is not allowed. */
+  readonly getSessionToken?: SessionTokenLike | undefined;
+  /** Returns the headers for the config route's look-ups, from the framework's request. Default: the credential of the chat. */
+  readonly configGetHeaders?: GetHeaders<NativeRequest> | undefined;
 }
 
 /**
@@ -271,6 +279,14 @@ const exchange: OptionCheck = accept((value) => value === 'on_behalf_of', '"on_b
 
 export const session: Checks<SessionOptions> = { audience: text, apiKey: headerKey, exchange };
 
+export const conversation: Checks<ConversationOptions> = {
+  conversations: accept((value) => value === 'open' || value === 'visitor', '"open" or "visitor"'),
+  visitor: callback,
+  visitorMaxAge: wholeNumber,
+  ownsContext: callback,
+  tenant: text,
+};
+
 const cache: OptionShape<keyof RenderCacheOptions> = {
   options: {
     enabled: flag,
@@ -286,11 +302,7 @@ export const CHAT: OptionShape<keyof ChatHandlerOptions> = {
     strategy,
     getSessionToken: source,
     configGetHeaders: callback,
-    conversations: accept((value) => value === 'open' || value === 'visitor', '"open" or "visitor"'),
-    visitor: callback,
-    visitorMaxAge: wholeNumber,
-    ownsContext: callback,
-    tenant: text,
+    ...conversation,
     ...session,
     ...siteFields,
   },
