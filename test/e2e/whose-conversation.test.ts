@@ -411,7 +411,8 @@ describe.each(Object.entries(AGENTS))('behind an agent on %s', (name, start) => 
     const referring = await carol.say('about that', { referenceTaskIds: [first.taskId] });
     expect(referring.contextId).toMatch(MINTED);
     const { taskId } = await carol.say(WAIT, { contextId: first.contextId });
-    expect((await carol.rpc(dialect.cancel, { id: taskId })).text).toMatch(/cancell?ed/i);
+    await carol.rpc(dialect.cancel, { id: taskId });
+    await expect.poll(async () => (await carol.rpc(dialect.get, { id: taskId })).text).toMatch(/cancell?ed/i);
     for (const contextId of [null, '']) expect((await carol.say('new', { contextId })).contextId).toMatch(MINTED);
   });
 
