@@ -70,7 +70,7 @@ export class Agent {
       await read(this, host.taskTimeoutMs, listener, turn.abort.signal);
     } catch (error) {
       // A connection that was closed here has been explained already.
-      if (host.isCurrent(turn) && !turn.abort.signal.aborted && !this.#takeEnd(error, host, again)) {
+      if (host.isCurrent(turn) && !turn.abort.signal.aborted && !this.#takeEnd(turn, error, host, again)) {
         takeFailure(turn, error, host, again);
       }
     }
@@ -78,11 +78,13 @@ export class Agent {
   }
 
   /** True if the conversation is not this visitor's any more: the next message starts a new one. */
-  #takeEnd(error: unknown, host: TurnHost, again: () => Promise<void>): boolean {
+  #takeEnd(turn: Turn, error: unknown, host: TurnHost, again: () => Promise<void>): boolean {
     const isBroken = error instanceof AnswerBrokenOff;
     const { reason, status } = readableError(isBroken ? error.cause : error);
     if (reason !== 'conversation_unknown') return false;
     this.#ended.add(host.getState().contextId);
+    // What was read of the answer is still shown.
+    if (turn.answer !== undefined) turn.answer = { ...turn.answer, contextId: '', taskId: '' };
     host.setOpenTask(undefined);
     host.update({ contextId: '' });
     host.fail(new ChatError('refused', ENDED, { cause: error, reason, status }), isBroken ? undefined : again);

@@ -99,6 +99,11 @@ export class ConversationGuard {
     const asked = { visitor, call, scope };
     if (method === 'GetTask') {
       const taskId = namedTask(call, params);
+      const known = this.#tasks.get(taskKey(asked, taskId));
+      if (known !== undefined) {
+        await this.#checkOwn(asked, known);
+        return { bytes: cleared(call) };
+      }
       return { bytes: cleared(call), judge: (reply) => this.#judged(reply, asked, taskId) };
     }
     if (method === 'CancelTask' || method === 'SubscribeToTask') {
