@@ -48,18 +48,20 @@ function table({ testResults }) {
       rows.set(framework, row);
     }
   }
+  // Whichever file ends first, the page stays the same.
+  const names = [...suites].sort((one, other) => one.localeCompare(other));
   if (rows.size === 0) throw new Error('the report holds no case of the site suite');
   const listed = (names) => names.join(', ');
   const line = (cells) => `| ${cells.join(' | ')} |`;
   return [
-    `Suites: ${listed([...suites])}.\n`,
+    `Suites: ${listed(names)}.\n`,
     line(['Framework', 'Passed', 'Not applicable']),
     line(['---', '---', '---']),
     ...[...rows]
       .sort(([one], [other]) => one.localeCompare(other))
       .map(([name, row]) => {
         const failed = [...row].filter(([, count]) => count > 0).map(([suite, count]) => `${suite} (${count})`);
-        const skipped = [...suites].filter((suite) => !row.has(suite));
+        const skipped = names.filter((suite) => !row.has(suite));
         return line([name, failed.length === 0 ? '✓' : `all but ${listed(failed)}`, listed(skipped)]);
       }),
   ].join('\n');

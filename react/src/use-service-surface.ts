@@ -137,7 +137,7 @@ export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfac
         } catch (cause) {
           throw new ChatError(toChatError(cause).code, MESSAGES.doneNotShown, { cause });
         } finally {
-          // Together with what the action changed, so that nobody reads thanks beside the state from before.
+          // Only now: thanks beside the state from before would contradict each other.
           if (!abort.signal.aborted) setMessage(said);
         }
       });
