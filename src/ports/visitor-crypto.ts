@@ -1,6 +1,6 @@
 /** The cryptography that binds conversations to visitors. */
 export interface VisitorCrypto {
-  /** Random bytes that nobody can predict. */
+  /** Unpredictable random bytes. */
   random(length: number): Uint8Array;
   /** The HMAC-SHA256 of a message. */
   mac(key: Uint8Array, message: Uint8Array): Uint8Array;

@@ -59,7 +59,6 @@ export const INVALID: Readonly<Record<string, readonly unknown[]>> = {
   configGetHeaders: ['marker', null, {}],
   headers: ['marker', null, { 'x-tenant': 'marker' }],
   conversations: ['marker', null, true],
-  visitor: ['marker', null, {}],
   visitorMaxAge: ['marker', null, -1, 0.5],
   ownsContext: ['marker', null, {}],
   tenant: [7, null, ['marker']],

@@ -120,7 +120,7 @@ function clean(configuration: object, dialect: Dialect): object {
   return { configuration: { returnImmediately: true } };
 }
 
-/** What an intruder knows. */
+/** All that an intruder knows. */
 interface Known {
   readonly dialect: Dialect;
   readonly victim: { readonly taskId: string; readonly contextId: string };
@@ -325,7 +325,7 @@ const REST_WAYS: Readonly<Record<string, Way>> = {
   }),
 };
 
-/** Signs in whoever the test says, which a site would take from its session. */
+/** The user that the test names, as a site takes it from its session. */
 const visitor = (request: IncomingMessage): string | null => {
   const { 'x-user': user } = request.headers;
   return typeof user === 'string' ? user : null;

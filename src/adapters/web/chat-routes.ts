@@ -20,7 +20,7 @@ export interface ChatMount {
   readonly bindings: readonly string[];
   /** The configured public address; empty if there is none. */
   readonly publicUrl: string;
-  /** Recognises the visitor of a request; absent if conversations are open to whoever knows their id. */
+  /** Recognises the visitor of a request; absent if conversations are open to everybody who knows their id. */
   readonly visitor?: VisitorOf;
   /** The one tenant that messages may name. Default: those of the agent's card. */
   readonly tenant?: string | undefined;

@@ -19,7 +19,7 @@ export interface VisitorsDependencies {
   readonly clock: Clock;
   /** The keys of users, the current one first; empty if the site knows no users. */
   readonly keys: readonly { readonly mint: Uint8Array; readonly seal: Uint8Array }[];
-  /** The user of a request; `undefined` if nobody is signed in. */
+  /** The user of a request; `undefined` without a sign-in. */
   readonly user: (request: HttpRequest) => Promise<string | undefined>;
   /** Seconds that the cookie lives; it is renewed after half of them. */
   readonly maxAgeS: number;

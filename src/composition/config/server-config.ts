@@ -146,8 +146,8 @@ export interface ServerConfig {
   /** The A2A methods that are forwarded. Default: `chat` with a service credential, `all` with a session. */
   readonly a2aMethods?: 'chat' | 'all' | readonly string[] | undefined;
   /**
-   * `visitor` lets each visitor of the chat read, continue and cancel their own conversations only; `open` lets in whoever
-   * knows an id. Default `open`.
+   * `visitor` lets each visitor of the chat read, continue and cancel their own conversations only; `open` lets in
+   * everybody who knows an id. Default `open`.
    */
   readonly conversations?: 'open' | 'visitor' | undefined;
   /** Time limits. */

@@ -103,19 +103,19 @@ export interface SessionOptions {
 }
 
 /**
- * Whose conversations a chat route opens.
+ * Access to the conversations of a chat route.
  *
  * @public
  */
 export interface ConversationOptions<NativeRequest = any> {
   /**
-   * `visitor` lets each visitor read, continue and cancel their own conversations only; `open` lets in whoever knows an
-   * id. Default: the configured `conversations`.
+   * `visitor` lets each visitor read, continue and cancel their own conversations only; `open` lets in everybody who
+   * knows an id. Default: the configured `conversations`.
    */
   readonly conversations?: ConversationAccess | undefined;
   /**
-   * Returns the site's own name of the signed-in user, from the framework's request; `null` or an empty string if nobody
-   * is signed in. It must never change and never be given to someone else. Needs `cacheKeys`. Default: the user of
+   * Returns the site's own name of the signed-in user, from the framework's request; `null` or an empty string without
+   * a sign-in. It must never change and never be given to someone else. Needs `cacheKeys`. Default: the user of
    * `getSessionToken`, otherwise a random cookie.
    */
   readonly visitor?: VisitorName<NativeRequest> | undefined;
@@ -143,7 +143,7 @@ export interface ChatHandlerOptions<NativeRequest = any>
 }
 
 /**
- * Who may enter a conversation: whoever knows its id, or only the visitor who began it.
+ * The people who may enter a conversation: everybody who knows its id, or only the visitor who began it.
  *
  * @public
  */

@@ -259,7 +259,7 @@ function cleared({ body }: GuardedCall, contextId?: string): Uint8Array | undefi
   return collector.take();
 }
 
-/** One error for what is someone else's and what never existed, so that guesses tell nothing. */
+/** One error for what is someone else's and what never existed, so that a guess reveals nothing. */
 function unknownConversation(): RequestError {
   return new RequestError('conversation_unknown', {
     detail: 'There is no such conversation, or it is not yours.',

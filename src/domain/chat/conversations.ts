@@ -39,7 +39,7 @@ export interface ConversationCheck {
 export interface ChatCallOptions {
   /** The one tenant that messages may name. Default: those of the agent's card. */
   readonly tenant?: string | undefined;
-  /** Absent if conversations are open to whoever knows their id. */
+  /** Absent if conversations are open to everybody who knows their id. */
   readonly conversations?: ConversationCheck | undefined;
 }
 

@@ -40,7 +40,7 @@ export class MintedContexts {
     return this.#written(random.subarray(0, RANDOM_BYTES), key, scope);
   }
 
-  /** True if one of these keys minted the id in this scope. Every key is tried, so the time does not tell which one. */
+  /** True if one of these keys minted the id in this scope. Every key is tried, so that the time does not depend on which one. */
   verify(contextId: string, keys: readonly VisitorKey[], scope: ContextScope): boolean {
     if (!MINTED.test(contextId)) return false;
     const digits = contextId.replace('-', '').slice(0, RANDOM_BYTES * 2);
