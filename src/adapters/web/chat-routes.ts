@@ -20,7 +20,7 @@ export interface ChatMount {
   readonly bindings: readonly string[];
   /** The configured public address; empty if there is none. */
   readonly publicUrl: string;
-  /** Recognises the visitor of a request; absent if conversations are open to everybody who knows their id. */
+  /** Recognises the visitor of a request; absent if conversations are open to anyone who knows their id. */
   readonly visitor?: VisitorOf;
   /** The one tenant that messages may name. Default: those of the agent's card. */
   readonly tenant?: string | undefined;
@@ -84,7 +84,7 @@ function handlerFor(path: string, { configRoute, card, httpJson }: ChatRoutes): 
 function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
   const errors = { ...RPC_ERRORS };
   const { site, auth, policy, forwarder, visitor } = routes;
-  const cookies = new VisitorCookie();
+  const cookies = visitor && new VisitorCookie();
   const response = serveRoute({ site, route: ROUTE, errors }, request, async () => {
     checkOrigin(request, site.origins, auth.kind === 'session' || visitor !== undefined);
     const body = await readJsonBody(request, site);
@@ -99,9 +99,9 @@ function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
           message.fault === undefined && readsOn(message.method) ? 'reading' : 'message',
         );
       }
-      const options = await callOptions(routes, request);
+      const options = visitor === undefined ? routes : await visited(visitor, routes, request);
       const response = await forwarder.forward({ head: request, body: bytes, message }, auth, policy, options);
-      cookies.note(message.method, options);
+      cookies?.note(message.method, options);
       if (!isExtendedCardMethod(message.method)) return response;
       const { url } = chatAddress(request.publicUrl, routes.publicUrl ?? '');
       return await rewriteExtendedCard(response, { ...routes.served, url, policy });
@@ -109,18 +109,18 @@ function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
       body.share.release();
     }
   });
-  return visitor === undefined ? response : response.then((given) => cookies.on(given));
+  return cookies === undefined ? response : response.then((given) => cookies.on(given));
 }
 
 interface VisitedCall extends ChatCallOptions {
   readonly cookie?: string | undefined;
 }
 
-async function callOptions(
-  { visitor, tenant, site, auth }: Pick<ChatRoutes, 'visitor' | 'tenant' | 'site' | 'auth'>,
+async function visited(
+  visitor: VisitorOf,
+  { tenant, site, auth }: Pick<ChatRoutes, 'tenant' | 'site' | 'auth'>,
   request: HttpRequest,
 ): Promise<VisitedCall> {
-  if (visitor === undefined) return { tenant };
   const countLookup = (): Promise<void> =>
     auth.kind === 'session' ? Promise.resolve() : checkVisitor(request, site, 'reading');
   return { tenant, ...(await visitor(request, countLookup)) };
@@ -167,7 +167,7 @@ export function httpJsonRoutes(routes: HttpJsonRoutes): HttpHandler {
       const { url } = chatAddress(request.publicUrl, routes.publicUrl);
       const body = await bodyOf(request, site);
       try {
-        const options = await callOptions(routes, request);
+        const options = visitor === undefined ? routes : await visited(visitor, routes, request);
         const rewrite = { url, policy, bindings };
         const passed = await routes.binding.forward({ head: request, call, body }, auth, policy, rewrite, options);
         cookies.note(call.methods[request.method] ?? '', options);

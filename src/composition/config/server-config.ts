@@ -147,7 +147,7 @@ export interface ServerConfig {
   readonly a2aMethods?: 'chat' | 'all' | readonly string[] | undefined;
   /**
    * `visitor` lets each visitor of the chat read, continue and cancel their own conversations only; `open` lets in
-   * everybody who knows an id. Default `open`.
+   * anyone who knows an id. Default `open`.
    */
   readonly conversations?: 'open' | 'visitor' | undefined;
   /** Time limits. */

@@ -109,7 +109,7 @@ export interface SessionOptions {
  */
 export interface ConversationOptions<NativeRequest = any> {
   /**
-   * `visitor` lets each visitor read, continue and cancel their own conversations only; `open` lets in everybody who
+   * `visitor` lets each visitor read, continue and cancel their own conversations only; `open` lets in anyone who
    * knows an id. Default: the configured `conversations`.
    */
   readonly conversations?: ConversationAccess | undefined;
@@ -143,7 +143,7 @@ export interface ChatHandlerOptions<NativeRequest = any>
 }
 
 /**
- * The people who may enter a conversation: everybody who knows its id, or only the visitor who began it.
+ * The people who may enter a conversation: anyone who knows its id, or only the visitor who began it.
  *
  * @public
  */

@@ -78,35 +78,35 @@ export class ChatForwarder {
     const caller = await call.caller(auth, request.head);
     const { headers, query, signal } = request.head;
     const { message, body } = request;
-    const { tenants = [] } = message;
-    await checkTenants(tenants, 'JSONRPC', options, () => card(String(headers['a2a-version'] ?? ''), caller));
-    const send = (bytes: Uint8Array, own?: HeaderFields): Promise<PlatformReply> =>
-      call.send(
-        {
-          counterpart: AGENT,
-          timeouts,
-          method: 'POST',
-          origin,
-          path: path + query,
-          browser: guardedFields(headers, options),
-          contentType: 'application/json',
-          ...(own === undefined ? {} : { own }),
-          body: bytes,
-          signal,
-        },
-        caller,
-      );
-    const admitted = await options.conversations?.admit({
+    const { tenants } = message;
+    if (tenants !== undefined) {
+      await checkTenants(tenants, 'JSONRPC', options, () => card(String(headers['a2a-version'] ?? ''), caller));
+    }
+    const { conversations } = options;
+    const sending = {
+      counterpart: AGENT,
+      timeouts,
+      method: 'POST',
+      origin,
+      path: path + query,
+      browser: conversations === undefined ? headers : guardedFields(headers),
+      contentType: 'application/json',
+      signal,
+    };
+    const admitted = await conversations?.admit({
       method: message.method,
       body: { bytes: body, message },
       query,
       binding: 'JSONRPC',
-      tenants,
+      tenants: tenants ?? [],
       caller,
-      ask: (taskId) => send(taskQuestion(message.method, taskId, tenants[0]), { accept: 'application/json' }),
+      ask: (taskId) => {
+        const question = taskQuestion(message.method, taskId, tenants?.[0]);
+        return call.send({ ...sending, own: { accept: 'application/json' }, body: question }, caller);
+      },
     });
     // (3), (4)
-    const sent = await send(admitted?.bytes ?? body);
+    const sent = await call.send({ ...sending, body: admitted?.bytes ?? body }, caller);
     const reply = (await admitted?.judge?.(sent)) ?? sent;
     // (5), (6)
     return reply.response.status < 300 && isForA2AClients(reply.response)

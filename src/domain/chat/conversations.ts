@@ -1,3 +1,4 @@
+import type { HeaderFields } from '../../ports/http.js';
 import type { CallContext } from '../upstream/platform-call.js';
 import type { PlatformReply } from '../upstream/platform-error.js';
 import { RequestError } from '../shared/errors.js';
@@ -39,16 +40,16 @@ export interface ConversationCheck {
 export interface ChatCallOptions {
   /** The one tenant that messages may name. Default: those of the agent's card. */
   readonly tenant?: string | undefined;
-  /** Absent if conversations are open to everybody who knows their id. */
+  /** Absent if conversations are open to anyone who knows their id. */
   readonly conversations?: ConversationCheck | undefined;
 }
 
 /** Fields of a request that could name what another visitor began: the end of a stream, a request that is repeated. */
 const NAMING_FIELDS = { 'last-event-id': undefined, 'idempotency-key': undefined };
 
-/** The browser's fields that may be forwarded. */
-export function guardedFields<Fields extends object>(fields: Fields, { conversations }: ChatCallOptions): Fields {
-  return conversations === undefined ? fields : { ...fields, ...NAMING_FIELDS };
+/** The browser's fields where conversations belong to visitors. */
+export function guardedFields(fields: HeaderFields): HeaderFields {
+  return { ...fields, ...NAMING_FIELDS };
 }
 
 /**

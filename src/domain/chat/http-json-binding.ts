@@ -110,7 +110,7 @@ export class HttpJsonBinding {
       counterpart: INTERFACE,
       timeouts,
       origin: agent.origin,
-      browser: guardedFields(head.headers, options),
+      browser: options.conversations === undefined ? head.headers : guardedFields(head.headers),
       signal: head.signal,
     };
     const prefix =
