@@ -125,7 +125,7 @@ export interface ConversationOptions<NativeRequest = any> {
    * Admits a visitor to a conversation that was not minted for them, such as one in the site's own records. Default: none.
    */
   readonly ownsContext?: OwnsContext<NativeRequest> | undefined;
-  /** The one A2A tenant that requests may name (A2A v1.0 §8.3.2). Default: those that the agent's card declares. */
+  /** The one A2A tenant that requests may name. Default: those that the agent's card declares. */
   readonly tenant?: string | undefined;
 }
 
