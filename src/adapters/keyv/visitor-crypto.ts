@@ -2,10 +2,22 @@ import { createHmac, createSecretKey, hkdfSync, randomBytes, timingSafeEqual } f
 import type { VisitorCrypto } from '../../ports/visitor-crypto.js';
 import { decrypted, encrypted, type SealingKey } from './sealed-cache-store.js';
 
+const POOL_BYTES = 4_096;
+let pool = Buffer.alloc(0);
+let at = 0;
+
 /** Node's own cryptography. */
 export const visitorCrypto: VisitorCrypto = {
-  random: (length) => randomBytes(length),
-  mac: (key, message) => createHmac('sha256', key).update(message).digest(),
+  random: (length) => {
+    // One call for many: the system's random bytes cost more than the rest of a message's checks.
+    if (at + length > pool.length) {
+      pool = randomBytes(POOL_BYTES);
+      at = 0;
+    }
+    at += length;
+    return Uint8Array.from(pool.subarray(at - length, at));
+  },
+  mac: (key, text) => createHmac('sha256', key).update(text).digest('hex'),
   equal: (one, other) => one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other)),
   seal: (key, name, bytes) => encrypted(createSecretKey(key), name, Buffer.from(bytes)).toString('base64url'),
   open: (key, name, sealed) => {

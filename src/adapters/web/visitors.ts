@@ -31,8 +31,8 @@ const NAME = 'agent-bff-visitor';
 /** A browser accepts this name from the host itself over https only, so no other host of the domain can set it. */
 const HOST_NAME = `__Host-${NAME}`;
 const SECRET_BYTES = 16;
-/** The secret, or the secret sealed to a user, and the second in which it was written. */
-const VALUE = /^(?:([\w-]{22})|s\.([\w-]{59}))\.([0-9a-z]{1,9})$/;
+/** The secret in its only spelling, or the secret sealed to a user, and the second in which it was written. */
+const VALUE = /^(?:([\w-]{21}[AQgw])|s\.([\w-]{59}))\.([0-9a-z]{1,9})$/;
 
 /** Recognises visitors: by the site's own user, or else by a random cookie, whose secret is the key of their conversations. */
 export class Visitors {
@@ -73,10 +73,7 @@ export class Visitors {
     const values = safe.length > 0 || this.#isHttps(request) ? safe : named(NAME);
     const [, plain, sealed, written = ''] = (values.length === 1 ? VALUE.exec(values[0] ?? '') : null) ?? [];
     const writtenS = Number.parseInt(written, 36);
-    if (plain !== undefined) {
-      const secret = bytesOf(plain);
-      return base64Url(secret) === plain ? { secret, isSealed: false, writtenS } : undefined;
-    }
+    if (plain !== undefined) return { secret: bytesOf(plain), isSealed: false, writtenS };
     if (sealed === undefined || user === undefined) return undefined;
     for (const { seal } of this.#deps.keys) {
       const secret = this.#deps.crypto.open(seal, sealName(user), sealed);
