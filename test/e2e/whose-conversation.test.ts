@@ -416,6 +416,38 @@ describe.each(Object.entries(AGENTS))('behind an agent on %s', (name, start) => 
     for (const contextId of [null, '']) expect((await carol.say('new', { contextId })).contextId).toMatch(MINTED);
   });
 
+  it('the visitor streams, and follows a task that is still running', async () => {
+    const gil = new Person(site.url, dialect);
+    const first = await gil.rpc(dialect.stream, { message: dialect.message('I am Gil') });
+    const [, contextId = ''] = /"contextId":"([^"]+)"/.exec(first.text) ?? [];
+    expect([contextId, first.setCookie.length]).toEqual([expect.stringMatching(MINTED), 1]);
+    expect((await gil.say('again', { contextId })).text).toContain('I am Gil');
+    const { taskId } = await gil.say(WAIT, { contextId });
+    const following = gil.rpc(dialect.subscribe, { id: taskId });
+    await expect.poll(() => agent.calls.at(-1)).toMatch(/resubscribe|SubscribeToTask/);
+    await gil.rpc(dialect.cancel, { id: taskId });
+    const { text } = await following;
+    expect([text.includes(taskId), text.includes('"error"')]).toEqual([true, false]);
+  });
+
+  it.runIf(dialect === NEW)('the visitor does all of it over HTTP+JSON too', async () => {
+    const hal = new Person(site.url, dialect);
+    const sent = await hal.call({ path: '/message:send', body: { message: dialect.message('I am Hal') } });
+    const { task: made } = JSON.parse(sent.text) as { task: { id: string; contextId: string } };
+    expect([made.contextId, sent.setCookie.length]).toEqual([expect.stringMatching(MINTED), 1]);
+    for (const more of [{ contextId: made.contextId }, { taskId: made.id }, { referenceTaskIds: [made.id] }]) {
+      const { status } = await hal.call({ path: '/message:send', body: { message: dialect.message('x', more) } });
+      expect(status).toBe(200);
+    }
+    const read = await hal.call({ method: 'GET', path: `/tasks/${made.id}?historyLength=1` });
+    expect([read.status, read.text]).toEqual([200, expect.stringContaining('I am Hal')]);
+    // The same conversation in the other binding.
+    expect((await hal.rpc(dialect.get, { id: made.id })).text).toContain('I am Hal');
+    const { taskId } = await hal.say(WAIT, { contextId: made.contextId });
+    const cancelled = await hal.call({ path: `/tasks/${taskId}:cancel`, body: { id: taskId } });
+    expect([cancelled.status, cancelled.text]).toEqual([200, expect.stringMatching(/cancell?ed/i)]);
+  });
+
   it('a restart and another process let the visitor in, and still nobody else', async () => {
     const other = await openSite(agent, { conversations: 'visitor' });
     const again = new Person(other.url, dialect, alice.cookie);
