@@ -67,6 +67,7 @@ export type {
   RenderCacheOptions,
   ServiceProxyOptions,
   ServiceSurfaceHandlerOptions,
+  SessionHeadersOptions,
   SessionOptions,
   SiteFieldOptions,
   SurfaceHandlerOptions,
