@@ -1,7 +1,7 @@
 import { type NextRoute, nextRoute, nextRoutes } from '../adapters/next/next-route.js';
 import { callback } from '../domain/shared/options.js';
 import type { SessionTokenLike } from '../adapters/sessions/session-like.js';
-import { conversation, service, session, siteFields, source } from './routes/route-options.js';
+import { chatFields, service, session, siteFields, source } from './routes/route-options.js';
 import type {
   AuthHeadersOptions,
   ConversationOptions,
@@ -59,7 +59,7 @@ export interface A2AProxyHandlerOptions
  *
  * @public
  */
-export interface A2AWebOptions extends SiteFieldOptions<Request>, ConversationOptions<Request>, ToolkitOption {
+export interface A2AWebOptions extends SiteFieldOptions<Request>, ToolkitOption {
   /** Passed by Next to every route; ignored. */
   readonly params?: unknown;
 }
@@ -78,23 +78,21 @@ type RouteOf<Options extends ToolkitOption> = RouteDefinition<Omit<Options, 'too
 
 const SERVICE_CHAT: RouteOf<A2AServiceHandlerOptions> = {
   ...ROUTES.a2a,
-  shape: { options: { configGetHeaders: callback, ...conversation, ...service, ...siteFields } },
+  shape: { options: { ...service, ...chatFields } },
 };
 
 const SESSION_CHAT: RouteOf<A2AProxyHandlerOptions> = {
   ...ROUTES.a2a,
   shape: {
-    options: { auth: source, idp: source, configGetHeaders: callback, ...conversation, ...session, ...siteFields },
+    options: { auth: source, idp: source, ...session, ...chatFields },
     aliases: { auth: 'idp' },
     required: ['auth'],
   },
-  session: ({ auth }) => auth,
-  make: (site, options) => site.chat(options),
 };
 
 const MESSAGE: RouteOf<A2AWebOptions> = {
   ...ROUTES.a2a,
-  shape: { options: { params: () => undefined, ...conversation, ...siteFields } },
+  shape: { options: { params: () => undefined, ...siteFields } },
 };
 
 const CONFIG: RouteOf<A2AConfigWebOptions> = {

@@ -193,12 +193,12 @@ const FACTORIES: readonly Factory[] = [
   {
     maker: 'handleA2AWebPOST',
     make: (options) => next.handleA2AWebPOST(request, options),
-    ...withToolkit({ names: ['params', ...WHOSE, ...FIELDS] }),
+    ...withToolkit({ names: ['params', ...FIELDS] }),
   },
   {
     maker: 'handleA2AConfigWebGET',
     make: (options) => next.handleA2AConfigWebGET(request, options),
-    ...withToolkit({ names: ['getHeaders', 'params', ...WHOSE, ...FIELDS] }),
+    ...withToolkit({ names: ['getHeaders', 'params', ...FIELDS] }),
   },
   {
     maker: 'createSurfaceHandlerWithServiceAuth',

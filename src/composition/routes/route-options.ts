@@ -293,13 +293,17 @@ const exchange: OptionCheck = accept((value) => value === 'on_behalf_of', '"on_b
 
 export const session: Checks<SessionOptions> = { audience: text, apiKey: headerKey, exchange };
 
-export const conversation: Checks<ConversationOptions> = {
-  conversations: accept((value) => value === 'open' || value === 'visitor', '"open" or "visitor"'),
-  visitor: callback,
-  visitorMaxAge: wholeNumber,
-  ownsContext: callback,
-  tenant: text,
-};
+/** The options of every chat route besides its credential. */
+export const chatFields: Checks<ConversationOptions & SiteFieldOptions & Pick<ChatHandlerOptions, 'configGetHeaders'>> =
+  {
+    configGetHeaders: callback,
+    conversations: (value) => nameHint(value, ['open', 'visitor']),
+    visitor: callback,
+    visitorMaxAge: wholeNumber,
+    ownsContext: callback,
+    tenant: text,
+    ...siteFields,
+  };
 
 const cache: OptionShape<keyof RenderCacheOptions> = {
   options: {
@@ -316,10 +320,8 @@ export const CHAT: OptionShape<keyof ChatHandlerOptions> = {
     strategy,
     auth: source,
     getSessionToken: source,
-    configGetHeaders: callback,
-    ...conversation,
     ...session,
-    ...siteFields,
+    ...chatFields,
   },
   aliases: { auth: 'getSessionToken' },
   exclusive: [['strategy', 'auth']],
