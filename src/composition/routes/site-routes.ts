@@ -185,7 +185,7 @@ function routesOf(maker: string, { toolkit, ...given }: HandlersOptions): readon
 export async function currentToolkit(): Promise<Toolkit> {
   const { toolkit } = serverState();
   if (toolkit !== undefined) return toolkit;
-  throw (await unconfigured()).notConfigured();
+  throw (await import('./unconfigured-responses.js')).notConfigured();
 }
 
 /** A handler of the toolkit that is current at the time of a request, so that a later `configureServer` takes effect. */
@@ -210,10 +210,5 @@ function lazyHandler(
   name: 'unconfigured' | 'unconfiguredChat' | 'noRoute' | 'misconfigured',
   error?: unknown,
 ): HttpHandler {
-  return async (request) => (await unconfigured())[name](request, error);
-}
-
-/** Loaded when it is needed, like everything that most requests do without. */
-function unconfigured(): Promise<typeof import('./unconfigured-responses.js')> {
-  return import('./unconfigured-responses.js');
+  return async (request) => (await import('./unconfigured-responses.js'))[name](request, error);
 }
