@@ -133,14 +133,26 @@ describe('agent-bff doctor with a working platform', () => {
   });
 
   it('does not send a message unless asked', async () => {
-    const before = platform.requests.length;
-    await doctor(site());
-    expect(platform.requests.slice(before).map(({ method }) => method)).not.toContain('POST');
+    const methods: string[] = [];
+    const a2aUrl = await agent((exchange) => {
+      methods.push((JSON.parse(String(exchange.request.body)) as { method: string }).method);
+      exchange.json(200, { jsonrpc: '2.0', id: 1, error: { code: -32_001 } });
+    });
+    await doctor({ a2aUrl, serviceApiKey: 'hunter2' });
+    expect(methods).toEqual(['tasks/get', 'tasks/get']);
   });
 
   it('shows each check while it runs, then erases it', async () => {
     const { shown } = await doctor(site());
-    expect(shown).toEqual(['… credential', '… cache store', '… agent card', '… project', '… brand', '']);
+    expect(shown).toEqual([
+      '… credential',
+      '… cache store',
+      '… agent card',
+      '… project',
+      '… brand',
+      '… agent endpoint and credential',
+      '',
+    ]);
   });
 
   it.each([

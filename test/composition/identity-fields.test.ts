@@ -52,6 +52,8 @@ const SITES = {
   password: { authProvider: 'idp_a', serviceAuthStrategy: 'resource_owner_password' },
   secret: { authProvider: 'idp_b', serviceAuthStrategy: 'client_credentials' },
   certificate: { authProvider: 'idp_b', serviceAuthStrategy: 'client_credentials', idpBService: pair },
+  token: { serviceAuthStrategy: 'static_token', serviceToken: 'token-of-the-site' },
+  open: { serviceAuthStrategy: 'none' },
   usersA: { onBehalfOf: { provider: 'idp_a' } },
   usersB: { onBehalfOf: { clientId: 'exchanger', clientSecret: 'secret-e' } },
   usersCertificate: { onBehalfOf: { clientId: 'exchanger', ...pair } },
@@ -65,6 +67,7 @@ type Sample = readonly [site: SiteName, value: unknown];
 const SAMPLES: Readonly<Record<string, Sample>> = {
   serviceApiUrl: ['account', 'https://other.example/api'],
   serviceApiKey: ['account', 'another-key'],
+  serviceToken: ['token', 'another-token'],
   serviceProjectId: ['account', 'project-2'],
   serviceAuthStrategy: ['secret', 'service_account'],
   authProvider: ['secret', 'idp_a'],

@@ -3,6 +3,7 @@ import type { ServerConfig } from '../config/server-config.js';
 import type { ToolkitPorts } from '../toolkit/toolkit-type.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import { clocks, failed, type Finding, passed, type Place, skipped, topLevel, warning } from './finding.js';
+import { CREDENTIAL, ENDPOINT, type EndpointFacts, endpointFindings } from './endpoint-findings.js';
 import { excerpt, jsonOf, SiteProbe } from './site-probe.js';
 
 /** Optional checks, each of which costs a request of the site. */
@@ -15,7 +16,8 @@ export interface Trials {
 
 const OK = 200;
 const NOT_FOUND = 404;
-const STREAMING = 'streaming';
+export const STREAMING = 'streaming';
+const CARD = 'agent card';
 
 /** Visits the site of a configuration: the agent's card, the project, the brand, and the requested trials. */
 export async function platformFindings(
@@ -24,6 +26,7 @@ export async function platformFindings(
   ports: ToolkitPorts,
   credential: Place,
   { surface, message }: Trials,
+  isOpen: boolean,
   begin: (check: string) => void,
 ): Promise<readonly Finding[]> {
   const site = new SiteProbe(config, resolved, ports, credential);
@@ -31,13 +34,22 @@ export async function platformFindings(
   try {
     let agent: AgentFacts | undefined;
     if (resolved.agent !== undefined) {
-      begin('agent card');
+      begin(CARD);
       agent = await agentCard(site, findings);
     }
     const api = resolved.serviceApi === undefined ? undefined : await directory(site, resolved, findings, begin);
     if (surface !== '') findings.push(await ifWorks('surface', api, begin, () => render(site, surface)));
-    if (message !== '') findings.push(await ifWorks(STREAMING, agent, begin, (to) => streaming(site, to, message)));
-    if (message !== '' && agent?.hasCard === false) cardMayBeMissing(findings);
+    let sound = agent;
+    if (agent === undefined || findings.some(({ check, result }) => check !== CARD && result === 'failed')) {
+      findings.push(skipped(CREDENTIAL));
+    } else {
+      begin('agent endpoint and credential');
+      const tried = await endpointFindings({ site, config, resolved, ports, credential }, agent, isOpen);
+      findings.push(...tried);
+      if (tried.some(({ result }) => result === 'failed')) sound = undefined;
+    }
+    if (message !== '') findings.push(await ifWorks(STREAMING, sound, begin, (to) => streaming(site, to, message)));
+    if (agent?.hasCard === false) cardMayBeMissing(findings);
     findings.push(...clock(site));
   } finally {
     await site.close();
@@ -121,11 +133,7 @@ function clock({ responses }: SiteProbe): readonly Finding[] {
 }
 
 /** Facts about the agent that a message depends on. */
-interface AgentFacts {
-  /** False if it responds without a card. */
-  readonly hasCard: boolean;
-  /** True for version 1 of the protocol. */
-  readonly isVersion1: boolean;
+interface AgentFacts extends EndpointFacts {
   readonly streams: boolean;
 }
 
@@ -138,7 +146,7 @@ interface Card {
 
 /** Fetches the agent's card through the config route, and returns the facts if there is one. */
 async function agentCard(site: SiteProbe, findings: Finding[]): Promise<AgentFacts | undefined> {
-  const check = 'agent card';
+  const check = CARD;
   // Agents of version 1 return an older card unless asked; older agents ignore the field.
   let record = await fetchCard(site, '1.0');
   if (record.status !== OK) record = await fetchCard(site, '');
@@ -157,10 +165,10 @@ async function agentCard(site: SiteProbe, findings: Finding[]): Promise<AgentFac
   };
   if (card === null) {
     findings.push(site.failed(check, topLevel('a2aUrl', 'agentCardUrl'), 'agent_card_unavailable'));
-    return { hasCard: false, isVersion1: true, streams: true };
+    return { hasCard: false, isVersion1: true, streams: true, interfaces: [] };
   }
   const versions = protocolVersions(card);
-  const place = await site.toolkit.handlers.cardAddress(record.version, {
+  const { address: place, interfaces } = await site.toolkit.handlers.cardFacts(record.version, {
     headers: {},
     native: { request: undefined },
   });
@@ -174,16 +182,18 @@ async function agentCard(site: SiteProbe, findings: Finding[]): Promise<AgentFac
     const sure = `Set "agentCardUrl" in configureServer to ${place} if it is the card of this agent.`;
     findings.push(warning(check, `${message}; ${doubt}`, topLevel('a2aUrl', 'agentCardUrl'), sure));
   } else findings.push(passed(check, message));
-  return { hasCard: true, isVersion1: versions.some((version) => version.startsWith('1')), streams: supportsStreaming };
+  const isVersion1 = versions.some((version) => version.startsWith('1'));
+  return { hasCard: true, isVersion1, streams: supportsStreaming, interfaces };
 }
 
-/** Downgrades a missing card to a warning once a message was answered: the chat works without one. */
+/** Downgrades a missing card to a warning if the agent speaks A2A all the same: the chat works without one. */
 function cardMayBeMissing(findings: Finding[]): void {
-  const at = findings.findIndex(({ check, result }) => check === 'agent card' && result === 'failed');
-  const [card, last] = [findings[at], findings.at(-1)];
-  if (card !== undefined && last?.check === STREAMING && last.result !== 'failed') {
-    findings[at] = { ...card, result: 'warning' };
-  }
+  const at = findings.findIndex(({ check, result }) => check === CARD && result === 'failed');
+  const card = findings[at];
+  const works = findings.some(
+    ({ check, result }) => (check === STREAMING || check === ENDPOINT) && result !== 'failed',
+  );
+  if (card !== undefined && works) findings[at] = { ...card, result: 'warning' };
 }
 
 async function fetchCard(site: SiteProbe, version: string) {

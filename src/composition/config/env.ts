@@ -70,7 +70,7 @@ export function configFromEnv(env: Readonly<Record<string, string | undefined>>)
   for (const [name, value] of Object.entries(env)) {
     if (value === undefined || value === '') continue;
     const place = VARIABLES.get(name);
-    const warning = place === undefined ? misspelt(name, env) : ignored(name, value);
+    const warning = place === undefined ? misspelt(name, env) : ignored(name, value, env);
     if (warning !== undefined) warnings.push(warning);
     if (place === undefined || warning !== undefined) continue;
     const [first = '', field] = place.path;
@@ -134,8 +134,16 @@ function misspelt(name: string, env: Readonly<Record<string, string | undefined>
   return { code: 'variable_misspelt', detail, variable: name };
 }
 
-/** Create React App and others use this variable for a path, such as "/" or ".". */
-function ignored(name: string, value: string): ConfigWarning | undefined {
+/** Variables of ours that other programs use too: `PUBLIC_URL` for a path, such as "/" or ".", and `SERVICE_TOKEN` for anything. */
+function ignored(
+  name: string,
+  value: string,
+  env: Readonly<Record<string, string | undefined>>,
+): ConfigWarning | undefined {
+  if (name === 'SERVICE_TOKEN' && env['SERVICE_AUTH_STRATEGY']?.trimEnd() !== 'static_token') {
+    const detail = `${name}: ignored, because SERVICE_AUTH_STRATEGY is not static_token. Set SERVICE_AUTH_STRATEGY=static_token if this is the token of the agent.`;
+    return { code: 'variable_ignored', detail, variable: name };
+  }
   if (name !== 'PUBLIC_URL' || /^https?:$/.test(URL.canParse(value) ? new URL(value).protocol : '')) return undefined;
   const detail = `${name}: ignored, because it is not a URL such as https://site.example. Set "publicUrl" in configureServer if this variable belongs to another program.`;
   return { code: 'variable_ignored', detail, variable: name };

@@ -25,6 +25,7 @@ import {
   type Side,
   textRow,
 } from '../../domain/shared/setting.js';
+import { withoutScheme } from '../../domain/credentials/credential.js';
 import { type Endpoint, endpoint } from '../../domain/upstream/platform-call.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { ExchangeBlock } from '../../ports/identity-provider.js';
@@ -46,6 +47,7 @@ export type PlainSettings = SettingsOf<
     readonly serviceApiUrl: Endpoint | undefined;
     readonly agentCardUrl: Endpoint | undefined;
     readonly serviceApiKey: Secret | undefined;
+    readonly serviceToken: Secret | undefined;
     readonly upstream: ResolvedUpstream;
     readonly a2aMethods: ServerConfig['a2aMethods'];
     readonly bindings: readonly string[];
@@ -89,6 +91,15 @@ const ROWS: Rows<ConfigSettings> & BlockRows = {
     (value, all) => string(value, all) ?? headerKey(value, all),
     optionalSecret,
     'SERVICE_API_KEY',
+  ),
+  serviceToken: row(
+    'principal',
+    accept(
+      (value) => isString(value) && /^(?:Bearer +)?[\x21-\x7e]*$/i.test(String(value)),
+      'the token alone: ASCII, no spaces',
+    ),
+    (token: string = '') => optionalSecret(withoutScheme(token)),
+    'SERVICE_TOKEN',
   ),
   // It is sent in a header field.
   serviceProjectId: {

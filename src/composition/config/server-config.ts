@@ -12,17 +12,21 @@ export type { IdpAConfig, IdpAServiceUserConfig, IdpBServiceConfig, ServiceAccou
 
 /**
  * The server's authentication to the platform when no user is signed in (spec §2.1, §5). `client_credentials`
- * authenticates the application itself, without a user.
+ * authenticates the application itself, without a user; `static_token` sends `serviceToken`; `none` sends the agent
+ * nothing, for agents that need no credential.
  *
  * @public
  */
-export type ServiceAuthStrategy = 'service_account' | 'resource_owner_password' | 'client_credentials';
+export type ServiceAuthStrategy =
+  'service_account' | 'resource_owner_password' | 'client_credentials' | 'static_token' | 'none';
 
 /** The service strategies of this package (spec §5). */
 export const STRATEGIES: readonly ServiceAuthStrategy[] = [
   'service_account',
   'resource_owner_password',
   'client_credentials',
+  'static_token',
+  'none',
 ];
 
 /**
@@ -113,6 +117,11 @@ export interface ServerConfig {
   readonly serviceApiUrl?: string | undefined;
   /** API key of the platform; sent as `x-api-key`. */
   readonly serviceApiKey?: string | undefined;
+  /**
+   * Fixed token of the strategy `static_token`, sent as `Authorization: Bearer`. `SERVICE_TOKEN` is read only if
+   * `SERVICE_AUTH_STRATEGY` is `static_token`, because other programs use that name too. Default: none.
+   */
+  readonly serviceToken?: string | undefined;
   /** Project identifier; sent as `x-project-id`. */
   readonly serviceProjectId?: string | undefined;
   /** Service authentication strategy. Default: the one that fits the other fields. */

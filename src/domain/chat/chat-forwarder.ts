@@ -5,7 +5,14 @@ import { AgentBffError } from '../shared/errors.js';
 import { browserResponseHeaders, isForA2AClients } from '../upstream/header-policy.js';
 import { isEventStream, isJson } from '../shared/body.js';
 import { type CallTimeouts, type Endpoint, type PlatformCall, requireEndpoint } from '../upstream/platform-call.js';
-import { refuseRedirect, AGENT, type PlatformReply, refusesSite, MAX_ERROR_BYTES } from '../upstream/platform-error.js';
+import {
+  AGENT,
+  MAX_ERROR_BYTES,
+  platformError,
+  type PlatformReply,
+  refuseRedirect,
+  refusesSite,
+} from '../upstream/platform-error.js';
 import { isSafeQuery } from '../upstream/safe-path.js';
 import type { ChatMessage } from './chat-message.js';
 import type { MethodPolicy } from './method-policy.js';
@@ -98,10 +105,15 @@ export class ChatForwarder {
     if (!isRpc) throw await errors.replacing(reply, start);
     if (refusesSite(reply)) {
       // The visitor reads this as a message from the agent, and cannot know whose credential was rejected.
+      const said = await errors.said(reply, start);
+      const { message: summary, block, fields } = platformError(reply, AGENT, said);
+      const place = block === undefined ? {} : { block, fields };
       this.#deps.telemetry.emit({
         type: 'warning',
         code: 'credential_refused',
-        detail: await errors.said(reply, start),
+        summary,
+        detail: `${summary} ${said}`,
+        ...place,
       });
     }
     return toBrowserResponse({ ...reply, response: { ...reply.response, body: start.bytes } });

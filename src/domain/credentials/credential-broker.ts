@@ -6,7 +6,13 @@ import type { Secret } from '../shared/secret.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { ServiceAuthError, SessionError } from '../shared/errors.js';
 import { forwardedFields } from '../upstream/header-policy.js';
-import { Credential, type CredentialOwner, serviceAuthError, statedIdentity } from './credential.js';
+import {
+  Credential,
+  type CredentialFacts,
+  type CredentialOwner,
+  serviceAuthError,
+  statedIdentity,
+} from './credential.js';
 import type { RouteAuth, RouteFields } from './route-auth.js';
 import { refreshedToken, userToken, type UserToken } from './session-credentials.js';
 import type { IssueToken, TokenCache } from './token-cache.js';
@@ -19,6 +25,8 @@ export interface CredentialBrokerDependencies extends Omit<StrategyFacts, 'hasAp
   /** Loads a provider by its name in the strategy table; built-in ones import their library here. */
   readonly provider: (name: string) => Promise<IdentityProvider> | undefined;
   readonly apiKey: Secret | undefined;
+  /** `serviceToken`: the fixed token of the strategy `static_token`. */
+  readonly serviceToken: Secret | undefined;
   readonly apiKeyHeader: string;
   /** A collision-resistant one-way hash: identifies an API key or a token without revealing it. */
   readonly hash: (text: string) => string;
@@ -44,8 +52,8 @@ export class CredentialBroker {
   readonly #known = new Map<string, KnownProvider>();
   readonly #platformClock: PlatformClock;
   readonly #keyNames = new WeakMap<Secret, string>();
-  /** Credentials that consist of the API key alone. */
-  readonly #keyCredentials = new WeakMap<Secret, Credential>();
+  /** Credentials without an issued token, by strategy and API key. */
+  readonly #unissued = new Map<string, WeakMap<object, Credential>>();
 
   constructor(dependencies: CredentialBrokerDependencies) {
     this.#deps = dependencies;
@@ -112,6 +120,10 @@ export class CredentialBroker {
   /** A strategy's unexpired service token from memory, if there is one; an empty strategy is the configured one. Sends no request. */
   cachedServiceToken(strategy = ''): AccessToken | undefined {
     const chosen = this.#choose(strategy, this.#deps.apiKey);
+    const { serviceToken } = this.#deps;
+    if (chosen.kind === 'static-token' && serviceToken !== undefined) {
+      return { value: serviceToken.reveal(), expiresAt: Infinity };
+    }
     const known = chosen.kind === 'provider' ? this.#known.get(chosen.name) : undefined;
     return known === undefined ? undefined : this.#deps.tokens.peek(known.key);
   }
@@ -119,8 +131,21 @@ export class CredentialBroker {
   async #service(auth: RouteAuth<'service'>): Promise<Credential> {
     const apiKey = auth.apiKey ?? this.#deps.apiKey;
     const chosen = this.#choose(auth.strategy, apiKey);
-    if (chosen.kind === 'none') throw noStrategy();
-    if (chosen.kind === 'api-key') return this.#apiKeyAlone(apiKey);
+    switch (chosen.kind) {
+      case 'missing':
+        throw noStrategy();
+      case 'api-key':
+        return this.#apiKeyAlone(apiKey);
+      case 'open':
+        return this.#open(apiKey);
+      case 'static-token':
+        return this.#staticToken(apiKey);
+      case 'provider':
+        return this.#issued(chosen, auth);
+    }
+  }
+
+  async #issued(chosen: { readonly name: string }, auth: RouteAuth<'service'>): Promise<Credential> {
     const known = this.#known.get(chosen.name);
     const token = known && this.#deps.tokens.fresh(known.key);
     if (known && token) return this.#credentialOf(chosen.name, known, token, auth.apiKey);
@@ -237,29 +262,61 @@ export class CredentialBroker {
   /** The API key as the only credential (spec §5.5). */
   #apiKeyAlone(apiKey: Secret | undefined): Credential {
     if (apiKey === undefined) throw noApiKey();
-    const known = this.#keyCredentials.get(apiKey);
-    if (known !== undefined) return known;
-    const owner = ownerOf(JSON.stringify(['api-key', this.#keyName(apiKey)]));
-    const credential = new Credential({
-      kind: 'api-key',
-      headers: this.#headers(undefined, apiKey),
-      owner: () => owner,
-      block: 'serviceApiKey',
+    return this.#once('api-key', apiKey, () => {
+      const owner = ownerOf(JSON.stringify(['api-key', this.#keyName(apiKey)]));
+      const headers = this.#headers(undefined, apiKey);
+      return { kind: 'api-key', headers, owner: () => owner, block: 'serviceApiKey' };
     });
-    this.#keyCredentials.set(apiKey, credential);
+  }
+
+  /** For an agent that needs no credential: the API key, if there is one, is for the platform only. */
+  #open(apiKey: Secret | undefined): Credential {
+    return this.#once('open', apiKey, () => {
+      const owner = ownerOf(JSON.stringify(['open', this.#keyName(apiKey)]));
+      const headers = this.#headers(undefined, apiKey);
+      return { kind: 'service', headers, owner: () => owner, block: 'serviceApiKey', isForPlatform: true };
+    });
+  }
+
+  /** The fixed token of the site. Nothing renews it; `configureServer` replaces it. */
+  #staticToken(apiKey: Secret | undefined): Credential {
+    const { serviceToken } = this.#deps;
+    if (serviceToken === undefined) throw noToken();
+    return this.#once('static-token', apiKey, () => {
+      // The account of the token is unknown, as that of an API key: a digest of the token stands for it.
+      const owner = ownerOf(JSON.stringify(['static-token', this.#keyName(serviceToken), this.#keyName(apiKey)]));
+      const token = serviceToken.reveal();
+      return {
+        kind: 'service',
+        headers: this.#headers(token, apiKey),
+        owner: () => owner,
+        block: 'serviceToken',
+        token,
+      };
+    });
+  }
+
+  /** Creates a credential without an issued token once per API key. */
+  #once(strategy: string, apiKey: Secret | undefined, make: () => CredentialFacts): Credential {
+    let byKey = this.#unissued.get(strategy);
+    if (byKey === undefined) this.#unissued.set(strategy, (byKey = new WeakMap()));
+    const known = byKey.get(apiKey ?? this);
+    if (known !== undefined) return known;
+    const credential = new Credential(make());
+    byKey.set(apiKey ?? this, credential);
     return credential;
   }
 
   /**
-   * Identifies an API key, since platforms bind tenants to keys. The same in every process. A key cannot be derived
-   * from it, since keys are random.
+   * Identifies an API key or a fixed token, since platforms bind tenants to them. The same in every process. A key
+   * cannot be derived from it, since keys are random.
    */
-  #keyName(apiKey: Secret | undefined): string | null {
-    if (apiKey === undefined) return null;
-    let name = this.#keyNames.get(apiKey);
+  #keyName(key: Secret | undefined): string | null {
+    if (key === undefined) return null;
+    let name = this.#keyNames.get(key);
     if (name === undefined) {
-      name = this.#deps.hash(`agent-bff API key ${apiKey.reveal()}`);
-      this.#keyNames.set(apiKey, name);
+      name = this.#deps.hash(`agent-bff API key ${key.reveal()}`);
+      this.#keyNames.set(key, name);
     }
     return name;
   }
@@ -304,9 +361,18 @@ function noApiKey(): ServiceAuthError {
 function noStrategy(): ServiceAuthError {
   return new ServiceAuthError('service_auth_failed', {
     detail: 'The server has no credential for the platform.',
-    hint: 'Set "serviceAuthStrategy" in configureServer, or "strategy" in the options, and fill in the configuration block of that strategy; or set "serviceApiKey".',
+    hint: 'Set "serviceAuthStrategy" in configureServer: to "none" if the agent needs no credential, to "static_token" with "serviceToken" for a fixed token, or to another strategy with its configuration block; or set "serviceApiKey".',
     block: 'configureServer',
     fields: ['serviceAuthStrategy', 'serviceApiKey'],
+  });
+}
+
+function noToken(): ServiceAuthError {
+  return new ServiceAuthError('service_auth_failed', {
+    detail: 'The strategy "static_token" has no token.',
+    hint: 'Set "serviceToken" in configureServer.',
+    block: 'configureServer',
+    fields: ['serviceToken'],
   });
 }
 
@@ -361,24 +427,36 @@ export interface StrategyFacts {
   readonly customProviders: ReadonlySet<string>;
 }
 
-/** The name of the provider to use; or the API key alone; or neither. */
+/**
+ * The name of the provider to use; or the API key alone; or the fixed token; or, if `open`, nothing for the agent; or
+ * `missing` if no credential is configured.
+ */
 export type ChosenStrategy =
-  { readonly kind: 'provider'; readonly name: string } | { readonly kind: 'api-key' } | { readonly kind: 'none' };
+  | { readonly kind: 'provider'; readonly name: string }
+  | { readonly kind: 'api-key' | 'static-token' | 'open' | 'missing' };
+
+/** Strategies without a provider, whatever `authProvider` is. */
+const UNISSUED: Readonly<Record<string, ChosenStrategy>> = {
+  none: { kind: 'open' },
+  static_token: { kind: 'static-token' },
+};
 
 /** Chooses the flow for a configuration: that of the chosen provider, otherwise that of the provider whose default strategy it is. */
 export function chooseStrategy(facts: StrategyFacts): ChosenStrategy {
   const { strategy, flows } = facts;
   if (facts.customProviders.has(strategy)) return { kind: 'provider', name: strategy };
+  const unissued = Object.hasOwn(UNISSUED, strategy) ? UNISSUED[strategy] : undefined;
+  if (unissued !== undefined) return unissued;
   if (facts.customProviders.has(facts.authProvider) && strategy !== 'service_account')
     return { kind: 'provider', name: facts.authProvider };
   const chosen = Object.hasOwn(flows, facts.authProvider) ? flows[facts.authProvider] : undefined;
   if (strategy !== '') {
     const own = Object.values(flows).find((one) => Object.keys(one)[0] === strategy);
     const flow = chosen !== undefined && Object.hasOwn(chosen, strategy) ? chosen[strategy] : own?.[strategy];
-    return flow === undefined ? { kind: 'none' } : { kind: 'provider', name: flow };
+    return flow === undefined ? { kind: 'missing' } : { kind: 'provider', name: flow };
   }
   const [first] = Object.values(chosen ?? {});
   if (first !== undefined) return { kind: 'provider', name: first };
   if (facts.hasServiceAccount) return { kind: 'provider', name: 'service_account' };
-  return facts.hasApiKey ? { kind: 'api-key' } : { kind: 'none' };
+  return { kind: facts.hasApiKey ? 'api-key' : 'missing' };
 }

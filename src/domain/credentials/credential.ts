@@ -17,7 +17,7 @@ export interface CredentialOwner {
   readonly reader: string;
 }
 
-interface CredentialFacts {
+export interface CredentialFacts {
   readonly kind: CredentialKind;
   readonly headers: HeaderFields;
   /** Called when a cache first needs it. */
@@ -26,6 +26,8 @@ interface CredentialFacts {
   readonly cacheKey?: string | undefined;
   readonly token?: string | undefined;
   readonly fields?: SiteFields | undefined;
+  /** True if the agent gets no headers of this credential. Default: false. */
+  readonly isForPlatform?: boolean;
 }
 
 /**
@@ -39,6 +41,7 @@ export class Credential {
   readonly #facts: CredentialFacts;
   readonly #headers: HeaderFields;
   #owner: CredentialOwner | undefined;
+  #forAgent: Credential | undefined;
 
   constructor(facts: CredentialFacts) {
     this.kind = facts.kind;
@@ -46,6 +49,13 @@ export class Credential {
     this.#facts = facts;
     const { fields, headers } = facts;
     this.#headers = fields === undefined ? headers : { ...fields.forwarded, ...fields.added, ...headers };
+  }
+
+  /** The credential as the agent gets it: the same, unless the site's agent needs none. */
+  get forAgent(): Credential {
+    if (this.#facts.isForPlatform !== true) return this;
+    const open = { headers: {}, block: 'serviceAuthStrategy', isForPlatform: false };
+    return (this.#forAgent ??= new Credential({ ...this.#facts, ...open, owner: () => this.owner }));
   }
 
   /** The same credential, sent with additional fields of the site. */

@@ -9,7 +9,7 @@ import { type BodyStart, readStart } from './body-bytes.js';
 
 /** The called party, for error messages. */
 export interface Counterpart {
-  readonly name: string;
+  readonly name: 'agent' | 'platform';
   /** The fields with its address. */
   readonly fields: readonly string[];
   /** The advice if something else is found there: a sentence without its capital and its full stop. */
@@ -171,6 +171,17 @@ function tokenRejected(
   wrong: AddressFacts | undefined,
 ): ServiceAuthError {
   const isKey = block === 'serviceApiKey';
+  if (block === 'serviceAuthStrategy') return wantsCredential(status, fields, log, wrong);
+  if (block === 'serviceToken' && status === 401) {
+    const hint = 'Set "serviceToken" in configureServer to a token that the agent accepts, without "Bearer".';
+    return new ServiceAuthError('service_token_rejected', {
+      detail: wrong?.detail ?? 'The token in "serviceToken" was refused.',
+      hint: wrong === undefined ? hint : `${wrong.hint} ${hint}`,
+      block: 'configureServer',
+      fields: ['serviceToken'],
+      log,
+    });
+  }
   if (status === 403) {
     const elsewhere = `Some gateways respond like this to unknown paths too: then check ${quoted(fields)}.`;
     return new ServiceAuthError('service_token_rejected', {
@@ -192,6 +203,26 @@ function tokenRejected(
     block,
     fields:
       block === 'serviceAccount' ? ['serviceAccountId', 'keyId', 'privateKeyPem', 'privateKeyPath', 'audience'] : [],
+    log,
+  });
+}
+
+/** The error of an agent that rejects calls without a credential, on a site with the strategy `none`. */
+function wantsCredential(
+  status: number,
+  fields: readonly string[],
+  log: string,
+  wrong: AddressFacts | undefined,
+): ServiceAuthError {
+  const elsewhere =
+    status === 403 ? ` Some gateways respond like this to unknown paths too: then check ${quoted(fields)}.` : '';
+  const hint = `Set "serviceAuthStrategy" in configureServer to the strategy that the agent accepts, such as "static_token" with "serviceToken".${elsewhere}`;
+  return new ServiceAuthError('service_token_rejected', {
+    detail: wrong?.detail ?? 'This agent wants a credential, and the strategy "none" sends none.',
+    hint: wrong === undefined ? hint : `${wrong.hint} ${hint}`,
+    block: 'configureServer',
+    fields: ['serviceAuthStrategy'],
+    ...(status === 403 && { upstreamStatus: status }),
     log,
   });
 }
