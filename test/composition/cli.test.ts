@@ -50,6 +50,8 @@ async function doctor(config: ServerConfig, ports: ToolkitPorts = {}) {
   return result;
 }
 
+const UNKNOWN_TASK = { jsonrpc: '2.0', id: 1, error: { code: -32_001, message: 'Task not found' } };
+
 /** A platform with an agent card, a project and a brand. */
 function workingPlatform(): FakeUpstream {
   const json = (body: object) => ({
@@ -57,7 +59,11 @@ function workingPlatform(): FakeUpstream {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
-  return new FakeUpstream(({ path }) => {
+  return new FakeUpstream(({ path, method, headers }) => {
+    if (method === 'POST') {
+      const isKnown = headers['authorization'] !== undefined || headers['x-api-key'] !== undefined;
+      return isKnown ? json(UNKNOWN_TASK) : { ...json({}), status: 401 };
+    }
     if (path.endsWith('/project')) return json({ id: 'project-1' });
     if (path.endsWith('.css')) return { status: 404, headers: {}, body: null };
     return json({ name: 'Agent', url: addresses.a2aUrl, protocolVersion: '0.3.0', preferredTransport: 'JSONRPC' });
@@ -135,7 +141,8 @@ describe('agent-bff doctor with a working configuration', () => {
   ])('passes every check for %s', async (_title, config, ports, lines) => {
     const { status, printed } = await doctor(config(), ports());
     for (const line of lines) expect(printed).toContain(line);
-    expect(printed).toContain('All is well.');
+    const isTried = printed.includes('✓ strategy');
+    expect(printed).toContain(isTried ? 'All is well.' : 'Nothing to fix was found, but the credential was not tried');
     expect(printed).not.toContain('✗');
     expect(status).toBe(0);
   });
@@ -242,11 +249,13 @@ describe('agent-bff doctor warns and exits with 0', () => {
     expect(status).toBe(0);
   });
 
-  it('when the platform has no address', async () => {
+  it('of nothing on a site that only has a chat', async () => {
     const { printed, status } = await doctor({ ...password(), serviceApiUrl: '' }, atA());
     expect(printed).toContain(
-      '! platform address  is not set; widgets, records and the project need it\n    fix: Set "serviceApiUrl" in configureServer.',
+      '- platform address  is not set: only widgets, records, the project and the brand need it',
     );
+    expect(printed).not.toMatch(/^!/m);
+    expect(printed).toMatch(/All is well\.$/);
     expect(status).toBe(0);
   });
 

@@ -182,7 +182,7 @@ describe('an unknown strategy or provider', () => {
   it('is rejected with a suggestion of the nearest strategy, custom ones included', () => {
     expect(refusal({ serviceAuthStrategy: 'service-account' })).toMatchObject({
       detail: 'Invalid value for "serviceAuthStrategy" in configureServer.',
-      hint: 'Did you mean "service_account"? Known values: service_account, resource_owner_password, client_credentials.',
+      hint: 'Did you mean "service_account"? Known values: service_account, resource_owner_password, client_credentials, static_token, none.',
       block: 'configureServer',
       fields: ['serviceAuthStrategy'],
     });

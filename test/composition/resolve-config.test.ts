@@ -19,6 +19,7 @@ describe('a configuration without any field', () => {
       upstream: expect.any(Object) as object,
       serviceApi: undefined,
       serviceApiKey: undefined,
+      serviceToken: undefined,
       serviceProjectId: '',
       serviceAuthStrategy: '',
       authProvider: '',

@@ -5,7 +5,7 @@ import type { Endpoint } from '../../domain/upstream/platform-call.js';
 import type { ServerConfig } from '../config/server-config.js';
 import type { ToolkitPorts } from '../toolkit/toolkit-type.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
-import { type Finding, passed, type Place, skipped, topLevel, warning } from './finding.js';
+import { failed, type Finding, passed, type Place, skipped, topLevel, warning } from './finding.js';
 import { excerpt, jsonOf, SiteProbe } from './site-probe.js';
 
 /** The checks that a request without effect can make: the address of the agent, and the credential. */
@@ -22,6 +22,7 @@ export interface EndpointFacts {
 }
 
 const AGENT = topLevel('a2aUrl');
+const CHECK_ADDRESS = 'Check "a2aUrl" in configureServer: it must be the JSON-RPC endpoint of the agent.';
 const MAX_TRIAL_MS = 10_000;
 const REFUSALS: readonly (number | undefined)[] = [401, 403];
 
@@ -29,8 +30,8 @@ const REFUSALS: readonly (number | undefined)[] = [401, 403];
 interface Trial {
   /** Status of the agent's response; undefined if there was none. */
   readonly status: number | undefined;
-  /** The JSON-RPC error; undefined if there was none. */
-  readonly code: unknown;
+  /** True if the site's own error came in its place. */
+  readonly isOurs: boolean;
   /** True if the response is JSON-RPC. */
   readonly isAgents: boolean;
 }
@@ -62,7 +63,8 @@ export async function endpointFindings(tried: TriedSite, facts: EndpointFacts, i
   }
   if (!own.isAgents) {
     if (!facts.hasCard) return [];
-    return [advised(site.failed(ENDPOINT, AGENT), facts.interfaces, resolved.agent)];
+    const finding = own.isOurs ? site.failed(ENDPOINT, AGENT) : failed(ENDPOINT, foreign(own), AGENT, CHECK_ADDRESS);
+    return [advised(finding, facts.interfaces, resolved.agent)];
   }
   const address = compared(facts.interfaces, resolved.agent);
   if (isOpen) return [address, passed(CREDENTIAL, 'none is needed: the agent responds without one')];
@@ -72,6 +74,10 @@ export async function endpointFindings(tried: TriedSite, facts: EndpointFacts, i
   }
   const same = 'could not be tried: the agent responds alike without it; try it with --message TEXT';
   return [address, skipped(CREDENTIAL, same)];
+}
+
+function foreign({ status = 0 }: Trial): string {
+  return `it responds with status ${String(status)}, but not in JSON-RPC`;
 }
 
 /** The same request from a site whose agent gets no credential. */
@@ -98,14 +104,15 @@ async function trial(site: SiteProbe, isVersion1: boolean): Promise<Trial> {
       signal: leaving.signal,
     });
     const { status } = site.responses.slice(before).at(-1) ?? {};
-    if (isEventStream(response.headers)) return { status, code: undefined, isAgents: true };
+    if (isEventStream(response.headers)) return { status, isOurs: false, isAgents: true };
     const { error, result } = Object(await jsonOf(response)) as {
       error?: { code?: unknown; data?: unknown };
       result?: unknown;
     };
     const [info] = [error?.data].flat() as { domain?: unknown }[];
-    const isAgents = info?.domain !== 'agent-bff' && (typeof error?.code === 'number' || result !== undefined);
-    return { status, code: error?.code, isAgents };
+    const isOurs = info?.domain === 'agent-bff';
+    const isAgents = !isOurs && (typeof error?.code === 'number' || result !== undefined);
+    return { status, isOurs, isAgents };
   } finally {
     clearTimeout(tooLong);
     leaving.abort();
