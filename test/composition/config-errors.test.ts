@@ -187,7 +187,7 @@ describe('an unknown strategy or provider', () => {
       fields: ['serviceAuthStrategy'],
     });
     expect(refusal({ serviceAuthStrategy: 'oktaa' }, ['okta'])).toMatchObject({
-      hint: 'Did you mean "okta"? Known values: service_account, resource_owner_password, client_credentials, okta.',
+      hint: 'Did you mean "okta"? Known values: service_account, resource_owner_password, client_credentials, static_token, none, okta.',
     });
   });
 
