@@ -69,7 +69,7 @@ describe('agent-bff', () => {
     const { printed } = await runCommandLine(['doctor'], { style });
     expect(printed).toContain('<green>✓</green> configuration');
     expect(printed).toContain('<red>✗</red> strategy');
-    expect(printed).toContain('<bold>fix: Set "serviceAuthStrategy" in configureServer');
+    expect(printed).toContain('<bold>fix: Fill the configuration block of a strategy');
     expect(printed).toContain('<dim>-</dim> platform');
   });
 });

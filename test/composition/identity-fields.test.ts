@@ -52,8 +52,7 @@ const SITES = {
   password: { authProvider: 'idp_a', serviceAuthStrategy: 'resource_owner_password' },
   secret: { authProvider: 'idp_b', serviceAuthStrategy: 'client_credentials' },
   certificate: { authProvider: 'idp_b', serviceAuthStrategy: 'client_credentials', idpBService: pair },
-  token: { serviceAuthStrategy: 'static_token', serviceToken: 'token-of-the-site' },
-  open: { serviceAuthStrategy: 'none' },
+  fixed: { serviceAuthStrategy: 'static_token', serviceToken: 'token-1' },
   usersA: { onBehalfOf: { provider: 'idp_a' } },
   usersB: { onBehalfOf: { clientId: 'exchanger', clientSecret: 'secret-e' } },
   usersCertificate: { onBehalfOf: { clientId: 'exchanger', ...pair } },
@@ -67,9 +66,9 @@ type Sample = readonly [site: SiteName, value: unknown];
 const SAMPLES: Readonly<Record<string, Sample>> = {
   serviceApiUrl: ['account', 'https://other.example/api'],
   serviceApiKey: ['account', 'another-key'],
-  serviceToken: ['token', 'another-token'],
   serviceProjectId: ['account', 'project-2'],
   serviceAuthStrategy: ['secret', 'service_account'],
+  serviceToken: ['fixed', 'token-2'],
   authProvider: ['secret', 'idp_a'],
   'serviceAccount.serviceAccountId': ['account', 'account-2'],
   'serviceAccount.keyId': ['account', 'key-2'],
@@ -127,7 +126,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
 
 const SIDES = { principal: ['MISS', 'MISS'], proof: ['HIT', 'MISS'], neither: ['HIT', 'HIT'] } as const;
 /** Fields that change where a credential is sent, or replace it. A token of the same flow stays valid. */
-const NO_TOKEN = ['serviceApiUrl', 'serviceApiKey', 'serviceProjectId', 'upstream'];
+const NO_TOKEN = ['serviceApiUrl', 'serviceApiKey', 'serviceProjectId', 'serviceToken', 'upstream'];
 
 function fieldsOf(rows: AnyRows, block = ''): readonly (readonly [path: string, side: keyof typeof SIDES])[] {
   return Object.entries(rows).flatMap(([name, { side, fields = {} }]) =>

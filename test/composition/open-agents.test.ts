@@ -117,8 +117,8 @@ describe('the strategy "none"', () => {
     for (const request of [{}, CONFIG]) {
       const response = await chatRoute(toolkit)(browserRequest(request));
       const text = await textOf(response.body);
-      expect([response.status, text]).toEqual([status, expect.stringContaining('This agent wants a credential')]);
-      expect(text).toMatch(/Set \\?"serviceAuthStrategy\\?" in configureServer to the strategy that the agent accepts/);
+      expect([response.status, text]).toEqual([status, expect.stringContaining('The agent wants a credential')]);
+      expect(text).toMatch(/Set \\?"serviceAuthStrategy\\?" in configureServer to a strategy it accepts/);
     }
   });
 
@@ -134,7 +134,7 @@ describe('the strategy "none"', () => {
       expect.objectContaining({
         code: 'credential_refused',
         fields: ['serviceAuthStrategy'],
-        summary: expect.stringContaining('This agent wants a credential') as string,
+        summary: expect.stringContaining('The agent wants a credential') as string,
       }),
     ]);
   });
@@ -239,7 +239,9 @@ describe('the variable SERVICE_TOKEN', () => {
       expect(telemetry.of('warning')).toEqual([
         expect.objectContaining({
           code: 'variable_ignored',
-          detail: expect.stringMatching(/^SERVICE_TOKEN: ignored.*SERVICE_AUTH_STRATEGY=static_token/) as string,
+          detail: expect.stringMatching(
+            /^SERVICE_TOKEN: ignored, because SERVICE_AUTH_STRATEGY is not static_token/,
+          ) as string,
         }),
       ]);
     },

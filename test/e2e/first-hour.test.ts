@@ -66,7 +66,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     setup: () => agent(`${world.platform.url}/a3a`),
     browser: [404, 'upstream_error', /^The agent was not found at its address\. Check "a2aUrl"/],
     operator: /^upstream_error a2aUrl: status 404 from the agent, text\/html: .*Cannot POST \/a3a/,
-    doctor: /^agent endpoint: The agent was not found .* \| fix: configureServer: a2aUrl$/,
+    doctor: /^streaming: The agent was not found .* \| fix: configureServer: a2aUrl$/,
   },
   'an API gateway knows no such route': {
     setup: () => agent(saying(404, 'application/json', `{"message":"Not Found: ${WORDS}"}`)),

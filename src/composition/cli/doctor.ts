@@ -14,9 +14,8 @@ import { type ResolvedConfig, resolveConfig } from '../config/resolve-config.js'
 import { type Command, isUsageError, STATUS, type Terminal, type TextStyle } from './command-line.js';
 import { configuration, CONFIGURATION_HELP, SOURCE_OPTIONS } from './configuration-source.js';
 import { cacheFindings, errorPage } from './deployment-findings.js';
-import { CREDENTIAL } from './endpoint-findings.js';
 import { failed, type Finding, named, passed, type Place, refused, skipped, topLevel, warning } from './finding.js';
-import { platformFindings, STREAMING, type Trials } from './platform-findings.js';
+import { platformFindings, TRIAL, type Trials } from './platform-findings.js';
 import { providerFindings, tokenFindings } from './provider-findings.js';
 
 const MARKS: Readonly<Record<Finding['result'], readonly [mark: string, style: TextStyle]>> = {
@@ -32,11 +31,7 @@ export const DOCTOR: Command = {
   help: `agent-bff doctor [--config FILE | --env FILE] [--surface ID] [--message TEXT] [--json]
 
 Tests a configuration: keys and certificates, the identity provider, a token, the shared cache, the agent's card,
-the agent's address, the credential, the project, the brand and the clocks. Checks that depend on a failed one are
-skipped. Secrets are never printed.
-
-Address and credential are tried by asking the agent for a task that does not exist, which costs nothing, with the
-credential and without. If the agent responds alike, the credential could not be tried: use --message.
+the project, the brand and the clocks. Checks that depend on a failed one are skipped. Secrets are never printed.
 
   --config FILE    reads the configuration from here
   --env FILE       adds variables such as A2A_URL=https://agent.example; those already set take precedence
@@ -86,21 +81,13 @@ export function tell(
     terminal.print(JSON.stringify({ ok: failures.length === 0, findings: named }, null, 2));
   } else {
     for (const finding of named) terminal.print(line(finding, terminal));
-    terminal.print(`\n${conclusion(findings)}`);
+    const notes = findings.filter(({ result }) => result === 'warning').length;
+    const also = notes === 0 ? '' : ` ${String(notes)} to review, marked with "!".`;
+    const isUntried = findings.some(({ check, result }) => check === TRIAL && result === 'warning');
+    const well = isUntried ? 'Nothing to fix, but the credential was not tried.' : 'All is well.';
+    terminal.print(failures.length === 0 ? `\n${well}${also}` : `\n${String(failures.length)} to fix.`);
   }
   return failures.length === 0 ? 0 : 1;
-}
-
-/** The last line. All is only well if both the agent's address and the credential were tried. */
-function conclusion(findings: readonly Finding[]): string {
-  const failures = findings.filter(({ result }) => result === 'failed').length;
-  if (failures > 0) return `${String(failures)} to fix.`;
-  const notes = findings.filter(({ result }) => result === 'warning').length;
-  const also = notes === 0 ? '' : ` ${String(notes)} to review, marked with "!".`;
-  const works = ({ check, result }: Finding): boolean =>
-    [CREDENTIAL, STREAMING].includes(check) && (result === 'ok' || (check === STREAMING && result === 'warning'));
-  if (findings.some(works)) return `All is well.${also}`;
-  return `Nothing to fix was found, but the credential was not tried: see "-" above.${also}`;
 }
 
 /** A finding with all characters made visible: it may quote the agent, the platform or the provider. */
@@ -127,7 +114,7 @@ function line(
 
 const STRATEGY = topLevel('serviceAuthStrategy');
 const CHOOSE =
-  'Set "serviceAuthStrategy" in configureServer: to "none" if the agent needs no credential, to "static_token" with "serviceToken" for a fixed token, or to another strategy with its configuration block; or set "serviceApiKey".';
+  'Fill the configuration block of a strategy and name it in "serviceAuthStrategy", or set "serviceApiKey", in configureServer. For an agent without authentication, the strategy is "none".';
 
 /**
  * Tests a configuration: reads keys and certificates, contacts the providers, requests a token, compares it with the
@@ -164,7 +151,7 @@ export async function examine(
   const facts = provider === undefined ? NO_FACTS : await PROVIDERS[provider].examine(resolved, clock);
   const credential = [
     // Optional for the chat. Tokens signed by this server use it as their audience.
-    address('platform address', 'serviceApiUrl', resolved.serviceApi, needsAudience(facts) || trials.surface !== ''),
+    address('platform address', 'serviceApiUrl', resolved.serviceApi, needsAudience(facts)),
     strategy(chosen, resolved),
     ...(chosen.kind === 'provider' ? await serviceCredential(resolved, chosen.name, facts, context) : []),
     ...(resolved.alwaysExchange ? await userExchange(resolved, facts, context, ports.tokenExchange !== undefined) : []),
@@ -189,8 +176,8 @@ export async function examine(
   async function visit(): Promise<readonly Finding[]> {
     const check = 'platform';
     if (credential.some(({ result }) => result === 'failed')) return [skipped(check)];
-    if (chosen.kind === 'missing') return [skipped(check, 'needs a signed-in user')];
-    return platformFindings(config, resolved, ports, placeOf(chosen), trials, chosen.kind === 'open', begin);
+    if (chosen.kind === 'none') return [skipped(check, 'needs a signed-in user')];
+    return platformFindings(config, resolved, ports, placeOf(chosen), trials, begin);
   }
 }
 
@@ -209,7 +196,7 @@ function address(check: string, field: string, found: Endpoint | undefined, isNe
   if (found !== undefined) return passed(check, found.origin + found.path);
   const fix = `Set ${named(topLevel(field))}.`;
   if (isNeeded) return failed(check, 'is not set', topLevel(field), fix);
-  return skipped(check, 'is not set: only widgets, records, the project and the brand need it');
+  return skipped(check, 'is not set; only widgets, records and the project need it');
 }
 
 /** Warns if no public address is configured: pages under any host name that resolves to the server then count as the site's own. */
@@ -229,20 +216,12 @@ function needsAudience({ expected, address: reached }: ProviderFacts): boolean {
   return reached === undefined && expected?.audience.includes('') === true;
 }
 
-function strategy(chosen: ChosenStrategy, { alwaysExchange, serviceToken }: ResolvedConfig): Finding {
+function strategy(chosen: ChosenStrategy, { alwaysExchange }: ResolvedConfig): Finding {
   const check = 'strategy';
   if (chosen.kind === 'provider') return passed(check, chosen.name);
   if (chosen.kind === 'api-key') return passed(check, 'the API key alone; there is no token to test');
-  if (chosen.kind === 'open') return passed(check, 'none: the agent gets no credential');
-  if (chosen.kind === 'static-token') {
-    if (serviceToken !== undefined) return passed(check, 'static_token: a fixed token');
-    return failed(
-      check,
-      'static_token, but there is no token',
-      topLevel('serviceToken'),
-      'Set "serviceToken" in configureServer.',
-    );
-  }
+  if (chosen.kind === 'static-token') return passed(check, 'a fixed token, "serviceToken"');
+  if (chosen.kind === 'no-credential') return passed(check, 'none: calls to the agent carry no credential');
   if (alwaysExchange) return skipped(check, "no service credential: only users' tokens are exchanged");
   return failed(check, 'no credential is configured', topLevel('serviceAuthStrategy', 'serviceApiKey'), CHOOSE);
 }
@@ -308,9 +287,8 @@ async function userExchange(
 
 /** The place to check if the platform rejects a credential that was obtained. */
 function placeOf(chosen: ChosenStrategy): Place {
-  if (chosen.kind === 'static-token') return topLevel('serviceToken');
-  if (chosen.kind === 'open') return STRATEGY;
-  if (chosen.kind !== 'provider') return topLevel('serviceApiKey');
+  if (chosen.kind === 'no-credential') return STRATEGY;
+  if (chosen.kind !== 'provider') return topLevel(chosen.kind === 'static-token' ? 'serviceToken' : 'serviceApiKey');
   const name = providerOf(chosen.name);
   return name === undefined ? STRATEGY : PROVIDERS[name].suspects;
 }

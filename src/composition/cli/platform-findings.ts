@@ -1,9 +1,10 @@
+import type { CardInterface } from '../../domain/chat/agent-card.js';
 import { LOOKUPS, type LookupName } from '../../domain/upstream/platform-directory.js';
 import type { ServerConfig } from '../config/server-config.js';
 import type { ToolkitPorts } from '../toolkit/toolkit-type.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
+import { advised, compared } from './card-address.js';
 import { clocks, failed, type Finding, passed, type Place, skipped, topLevel, warning } from './finding.js';
-import { CREDENTIAL, ENDPOINT, type EndpointFacts, endpointFindings } from './endpoint-findings.js';
 import { excerpt, jsonOf, SiteProbe } from './site-probe.js';
 
 /** Optional checks, each of which costs a request of the site. */
@@ -16,8 +17,9 @@ export interface Trials {
 
 const OK = 200;
 const NOT_FOUND = 404;
-export const STREAMING = 'streaming';
-const CARD = 'agent card';
+const STREAMING = 'streaming';
+/** The check that tries address and credential of the agent. */
+export const TRIAL = 'agent';
 
 /** Visits the site of a configuration: the agent's card, the project, the brand, and the requested trials. */
 export async function platformFindings(
@@ -26,7 +28,6 @@ export async function platformFindings(
   ports: ToolkitPorts,
   credential: Place,
   { surface, message }: Trials,
-  isOpen: boolean,
   begin: (check: string) => void,
 ): Promise<readonly Finding[]> {
   const site = new SiteProbe(config, resolved, ports, credential);
@@ -34,22 +35,25 @@ export async function platformFindings(
   try {
     let agent: AgentFacts | undefined;
     if (resolved.agent !== undefined) {
-      begin(CARD);
+      begin('agent card');
       agent = await agentCard(site, findings);
+      if (agent !== undefined) {
+        const found = await trial(site, agent, { config, resolved, ports, credential, begin });
+        const compare = found.result === 'failed' ? advised : compared;
+        const tried = compare(found, agent.interfaces, resolved.agent);
+        // The reason is the same, and the agent's own refusal says more than a card that is missing.
+        if (tried.result === 'failed' && findings.at(-1)?.result === 'failed') findings.pop();
+        findings.push(tried);
+      }
     }
-    const api = resolved.serviceApi === undefined ? undefined : await directory(site, resolved, findings, begin);
+    const isRefused = findings.at(-1)?.result === 'failed' && REFUSED.includes(site.responses.at(-1)?.status);
+    if (isRefused) agent = undefined;
+    const api =
+      isRefused || resolved.serviceApi === undefined ? undefined : await directory(site, resolved, findings, begin);
     if (surface !== '') findings.push(await ifWorks('surface', api, begin, () => render(site, surface)));
-    let sound = agent;
-    if (agent === undefined || findings.some(({ check, result }) => check !== CARD && result === 'failed')) {
-      findings.push(skipped(CREDENTIAL));
-    } else {
-      begin('agent endpoint and credential');
-      const tried = await endpointFindings({ site, config, resolved, ports, credential }, agent, isOpen);
-      findings.push(...tried);
-      if (tried.some(({ result }) => result === 'failed')) sound = undefined;
-    }
-    if (message !== '') findings.push(await ifWorks(STREAMING, sound, begin, (to) => streaming(site, to, message)));
+    if (message !== '') findings.push(await ifWorks(STREAMING, agent, begin, (to) => streaming(site, to, message)));
     if (agent?.hasCard === false) cardMayBeMissing(findings);
+    if (findings.some(({ check, result }) => check === STREAMING && result === 'ok')) credentialWasTried(findings);
     findings.push(...clock(site));
   } finally {
     await site.close();
@@ -133,8 +137,13 @@ function clock({ responses }: SiteProbe): readonly Finding[] {
 }
 
 /** Facts about the agent that a message depends on. */
-interface AgentFacts extends EndpointFacts {
+interface AgentFacts {
+  /** False if it responds without a card. */
+  readonly hasCard: boolean;
+  /** True for version 1 of the protocol. */
+  readonly isVersion1: boolean;
   readonly streams: boolean;
+  readonly interfaces: readonly CardInterface[];
 }
 
 /** The agent's card as the browser gets it. */
@@ -146,7 +155,7 @@ interface Card {
 
 /** Fetches the agent's card through the config route, and returns the facts if there is one. */
 async function agentCard(site: SiteProbe, findings: Finding[]): Promise<AgentFacts | undefined> {
-  const check = CARD;
+  const check = 'agent card';
   // Agents of version 1 return an older card unless asked; older agents ignore the field.
   let record = await fetchCard(site, '1.0');
   if (record.status !== OK) record = await fetchCard(site, '');
@@ -182,18 +191,81 @@ async function agentCard(site: SiteProbe, findings: Finding[]): Promise<AgentFac
     const sure = `Set "agentCardUrl" in configureServer to ${place} if it is the card of this agent.`;
     findings.push(warning(check, `${message}; ${doubt}`, topLevel('a2aUrl', 'agentCardUrl'), sure));
   } else findings.push(passed(check, message));
-  const isVersion1 = versions.some((version) => version.startsWith('1'));
-  return { hasCard: true, isVersion1, streams: supportsStreaming, interfaces };
+  return {
+    hasCard: true,
+    isVersion1: versions.some((version) => version.startsWith('1')),
+    streams: supportsStreaming,
+    interfaces,
+  };
 }
 
-/** Downgrades a missing card to a warning if the agent speaks A2A all the same: the chat works without one. */
+/** Downgrades a missing card to a warning once the agent has answered: the chat works without one. */
 function cardMayBeMissing(findings: Finding[]): void {
-  const at = findings.findIndex(({ check, result }) => check === CARD && result === 'failed');
+  const at = findings.findIndex(({ check, result }) => check === 'agent card' && result === 'failed');
   const card = findings[at];
-  const works = findings.some(
-    ({ check, result }) => (check === STREAMING || check === ENDPOINT) && result !== 'failed',
+  const hasAnswered = [STREAMING, TRIAL].some((name) =>
+    findings.some(({ check, result }) => check === name && result === 'ok'),
   );
-  if (card !== undefined && works) findings[at] = { ...card, result: 'warning' };
+  if (card !== undefined && hasAnswered) findings[at] = { ...card, result: 'warning' };
+}
+
+/** A message that was answered replaces the warning that the credential could not be tried. */
+function credentialWasTried(findings: Finding[]): void {
+  const at = findings.findIndex(({ check, result }) => check === TRIAL && result === 'warning');
+  if (at >= 0) findings[at] = passed(TRIAL, 'answers a message');
+}
+
+const REFUSED: readonly unknown[] = [401, 403];
+const MESSAGE: Place = { block: 'command line', fields: ['--message'] };
+const UNTRIED = 'Try it with a message: npx agent-bff doctor --message "Hello".';
+
+/**
+ * Requests a task that does not exist, which costs the agent nothing: with the credential, and without it. The
+ * credential counts as tried only if the agent refuses the request without it.
+ */
+async function trial(
+  site: SiteProbe,
+  agent: AgentFacts,
+  given: {
+    readonly config: ServerConfig;
+    readonly resolved: ResolvedConfig;
+    readonly ports: ToolkitPorts;
+    readonly credential: Place;
+    readonly begin: (check: string) => void;
+  },
+): Promise<Finding> {
+  const { config, resolved, ports, credential } = given;
+  given.begin(TRIAL);
+  const sent = await unknownTask(site, agent);
+  if (!sent.isAnswered && [...REFUSED, NOT_FOUND, 405, 410].includes(sent.status)) return site.failed(TRIAL, AGENT);
+  const { serviceAuthStrategy: strategy } = resolved;
+  if (strategy === 'none' && !resolved.customProviders.has(strategy)) {
+    if (sent.isAnswered) return passed(TRIAL, 'responds, and needs no credential');
+    return warning(TRIAL, `responded with status ${String(sent.status)}`, MESSAGE, UNTRIED);
+  }
+  const bare = new SiteProbe({ ...config, serviceAuthStrategy: 'none' }, resolved, ports, credential);
+  try {
+    const { status } = await unknownTask(bare, agent);
+    if (REFUSED.includes(status))
+      return passed(TRIAL, `accepts the credential; without it, it responds ${String(status)}`);
+  } finally {
+    await bare.close();
+  }
+  return warning(TRIAL, 'the credential was not tried: the response is the same without it', MESSAGE, UNTRIED);
+}
+
+/** The agent's status for a request of an unknown task, and whether the response is one of the protocol. */
+async function unknownTask(site: SiteProbe, { isVersion1 }: AgentFacts) {
+  const method = isVersion1 ? 'GetTask' : 'tasks/get';
+  const response = await site.ask(site.toolkit.handlers.chat({}), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(isVersion1 && { 'a2a-version': '1.0' }) },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { id: crypto.randomUUID() } }),
+  });
+  const { jsonrpc, error } = Object(await jsonOf(response)) as { jsonrpc?: unknown; error?: { data?: unknown } };
+  const [info] = [error?.data].flat() as { domain?: unknown }[];
+  const isAnswered = jsonrpc === '2.0' && info?.domain !== 'agent-bff';
+  return { isAnswered, status: site.responses.at(-1)?.status };
 }
 
 async function fetchCard(site: SiteProbe, version: string) {

@@ -114,7 +114,7 @@ export async function jsonOf({ body }: HttpResponse): Promise<unknown> {
   }
 }
 
-/** API key and token have no block, and rejections of a credential may name no fields. */
+/** A key or token has no block, and rejections of a credential may name no fields. */
 function placeOf(block: string | undefined, fields: readonly string[], usual: Place, credential: Place): Place {
   if (block === undefined) return usual;
   if (block === 'serviceApiKey' || block === 'serviceToken') return topLevel(block);

@@ -185,7 +185,7 @@ export class AgentCardSource {
     }
     const { silence, best, log } = discovery;
     if (silence !== undefined && refusalIn(discovery) === undefined) throw silence;
-    throw await missingCard(best, credential.forAgent, log, this.#deps.cardAddress !== undefined);
+    throw await missingCard(best, credential, log, this.#deps.cardAddress !== undefined);
   }
 
   /**

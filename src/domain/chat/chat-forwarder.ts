@@ -38,7 +38,7 @@ export interface ChatForwarderDependencies {
 }
 
 /**
- * Forwards one chat request to the agent (spec §4.1).
+ * Forwards one chat request to the agent.
  *
  *     browser ──(1) policy──► (2) credential ──► (3) send ──► agent
  *     browser ◄──(6) body──── (5) response ◄── (4) renew once on 401
@@ -106,15 +106,9 @@ export class ChatForwarder {
     if (refusesSite(reply)) {
       // The visitor reads this as a message from the agent, and cannot know whose credential was rejected.
       const said = await errors.said(reply, start);
-      const { message: summary, block, fields } = platformError(reply, AGENT, said);
-      const place = block === undefined ? {} : { block, fields };
-      this.#deps.telemetry.emit({
-        type: 'warning',
-        code: 'credential_refused',
-        summary,
-        detail: `${summary} ${said}`,
-        ...place,
-      });
+      const { message: summary, block = '', fields } = platformError(reply, AGENT, said);
+      const detail = `${summary} ${said}`;
+      this.#deps.telemetry.emit({ type: 'warning', code: 'credential_refused', summary, detail, block, fields });
     }
     return toBrowserResponse({ ...reply, response: { ...reply.response, body: start.bytes } });
   }

@@ -6,27 +6,21 @@ import type { Secret } from '../shared/secret.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { ServiceAuthError, SessionError } from '../shared/errors.js';
 import { forwardedFields } from '../upstream/header-policy.js';
-import {
-  Credential,
-  type CredentialFacts,
-  type CredentialOwner,
-  serviceAuthError,
-  statedIdentity,
-} from './credential.js';
+import { Credential, type CredentialOwner, NO_CREDENTIAL, serviceAuthError, statedIdentity } from './credential.js';
 import type { RouteAuth, RouteFields } from './route-auth.js';
 import { refreshedToken, userToken, type UserToken } from './session-credentials.js';
 import type { IssueToken, TokenCache } from './token-cache.js';
 
 /** The dependencies of the broker, fixed until the configuration changes. */
 export interface CredentialBrokerDependencies extends Omit<StrategyFacts, 'hasApiKey'> {
+  /** The token of the strategy `static_token`. */
+  readonly serviceToken: Secret | undefined;
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly tokens: TokenCache;
   /** Loads a provider by its name in the strategy table; built-in ones import their library here. */
   readonly provider: (name: string) => Promise<IdentityProvider> | undefined;
   readonly apiKey: Secret | undefined;
-  /** `serviceToken`: the fixed token of the strategy `static_token`. */
-  readonly serviceToken: Secret | undefined;
   readonly apiKeyHeader: string;
   /** A collision-resistant one-way hash: identifies an API key or a token without revealing it. */
   readonly hash: (text: string) => string;
@@ -52,8 +46,8 @@ export class CredentialBroker {
   readonly #known = new Map<string, KnownProvider>();
   readonly #platformClock: PlatformClock;
   readonly #keyNames = new WeakMap<Secret, string>();
-  /** Credentials without an issued token, by strategy and API key. */
-  readonly #unissued = new Map<string, WeakMap<object, Credential>>();
+  /** Credentials that consist of the API key alone. */
+  readonly #keyCredentials = new WeakMap<Secret, Credential>();
 
   constructor(dependencies: CredentialBrokerDependencies) {
     this.#deps = dependencies;
@@ -131,21 +125,9 @@ export class CredentialBroker {
   async #service(auth: RouteAuth<'service'>): Promise<Credential> {
     const apiKey = auth.apiKey ?? this.#deps.apiKey;
     const chosen = this.#choose(auth.strategy, apiKey);
-    switch (chosen.kind) {
-      case 'missing':
-        throw noStrategy();
-      case 'api-key':
-        return this.#apiKeyAlone(apiKey);
-      case 'open':
-        return this.#open(apiKey);
-      case 'static-token':
-        return this.#staticToken(apiKey);
-      case 'provider':
-        return this.#issued(chosen, auth);
-    }
-  }
-
-  async #issued(chosen: { readonly name: string }, auth: RouteAuth<'service'>): Promise<Credential> {
+    if (chosen.kind === 'none') throw noStrategy();
+    if (chosen.kind === 'api-key') return this.#apiKeyAlone(apiKey);
+    if (chosen.kind !== 'provider') return this.#fixed(chosen.kind, apiKey);
     const known = this.#known.get(chosen.name);
     const token = known && this.#deps.tokens.fresh(known.key);
     if (known && token) return this.#credentialOf(chosen.name, known, token, auth.apiKey);
@@ -259,64 +241,56 @@ export class CredentialBroker {
     return { principal, reader: `token ${this.#deps.hash(sessionToken)} ${facts}` };
   }
 
-  /** The API key as the only credential (spec §5.5). */
+  /** The API key as the only credential. */
   #apiKeyAlone(apiKey: Secret | undefined): Credential {
     if (apiKey === undefined) throw noApiKey();
-    return this.#once('api-key', apiKey, () => {
-      const owner = ownerOf(JSON.stringify(['api-key', this.#keyName(apiKey)]));
-      const headers = this.#headers(undefined, apiKey);
-      return { kind: 'api-key', headers, owner: () => owner, block: 'serviceApiKey' };
-    });
-  }
-
-  /** For an agent that needs no credential: the API key, if there is one, is for the platform only. */
-  #open(apiKey: Secret | undefined): Credential {
-    return this.#once('open', apiKey, () => {
-      const owner = ownerOf(JSON.stringify(['open', this.#keyName(apiKey)]));
-      const headers = this.#headers(undefined, apiKey);
-      return { kind: 'service', headers, owner: () => owner, block: 'serviceApiKey', isForPlatform: true };
-    });
-  }
-
-  /** The fixed token of the site. Nothing renews it; `configureServer` replaces it. */
-  #staticToken(apiKey: Secret | undefined): Credential {
-    const { serviceToken } = this.#deps;
-    if (serviceToken === undefined) throw noToken();
-    return this.#once('static-token', apiKey, () => {
-      // The account of the token is unknown, as that of an API key: a digest of the token stands for it.
-      const owner = ownerOf(JSON.stringify(['static-token', this.#keyName(serviceToken), this.#keyName(apiKey)]));
-      const token = serviceToken.reveal();
-      return {
-        kind: 'service',
-        headers: this.#headers(token, apiKey),
-        owner: () => owner,
-        block: 'serviceToken',
-        token,
-      };
-    });
-  }
-
-  /** Creates a credential without an issued token once per API key. */
-  #once(strategy: string, apiKey: Secret | undefined, make: () => CredentialFacts): Credential {
-    let byKey = this.#unissued.get(strategy);
-    if (byKey === undefined) this.#unissued.set(strategy, (byKey = new WeakMap()));
-    const known = byKey.get(apiKey ?? this);
+    const known = this.#keyCredentials.get(apiKey);
     if (known !== undefined) return known;
-    const credential = new Credential(make());
-    byKey.set(apiKey ?? this, credential);
+    const owner = ownerOf(JSON.stringify(['api-key', this.#keyName(apiKey)]));
+    const credential = new Credential({
+      kind: 'api-key',
+      headers: this.#headers(undefined, apiKey),
+      owner: () => owner,
+      block: 'serviceApiKey',
+    });
+    this.#keyCredentials.set(apiKey, credential);
     return credential;
   }
 
   /**
-   * Identifies an API key or a fixed token, since platforms bind tenants to them. The same in every process. A key
-   * cannot be derived from it, since keys are random.
+   * The credential of a strategy that obtains none: a configured token, or nothing. Without a token, the API key goes to
+   * the platform only, since the agent may be run by another company.
    */
-  #keyName(key: Secret | undefined): string | null {
-    if (key === undefined) return null;
-    let name = this.#keyNames.get(key);
+  #fixed(kind: 'static-token' | 'no-credential', apiKey: Secret | undefined): Credential {
+    const { serviceToken } = this.#deps;
+    if (kind === 'static-token' && serviceToken === undefined) throw noServiceToken();
+    const token = kind === 'static-token' ? serviceToken : undefined;
+    const owner = ownerOf(JSON.stringify([kind, this.#keyName(token), this.#keyName(apiKey)]));
+    return new Credential({
+      kind: 'service',
+      headers: token === undefined ? {} : this.#headers(token.reveal(), apiKey),
+      owner: () => owner,
+      block: token === undefined ? NO_CREDENTIAL : 'serviceToken',
+      forPlatform: token === undefined && apiKey !== undefined ? this.#forPlatform(apiKey, owner) : undefined,
+    });
+  }
+
+  /** The API key for the platform, with the owner of the whole credential: renders are stored for the caller. */
+  #forPlatform(apiKey: Secret, owner: CredentialOwner): Credential {
+    const headers = this.#headers(undefined, apiKey);
+    return new Credential({ kind: 'api-key', headers, owner: () => owner, block: 'serviceApiKey' });
+  }
+
+  /**
+   * Identifies an API key, since platforms bind tenants to keys. The same in every process. A key cannot be derived
+   * from it, since keys are random.
+   */
+  #keyName(apiKey: Secret | undefined): string | null {
+    if (apiKey === undefined) return null;
+    let name = this.#keyNames.get(apiKey);
     if (name === undefined) {
-      name = this.#deps.hash(`agent-bff API key ${key.reveal()}`);
-      this.#keyNames.set(key, name);
+      name = this.#deps.hash(`agent-bff API key ${apiKey.reveal()}`);
+      this.#keyNames.set(apiKey, name);
     }
     return name;
   }
@@ -358,21 +332,21 @@ function noApiKey(): ServiceAuthError {
   });
 }
 
-function noStrategy(): ServiceAuthError {
+function noServiceToken(): ServiceAuthError {
   return new ServiceAuthError('service_auth_failed', {
-    detail: 'The server has no credential for the platform.',
-    hint: 'Set "serviceAuthStrategy" in configureServer: to "none" if the agent needs no credential, to "static_token" with "serviceToken" for a fixed token, or to another strategy with its configuration block; or set "serviceApiKey".',
-    block: 'configureServer',
-    fields: ['serviceAuthStrategy', 'serviceApiKey'],
-  });
-}
-
-function noToken(): ServiceAuthError {
-  return new ServiceAuthError('service_auth_failed', {
-    detail: 'The strategy "static_token" has no token.',
+    detail: 'The server has no token for the strategy "static_token".',
     hint: 'Set "serviceToken" in configureServer.',
     block: 'configureServer',
     fields: ['serviceToken'],
+  });
+}
+
+function noStrategy(): ServiceAuthError {
+  return new ServiceAuthError('service_auth_failed', {
+    detail: 'The server has no credential for the platform.',
+    hint: 'Set "serviceAuthStrategy" in configureServer, or "strategy" in the options, and fill in the configuration block of that strategy; or set "serviceApiKey". For an agent without authentication, the strategy is "none"; for a fixed token, "static_token" with "serviceToken".',
+    block: 'configureServer',
+    fields: ['serviceAuthStrategy', 'serviceApiKey'],
   });
 }
 
@@ -427,36 +401,33 @@ export interface StrategyFacts {
   readonly customProviders: ReadonlySet<string>;
 }
 
-/**
- * The name of the provider to use; or the API key alone; or the fixed token; or, if `open`, nothing for the agent; or
- * `missing` if no credential is configured.
- */
+/** The name of the provider to use; or the API key alone; or a configured token; or nothing, by choice or for lack of a choice. */
 export type ChosenStrategy =
   | { readonly kind: 'provider'; readonly name: string }
-  | { readonly kind: 'api-key' | 'static-token' | 'open' | 'missing' };
+  | { readonly kind: 'api-key' | 'static-token' | 'no-credential' | 'none' };
 
-/** Strategies without a provider, whatever `authProvider` is. */
-const UNISSUED: Readonly<Record<string, ChosenStrategy>> = {
-  none: { kind: 'open' },
-  static_token: { kind: 'static-token' },
+/** The strategies that need no provider. */
+const WITHOUT_PROVIDER: Readonly<Record<string, 'static-token' | 'no-credential'>> = {
+  static_token: 'static-token',
+  none: 'no-credential',
 };
 
 /** Chooses the flow for a configuration: that of the chosen provider, otherwise that of the provider whose default strategy it is. */
 export function chooseStrategy(facts: StrategyFacts): ChosenStrategy {
   const { strategy, flows } = facts;
   if (facts.customProviders.has(strategy)) return { kind: 'provider', name: strategy };
-  const unissued = Object.hasOwn(UNISSUED, strategy) ? UNISSUED[strategy] : undefined;
-  if (unissued !== undefined) return unissued;
+  const fixed = Object.hasOwn(WITHOUT_PROVIDER, strategy) ? WITHOUT_PROVIDER[strategy] : undefined;
+  if (fixed !== undefined) return { kind: fixed };
   if (facts.customProviders.has(facts.authProvider) && strategy !== 'service_account')
     return { kind: 'provider', name: facts.authProvider };
   const chosen = Object.hasOwn(flows, facts.authProvider) ? flows[facts.authProvider] : undefined;
   if (strategy !== '') {
     const own = Object.values(flows).find((one) => Object.keys(one)[0] === strategy);
     const flow = chosen !== undefined && Object.hasOwn(chosen, strategy) ? chosen[strategy] : own?.[strategy];
-    return flow === undefined ? { kind: 'missing' } : { kind: 'provider', name: flow };
+    return flow === undefined ? { kind: 'none' } : { kind: 'provider', name: flow };
   }
   const [first] = Object.values(chosen ?? {});
   if (first !== undefined) return { kind: 'provider', name: first };
   if (facts.hasServiceAccount) return { kind: 'provider', name: 'service_account' };
-  return { kind: facts.hasApiKey ? 'api-key' : 'missing' };
+  return facts.hasApiKey ? { kind: 'api-key' } : { kind: 'none' };
 }

@@ -17,7 +17,7 @@ export interface CredentialOwner {
   readonly reader: string;
 }
 
-export interface CredentialFacts {
+interface CredentialFacts {
   readonly kind: CredentialKind;
   readonly headers: HeaderFields;
   /** Called when a cache first needs it. */
@@ -26,8 +26,8 @@ export interface CredentialFacts {
   readonly cacheKey?: string | undefined;
   readonly token?: string | undefined;
   readonly fields?: SiteFields | undefined;
-  /** True if the agent gets no headers of this credential. Default: false. */
-  readonly isForPlatform?: boolean;
+  /** The credential for the platform's API, if the agent gets another one. Default: the same. */
+  readonly forPlatform?: Credential | undefined;
 }
 
 /**
@@ -41,7 +41,6 @@ export class Credential {
   readonly #facts: CredentialFacts;
   readonly #headers: HeaderFields;
   #owner: CredentialOwner | undefined;
-  #forAgent: Credential | undefined;
 
   constructor(facts: CredentialFacts) {
     this.kind = facts.kind;
@@ -49,13 +48,6 @@ export class Credential {
     this.#facts = facts;
     const { fields, headers } = facts;
     this.#headers = fields === undefined ? headers : { ...fields.forwarded, ...fields.added, ...headers };
-  }
-
-  /** The credential as the agent gets it: the same, unless the site's agent needs none. */
-  get forAgent(): Credential {
-    if (this.#facts.isForPlatform !== true) return this;
-    const open = { headers: {}, block: 'serviceAuthStrategy', isForPlatform: false };
-    return (this.#forAgent ??= new Credential({ ...this.#facts, ...open, owner: () => this.owner }));
   }
 
   /** The same credential, sent with additional fields of the site. */
@@ -90,7 +82,15 @@ export class Credential {
   get token(): string | undefined {
     return this.#facts.token;
   }
+
+  /** The credential to send to the platform's API instead of to the agent. */
+  get forPlatform(): Credential {
+    return this.#facts.forPlatform?.withFields(this.fields) ?? this;
+  }
 }
+
+/** The block of a credential that consists of nothing. */
+export const NO_CREDENTIAL = 'serviceAuthStrategy';
 
 /** True for a text that can be a bearer token: visible ASCII without blanks, since a blank would mean another scheme (RFC 6750 §2.1). */
 export function isTokenText(value: unknown): value is string {

@@ -85,7 +85,7 @@ export class PlatformCall {
    */
   async send(message: PlatformMessage, caller: CallContext): Promise<PlatformReply> {
     const { counterpart, body } = message;
-    const credential = addressed(caller.credential, counterpart);
+    const credential = counterpart.isPlatform === true ? caller.credential.forPlatform : caller.credential;
     // (a)
     const response = await this.dispatch(message, credential);
     if (response.status !== 401) return { response, counterpart, credential };
@@ -116,9 +116,8 @@ export class PlatformCall {
    *
    * @throws UpstreamError when there is no response.
    */
-  async dispatch(message: PlatformMessage, given: Credential | undefined): Promise<HttpResponse> {
+  async dispatch(message: PlatformMessage, credential: Credential | undefined): Promise<HttpResponse> {
     const { counterpart, timeouts, method, origin, path, browser, further, own, contentType, body, signal } = message;
-    const credential = given && addressed(given, counterpart);
     const fields = own === undefined ? credential?.headers : { ...credential?.headers, ...own, ...credential?.own };
     const headers = upstreamRequestHeaders(browser, fields ?? {}, further, contentType);
     // The spread comes first: the engine copies a whole object in one step, but merges into an existing one field by field.
@@ -128,11 +127,6 @@ export class PlatformCall {
     if (outcome.kind === 'response') return outcome.response;
     throw noResponse(outcome, counterpart, message.isRepeatable ?? IDEMPOTENT.has(method));
   }
-}
-
-/** The credential as this party gets it. */
-function addressed(credential: Credential, counterpart: Counterpart): Credential {
-  return counterpart.name === 'agent' ? credential.forAgent : credential;
 }
 
 type Failure = Extract<UpstreamOutcome, { kind: 'failure' }>;

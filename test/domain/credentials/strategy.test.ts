@@ -43,17 +43,6 @@ describe('the flow of a configuration', () => {
     expect(chooseStrategy(facts)).toEqual({ kind: 'provider', name });
   });
 
-  it.each([
-    ['none', 'open'],
-    ['static_token', 'static-token'],
-  ])('"%s" uses no provider, whichever is configured', (strategy, kind) => {
-    for (const authProvider of ['', 'idp_a', 'okta']) {
-      const customProviders = new Set(['okta']);
-      const facts = { ...nothing, strategy, authProvider, customProviders, hasServiceAccount: true, hasApiKey: true };
-      expect(chooseStrategy(facts)).toEqual({ kind });
-    }
-  });
-
   it('without a strategy is the service account when it is complete', () => {
     const facts = { ...nothing, hasServiceAccount: true };
     expect(chooseStrategy(facts)).toEqual({ kind: 'provider', name: 'service_account' });
@@ -64,13 +53,13 @@ describe('the flow of a configuration', () => {
     expect(chooseStrategy({ ...nothing, hasApiKey: true })).toEqual({ kind: 'api-key' });
   });
 
-  it('without any field is missing', () => {
-    expect(chooseStrategy(nothing)).toEqual({ kind: 'missing' });
+  it('without any field is none', () => {
+    expect(chooseStrategy(nothing)).toEqual({ kind: 'none' });
   });
 
   it('with an unknown strategy does not fall back to another credential', () => {
     const facts = { ...nothing, strategy: 'okta', authProvider: 'idp_a', hasServiceAccount: true, hasApiKey: true };
-    expect(chooseStrategy(facts)).toEqual({ kind: 'missing' });
+    expect(chooseStrategy(facts)).toEqual({ kind: 'none' });
   });
 
   it('can be a custom provider, by its name', () => {
@@ -86,6 +75,6 @@ describe('the flow of a configuration', () => {
   });
 
   it('is a custom provider only when it is named', () => {
-    expect(chooseStrategy({ ...nothing, customProviders: new Set(['okta']) })).toEqual({ kind: 'missing' });
+    expect(chooseStrategy({ ...nothing, customProviders: new Set(['okta']) })).toEqual({ kind: 'none' });
   });
 });
