@@ -1,24 +1,19 @@
 import type { CardInterface } from '../../domain/chat/agent-card.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { Endpoint } from '../../domain/upstream/platform-call.js';
-import { type Finding, topLevel } from './finding.js';
+import { type Finding, topLevel, warning } from './finding.js';
 import { excerpt } from './site-probe.js';
 
 // The agent's address, compared with the interfaces in its card: path, host and binding.
 
-/** A remark about the host of a working address whose path the card names elsewhere, or a warning about another path. */
-export function compared(finding: Finding, interfaces: readonly CardInterface[], agent: Endpoint): Finding {
-  const [named] = jsonRpc(interfaces);
-  if (named === undefined) return finding;
-  if (jsonRpc(interfaces).some(({ url }) => pathOf(url, agent) === pathOf(agent.path, agent))) {
-    const host = originOf(named.url, agent);
-    if (host === '' || host === agent.origin.toLowerCase()) return finding;
-    return { ...finding, message: `${finding.message}; its card names it at ${excerpt(host)}` };
-  }
-  if (finding.result !== 'ok') return finding;
-  const message = `${finding.message}; but its card names another address: ${excerpt(named.url)}`;
+/** A warning if the card of a working agent names another path than the configured one; the host may differ behind a gateway. */
+export function otherAddress(interfaces: readonly CardInterface[], agent: Endpoint): readonly Finding[] {
+  const listed = jsonRpc(interfaces);
+  const [named] = listed;
+  if (named === undefined || listed.some(({ url }) => pathOf(url, agent) === pathOf(agent.path, agent))) return [];
   const fix = 'Set "a2aUrl" in configureServer to that address, unless a gateway in front of the agent changes paths.';
-  return { ...finding, ...topLevel('a2aUrl'), result: 'warning', message, fix };
+  const message = `the agent responds, but its card names ${excerpt(named.url)}`;
+  return [warning('agent address', message, topLevel('a2aUrl'), fix)];
 }
 
 /** The failure of an address that does not speak A2A, with the address in the card. */
@@ -51,8 +46,4 @@ function isJsonRpc(binding: string): boolean {
 
 function pathOf(url: string, { origin }: Endpoint): string | undefined {
   return URL.canParse(url, origin) ? withoutTrailingSlashes(new URL(url, origin).pathname) : undefined;
-}
-
-function originOf(url: string, { origin }: Endpoint): string {
-  return URL.canParse(url, origin) ? new URL(url, origin).origin : '';
 }

@@ -3,7 +3,7 @@ import { LOOKUPS, type LookupName } from '../../domain/upstream/platform-directo
 import type { ServerConfig } from '../config/server-config.js';
 import type { ToolkitPorts } from '../toolkit/toolkit-type.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
-import { advised, compared } from './card-address.js';
+import { advised, otherAddress } from './card-address.js';
 import { clocks, failed, type Finding, passed, type Place, skipped, topLevel, warning } from './finding.js';
 import { excerpt, jsonOf, SiteProbe } from './site-probe.js';
 
@@ -39,11 +39,11 @@ export async function platformFindings(
       agent = await agentCard(site, findings);
       if (agent !== undefined) {
         const found = await trial(site, agent, { config, resolved, ports, credential, begin });
-        const compare = found.result === 'failed' ? advised : compared;
-        const tried = compare(found, agent.interfaces, resolved.agent);
+        const isBroken = found.result === 'failed';
+        const tried = isBroken ? advised(found, agent.interfaces, resolved.agent) : found;
         // The reason is the same, and the agent's own refusal says more than a card that is missing.
         if (tried.result === 'failed' && findings.at(-1)?.result === 'failed') findings.pop();
-        findings.push(tried);
+        findings.push(tried, ...(isBroken ? [] : otherAddress(agent.interfaces, resolved.agent)));
       }
     }
     const isRefused = findings.at(-1)?.result === 'failed' && REFUSED.includes(site.responses.at(-1)?.status);
