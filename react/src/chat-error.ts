@@ -78,10 +78,6 @@ export const MESSAGES = {
   noFiles: 'The file cannot be sent.',
 } as const;
 
-/** The fix for developers when a response is not from the routes. */
-export const CHECK_MOUNT =
-  'Mount the routes of agent-bff at this address, or set "a2aEndpoint" (of widgets "serviceSurfacesUrl") to where they are.';
-
 /** The error for a response that is not from the routes: a page of a proxy, of a sign-in, or of the site itself if no route is mounted. */
 export function unreachable(cause: unknown, status?: number): ChatError {
   return new ChatError('unreachable', MESSAGES.unreachable, { cause, status });
@@ -92,20 +88,3 @@ export function toChatError(error: unknown): ChatError {
   if (error instanceof ChatError) return error;
   return new ChatError('connection_lost', MESSAGES.connectionLost, { cause: error });
 }
-
-/** Writes an error to the console while a site is developed: visitors read its message, and developers need its cause. */
-export function warnDevelopers(error: ChatError): void {
-  // oxlint-disable-next-line no-console
-  if (isDevelopment()) console.warn('agent-bff-react:', error, error.cause);
-}
-
-/** True in a bundle for development; bundlers replace the expression. */
-function isDevelopment(): boolean {
-  try {
-    return process.env.NODE_ENV !== 'production';
-  } catch {
-    return false;
-  }
-}
-
-declare const process: { readonly env: { readonly NODE_ENV?: string } };

@@ -1,4 +1,8 @@
-import { CHECK_MOUNT, ChatError, MESSAGES, unreachable } from './chat-error.js';
+import { ChatError, MESSAGES, unreachable } from './chat-error.js';
+
+/** The fix for developers when a response is not from the routes. */
+export const CHECK_MOUNT =
+  'Mount the routes of agent-bff at this address, or set "a2aEndpoint" (of widgets "serviceSurfacesUrl") to where they are.';
 
 /** Errors of the site about the session of the visitor. */
 const SESSION_ERRORS: ReadonlySet<string> = new Set(['session_required', 'session_expired', 'interaction_required']);

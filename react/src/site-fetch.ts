@@ -1,4 +1,4 @@
-import { CHECK_MOUNT, unreachable } from './chat-error.js';
+import { unreachable } from './chat-error.js';
 
 /**
  * Header fields a component adds to its requests to the site: a value, or a function that is called for each request.
@@ -32,7 +32,7 @@ export async function readJson<Body>(response: Response, ...members: readonly (k
   if (body !== undefined && members.every((member) => member in body)) return body as Body;
   const { url, status, headers } = response;
   const found = `${url} gives ${headers.get('content-type') ?? 'no content type'}`;
-  throw unreachable(new Error(`${found}, which is not a response of an agent-bff route. ${CHECK_MOUNT}`), status);
+  throw unreachable(new Error(`${found}, not a response of agent-bff: see a2aEndpoint.`), status);
 }
 
 function objectIn(text: string): object | undefined {

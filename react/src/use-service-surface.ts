@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
-import { ChatError, MESSAGES, toChatError, warnDevelopers } from './chat-error.js';
+import { ChatError, MESSAGES, toChatError } from './chat-error.js';
 import { siteFetch, type SiteHeaders } from './site-fetch.js';
 import { type ActionFields, SurfaceClient, type SurfaceInput, type SurfaceSite } from './surface/surface-client.js';
 import { useLatest } from './use-latest.js';
@@ -114,7 +114,6 @@ export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfac
         if (abort.signal.aborted) return;
         const failure = toChatError(cause);
         setError(failure);
-        warnDevelopers(failure);
         latest.current.onError?.(failure);
       }
       if (!abort.signal.aborted) setBusy(false);

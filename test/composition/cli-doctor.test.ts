@@ -254,6 +254,8 @@ describe('agent-bff doctor compares the address with the card', () => {
       const { method, target } = exchange.request;
       const url = `http://${exchange.values('host').join('')}/a2a`;
       if (method === 'GET') exchange.json(200, { ...CARD, url, ...card });
+      else if (target === '/shop') exchange.head(200, { 'content-type': 'text/html' }).end('<h1>Shop</h1>');
+      else if (target === '/json') exchange.json(200, {});
       else if (target !== '/a2a') exchange.head(404, { 'content-type': 'text/html' }).end('<h1>Not Found</h1>');
       else if (exchange.values('x-api-key')[0] !== 'hunter2') exchange.json(401, { error: 'no' });
       else exchange.json(200, { jsonrpc: '2.0', id: 1, error: { code: -32_001 } });
@@ -266,6 +268,20 @@ describe('agent-bff doctor compares the address with the card', () => {
       {},
       '',
       /^✗ agent +The agent was not found at its address\..*\n {4}fix: Set "a2aUrl" in configureServer to http:\S+\/a2a, which the card names\.$/m,
+      /^1 to fix\.$/m,
+    ],
+    [
+      'the address of a page',
+      {},
+      '/shop',
+      /^✗ agent +The address of the agent leads to a web page\..*\n {4}fix: Set "a2aUrl" in configureServer to http:\S+\/a2a,/m,
+      /^1 to fix\.$/m,
+    ],
+    [
+      'the address of something else',
+      {},
+      '/json',
+      /^✗ agent +responds with status 200, but not in JSON-RPC\n {4}fix: Set "a2aUrl" in configureServer to http:\S+\/a2a,/m,
       /^1 to fix\.$/m,
     ],
     [

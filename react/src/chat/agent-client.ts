@@ -1,5 +1,5 @@
-import { CHECK_MOUNT, ChatError, MESSAGES, toChatError, unreachable } from '../chat-error.js';
-import { siteError } from '../site-error.js';
+import { ChatError, MESSAGES, toChatError, unreachable } from '../chat-error.js';
+import { CHECK_MOUNT, siteError } from '../site-error.js';
 import { retryAfterMsOf } from '../site-fetch.js';
 import { EventStreamParser } from './event-stream.js';
 import { objectOf, objectsOf, textOf } from './json.js';

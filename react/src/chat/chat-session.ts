@@ -1,4 +1,4 @@
-import { ChatError, MESSAGES, toChatError, warnDevelopers } from '../chat-error.js';
+import { ChatError, MESSAGES, toChatError } from '../chat-error.js';
 import { readJson } from '../site-fetch.js';
 import type { Agent } from './agent.js';
 import { type Answer, emptyAnswer } from './answer.js';
@@ -244,7 +244,8 @@ export class ChatSession {
   }
 
   #report(error: ChatError): void {
-    warnDevelopers(error);
+    // oxlint-disable-next-line no-console
+    if (isDevelopment()) console.warn('agent-bff-react:', error, error.cause);
     this.#site.onError(error);
   }
 
@@ -281,3 +282,14 @@ export class ChatSession {
     for (const listener of this.#listeners) listener();
   }
 }
+
+/** True in a bundle for development; bundlers replace the expression. */
+function isDevelopment(): boolean {
+  try {
+    return process.env.NODE_ENV !== 'production';
+  } catch {
+    return false;
+  }
+}
+
+declare const process: { readonly env: { readonly NODE_ENV?: string } };

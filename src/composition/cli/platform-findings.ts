@@ -1,4 +1,5 @@
 import type { CardInterface } from '../../domain/chat/agent-card.js';
+import { isEventStream } from '../../domain/shared/body.js';
 import { LOOKUPS, type LookupName } from '../../domain/upstream/platform-directory.js';
 import type { ServerConfig } from '../config/server-config.js';
 import type { ToolkitPorts } from '../toolkit/toolkit-type.js';
@@ -44,10 +45,10 @@ export async function platformFindings(
         // The reason is the same, and the agent's own refusal says more than a card that is missing.
         if (tried.result === 'failed' && findings.at(-1)?.result === 'failed') findings.pop();
         findings.push(tried, ...(isBroken ? [] : otherAddress(agent.interfaces, resolved.agent)));
+        if (isBroken) agent = undefined;
       }
     }
     const isRefused = findings.at(-1)?.result === 'failed' && REFUSED.includes(site.responses.at(-1)?.status);
-    if (isRefused) agent = undefined;
     const api =
       isRefused || resolved.serviceApi === undefined ? undefined : await directory(site, resolved, findings, begin);
     if (surface !== '') findings.push(await ifWorks('surface', api, begin, () => render(site, surface)));
@@ -238,6 +239,10 @@ async function trial(
   given.begin(TRIAL);
   const sent = await unknownTask(site, agent);
   if (!sent.isAnswered && [...REFUSED, NOT_FOUND, 405, 410].includes(sent.status)) return site.failed(TRIAL, AGENT);
+  if (sent.isForeign && agent.hasCard) {
+    if (sent.isOurs) return site.failed(TRIAL, AGENT);
+    return failed(TRIAL, `responds with status ${String(sent.status)}, but not in JSON-RPC`, AGENT, CHECK_ADDRESS);
+  }
   const { serviceAuthStrategy: strategy } = resolved;
   if (strategy === 'none' && !resolved.customProviders.has(strategy)) {
     if (sent.isAnswered) return passed(TRIAL, 'responds, and needs no credential');
@@ -264,8 +269,13 @@ async function unknownTask(site: SiteProbe, { isVersion1 }: AgentFacts) {
   });
   const { jsonrpc, error } = Object(await jsonOf(response)) as { jsonrpc?: unknown; error?: { data?: unknown } };
   const [info] = [error?.data].flat() as { domain?: unknown }[];
-  const isAnswered = jsonrpc === '2.0' && info?.domain !== 'agent-bff';
-  return { isAnswered, status: site.responses.at(-1)?.status };
+  const { status = 0 } = site.responses.at(-1) ?? {};
+  const isOurs = info?.domain === 'agent-bff';
+  const isAnswered = jsonrpc === '2.0' && !isOurs;
+  // A page, a redirect, or JSON of something else.
+  const isForeign =
+    !isAnswered && (isOurs || error === undefined) && status >= 200 && status < 400 && !isEventStream(response.headers);
+  return { isAnswered, isForeign, isOurs, status };
 }
 
 async function fetchCard(site: SiteProbe, version: string) {
