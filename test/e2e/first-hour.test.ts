@@ -199,7 +199,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     browser: [401, 'service_token_rejected', /Check the "serviceAccount" configuration block/],
     operator: /^service_token_rejected serviceAccountId.*: status 401 from the agent, .*another service account/,
     doctor:
-      /^project: .*another service account.* \| fix: serviceAccount: serviceAccountId, keyId, privateKeyPem, privateKeyPath, audience$/,
+      /^agent: .*another service account.* \| fix: serviceAccount: serviceAccountId, keyId, privateKeyPem, privateKeyPath, audience$/,
   },
   'the clock is ten minutes late': {
     setup: () => right({ ports: { clock: new FakeClock(Date.now() - 600_000) } }),
