@@ -32,7 +32,7 @@ export async function readJson<Body>(response: Response, ...members: readonly (k
   if (body !== undefined && members.every((member) => member in body)) return body as Body;
   const { url, status, headers } = response;
   const found = `${url} gives ${headers.get('content-type') ?? 'no content type'}`;
-  throw unreachable(new Error(`${found}, which is not a response of an agent-bff route: check its address.`), status);
+  throw unreachable(new Error(`${found}, not a response of agent-bff: see a2aEndpoint.`), status);
 }
 
 function objectIn(text: string): object | undefined {
@@ -50,7 +50,7 @@ export async function checkStatus(response: Response): Promise<void> {
   const text = await response.text().catch(() => '');
   const problem = objectIn(text) as Readonly<Record<string, unknown>> | undefined;
   const { siteError } = await import('./site-error.js');
-  throw siteError(problem, response.status, retryAfterMsOf(response), text);
+  throw siteError(problem, response.status, retryAfterMsOf(response), text, response.url);
 }
 
 /** The pause a response asks for (RFC 9110 §10.2.3), in milliseconds; undefined when it asks for none. */
