@@ -77,7 +77,8 @@ export class SurfaceView {
     if (this.#newest !== fragment) return;
     const focused = this.#root.activeElement;
     const place = focused === null ? undefined : this.#controls().findIndex((control) => control.isSameNode(focused));
-    this.#content.replaceChildren(fragment);
+    this.#content.textContent = '';
+    this.#content.append(fragment);
     if (place === undefined || place < 0) return;
     const controls = this.#controls();
     controls[Math.min(place, controls.length - 1)]?.focus();
