@@ -91,6 +91,8 @@ const refusal =
 const last = (session: ChatSession) => session.getState().messages.at(-1);
 
 beforeEach(() => {
+  vi.stubGlobal('addEventListener', () => undefined);
+  vi.stubGlobal('removeEventListener', () => undefined);
   vi.stubGlobal('document', { baseURI: 'https://site.example/', visibilityState: 'visible' });
   vi.stubEnv('NODE_ENV', 'production');
   return () => {

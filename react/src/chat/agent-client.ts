@@ -225,7 +225,7 @@ export class AgentClient {
     }
     const parser = new EventStreamParser();
     const decoder = new TextDecoder();
-    const reader = response.body?.getReader();
+    const reader = response.body?.getReader?.();
     let unknown: string | undefined;
     let isEmpty = true;
     try {

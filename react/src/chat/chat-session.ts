@@ -1,7 +1,7 @@
 import { ChatError, MESSAGES, toChatError } from '../chat-error.js';
 import { readJson } from '../site-fetch.js';
 import type { Agent } from './agent.js';
-import { type Answer, emptyAnswer } from './answer.js';
+import type { Answer } from './answer.js';
 import { type AgentMessage, type ChatDraft, type ChatMessage, type ChatState, EMPTY_CHAT } from './chat-state.js';
 import { isTooLarge } from './file-part.js';
 import type { Conversation, OpenTask, OutgoingMessage, Reading, Turn, TurnHost, UnfinishedAnswer } from './turn.js';
@@ -132,6 +132,7 @@ export class ChatSession {
     if (this.#state.canRetry) return this.retry();
     if (asked === undefined || this.#openTask === undefined) return;
     const { id, seen } = this.#openTask;
+    const { emptyAnswer } = await import('./answer.js'); // a part of the agent, loaded before
     const answer = emptyAnswer('', id, this.#state.contextId, seen);
     await this.#resume({ answerId: `after-${asked.id}`, answer });
   };
