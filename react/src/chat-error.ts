@@ -9,6 +9,7 @@
  *   of the site; see `cause`. Reloading the page may help.
  * - `still_working`: the agent has not finished within `taskTimeoutMs`.
  * - `file_too_large`, `file_unreadable`: the message was not sent.
+ * - `file_refused`: the visitor chose a file in a widget; the field was emptied.
  *
  * @public
  */
@@ -20,7 +21,8 @@ export type ChatErrorCode =
   | 'page_failed'
   | 'still_working'
   | 'file_too_large'
-  | 'file_unreadable';
+  | 'file_unreadable'
+  | 'file_refused';
 
 /**
  * The reason why a message was not sent, or a response could not be read.
@@ -66,7 +68,7 @@ export class ChatError extends Error {
 /** Failures in the words of visitors, by label. */
 export const MESSAGES = {
   connectionLost: 'The connection to the site was lost. Please try again.',
-  pageFailed: 'Something went wrong on this page. Please reload it.',
+  pageFailed: 'Something failed. Please reload the page.',
   unreachable: 'This is not available at the moment. Please try again later.',
   signedOut: 'Please sign in and try again.',
   busy: 'This is too much at once. Please try again later.',
@@ -77,6 +79,7 @@ export const MESSAGES = {
   cannotStop: 'The agent cannot be stopped and may go on working.',
   doneNotShown: 'This was done, but the result cannot be shown.',
   fileUnreadable: 'The file could not be read.',
+  noFiles: 'The file cannot be sent.',
 } as const;
 
 /** The error for a response that is not from the routes: a page of a proxy, of a sign-in, or of the site itself if no route is mounted. */

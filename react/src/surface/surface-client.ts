@@ -1,4 +1,3 @@
-import { lost } from '../chat-error.js';
 import { checkStatus, readJson } from '../site-fetch.js';
 
 export type SurfaceAddress = { readonly id: string } | { readonly name: string };
@@ -63,7 +62,7 @@ export class SurfaceClient {
   async theme(): Promise<string> {
     const response = await this.#fetch(this.themeUrl, { signal: this.#signal });
     await checkStatus(response);
-    return response.text().catch(lost);
+    return response.text();
   }
 
   /** The origins a widget may load from, besides the page's own; none if the site's configuration cannot be read. */
