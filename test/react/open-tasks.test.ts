@@ -4,7 +4,7 @@ import { emptyAnswer } from '../../react/src/chat/answer.js';
 import { ChatSession } from '../../react/src/chat/chat-session.js';
 import { partsOf } from '../../react/src/chat/message-parts.js';
 import { isConversation } from '../../react/src/chat/kept-conversation.js';
-import type { ChatError } from '../../react/src/chat-error.js';
+import { type ChatError, lost } from '../../react/src/chat-error.js';
 
 const CONFIG = {
   agentCard: { name: 'Agent', capabilities: { streaming: true }, supportedInterfaces: [{ protocolVersion: '1.0' }] },
@@ -69,7 +69,7 @@ class Site {
         if (params.message !== undefined) this.contexts.push(params.message.contextId);
         const replies = this.#replies[method] ?? [];
         const reply = replies.length > 1 ? replies.shift() : replies[0];
-        if (reply === undefined) throw new TypeError('Failed to fetch');
+        if (reply === undefined) lost(new TypeError('Failed to fetch'));
         return reply();
       },
       taskTimeoutMs: () => 600_000,
@@ -98,6 +98,8 @@ const refusal =
 const last = (session: ChatSession) => session.getState().messages.at(-1);
 
 beforeEach(() => {
+  vi.stubGlobal('addEventListener', () => undefined);
+  vi.stubGlobal('removeEventListener', () => undefined);
   vi.stubGlobal('document', { baseURI: 'https://site.example/', visibilityState: 'visible' });
   vi.stubEnv('NODE_ENV', 'production');
   return () => {
