@@ -72,16 +72,21 @@ describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
       await expect.poll(() => hiddenBelow(visit)).toBeLessThanOrEqual(0);
     });
 
-    it('does not scroll a reader who has scrolled back', async () => {
+    it.each<readonly [way: string, scroll: (page: Page, log: Locator) => Promise<unknown>]>([
+      ['by script', (_, log) => log.evaluate((element) => element.scrollTo(0, 0))],
+      ['by script, a little', (_, log) => log.evaluate((element) => element.scrollBy(0, -5))],
+      ['with the wheel, a little', (page, log) => log.hover().then(() => page.mouse.wheel(0, -5))],
+      ['with the keyboard', (_, log) => log.press('PageUp')],
+    ])('leaves a reader alone who has scrolled back %s', async (_way, scroll) => {
       const visit = await browser.visit({ viewport: { width: 360, height: 420 } });
       await visit.show('A2AChat');
       await visit.ask('markdown');
       await visit.send('slow');
       await visit.agentMessage.filter({ hasText: 'Counting' }).waitFor();
-      const log = visit.page.getByRole('log');
-      await log.evaluate((element) => element.scrollTo(0, 0));
+      await expect.poll(() => hiddenBelow(visit)).toBeLessThanOrEqual(0);
+      await scroll(visit.page, visit.page.getByRole('log'));
       await visit.agentMessage.filter({ hasText: ' 60' }).waitFor();
-      expect(await log.evaluate((element) => element.scrollTop)).toBe(0);
+      expect(await hiddenBelow(visit)).toBeGreaterThan(0);
     });
 
     it('highlights code and offers a copy button, both loaded only for code', async () => {
