@@ -118,6 +118,8 @@ export class AnswerReader {
         if (this.#answer.opening !== null && ++openings >= MAX_OPENING_POLLS) this.#take(settled(this.#answer));
       } catch (error) {
         if (this.#signal.aborted) throw error;
+        if (error instanceof ChatError && error.reason === 'conversation_unknown')
+          throw new AnswerBrokenOff(this.#answer, error);
         if (error instanceof AgentRefusal && hasStream) {
           hasStream = false;
           pauseMs = 0;
