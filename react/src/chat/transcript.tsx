@@ -91,37 +91,85 @@ export function PlainText({ text }: { readonly text: string }) {
   );
 }
 
-/** Keeps the end of a growing list in view, unless its reader has scrolled back: whatever makes it grow, or its place shrink. */
+/**
+ * Keeps the end of a growing list in view, unless its reader has scrolled back: whatever makes it grow, or its place shrink.
+ * Nothing else sets the list's scroll position.
+ */
 function useFollowedEnd(last: ChatMessage | undefined) {
   const log = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(true);
+  /** The position seen last, in pixels. */
+  const top = useRef(0);
   const isEmpty = last === undefined;
   useEffect(() => {
     const { current: viewport } = log;
     if (viewport === null || content.current === null || isEmpty) return undefined;
-    if (typeof ResizeObserver === 'undefined') return undefined; // jsdom, in which sites test their pages
-    const observer = new ResizeObserver(() => {
-      if (isAtEnd.current) viewport.scrollTop = viewport.scrollHeight;
-    });
-    observer.observe(viewport);
-    observer.observe(content.current);
-    return () => observer.disconnect();
+    const leaveEnd = (): void => {
+      if (viewport.scrollTop > 0) isAtEnd.current = false;
+    };
+    // WebKit scrolls outside the main thread, so the position may change only after the next piece has been written.
+    const onWheel = ({ deltaY, ctrlKey }: WheelEvent): void => {
+      if (deltaY < 0 && !ctrlKey) leaveEnd();
+    };
+    const onKeyDown = ({ key, target }: KeyboardEvent): void => {
+      if (target === viewport && ['ArrowUp', 'PageUp', 'Home'].includes(key)) leaveEnd();
+    };
+    let touchY = 0;
+    const onTouch = ({ type, touches: [touch] }: TouchEvent): void => {
+      if (touch === undefined) return;
+      if (type === 'touchmove' && touch.clientY > touchY) leaveEnd();
+      touchY = touch.clientY;
+    };
+    const passive = { passive: true };
+    viewport.addEventListener('wheel', onWheel, passive);
+    viewport.addEventListener('keydown', onKeyDown);
+    viewport.addEventListener('touchstart', onTouch, passive);
+    viewport.addEventListener('touchmove', onTouch, passive);
+    // jsdom, in which sites test their pages, has none.
+    const observer =
+      typeof ResizeObserver === 'undefined'
+        ? undefined
+        : new ResizeObserver(() => {
+            // The reader may have moved although the scroll event is still to come.
+            if (hasMovedBack(viewport, top.current)) isAtEnd.current = false;
+            if (isAtEnd.current) viewport.scrollTop = viewport.scrollHeight;
+            // A shorter list moves the position too; that scroll event must not look like a reader's.
+            top.current = viewport.scrollTop;
+          });
+    observer?.observe(viewport);
+    observer?.observe(content.current);
+    return () => {
+      observer?.disconnect();
+      viewport.removeEventListener('wheel', onWheel);
+      viewport.removeEventListener('keydown', onKeyDown);
+      viewport.removeEventListener('touchstart', onTouch);
+      viewport.removeEventListener('touchmove', onTouch);
+    };
   }, [isEmpty]);
   // A message just sent is scrolled into view.
   useEffect(() => {
     if (last?.role !== 'user' || log.current === null) return;
     isAtEnd.current = true;
     log.current.scrollTop = log.current.scrollHeight;
+    top.current = log.current.scrollTop;
   }, [last]);
-  const top = useRef(0);
   const onScroll = (): void => {
-    if (log.current === null) return;
-    const { scrollHeight, scrollTop, clientHeight } = log.current;
-    // By the time this is called more may have been written, so that being far from the end says nothing: only a reader moves back.
-    if (scrollHeight - scrollTop - clientHeight < 48) isAtEnd.current = true;
-    else if (scrollTop < top.current) isAtEnd.current = false;
-    top.current = scrollTop;
+    const { current: viewport } = log;
+    if (viewport === null) return;
+    // Far from the end says nothing: more may have been written since. Only a reader moves back.
+    if (hasMovedBack(viewport, top.current)) isAtEnd.current = false;
+    else if (viewport.scrollTop > top.current && fromEnd(viewport) < 48) isAtEnd.current = true;
+    top.current = viewport.scrollTop;
   };
   return { log, content, onScroll };
+}
+
+/** True if the position is before an earlier one and not at the end, where a list that got shorter puts it. */
+function hasMovedBack(viewport: HTMLElement, before: number): boolean {
+  return viewport.scrollTop < before - 1 && fromEnd(viewport) > 1;
+}
+
+function fromEnd({ scrollHeight, scrollTop, clientHeight }: HTMLElement): number {
+  return scrollHeight - scrollTop - clientHeight;
 }
