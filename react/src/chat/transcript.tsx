@@ -5,6 +5,7 @@ import type { A2AChatProps, ChatUser } from '../chat-props.js';
 import { useLabels } from '../labels.js';
 import { Boundary } from './boundary.js';
 import type { ChatMessage, ChatState } from './chat-state.js';
+import type { FollowedEnd } from './followed-end.js';
 
 interface TranscriptProps {
   readonly chat: ChatState;
@@ -22,7 +23,7 @@ export function Transcript({ chat, user, renderMessage, welcome }: TranscriptPro
   const { messages, phase, mediaOrigins } = chat;
   const labels = useLabels();
   const isBusy = phase !== 'idle';
-  const { log, content, onScroll } = useFollowedEnd(messages[messages.length - 1]);
+  const { log, content } = useFollowedEnd(messages[messages.length - 1]);
   useEffect(() => void loadMessages().catch(() => undefined), []);
   // Until the messages can be formatted, and when they cannot.
   const plain = messages.map((message) => <PlainMessage key={message.id} message={message} />);
@@ -35,7 +36,6 @@ export function Transcript({ chat, user, renderMessage, welcome }: TranscriptPro
       aria-busy={isBusy}
       tabIndex={0}
       ref={log}
-      onScroll={onScroll}
     >
       <div className="a2a-messages" ref={content}>
         {messages.length === 0 ? (
@@ -91,85 +91,25 @@ export function PlainText({ text }: { readonly text: string }) {
   );
 }
 
-/**
- * Keeps the end of a growing list in view, unless its reader has scrolled back: whatever makes it grow, or its place shrink.
- * Nothing else sets the list's scroll position.
- */
+/** Keeps the end of a growing list in view, with code that is loaded with the messages. */
 function useFollowedEnd(last: ChatMessage | undefined) {
   const log = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
-  const isAtEnd = useRef(true);
-  /** The position seen last, in pixels. */
-  const top = useRef(0);
+  const following = useRef<Promise<FollowedEnd | undefined>>(undefined);
   const isEmpty = last === undefined;
   useEffect(() => {
-    const { current: viewport } = log;
-    if (viewport === null || content.current === null || isEmpty) return undefined;
-    const leaveEnd = (): void => {
-      if (viewport.scrollTop > 0) isAtEnd.current = false;
-    };
-    // WebKit scrolls outside the main thread, so the position may change only after the next piece has been written.
-    const onWheel = ({ deltaY, ctrlKey }: WheelEvent): void => {
-      if (deltaY < 0 && !ctrlKey) leaveEnd();
-    };
-    const onKeyDown = ({ key, target }: KeyboardEvent): void => {
-      if (target === viewport && ['ArrowUp', 'PageUp', 'Home'].includes(key)) leaveEnd();
-    };
-    let touchY = 0;
-    const onTouch = ({ type, touches: [touch] }: TouchEvent): void => {
-      if (touch === undefined) return;
-      if (type === 'touchmove' && touch.clientY > touchY) leaveEnd();
-      touchY = touch.clientY;
-    };
-    const passive = { passive: true };
-    viewport.addEventListener('wheel', onWheel, passive);
-    viewport.addEventListener('keydown', onKeyDown);
-    viewport.addEventListener('touchstart', onTouch, passive);
-    viewport.addEventListener('touchmove', onTouch, passive);
-    // jsdom, in which sites test their pages, has none.
-    const observer =
-      typeof ResizeObserver === 'undefined'
-        ? undefined
-        : new ResizeObserver(() => {
-            // The reader may have moved although the scroll event is still to come.
-            if (hasMovedBack(viewport, top.current)) isAtEnd.current = false;
-            if (isAtEnd.current) viewport.scrollTop = viewport.scrollHeight;
-            // A shorter list moves the position too; that scroll event must not look like a reader's.
-            top.current = viewport.scrollTop;
-          });
-    observer?.observe(viewport);
-    observer?.observe(content.current);
-    return () => {
-      observer?.disconnect();
-      viewport.removeEventListener('wheel', onWheel);
-      viewport.removeEventListener('keydown', onKeyDown);
-      viewport.removeEventListener('touchstart', onTouch);
-      viewport.removeEventListener('touchmove', onTouch);
-    };
+    const [viewport, list] = [log.current, content.current];
+    if (viewport === null || list === null || isEmpty) return undefined;
+    const followed = loadMessages().then(
+      (loaded) => new loaded.FollowedEnd(viewport, list),
+      () => undefined,
+    );
+    following.current = followed;
+    return () => void followed.then((end) => end?.stop());
   }, [isEmpty]);
   // A message just sent is scrolled into view.
   useEffect(() => {
-    if (last?.role !== 'user' || log.current === null) return;
-    isAtEnd.current = true;
-    log.current.scrollTop = log.current.scrollHeight;
-    top.current = log.current.scrollTop;
+    if (last?.role === 'user') void following.current?.then((end) => end?.show());
   }, [last]);
-  const onScroll = (): void => {
-    const { current: viewport } = log;
-    if (viewport === null) return;
-    // Far from the end says nothing: more may have been written since. Only a reader moves back.
-    if (hasMovedBack(viewport, top.current)) isAtEnd.current = false;
-    else if (viewport.scrollTop > top.current && fromEnd(viewport) < 48) isAtEnd.current = true;
-    top.current = viewport.scrollTop;
-  };
-  return { log, content, onScroll };
-}
-
-/** True if the position is before an earlier one and not at the end, where a list that got shorter puts it. */
-function hasMovedBack(viewport: HTMLElement, before: number): boolean {
-  return viewport.scrollTop < before - 1 && fromEnd(viewport) > 1;
-}
-
-function fromEnd({ scrollHeight, scrollTop, clientHeight }: HTMLElement): number {
-  return scrollHeight - scrollTop - clientHeight;
+  return { log, content };
 }
