@@ -154,7 +154,7 @@ function typeCell(shape) {
 
 /** The meaning of a type name that is a choice of values, which are more useful in a table than the name. */
 function choicesOf(source) {
-  const found = source.matchAll(/^export type (\w+) = (['\w][^;\n]*);$/gm);
+  const found = source.matchAll(/^export type (\w+) =\s+(['\w][^;\n]*);$/gm);
   return new Map([...found].map(([, name, values]) => [name, values.replaceAll('readonly ', '')]));
 }
 

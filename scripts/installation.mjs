@@ -81,7 +81,16 @@ async function installWithSignsOfLife(root, started) {
   }, SIGN_OF_LIFE_MS);
   try {
     // The tools are devDependencies: NODE_ENV=production or omit=dev must not exclude them.
-    const args = ['ci', '--include=dev', '--ignore-scripts', '--json=false', '--no-audit', '--no-fund'];
+    // `npm publish --dry-run` passes its option on in the environment, and would install nothing.
+    const args = [
+      'ci',
+      '--dry-run=false',
+      '--include=dev',
+      '--ignore-scripts',
+      '--json=false',
+      '--no-audit',
+      '--no-fund',
+    ];
     // Standard output may be for a program: `npm pack --json` installs too, in a fresh clone.
     const stdio = ['inherit', process.stderr, 'inherit'];
     const npm = process.env.npm_execpath;

@@ -1,16 +1,22 @@
-// npm run test:package: packs the package, installs it in a new folder like a site, and uses it there: with import and
-// require on every supported Node, and from TypeScript in every way a site may be set up. Also tests the starters and
-// the pages of docs/chat.md in Chromium.
+// npm run test:package [-- --shots FOLDER]: packs the package, installs it in a new folder like a site, and uses it there: with
+// import and require on every supported Node, and from TypeScript in every way a site may be set up. Also visits in Chromium the
+// installed demo on three Nodes, with the whole suite of the demo on this one, the starters, and the pages of docs/chat.md.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { summary } from '../test/package/blocks.mjs';
 import { run } from './command.mjs';
 import { ensureInstalled } from './installation.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const NODE_LINES = ['22.23.3', '24.21.0', '26.10.0'];
+/** The lines that the demo is visited on, beside the one that runs this script. */
+const DEMO_LINES = NODE_LINES.slice(0, 2);
+const { shots } = parseArgs({ options: { shots: { type: 'string' } } }).values;
+const DEMO_SUITE = ['test/e2e/demo/'];
 const COMPILERS = ['typescript', 'typescript6', 'typescript5'];
 const SETTINGS = {
   nodenext: { module: 'nodenext', moduleResolution: 'nodenext', lib: ['ES2023'] },
@@ -36,8 +42,18 @@ writeFileSync(join(folder, 'package.json'), '{ "name": "a-site", "private": true
 npm('install', '--no-audit', '--no-fund', '--omit=dev', `./${filename}`);
 const own = installed();
 const trials = [];
+const record = { BLOCKS_RUN: join(folder, 'blocks-run') };
 await trial('links of the documents', () => run(process.execPath, ['links.mjs', 'agent-bff'], { cwd: folder }));
-await trial('agent-bff demo', () => run(process.execPath, ['demo.mjs'], { cwd: folder }));
+const pictures = shots === undefined ? [] : ['--shots', resolve(shots)];
+await trial(`agent-bff demo on node ${process.versions.node}`, () => visitDemo(pictures));
+for (const version of DEMO_LINES)
+  await trial(`agent-bff demo on node ${version}`, () => visitDemo(['--node', binaryOf(version)]));
+await trial('the suite of the demo, with the installed demo', () =>
+  run(process.execPath, [join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', '--reporter=dot', ...DEMO_SUITE], {
+    cwd: ROOT,
+    env: { DEMO_MODULE: join(folder, 'node_modules/agent-bff/examples/dist/demo/start-demo.js') },
+  }),
+);
 npm(
   'install',
   '--no-audit',
@@ -50,6 +66,7 @@ npm(
   `@types/express@${versionOf('@types/express')}`,
   '@types/express4@npm:@types/express@4.17.25',
   `@types/node@${versionOf('@types/node')}`,
+  'cors',
   ...['koa', '@koa/router', '@types/koa'].map((name) => `${name}@${{ ...dependencies, ...devDependencies }[name]}`),
 );
 
@@ -57,8 +74,8 @@ for (const [name, settings] of Object.entries(SETTINGS)) {
   for (const compiler of COMPILERS)
     await trial(`${compilerName(compiler)}, ${name}`, () => compile(compiler, settings));
 }
-await trial('the ten lines of the README', () =>
-  run(process.execPath, ['readme.mjs', join(ROOT, 'README.md')], { cwd: folder }),
+await trial('the servers of the documents', () =>
+  run(process.execPath, ['servers.mjs', ROOT], { cwd: folder, env: record }),
 );
 await trial(`node ${process.versions.node}`, () => runTrials());
 for (const version of NODE_LINES) await trial(`node ${version}`, () => runTrials(version));
@@ -66,8 +83,9 @@ await trial('the starters of agent-bff init', () =>
   run(process.execPath, ['starters.mjs', 'express,koa,next', filename, components], { cwd: folder }),
 );
 await trial('the pages of docs/chat.md', () =>
-  run(process.execPath, [join(ROOT, 'test/package/pages.mjs'), filename, components], { cwd: folder }),
+  run(process.execPath, [join(ROOT, 'test/package/pages.mjs'), filename, components], { cwd: folder, env: record }),
 );
+console.log(`\nblocks of code in the documents: ${summary(ROOT, record.BLOCKS_RUN)}`);
 
 console.log(`\npacked: ${kilobytes(size)}; installed for production: ${own.packages} packages, ${own.megabytes} MB`);
 for (const { name, status } of trials) console.log(`${name}: ${status === 0 ? 'passed' : `failed (status ${status})`}`);
@@ -117,6 +135,18 @@ async function runTrials(version) {
 function compilerName(name) {
   const { version } = JSON.parse(readFileSync(join(folder, 'node_modules', name, 'package.json'), 'utf8'));
   return `TypeScript ${version}`;
+}
+
+/** The walk through the demo is driven by this Node, since only the demo itself must run on others. */
+function visitDemo(options) {
+  return run(process.execPath, [join(ROOT, 'test/package/demo.mjs'), ...options], { cwd: folder });
+}
+
+/** The binary of another Node. The package's install script provides it, which .npmrc may turn off. */
+function binaryOf(version) {
+  const env = { ...process.env, npm_config_ignore_scripts: 'false' };
+  const command = ['-y', '-p', `node@${version}`, '-c', 'node -p process.execPath'];
+  return execFileSync('npx', command, { cwd: folder, env, encoding: 'utf8' }).trim();
 }
 
 /** The size of a production install: packages and megabytes on disk. */

@@ -122,7 +122,7 @@ async function compile(examples: readonly Example[], further: object, globals = 
     isolatedDeclarations: false,
     skipLibCheck: true,
     jsx: 'react-jsx',
-    paths: { '@/lib/*': ['./lib/*.ts'] },
+    paths: { '@/*': ['./*.ts'] },
     ...further,
   };
   writeFileSync(

@@ -15,11 +15,11 @@ export interface InternalToolOptions {
   readonly audience: string;
 }
 
-/** An internal tool whose page signs its user in, and whose server only forwards the user's token (spec §5.6). */
+/** An internal tool whose page signs its user in, and whose server only forwards the user's token. */
 export function createInternalTool({ a2aUrl, ...settings }: InternalToolOptions): Express {
   const toolkit = createToolkit({ a2aUrl });
   const app = express();
-  app.use('/api/a2a', createA2ARouter(express, { toolkit, getSessionToken: bearerOf }));
+  app.use('/api/a2a', createA2ARouter(express, { toolkit, auth: bearerOf }));
   app.get('/settings.json', (_request, response) => {
     response.json(settings);
   });

@@ -25,7 +25,8 @@ export function createInteractionRouter(provider: Provider): Router {
     else sendPage(response, uid);
   });
 
-  router.use((_error: unknown, _request: Request, response: Response, _next: () => void) => {
+  router.use((error: unknown, _request: Request, response: Response, _next: () => void) => {
+    console.error('sign-in provider:', error instanceof Error ? error.message : error);
     // The cookie is missing or the link is old.
     response.status(400).type('text').send('This sign-in is no longer open. Go back to the site and sign in again.');
   });

@@ -56,6 +56,7 @@ declare module 'oidc-provider' {
     registerGrantType(name: string, handler: (context: Context) => Promise<void>, parameters: readonly string[]): void;
     use(middleware: (context: Context, next: () => Promise<void>) => Promise<void>): void;
     on(event: 'grant.success', listener: (context: Context) => void): this;
+    on(event: 'server_error', listener: (context: Context, error: Error) => void): this;
     /** The details of a pending interaction; throws if its cookie is missing. */
     interactionDetails(request: IncomingMessage, response: ServerResponse): Promise<Interaction>;
     /** Redirects the visitor with the result. */

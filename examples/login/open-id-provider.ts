@@ -24,6 +24,8 @@ export function createLoginProvider(options: LoginOptions): LoginProvider {
   provider.on('grant.success', ({ oidc }) => {
     if (oidc.params['grant_type'] === 'refresh_token') refreshes += 1;
   });
+  // Otherwise only the browser would learn of them, without the reason.
+  provider.on('server_error', (_context, error) => console.error('sign-in provider:', error));
 
   const app = express();
   app.disable('x-powered-by');

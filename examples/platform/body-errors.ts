@@ -1,12 +1,16 @@
 import type { ErrorRequestHandler } from 'express';
 
-/** Responds to errors of a body parser as the SDK does, in JSON-RPC, instead of Express's web page. */
+/**
+ * Responds to errors of a body parser as the SDK does, in JSON-RPC, instead of Express's web page. The terminal gets the
+ * errors of the platform itself.
+ */
 export const answerBodyErrors: ErrorRequestHandler = (
   error: { status?: number; type?: string },
   _request,
   response,
   next,
 ) => {
+  if ((error.status ?? 500) >= 500) console.error('platform:', error);
   if (response.headersSent) {
     next(error);
     return;

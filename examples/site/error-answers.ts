@@ -7,9 +7,10 @@ interface HttpError {
 
 /**
  * Responds to errors before a route, usually from `express.json()`, in the format of the chat. Without it Express sends
- * a web page, with a stack trace outside of production.
+ * a web page, with a stack trace outside of production. The terminal gets the errors of the site itself.
  */
 export const answerErrors: ErrorRequestHandler = (error: HttpError, _request, response, next) => {
+  if ((error.status ?? 500) >= 500) console.error('site:', error);
   if (response.headersSent) {
     next(error);
     return;

@@ -2,7 +2,7 @@ import express, { Router } from 'express';
 
 import { peopleDirectory } from './static-directories.js';
 
-/** Serves the built page in `directory`: its files, and its index document for every other address (spec §4.3). */
+/** Serves the built page in `directory`: its files, and its index document for every other address. */
 export function createPageRouter(directory: string): Router {
   const router = Router();
   router.use('/people', express.static(peopleDirectory), (_request, response) => {

@@ -60,7 +60,7 @@ export function createSite(options: SiteOptions): Express {
   app.use(express.json({ limit: '2mb' }));
 
   // Users have their own token, visitors the site's.
-  app.use('/api/a2a', bySignIn(createA2ARouter(express, { getSessionToken: auth }), createA2ARouter(express, SERVICE)));
+  app.use('/api/a2a', bySignIn(createA2ARouter(express, { auth }), createA2ARouter(express, SERVICE)));
   app.use(
     '/api/service-surfaces',
     bySignIn(

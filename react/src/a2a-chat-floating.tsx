@@ -12,6 +12,7 @@ import {
 import { useBrand } from './chat/brand.js';
 import { Boundary, inBoundary } from './chat/boundary.js';
 import { ChatPanel } from './chat/chat-panel.js';
+import { isComposing } from './chat/composing.js';
 import { rootAttributes } from './chat/root-attributes.js';
 import { PlainTranscript } from './chat/transcript.js';
 import type { A2AChatHandle, A2AChatProps } from './chat-props.js';
@@ -66,7 +67,7 @@ const FloatingChat: ForwardRefExoticComponent<A2AChatFloatingProps & RefAttribut
       else if (wasOpened) fab.current?.focus();
     }, [isOpen, wasOpened]);
     const onKeyDown = (event: KeyboardEvent): void => {
-      if (event.key !== 'Escape' || event.nativeEvent.isComposing) return;
+      if (event.key !== 'Escape' || isComposing(event)) return;
       event.stopPropagation();
       close();
     };

@@ -7,11 +7,19 @@
  * - `connection_lost`: there was no response, or the connection broke and could not be resumed.
  * - `still_working`: the agent has not finished within `taskTimeoutMs`.
  * - `file_too_large`, `file_unreadable`: the message was not sent.
+ * - `file_refused`: the visitor chose a file in a widget; the field was emptied.
  *
  * @public
  */
 export type ChatErrorCode =
-  'refused' | 'unreachable' | 'unreadable' | 'connection_lost' | 'still_working' | 'file_too_large' | 'file_unreadable';
+  | 'refused'
+  | 'unreachable'
+  | 'unreadable'
+  | 'connection_lost'
+  | 'still_working'
+  | 'file_too_large'
+  | 'file_unreadable'
+  | 'file_refused';
 
 /**
  * The reason why a message was not sent, or a response could not be read.
@@ -68,6 +76,7 @@ export const MESSAGES = {
   cannotStop: 'The agent cannot be stopped and may go on working.',
   doneNotShown: 'This was done, but the result cannot be shown.',
   fileUnreadable: 'The file could not be read.',
+  noFiles: 'The file cannot be sent.',
 } as const;
 
 /** The error for a response that is not from the routes: a page of a proxy, of a sign-in, or of the site itself if no route is mounted. */

@@ -111,6 +111,8 @@ export interface ChatLabels {
   readonly cannotStop: string;
   /** When an action of a widget succeeded, but its new state could not be shown. Default `This was done, but the result cannot be shown.`. */
   readonly doneNotShown: string;
+  /** After the name of a widget's field, when the visitor chose a file. Default `The file cannot be sent.`. */
+  readonly noFiles: string;
 }
 
 const ENGLISH: ChatLabels = {
@@ -178,6 +180,6 @@ export function fill(label: string, values: Readonly<Record<string, string>>): s
 
 /** The text of an error for the visitor: the label of its message, or the message of the site or its platform. */
 export function wordsOf({ message }: ChatError, labels: ChatLabels): string {
-  const known = Object.entries(MESSAGES).find(([, words]) => words === message);
-  return known === undefined ? message : labels[known[0] as keyof typeof MESSAGES];
+  const known = Object.entries(MESSAGES).find(([, words]) => message.endsWith(words));
+  return known === undefined ? message : message.replace(known[1], () => labels[known[0] as keyof typeof MESSAGES]);
 }

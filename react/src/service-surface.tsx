@@ -40,7 +40,7 @@ const Surface: ForwardRefExoticComponent<ServiceSurfaceProps & RefAttributes<Ser
           <div className="service-surface-failure" role="alert">
             {error !== undefined && <p>{wordsOf(error, labels)}</p>}
           </div>
-          {error !== undefined && (
+          {error !== undefined && error.code !== 'file_refused' && (
             <button type="button" className="a2a-button" onClick={() => void refresh()}>
               {labels.tryAgain}
             </button>

@@ -99,13 +99,13 @@ export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfac
       abort.signal,
     );
     const view = import('./surface/surface-view.js').then(({ SurfaceView }) =>
-      abort.signal.aborted ? undefined : new SurfaceView(host, client, act),
+      abort.signal.aborted ? undefined : new SurfaceView(host, client, act, refuseFile),
     );
 
     // Reported where it is awaited, unless the render failed before.
     view.catch(() => undefined);
 
-    const attempt = async (action: () => Promise<void>): Promise<void> => {
+    const attempt = async (action: () => Promise<void> | void): Promise<void> => {
       setBusy(true);
       setError(undefined);
       try {
@@ -125,6 +125,12 @@ export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfac
       await (await view)?.show(rendered.html);
     };
     const refresh = (): Promise<void> => attempt(render);
+    function refuseFile(field: string): Promise<void> {
+      return attempt(() => {
+        setMessage('');
+        throw new ChatError('file_refused', `${field}: ${MESSAGES.noFiles}`);
+      });
+    }
     let isActing = false;
     async function act(action: string, fields: ActionFields): Promise<void> {
       if (isActing) return;

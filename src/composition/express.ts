@@ -7,7 +7,7 @@ import type { ToolkitOption } from './toolkit/toolkit-type.js';
 export type { ExpressLikeRouter, ExpressRequestOf } from '../adapters/express/express-router.js';
 
 /**
- * The chat routes as an Express router, for Express 4 and 5; mount it at `/api/a2a` (spec §4.3). Works before or after
+ * The chat routes as an Express router, for Express 4 and 5; mount it at `/api/a2a`. Works before or after
  * `express.json()`. Mounted before it, an invalid body gets an error that A2A clients understand instead of Express's
  * error page.
  *
@@ -33,8 +33,8 @@ export function createA2ARouter<AnyRouter extends ExpressLikeRouter>(
 }
 
 /**
- * The widget routes as an Express router, for Express 4 and 5; mount it at `/api/service-surfaces` (spec §4.3). Only
- * render, actions and theme.css are served; other paths are 404 and are not forwarded.
+ * The widget routes as an Express router, for Express 4 and 5; mount it at `/api/service-surfaces`. Only render,
+ * actions and theme.css are served; other paths are 404 and are not forwarded.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
@@ -57,8 +57,8 @@ export function createServiceSurfaceRouter<AnyRouter extends ExpressLikeRouter>(
 }
 
 /**
- * The proxy for conversation records as an Express router, for signed-in users only; mount it at `/api/service` (spec
- * §4.1). Mount it before `express.json()`: bodies are streamed through it.
+ * The proxy for conversation records as an Express router, for signed-in users only; mount it at `/api/service`. Mount
+ * it before `express.json()`: bodies are streamed through it.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *

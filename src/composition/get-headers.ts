@@ -1,15 +1,14 @@
-import type { SessionTokenLike } from '../adapters/sessions/session-like.js';
 import {
   type AuthHeadersOptions,
   SERVICE_HEADERS,
   SESSION_HEADERS,
-  type SessionOptions,
+  type SessionHeadersOptions,
 } from './routes/route-options.js';
 import { currentToolkit, readRouteOptions } from './routes/site-routes.js';
 import type { ToolkitOption } from './toolkit/toolkit-type.js';
 
 /**
- * Creates a function that returns the service credential as headers (spec §4.2); pass it to `getHeaders` or
+ * Creates a function that returns the service credential as headers; pass it to `getHeaders` or
  * `configGetHeaders`.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
@@ -37,8 +36,8 @@ export function createGetHeadersWithServiceAuth(
 }
 
 /**
- * Creates a function that returns the signed-in user's token as headers, from the framework's own request (spec §4.2);
- * `authClient` finds that token.
+ * Creates a function that returns the signed-in user's token as headers, from the framework's own request;
+ * `auth` finds that token.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  * The function made throws SessionError (`session_required`, `session_expired`, `interaction_required`).
@@ -47,13 +46,13 @@ export function createGetHeadersWithServiceAuth(
  * ```ts
  * import { createGetHeadersForSession, expressOpenidConnectSession } from 'agent-bff';
  *
- * const getHeaders = createGetHeadersForSession({ authClient: expressOpenidConnectSession() });
+ * const getHeaders = createGetHeadersForSession({ auth: expressOpenidConnectSession() });
  * ```
  *
  * @public
  */
 export function createGetHeadersForSession(
-  options: SessionOptions & ToolkitOption & { readonly authClient: SessionTokenLike },
+  options: SessionHeadersOptions & ToolkitOption,
 ): (request?: unknown) => Promise<Record<string, string>> {
   const { toolkit, ...session } = readRouteOptions<typeof options>(
     'createGetHeadersForSession',

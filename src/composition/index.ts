@@ -63,6 +63,7 @@ export type {
   RenderCacheOptions,
   ServiceProxyOptions,
   ServiceSurfaceHandlerOptions,
+  SessionHeadersOptions,
   SessionOptions,
   SiteFieldOptions,
   SurfaceHandlerOptions,

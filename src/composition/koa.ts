@@ -7,8 +7,8 @@ import type { ToolkitOption } from './toolkit/toolkit-type.js';
 export type { KoaContextOf, KoaLike, KoaLikeRouter } from '../adapters/koa/koa-router.js';
 
 /**
- * The chat routes as a router of `@koa/router`; mount it at `/api/a2a` (spec §4.3), by `prefix`, in another router or
- * with `koa-mount`. Works before or after a body parser. Session sources receive Koa's context.
+ * The chat routes as a router of `@koa/router`; mount it at `/api/a2a`, by `prefix`, in another router or with
+ * `koa-mount`. Works before or after a body parser. Session sources receive Koa's context.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
@@ -33,8 +33,8 @@ export function createA2ARouter<AnyRouter extends KoaLikeRouter>(
 }
 
 /**
- * The widget routes as a router of `@koa/router`; mount it at `/api/service-surfaces` (spec §4.3). Only render, actions
- * and theme.css are served; other paths are 404 and are not forwarded.
+ * The widget routes as a router of `@koa/router`; mount it at `/api/service-surfaces`. Only render, actions and
+ * theme.css are served; other paths are 404 and are not forwarded.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
@@ -58,8 +58,8 @@ export function createServiceSurfaceRouter<AnyRouter extends KoaLikeRouter>(
 }
 
 /**
- * The proxy for conversation records as a router of `@koa/router`, for signed-in users only; mount it at `/api/service`
- * (spec §4.1). Mount it before a body parser: bodies are streamed through it. `auth` receives Koa's context.
+ * The proxy for conversation records as a router of `@koa/router`, for signed-in users only; mount it at
+ * `/api/service`. Mount it before a body parser: bodies are streamed through it. `auth` receives Koa's context.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *

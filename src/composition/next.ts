@@ -28,7 +28,7 @@ export type { NextRoute } from '../adapters/next/next-route.js';
 export { createGetHeadersForSession, createGetHeadersWithServiceAuth } from './get-headers.js';
 
 /**
- * Options of `createA2AProxyHandlerWithServiceAuth` (spec §4.2).
+ * Options of `createA2AProxyHandlerWithServiceAuth`.
  *
  * @public
  */
@@ -38,13 +38,15 @@ export interface A2AServiceHandlerOptions extends AuthHeadersOptions, SiteFieldO
 }
 
 /**
- * Options of `createA2AProxyHandler` (spec §4.2).
+ * Options of `createA2AProxyHandler`.
  *
  * @public
  */
 export interface A2AProxyHandlerOptions extends SessionOptions, SiteFieldOptions<Request>, ToolkitOption {
-  /** Provides the signed-in user's token, such as the `Auth0Client` of `@auth0/nextjs-auth0` or `auth` of Auth.js 5. */
-  readonly idp: SessionTokenLike;
+  /** Provides the signed-in user's token, such as the `Auth0Client` of `@auth0/nextjs-auth0` or `auth` of Auth.js 5. Required, by this name or as `idp`. */
+  readonly auth?: SessionTokenLike<Request> | undefined;
+  /** The same as `auth`, which is the name on every route. */
+  readonly idp?: SessionTokenLike<Request> | undefined;
   /** Returns the headers for the config route's look-ups, from Next's request. Default: the credential of the chat. */
   readonly configGetHeaders?: GetHeaders<Request> | undefined;
 }
@@ -60,7 +62,7 @@ export interface A2AWebOptions extends SiteFieldOptions<Request>, ToolkitOption 
 }
 
 /**
- * Options of `handleA2AConfigWebGET` (spec §4.2).
+ * Options of `handleA2AConfigWebGET`.
  *
  * @public
  */
@@ -79,11 +81,12 @@ const SERVICE_CHAT: RouteOf<A2AServiceHandlerOptions> = {
 const SESSION_CHAT: RouteOf<A2AProxyHandlerOptions> = {
   ...ROUTES.a2a,
   shape: {
-    options: { idp: source, configGetHeaders: callback, ...session, ...siteFields },
-    required: ['idp'],
+    options: { auth: source, idp: source, configGetHeaders: callback, ...session, ...siteFields },
+    aliases: { auth: 'idp' },
+    required: ['auth'],
   },
-  session: ({ idp }) => idp,
-  make: (site, { idp, ...options }) => site.chat({ ...options, getSessionToken: idp }),
+  session: ({ auth }) => auth,
+  make: (site, options) => site.chat(options),
 };
 
 const MESSAGE: RouteOf<A2AWebOptions> = {
@@ -98,7 +101,7 @@ const CONFIG: RouteOf<A2AConfigWebOptions> = {
 };
 
 /**
- * The chat routes with the service credential (spec §4.2). In `app/api/a2a/[[...path]]/route.ts` they also serve
+ * The chat routes with the service credential. In `app/api/a2a/[[...path]]/route.ts` they also serve
  * `/config` and the agent card.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
@@ -117,7 +120,7 @@ export function createA2AProxyHandlerWithServiceAuth(options?: A2AServiceHandler
 }
 
 /**
- * The chat routes with the signed-in user's token; without a session they respond with 401 (spec §4.2). In
+ * The chat routes with the signed-in user's token; without a session they respond with 401. In
  * `app/api/a2a/[[...path]]/route.ts` they also serve `/config` and the agent card.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
@@ -127,17 +130,20 @@ export function createA2AProxyHandlerWithServiceAuth(options?: A2AServiceHandler
  * import { createA2AProxyHandler } from 'agent-bff/next';
  * import { auth0 } from './lib/auth0.js';
  *
- * export const { GET, POST } = createA2AProxyHandler({ idp: auth0 });
+ * export const { GET, POST } = createA2AProxyHandler({ auth: auth0 });
  * ```
  *
  * @public
  */
-export function createA2AProxyHandler(options: A2AProxyHandlerOptions): NextRoute {
+export function createA2AProxyHandler(
+  options: A2AProxyHandlerOptions &
+    ({ readonly auth: SessionTokenLike<Request> } | { readonly idp: SessionTokenLike<Request> }),
+): NextRoute {
   return mounted(SESSION_CHAT, 'createA2AProxyHandler', options);
 }
 
 /**
- * Responds to one chat message with the credential of the configured strategy (spec §4.2), at any path.
+ * Responds to one chat message with the credential of the configured strategy, at any path.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
@@ -155,8 +161,8 @@ export async function handleA2AWebPOST(request: Request, options?: A2AWebOptions
 }
 
 /**
- * Responds with the chat configuration record, looked up with the headers from `getHeaders` (spec §4.2). The chat route
- * is one segment above this route.
+ * Responds with the chat configuration record, looked up with the headers from `getHeaders`. The chat route is one
+ * segment above this route.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
@@ -202,8 +208,8 @@ function mounted<Options extends object>(
 }
 
 /**
- * The widget routes with the service credential (spec §4.2), for `app/api/service-surfaces/[...path]/route.ts`. Only
- * render, actions and theme.css are served; other paths are 404 and are not forwarded.
+ * The widget routes with the service credential, for `app/api/service-surfaces/[...path]/route.ts`. Only render,
+ * actions and theme.css are served; other paths are 404 and are not forwarded.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
@@ -223,7 +229,7 @@ export function createSurfaceHandlerWithServiceAuth(
 }
 
 /**
- * The widget routes with the API key, and with `auth` the signed-in user's token (spec §4.2), for
+ * The widget routes with the API key, and with `auth` the signed-in user's token, for
  * `app/api/service-surfaces/[...path]/route.ts`. Only render, actions and theme.css are served; other paths are 404 and
  * are not forwarded.
  *
@@ -244,7 +250,7 @@ export function createSurfaceHandler(options?: SurfaceHandlerOptions<Request> & 
 }
 
 /**
- * The proxy for conversation records, for signed-in users only (spec §4.2), for `app/api/service/[...path]/route.ts`.
+ * The proxy for conversation records, for signed-in users only, for `app/api/service/[...path]/route.ts`.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *

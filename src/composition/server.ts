@@ -9,8 +9,8 @@ import { buildToolkit } from './toolkit/toolkit.js';
 
 /**
  * Sets the runtime configuration of this process. Repeated calls merge field by field, and routes use the new
- * configuration from their next request on (spec §2.1). `undefined` leaves a value, an empty string clears it. A
- * rejected configuration changes nothing.
+ * configuration from their next request on (docs/configuration.md). `undefined` leaves a value, an empty string clears
+ * it. A rejected configuration changes nothing.
  *
  * @throws ConfigurationError (code `configuration_invalid`) when a value is invalid, naming block and field.
  *
@@ -37,7 +37,8 @@ export function configureServer(config: ServerConfig): Toolkit {
 }
 
 /**
- * Headers for the site's own calls to the platform: the bearer token of a strategy, and the API key (spec §4.4).
+ * Headers for the site's own calls to the platform: the bearer token of a strategy, and the API key
+ * (docs/authentication.md).
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  * @throws ServiceAuthError (codes `service_auth_failed`, `identity_provider_unavailable`) naming block and fields.
@@ -58,8 +59,8 @@ export async function getAuthHeaders(options?: AuthHeadersOptions): Promise<Reco
 }
 
 /**
- * The cached service token of a strategy, by default the configured one, or `undefined` if there is no valid one (spec
- * §4.4). Synchronous; sends no request. Use `getAuthHeaders` to obtain a token.
+ * The cached service token of a strategy, by default the configured one, or `undefined` if there is no valid one
+ * (docs/authentication.md). Synchronous; sends no request. Use `getAuthHeaders` to obtain a token.
  *
  * @public
  */
@@ -68,9 +69,9 @@ export function getCachedServiceToken(options?: AuthHeadersOptions): string | un
 }
 
 /**
- * The project of this site, as the config route resolves it (spec §4.4): the configured one, otherwise the one the
- * platform returns. Pass the `strategy` and `apiKey` of that route if they differ from the configuration. `null` if
- * there is none, or if the platform cannot be reached, which a warning event explains; cached for a minute.
+ * The project of this site, as the config route resolves it: the configured one, otherwise the one the platform
+ * returns. Pass the `strategy` and `apiKey` of that route if they differ from the configuration. `null` if there is
+ * none, or if the platform cannot be reached, which a warning event explains; cached for a minute.
  *
  * @throws ServiceAuthError before `configureServer`.
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown or invalid.
@@ -89,9 +90,9 @@ export async function resolveServiceProjectId(options?: AuthHeadersOptions): Pro
 }
 
 /**
- * The brand's style sheet, as the config route resolves it (spec §4.4). Pass the `strategy` and `apiKey` of that route
- * if they differ from the configuration. Empty if there is none, or if the platform cannot be reached, which a warning
- * event explains; cached for a minute.
+ * The brand's style sheet, as the config route resolves it. Pass the `strategy` and `apiKey` of that route if they
+ * differ from the configuration. Empty if there is none, or if the platform cannot be reached, which a warning event
+ * explains; cached for a minute.
  *
  * @throws ServiceAuthError before `configureServer`.
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown or invalid.

@@ -10,6 +10,7 @@ export {
   fromFunction,
   ironSession,
   passportSession,
+  type RequestWithSession,
   type SessionSourceOptions,
   type SessionTokenFunction,
   type StoredTokenOptions,

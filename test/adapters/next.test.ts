@@ -203,7 +203,7 @@ describe('the handlers for Next', () => {
   it('send chat messages with the user’s token or its exchange', async () => {
     const { toolkit, sent } = world();
     await next.createA2AProxyHandler({ idp: ADA, toolkit })(post('/api/a2a'));
-    await next.createA2AProxyHandler({ idp: ADA, exchange: 'on_behalf_of', toolkit })(post('/api/a2a'));
+    await next.createA2AProxyHandler({ auth: ADA, exchange: 'on_behalf_of', toolkit })(post('/api/a2a'));
     const [[, own], [, exchanged]] = sent() as [[string, string], [string, string]];
     expect(own).toBe('Bearer ada-token');
     expect(exchanged).not.toBe(own);

@@ -59,7 +59,7 @@ describe('a service account token', () => {
     });
   });
 
-  it('lives for five minutes (spec §5.2)', async () => {
+  it('lives for five minutes', async () => {
     expect(await provider().issue(now)).toMatchObject({ kind: 'token', token: { expiresAt: 1_800_000_300_000 } });
     const { iat, exp } = await verified(await tokenOf(provider()));
     expect(Number(exp) - Number(iat)).toBe(300);

@@ -135,12 +135,60 @@ describe('agent-bff doctor with a working platform', () => {
   it('does not send a message unless asked', async () => {
     const before = platform.requests.length;
     await doctor(site());
-    expect(platform.requests.slice(before).map(({ method }) => method)).not.toContain('POST');
+    // The agent gets a request for a task that does not exist, with the credential and without it.
+    const posts = platform.requests.slice(before).filter(({ method }) => method === 'POST');
+    expect(posts.map(({ path }) => path)).toEqual(['/a2a', '/a2a']);
+  });
+
+  it('tries the credential: the agent refuses the same request without it', async () => {
+    const { printed } = await doctor(site());
+    expect(printed).toContain('✓ agent             accepts the credential; without it, it responds 401');
+  });
+
+  const rpcError = '{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"Task not found"}}';
+  const open = (): Promise<string> =>
+    agent((exchange) => exchange.head(200, { 'content-type': 'application/json' }).end(rpcError));
+
+  it('says that it could not try the credential of an agent that responds the same without it', async () => {
+    const config = { a2aUrl: await open(), serviceAuthStrategy: 'static_token', serviceToken: 'hunter2' };
+    const { status, printed } = await doctor(config);
+    expect(printed).toContain('! agent             the credential was not tried: the response is the same without it');
+    expect(printed).toContain('npx agent-bff doctor --message');
+    expect(printed).toContain('Nothing to fix, but the credential was not tried.');
+    expect(printed).not.toContain('All is well.');
+    expect(status).toBe(0);
+  });
+
+  it('is content with an open agent, and warns about nothing a chat does not need', async () => {
+    const { status, printed } = await doctor({ a2aUrl: await open(), serviceAuthStrategy: 'none' });
+    expect(printed).toContain('✓ strategy          none: calls to the agent carry no credential');
+    expect(printed).toContain('✓ agent             responds, and needs no credential');
+    expect(printed).not.toMatch(/^[!✗]/m);
+    expect(printed).toContain('All is well.');
+    expect(status).toBe(0);
+  });
+
+  it.each([
+    [404, {}, 'configureServer: a2aUrl'],
+    [401, { serviceAuthStrategy: 'none' }, 'configureServer: serviceAuthStrategy'],
+    [401, {}, 'serviceToken'],
+  ])('fails for an agent with a public card that responds %i to messages: %j', async (code, changes, fix) => {
+    const a2aUrl = await agent((exchange) => exchange.head(code, { 'content-type': 'text/plain' }).end('no'));
+    const { status, printed } = await doctor({
+      a2aUrl,
+      serviceAuthStrategy: 'static_token',
+      serviceToken: 'hunter2',
+      ...changes,
+    });
+    expect(printed).toContain('✗ agent ');
+    expect(printed.match(/✗/g)).toHaveLength(1);
+    expect(printed).toContain(fix.split(': ').at(-1));
+    expect(status).toBe(1);
   });
 
   it('shows each check while it runs, then erases it', async () => {
     const { shown } = await doctor(site());
-    expect(shown).toEqual(['… credential', '… cache store', '… agent card', '… project', '… brand', '']);
+    expect(shown).toEqual(['… credential', '… cache store', '… agent card', '… agent', '… project', '… brand', '']);
   });
 
   it.each([

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
@@ -14,15 +14,15 @@ const folderFor = (kind: string) => join(temporaryFolder('init'), kind);
 
 describe('agent-bff init', () => {
   it.each([
-    ['express', ['server.ts', 'public/index.html', 'public/chat.js']],
-    ['koa', ['server.ts', 'public/index.html', 'public/chat.js']],
-    ['next', ['instrumentation.ts', 'next.config.ts', 'app/page.tsx', 'app/api/[...path]/route.ts']],
+    ['express', ['server.ts', 'public/index.html', 'public/chat.js', 'public/icon.svg']],
+    ['koa', ['server.ts', 'public/index.html', 'public/chat.js', 'public/icon.svg']],
+    ['next', ['instrumentation.ts', 'next.config.ts', 'app/page.tsx', 'app/icon.svg', 'app/api/[...path]/route.ts']],
   ])('%s writes a site with its scripts, settings and version', async (kind, files) => {
     const folder = folderFor(kind);
     const { status, printed } = await runCommandLine(['init', kind, folder]);
     expect(status).toBe(0);
     expect(printed).toContain(`cd ${folder} && npm install`);
-    for (const file of [...files, 'tsconfig.json', '.gitignore'])
+    for (const file of [...files, 'tsconfig.json', '.gitignore', 'README.md'])
       expect(existsSync(join(folder, file)), file).toBe(true);
     const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
     const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Record<string, object>;
@@ -34,6 +34,38 @@ describe('agent-bff init', () => {
     expect(readFileSync(join(folder, '.env.example'), 'utf8')).toBe(settings);
     expect(resolveConfig(configFromEnv(parseEnv(settings))).agent?.path).toBe('/api/a2a');
     expect(readdirSync(folder).filter((name) => /^(?:gitignore|env)/.test(name))).toEqual([]);
+  });
+
+  it.each([
+    ['Help Desk', 'help-desk'],
+    ['_site.v2', 'site.v2'],
+    ['サイト', 'agent-site'],
+    ['node_modules', 'agent-site'],
+  ])('names the package and its README after the folder: %s is %s', async (name, expected) => {
+    const folder = folderFor(name);
+    await runCommandLine(['init', 'express', folder]);
+    expect(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))).toMatchObject({ name: expected });
+    expect(readFileSync(join(folder, 'README.md'), 'utf8')).toMatch(`# ${expected}\n`);
+  });
+
+  it('lists what it adds to a folder with files, and keeps those, the README too', async () => {
+    const folder = temporaryFolder('init');
+    mkdirSync(join(folder, '.git'));
+    for (const name of ['README.md', 'notes.txt']) writeFileSync(join(folder, name), 'mine');
+    const { status, printed } = await runCommandLine(['init', 'koa', folder]);
+    expect(status).toBe(0);
+    expect(printed).toMatch(
+      /^.* has files already\. None of them changes\. Your README\.md stays\. These are added:\n/,
+    );
+    expect(printed.indexOf('  server.ts\n')).toBeLessThan(printed.indexOf('koa starter in'));
+    for (const name of ['README.md', 'notes.txt']) expect(readFileSync(join(folder, name), 'utf8')).toBe('mine');
+  });
+
+  it('lists nothing where the folder is new, or holds only a repository', async () => {
+    const folder = temporaryFolder('init');
+    mkdirSync(join(folder, '.git'));
+    for (const target of [folder, folderFor('new')])
+      expect((await runCommandLine(['init', 'koa', target])).printed).toMatch(/^koa starter in /);
   });
 
   it('quotes a folder name with spaces in the commands it prints', async () => {

@@ -182,12 +182,12 @@ describe('an unknown strategy or provider', () => {
   it('is rejected with a suggestion of the nearest strategy, custom ones included', () => {
     expect(refusal({ serviceAuthStrategy: 'service-account' })).toMatchObject({
       detail: 'Invalid value for "serviceAuthStrategy" in configureServer.',
-      hint: 'Did you mean "service_account"? Known values: service_account, resource_owner_password, client_credentials.',
+      hint: 'Did you mean "service_account"? Known values: service_account, resource_owner_password, client_credentials, static_token, none.',
       block: 'configureServer',
       fields: ['serviceAuthStrategy'],
     });
     expect(refusal({ serviceAuthStrategy: 'oktaa' }, ['okta'])).toMatchObject({
-      hint: 'Did you mean "okta"? Known values: service_account, resource_owner_password, client_credentials, okta.',
+      hint: 'Did you mean "okta"? Known values: service_account, resource_owner_password, client_credentials, static_token, none, okta.',
     });
   });
 

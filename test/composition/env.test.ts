@@ -169,6 +169,17 @@ describe('an environment variable', () => {
     },
   );
 
+  it('called SERVICE_TOKEN is read under SERVICE_AUTH_STRATEGY=static_token, and otherwise ignored with a warning', () => {
+    const read = configFromEnv({ SERVICE_TOKEN: 'token', SERVICE_AUTH_STRATEGY: 'static_token' });
+    expect(read).toEqual({ serviceToken: 'token', serviceAuthStrategy: 'static_token' });
+    for (const strategy of [undefined, 'none', 'service_account']) {
+      const config = configFromEnv({ SERVICE_TOKEN: 'token', SERVICE_AUTH_STRATEGY: strategy });
+      expect(config).not.toHaveProperty('serviceToken');
+      expect(warningsOf(config)).toMatchObject([{ code: 'variable_ignored', variable: 'SERVICE_TOKEN' }]);
+      expect(JSON.stringify(warningsOf(config))).not.toContain("'token'");
+    }
+  });
+
   it('is reported once, even when the configuration is spread into another', () => {
     const telemetry = new RecordingTelemetry();
     configureServer({ ...configFromEnv({ SERVICE_API_KYE: 'x' }), telemetry });

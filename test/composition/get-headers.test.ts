@@ -30,7 +30,7 @@ describe('headers for a session', () => {
     ['a Web request', Object.assign(new Request('https://site.example'), { user: 'ada-token' })],
     ['an Express request', { headers: {}, user: 'ada-token' }],
   ])('contain the token of the user of %s', async (_kind, request) => {
-    const getHeaders = createGetHeadersForSession({ authClient: bearer, apiKey: 'key', toolkit: createToolkit({}) });
+    const getHeaders = createGetHeadersForSession({ auth: bearer, apiKey: 'key', toolkit: createToolkit({}) });
     expect(await getHeaders(request)).toEqual({ authorization: 'Bearer ada-token', 'x-api-key': 'key' });
   });
 

@@ -52,6 +52,7 @@ const SITES = {
   password: { authProvider: 'idp_a', serviceAuthStrategy: 'resource_owner_password' },
   secret: { authProvider: 'idp_b', serviceAuthStrategy: 'client_credentials' },
   certificate: { authProvider: 'idp_b', serviceAuthStrategy: 'client_credentials', idpBService: pair },
+  fixed: { serviceAuthStrategy: 'static_token', serviceToken: 'token-1' },
   usersA: { onBehalfOf: { provider: 'idp_a' } },
   usersB: { onBehalfOf: { clientId: 'exchanger', clientSecret: 'secret-e' } },
   usersCertificate: { onBehalfOf: { clientId: 'exchanger', ...pair } },
@@ -67,6 +68,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   serviceApiKey: ['account', 'another-key'],
   serviceProjectId: ['account', 'project-2'],
   serviceAuthStrategy: ['secret', 'service_account'],
+  serviceToken: ['fixed', 'token-2'],
   authProvider: ['secret', 'idp_a'],
   'serviceAccount.serviceAccountId': ['account', 'account-2'],
   'serviceAccount.keyId': ['account', 'key-2'],
@@ -124,7 +126,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
 
 const SIDES = { principal: ['MISS', 'MISS'], proof: ['HIT', 'MISS'], neither: ['HIT', 'HIT'] } as const;
 /** Fields that change where a credential is sent, or replace it. A token of the same flow stays valid. */
-const NO_TOKEN = ['serviceApiUrl', 'serviceApiKey', 'serviceProjectId', 'upstream'];
+const NO_TOKEN = ['serviceApiUrl', 'serviceApiKey', 'serviceProjectId', 'serviceToken', 'upstream'];
 
 function fieldsOf(rows: AnyRows, block = ''): readonly (readonly [path: string, side: keyof typeof SIDES])[] {
   return Object.entries(rows).flatMap(([name, { side, fields = {} }]) =>

@@ -20,6 +20,7 @@ describe('a configuration without any field', () => {
       serviceApi: undefined,
       serviceApiKey: undefined,
       serviceProjectId: '',
+      serviceToken: undefined,
       serviceAuthStrategy: '',
       authProvider: '',
       hasServiceAccount: false,

@@ -51,7 +51,8 @@ describe('the credential sent by a route', () => {
     ['both again when its options are empty', { strategy: '', apiKey: '' }, [OKTA, 'site-key']],
     ['its own strategy and key', { strategy: 'ping', apiKey: 'route-key' }, [PING, 'route-key']],
     ['the token of the user', { getSessionToken: ada, apiKey: 'route-key' }, [ADA, 'route-key']],
-    ['the exchanged token', { getSessionToken: ada, exchange: 'on_behalf_of' }, ['Bearer exchanged-ada-1', 'site-key']],
+    ['the token of the user by the name `auth`', { auth: ada }, [ADA, 'site-key']],
+    ['the exchanged token', { auth: ada, exchange: 'on_behalf_of' }, ['Bearer exchanged-ada-1', 'site-key']],
     ['401 without a session', { getSessionToken: nobody }, 401],
   ])('for a chat is %s', async (_what, options, expected) => {
     expect(await sent((toolkit) => chatRoute(toolkit, options), '')).toEqual(expected);
@@ -115,6 +116,69 @@ describe('the credential sent by a route', () => {
     await sent((toolkit) => chatRoute(toolkit, { getSessionToken: source, audience }), '');
     await sent((toolkit) => sessionSurfaceRoute(toolkit, { auth: source, audience }), '/s-1/render');
     expect(source.queries).toEqual([{ audience }, { audience }]);
+  });
+});
+
+describe('the strategies without a provider', () => {
+  const none = { serviceAuthStrategy: 'none' };
+  const fixed = { serviceAuthStrategy: 'static_token', serviceToken: 'a-token' };
+  const render = '/s-1/render';
+
+  it.each<[string, (toolkit: Toolkit) => HttpHandler, string, ServerConfig, unknown]>([
+    ['the agent gets nothing, not even the API key', (toolkit) => chatRoute(toolkit), '', none, [undefined, undefined]],
+    ['the platform gets the API key', (toolkit) => surfaceRoute(toolkit), render, none, [undefined, 'site-key']],
+    [
+      'the platform gets nothing without an API key',
+      (toolkit) => serviceSurfaceRoute(toolkit),
+      render,
+      { ...none, serviceApiKey: '' },
+      [undefined, undefined],
+    ],
+    [
+      'the agent gets the fixed token',
+      (toolkit) => chatRoute(toolkit),
+      '',
+      { ...fixed, serviceApiKey: '' },
+      ['Bearer a-token', undefined],
+    ],
+    [
+      'the agent gets a token that was pasted with its scheme',
+      (toolkit) => chatRoute(toolkit),
+      '',
+      { ...fixed, serviceToken: 'Bearer a-token' },
+      ['Bearer a-token', 'site-key'],
+    ],
+    [
+      'a route can choose "none" for itself',
+      (toolkit) => chatRoute(toolkit, { strategy: 'none' }),
+      '',
+      {},
+      [undefined, undefined],
+    ],
+    ['a strategy without its token is 401', (toolkit) => chatRoute(toolkit), '', { ...fixed, serviceToken: '' }, 401],
+  ])('%s', async (_what, make, path, config, expected) => {
+    expect(await sent(make, path, config)).toEqual(expected);
+  });
+
+  it('keep the policy of a service route', async () => {
+    const { upstream, toolkit } = startSite(none);
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tasks/list', params: {} });
+    const response = await chatRoute(toolkit)(browserRequest({ path: '', body }));
+    expect(await new Response(response.body as never).text()).toContain('METHOD_DENIED');
+    expect(upstream.requests).toEqual([]);
+  });
+
+  it.each([
+    [none, 'The agent wants a credential, and none is sent.', 'serviceAuthStrategy'],
+    [fixed, 'The platform refused the service credential.', 'serviceToken'],
+  ])('of the configuration %j report the 401 of an agent with the field to change', async (config, detail, field) => {
+    const { upstream, toolkit } = startSite(config);
+    upstream.willAnswer(() => ({ status: 401, headers: {}, body: '' }));
+    const { body } = await chatRoute(toolkit)(browserRequest({ path: '' }));
+    const text = await new Response(body as never).text();
+    expect(text).toContain(detail);
+    expect(text).toContain(`"${field}`.replaceAll('"', '\\"'));
+    expect(text).not.toContain('a-token');
   });
 });
 

@@ -117,10 +117,12 @@ const noSource = (name: string): NonNullable<Factory['conflicts']> => [
   [{ audience: 'https://api.example' }, [name, 'audience']],
 ];
 const chat: Omit<Factory, 'maker' | 'make'> = {
-  names: ['strategy', 'getSessionToken', 'configGetHeaders', ...USER, ...FIELDS],
+  names: ['strategy', 'auth', 'getSessionToken', 'configGetHeaders', ...USER, ...FIELDS],
   conflicts: [
     [{ strategy: SERVICE, getSessionToken: session }, ['strategy', 'getSessionToken']],
-    ...noSource('getSessionToken'),
+    [{ strategy: SERVICE, auth: session }, ['strategy', 'auth']],
+    [{ auth: session, getSessionToken: session }, ['auth', 'getSessionToken']],
+    ...noSource('auth'),
   ],
 };
 const surfaces: Omit<Factory, 'maker' | 'make'> = {
@@ -140,7 +142,11 @@ const surfaceRouter: Omit<Factory, 'maker' | 'make'> = {
 };
 const serviceSurfaces = { names: ['apiKey', 'cache', 'strategy', ...FIELDS] };
 const proxy = { names: ['auth', ...USER, ...FIELDS], fewest: { auth: session } };
-const sessionHeaders = { names: ['authClient', ...USER], fewest: { authClient: session } };
+const sessionHeaders: Pick<Factory, 'names' | 'fewest' | 'conflicts'> = {
+  names: ['auth', 'authClient', ...USER],
+  fewest: { auth: session },
+  conflicts: [[{ authClient: session }, ['auth', 'authClient']]],
+};
 const withToolkit = <Some extends { readonly names: readonly string[] }>(some: Some): Some => ({
   ...some,
   names: ['toolkit', ...some.names],
@@ -173,7 +179,11 @@ const FACTORIES: readonly Factory[] = [
   {
     maker: 'createA2AProxyHandler',
     make: next.createA2AProxyHandler,
-    ...withToolkit({ names: ['idp', 'configGetHeaders', ...USER, ...FIELDS], fewest: { idp: session } }),
+    ...withToolkit({
+      names: ['auth', 'idp', 'configGetHeaders', ...USER, ...FIELDS],
+      fewest: { auth: session },
+      conflicts: [[{ idp: session }, ['auth', 'idp']]],
+    }),
   },
   {
     maker: 'handleA2AWebPOST',

@@ -1,5 +1,6 @@
 import express from 'express';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { answerErrors } from '../../examples/site/error-answers.js';
 import { createPageRouter } from '../../examples/site/page-router.js';
 import { type Demo, startDemo } from '../../examples/start-demo.js';
 import { listeningSite } from '../site/frameworks/listening-site.js';
@@ -75,6 +76,40 @@ describe('the data that the demo page reads', () => {
     expect(texts.join('\n')).not.toMatch(/eyJ|PRIVATE KEY/);
     expect(texts.join('\n')).not.toContain(new URL(demo.platform.url).host);
   });
+});
+
+describe('an error of the demo itself', () => {
+  it.each([
+    ['a bug of the site', () => brokenSite(), 500, /^site: Error: the disk is full/],
+    [
+      'a callback that nobody asked for',
+      () => `${demo.url}/auth/callback`,
+      400,
+      /^sign-in: There is no pending sign-in/,
+    ],
+    [
+      'an old link to the sign-in',
+      () => `${demo.login.issuer}/interaction/old`,
+      400,
+      /^sign-in provider: invalid_request/,
+    ],
+  ])('reaches the terminal, but not the page: %s', async (_case, address, status, line) => {
+    const terminal = vi.spyOn(console, 'error').mockReturnValue();
+    onTestFinished(() => terminal.mockRestore());
+    const response = await fetch(await address());
+    const lines = terminal.mock.calls.map((parts) => parts.map(String).join(' '));
+    expect([response.status, lines]).toEqual([status, [expect.stringMatching(line)]]);
+    expect(await response.text()).not.toMatch(/disk|pending|invalid_request/);
+  });
+
+  async function brokenSite(): Promise<string> {
+    const app = express().get('/', () => {
+      throw new Error('the disk is full');
+    });
+    const site = await listeningSite(app.use(answerErrors));
+    onTestFinished(() => site.close());
+    return site.url;
+  }
 });
 
 describe('the demo page', () => {

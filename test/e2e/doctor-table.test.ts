@@ -32,6 +32,7 @@ afterAll(async () => {
 
 const HTML = 'text/html; charset=utf-8';
 const PAGE = '<h1>Not Found</h1>';
+const CARD = '{"name":"Agent","url":"http://agent.example","protocolVersion":"0.3.0"}';
 const LOGIN = '<title>Sign in</title><form><input type="password"></form>';
 
 /** A configuration in a file, or in the environment. */
@@ -62,8 +63,11 @@ const BROKEN: Readonly<Record<string, () => Broken | Promise<Broken>>> = {
   'A wrong key id': () => account({ keyId: 'key-2' }),
   'A wrong audience': () => account({ audience: 'https://elsewhere.example' }),
   'A wrong API key': async () => keyed(await saying(401, 'application/json', '{"error":"unknown key"}')),
-  'A clock that is ten minutes late': () => ({
-    config: world.config({ serviceAccount: {}, serviceApiKey: 'key-of-the-site', serviceApiUrl: '' }),
+  'A clock that is ten minutes late': async () => ({
+    config: {
+      a2aUrl: await saying(200, 'application/json', CARD),
+      serviceApiKey: 'key-of-the-site',
+    },
     ports: { clock: new FakeClock(Date.now() - 600_000) },
   }),
   'A key file that is not there': () => account({ privateKeyPem: '', privateKeyPath: join(folder, 'key.pem') }),
@@ -75,8 +79,12 @@ const BROKEN: Readonly<Record<string, () => Broken | Promise<Broken>>> = {
     }),
     ports: { identityFetch: trusting.fetch as typeof fetch },
   }),
-  'A misspelt variable': () => ({
-    env: { A2A_URL: world.platform.a2aUrl, SERVICE_API_URL: '', SERVICE_API_KEY: 'any-key', IDP_A_DOMIAN: 'x.example' },
+  'A misspelt variable': async () => ({
+    env: {
+      A2A_URL: await saying(200, 'application/json', CARD),
+      SERVICE_API_KEY: 'any-key',
+      IDP_A_DOMIAN: 'x.example',
+    },
   }),
   'A wrong path of the project': () => ({ config: world.config({ upstream: { paths: { project: '/nowhere' } } }) }),
   'A store that is down': () => ({ config: world.config({ cacheStore: 'redis://127.0.0.1:1' }) }),

@@ -1,4 +1,4 @@
-// A site that uses every export of spec §4 and of the README, in every framework. Prints each result on one line,
+// A site that uses every export of the README, in every framework. Prints each result on one line,
 // so that two versions of the package can be compared by their output (scripts/consumer.mjs).
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
@@ -66,7 +66,7 @@ type Send = (path: string, init?: RequestInit) => Promise<Response>;
 const POST: RequestInit = { method: 'POST', headers: { 'content-type': 'application/json' }, body: MESSAGE };
 const RENDER: RequestInit = { ...POST, body: '{"data":{}}' };
 
-/** Every route of spec §4.1. */
+/** Every route. */
 async function visit(name: string, send: Send): Promise<void> {
   await print(`${name}: chat`, await send('/api/a2a', POST));
   await print(`${name}: config`, await send('/api/a2a/config'));

@@ -8,15 +8,21 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { chromium } from 'playwright-core';
-import { freePort, started } from './program.mjs';
+import { openBrowser, problemsOf } from './browser.mjs';
+import { hasRun } from './blocks.mjs';
+import { freePort, lanAddress, started } from './program.mjs';
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { shots: { type: 'string' } } });
 const tarballs = new Map(
   positionals.map((file) => [/agent-bff-react/.test(file) ? 'agent-bff-react' : 'agent-bff', resolve(file)]),
 );
 const page = readFileSync(fileURLToPath(new URL('../../docs/chat.md', import.meta.url)), 'utf8');
-const ENVIRONMENT = { npm_config_yes: 'true', NEXT_TELEMETRY_DISABLED: '1', NO_COLOR: '1', SERVICE_API_KEY: 'any' };
+const ENVIRONMENT = {
+  npm_config_yes: 'true',
+  NEXT_TELEMETRY_DISABLED: '1',
+  NO_COLOR: '1',
+  SERVICE_AUTH_STRATEGY: 'none',
+};
 
 const browser = await openBrowser();
 const vite = await site('React with Vite, and Express');
@@ -26,7 +32,7 @@ const links = fileURLToPath(new URL('links.mjs', import.meta.url));
 await vite.step('leads nowhere but to files it has', `node ${links} agent-bff-react`);
 await vite.step('builds', 'npm run build');
 const express = await vite.serves('express, built', 'node server.js');
-await vite.serves('vite dev', `npm run dev -- --port ${await freePort()}`);
+await vite.serves('vite dev', `npm run dev -- --host --port ${await freePort()}`);
 express.stop();
 
 // The built page stays; another server replaces the first one.
@@ -36,9 +42,10 @@ vite.write('Other frameworks');
 await vite.serves('koa, built', 'node server.js');
 
 const next = await site('Next');
-await next.serves('next dev', 'npm run dev', await freePort());
+// In development, Next itself refuses its scripts to other names than localhost (`allowedDevOrigins`).
+await next.serves('next dev', 'npm run dev', { own: await freePort(), elsewhere: false });
 await next.step('builds', 'npm run build');
-await next.serves('next, built', 'npm start', await freePort());
+await next.serves('next, built', 'npm start', { own: await freePort() });
 await browser.close();
 process.exit(0);
 
@@ -63,18 +70,23 @@ async function site(heading) {
     )) {
       mkdirSync(dirname(join(folder, name)), { recursive: true });
       const ready = `app.listen(${port}, () => console.log('http://localhost:${port}'));`;
+      hasRun(code);
       writeFileSync(join(folder, name), code.replace('app.listen(3000);', ready).replace(':3000', `:${port}`));
     }
   };
-  const serves = async (what, command, own = port) => {
+  const serves = async (what, command, { own = port, elsewhere = true } = {}) => {
     const began = performance.now();
     const server = await started(command, folder, { ...ENVIRONMENT, PORT: String(own) });
     await visit(server.url, what);
+    // Such as a phone in the same network; over plain HTTP its browser sends no Sec-Fetch-Site.
+    if (elsewhere) await visit(server.url.replace('localhost', lanAddress()), `${what} in the network`);
     console.log(`${heading}: ${what} shows the agent's words in ${seconds(began)} s`);
     return server;
   };
 
-  const [create, ...more] = /```bash\n([\s\S]*?)```/.exec(section(heading))[1].trim().split('\n');
+  const [, commands] = /```bash\n([\s\S]*?)```/.exec(section(heading));
+  hasRun(commands);
+  const [create, ...more] = commands.trim().split('\n');
   await step('is created', create, home);
   await step('installs', more.map(withPackages).join('\n'), home);
   write(heading);
@@ -84,13 +96,8 @@ async function site(heading) {
 /** Sends a message, and sees words arrive while the agent is still writing. */
 async function visit(url, name) {
   const tab = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-  const problems = [];
-  tab.on('pageerror', ({ message }) => problems.push(message));
-  tab.on(
-    'console',
-    (message) => message.type() === 'error' && problems.push(`${message.text()} ${message.location().url}`),
-  );
-  await tab.goto(url);
+  const problems = problemsOf(tab);
+  await tab.goto(url, { timeout: 120_000 });
   const field = tab.getByRole('textbox', { name: 'Message' });
   const fab = tab.getByRole('button', { name: 'Ask us', exact: true });
   await field.or(fab).first().waitFor();
@@ -109,14 +116,6 @@ async function visit(url, name) {
     problems.filter((problem) => !problem.endsWith('/favicon.ico')),
     [],
   );
-}
-
-async function openBrowser() {
-  const names = ['chromium', 'chromium-browser', 'google-chrome'];
-  const executablePath =
-    process.env.CHROMIUM_PATH || execSync(`command -v ${names.join(' ')} | head -1`, { encoding: 'utf8' }).trim();
-  assert.notEqual(executablePath, '', 'Install chromium, or set CHROMIUM_PATH.');
-  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
 }
 
 /** The text below a heading of docs/chat.md. */

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { networkInterfaces } from 'node:os';
 
 const running = new Set();
 process.once('exit', () => running.forEach((stop) => stop()));
@@ -12,6 +13,12 @@ export async function freePort() {
   const { port } = server.address();
   server.close();
   return port;
+}
+
+/** The address of this machine for others in its network. Without a network, a second loopback address. */
+export function lanAddress() {
+  const all = Object.values(networkInterfaces()).flat();
+  return all.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '127.0.0.2';
 }
 
 /** Runs a command, and resolves once it prints its address. `stop` ends it and every process it started. */

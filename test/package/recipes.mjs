@@ -1,17 +1,17 @@
 // npm run test:recipes [-- Hono Astro]: follows each recipe of docs/frameworks.md in an empty folder, with the commands and files of the
 // page
 // as written and the packed package. Then a browser requests the configuration, reads a stream and leaves in the middle of another.
-// Only the port differs. Prints one line with seconds for each.
+// Then a page under the address of this machine in its network sends a message. Only the port differs. Prints one line with seconds for each.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freePort } from './program.mjs';
+import { freePort, lanAddress } from './program.mjs';
 import { listen } from './site.mjs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -109,7 +109,7 @@ async function run({ name, text, commands }) {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  return `installed and built in ${built} s; ${await visit(`http://localhost:${port}`)}`;
+  return `installed and built in ${built} s; ${await visit(`http://localhost:${port}`, start.includes('PUBLIC_URL'))}`;
 }
 
 /** The files of a recipe. A block without a name belongs to the server, and follows the lines that every server begins with. */
@@ -123,7 +123,7 @@ function filesOf(text) {
 /** The paragraph before a block begins with the name of its file; the first block without one is the server. */
 function filesNamed(text) {
   const files = {};
-  for (const [, paragraph, code] of text.matchAll(/([^\n]*)\n\n```ts\n([\s\S]*?)^```$/gm)) {
+  for (const [, paragraph, code] of text.matchAll(/([^\n]*)\n\n```(?:ts|js)\n([\s\S]*?)^```$/gm)) {
     const [, name = 'server.js'] = /^`([^`]+\.m?[jt]s)`/.exec(paragraph) ?? [];
     files[name] ??= code;
   }
@@ -131,7 +131,7 @@ function filesNamed(text) {
 }
 
 /** The requests of a page; each wait ends with an event, or fails after a minute. */
-async function visit(url) {
+async function visit(url, hasAddress) {
   let log = '';
   for (const output of [site.stdout, site.stderr]) output.on('data', (chunk) => (log += chunk));
   const signal = AbortSignal.timeout(PATIENCE_MS);
@@ -149,13 +149,16 @@ async function visit(url) {
     assert.equal(await stream.read(), undefined);
     assert.equal(stream.exchange.req.headers['x-api-key'], 'the-key');
 
+    // With a public address, only pages under that name may send messages.
+    assert.equal(await fromNetwork(url, signal), hasAddress ? 403 : 200, 'a page in the network');
+
     const leaving = new AbortController();
     const { exchange } = await openStream(url, AbortSignal.any([signal, leaving.signal]));
     const gone = once(exchange, 'close', { signal });
     const left = stopwatch();
     leaving.abort();
     await gone;
-    return `configuration, stream (first event after ${first} ms), aborted request (${left('ms')} ms until the agent knew)`;
+    return `configuration, message from the network, stream (first event after ${first} ms), aborted request (${left('ms')} ms until the agent knew)`;
   } catch (error) {
     throw new Error(`${error.message}\n${log.slice(-2_000)}`, { cause: error });
   }
@@ -178,6 +181,23 @@ async function openStream(url, signal) {
   const read = async () => (await reader.read()).value;
   assert.match(await read(), /one/);
   return { exchange: exchanges.at(-1), read, milliseconds: () => milliseconds('ms') };
+}
+
+/** The status of a message from a page under this machine's address, over plain HTTP: its browser sends no Sec-Fetch-Site. */
+async function fromNetwork(url, signal) {
+  const host = `${lanAddress()}:${new URL(url).port}`;
+  const message = { kind: 'message', role: 'user', messageId: '2', parts: [{ kind: 'text', text: 'Hello' }] };
+  // Some servers of the recipes listen on localhost only, so the name is in the request alone.
+  const sent = request(`${url}/api/a2a`, {
+    method: 'POST',
+    headers: { host, origin: `http://${host}`, 'content-type': 'application/json' },
+    signal,
+  });
+  sent.end(JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'message/stream', params: { message } }));
+  const [response] = await once(sent, 'response', { signal });
+  if (response.statusCode === 200) exchanges.at(-1).end();
+  response.resume();
+  return response.statusCode;
 }
 
 async function started(url, signal) {

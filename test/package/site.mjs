@@ -16,10 +16,16 @@ export async function listen(server) {
   };
 }
 
-/** An agent that responds to every message and records its credential. */
+/** An agent with a card, which responds to every message and records its credential. */
 export async function startAgent() {
   const credentials = [];
   const server = createServer((request, response) => {
+    if (request.method === 'GET') {
+      const capabilities = { streaming: true };
+      const card = { name: 'Agent', url: `http://${request.headers.host}/a2a`, protocolVersion: '0.3.0', capabilities };
+      response.setHeader('content-type', 'application/json').end(JSON.stringify({ ...card, version: '1' }));
+      return;
+    }
     credentials.push(request.headers.authorization ?? request.headers['x-api-key'] ?? '');
     request.resume();
     response.setHeader('content-type', 'application/json');

@@ -31,7 +31,10 @@ for (const kind of kinds.split(',')) {
   const site = await started('npm start', folder, { PORT: String(await freePort()) });
   const first = await streamed(`${site.url}/api/a2a`);
   const seconds = Math.round((performance.now() - began) / 1_000);
-  assert.match(await (await fetch(site.url)).text(), /<html/);
+  const page = await (await fetch(site.url)).text();
+  const [, icon] = /<link rel="icon" href="([^"]+)"/.exec(page) ?? [];
+  assert.match(page, /<html/);
+  assert.match((await fetch(new URL(icon, site.url))).headers.get('content-type'), /^image\/svg/);
   shell('npm', ['run', 'typecheck'], folder);
   assert.match(shell('npm', ['run', 'doctor'], folder), /All is well/);
   console.log(

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, onTestFinished } from 'vitest';
 
-import { type Demo, type DemoOptions, startDemo } from '../../examples/start-demo.js';
+import type { Demo, DemoOptions, startDemo } from '../../examples/start-demo.js';
 import { findChromium, launchChromium } from './chromium.js';
 
 const BUILD = fileURLToPath(new URL('../../scripts/build.mjs', import.meta.url));
@@ -34,14 +34,22 @@ export function describeDemo(
   });
 }
 
+/** The demo in `examples` with its built page; with DEMO_MODULE, the bundle in that file, such as of an installed package. */
+async function demoModule(): Promise<{ readonly startDemo: typeof startDemo }> {
+  const { DEMO_MODULE } = process.env;
+  if (DEMO_MODULE !== undefined) return import(pathToFileURL(DEMO_MODULE).href) as ReturnType<typeof demoModule>;
+  await promisify(execFile)(process.execPath, [BUILD, 'web', '--if-needed']);
+  return import('../../examples/start-demo.js');
+}
+
 /** The demo with its built page, and a browser. */
 export class DemoBrowser {
   #demo: Demo | undefined;
   #browser: Browser | undefined;
 
   async start(chromiumPath: string, options: Omit<DemoOptions, 'port'>): Promise<void> {
-    await promisify(execFile)(process.execPath, [BUILD, 'web', '--if-needed']);
-    this.#demo = await startDemo({ port: 0, ...options });
+    const demo = await demoModule();
+    this.#demo = await demo.startDemo({ port: 0, ...options });
     this.#browser = await launchChromium(chromiumPath);
   }
 

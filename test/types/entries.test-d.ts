@@ -32,6 +32,21 @@ describe('the Express entry', () => {
     });
   });
 
+  it('types the request of a session function by the framework, with the fields of session libraries', () => {
+    createA2ARouter(express4, {
+      auth: (request) => {
+        expectTypeOf(request.get('authorization')).toEqualTypeOf<string | undefined>();
+        return (request.user as { token?: string }).token;
+      },
+    });
+    createWebHandler({ service: { auth: (request) => request.headers.get('authorization') } });
+    createNodeHandler({ a2a: { auth: (request) => request.headers.authorization } });
+    // @ts-expect-error misspelt
+    createServiceProxyRouter(express, { auth: (request) => request.haeders.authorization });
+    // @ts-expect-error Express has no such method
+    createWebHandler({ surfaces: { auth: (request) => request.get('authorization') } });
+  });
+
   it('accepts a headers function that returns header fields in any standard form', () => {
     createA2ARouter(express, { headers: (request: express.Request) => ({ 'x-tenant': request.get('x-shop') }) });
     createA2ARouter(express, { headers: async () => Promise.resolve(new Headers()) });

@@ -5,10 +5,17 @@ const site = process.env['SITE_URL'] ?? 'http://localhost:3000';
 
 export default defineConfig({
   root: import.meta.dirname,
-  server: { proxy: Object.fromEntries(['/api', '/auth', '/demo', '/people'].map((path) => [path, site])) },
+  server: {
+    proxy: Object.fromEntries(
+      // The site then sees the name in the browser, and accepts its pages.
+      ['/api', '/auth', '/demo', '/people'].map((path) => [path, { target: site, changeOrigin: false }]),
+    ),
+  },
   build: {
     outDir: '../../dist/web',
     emptyOutDir: true,
+    // The package carries the page, with code of others.
+    license: { fileName: 'LICENSES.txt' },
     // 'use client' in the components is for frameworks that render on the server.
     rolldownOptions: { checks: { moduleLevelDirective: false } },
   },

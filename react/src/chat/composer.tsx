@@ -3,6 +3,7 @@ import { type FormEvent, type KeyboardEvent, type RefObject, useId, useRef, useS
 import { ClipIcon, CloseIcon, FileIcon, SendIcon, StopIcon } from '../icons.js';
 import { fill, useLabels } from '../labels.js';
 import type { ChatDraft, ChatPhase } from './chat-state.js';
+import { isComposing } from './composing.js';
 import { describeSize, isTooLarge, MAX_FILE_BYTES } from './file-part.js';
 
 interface ComposerProps {
@@ -44,17 +45,12 @@ export function Composer({ phase, isAsked, takesFiles, input, onSend, onStop }: 
     input.current?.focus(); // here too
   };
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>): void => {
-    // Enter also confirms a word in input methods for Chinese, Japanese and Korean: that one is not a "send".
-    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    if (event.key !== 'Enter' || event.shiftKey || isComposing(event)) return;
     event.preventDefault();
     event.currentTarget.form?.requestSubmit();
   };
   const chooseFile = (files: FileList | null): void => {
     setFile(files?.[0]);
-    input.current?.focus();
-  };
-  const removeFile = (): void => {
-    setFile(undefined);
     input.current?.focus();
   };
 
@@ -69,7 +65,7 @@ export function Composer({ phase, isAsked, takesFiles, input, onSend, onStop }: 
             type="button"
             className="a2a-icon-button"
             aria-label={fill(labels.removeFile, { file: file.name })}
-            onClick={removeFile}
+            onClick={() => chooseFile(null)}
           >
             <CloseIcon />
           </button>
@@ -101,27 +97,22 @@ export function Composer({ phase, isAsked, takesFiles, input, onSend, onStop }: 
             </button>
           </>
         )}
-        <textarea
-          ref={input}
-          rows={1}
-          aria-label={labels.message}
-          aria-describedby={refused === undefined ? undefined : hintId}
-          placeholder={isAsked ? labels.replyPlaceholder : labels.placeholder}
-          autoComplete="off"
-          dir="auto"
-          value={text}
-          onChange={(event) => setText(event.currentTarget.value)}
-          onKeyDown={onKeyDown}
-        />
+        <div data-text={text}>
+          <textarea
+            ref={input}
+            rows={1}
+            aria-label={labels.message}
+            aria-describedby={refused === undefined ? undefined : hintId}
+            placeholder={isAsked ? labels.replyPlaceholder : labels.placeholder}
+            autoComplete="off"
+            dir="auto"
+            value={text}
+            onChange={(event) => setText(event.currentTarget.value)}
+            onKeyDown={onKeyDown}
+          />
+        </div>
         {isIdle ? (
-          <button
-            type="submit"
-            className="a2a-send"
-            aria-label={labels.send}
-            title={labels.send}
-            disabled={!canSend}
-            key="send"
-          >
+          <button type="submit" className="a2a-send" aria-label={labels.send} title={labels.send} disabled={!canSend}>
             <SendIcon />
           </button>
         ) : (

@@ -11,7 +11,7 @@ export interface ConversationEntry {
   readonly updatedAt: string;
 }
 
-/** The signed-in user's conversation records (spec §4.1, `/api/service`). */
+/** The signed-in user's conversation records (`/api/service`). */
 export class ConversationRecords {
   readonly #address: string;
   readonly #fetch: typeof fetch;

@@ -11,7 +11,8 @@ export async function removeForeign(
   mediaOrigins: () => Promise<readonly string[]>,
 ): Promise<void> {
   const foreign: [Element, Attr][] = [];
-  for (const element of markup.querySelectorAll('*')) {
+  // A form has no address, and its properties may be its fields.
+  for (const element of markup.querySelectorAll(':not(form)')) {
     for (const attribute of Array.from(element.attributes)) {
       // In SVG and MathML, attributes such as "fill" are styles; they refer to parts of the widget itself.
       if (

@@ -2,6 +2,7 @@ import DOMPurify from 'dompurify';
 
 import { adoptStyle } from '../style/adopt-style.js';
 import { removeForeign } from './fetched-parts.js';
+import { attributeOf, sanitiseNamed } from './form-names.js';
 import type { ActionFields, SurfaceClient } from './surface-client.js';
 import { unstyledMarkup } from './unstyled-markup.js';
 
@@ -17,7 +18,11 @@ const BASE_STYLE = `@layer base {
   button, input, select, textarea {
     padding: 0.5rem 0.875rem; border: 1px solid; border-radius: 0.5rem; font: inherit; line-height: 1.4;
   }
+  button, input, select, textarea, img { box-sizing: border-box; max-width: 100%; }
+  fieldset { min-width: 0; }
+  dialog { position: static; }
   button { cursor: pointer; }
+  [type=color] { width: 3rem; height: 2.25rem; padding: 0; }
   :focus-visible { outline: 2px solid currentColor; outline-offset: -2px; }
   li, p, h3 { overflow-wrap: anywhere; }
   ::picker(select) { appearance: auto !important; }
@@ -27,15 +32,19 @@ const SANITISER = {
   RETURN_DOM_FRAGMENT: true as const,
   // A browser reads https:/path and https:path as paths of the site; a visitor does not.
   ALLOWED_URI_REGEXP: /^(?:https?:\/\/|mailto:|tel:|[^a-z]|[a-z+.-]+(?:[^a-z+.\-:]|$))/i,
+  ADD_ATTR: ['form', 'formnovalidate'],
   // Form addresses, access to the page's top layer, and styles.
-  FORBID_ATTR: ['action', 'method', 'popover', 'popovertarget', 'command', 'commandfor', 'style'],
+  FORBID_ATTR: ['action', 'popover', 'popovertarget', 'command', 'commandfor', 'style'],
   FORBID_TAGS: ['style'],
 };
+
+/** Controls that can have an action. */
+const BUTTON = ':is(button, [type=submit], [type=image], [type=button])[data-action]';
 
 /**
  * A widget in its own shadow root, inside a box that neither its theme nor its markup can affect: it stays in the box,
  * loads only from the origins the site allows, and runs no scripts. A form or a button with `data-action` submits that
- * action instead of its own.
+ * action instead of its own. A file cannot be submitted: an action is JSON.
  */
 export class SurfaceView {
   readonly #box = document.createElement('div');
@@ -43,17 +52,27 @@ export class SurfaceView {
   readonly #content = document.createElement('div');
   readonly #client: SurfaceClient;
   readonly #onAction: (action: string, fields: ActionFields) => unknown;
+  readonly #onFile: (label: string) => unknown;
   readonly #themed: Promise<void>;
   #newest: DocumentFragment | undefined;
 
-  /** `onAction` receives the name of an action and the entered values. */
-  constructor(host: HTMLElement, client: SurfaceClient, onAction: (action: string, fields: ActionFields) => unknown) {
+  /**
+   * `onAction` receives the name of an action and the entered values; `onFile` the label of a field in which the visitor
+   * chose a file. That field is empty again.
+   */
+  constructor(
+    host: HTMLElement,
+    client: SurfaceClient,
+    onAction: (action: string, fields: ActionFields) => unknown,
+    onFile: (label: string) => unknown,
+  ) {
     if (host.shadowRoot === null) adoptStyle(host.attachShadow({ mode: 'open' }), HOST_STYLE);
     this.#box.style.cssText = BOX_STYLE;
     const widget = document.createElement('div');
     this.#root = widget.attachShadow({ mode: 'open' });
     this.#client = client;
     this.#onAction = onAction;
+    this.#onFile = onFile;
     adoptStyle(this.#root, BASE_STYLE);
     this.#root.append(this.#content);
     this.#box.append(widget);
@@ -65,20 +84,21 @@ export class SurfaceView {
     );
     this.#root.addEventListener('submit', (event) => this.#submit(event as SubmitEvent));
     this.#root.addEventListener('click', (event) => this.#click(event));
+    this.#root.addEventListener('change', ({ target }) => this.#refuseFile(target as HTMLInputElement));
   }
 
   /** Shows new markup; keeps the focus if the focused element still exists. */
   async show(html: string): Promise<void> {
-    const fragment = DOMPurify.sanitize(unstyledMarkup(html), SANITISER);
+    const markup = unstyledMarkup(html);
+    const fragment = sanitiseNamed(DOMPurify, () => DOMPurify.sanitize(markup, SANITISER));
     this.#newest = fragment;
     for (const link of fragment.querySelectorAll('a, area')) openOutside(link);
     await removeForeign(fragment, () => this.#client.mediaOrigins());
     await this.#themed; // avoids a flash of unstyled content
     if (this.#newest !== fragment) return;
-    const focused = this.#root.activeElement;
-    const place = focused === null ? undefined : this.#controls().findIndex((control) => control.isSameNode(focused));
+    const place = this.#controls().indexOf(this.#root.activeElement as HTMLElement);
     this.#content.replaceChildren(fragment);
-    if (place === undefined || place < 0) return;
+    if (place < 0) return;
     const controls = this.#controls();
     controls[Math.min(place, controls.length - 1)]?.focus();
   }
@@ -94,16 +114,28 @@ export class SurfaceView {
   #submit(event: SubmitEvent): void {
     event.preventDefault();
     const form = event.target as HTMLFormElement;
-    const action = event.submitter?.dataset['action'] ?? form.dataset['action'];
-    if (action !== undefined) this.#onAction(action, fieldsOf(new FormData(form, event.submitter)));
+    const submitter = event.submitter as HTMLButtonElement | HTMLInputElement | null;
+    const action = submitter?.dataset['action'] ?? attributeOf(form, 'data-action');
+    const fields = fieldsOf(new FormData(form, submitter));
+    if (attributeOf(form, 'method') === 'dialog')
+      (Element.prototype.closest.call(form, 'dialog') as HTMLDialogElement | null)?.close();
+    if (action !== null) this.#onAction(action, fields);
   }
 
-  #click(event: Event): void {
-    const button = (event.target as Element).closest<HTMLButtonElement>('button[data-action]');
+  #click({ target }: Event): void {
+    const button = Element.prototype.closest.call(target, BUTTON) as HTMLButtonElement | null;
     // A button that submits its form is handled as "submit", after the form's validation.
-    if (button === null || (button.form !== null && button.type === 'submit')) return;
+    if (button === null || (button.form !== null && /^(?:submit|image)$/.test(button.type))) return;
     const { name, value } = button;
     this.#onAction(button.dataset['action'] ?? '', name === '' ? {} : { [name]: value });
+  }
+
+  /** Empties the field at once, so that the file does not look submitted. */
+  #refuseFile(field: HTMLInputElement): void {
+    if (field.type !== 'file' || field.value === '') return;
+    field.value = '';
+    const label = field.labels?.[0]?.textContent ?? field.ariaLabel ?? field.name;
+    this.#onFile(label.trim());
   }
 }
 
@@ -114,12 +146,12 @@ function openOutside(link: Element & Partial<Pick<HTMLAnchorElement, 'origin' | 
   link.setAttribute('rel', 'noopener noreferrer');
 }
 
+/** The entered values by name; without file fields, which are always empty. */
 function fieldsOf(data: FormData): ActionFields {
-  const texts = (name: string): readonly string[] => data.getAll(name).filter((value) => typeof value === 'string');
   return Object.fromEntries(
-    [...new Set(data.keys())].map((name) => {
-      const [first = '', ...others] = texts(name);
-      return [name, others.length === 0 ? first : [first, ...others]];
+    [...new Set(data.keys())].flatMap((name) => {
+      const values = data.getAll(name).filter((value) => typeof value === 'string');
+      return values.length === 0 ? [] : [[name, values.length > 1 ? values : (values[0] ?? '')]];
     }),
   );
 }

@@ -4,7 +4,7 @@ import { secretRow, type Setting, type SettingsOf, textRow } from '../../domain/
 import type { ProviderAddress, ProviderDescriptor } from '../../ports/identity-provider.js';
 
 /**
- * The confidential application at `idp_a` (spec §5.3).
+ * The confidential application at `idp_a` (docs/authentication/password-grant.md).
  *
  * @public
  */
@@ -24,7 +24,7 @@ export interface IdpAConfig {
 }
 
 /**
- * The user the server signs in as at `idp_a` (spec §5.3).
+ * The user the server signs in as at `idp_a` (docs/authentication/password-grant.md).
  *
  * @public
  */

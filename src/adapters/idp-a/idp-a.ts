@@ -41,8 +41,7 @@ const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
 
 /**
  * An application at a provider like Auth0, which sends its secret in the form. It gets service tokens by password grant
- * or client credentials (spec §5.3), and exchanges users' tokens (RFC 8693); an exchanged token never outlives the
- * user's own.
+ * or client credentials, and exchanges users' tokens (RFC 8693); an exchanged token never outlives the user's own.
  */
 export class IdpAApplication implements IdentityProvider, TokenExchange {
   readonly block: string = 'idpA';

@@ -6,8 +6,8 @@ import type { ExchangeBlock, KeyFact, ProviderAddress, ProviderDescriptor } from
 import { CertificateFile, type CertificateWarning } from '../keys/certificate.js';
 
 /**
- * The application registration at `idp_b` (spec §5.4); a certificate takes precedence over a secret, in whichever order
- * they were set.
+ * The application registration at `idp_b` (docs/authentication/client-credentials.md); a certificate takes precedence
+ * over a secret, in whichever order they were set.
  *
  * @public
  */

@@ -44,8 +44,8 @@ export interface IdpBOptions extends ConnectionOptions {
 const NO_REGION = 'DisableMsalForceRegion';
 
 /**
- * An application at a provider like Entra. It gets service tokens by certificate or secret (spec §5.4), and exchanges
- * users' tokens (On-Behalf-Of); an exchanged token never outlives the user's own.
+ * An application at a provider like Entra. It gets service tokens by certificate or secret, and exchanges users' tokens
+ * (On-Behalf-Of); an exchanged token never outlives the user's own.
  */
 export class IdpBApplication implements IdentityProvider, TokenExchange {
   readonly block: string = 'idpBService';

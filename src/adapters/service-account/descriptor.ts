@@ -6,7 +6,7 @@ import type { KeyFact, ProviderDescriptor } from '../../ports/identity-provider.
 import { keyFile, keyText, type PrivateKeySource } from '../keys/private-key.js';
 
 /**
- * The service account whose key signs the server's own tokens (spec §5.2).
+ * The service account whose key signs the server's own tokens (docs/authentication/service-account.md).
  *
  * @public
  */

@@ -34,7 +34,7 @@ export interface ServiceAccountOptions extends Omit<
 
 type Key = Extract<PrivateKeyReading, { kind: 'key' }>;
 
-/** Signs the server's own tokens with the key of a service account (spec §5.2): RS256, valid for five minutes. */
+/** Signs the server's own tokens with the key of a service account: RS256, valid for five minutes. */
 export class ServiceAccountProvider implements IdentityProvider {
   readonly block: string = 'serviceAccount';
   readonly signsLocally: boolean = true;

@@ -3,11 +3,13 @@ import type { Auth0Like } from './auth0.js';
 import type { SessionTokenFunction } from './stored-token.js';
 
 /**
- * Anything that can provide the signed-in user's token.
+ * Anything that can provide the signed-in user's token. Functions get the request of the entry's framework.
  *
  * @public
  */
-export type SessionTokenLike = SessionTokenSource | Auth0Like | SessionTokenFunction | (() => Promise<object | null>);
+// oxlint-disable-next-line typescript/no-explicit-any
+export type SessionTokenLike<NativeRequest = any> =
+  SessionTokenSource | Auth0Like | SessionTokenFunction<NativeRequest> | (() => Promise<object | null>);
 
 /** A site's session with its kind. */
 export type SessionKind =

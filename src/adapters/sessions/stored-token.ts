@@ -8,12 +8,26 @@ import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../
  *
  * @public
  */
-export type SessionTokenFunction = (
-  // `any`: functions read `session` or `user`, which are not part of the framework's type.
+// oxlint-disable-next-line typescript/no-explicit-any
+export type SessionTokenFunction<NativeRequest = any> = {
+  // A method, so that a site can declare its own request type, such as a request with a session.
+  // oxlint-disable-next-line typescript/method-signature-style
+  call(
+    request: RequestWithSession<NativeRequest>,
+    query: SessionTokenQuery,
+  ): string | SessionToken | null | undefined | Promise<string | SessionToken | null | undefined>;
+}['call'];
+
+/**
+ * The framework's request with `session` and `user`, which session libraries add: of their type if it is declared,
+ * otherwise `any`.
+ *
+ * @public
+ */
+export type RequestWithSession<NativeRequest> = NativeRequest & {
   // oxlint-disable-next-line typescript/no-explicit-any
-  request: any,
-  query: SessionTokenQuery,
-) => string | SessionToken | null | undefined | Promise<string | SessionToken | null | undefined>;
+  readonly [Name in Exclude<'session' | 'user', keyof NativeRequest>]?: any;
+};
 
 /**
  * Facts that a session source cannot determine itself.

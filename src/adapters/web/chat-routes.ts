@@ -43,8 +43,8 @@ const ROUTE = 'chat';
 const CARD = /^\/\.well-known\/agent(?:-card)?\.json$/;
 
 /**
- * Routes below the chat mount point: `POST` on the mount itself (with and without trailing slash), `GET /config` (spec
- * §4.1), the agent card at its well-known paths, and another binding if the site serves one.
+ * Routes below the chat mount point: `POST` on the mount itself (with and without trailing slash), `GET /config`, the
+ * agent card at its well-known paths, and another binding if the site serves one.
  */
 export function chatRoutes(routes: ChatRoutes): HttpHandler {
   return (request) => {

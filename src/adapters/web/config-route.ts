@@ -16,7 +16,7 @@ export interface ConfigRoute extends ChatMount {
 
 const ROUTE = 'config';
 
-/** `GET /config` (spec §4.1): the chat configuration record, for the caller and the protocol version of the request. */
+/** `GET /config`: the chat configuration record, for the caller and the protocol version of the request. */
 export function configRoute(route: ConfigRoute): HttpHandler {
   return readable(route, 'record');
 }

@@ -19,7 +19,7 @@ export interface ConversationRoutes {
 const ROUTE = 'conversation';
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 
-/** Routes below the conversations' mount point, for signed-in users only (spec §4.1). */
+/** Routes below the conversations' mount point, for signed-in users only. */
 export function conversationRoutes({ site, proxy, auth }: ConversationRoutes): HttpHandler {
   return (request) =>
     serveRoute({ site, route: ROUTE }, request, async (context) => {

@@ -21,7 +21,7 @@ export interface SurfaceRoutes {
 
 const ROUTE = 'surface';
 
-/** Routes below the surfaces' mount point: render, actions and theme, by id and by name, and no others (spec §4.1). */
+/** Routes below the surfaces' mount point: render, actions and theme, by id and by name, and no others. */
 export function surfaceRoutes(routes: SurfaceRoutes): HttpHandler {
   return (request) => {
     const match = isSafeQuery(request.query)

@@ -15,7 +15,7 @@ import { type Command, isUsageError, STATUS, type Terminal, type TextStyle } fro
 import { configuration, CONFIGURATION_HELP, SOURCE_OPTIONS } from './configuration-source.js';
 import { cacheFindings, errorPage } from './deployment-findings.js';
 import { failed, type Finding, named, passed, type Place, refused, skipped, topLevel, warning } from './finding.js';
-import { platformFindings, type Trials } from './platform-findings.js';
+import { platformFindings, TRIAL, type Trials } from './platform-findings.js';
 import { providerFindings, tokenFindings } from './provider-findings.js';
 
 const MARKS: Readonly<Record<Finding['result'], readonly [mark: string, style: TextStyle]>> = {
@@ -83,7 +83,9 @@ export function tell(
     for (const finding of named) terminal.print(line(finding, terminal));
     const notes = findings.filter(({ result }) => result === 'warning').length;
     const also = notes === 0 ? '' : ` ${String(notes)} to review, marked with "!".`;
-    terminal.print(failures.length === 0 ? `\nAll is well.${also}` : `\n${String(failures.length)} to fix.`);
+    const isUntried = findings.some(({ check, result }) => check === TRIAL && result === 'warning');
+    const well = isUntried ? 'Nothing to fix, but the credential was not tried.' : 'All is well.';
+    terminal.print(failures.length === 0 ? `\n${well}${also}` : `\n${String(failures.length)} to fix.`);
   }
   return failures.length === 0 ? 0 : 1;
 }
@@ -112,7 +114,7 @@ function line(
 
 const STRATEGY = topLevel('serviceAuthStrategy');
 const CHOOSE =
-  'Fill the configuration block of a strategy and name it in "serviceAuthStrategy", or set "serviceApiKey", in configureServer.';
+  'Fill the configuration block of a strategy and name it in "serviceAuthStrategy", or set "serviceApiKey", in configureServer. For an agent without authentication, the strategy is "none".';
 
 /**
  * Tests a configuration: reads keys and certificates, contacts the providers, requests a token, compares it with the
@@ -194,7 +196,7 @@ function address(check: string, field: string, found: Endpoint | undefined, isNe
   if (found !== undefined) return passed(check, found.origin + found.path);
   const fix = `Set ${named(topLevel(field))}.`;
   if (isNeeded) return failed(check, 'is not set', topLevel(field), fix);
-  return warning(check, 'is not set; widgets, records and the project need it', topLevel(field), fix);
+  return skipped(check, 'is not set; only widgets, records and the project need it');
 }
 
 /** Warns if no public address is configured: pages under any host name that resolves to the server then count as the site's own. */
@@ -218,6 +220,8 @@ function strategy(chosen: ChosenStrategy, { alwaysExchange }: ResolvedConfig): F
   const check = 'strategy';
   if (chosen.kind === 'provider') return passed(check, chosen.name);
   if (chosen.kind === 'api-key') return passed(check, 'the API key alone; there is no token to test');
+  if (chosen.kind === 'static-token') return passed(check, 'a fixed token, "serviceToken"');
+  if (chosen.kind === 'no-credential') return passed(check, 'none: calls to the agent carry no credential');
   if (alwaysExchange) return skipped(check, "no service credential: only users' tokens are exchanged");
   return failed(check, 'no credential is configured', topLevel('serviceAuthStrategy', 'serviceApiKey'), CHOOSE);
 }
@@ -283,7 +287,8 @@ async function userExchange(
 
 /** The place to check if the platform rejects a credential that was obtained. */
 function placeOf(chosen: ChosenStrategy): Place {
-  if (chosen.kind !== 'provider') return topLevel('serviceApiKey');
+  if (chosen.kind === 'no-credential') return STRATEGY;
+  if (chosen.kind !== 'provider') return topLevel(chosen.kind === 'static-token' ? 'serviceToken' : 'serviceApiKey');
   const name = providerOf(chosen.name);
   return name === undefined ? STRATEGY : PROVIDERS[name].suspects;
 }

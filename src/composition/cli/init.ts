@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { similar } from '../../domain/shared/nearest.js';
@@ -19,13 +19,18 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   gitignore: ['.gitignore'],
 };
 
+/** A file of the starter that a folder may already have; any other one stops `init`. */
+const KEPT = 'README.md';
+const DEFAULT_NAME = 'agent-site';
+
 /** The command `init`: writes a starter, and never replaces a file. */
 export const INIT: Command = {
   summary: 'creates a site with a chat: Express, Koa or Next',
   help: `agent-bff init express|koa|next [folder]
 
-Creates a site with a chat, in TypeScript, in a new folder; default agent-site. It never replaces a file.
-Its .env points to the demo: npx agent-bff demo --port 4000.
+Creates a site with a chat, in TypeScript, in a folder; default agent-site. The folder's name is the name of the package.
+If the folder has files, init names what it adds before it adds anything, and never replaces a file: it keeps a README.md,
+and stops if any other file of the starter exists. Its .env points to the demo: npx agent-bff demo --port 4000.
 
 Exit status: 0 the site was created, 1 a file already exists, 2 the command line is invalid.`,
   run: init,
@@ -33,7 +38,7 @@ Exit status: 0 the site was created, 1 a file already exists, 2 the command line
 
 function init(args: string[], terminal: Terminal): number {
   const { positionals } = parseArgs({ args, options: {}, allowPositionals: true });
-  const [kind = '', folder = 'agent-site', ...more] = positionals;
+  const [kind = '', folder = DEFAULT_NAME, ...more] = positionals;
   const starter = Object.hasOwn(STARTERS, kind) ? STARTERS[kind] : undefined;
   if (starter !== undefined && more.length > 0) {
     terminal.complain('agent-bff: more than one folder. Quote a name with spaces: agent-bff init express "my site"');
@@ -48,19 +53,30 @@ function init(args: string[], terminal: Terminal): number {
   }
   const manifest = createRequire(import.meta.url).resolve('agent-bff/package.json');
   const home = fileURLToPath(new URL('starters/', pathToFileURL(manifest)));
-  const files = starter.flatMap((part) => filesOf(join(home, part)));
-  const taken = files.flatMap(({ names }) => names).filter((name) => existsSync(join(folder, name)));
+  const present = entriesOf(folder);
+  const files = starter
+    .flatMap((part) => filesOf(join(home, part)))
+    .filter(({ names }) => !(names.includes(KEPT) && present.includes(KEPT)));
+  const names = files.flatMap((file) => file.names);
+  const taken = names.filter((name) => existsSync(join(folder, name)));
   if (taken.length > 0) {
     terminal.complain(
       `agent-bff: no file was written: ${folder} already has ${taken.join(', ')}. Choose another folder.`,
     );
     return 1;
   }
+  if (present.length > 0) {
+    const kept = present.includes(KEPT) ? ` Your ${KEPT} stays.` : '';
+    terminal.print(`${visibleLine(folder)} has files already. None of them changes.${kept} These are added:
+
+  ${names.join('\n  ')}
+`);
+  }
   try {
-    for (const { path, names } of files) {
-      for (const name of names) {
+    for (const file of files) {
+      for (const name of file.names) {
         mkdirSync(dirname(join(folder, name)), { recursive: true });
-        copyFileSync(path, join(folder, name));
+        copyFileSync(file.path, join(folder, name));
       }
     }
   } catch (error) {
@@ -70,8 +86,11 @@ function init(args: string[], terminal: Terminal): number {
     return 1;
   }
   const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string };
-  const written = join(folder, 'package.json');
-  writeFileSync(written, readFileSync(written, 'utf8').replaceAll('"VERSION"', `"^${version}"`));
+  for (const name of ['package.json', KEPT].filter((file) => names.includes(file))) {
+    const written = join(folder, name);
+    const text = readFileSync(written, 'utf8');
+    writeFileSync(written, text.replaceAll('"VERSION"', `"^${version}"`).replaceAll(DEFAULT_NAME, packageName(folder)));
+  }
   terminal.print(`${kind} starter in ${visibleLine(folder)}:
 
   cd ${/\s/.test(folder) ? JSON.stringify(folder) : folder} && npm install
@@ -80,6 +99,24 @@ function init(args: string[], terminal: Terminal): number {
 
 .env sets the agent and the credential; \`npm run doctor\` checks them.`);
   return 0;
+}
+
+/** The names in a folder that may not exist, without those of version control. */
+function entriesOf(folder: string): string[] {
+  return existsSync(folder) && statSync(folder).isDirectory()
+    ? readdirSync(folder).filter((name) => name !== '.git')
+    : [];
+}
+
+/** The folder's name as npm accepts it for a package. */
+function packageName(folder: string): string {
+  const name = basename(resolve(folder))
+    .toLowerCase()
+    .split(/[^a-z0-9._]+/)
+    .join('-')
+    .replace(/^[._-]+/, '')
+    .slice(0, 100);
+  return name === '' || name === 'node_modules' ? DEFAULT_NAME : name;
 }
 
 /** The files of a part, with their paths in the folder of the site. */

@@ -16,6 +16,8 @@ export interface Trials {
 const OK = 200;
 const NOT_FOUND = 404;
 const STREAMING = 'streaming';
+/** The check that tries address and credential of the agent. */
+export const TRIAL = 'agent';
 
 /** Visits the site of a configuration: the agent's card, the project, the brand, and the requested trials. */
 export async function platformFindings(
@@ -33,11 +35,21 @@ export async function platformFindings(
     if (resolved.agent !== undefined) {
       begin('agent card');
       agent = await agentCard(site, findings);
+      if (agent !== undefined) {
+        const tried = await trial(site, agent, { config, resolved, ports, credential, begin });
+        // The reason is the same, and the agent's own refusal says more than a card that is missing.
+        if (tried.result === 'failed' && findings.at(-1)?.result === 'failed') findings.pop();
+        findings.push(tried);
+      }
     }
-    const api = resolved.serviceApi === undefined ? undefined : await directory(site, resolved, findings, begin);
+    const isRefused = findings.at(-1)?.result === 'failed' && REFUSED.includes(site.responses.at(-1)?.status);
+    if (isRefused) agent = undefined;
+    const api =
+      isRefused || resolved.serviceApi === undefined ? undefined : await directory(site, resolved, findings, begin);
     if (surface !== '') findings.push(await ifWorks('surface', api, begin, () => render(site, surface)));
     if (message !== '') findings.push(await ifWorks(STREAMING, agent, begin, (to) => streaming(site, to, message)));
-    if (message !== '' && agent?.hasCard === false) cardMayBeMissing(findings);
+    if (agent?.hasCard === false) cardMayBeMissing(findings);
+    if (findings.some(({ check, result }) => check === STREAMING && result === 'ok')) credentialWasTried(findings);
     findings.push(...clock(site));
   } finally {
     await site.close();
@@ -177,13 +189,73 @@ async function agentCard(site: SiteProbe, findings: Finding[]): Promise<AgentFac
   return { hasCard: true, isVersion1: versions.some((version) => version.startsWith('1')), streams: supportsStreaming };
 }
 
-/** Downgrades a missing card to a warning once a message was answered: the chat works without one. */
+/** Downgrades a missing card to a warning once the agent has answered: the chat works without one. */
 function cardMayBeMissing(findings: Finding[]): void {
   const at = findings.findIndex(({ check, result }) => check === 'agent card' && result === 'failed');
-  const [card, last] = [findings[at], findings.at(-1)];
-  if (card !== undefined && last?.check === STREAMING && last.result !== 'failed') {
-    findings[at] = { ...card, result: 'warning' };
+  const card = findings[at];
+  const hasAnswered = [STREAMING, TRIAL].some((name) =>
+    findings.some(({ check, result }) => check === name && result === 'ok'),
+  );
+  if (card !== undefined && hasAnswered) findings[at] = { ...card, result: 'warning' };
+}
+
+/** A message that was answered replaces the warning that the credential could not be tried. */
+function credentialWasTried(findings: Finding[]): void {
+  const at = findings.findIndex(({ check, result }) => check === TRIAL && result === 'warning');
+  if (at >= 0) findings[at] = passed(TRIAL, 'answers a message');
+}
+
+const REFUSED: readonly unknown[] = [401, 403];
+const MESSAGE: Place = { block: 'command line', fields: ['--message'] };
+const UNTRIED = 'Try it with a message: npx agent-bff doctor --message "Hello".';
+
+/**
+ * Requests a task that does not exist, which costs the agent nothing: with the credential, and without it. The
+ * credential counts as tried only if the agent refuses the request without it.
+ */
+async function trial(
+  site: SiteProbe,
+  agent: AgentFacts,
+  given: {
+    readonly config: ServerConfig;
+    readonly resolved: ResolvedConfig;
+    readonly ports: ToolkitPorts;
+    readonly credential: Place;
+    readonly begin: (check: string) => void;
+  },
+): Promise<Finding> {
+  const { config, resolved, ports, credential } = given;
+  given.begin(TRIAL);
+  const sent = await unknownTask(site, agent);
+  if (!sent.isAnswered && [...REFUSED, NOT_FOUND, 405, 410].includes(sent.status)) return site.failed(TRIAL, AGENT);
+  const { serviceAuthStrategy: strategy } = resolved;
+  if (strategy === 'none' && !resolved.customProviders.has(strategy)) {
+    if (sent.isAnswered) return passed(TRIAL, 'responds, and needs no credential');
+    return warning(TRIAL, `responded with status ${String(sent.status)}`, MESSAGE, UNTRIED);
   }
+  const bare = new SiteProbe({ ...config, serviceAuthStrategy: 'none' }, resolved, ports, credential);
+  try {
+    const { status } = await unknownTask(bare, agent);
+    if (REFUSED.includes(status))
+      return passed(TRIAL, `accepts the credential; without it, it responds ${String(status)}`);
+  } finally {
+    await bare.close();
+  }
+  return warning(TRIAL, 'the credential was not tried: the response is the same without it', MESSAGE, UNTRIED);
+}
+
+/** The agent's status for a request of an unknown task, and whether the response is one of the protocol. */
+async function unknownTask(site: SiteProbe, { isVersion1 }: AgentFacts) {
+  const method = isVersion1 ? 'GetTask' : 'tasks/get';
+  const response = await site.ask(site.toolkit.handlers.chat({}), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(isVersion1 && { 'a2a-version': '1.0' }) },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { id: crypto.randomUUID() } }),
+  });
+  const { jsonrpc, error } = Object(await jsonOf(response)) as { jsonrpc?: unknown; error?: { data?: unknown } };
+  const [info] = [error?.data].flat() as { domain?: unknown }[];
+  const isAnswered = jsonrpc === '2.0' && info?.domain !== 'agent-bff';
+  return { isAnswered, status: site.responses.at(-1)?.status };
 }
 
 async function fetchCard(site: SiteProbe, version: string) {

@@ -114,10 +114,10 @@ export async function jsonOf({ body }: HttpResponse): Promise<unknown> {
   }
 }
 
-/** The API key has no block, and rejections of a credential may name no fields. */
+/** A key or token has no block, and rejections of a credential may name no fields. */
 function placeOf(block: string | undefined, fields: readonly string[], usual: Place, credential: Place): Place {
   if (block === undefined) return usual;
-  if (block === 'serviceApiKey') return topLevel(block);
+  if (block === 'serviceApiKey' || block === 'serviceToken') return topLevel(block);
   if (fields.length > 0) return { block, fields };
   return [credential, usual].find((one) => one.block === block) ?? { block, fields };
 }

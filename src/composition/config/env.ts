@@ -1,7 +1,7 @@
 import { distance, nearest } from '../../domain/shared/nearest.js';
 import type { AnyRows } from '../../domain/shared/setting.js';
 import { PROVIDERS } from './providers.js';
-import { FIELDS } from './schema.js';
+import { FIELDS, SERVICE_TOKEN } from './schema.js';
 import type { ServerConfig } from './server-config.js';
 
 /** The field that an environment variable sets. */
@@ -70,7 +70,7 @@ export function configFromEnv(env: Readonly<Record<string, string | undefined>>)
   for (const [name, value] of Object.entries(env)) {
     if (value === undefined || value === '') continue;
     const place = VARIABLES.get(name);
-    const warning = place === undefined ? misspelt(name, env) : ignored(name, value);
+    const warning = place === undefined ? misspelt(name, env) : ignored(name, value, env);
     if (warning !== undefined) warnings.push(warning);
     if (place === undefined || warning !== undefined) continue;
     const [first = '', field] = place.path;
@@ -134,8 +134,17 @@ function misspelt(name: string, env: Readonly<Record<string, string | undefined>
   return { code: 'variable_misspelt', detail, variable: name };
 }
 
-/** Create React App and others use this variable for a path, such as "/" or ".". */
-function ignored(name: string, value: string): ConfigWarning | undefined {
+/** Values of variables with a common name that are meant for another program. */
+function ignored(
+  name: string,
+  value: string,
+  env: Readonly<Record<string, string | undefined>>,
+): ConfigWarning | undefined {
+  if (name === SERVICE_TOKEN && env['SERVICE_AUTH_STRATEGY']?.trim() !== 'static_token') {
+    const detail = `${name}: ignored, because SERVICE_AUTH_STRATEGY is not static_token. Set it, or ignore this if the variable belongs to another program.`;
+    return { code: 'variable_ignored', detail, variable: name };
+  }
+  // Create React App and others use this variable for a path, such as "/" or ".".
   if (name !== 'PUBLIC_URL' || /^https?:$/.test(URL.canParse(value) ? new URL(value).protocol : '')) return undefined;
   const detail = `${name}: ignored, because it is not a URL such as https://site.example. Set "publicUrl" in configureServer if this variable belongs to another program.`;
   return { code: 'variable_ignored', detail, variable: name };

@@ -114,8 +114,9 @@ export function configuredSecrets(value: unknown, depth = 4): string[] {
 }
 
 /**
- * Merges field by field, also inside blocks: `undefined` leaves a value, an empty string clears it (spec §2.1). A value
- * in one form replaces an earlier one in another form: a key file replaces a key that was configured as text.
+ * Merges field by field, also inside blocks: `undefined` leaves a value, an empty string clears it
+ * (docs/configuration.md). A value in one form replaces an earlier one in another form: a key file replaces a key that
+ * was configured as text.
  */
 export function mergeConfig(current: ServerConfig, changes: ServerConfig): ServerConfig {
   // Left to the check of the configuration, which reports it.

@@ -1,6 +1,7 @@
 import type { KeyvLike } from '../../adapters/keyv/keyv-cache-store.js';
 import { readSealingKey, type SealingKey } from '../../adapters/keyv/sealed-cache-store.js';
 import type { HostName } from '../../adapters/web/admission.js';
+import { isTokenText, withoutScheme } from '../../domain/credentials/credential.js';
 import { MAX_TIMER_MS } from '../../domain/shared/deadline.js';
 import { nameHint } from '../../domain/shared/nearest.js';
 import {
@@ -46,6 +47,7 @@ export type PlainSettings = SettingsOf<
     readonly serviceApiUrl: Endpoint | undefined;
     readonly agentCardUrl: Endpoint | undefined;
     readonly serviceApiKey: Secret | undefined;
+    readonly serviceToken: Secret | undefined;
     readonly upstream: ResolvedUpstream;
     readonly a2aMethods: ServerConfig['a2aMethods'];
     readonly bindings: readonly string[];
@@ -69,6 +71,13 @@ type BlockRows = {
   };
 };
 
+/** A common name, so it is read under the strategy `static_token` only. */
+export const SERVICE_TOKEN = 'SERVICE_TOKEN';
+
+const bearerToken: OptionCheck = accept(
+  (value) => value === '' || isTokenText(withoutScheme(String(value))),
+  'the token alone: ASCII, no spaces',
+);
 const isString = (value: unknown): boolean => typeof value === 'string';
 export const providers: OptionCheck = accept(
   (value) => hasFields(value) && Object.values(value).every((one) => hasMethods(one, ['identity', 'issue'])),
@@ -96,6 +105,12 @@ const ROWS: Rows<ConfigSettings> & BlockRows = {
     check: accept((value) => isString(value) && /^[ -~]*$/.test(String(value)), 'an id in ASCII'),
   },
   serviceAuthStrategy: { ...textRow('principal', 'SERVICE_AUTH_STRATEGY'), check: named(STRATEGIES) },
+  serviceToken: row(
+    'principal',
+    (value, all) => string(value, all) ?? bearerToken(value, all),
+    (value?: string) => optionalSecret(withoutScheme(value ?? '')),
+    SERVICE_TOKEN,
+  ),
   authProvider: { ...textRow('principal', 'AUTH_PROVIDER'), check: named(AUTH_PROVIDERS) },
   // Each states its own identity.
   identityProviders: {

@@ -11,18 +11,22 @@ import type { UpstreamConfig } from './upstream-config.js';
 export type { IdpAConfig, IdpAServiceUserConfig, IdpBServiceConfig, ServiceAccountConfig };
 
 /**
- * The server's authentication to the platform when no user is signed in (spec §2.1, §5). `client_credentials`
- * authenticates the application itself, without a user.
+ * The server's authentication to the platform when no user is signed in (docs/authentication.md). `client_credentials`
+ * authenticates the application itself, without a user; `static_token` sends the `serviceToken`; with `none` calls to
+ * the agent carry nothing, and calls to the platform's API the API key, if there is one.
  *
  * @public
  */
-export type ServiceAuthStrategy = 'service_account' | 'resource_owner_password' | 'client_credentials';
+export type ServiceAuthStrategy =
+  'service_account' | 'resource_owner_password' | 'client_credentials' | 'static_token' | 'none';
 
-/** The service strategies of this package (spec §5). */
+/** The service strategies of this package (docs/authentication.md). */
 export const STRATEGIES: readonly ServiceAuthStrategy[] = [
   'service_account',
   'resource_owner_password',
   'client_credentials',
+  'static_token',
+  'none',
 ];
 
 /**
@@ -101,8 +105,8 @@ export interface TimeoutsConfig {
 }
 
 /**
- * Runtime configuration (spec §2.1) and its optional additions.
- * Repeated `configureServer` calls merge field by field; `undefined` leaves a value, an empty string clears it.
+ * Runtime configuration (docs/configuration.md) and its optional additions. Repeated `configureServer` calls merge
+ * field by field; `undefined` leaves a value, an empty string clears it.
  *
  * @public
  */
@@ -117,6 +121,11 @@ export interface ServerConfig {
   readonly serviceProjectId?: string | undefined;
   /** Service authentication strategy. Default: the one that fits the other fields. */
   readonly serviceAuthStrategy?: ServiceAuthStrategy | (string & {}) | undefined;
+  /**
+   * A fixed token, sent as `Authorization: Bearer …` (RFC 6750), with or without the word `Bearer`. Used by the
+   * strategy `static_token` only.
+   */
+  readonly serviceToken?: string | undefined;
   /** Identity provider of service strategies: one of this package, or of `identityProviders`. */
   readonly authProvider?: AuthProvider | (string & {}) | undefined;
   /**

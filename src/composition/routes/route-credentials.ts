@@ -78,8 +78,8 @@ export class RouteCredentials {
   }
 
   chat(options: ChatHandlerOptions): RouteAuth<'service' | 'session'> {
-    const { getSessionToken } = options;
-    return getSessionToken === undefined ? this.service(options) : this.#caching(getSessionToken, options);
+    const { auth } = options;
+    return auth === undefined ? this.service(options) : this.#caching(auth, options);
   }
 
   /** The credential of the config route's look-ups: the site's own headers if configured, otherwise the credential of the chat. */

@@ -31,7 +31,7 @@ export type HeadersLike =
   | undefined;
 
 /**
- * Returns header fields for calls to the platform, from the framework's request (spec §4.2). As `getHeaders` and
+ * Returns header fields for calls to the platform, from the framework's request. As `getHeaders` and
  * `configGetHeaders` they are the credential: if it throws an error of this package, that is the response; any other
  * error becomes a 401 whose reason is only in the server's log.
  *
@@ -77,7 +77,7 @@ export interface SiteFieldOptions<NativeRequest = any> {
 }
 
 /**
- * The service credential for calls to the platform (spec §4.4).
+ * The service credential for calls to the platform (docs/authentication.md).
  *
  * @public
  */
@@ -103,6 +103,18 @@ export interface SessionOptions {
 }
 
 /**
+ * Options of `createGetHeadersForSession` and `toolkit.sessionHeaders`: the session source is `auth`, as on every
+ * route; `authClient` is the same.
+ *
+ * @public
+ */
+export type SessionHeadersOptions = SessionOptions &
+  (
+    | { readonly auth: SessionTokenLike; readonly authClient?: undefined }
+    | { readonly authClient: SessionTokenLike; readonly auth?: undefined }
+  );
+
+/**
  * The credential of the chat route.
  *
  * @public
@@ -110,13 +122,15 @@ export interface SessionOptions {
 export interface ChatHandlerOptions<NativeRequest = any>
   extends AuthHeadersOptions, SessionOptions, SiteFieldOptions<NativeRequest> {
   /** Provides the signed-in user's token. The route then requires a session, and `strategy` is not allowed. */
-  readonly getSessionToken?: SessionTokenLike | undefined;
+  readonly auth?: SessionTokenLike<NativeRequest> | undefined;
+  /** The same as `auth`, which is the name on every route. */
+  readonly getSessionToken?: SessionTokenLike<NativeRequest> | undefined;
   /** Returns the headers for the config route's look-ups, from the framework's request. Default: the credential of the chat. */
   readonly configGetHeaders?: GetHeaders<NativeRequest> | undefined;
 }
 
 /**
- * Caching of widget renders (spec §2.4). Actions are never cached.
+ * Caching of widget renders (docs/caching.md). Actions are never cached.
  *
  * @public
  */
@@ -134,13 +148,13 @@ export interface RenderCacheOptions {
 }
 
 /**
- * Options of `createSurfaceHandler` (spec §4.2).
+ * Options of `createSurfaceHandler`.
  *
  * @public
  */
 export interface SurfaceHandlerOptions<NativeRequest = any> extends SessionOptions, SiteFieldOptions<NativeRequest> {
   /** Provides the signed-in user's token; for visitors who are not signed in, the API key is sent alone. Default: no sign-in. */
-  readonly auth?: SessionTokenLike | undefined;
+  readonly auth?: SessionTokenLike<NativeRequest> | undefined;
   /** Rejects visitors who are not signed in: without `auth`, all of them. Default false. */
   readonly requireSession?: boolean | undefined;
   /** Caching of renders. Default: no caching. */
@@ -148,8 +162,8 @@ export interface SurfaceHandlerOptions<NativeRequest = any> extends SessionOptio
 }
 
 /**
- * Options of `createServiceSurfaceRouter` (spec §4.3). At most one of `getHeaders`, `strategy` and `auth` may be set;
- * it selects the credential.
+ * Options of `createServiceSurfaceRouter`. At most one of `getHeaders`, `strategy` and `auth` may be set; it selects
+ * the credential.
  *
  * @public
  */
@@ -164,7 +178,7 @@ export interface SurfaceRouterOptions<NativeRequest = any> extends SurfaceHandle
 }
 
 /**
- * Options of `createSurfaceHandlerWithServiceAuth` (spec §4.2).
+ * Options of `createSurfaceHandlerWithServiceAuth`.
  *
  * @public
  */
@@ -175,13 +189,13 @@ export interface ServiceSurfaceHandlerOptions<NativeRequest = any>
 }
 
 /**
- * Options of `createServiceProxyHandler` and `createServiceProxyRouter` (spec §4.2).
+ * Options of `createServiceProxyHandler` and `createServiceProxyRouter`.
  *
  * @public
  */
 export interface ServiceProxyOptions<NativeRequest = any> extends SessionOptions, SiteFieldOptions<NativeRequest> {
   /** Provides the signed-in user's token; requests without one are rejected. */
-  readonly auth: SessionTokenLike;
+  readonly auth: SessionTokenLike<NativeRequest>;
 }
 
 // The checks of these options; functions that read them add their own name to errors.
@@ -233,16 +247,18 @@ const cache: OptionShape<keyof RenderCacheOptions> = {
 };
 
 export const CHAT: OptionShape<keyof ChatHandlerOptions> = {
-  options: { strategy, getSessionToken: source, configGetHeaders: callback, ...session, ...siteFields },
-  exclusive: [['strategy', 'getSessionToken']],
-  needs: { audience: 'getSessionToken', exchange: 'getSessionToken' },
+  options: { strategy, auth: source, getSessionToken: source, configGetHeaders: callback, ...session, ...siteFields },
+  aliases: { auth: 'getSessionToken' },
+  exclusive: [['strategy', 'auth']],
+  needs: { audience: 'auth', exchange: 'auth' },
 };
 
 export const SERVICE_HEADERS: OptionShape<keyof AuthHeadersOptions> = { options: service };
 
-export const SESSION_HEADERS: OptionShape<keyof SessionOptions | 'authClient'> = {
-  options: { authClient: source, ...session },
-  required: ['authClient'],
+export const SESSION_HEADERS: OptionShape<keyof SessionOptions | 'auth' | 'authClient'> = {
+  options: { auth: source, authClient: source, ...session },
+  aliases: { auth: 'authClient' },
+  required: ['auth'],
 };
 
 export const SESSION_SURFACES: OptionShape<keyof SurfaceHandlerOptions> = {

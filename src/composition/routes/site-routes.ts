@@ -45,7 +45,7 @@ export interface SiteRoutesOptions<NativeRequest = any> extends HandlersOptions<
 /** @internal One route of a site. */
 export interface RouteDefinition<Options extends object> {
   readonly shape: OptionShape<keyof Options & string>;
-  /** Its path below the common mount point (spec §4.1). */
+  /** Its path below the common mount point. */
   readonly mount: string;
   /** The session library of users whose data is cached; absent if the route caches nothing. */
   readonly session?: (options: Options) => SessionTokenLike | undefined;
@@ -61,7 +61,7 @@ export const ROUTES: {
   a2a: {
     shape: CHAT,
     mount: '/a2a',
-    session: ({ getSessionToken }) => getSessionToken,
+    session: ({ auth }) => auth,
     make: (site, options) => site.chat(options),
     unconfigured: lazyHandler('unconfiguredChat'),
   },
@@ -80,14 +80,14 @@ export const ROUTES: {
   },
 };
 
-/** @internal The widget routes with the API key, or the signed-in user's token (spec §4.2). */
+/** @internal The widget routes with the API key, or the signed-in user's token. */
 export const SESSION_SURFACES_ROUTE: RouteDefinition<SurfaceHandlerOptions> = {
   ...ROUTES.surfaces,
   shape: SESSION_SURFACES,
   make: (site, options) => site.surfaces(site.credentials.surfaces(options), options),
 };
 
-/** @internal The widget routes with the service credential (spec §4.2). */
+/** @internal The widget routes with the service credential. */
 export const SERVICE_SURFACES_ROUTE: RouteDefinition<ServiceSurfaceHandlerOptions> = {
   ...ROUTES.surfaces,
   shape: SERVICE_SURFACES,

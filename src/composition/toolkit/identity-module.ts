@@ -32,6 +32,7 @@ export function identityModule(config: ResolvedConfig, sessions: Set<SessionToke
           hasServiceAccount: config.hasServiceAccount,
           customProviders: config.customProviders,
           apiKey: config.serviceApiKey,
+          serviceToken: config.serviceToken,
           apiKeyHeader: config.upstream.headers.apiKey,
           hash: sha256,
         }),

@@ -1,10 +1,9 @@
 import type { ErrorCode } from '../../domain/shared/errors.js';
-import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HttpUpstream } from '../../ports/http.js';
 import type { IdentityProvider, TokenExchange } from '../../ports/identity-provider.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import type { AuthHeadersOptions, SessionOptions } from '../routes/route-options.js';
+import type { AuthHeadersOptions, SessionHeadersOptions } from '../routes/route-options.js';
 import type { RouteHandlers } from './site-handlers.js';
 
 /**
@@ -55,7 +54,7 @@ export interface Toolkit {
   /** The brand's style sheet for this credential; empty if there is none, or if the platform cannot be reached. */
   brandCss(options?: AuthHeadersOptions): Promise<string>;
   /**
-   * Headers for the site's own calls to the platform (spec §4.4).
+   * Headers for the site's own calls to the platform (docs/authentication.md).
    *
    * @throws ServiceAuthError (codes `service_auth_failed`, `identity_provider_unavailable`) naming block and fields.
    */
@@ -65,10 +64,7 @@ export interface Toolkit {
    *
    * @throws SessionError (codes `session_required`, `session_expired`, `interaction_required`).
    */
-  sessionHeaders(
-    options: SessionOptions & { readonly authClient: SessionTokenLike },
-    request?: unknown,
-  ): Promise<Record<string, string>>;
+  sessionHeaders(options: SessionHeadersOptions, request?: unknown): Promise<Record<string, string>>;
   /** The cached service token, or `undefined` if there is no valid one; sends no request. */
   cachedServiceToken(options?: AuthHeadersOptions): string | undefined;
   /** @internal Names of the identity providers the site registered, which are strategies here. */

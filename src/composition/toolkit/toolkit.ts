@@ -12,7 +12,7 @@ import { providers } from '../config/schema.js';
 import type { ServerConfig } from '../config/server-config.js';
 import { chosenNames } from '../config/upstream-config.js';
 import { forwardHint, sessionRequest } from '../routes/route-credentials.js';
-import { SERVICE_HEADERS, SESSION_HEADERS } from '../routes/route-options.js';
+import { SERVICE_HEADERS, SESSION_HEADERS, type SessionOptions } from '../routes/route-options.js';
 import { type LastingParts, type Parts, rebind, resolve } from './container.js';
 import { domainModule } from './domain-module.js';
 import { identityModule } from './identity-module.js';
@@ -126,11 +126,14 @@ export function buildToolkit(
     },
     authHeaders: async (options) => {
       const auth = credentials.service(read('authHeaders', SERVICE_HEADERS, options));
-      return { ...(await broker.obtain(auth, NO_REQUEST)).headers } as Record<string, string>;
+      return { ...(await broker.obtain(auth, NO_REQUEST)).forPlatform.headers } as Record<string, string>;
     },
     sessionHeaders: async (options, request) => {
-      const { authClient, ...user } = read('sessionHeaders', SESSION_HEADERS, options);
-      const auth = credentials.session(authClient, user);
+      // Read with `authClient` as `auth`, which is required.
+      const { auth: like, ...user } = read('sessionHeaders', SESSION_HEADERS, options) as SessionOptions & {
+        readonly auth: SessionTokenLike;
+      };
+      const auth = credentials.session(like, user);
       return { ...(await broker.obtain(auth, sessionRequest(request))).headers } as Record<string, string>;
     },
     customProviders: resolved.customProviders,

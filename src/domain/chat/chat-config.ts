@@ -15,7 +15,7 @@ import {
 } from './agent-card-source.js';
 
 /**
- * The response of the config route (spec §2.2).
+ * The response of the config route.
  *
  * @public
  */
@@ -62,7 +62,7 @@ interface Kept<Value> {
   readonly parts: readonly unknown[];
 }
 
-/** Builds the record the browser needs before its first message (spec §2.2). */
+/** Builds the record the browser needs before its first message. */
 export class ChatConfig {
   readonly #deps: ChatConfigDependencies;
   readonly #kept: LruMap<Kept<object>>;

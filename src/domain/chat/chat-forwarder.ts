@@ -31,7 +31,7 @@ export interface ChatForwarderDependencies {
 }
 
 /**
- * Forwards one chat request to the agent (spec §4.1).
+ * Forwards one chat request to the agent.
  *
  *     browser ──(1) policy──► (2) credential ──► (3) send ──► agent
  *     browser ◄──(6) body──── (5) response ◄── (4) renew once on 401

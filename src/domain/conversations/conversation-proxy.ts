@@ -27,7 +27,7 @@ export function isForwardedMethod(method: string): boolean {
 }
 
 /**
- * Forwards requests of signed-in users to the platform unchanged (spec §5.5).
+ * Forwards requests of signed-in users to the platform unchanged.
  *
  *     browser ──(1) path, method──► (2) session ──► (3) send, body and all ──► platform
  *     browser ◄─────────────────── (4) response, streamed ◄──

@@ -6,13 +6,15 @@ import type { Secret } from '../shared/secret.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { ServiceAuthError, SessionError } from '../shared/errors.js';
 import { forwardedFields } from '../upstream/header-policy.js';
-import { Credential, type CredentialOwner, serviceAuthError, statedIdentity } from './credential.js';
+import { Credential, type CredentialOwner, NO_CREDENTIAL, serviceAuthError, statedIdentity } from './credential.js';
 import type { RouteAuth, RouteFields } from './route-auth.js';
 import { refreshedToken, userToken, type UserToken } from './session-credentials.js';
 import type { IssueToken, TokenCache } from './token-cache.js';
 
 /** The dependencies of the broker, fixed until the configuration changes. */
 export interface CredentialBrokerDependencies extends Omit<StrategyFacts, 'hasApiKey'> {
+  /** The token of the strategy `static_token`. */
+  readonly serviceToken: Secret | undefined;
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly tokens: TokenCache;
@@ -121,6 +123,7 @@ export class CredentialBroker {
     const chosen = this.#choose(auth.strategy, apiKey);
     if (chosen.kind === 'none') throw noStrategy();
     if (chosen.kind === 'api-key') return this.#apiKeyAlone(apiKey);
+    if (chosen.kind !== 'provider') return this.#fixed(chosen.kind, apiKey);
     const known = this.#known.get(chosen.name);
     const token = known && this.#deps.tokens.fresh(known.key);
     if (known && token) return this.#credentialOf(chosen.name, known, token, auth.apiKey);
@@ -234,7 +237,7 @@ export class CredentialBroker {
     return { principal, reader: `token ${this.#deps.hash(sessionToken)} ${facts}` };
   }
 
-  /** The API key as the only credential (spec §5.5). */
+  /** The API key as the only credential. */
   #apiKeyAlone(apiKey: Secret | undefined): Credential {
     if (apiKey === undefined) throw noApiKey();
     const known = this.#keyCredentials.get(apiKey);
@@ -248,6 +251,24 @@ export class CredentialBroker {
     });
     this.#keyCredentials.set(apiKey, credential);
     return credential;
+  }
+
+  /**
+   * The credential of a strategy that obtains none: a configured token, or nothing. Without a token, the API key goes to
+   * the platform only, since the agent may be run by another company.
+   */
+  #fixed(kind: 'static-token' | 'no-credential', apiKey: Secret | undefined): Credential {
+    const { serviceToken } = this.#deps;
+    if (kind === 'static-token' && serviceToken === undefined) throw noServiceToken();
+    const token = kind === 'static-token' ? serviceToken : undefined;
+    const owner = ownerOf(JSON.stringify([kind, this.#keyName(token), this.#keyName(apiKey)]));
+    return new Credential({
+      kind: 'service',
+      headers: token === undefined ? {} : this.#headers(token.reveal(), apiKey),
+      owner: () => owner,
+      block: token === undefined ? NO_CREDENTIAL : 'serviceToken',
+      forPlatform: token === undefined && apiKey !== undefined ? this.#apiKeyAlone(apiKey) : undefined,
+    });
   }
 
   /**
@@ -301,10 +322,19 @@ function noApiKey(): ServiceAuthError {
   });
 }
 
+function noServiceToken(): ServiceAuthError {
+  return new ServiceAuthError('service_auth_failed', {
+    detail: 'The server has no token for the strategy "static_token".',
+    hint: 'Set "serviceToken" in configureServer.',
+    block: 'configureServer',
+    fields: ['serviceToken'],
+  });
+}
+
 function noStrategy(): ServiceAuthError {
   return new ServiceAuthError('service_auth_failed', {
     detail: 'The server has no credential for the platform.',
-    hint: 'Set "serviceAuthStrategy" in configureServer, or "strategy" in the options, and fill in the configuration block of that strategy; or set "serviceApiKey".',
+    hint: 'Set "serviceAuthStrategy" in configureServer, or "strategy" in the options, and fill in the configuration block of that strategy; or set "serviceApiKey". For an agent without authentication, the strategy is "none"; for a fixed token, "static_token" with "serviceToken".',
     block: 'configureServer',
     fields: ['serviceAuthStrategy', 'serviceApiKey'],
   });
@@ -361,14 +391,23 @@ export interface StrategyFacts {
   readonly customProviders: ReadonlySet<string>;
 }
 
-/** The name of the provider to use; or the API key alone; or neither. */
+/** The name of the provider to use; or the API key alone; or a configured token; or nothing, by choice or for lack of a choice. */
 export type ChosenStrategy =
-  { readonly kind: 'provider'; readonly name: string } | { readonly kind: 'api-key' } | { readonly kind: 'none' };
+  | { readonly kind: 'provider'; readonly name: string }
+  | { readonly kind: 'api-key' | 'static-token' | 'no-credential' | 'none' };
+
+/** The strategies that need no provider. */
+const WITHOUT_PROVIDER: Readonly<Record<string, 'static-token' | 'no-credential'>> = {
+  static_token: 'static-token',
+  none: 'no-credential',
+};
 
 /** Chooses the flow for a configuration: that of the chosen provider, otherwise that of the provider whose default strategy it is. */
 export function chooseStrategy(facts: StrategyFacts): ChosenStrategy {
   const { strategy, flows } = facts;
   if (facts.customProviders.has(strategy)) return { kind: 'provider', name: strategy };
+  const fixed = Object.hasOwn(WITHOUT_PROVIDER, strategy) ? WITHOUT_PROVIDER[strategy] : undefined;
+  if (fixed !== undefined) return { kind: fixed };
   if (facts.customProviders.has(facts.authProvider) && strategy !== 'service_account')
     return { kind: 'provider', name: facts.authProvider };
   const chosen = Object.hasOwn(flows, facts.authProvider) ? flows[facts.authProvider] : undefined;

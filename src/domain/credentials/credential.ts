@@ -26,6 +26,8 @@ interface CredentialFacts {
   readonly cacheKey?: string | undefined;
   readonly token?: string | undefined;
   readonly fields?: SiteFields | undefined;
+  /** The credential for the platform's API, if the agent gets another one. Default: the same. */
+  readonly forPlatform?: Credential | undefined;
 }
 
 /**
@@ -80,7 +82,15 @@ export class Credential {
   get token(): string | undefined {
     return this.#facts.token;
   }
+
+  /** The credential to send to the platform's API instead of to the agent. */
+  get forPlatform(): Credential {
+    return this.#facts.forPlatform?.withFields(this.fields) ?? this;
+  }
 }
+
+/** The block of a credential that consists of nothing. */
+export const NO_CREDENTIAL = 'serviceAuthStrategy';
 
 /** True for a text that can be a bearer token: visible ASCII without blanks, since a blank would mean another scheme (RFC 6750 §2.1). */
 export function isTokenText(value: unknown): value is string {

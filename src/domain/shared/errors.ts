@@ -145,7 +145,8 @@ export class ConfigurationError extends AgentBffError {
 }
 
 /**
- * No service credential could be obtained, or the platform rejects it (spec §5.7). Codes `service_auth_failed`,
+ * No service credential could be obtained, or the platform rejects it (docs/troubleshooting.md). Codes
+ * `service_auth_failed`,
  * `identity_provider_unavailable` and `service_token_rejected`.
  *
  * @public

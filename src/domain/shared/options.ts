@@ -11,6 +11,8 @@ export interface OptionShape<Names extends string = string> {
   readonly required?: readonly Names[];
   /** At most one option of each group may be set; `false` does not count. */
   readonly exclusive?: readonly (readonly Names[])[];
+  /** The other name of an option, read as that option. */
+  readonly aliases?: Readonly<Partial<Record<Names, Names>>>;
   /** Options that require another one. */
   readonly needs?: Readonly<Partial<Record<Names, Names>>>;
 }
@@ -63,17 +65,27 @@ function read(place: Place, shape: OptionShape, options: Readonly<Record<string,
     throw place.refuse(place, 'Unknown option', [name], hint);
   }
   const given: Record<string, unknown> = {};
+  const aliases: Readonly<Record<string, string | undefined>> = shape.aliases ?? {};
+  const valueOf = (name = ''): unknown => (options[name] === '' ? undefined : options[name]);
+  /** The name the site used. */
+  const written = (name: string): string => (valueOf(aliases[name]) === undefined ? name : (aliases[name] ?? name));
   for (const [name, option] of Object.entries(shape.options)) {
-    const value = options[name] === '' ? undefined : options[name];
+    const value = valueOf(name);
     const isAbsent = value === undefined;
-    if (isAbsent && shape.required?.includes(name) !== true) continue;
+    if (isAbsent && (shape.required?.includes(name) !== true || written(name) !== name)) continue;
     const nested = typeof option !== 'function' && isPlainObject(value);
     const hint = typeof option === 'function' ? option(value, place.all) : nested ? undefined : 'Set it to an object.';
     if (hint !== undefined) throw place.refuse(place, isAbsent ? 'Missing option' : 'Invalid value for', [name], hint);
     given[name] = nested ? read({ ...place, path: `${place.path}${name}.` }, option, value) : value;
   }
+  for (const [name, alias = ''] of Object.entries(aliases)) {
+    if (given[alias] === undefined) continue;
+    if (given[name] !== undefined) throw place.refuse(place, 'Conflicting options', [name, alias], 'Keep one of them.');
+    given[name] = given[alias];
+    delete given[alias];
+  }
   for (const group of shape.exclusive ?? []) {
-    const set = group.filter((name) => (given[name] ?? false) !== false);
+    const set = group.filter((name) => (given[name] ?? false) !== false).map(written);
     if (set.length < 2) continue;
     throw place.refuse(place, 'Conflicting options', set, 'Keep one of them.');
   }

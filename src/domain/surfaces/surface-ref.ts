@@ -25,7 +25,7 @@ const SENDING: readonly string[] = ['POST'];
 /** No route has six slashes. */
 const MAX_SEGMENTS = 5;
 
-/** Finds the route of a raw path below the mount point. The list is closed: any other path is not found (spec §4.1). */
+/** Finds the route of a raw path below the mount point. The list is closed: any other path is not found. */
 export function matchSurface(method: string, path: string): SurfaceMatch {
   const route = surfaceRoute(path);
   if (route === undefined) return NOT_FOUND;

@@ -38,7 +38,7 @@ const INPUT_FIELDS = ['accept', 'accept-language', 'content-type', 'a2a-version'
 const NAMED_REPLY_LIMIT = 1_048_576;
 
 /**
- * Renders widgets, submits their actions and fetches their themes (spec §4.1).
+ * Renders widgets, submits their actions and fetches their themes.
  *
  *     browser ──(1) credential──► (2) cache ──► (3) send, renewed once on 401 ──► platform
  *     browser ◄──(5) body──────── (4) response

@@ -85,7 +85,7 @@ export class PlatformCall {
    */
   async send(message: PlatformMessage, caller: CallContext): Promise<PlatformReply> {
     const { counterpart, body } = message;
-    const { credential } = caller;
+    const credential = counterpart.isPlatform === true ? caller.credential.forPlatform : caller.credential;
     // (a)
     const response = await this.dispatch(message, credential);
     if (response.status !== 401) return { response, counterpart, credential };

@@ -76,7 +76,7 @@ const FAILED_MS = 5_000;
 // oxlint-disable-next-line no-control-regex
 const UNSAFE_STYLE = /<\/|[\u0000-\u0008\u000b\u000e-\u001f\u007f]/;
 
-/** Looks up the project and the brand of a site on the platform (spec §2.2). A failure becomes a warning, so that pages still load. */
+/** Looks up the project and the brand of a site on the platform. A failure becomes a warning, so that pages still load. */
 export class PlatformDirectory {
   readonly #deps: PlatformDirectoryDependencies;
   readonly #lookups: Lookups<Lookup>;

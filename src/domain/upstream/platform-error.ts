@@ -1,5 +1,5 @@
 import type { HeaderFields, HttpResponse, UpstreamOutcome, HttpBody } from '../../ports/http.js';
-import type { Credential } from '../credentials/credential.js';
+import { type Credential, NO_CREDENTIAL } from '../credentials/credential.js';
 import { type ErrorFacts, ServiceAuthError, UpstreamError } from '../shared/errors.js';
 import { discard, isJson, mediaType } from '../shared/body.js';
 import { type BodyStart, readStart } from './body-bytes.js';
@@ -16,8 +16,8 @@ export interface Counterpart {
   readonly check: string;
   /** The content of its successful responses. */
   readonly expected: string;
-  /** True if its requests name things that may be missing although the address is right. Default: false. */
-  readonly holdsMany?: boolean;
+  /** True for the platform's API: its requests name things that may be missing although the address is right. Default: false. */
+  readonly isPlatform?: boolean;
 }
 
 /** The public part of an error about such an address. */
@@ -59,8 +59,8 @@ function misplaced(
   counterpart: Counterpart,
   text: string,
 ): AddressFacts | undefined {
-  const { name, fields, check, holdsMany = false } = counterpart;
-  const hint = holdsMany ? `If no request succeeds, ${check}.` : sentence(check);
+  const { name, fields, check, isPlatform = false } = counterpart;
+  const hint = isPlatform ? `If no request succeeds, ${check}.` : sentence(check);
   switch (status) {
     case 400:
       if (!NEEDS_TLS.test(text)) return undefined;
@@ -71,7 +71,7 @@ function misplaced(
       return signIn(`The address of the ${name} leads to a sign-in page.`, counterpart);
     case 404:
     case 410:
-      if (holdsMany) return facts(`The ${name} does not have the requested resource.`, hint, fields);
+      if (isPlatform) return facts(`The ${name} does not have the requested resource.`, hint, fields);
       return facts(`The ${name} was not found at its address.`, hint, fields);
     case 405:
       return facts(`The ${name} does not accept this method at this address.`, hint, fields);
@@ -166,25 +166,26 @@ export function platformError(
 function tokenRejected(
   { block }: Refused,
   status: number,
-  { fields }: Counterpart,
+  { name, fields }: Counterpart,
   log: string,
   wrong: AddressFacts | undefined,
 ): ServiceAuthError {
-  const isKey = block === 'serviceApiKey';
+  const isField = block === 'serviceApiKey' || block === 'serviceToken';
+  if (block === NO_CREDENTIAL) return credentialWanted(status, name, log, wrong);
   if (status === 403) {
     const elsewhere = `Some gateways respond like this to unknown paths too: then check ${quoted(fields)}.`;
     return new ServiceAuthError('service_token_rejected', {
       detail: 'The platform does not allow the service credential to do this.',
-      hint: isKey
-        ? `Check what the platform allows for "serviceApiKey" in configureServer, and the strategy in "serviceAuthStrategy". ${elsewhere}`
+      hint: isField
+        ? `Check what the platform allows for "${block}" in configureServer, and the strategy in "serviceAuthStrategy". ${elsewhere}`
         : `Check the "${block}" configuration block: the platform must grant this client or key the required role. ${elsewhere}`,
       block,
       upstreamStatus: status,
       log,
     });
   }
-  const hint = isKey
-    ? 'Check "serviceApiKey" in configureServer, and the strategy in "serviceAuthStrategy".'
+  const hint = isField
+    ? `Check "${block}" in configureServer, and the strategy in "serviceAuthStrategy".`
     : `Check the "${block}" configuration block: the platform must know this client or key, its audience and its role.`;
   return new ServiceAuthError('service_token_rejected', {
     detail: wrong?.detail ?? 'The platform refused the service credential.',
@@ -192,6 +193,25 @@ function tokenRejected(
     block,
     fields:
       block === 'serviceAccount' ? ['serviceAccountId', 'keyId', 'privateKeyPem', 'privateKeyPath', 'audience'] : [],
+    log,
+  });
+}
+
+/** The error if a site that sends no credential meets an agent that wants one. */
+function credentialWanted(
+  status: number,
+  name: string,
+  log: string,
+  wrong: AddressFacts | undefined,
+): ServiceAuthError {
+  const hint =
+    'Set "serviceAuthStrategy" in configureServer to a strategy it accepts instead of "none", such as "static_token" with "serviceToken".';
+  return new ServiceAuthError('service_token_rejected', {
+    detail: wrong?.detail ?? `The ${name} wants a credential, and none is sent.`,
+    hint: wrong === undefined ? hint : `${wrong.hint} ${hint}`,
+    block: 'configureServer',
+    fields: [NO_CREDENTIAL],
+    ...(status === 401 ? {} : { upstreamStatus: status }),
     log,
   });
 }
@@ -250,7 +270,7 @@ export const PLATFORM: Counterpart = {
   fields: ['serviceApiUrl'],
   check: 'check "serviceApiUrl" in configureServer',
   expected: 'the expected content',
-  holdsMany: true,
+  isPlatform: true,
 };
 
 /**

@@ -80,6 +80,7 @@ export class BrokerWorld {
       hasServiceAccount: true,
       customProviders: new Set(),
       apiKey: secret('site-key'),
+      serviceToken: undefined,
       apiKeyHeader: 'x-api-key',
       hash: (text) => `hash(${text})`,
       ...settings,

@@ -106,7 +106,7 @@ describe('a missing credential', () => {
       code: 'service_auth_failed',
       block: 'configureServer',
       fields: ['serviceAuthStrategy', 'serviceApiKey'],
-      hint: 'Set "serviceAuthStrategy" in configureServer, or "strategy" in the options, and fill in the configuration block of that strategy; or set "serviceApiKey".',
+      hint: 'Set "serviceAuthStrategy" in configureServer, or "strategy" in the options, and fill in the configuration block of that strategy; or set "serviceApiKey". For an agent without authentication, the strategy is "none"; for a fixed token, "static_token" with "serviceToken".',
       retryable: false,
     });
   });

@@ -8,7 +8,7 @@ import { ADA, readProblem, sentPaths, startPlatformWorld } from '../platform-wor
 const MOUNT = '/api/service';
 const BINARY = { 'content-type': 'application/octet-stream' };
 
-/** Conversation records of signed-in users (spec §5.5). */
+/** Conversation records of signed-in users. */
 export function recordSuite(framework: Framework): void {
   describe('a request for records', () => {
     it.each(['GET', 'HEAD', 'POST', 'DELETE'])('gets 401 when no user is signed in: %s', async (method) => {

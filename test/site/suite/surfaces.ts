@@ -20,7 +20,7 @@ const PRIVATE = {
   'access-control-allow-origin': '*',
 };
 
-/** The widget routes: render, action and theme (spec §4.1). */
+/** The widget routes: render, action and theme. */
 export function surfaceSuite(framework: Framework): void {
   ownerSuite(framework);
 

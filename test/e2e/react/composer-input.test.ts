@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+
+import { type ComponentVisit, describeInBrowsers } from '../../support/component-browser.js';
+import { compose, COMPOSITION_ORDERS } from '../../support/composition.js';
+
+const MAX_HEIGHT = 144;
+
+describeInBrowsers('the text field', { wordMs: 5, slowStepMs: 20 }, (browser) => {
+  describe.each(Object.entries(COMPOSITION_ORDERS))('with an input method: %s', (_engine, order) => {
+    it('sends nothing with the Enter that confirms a word, but with the next', async () => {
+      const visit = await browser.visit();
+      await visit.show('A2AChat');
+      await visit.input.pressSequentially('nihon');
+      expect(await visit.page.evaluate(compose, { key: 'Enter', order })).toBe(true);
+      expect(await visit.input.inputValue()).toBe('nihon');
+      expect(await visit.page.locator('.a2a-message-user').count()).toBe(0);
+      await visit.input.press('Enter');
+      await visit.finished.filter({ hasText: 'nihon' }).waitFor();
+      expect(await visit.page.locator('.a2a-message-user').count()).toBe(1);
+    });
+
+    it('keeps the floating panel open at the Escape that discards a word', async () => {
+      const visit = await browser.visit();
+      await visit.show('A2AChatFloating', { panelTitle: 'Ask us' });
+      await visit.page.getByRole('button', { name: 'Ask us' }).click();
+      await visit.input.focus();
+      await visit.page.evaluate(compose, { key: 'Escape', order });
+      expect(await visit.page.getByRole('dialog').isVisible()).toBe(true);
+      await visit.input.press('Escape');
+      await visit.page.getByRole('dialog').waitFor({ state: 'hidden' });
+    });
+  });
+
+  describe.each([true, false])('in a browser that supports field-sizing: %s', (isSupported) => {
+    async function visitChat(): Promise<ComponentVisit> {
+      const visit = await browser.visit({
+        prepare: (page) =>
+          isSupported
+            ? Promise.resolve()
+            : page.addInitScript(() => {
+                const { supports } = CSS;
+                CSS.supports = (...query: readonly string[]) =>
+                  query[0] !== 'field-sizing' && Reflect.apply(supports, CSS, query);
+                const sheet = new CSSStyleSheet();
+                sheet.replaceSync('textarea { field-sizing: fixed !important; }');
+                document.adoptedStyleSheets = [sheet];
+              }),
+      });
+      return visit.show('A2AChat');
+    }
+    const heightOf = ({ input }: ComponentVisit): Promise<number> => input.evaluate((field) => field.clientHeight);
+
+    it('grows with typed and pasted lines up to its limit, and shrinks after sending', async () => {
+      const visit = await visitChat();
+      const empty = await heightOf(visit);
+      await visit.input.pressSequentially('one');
+      await visit.input.press('Shift+Enter');
+      await visit.input.pressSequentially('two');
+      const two = await heightOf(visit);
+      expect(two).toBeGreaterThan(empty * 1.4);
+      await visit.page.evaluate(() => document.execCommand('insertText', false, '\n3\n4\n5\n6\n7\n8\n9'));
+      await expect.poll(() => heightOf(visit)).toBe(MAX_HEIGHT);
+      await visit.input.press('Enter');
+      await visit.finished.waitFor();
+      expect(await heightOf(visit)).toBe(empty);
+      expect(await visit.violations()).toEqual([]);
+    });
+
+    it('grows when the window becomes narrower', async () => {
+      const visit = await visitChat();
+      await visit.input.pressSequentially('a text of one line that is two lines on a phone');
+      const wide = await heightOf(visit);
+      await visit.page.setViewportSize({ width: 320, height: 600 });
+      await expect.poll(() => heightOf(visit)).toBeGreaterThan(wide);
+    });
+  });
+});
