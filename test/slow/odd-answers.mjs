@@ -150,13 +150,22 @@ let longest = { ms: 0 };
 for (const kind of values.kinds.split(',')) {
   const { share, make, size } = KINDS[kind];
   const begun = performance.now();
+  let slow = 0;
   for (let left = Math.ceil(COUNT * share); left > 0; left -= size) {
     const batch = Array.from({ length: Math.min(size, left) }, make);
     let result = await visit.evaluate(tryBatch, { kind, batch });
-    // A task that another process has slowed down is fast the second time.
+    // A task that another process has slowed down is fast the second time. Stored values are then tried one by one, because
+    // no page has so many chats.
     if (result.longest > MAX_TASK_MS) {
-      const again = await visit.evaluate(tryBatch, { kind, batch });
-      result = { ...again, longest: Math.min(result.longest, again.longest) };
+      slow += 1;
+      const batches = kind === 'stored' ? batch.map((value) => [value]) : [batch];
+      let again = 0;
+      for (const batch of batches) {
+        const { isGone, longest } = await visit.evaluate(tryBatch, { kind, batch });
+        result.isGone ||= isGone;
+        again = Math.max(again, longest);
+      }
+      result = { ...result, longest: Math.min(result.longest, again) };
     }
     if (result.longest > longest.ms) longest = { ms: result.longest, kind, batch };
     if (result.isGone) {
@@ -166,7 +175,9 @@ for (const kind of values.kinds.split(',')) {
       await visit.evaluate(prepare);
     }
   }
-  report.note(`${kind}: ${Math.ceil(COUNT * share)} in ${Math.round((performance.now() - begun) / 1000)} s`);
+  report.note(
+    `${kind}: ${Math.ceil(COUNT * share)} in ${Math.round((performance.now() - begun) / 1000)} s; ${slow} batches tried again`,
+  );
 }
 await browser.close();
 page.close();

@@ -39,7 +39,8 @@ const expired = (route: Route): Promise<void> =>
 function showWithSignIn(visit: ComponentVisit): Promise<void> {
   return visit.page.evaluate(() =>
     (globalThis as unknown as ComponentPage).show('A2AChat', {
-      onSignIn: (message?: { state: string }) => void (document.title = `signed in for ${message?.state ?? 'the site'}`),
+      onSignIn: (message?: { state: string }) =>
+        void (document.title = `signed in for ${message?.state ?? 'the site'}`),
     }),
   );
 }
