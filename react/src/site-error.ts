@@ -7,6 +7,17 @@ export const CHECK_MOUNT =
 /** Errors of the site about the session of the visitor. */
 const SESSION_ERRORS: ReadonlySet<string> = new Set(['session_required', 'session_expired', 'interaction_required']);
 
+/** Statuses that a visitor can do something about, also from a proxy that responds with a page. */
+const VISITORS_STATUSES: ReadonlySet<number> = new Set([401, 403, 408, 413, 429]);
+/** Codes that only the operator can do something about, besides those with status 5xx. */
+const OPERATORS_ERRORS: ReadonlySet<string> = new Set([
+  'service_auth_failed',
+  'service_token_rejected',
+  'identity_provider_unavailable',
+  'host_refused',
+  'not_found',
+]);
+
 /**
  * The site's error response. Codes of agent-bff have words for visitors, and what is for operators goes into `cause`; the
  * text of any other code, of the site itself or of its platform, is for visitors.
@@ -18,14 +29,15 @@ export function siteError(
   text: string,
   url: string,
 ): ChatError {
-  if (problem === undefined && ![401, 403, 429].includes(status))
+  if (problem === undefined && !VISITORS_STATUSES.has(status))
     return unreachable(
       new Error(`${url} responded with status ${status}: ${text.slice(0, 200)} ${CHECK_MOUNT}`),
       status,
     );
   const { code, title, detail, hint, type, error, requestId } = problem ?? {};
   const reason = typeof code === 'string' && code !== '' ? code : undefined;
-  const words = [detail ?? wordsIn(error) ?? title, hint].filter((part) => typeof part === 'string');
+  const said = problem === undefined ? [text.slice(0, 200)] : [detail ?? wordsIn(error) ?? title, hint];
+  const words = said.filter((part) => typeof part === 'string');
   const id = typeof requestId === 'string' ? [`(request ${requestId})`] : [];
   const cause = new Error([`The site responded with status ${status}.`, ...words, ...id].join(' '));
   const details = { cause, status, reason, retryAfterMs };
@@ -51,6 +63,7 @@ function wordsIn(error: unknown): unknown {
 
 function messageOf(status: number, reason = ''): string {
   if (SESSION_ERRORS.has(reason) || (reason === '' && status === 401)) return MESSAGES.signedOut;
-  if (status === 429 || reason === 'rate_limited' || reason === 'server_busy') return MESSAGES.busy;
-  return status >= 500 || reason.startsWith('service_') ? MESSAGES.unreachable : MESSAGES.refused;
+  if (status === 429 || reason === 'server_busy') return MESSAGES.busy;
+  if (status === 408) return MESSAGES.connectionLost;
+  return status >= 500 || OPERATORS_ERRORS.has(reason) ? MESSAGES.unreachable : MESSAGES.refused;
 }
