@@ -9,6 +9,8 @@ import type { AgentMessage, ChatMessage, UserMessage } from './chat-state.js';
 import { partsOf, type StoredMessage } from './message-parts.js';
 import { PlainMessage, PlainText } from './transcript.js';
 
+export { FollowedEnd } from './followed-end.js';
+
 const PersonIcon = icon(
   <>
     <circle cx="12" cy="8.5" r="3.5" />
@@ -26,7 +28,7 @@ interface MessageListProps {
 
 /** The messages of a conversation. Loaded apart, since a page shows its chat before there is any. */
 export default function MessageList({ messages, isBusy, mediaOrigins, user, renderMessage }: MessageListProps) {
-  const last = messages.at(-1);
+  const last = messages[messages.length - 1];
   const show = (message: ChatMessage): ReactElement =>
     message.role === 'user' ? (
       <Question message={message} user={user} />
