@@ -100,7 +100,7 @@ export class ResponseFields {
   }
 
   appendHeader(name: string, value: string | readonly string[]): this {
-    for (const single of typeof value === 'string' ? [value] : value) this.headers.append(name, single);
+    for (const single of [value].flat()) this.headers.append(name, single);
     return this;
   }
 }

@@ -99,19 +99,17 @@ function mountLength(path: string, params: unknown, usual: string): number {
 
 interface Compiled {
   readonly __NEXT_TRAILING_SLASH?: unknown;
-  readonly __NEXT_ROUTER_BASEPATH?: unknown;
+  readonly __NEXT_ROUTER_BASEPATH?: string;
 }
 
 /** True if the site sets `trailingSlash`: Next then redirects every address without a trailing slash, so the slash has no meaning. */
 function addsSlashes(): boolean {
-  const setting = (process.env as Compiled).__NEXT_TRAILING_SLASH;
-  return setting === true || setting === 'true';
+  return String((process.env as Compiled).__NEXT_TRAILING_SLASH) === 'true';
 }
 
 /** The site's `basePath`, such as `/shop`, which Next removes from the addresses it passes to a route; otherwise empty. */
 function basePath(): string {
-  const setting = (process.env as Compiled).__NEXT_ROUTER_BASEPATH;
-  return typeof setting === 'string' ? setting : '';
+  return (process.env as Compiled).__NEXT_ROUTER_BASEPATH ?? '';
 }
 
 /**

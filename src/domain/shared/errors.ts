@@ -92,19 +92,19 @@ export class AgentBffError extends Error {
   /** One sentence: what happened. Public. */
   declare readonly detail: string;
   /** One sentence: what to do. Public. */
-  readonly hint: string | undefined;
+  declare readonly hint: string | undefined;
   /** The configuration block to check. */
-  readonly block: string | undefined;
+  declare readonly block: string | undefined;
   /** The fields of that block to check; empty when none is named. */
   declare readonly fields: readonly string[];
   /** True if the same request may succeed later without a change. */
   declare readonly retryable: boolean;
   /** Milliseconds to wait before trying again. */
-  readonly retryAfterMs: number | undefined;
+  declare readonly retryAfterMs: number | undefined;
   /** The JSON-RPC code on the chat route; absent if the default is right. */
-  readonly rpcCode: number | undefined;
+  declare readonly rpcCode: number | undefined;
   /** The platform's own status, if the response keeps it. */
-  readonly upstreamStatus: number | undefined;
+  declare readonly upstreamStatus: number | undefined;
   /** Fields of the platform's response that our response keeps, by lower-case name; empty if there are none. */
   declare readonly upstreamHeaders: Readonly<Record<string, string>>;
   readonly #log: string | undefined;

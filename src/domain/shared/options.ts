@@ -72,7 +72,7 @@ function read(place: Place, shape: OptionShape, options: Readonly<Record<string,
   for (const [name, option] of Object.entries(shape.options)) {
     const value = valueOf(name);
     const isAbsent = value === undefined;
-    if (isAbsent && (shape.required?.includes(name) !== true || written(name) !== name)) continue;
+    if (isAbsent && shape.required?.includes(written(name)) !== true) continue;
     const nested = typeof option !== 'function' && isPlainObject(value);
     const hint = typeof option === 'function' ? option(value, place.all) : nested ? undefined : 'Set it to an object.';
     if (hint !== undefined) throw place.refuse(place, isAbsent ? 'Missing option' : 'Invalid value for', [name], hint);
