@@ -9,6 +9,9 @@ import type { AgentMessage, ChatMessage, UserMessage } from './chat-state.js';
 import { partsOf, type StoredMessage } from './message-parts.js';
 import { PlainMessage, PlainText } from './transcript.js';
 
+/** Loaded together with the messages, which it scrolls. */
+export { FollowedEnd } from './followed-end.js';
+
 const PersonIcon = icon(
   <>
     <circle cx="12" cy="8.5" r="3.5" />

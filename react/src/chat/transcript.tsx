@@ -4,6 +4,7 @@ import type { A2AChatProps, ChatUser } from '../chat-props.js';
 import { useLabels } from '../labels.js';
 import { Boundary } from './boundary.js';
 import type { ChatMessage, ChatState } from './chat-state.js';
+import type { FollowedEnd } from './followed-end.js';
 
 interface TranscriptProps {
   readonly chat: ChatState;
@@ -21,8 +22,7 @@ export function Transcript({ chat, user, renderMessage, welcome }: TranscriptPro
   const { messages, phase, mediaOrigins } = chat;
   const labels = useLabels();
   const isBusy = phase !== 'idle';
-  const { log, content, onScroll } = useFollowedEnd(messages.at(-1));
-  useEffect(() => void loadMessages().catch(() => undefined), []);
+  const { log, content } = useFollowedEnd(messages.at(-1));
   // Until the messages can be formatted, and when they cannot.
   const plain = messages.map((message) => <PlainMessage key={message.id} message={message} />);
   return (
@@ -34,7 +34,6 @@ export function Transcript({ chat, user, renderMessage, welcome }: TranscriptPro
       aria-busy={isBusy}
       tabIndex={0}
       ref={log}
-      onScroll={onScroll}
     >
       <div className="a2a-messages" ref={content}>
         {messages.length === 0 ? (
@@ -87,37 +86,27 @@ export function PlainText({ text }: { readonly text: string }) {
   );
 }
 
-/** Keeps the end of a growing list in view, unless its reader has scrolled back: whatever makes it grow, or its place shrink. */
+/** Keeps the end in view for a reader who is there, as soon as there are messages. */
 function useFollowedEnd(last: ChatMessage | undefined) {
   const log = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
-  const isAtEnd = useRef(true);
+  const end = useRef<FollowedEnd>(undefined);
   const isEmpty = last === undefined;
   useEffect(() => {
-    const { current: viewport } = log;
-    if (viewport === null || content.current === null || isEmpty) return undefined;
-    if (typeof ResizeObserver === 'undefined') return undefined; // jsdom, in which sites test their pages
-    const observer = new ResizeObserver(() => {
-      if (isAtEnd.current) viewport.scrollTop = viewport.scrollHeight;
-    });
-    observer.observe(viewport);
-    observer.observe(content.current);
-    return () => observer.disconnect();
+    let isOver = false;
+    const follow = ({ FollowedEnd }: Awaited<ReturnType<typeof loadMessages>>): void => {
+      if (!isOver && !isEmpty && log.current && content.current)
+        end.current = new FollowedEnd(log.current, content.current);
+    };
+    loadMessages().then(follow, () => undefined);
+    return () => {
+      isOver = true;
+      end.current?.close();
+    };
   }, [isEmpty]);
   // A message just sent is scrolled into view.
   useEffect(() => {
-    if (last?.role !== 'user' || log.current === null) return;
-    isAtEnd.current = true;
-    log.current.scrollTop = log.current.scrollHeight;
+    if (last?.role === 'user') end.current?.toEnd();
   }, [last]);
-  const top = useRef(0);
-  const onScroll = (): void => {
-    if (log.current === null) return;
-    const { scrollHeight, scrollTop, clientHeight } = log.current;
-    // By the time this is called more may have been written, so that being far from the end says nothing: only a reader moves back.
-    if (scrollHeight - scrollTop - clientHeight < 48) isAtEnd.current = true;
-    else if (scrollTop < top.current) isAtEnd.current = false;
-    top.current = scrollTop;
-  };
-  return { log, content, onScroll };
+  return { log, content };
 }
