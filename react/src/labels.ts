@@ -93,13 +93,15 @@ export interface ChatLabels {
   readonly close: string;
   /** Default `The connection to the site was lost. Please try again.`. */
   readonly connectionLost: string;
+  /** Default `Something failed. Please reload the page.`. */
+  readonly pageFailed: string;
   /** Default `This is not available at the moment. Please try again later.`. */
   readonly unreachable: string;
   /** Default `Please sign in and try again.`. */
   readonly signedOut: string;
-  /** Default `This is too much at once. Please try again later.`. */
+  /** Default `This is busy at the moment. Please try again later.`. */
   readonly busy: string;
-  /** Default `This was not accepted. Please try again later.`. */
+  /** Default `This was not accepted.`. */
   readonly refused: string;
   /** Default `The answer could not be read. Please try again later.`. */
   readonly unreadable: string;
@@ -173,7 +175,7 @@ export function useCompleteLabels(own: Partial<ChatLabels> | undefined): ChatLab
 
 /** A label with its placeholders replaced. */
 export function fill(label: string, values: Readonly<Record<string, string>>): string {
-  return label.replaceAll(/\{(\w+)\}/g, (placeholder, name: string) => values[name] ?? placeholder);
+  return label.replace(/\{(\w+)\}/g, (placeholder, name: string) => values[name] ?? placeholder);
 }
 
 /** The text of an error for the visitor: the label of its message, or the message of the site or its platform. */

@@ -1,4 +1,4 @@
-import { unreachable } from './chat-error.js';
+import { lost } from './chat-error.js';
 
 /**
  * Header fields a component adds to its requests to the site: a value, or a function that is called for each request.
@@ -12,10 +12,9 @@ export function siteFetch(headers: () => SiteHeaders | undefined): typeof fetch 
   return async (input, init) => {
     const given = headers();
     const own = typeof given === 'function' ? await given() : given;
-    if (own === undefined) return fetch(input, init);
     const fields = new Headers(init?.headers);
-    for (const [name, value] of new Headers(own)) fields.set(name, value);
-    return fetch(input, { ...init, headers: fields });
+    new Headers(own).forEach((value, name) => fields.set(name, value));
+    return fetch(input, { ...init, headers: fields }).catch(lost);
   };
 }
 
@@ -27,12 +26,11 @@ export function siteFetch(headers: () => SiteHeaders | undefined): typeof fetch 
  */
 export async function readJson<Body>(response: Response, ...members: readonly (keyof Body)[]): Promise<Body> {
   await checkStatus(response);
-  const text = await response.text();
+  const text = await response.text().catch(lost);
   const body = objectIn(text);
   if (body !== undefined && members.every((member) => member in body)) return body as Body;
-  const { url, status, headers } = response;
-  const found = `${url} gives ${headers.get('content-type') ?? 'no content type'}`;
-  throw unreachable(new Error(`${found}, which is not a response of an agent-bff route: check its address.`), status);
+  const { notARoute } = await import('./site-error.js');
+  throw notARoute(response);
 }
 
 function objectIn(text: string): object | undefined {
@@ -50,7 +48,7 @@ export async function checkStatus(response: Response): Promise<void> {
   const text = await response.text().catch(() => '');
   const problem = objectIn(text) as Readonly<Record<string, unknown>> | undefined;
   const { siteError } = await import('./site-error.js');
-  throw siteError(problem, response.status, retryAfterMsOf(response), text);
+  throw siteError(problem, response.status, retryAfterMsOf(response), text, response.url);
 }
 
 /** The pause a response asks for (RFC 9110 §10.2.3), in milliseconds; undefined when it asks for none. */

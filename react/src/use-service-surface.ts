@@ -101,7 +101,6 @@ export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfac
     const view = import('./surface/surface-view.js').then(({ SurfaceView }) =>
       abort.signal.aborted ? undefined : new SurfaceView(host, client, act, refuseFile),
     );
-
     // Reported where it is awaited, unless the render failed before.
     view.catch(() => undefined);
 
@@ -153,7 +152,10 @@ export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfac
     void refresh();
     return () => {
       abort.abort();
-      void view.then((shown) => shown?.close()).catch(() => undefined);
+      void view.then(
+        (shown) => shown?.close(),
+        () => undefined,
+      );
     };
   }, [host, key, latest]);
 

@@ -91,7 +91,7 @@ async function open() {
     await field.fill(text);
     await field.press('Enter');
   };
-  await page.goto(url);
+  await page.goto(url, { timeout: 120_000 });
   await ready();
   return {
     problems,

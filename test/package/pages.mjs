@@ -17,7 +17,12 @@ const tarballs = new Map(
   positionals.map((file) => [/agent-bff-react/.test(file) ? 'agent-bff-react' : 'agent-bff', resolve(file)]),
 );
 const page = readFileSync(fileURLToPath(new URL('../../docs/chat.md', import.meta.url)), 'utf8');
-const ENVIRONMENT = { npm_config_yes: 'true', NEXT_TELEMETRY_DISABLED: '1', NO_COLOR: '1', SERVICE_API_KEY: 'any' };
+const ENVIRONMENT = {
+  npm_config_yes: 'true',
+  NEXT_TELEMETRY_DISABLED: '1',
+  NO_COLOR: '1',
+  SERVICE_AUTH_STRATEGY: 'none',
+};
 
 const browser = await openBrowser();
 const vite = await site('React with Vite, and Express');
@@ -92,7 +97,7 @@ async function site(heading) {
 async function visit(url, name) {
   const tab = await browser.newPage({ viewport: { width: 1280, height: 800 } });
   const problems = problemsOf(tab);
-  await tab.goto(url);
+  await tab.goto(url, { timeout: 120_000 });
   const field = tab.getByRole('textbox', { name: 'Message' });
   const fab = tab.getByRole('button', { name: 'Ask us', exact: true });
   await field.or(fab).first().waitFor();

@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 
+import { emptyAnswer } from '../../react/src/chat/answer.js';
 import { ChatSession } from '../../react/src/chat/chat-session.js';
 import { partsOf } from '../../react/src/chat/message-parts.js';
 import { isConversation } from '../../react/src/chat/kept-conversation.js';
-import type { ChatError } from '../../react/src/chat-error.js';
+import { type ChatError, lost } from '../../react/src/chat-error.js';
 
 const CONFIG = {
   agentCard: { name: 'Agent', capabilities: { streaming: true }, supportedInterfaces: [{ protocolVersion: '1.0' }] },
@@ -22,6 +23,8 @@ const until = (check: () => void): Promise<void> => vi.waitFor(check, { timeout:
 /** A site whose agent responds with what a test writes. */
 class Site {
   readonly calls: string[] = [];
+  /** The contexts of the messages so far. */
+  readonly contexts: (string | undefined)[] = [];
   readonly errors: ChatError[] = [];
   readonly #replies: Record<string, (() => Response)[]> = {};
   #write: ((result: object) => void) | undefined;
@@ -58,11 +61,15 @@ class Site {
       fetch: async (url, init) => {
         init?.signal?.throwIfAborted();
         if (String(url).endsWith('/config')) return Response.json(CONFIG);
-        const { method } = JSON.parse(String(init?.body)) as { method: string };
+        const { method, params } = JSON.parse(String(init?.body)) as {
+          method: string;
+          params: { message?: { contextId?: string } };
+        };
         this.calls.push(method);
+        if (params.message !== undefined) this.contexts.push(params.message.contextId);
         const replies = this.#replies[method] ?? [];
         const reply = replies.length > 1 ? replies.shift() : replies[0];
-        if (reply === undefined) throw new TypeError('Failed to fetch');
+        if (reply === undefined) lost(new TypeError('Failed to fetch'));
         return reply();
       },
       taskTimeoutMs: () => 600_000,
@@ -91,6 +98,8 @@ const refusal =
 const last = (session: ChatSession) => session.getState().messages.at(-1);
 
 beforeEach(() => {
+  vi.stubGlobal('addEventListener', () => undefined);
+  vi.stubGlobal('removeEventListener', () => undefined);
   vi.stubGlobal('document', { baseURI: 'https://site.example/', visibilityState: 'visible' });
   vi.stubEnv('NODE_ENV', 'production');
   return () => {
@@ -218,9 +227,47 @@ describe('the message of a failure', () => {
     [
       'of the limit',
       refusal(429, 'rate_limited', { 'retry-after': '7' }),
-      'This is too much at once. Please try again later.',
+      'This is busy at the moment. Please try again later.',
       { retryAfterMs: 7000 },
     ],
+    [
+      'of a full server',
+      refusal(503, 'server_busy'),
+      'This is busy at the moment. Please try again later.',
+      { reason: 'server_busy' },
+    ],
+    ...(
+      [
+        [401, 'identity_provider_unavailable'],
+        [401, 'service_token_rejected'],
+        [404, 'not_found'],
+        [421, 'host_refused'],
+        [500, 'internal_error'],
+        [502, 'upstream_unreachable'],
+      ] as const
+    ).map(
+      ([status, code]) =>
+        [
+          `of the site (${code})`,
+          refusal(status, code),
+          'This is not available at the moment. Please try again later.',
+          { reason: code },
+        ] as const satisfies [string, unknown, string, object],
+    ),
+    ['of its size', refusal(413, 'body_too_large'), 'This was not accepted.', { reason: 'body_too_large' }],
+    [
+      'of its size, by a proxy',
+      () => new Response('<h1>serviceAuthStrategy</h1>', { status: 413 }),
+      'This was not accepted.',
+      { status: 413 },
+    ],
+    [
+      'of a slow connection',
+      refusal(408, 'body_timeout'),
+      'The connection to the site was lost. Please try again.',
+      { reason: 'body_timeout' },
+    ],
+    ['of the origin', refusal(403, 'origin_refused'), 'This was not accepted.', { reason: 'origin_refused' }],
     [
       'of the agent',
       () => Response.json({ jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'TypeError: x' } }),
@@ -307,5 +354,40 @@ describe('a sign-in', () => {
     await session.signIn();
     expect(last(session)).toMatchObject({ text: 'Hi.' });
     expect(site.calls).toHaveLength(2);
+  });
+});
+
+describe("a conversation that is not the visitor's any more", () => {
+  const CODE = 'conversation_unknown';
+
+  it('says so, and goes on as a new one when tried again', async () => {
+    const site = new Site();
+    const answered = result({ task: { ...task('COMPLETED', 'Welcome.'), contextId: 'c2' } });
+    site.on('SendStreamingMessage', refusal(200, CODE), answered);
+    const session = site.session();
+    session.restore({ contextId: 'c1', messages: [] });
+    await session.send('Hello');
+    expect(session.getState()).toMatchObject({ contextId: '', canRetry: true });
+    expect(session.getState().error?.message).toBe(
+      'This conversation cannot be continued here. Try again to start a new one.',
+    );
+    expect(site.errors).toEqual([expect.objectContaining({ code: 'refused', reason: CODE })]);
+    await session.retry();
+    expect([last(session)?.text, session.getState().contextId]).toEqual(['Welcome.', 'c2']);
+    expect(site.contexts).toEqual(['c1', undefined]);
+  });
+
+  it('and whose answer was being read is not read again', async () => {
+    const site = new Site();
+    site.on('SubscribeToTask', refusal(200, CODE)).on('GetTask', refusal(200, CODE));
+    const session = site.session();
+    const answer = emptyAnswer('', 't1', 'c1');
+    session.restore({ contextId: 'c1', messages: [], unfinished: { answerId: 'a1', answer } });
+    session.enter();
+    await until(() => expect(session.getState().error).toBeDefined());
+    expect(session.getState()).toMatchObject({ contextId: '', canRetry: false });
+    site.on('SendStreamingMessage', result({ task: { ...task('COMPLETED', 'Welcome.'), contextId: 'c2' } }));
+    await session.send('Hello');
+    expect(site.contexts).toEqual([undefined]);
   });
 });

@@ -1,5 +1,5 @@
-import { ChatError, MESSAGES, toChatError, unreachable } from '../chat-error.js';
-import { siteError } from '../site-error.js';
+import { ChatError, lost, MESSAGES, toChatError, unreachable } from '../chat-error.js';
+import { CHECK_MOUNT, siteError } from '../site-error.js';
 import { retryAfterMsOf } from '../site-fetch.js';
 import { EventStreamParser } from './event-stream.js';
 import { objectOf, objectsOf, textOf } from './json.js';
@@ -204,11 +204,11 @@ export class AgentClient {
       signal: signal ?? null,
     });
     if (response.ok && isStream(response)) return response;
-    const text = await response.text();
+    const text = await response.text().catch(lost);
     const body = parse(text);
     const error = objectOf(objectOf(body)?.['error']);
     if (error !== undefined && typeof error['code'] === 'number') throw rpcError(error, response);
-    if (!response.ok) throw siteError(objectOf(body), response.status, retryAfterMsOf(response), text);
+    if (!response.ok) throw siteError(objectOf(body), response.status, retryAfterMsOf(response), text, response.url);
     if (objectOf(body)?.['result'] === undefined) throw notAnAgent(response);
     this.#isUnderstood = true;
     return new Response(text, response);
@@ -217,23 +217,24 @@ export class AgentClient {
   /** The events of a response, a stream or a single result. */
   async *#read(response: Response): AsyncGenerator<WireEvent> {
     if (!isStream(response)) {
-      const text = await response.text();
+      const text = await response.text().catch(lost);
       const event = readResult(text, response);
       if (event === undefined) throw unreadable(text);
       yield event;
       return;
     }
     const parser = new EventStreamParser();
-    const reader = response.body
-      ?.pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>)
-      .getReader();
-    if (reader === undefined) return;
+    const decoder = new TextDecoder();
+    const reader = response.body?.getReader?.();
     let unknown: string | undefined;
     let isEmpty = true;
     try {
       for (;;) {
-        const { done, value } = await reader.read();
-        for (const data of done ? parser.end() : parser.push(value)) {
+        // Without streams, the whole text at once.
+        const { done, value } = (await reader?.read().catch(lost)) ?? { done: true, value: undefined };
+        const text =
+          reader === undefined ? await response.text().catch(lost) : decoder.decode(value, { stream: !done });
+        for (const data of done ? [...parser.push(text), ...parser.end()] : parser.push(text)) {
           const event = readResult(data, response);
           unknown ??= data;
           if (event === undefined) continue;
@@ -246,7 +247,7 @@ export class AgentClient {
         return;
       }
     } finally {
-      await reader.cancel().catch(() => undefined);
+      await reader?.cancel().catch(() => undefined);
     }
   }
 }
@@ -263,8 +264,14 @@ function readResult(text: string, response: Response): WireEvent | undefined {
 function rpcError({ code, message, data }: Readonly<Record<string, unknown>>, response: Response): Error {
   const info = objectsOf(data).find(({ domain }) => domain === 'agent-bff');
   if (info === undefined) return new AgentRefusal(Number(code), textOf(message));
-  const reason = textOf(objectOf(info['metadata'])?.['code']);
-  return siteError({ code: reason, detail: textOf(message) }, response.status, retryAfterMsOf(response), '');
+  const { code: reason, requestId } = objectOf(info['metadata']) ?? {};
+  return siteError(
+    { code: textOf(reason), detail: textOf(message), requestId },
+    response.status,
+    retryAfterMsOf(response),
+    '',
+    response.url,
+  );
 }
 
 function isStream({ headers }: Response): boolean {
@@ -303,7 +310,7 @@ function unreadable(text: string): ChatError {
 function notAnAgent(response: Response): ChatError {
   const { url, status, headers } = response;
   const found = headers.get('content-type') ?? 'no content type';
-  return unreachable(new Error(`${url} gives ${found}, and not what an agent sends.`), status);
+  return unreachable(new Error(`${url} gives ${found}, and not what an agent sends. ${CHECK_MOUNT}`), status);
 }
 
 function parse(text: string): unknown {

@@ -1,119 +1,115 @@
-/** The distance from the end at which a reader who scrolls down has arrived, in pixels. */
-const NEAR = 48;
-const KEYS_UP: readonly string[] = ['ArrowUp', 'PageUp', 'Home'];
+/** A reader within this distance of the end, in pixels, who moves towards it is at the end again. */
+const NEAR_END = 48;
 
 /**
- * The only code that scrolls the conversation. A reader at its end sees the end, whatever grows or shrinks; for a reader
- * who has scrolled up, what is at the top of the view stays there. Browsers that anchor scrolling by themselves are told
- * not to (`overflow-anchor`), so that every change of the position that is not written here is the reader's.
+ * Keeps the end of a growing list in view, unless its reader has scrolled back: whatever makes it grow, or its place
+ * shrink. For a reader who has scrolled back, what is at the top of the view stays there: WebKit does not anchor
+ * scrolling, so no engine does (`overflow-anchor`), and nothing else sets the list's scroll position.
  */
 export class FollowedEnd {
-  readonly #view: HTMLElement;
-  readonly #observer: ResizeObserver | undefined;
+  readonly #viewport: HTMLElement;
   readonly #listening = new AbortController();
-  #isFollowing = true;
-  /** The last known position: written here, or reported by a `scroll` event. */
-  #top = 0;
-  /** What the reader sees at the top of the view, and its distance from there. */
+  readonly #observer: ResizeObserver | undefined;
+  #isAtEnd = true;
+  /** The position seen last, in pixels. */
+  #top: number;
+  /** The element at the top of the view of a reader who has scrolled back, and its distance from there in pixels. */
   #anchor: Element | undefined;
   #offset = 0;
-  #touchY = 0;
 
-  constructor(view: HTMLElement, content: HTMLElement) {
-    this.#view = view;
-    this.#top = view.scrollTop;
-    // `scroll` events come late in WebKit and Firefox, after more was written. Reading up is known before by its input.
-    this.#listen('wheel', ({ deltaY, ctrlKey }) => {
-      if (deltaY < 0 && !ctrlKey) this.#leave();
-    });
-    this.#listen('touchstart', ({ touches }) => (this.#touchY = touches[0]?.clientY ?? 0));
-    this.#listen('touchmove', ({ touches }) => {
-      const y = touches[0]?.clientY ?? 0;
-      if (y > this.#touchY) this.#leave();
-      this.#touchY = y;
-    });
-    this.#listen('keydown', (event) => {
-      const isUp = KEYS_UP.includes(event.key) || (event.key === ' ' && event.shiftKey);
-      // In a form field or on a button of an answer these keys do something else.
-      if (isUp && event.target === view) this.#leave();
-    });
-    this.#listen('scroll', () => this.#onScroll());
-    if (typeof ResizeObserver === 'undefined') return; // jsdom, in which sites test their pages
-    this.#observer = new ResizeObserver(() => this.#onResize());
-    this.#observer.observe(view);
-    this.#observer.observe(content);
+  constructor(viewport: HTMLElement, content: HTMLElement) {
+    this.#viewport = viewport;
+    this.#top = viewport.scrollTop;
+    const { signal } = this.#listening;
+    const passive = { passive: true, signal };
+    viewport.addEventListener('scroll', () => this.#onScroll(), passive);
+    // WebKit scrolls outside the main thread, so the position may change only after the next piece has been written.
+    viewport.addEventListener('wheel', ({ deltaY, ctrlKey }) => deltaY < 0 && !ctrlKey && this.#leave(), passive);
+    viewport.addEventListener('keydown', (event) => this.#onKeyDown(event), passive);
+    let touchY = 0;
+    const onTouch = ({ type, touches: [touch] }: TouchEvent): void => {
+      if (touch === undefined) return;
+      if (type === 'touchmove' && touch.clientY > touchY) this.#leave();
+      touchY = touch.clientY;
+    };
+    viewport.addEventListener('touchstart', onTouch, passive);
+    viewport.addEventListener('touchmove', onTouch, passive);
+    // jsdom, in which sites test their pages, has none.
+    this.#observer = typeof ResizeObserver === 'undefined' ? undefined : new ResizeObserver(() => this.#onResize());
+    this.#observer?.observe(viewport);
+    this.#observer?.observe(content);
+    this.show();
   }
 
-  /** Shows the end, and follows it from now on. */
-  toEnd(): void {
-    this.#isFollowing = true;
-    this.#write(this.#view.scrollHeight);
+  /** Scrolls to the end, and stays there. */
+  show(): void {
+    this.#isAtEnd = true;
+    this.#onResize();
   }
 
-  close(): void {
+  stop(): void {
     this.#listening.abort();
     this.#observer?.disconnect();
   }
 
-  #listen<T extends 'wheel' | 'touchstart' | 'touchmove' | 'keydown' | 'scroll'>(
-    type: T,
-    listener: (event: HTMLElementEventMap[T]) => void,
-  ): void {
-    this.#view.addEventListener(type, listener, { passive: true, signal: this.#listening.signal });
+  #onResize(): void {
+    if (this.#viewport.clientHeight === 0) return; // hidden: the position is lost, the place is not
+    // The reader may have moved although the scroll event is still to come.
+    if (this.#hasMovedBack) return this.#onScroll();
+    if (this.#isAtEnd) this.#viewport.scrollTop = this.#viewport.scrollHeight;
+    else if (this.#anchor?.isConnected === true) {
+      const moved = this.#distance(this.#anchor) - this.#offset;
+      if (Math.abs(moved) >= 1) this.#viewport.scrollTop += moved;
+    } else this.#remember();
+    // A shorter list moves the position too; that scroll event must not look like a reader's.
+    this.#top = this.#viewport.scrollTop;
   }
 
   #onScroll(): void {
-    const { scrollTop, scrollHeight, clientHeight } = this.#view;
-    if (Math.abs(scrollTop - this.#top) < 1) return;
-    const isDown = scrollTop > this.#top;
+    const { scrollTop } = this.#viewport;
+    if (scrollTop === this.#top) return; // written here
+    // Far from the end says nothing: more may have been written since. Only a reader moves back.
+    if (this.#hasMovedBack) this.#isAtEnd = false;
+    else if (scrollTop > this.#top && this.#fromEnd < NEAR_END) this.#isAtEnd = true;
     this.#top = scrollTop;
-    if (!isDown) this.#isFollowing = false;
-    else if (scrollHeight - scrollTop - clientHeight < NEAR) this.#isFollowing = true;
     this.#remember();
   }
 
-  #onResize(): void {
-    const { scrollTop, scrollHeight, clientHeight } = this.#view;
-    if (clientHeight === 0) return; // hidden
-    // A reader has moved up, and the event is still to come. The browser itself moves up to the new end only.
-    if (scrollTop < this.#top - 1 && scrollTop < scrollHeight - clientHeight - 1) return this.#onScroll();
-    if (this.#isFollowing) return this.#write(scrollHeight);
-    if (this.#anchor?.isConnected !== true) return this.#remember();
-    const moved = this.#distance(this.#anchor) - this.#offset;
-    if (Math.abs(moved) >= 1) this.#write(scrollTop + moved);
+  #onKeyDown({ key, shiftKey, target }: KeyboardEvent): void {
+    const isBack = ['ArrowUp', 'PageUp', 'Home'].includes(key) || (key === ' ' && shiftKey);
+    if (isBack && target === this.#viewport) this.#leave();
   }
 
   #leave(): void {
-    // Where nothing can be scrolled, nobody leaves.
-    if (!this.#isFollowing || this.#view.scrollTop <= 0) return;
-    this.#isFollowing = false;
+    if (!this.#isAtEnd || this.#viewport.scrollTop <= 0) return;
+    this.#isAtEnd = false;
     this.#remember();
   }
 
-  #write(top: number): void {
-    this.#view.scrollTop = top;
-    this.#top = this.#view.scrollTop;
-  }
-
-  /** The innermost element that begins above the top of the view and reaches into it, or the first below it. */
+  /** Looks for the innermost element that begins above the view and reaches into it, or the first one that begins in it. */
   #remember(): void {
     this.#anchor = undefined;
-    if (this.#isFollowing) return;
-    let within: Element | undefined = this.#view;
+    let within: Element | undefined = this.#isAtEnd ? undefined : this.#viewport;
     while (within !== undefined) {
-      within = [...within.children].find((child) => child.getBoundingClientRect().bottom > this.#viewTop);
-      if (within === undefined) break;
+      within = [...within.children].find((child) => this.#distance(child) + child.getBoundingClientRect().height > 0);
+      if (within === undefined) return;
       this.#anchor = within;
       this.#offset = this.#distance(within);
-      if (this.#offset >= 0) break;
+      if (this.#offset >= 0) return;
     }
   }
 
-  get #viewTop(): number {
-    return this.#view.getBoundingClientRect().top;
+  #distance(element: Element): number {
+    return element.getBoundingClientRect().top - this.#viewport.getBoundingClientRect().top;
   }
 
-  #distance(element: Element): number {
-    return element.getBoundingClientRect().top - this.#viewTop;
+  /** True if the position is before the one seen last and not at the end, where a list that got shorter puts it. */
+  get #hasMovedBack(): boolean {
+    return this.#viewport.scrollTop < this.#top - 1 && this.#fromEnd > 1;
+  }
+
+  get #fromEnd(): number {
+    const { scrollHeight, scrollTop, clientHeight } = this.#viewport;
+    return scrollHeight - scrollTop - clientHeight;
   }
 }

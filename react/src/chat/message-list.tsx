@@ -9,7 +9,6 @@ import type { AgentMessage, ChatMessage, UserMessage } from './chat-state.js';
 import { partsOf, type StoredMessage } from './message-parts.js';
 import { PlainMessage, PlainText } from './transcript.js';
 
-/** Loaded together with the messages, which it scrolls. */
 export { FollowedEnd } from './followed-end.js';
 
 const PersonIcon = icon(
@@ -29,7 +28,7 @@ interface MessageListProps {
 
 /** The messages of a conversation. Loaded apart, since a page shows its chat before there is any. */
 export default function MessageList({ messages, isBusy, mediaOrigins, user, renderMessage }: MessageListProps) {
-  const last = messages.at(-1);
+  const last = messages[messages.length - 1];
   const show = (message: ChatMessage): ReactElement =>
     message.role === 'user' ? (
       <Question message={message} user={user} />

@@ -1,5 +1,6 @@
 import { lazy, type ReactNode, Suspense, useEffect, useRef } from 'react';
 
+import { MESSAGES } from '../chat-error.js';
 import type { A2AChatProps, ChatUser } from '../chat-props.js';
 import { useLabels } from '../labels.js';
 import { Boundary } from './boundary.js';
@@ -22,7 +23,8 @@ export function Transcript({ chat, user, renderMessage, welcome }: TranscriptPro
   const { messages, phase, mediaOrigins } = chat;
   const labels = useLabels();
   const isBusy = phase !== 'idle';
-  const { log, content } = useFollowedEnd(messages.at(-1));
+  const { log, content } = useFollowedEnd(messages[messages.length - 1]);
+  useEffect(() => void loadMessages().catch(() => undefined), []);
   // Until the messages can be formatted, and when they cannot.
   const plain = messages.map((message) => <PlainMessage key={message.id} message={message} />);
   return (
@@ -62,6 +64,9 @@ export function PlainTranscript({ messages }: { readonly messages: readonly Chat
             ))}
           </div>
         </div>
+        <p className="a2a-broken" role="alert">
+          {MESSAGES.pageFailed}
+        </p>
       </div>
     </section>
   );
@@ -86,27 +91,25 @@ export function PlainText({ text }: { readonly text: string }) {
   );
 }
 
-/** Keeps the end in view for a reader who is there, as soon as there are messages. */
+/** Keeps the end of a growing list in view, with code that is loaded with the messages. */
 function useFollowedEnd(last: ChatMessage | undefined) {
   const log = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
-  const end = useRef<FollowedEnd>(undefined);
+  const following = useRef<Promise<FollowedEnd | undefined>>(undefined);
   const isEmpty = last === undefined;
   useEffect(() => {
-    let isOver = false;
-    const follow = ({ FollowedEnd }: Awaited<ReturnType<typeof loadMessages>>): void => {
-      if (!isOver && !isEmpty && log.current && content.current)
-        end.current = new FollowedEnd(log.current, content.current);
-    };
-    loadMessages().then(follow, () => undefined);
-    return () => {
-      isOver = true;
-      end.current?.close();
-    };
+    const [viewport, list] = [log.current, content.current];
+    if (viewport === null || list === null || isEmpty) return undefined;
+    const followed = loadMessages().then(
+      (loaded) => new loaded.FollowedEnd(viewport, list),
+      () => undefined,
+    );
+    following.current = followed;
+    return () => void followed.then((end) => end?.stop());
   }, [isEmpty]);
   // A message just sent is scrolled into view.
   useEffect(() => {
-    if (last?.role === 'user') end.current?.toEnd();
+    if (last?.role === 'user') void following.current?.then((end) => end?.show());
   }, [last]);
   return { log, content };
 }
