@@ -3,7 +3,8 @@ const NEAR_END = 48;
 
 /**
  * Keeps the end of a growing list in view, unless its reader has scrolled back: whatever makes it grow, or its place
- * shrink. Nothing else sets the list's scroll position.
+ * shrink. For a reader who has scrolled back, what is at the top of the view stays there: WebKit does not anchor
+ * scrolling, so no engine does (`overflow-anchor`), and nothing else sets the list's scroll position.
  */
 export class FollowedEnd {
   readonly #viewport: HTMLElement;
@@ -12,6 +13,9 @@ export class FollowedEnd {
   #isAtEnd = true;
   /** The position seen last, in pixels. */
   #top: number;
+  /** The element at the top of the view of a reader who has scrolled back, and its distance from there in pixels. */
+  #anchor: Element | undefined;
+  #offset = 0;
 
   constructor(viewport: HTMLElement, content: HTMLElement) {
     this.#viewport = viewport;
@@ -49,27 +53,54 @@ export class FollowedEnd {
   }
 
   #onResize(): void {
+    if (this.#viewport.clientHeight === 0) return; // hidden: the position is lost, the place is not
     // The reader may have moved although the scroll event is still to come.
-    if (this.#hasMovedBack) this.#isAtEnd = false;
+    if (this.#hasMovedBack) return this.#onScroll();
     if (this.#isAtEnd) this.#viewport.scrollTop = this.#viewport.scrollHeight;
+    else if (this.#anchor?.isConnected === true) {
+      const moved = this.#distance(this.#anchor) - this.#offset;
+      if (Math.abs(moved) >= 1) this.#viewport.scrollTop += moved;
+    } else this.#remember();
     // A shorter list moves the position too; that scroll event must not look like a reader's.
     this.#top = this.#viewport.scrollTop;
   }
 
   #onScroll(): void {
     const { scrollTop } = this.#viewport;
+    if (scrollTop === this.#top) return; // written here
     // Far from the end says nothing: more may have been written since. Only a reader moves back.
     if (this.#hasMovedBack) this.#isAtEnd = false;
     else if (scrollTop > this.#top && this.#fromEnd < NEAR_END) this.#isAtEnd = true;
     this.#top = scrollTop;
+    this.#remember();
   }
 
-  #onKeyDown({ key, target }: KeyboardEvent): void {
-    if (target === this.#viewport && ['ArrowUp', 'PageUp', 'Home'].includes(key)) this.#leave();
+  #onKeyDown({ key, shiftKey, target }: KeyboardEvent): void {
+    const isBack = ['ArrowUp', 'PageUp', 'Home'].includes(key) || (key === ' ' && shiftKey);
+    if (isBack && target === this.#viewport) this.#leave();
   }
 
   #leave(): void {
-    if (this.#viewport.scrollTop > 0) this.#isAtEnd = false;
+    if (!this.#isAtEnd || this.#viewport.scrollTop <= 0) return;
+    this.#isAtEnd = false;
+    this.#remember();
+  }
+
+  /** Looks for the innermost element that begins above the view and reaches into it, or the first one that begins in it. */
+  #remember(): void {
+    this.#anchor = undefined;
+    let within: Element | undefined = this.#isAtEnd ? undefined : this.#viewport;
+    while (within !== undefined) {
+      within = [...within.children].find((child) => this.#distance(child) + child.getBoundingClientRect().height > 0);
+      if (within === undefined) return;
+      this.#anchor = within;
+      this.#offset = this.#distance(within);
+      if (this.#offset >= 0) return;
+    }
+  }
+
+  #distance(element: Element): number {
+    return element.getBoundingClientRect().top - this.#viewport.getBoundingClientRect().top;
   }
 
   /** True if the position is before the one seen last and not at the end, where a list that got shorter puts it. */
