@@ -47,6 +47,7 @@ const FloatingChat: ForwardRefExoticComponent<A2AChatFloatingProps & RefAttribut
     const [isOpen, setOpen] = useState(false);
     const [wasOpened, setOpened] = useState(false);
     const fab = useRef<HTMLButtonElement>(null);
+    const panel = useRef<HTMLDivElement>(null);
     const input = useRef<HTMLTextAreaElement>(null);
     const panelId = useId();
     const chat = useChat(props, wasOpened);
@@ -66,6 +67,14 @@ const FloatingChat: ForwardRefExoticComponent<A2AChatFloatingProps & RefAttribut
       if (isOpen) input.current?.focus();
       else if (wasOpened) fab.current?.focus();
     }, [isOpen, wasOpened]);
+    useEffect(() => {
+      if (!wasOpened) return undefined;
+      const loading = import('./chat/keyboard.js').then(
+        ({ keepAboveKeyboard }) => keepAboveKeyboard(panel.current),
+        () => undefined,
+      );
+      return () => void loading.then((stop) => stop?.());
+    }, [wasOpened]);
     const onKeyDown = (event: KeyboardEvent): void => {
       if (event.key !== 'Escape' || isComposing(event)) return;
       event.stopPropagation();
@@ -75,6 +84,7 @@ const FloatingChat: ForwardRefExoticComponent<A2AChatFloatingProps & RefAttribut
     return (
       <div {...rootAttributes(props, chat.brandCss)}>
         <div
+          ref={panel}
           className="a2a-floating"
           id={panelId}
           role="dialog"

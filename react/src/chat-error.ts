@@ -5,6 +5,8 @@
  * - `unreachable`: the response came from something else, such as a page of the site; see `cause`.
  * - `unreadable`: the agent responded, but not in A2A; see `cause`.
  * - `connection_lost`: there was no response, or the connection broke and could not be resumed.
+ * - `page_failed`: an error in the page's own code, such as a missing API of an old browser or a file of a former version
+ *   of the site; see `cause`. Reloading the page may help.
  * - `still_working`: the agent has not finished within `taskTimeoutMs`.
  * - `file_too_large`, `file_unreadable`: the message was not sent.
  * - `file_refused`: the visitor chose a file in a widget; the field was emptied.
@@ -16,6 +18,7 @@ export type ChatErrorCode =
   | 'unreachable'
   | 'unreadable'
   | 'connection_lost'
+  | 'page_failed'
   | 'still_working'
   | 'file_too_large'
   | 'file_unreadable'
@@ -65,6 +68,7 @@ export class ChatError extends Error {
 /** Failures in the words of visitors, by label. */
 export const MESSAGES = {
   connectionLost: 'The connection to the site was lost. Please try again.',
+  pageFailed: 'Something went wrong on this page. Please reload it.',
   unreachable: 'This is not available at the moment. Please try again later.',
   signedOut: 'Please sign in and try again.',
   busy: 'This is too much at once. Please try again later.',
@@ -83,8 +87,16 @@ export function unreachable(cause: unknown, status?: number): ChatError {
   return new ChatError('unreachable', MESSAGES.unreachable, { cause, status });
 }
 
-/** Any error in the form that visitors see; an unknown one is a lost connection. */
-export function toChatError(error: unknown): ChatError {
-  if (error instanceof ChatError) return error;
-  return new ChatError('connection_lost', MESSAGES.connectionLost, { cause: error });
+/** Rethrows an error of `fetch`, or of reading a body, as a lost connection. */
+export function lost(cause: unknown): never {
+  throw toChatError(cause, 'connection_lost', MESSAGES.connectionLost);
+}
+
+/** Any error in the form that visitors see; an unknown one is the page's own. */
+export function toChatError(
+  cause: unknown,
+  code: ChatErrorCode = 'page_failed',
+  message: string = MESSAGES.pageFailed,
+): ChatError {
+  return cause instanceof ChatError ? cause : new ChatError(code, message, { cause });
 }

@@ -93,6 +93,8 @@ export interface ChatLabels {
   readonly close: string;
   /** Default `The connection to the site was lost. Please try again.`. */
   readonly connectionLost: string;
+  /** Default `Something went wrong on this page. Please reload it.`. */
+  readonly pageFailed: string;
   /** Default `This is not available at the moment. Please try again later.`. */
   readonly unreachable: string;
   /** Default `Please sign in and try again.`. */
@@ -173,7 +175,7 @@ export function useCompleteLabels(own: Partial<ChatLabels> | undefined): ChatLab
 
 /** A label with its placeholders replaced. */
 export function fill(label: string, values: Readonly<Record<string, string>>): string {
-  return label.replaceAll(/\{(\w+)\}/g, (placeholder, name: string) => values[name] ?? placeholder);
+  return label.replace(/\{(\w+)\}/g, (placeholder, name: string) => values[name] ?? placeholder);
 }
 
 /** The text of an error for the visitor: the label of its message, or the message of the site or its platform. */

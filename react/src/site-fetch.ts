@@ -1,4 +1,4 @@
-import { unreachable } from './chat-error.js';
+import { lost, unreachable } from './chat-error.js';
 
 /**
  * Header fields a component adds to its requests to the site: a value, or a function that is called for each request.
@@ -12,10 +12,9 @@ export function siteFetch(headers: () => SiteHeaders | undefined): typeof fetch 
   return async (input, init) => {
     const given = headers();
     const own = typeof given === 'function' ? await given() : given;
-    if (own === undefined) return fetch(input, init);
     const fields = new Headers(init?.headers);
-    for (const [name, value] of new Headers(own)) fields.set(name, value);
-    return fetch(input, { ...init, headers: fields });
+    new Headers(own).forEach((value, name) => fields.set(name, value));
+    return fetch(input, { ...init, headers: fields }).catch(lost);
   };
 }
 
@@ -27,7 +26,7 @@ export function siteFetch(headers: () => SiteHeaders | undefined): typeof fetch 
  */
 export async function readJson<Body>(response: Response, ...members: readonly (keyof Body)[]): Promise<Body> {
   await checkStatus(response);
-  const text = await response.text();
+  const text = await response.text().catch(lost);
   const body = objectIn(text);
   if (body !== undefined && members.every((member) => member in body)) return body as Body;
   const { url, status, headers } = response;

@@ -89,7 +89,14 @@ export function useChat(options: ChatOptions, isWanted: boolean): A2AChatControl
       stop?.();
     };
   }, [session, keepOnReload, a2aEndpoint, isWanted]);
-  useEffect(() => session.leave, [session]);
+  useEffect(() => {
+    const { leave, reconnect } = session;
+    addEventListener('online', reconnect);
+    return () => {
+      removeEventListener('online', reconnect);
+      leave();
+    };
+  }, [session]);
 
   return useMemo(() => {
     const { send, stop, reset, retry, signIn, open } = session;

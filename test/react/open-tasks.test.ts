@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { ChatSession } from '../../react/src/chat/chat-session.js';
 import { partsOf } from '../../react/src/chat/message-parts.js';
 import { isConversation } from '../../react/src/chat/kept-conversation.js';
-import type { ChatError } from '../../react/src/chat-error.js';
+import { type ChatError, lost } from '../../react/src/chat-error.js';
 
 const CONFIG = {
   agentCard: { name: 'Agent', capabilities: { streaming: true }, supportedInterfaces: [{ protocolVersion: '1.0' }] },
@@ -62,7 +62,7 @@ class Site {
         this.calls.push(method);
         const replies = this.#replies[method] ?? [];
         const reply = replies.length > 1 ? replies.shift() : replies[0];
-        if (reply === undefined) throw new TypeError('Failed to fetch');
+        if (reply === undefined) lost(new TypeError('Failed to fetch'));
         return reply();
       },
       taskTimeoutMs: () => 600_000,
@@ -91,6 +91,8 @@ const refusal =
 const last = (session: ChatSession) => session.getState().messages.at(-1);
 
 beforeEach(() => {
+  vi.stubGlobal('addEventListener', () => undefined);
+  vi.stubGlobal('removeEventListener', () => undefined);
   vi.stubGlobal('document', { baseURI: 'https://site.example/', visibilityState: 'visible' });
   vi.stubEnv('NODE_ENV', 'production');
   return () => {

@@ -4,6 +4,7 @@ import { type Answer, emptyAnswer, type SeenBefore } from '../../react/src/chat/
 import { partsOfAnswer } from '../../react/src/chat/answer-events.js';
 import { AnswerReader, type ReaderClock } from '../../react/src/chat/answer-reader.js';
 import { textOfParts } from '../../react/src/chat/message-parts.js';
+import { lost } from '../../react/src/chat-error.js';
 
 /** One response of a made-up agent: the results of a stream, one result, an error, or a connection that breaks after some. */
 export type Reply =
@@ -78,7 +79,7 @@ export class Agent {
     this.calls.push(method);
     this.versions.push(new Headers(init?.headers).get('a2a-version'));
     this.params.push(params);
-    if (reply === GONE) throw new TypeError('Failed to fetch');
+    if (reply === GONE) lost(new TypeError('Failed to fetch'));
     return response(reply, id);
   };
 }

@@ -1,4 +1,4 @@
-import { ChatError, MESSAGES, toChatError, unreachable } from '../chat-error.js';
+import { ChatError, lost, MESSAGES, toChatError, unreachable } from '../chat-error.js';
 import { siteError } from '../site-error.js';
 import { retryAfterMsOf } from '../site-fetch.js';
 import { EventStreamParser } from './event-stream.js';
@@ -204,7 +204,7 @@ export class AgentClient {
       signal: signal ?? null,
     });
     if (response.ok && isStream(response)) return response;
-    const text = await response.text();
+    const text = await response.text().catch(lost);
     const body = parse(text);
     const error = objectOf(objectOf(body)?.['error']);
     if (error !== undefined && typeof error['code'] === 'number') throw rpcError(error, response);
@@ -217,23 +217,23 @@ export class AgentClient {
   /** The events of a response, a stream or a single result. */
   async *#read(response: Response): AsyncGenerator<WireEvent> {
     if (!isStream(response)) {
-      const text = await response.text();
+      const text = await response.text().catch(lost);
       const event = readResult(text, response);
       if (event === undefined) throw unreadable(text);
       yield event;
       return;
     }
     const parser = new EventStreamParser();
-    const reader = response.body
-      ?.pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>)
-      .getReader();
-    if (reader === undefined) return;
+    const decoder = new TextDecoder();
+    const reader = response.body?.getReader?.();
     let unknown: string | undefined;
     let isEmpty = true;
     try {
       for (;;) {
-        const { done, value } = await reader.read();
-        for (const data of done ? parser.end() : parser.push(value)) {
+        // Without streams, the whole text at once.
+        const { done, value } = (await reader?.read().catch(lost)) ?? { done: true, value: undefined };
+        const text = reader === undefined ? await response.text().catch(lost) : decoder.decode(value, { stream: !done });
+        for (const data of done ? [...parser.push(text), ...parser.end()] : parser.push(text)) {
           const event = readResult(data, response);
           unknown ??= data;
           if (event === undefined) continue;
@@ -246,7 +246,7 @@ export class AgentClient {
         return;
       }
     } finally {
-      await reader.cancel().catch(() => undefined);
+      await reader?.cancel().catch(() => undefined);
     }
   }
 }

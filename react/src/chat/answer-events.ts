@@ -118,11 +118,16 @@ export function partsOfAnswer({ state, said, artifacts, words }: Answer): readon
   const progress = joinedWords(said).filter((message) => !isRepeated(message.parts, shown));
   // Without an answer, the agent's last words are one.
   const isOver = state !== 'working' && !hasAnswer;
-  const last = isOver ? progress.findLastIndex(({ parts }) => parts.some(isReadable)) : -1;
+  const last = isOver ? lastIndex(progress, ({ parts }) => parts.some(isReadable)) : -1;
   const before = progress.flatMap(({ parts, isWritten }, index) =>
     parts.map((part) => (index === last || isWritten === true ? part : asProgress(part))),
   );
   return [...before, ...shown];
+}
+
+/** `findLastIndex`, which old browsers lack. */
+function lastIndex<Value>(values: readonly Value[], isIt: (value: Value) => boolean): number {
+  return values.reduce((last, value, index) => (isIt(value) ? index : last), -1);
 }
 
 /** A message that is data in the form of text is useful to its framework only. */
@@ -215,7 +220,7 @@ function joinedWords(said: readonly AnswerWords[]): readonly AnswerWords[] {
 /** Messages of the agent that came after the visitor's own. */
 function ofThisTurn({ messageId, seen }: Answer, { history, message }: WireTask): readonly WireMessage[] {
   const own = history.findIndex(({ id }) => id === messageId);
-  const start = own >= 0 ? own : history.findLastIndex(({ isAgent }) => !isAgent);
+  const start = own >= 0 ? own : lastIndex(history, ({ isAgent }) => !isAgent);
   return history.slice(start + 1).filter((said) => said.isAgent && !isSeen(seen, said) && !isSame(said, message));
 }
 

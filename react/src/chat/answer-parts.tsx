@@ -17,7 +17,7 @@ interface AnswerPartsProps {
 
 /** The parts of an agent's message, each on its own. A part that cannot be shown is replaced by its text. */
 export function AnswerParts({ parts, isGrowing, mediaOrigins }: AnswerPartsProps) {
-  const last = parts.at(-1);
+  const last = parts[parts.length - 1];
   // Progress is of no use once there is more.
   const shown = parts.filter((part) => part.type !== 'status' || (isGrowing && part === last));
   return shown.map((part) => (

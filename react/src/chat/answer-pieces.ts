@@ -13,7 +13,7 @@ export function withAppended(
   parts: readonly MessagePart[],
   more: readonly WirePart[],
 ): readonly MessagePart[] {
-  const last = parts.at(-1);
+  const last = parts[parts.length - 1];
   const [first, ...others] = more;
   if (first === undefined) return parts;
   const next = last === undefined ? 0 : Number(last.id.slice(last.id.lastIndexOf('/') + 1)) + 1;

@@ -1,4 +1,4 @@
-import { ChatError, MESSAGES } from '../chat-error.js';
+import { ChatError, lost, MESSAGES } from '../chat-error.js';
 import { type AgentClient, AgentRefusal, TASK_NOT_FOUND, type WireRequest } from './agent-client.js';
 import { type Answer, AnswerBrokenOff } from './answer.js';
 import { endsTurn, isNewQuestion, settled, takeEvent } from './answer-events.js';
@@ -71,7 +71,7 @@ export class AnswerReader {
       await this.#read(events, () => (hasEvent = true));
     } catch (error) {
       // Without a task there is nothing to come back to; an error of the agent is its last word.
-      if (this.#signal.aborted || !hasEvent || this.#answer.taskId === '' || error instanceof AgentRefusal)
+      if (this.#signal.aborted || !hasEvent || this.#answer.taskId === '' || !isPassing(error))
         throw this.#lastWord(error);
       await this.#follow(true);
       return;
@@ -104,7 +104,7 @@ export class AnswerReader {
     while (this.#answer.state === 'working') {
       await pause(pauseMs ?? MAX_POLL_MS, this.#signal);
       if (!hasStream) await visible(this.#signal);
-      this.#signal.throwIfAborted();
+      if (this.#signal.aborted) lost(this.#signal);
       const before = this.#answer;
       try {
         if (hasStream) await this.#read(this.#client.subscribe(before.taskId, this.#signal));
@@ -118,6 +118,9 @@ export class AnswerReader {
         if (this.#answer.opening !== null && ++openings >= MAX_OPENING_POLLS) this.#take(settled(this.#answer));
       } catch (error) {
         if (this.#signal.aborted) throw error;
+        // An error of the code happens again each time.
+        if (!(error instanceof AgentRefusal || isPassing(error)))
+          throw new AnswerBrokenOff(this.#answer, error);
         if (error instanceof AgentRefusal && hasStream) {
           hasStream = false;
           pauseMs = 0;
@@ -176,6 +179,11 @@ export class AnswerReader {
   }
 }
 
+/** True for what another connection may repair, such as an event that was too long. */
+function isPassing(error: unknown): boolean {
+  return error instanceof ChatError || error instanceof RangeError;
+}
+
 function isSame(before: Answer, { state, artifacts, said, words }: Answer): boolean {
   return (
     state === before.state &&
@@ -200,8 +208,15 @@ const BROWSER_CLOCK: ReaderClock = {
   now: () => Date.now(),
   pause: (ms, signal) =>
     new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
+      const done = (): void => {
+        clearTimeout(timer);
+        removeEventListener('online', done);
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      signal.addEventListener('abort', done);
+      addEventListener('online', done); // the connection may be there again
     }),
   visible: (signal) =>
     new Promise((resolve) => {

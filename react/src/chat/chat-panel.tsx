@@ -51,7 +51,7 @@ export function ChatPanel({ chat, input, onClose, ...props }: ChatPanelProps) {
     setHistoryOpen(false);
     textarea.current?.focus();
   };
-  const last = chat.messages.at(-1);
+  const last = chat.messages[chat.messages.length - 1];
   const isAsked = last?.role === 'agent' && last.state.endsWith('-required');
   const canSignIn =
     props.onSignIn !== undefined &&

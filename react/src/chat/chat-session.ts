@@ -1,7 +1,7 @@
 import { ChatError, MESSAGES, toChatError } from '../chat-error.js';
 import { readJson } from '../site-fetch.js';
 import type { Agent } from './agent.js';
-import { type Answer, emptyAnswer } from './answer.js';
+import type { Answer } from './answer.js';
 import { type AgentMessage, type ChatDraft, type ChatMessage, type ChatState, EMPTY_CHAT } from './chat-state.js';
 import { isTooLarge } from './file-part.js';
 import type { Conversation, OpenTask, OutgoingMessage, Reading, Turn, TurnHost, UnfinishedAnswer } from './turn.js';
@@ -106,7 +106,7 @@ export class ChatSession {
     this.#unfinished = undefined;
     const question = { id: outgoing.id, role: 'user' as const, text, ...(file && { fileName: file.name }) };
     this.#update({ messages: [...messages, question] });
-    await this.#deliver(outgoing);
+    await this.#deliver(outgoing).catch((error: unknown) => this.#fail(toChatError(error), undefined));
   };
 
   /** Makes the failed attempt again. */
@@ -116,10 +116,15 @@ export class ChatSession {
     await this.#again?.();
   };
 
+  /** Retries what failed for the connection. */
+  readonly reconnect = (): void => {
+    if (this.#state.error?.code === 'connection_lost') void this.retry();
+  };
+
   /** Has the visitor sign in where the agent or the site wants that, then goes on. */
   readonly signIn = async (): Promise<void> => {
     const { messages, phase, error } = this.#state;
-    const last = messages.at(-1);
+    const last = messages[messages.length - 1];
     const asked = last?.role === 'agent' && last.state === 'auth-required' ? last : undefined;
     if (phase !== 'idle' || (asked === undefined && error?.message !== MESSAGES.signedOut)) return;
     await this.#site.onSignIn()?.(asked);
@@ -127,6 +132,7 @@ export class ChatSession {
     if (this.#state.canRetry) return this.retry();
     if (asked === undefined || this.#openTask === undefined) return;
     const { id, seen } = this.#openTask;
+    const { emptyAnswer } = await import('./answer.js'); // a part of the agent, loaded before
     const answer = emptyAnswer('', id, this.#state.contextId, seen);
     await this.#resume({ answerId: `after-${asked.id}`, answer });
   };
@@ -262,10 +268,11 @@ export class ChatSession {
   /** The A2A client is loaded while the site responds. */
   async #connectAnew(): Promise<Agent> {
     const { a2aEndpoint, configEndpoint, fetch } = this.#site;
-    const [{ Agent }, { agentCard, brandCss, mediaOrigins }] = await Promise.all([
-      import('./agent.js'),
-      fetch(configEndpoint).then((response) => readJson<ChatConfiguration>(response, 'agentCard')),
-    ]);
+    const loading = import('./agent.js');
+    loading.catch(() => undefined); // reported below, unless the connection is lost for both
+    const response = await fetch(configEndpoint);
+    const { agentCard, brandCss, mediaOrigins } = await readJson<ChatConfiguration>(response, 'agentCard');
+    const { Agent } = await loading;
     const agent = new Agent(agentCard, a2aEndpoint, fetch);
     this.#update({
       agentName: agent.name,

@@ -1,4 +1,4 @@
-import { type FormEvent, type KeyboardEvent, type RefObject, useId, useRef, useState } from 'react';
+import { type KeyboardEvent, type RefObject, type SyntheticEvent, useId, useRef, useState } from 'react';
 
 import { ClipIcon, CloseIcon, FileIcon, SendIcon, StopIcon } from '../icons.js';
 import { fill, useLabels } from '../labels.js';
@@ -32,7 +32,7 @@ export function Composer({ phase, isAsked, takesFiles, input, onSend, onStop }: 
   const attachLabel = fill(labels.attachFile, { limit });
   const canSend = isIdle && refused === undefined && (text.trim() !== '' || file !== undefined);
 
-  const send = (event: FormEvent): void => {
+  const send = (event: SyntheticEvent): void => {
     event.preventDefault();
     if (!canSend) return;
     onSend({ text: text.trim(), file });
@@ -46,8 +46,7 @@ export function Composer({ phase, isAsked, takesFiles, input, onSend, onStop }: 
   };
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>): void => {
     if (event.key !== 'Enter' || event.shiftKey || isComposing(event)) return;
-    event.preventDefault();
-    event.currentTarget.form?.requestSubmit();
+    send(event);
   };
   const chooseFile = (files: FileList | null): void => {
     setFile(files?.[0]);

@@ -25,14 +25,14 @@ class CodeFragment {
   readonly #path: Node[] = [this.root];
 
   addText(text: string): void {
-    this.#path.at(-1)?.appendChild(document.createTextNode(text));
+    this.#path[this.#path.length - 1]?.appendChild(document.createTextNode(text));
   }
 
   startScope(name: string): void {
     const span = document.createElement('span');
     const [first = '', ...others] = name.split('.');
     span.className = [`hljs-${first}`, ...others.map((other) => `${other}_`)].join(' ');
-    const parent = this.#path.at(-1) as Node;
+    const parent = this.#path[this.#path.length - 1] as Node;
     if (this.#path.length <= MAX_DEPTH) parent.appendChild(span);
     this.#path.push(this.#path.length <= MAX_DEPTH ? span : parent);
   }
@@ -50,7 +50,7 @@ class CodeFragment {
   }
 
   __addSublanguage({ root }: CodeFragment): void {
-    this.#path.at(-1)?.appendChild(root);
+    this.#path[this.#path.length - 1]?.appendChild(root);
   }
 
   finalize(): void {
@@ -73,7 +73,10 @@ export function highlight(element: Element): void {
   const language = code.className.slice('language-'.length);
   if (text.length <= MAX_LENGTH && highlighter.getLanguage(language) !== undefined) {
     const { _emitter } = highlighter.highlight(text, { language, ignoreIllegals: true });
-    keepingSelection(code, () => code.replaceChildren((_emitter as unknown as CodeFragment).root));
+    keepingSelection(code, () => {
+      code.textContent = '';
+      code.append((_emitter as unknown as CodeFragment).root);
+    });
   }
   if (others.length > 0) setTimeout(() => highlight(element));
 }

@@ -23,18 +23,18 @@ const ENTITIES: ReadonlyMap<string, string> = new Map(
 
 /** The text in the order it is written. */
 export function visible(text: string): string {
-  return text.replaceAll(DISGUISE, '');
+  return text.replace(DISGUISE, '');
 }
 
 export function normalized(label: string): string {
-  return label.trim().replaceAll(/\s+/g, ' ').toLowerCase();
+  return label.trim().replace(/\s+/g, ' ').toLowerCase();
 }
 
 /** A text without backslash escapes and entities, as in an address. */
 export function unescaped(text: string): string {
   return text
-    .replaceAll(/\\([!-/:-@[-`{-~])/g, '$1')
-    .replaceAll(ENTITIES_IN_TEXT, (...found: string[]) => characterOf(found) ?? (found[0] as string));
+    .replace(/\\([!-/:-@[-`{-~])/g, '$1')
+    .replace(ENTITIES_IN_TEXT, (...found: string[]) => characterOf(found) ?? (found[0] as string));
 }
 
 /** The entity at an offset: its length in the source, and its character; undefined if there is none. */

@@ -55,8 +55,8 @@ export function treeOf(tokens: readonly Token[], from: number, end: number): Par
   let settledCount = 0;
   let mustSplit = false;
   const append = (inline: Inline): void => {
-    const { children, isLink } = open.at(-1) as (typeof open)[0];
-    const last = children.at(-1);
+    const { children, isLink } = open[open.length - 1] as (typeof open)[0];
+    const last = children[children.length - 1];
     if (typeof inline !== 'string') children.push(inline);
     else if (inline === '') return;
     else if (typeof last === 'string' && !mustSplit)
@@ -75,7 +75,7 @@ export function treeOf(tokens: readonly Token[], from: number, end: number): Par
       append(element ?? text);
     }
     for (const opening of opens) {
-      const { children, isLink } = open.at(-1) as (typeof open)[0];
+      const { children, isLink } = open[open.length - 1] as (typeof open)[0];
       if (open.length > MAX_DEPTH) {
         open.push({ children, isLink });
         continue;

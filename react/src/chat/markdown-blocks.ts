@@ -65,7 +65,7 @@ export class MarkdownBlocks {
 
   /** The paragraph, row or code that is being written; undefined when the text is complete. */
   get growing(): Block | undefined {
-    const last = this.#open.at(-1);
+    const last = this.#open[this.#open.length - 1];
     return this.#isGrowing && last !== this.root ? last : undefined;
   }
 
@@ -93,12 +93,12 @@ export class MarkdownBlocks {
   }
 
   #isUnfinished(line: string): boolean {
-    const last = this.#open.at(-1);
+    const last = this.#open[this.#open.length - 1];
     if (last?.kind === 'code' && last.marker !== '') {
       const rest = line.trim();
       return rest === '' || last.marker.startsWith(rest) || rest === '`'.repeat(rest.length);
     }
-    return line.length < 200 && UNFINISHED_LINE.test(line.replaceAll('\t', ' '));
+    return line.length < 200 && UNFINISHED_LINE.test(line.replace(/\t/g, ' '));
   }
 
   #save(): void {
@@ -141,7 +141,7 @@ export class MarkdownBlocks {
     }
     const leaf = this.#open[depth];
     if (leaf?.kind === 'code' && this.#continueCode(leaf, line, at)) return;
-    const last = this.#open.at(-1) as Block;
+    const last = this.#open[this.#open.length - 1] as Block;
     const isLazy = last.kind === 'paragraph';
 
     // Blocks that begin in this line.
@@ -294,7 +294,7 @@ export class MarkdownBlocks {
   }
 
   #add(kind: BlockKind, fields?: Partial<Block>): void {
-    const parent = this.#open.at(-1) as Block;
+    const parent = this.#open[this.#open.length - 1] as Block;
     // A list has items only: anything else ends it.
     if (parent.kind === 'list' && kind !== 'item') {
       this.#pop();
@@ -378,6 +378,6 @@ function headingText(text: string): string {
 
 /** Three or more of one of `-`, `*` and `_`, and spaces. */
 function isRule(rest: string): boolean {
-  const marks = rest.replaceAll(' ', '');
+  const marks = rest.replace(/ /g, '');
   return marks.length > 2 && marks === marks.charAt(0).repeat(marks.length);
 }

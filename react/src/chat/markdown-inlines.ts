@@ -169,7 +169,7 @@ class InlineParser {
     let surplus = 0;
     for (const character of address) surplus += character === ')' ? 1 : character === '(' ? -1 : 0;
     for (;;) {
-      const last = address.at(-1) ?? '';
+      const last = address[address.length - 1] ?? '';
       if (last === ')' && surplus > 0) surplus -= 1;
       else if (!'?!.,:;*_~\'"`]'.includes(last) || last === '') break;
       address = address.slice(0, -1);
@@ -212,10 +212,10 @@ class InlineParser {
       return;
     }
     const isOpen = end < 0;
-    const code = this.#text.slice(start, isOpen ? this.#end : end).replaceAll('\n', ' ');
+    const code = this.#text.slice(start, isOpen ? this.#end : end).replace(/\n/g, ' ');
     const isPadded = !isOpen && code.startsWith(' ') && code.endsWith(' ') && code.trim() !== '';
     this.#element('code', [isPadded ? code.slice(1, -1) : isOpen ? code.trimStart() : code]);
-    (this.#tokens.at(-1) as Token).isOpen = isOpen;
+    (this.#tokens[this.#tokens.length - 1] as Token).isOpen = isOpen;
     this.#at = isOpen ? this.#end : end + length;
   }
 
@@ -377,7 +377,7 @@ class InlineParser {
 
   /** A line break of the source is one of the page, as agents mean it. */
   #break(): void {
-    const last = this.#tokens.at(-1);
+    const last = this.#tokens[this.#tokens.length - 1];
     if (last !== undefined && last.element === undefined) last.text = last.text.trimEnd();
     this.#at += 1;
     while (this.#text[this.#at] === ' ') this.#at += 1;

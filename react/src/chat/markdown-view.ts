@@ -44,7 +44,7 @@ export class MarkdownView {
   constructor(element: Element, copyLabel: string) {
     this.#element = element;
     this.#copyLabel = copyLabel;
-    element.replaceChildren();
+    element.textContent = '';
   }
 
   /** Shows a text. The part that is too long for one task follows by itself. */
@@ -184,7 +184,7 @@ export class MarkdownView {
     if (isGrowing) this.#growing = code;
     if (this.#leaves.get(code)?.text === text) return;
     if (LANGUAGE.test(language)) code.className = `language-${language}`;
-    if (code.firstElementChild !== null) code.replaceChildren();
+    if (code.firstElementChild !== null) code.textContent = '';
     textAt(code, 0, text, false);
     this.#leaves.set(code, { text, isGrowing, settled: '', count: 0 });
   }

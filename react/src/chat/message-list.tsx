@@ -26,7 +26,7 @@ interface MessageListProps {
 
 /** The messages of a conversation. Loaded apart, since a page shows its chat before there is any. */
 export default function MessageList({ messages, isBusy, mediaOrigins, user, renderMessage }: MessageListProps) {
-  const last = messages.at(-1);
+  const last = messages[messages.length - 1];
   const show = (message: ChatMessage): ReactElement =>
     message.role === 'user' ? (
       <Question message={message} user={user} />

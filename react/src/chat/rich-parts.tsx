@@ -99,7 +99,7 @@ function webAddress(url: unknown): string | undefined {
 
 function toBlob(base64: string, type: string): Blob | undefined {
   try {
-    const binary = atob(base64.replaceAll('-', '+').replaceAll('_', '/'));
+    const binary = atob(base64.replace(/-/g, '+').replace(/_/g, '/'));
     return new Blob([Uint8Array.from(binary, (character) => character.charCodeAt(0))], { type });
   } catch {
     return undefined; // not base64

@@ -1,5 +1,6 @@
 import { lazy, type ReactNode, Suspense, useEffect, useRef } from 'react';
 
+import { MESSAGES } from '../chat-error.js';
 import type { A2AChatProps, ChatUser } from '../chat-props.js';
 import { useLabels } from '../labels.js';
 import { Boundary } from './boundary.js';
@@ -21,7 +22,7 @@ export function Transcript({ chat, user, renderMessage, welcome }: TranscriptPro
   const { messages, phase, mediaOrigins } = chat;
   const labels = useLabels();
   const isBusy = phase !== 'idle';
-  const { log, content, onScroll } = useFollowedEnd(messages.at(-1));
+  const { log, content, onScroll } = useFollowedEnd(messages[messages.length - 1]);
   useEffect(() => void loadMessages().catch(() => undefined), []);
   // Until the messages can be formatted, and when they cannot.
   const plain = messages.map((message) => <PlainMessage key={message.id} message={message} />);
@@ -63,6 +64,9 @@ export function PlainTranscript({ messages }: { readonly messages: readonly Chat
             ))}
           </div>
         </div>
+        <p className="a2a-broken" role="alert">
+          {MESSAGES.pageFailed}
+        </p>
       </div>
     </section>
   );

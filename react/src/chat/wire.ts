@@ -109,7 +109,7 @@ function readState(state: unknown): WireState {
   const name = textOf(state)
     .toLowerCase()
     .replace(/^task_state_/, '')
-    .replaceAll('_', '-')
+    .replace(/_/g, '-')
     .replace('cancelled', 'canceled');
   return STATES.has(name) ? (name as WireState) : 'working';
 }

@@ -1,14 +1,17 @@
 /**
  * Adds a style to a page or a shadow root; the returned function removes it. A constructed stylesheet is neither an
  * inline style, which a Content-Security-Policy may forbid, nor markup, and it ignores `@import`. Without support, as
- * in jsdom, it does nothing: the component works without its style.
+ * in jsdom and in old browsers, it does nothing: the component works without its style.
  */
 export function adoptStyle(root: DocumentOrShadowRoot, css: string): () => void {
-  if (typeof CSSStyleSheet === 'undefined' || !('replaceSync' in CSSStyleSheet.prototype)) return () => undefined;
-  const sheet = new CSSStyleSheet();
-  sheet.replaceSync(css);
-  root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
-  return () => {
-    root.adoptedStyleSheets = root.adoptedStyleSheets.filter((one) => one !== sheet);
-  };
+  try {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(css);
+    root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
+    return () => {
+      root.adoptedStyleSheets = root.adoptedStyleSheets.filter((one) => one !== sheet);
+    };
+  } catch {
+    return () => undefined;
+  }
 }

@@ -1,3 +1,4 @@
+import { lost } from '../chat-error.js';
 import { checkStatus, readJson } from '../site-fetch.js';
 
 export type SurfaceAddress = { readonly id: string } | { readonly name: string };
@@ -62,7 +63,7 @@ export class SurfaceClient {
   async theme(): Promise<string> {
     const response = await this.#fetch(this.themeUrl, { signal: this.#signal });
     await checkStatus(response);
-    return response.text();
+    return response.text().catch(lost);
   }
 
   /** The origins a widget may load from, besides the page's own; none if the site's configuration cannot be read. */

@@ -97,7 +97,8 @@ export class SurfaceView {
     await this.#themed; // avoids a flash of unstyled content
     if (this.#newest !== fragment) return;
     const place = this.#controls().indexOf(this.#root.activeElement as HTMLElement);
-    this.#content.replaceChildren(fragment);
+    this.#content.textContent = '';
+    this.#content.append(fragment);
     if (place < 0) return;
     const controls = this.#controls();
     controls[Math.min(place, controls.length - 1)]?.focus();

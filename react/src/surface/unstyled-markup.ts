@@ -9,9 +9,9 @@ const STYLE_OR_HANDLER = /^(?:style|on[a-z]+)\s*=/i;
  * Chromium reports as a violation of a strict Content-Security-Policy, in any document. Not a sanitiser by itself.
  */
 export function unstyledMarkup(html: string): string {
-  return html.replaceAll(STYLE_OR_TAG, (found) =>
+  return html.replace(STYLE_OR_TAG, (found) =>
     /^<style\b/i.test(found)
       ? ''
-      : found.replaceAll(ATTRIBUTE, (attribute) => (STYLE_OR_HANDLER.test(attribute) ? '' : attribute)),
+      : found.replace(ATTRIBUTE, (attribute) => (STYLE_OR_HANDLER.test(attribute) ? '' : attribute)),
   );
 }
