@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 
 import { ChatError, MESSAGES, toChatError } from './chat-error.js';
 import { siteFetch, type SiteHeaders } from './site-fetch.js';
@@ -76,8 +76,13 @@ interface Mounted {
  * @public
  */
 export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfaceController {
-  const { surfaceId, name, serviceSurfacesUrl = '/api/service-surfaces', input } = options;
-  const { configEndpoint = serviceSurfacesUrl.replace(/[^/]*$/, 'a2a/config') } = options;
+  const {
+    surfaceId,
+    name,
+    input,
+    serviceSurfacesUrl = '/api/service-surfaces',
+    configEndpoint = serviceSurfacesUrl.replace(/[^/]*$/, 'a2a/config'),
+  } = options;
   const [host, setHost] = useState<HTMLElement | null>(null);
   const [isBusy, setBusy] = useState(true);
   const [title, setTitle] = useState('');
@@ -92,14 +97,15 @@ export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfac
   useEffect(() => {
     if (host === null) return undefined;
     const abort = new AbortController();
+    const { signal } = abort;
     const [site, given] = JSON.parse(key) as [SurfaceSite, SurfaceInput | null];
     const client = new SurfaceClient(
       site,
       siteFetch(() => latest.current.headers),
-      abort.signal,
+      signal,
     );
     const view = import('./surface/surface-view.js').then(({ SurfaceView }) =>
-      abort.signal.aborted ? undefined : new SurfaceView(host, client, act, refuseFile),
+      signal.aborted ? undefined : new SurfaceView(host, client, act, refuseFile),
     );
 
     // Reported where it is awaited, unless the render failed before.
@@ -111,16 +117,16 @@ export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfac
       try {
         await action();
       } catch (cause) {
-        if (abort.signal.aborted) return;
+        if (signal.aborted) return;
         const failure = toChatError(cause);
         setError(failure);
         latest.current.onError?.(failure);
       }
-      if (!abort.signal.aborted) setBusy(false);
+      if (!signal.aborted) setBusy(false);
     };
     const render = async (): Promise<void> => {
       const rendered = await client.render(given ?? { locale: document.documentElement.lang });
-      if (abort.signal.aborted) return;
+      if (signal.aborted) return;
       setTitle(rendered.title);
       await (await view)?.show(rendered.html);
     };
@@ -144,7 +150,7 @@ export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfac
           throw new ChatError(toChatError(cause).code, MESSAGES.doneNotShown, { cause });
         } finally {
           // Only now: thanks beside the state from before would contradict each other.
-          if (!abort.signal.aborted) setMessage(said);
+          if (!signal.aborted) setMessage(said);
         }
       });
       isActing = false;
@@ -153,17 +159,22 @@ export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfac
     void refresh();
     return () => {
       abort.abort();
-      void view.then((shown) => shown?.close()).catch(() => undefined);
+      void view.then(
+        (shown) => shown?.close(),
+        () => undefined,
+      );
     };
   }, [host, key, latest]);
 
-  const refresh = useCallback(async () => mounted.current?.refresh(), []);
-  const act = useCallback(
-    async (action: string, fields: ActionFields = {}) => mounted.current?.act(action, fields),
+  const actions = useMemo(
+    () => ({
+      refresh: async () => mounted.current?.refresh(),
+      act: async (action: string, fields: ActionFields = {}) => mounted.current?.act(action, fields),
+    }),
     [],
   );
   return useMemo(
-    () => ({ host: setHost, isBusy, title, message, error, refresh, act }),
-    [isBusy, title, message, error, refresh, act],
+    () => ({ host: setHost, isBusy, title, message, error, ...actions }),
+    [isBusy, title, message, error, actions],
   );
 }

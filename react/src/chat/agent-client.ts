@@ -232,7 +232,8 @@ export class AgentClient {
       for (;;) {
         // Without streams, the whole text at once.
         const { done, value } = (await reader?.read().catch(lost)) ?? { done: true, value: undefined };
-        const text = reader === undefined ? await response.text().catch(lost) : decoder.decode(value, { stream: !done });
+        const text =
+          reader === undefined ? await response.text().catch(lost) : decoder.decode(value, { stream: !done });
         for (const data of done ? [...parser.push(text), ...parser.end()] : parser.push(text)) {
           const event = readResult(data, response);
           unknown ??= data;

@@ -119,8 +119,7 @@ export class AnswerReader {
       } catch (error) {
         if (this.#signal.aborted) throw error;
         // An error of the code happens again each time.
-        if (!(error instanceof AgentRefusal || isPassing(error)))
-          throw new AnswerBrokenOff(this.#answer, error);
+        if (!(error instanceof AgentRefusal || isPassing(error))) throw new AnswerBrokenOff(this.#answer, error);
         if (error instanceof AgentRefusal && hasStream) {
           hasStream = false;
           pauseMs = 0;

@@ -1,4 +1,3 @@
-import { lost } from '../chat-error.js';
 import { checkStatus, readJson } from '../site-fetch.js';
 
 export type SurfaceAddress = { readonly id: string } | { readonly name: string };
@@ -38,8 +37,7 @@ interface SurfaceConfiguration {
 /** One widget, as served by the site's routes. */
 export class SurfaceClient {
   readonly #base: string;
-  readonly #fetch: typeof fetch;
-  readonly #signal: AbortSignal;
+  readonly #fetch: (url: string, init?: RequestInit) => Promise<Response>;
   readonly #configEndpoint: string;
   #mediaOrigins: Promise<readonly string[]> | undefined;
 
@@ -51,24 +49,19 @@ export class SurfaceClient {
     const path = 'id' in address ? encodeURIComponent(address.id) : `by-name/${encodeURIComponent(address.name)}`;
     this.#base = `${serviceSurfacesUrl}/${path}`;
     this.#configEndpoint = configEndpoint;
-    this.#fetch = siteFetch;
-    this.#signal = signal;
-  }
-
-  get themeUrl(): string {
-    return `${this.#base}/theme.css`;
+    this.#fetch = (url, init) => siteFetch(url, { ...init, signal });
   }
 
   /** The theme's text. */
   async theme(): Promise<string> {
-    const response = await this.#fetch(this.themeUrl, { signal: this.#signal });
+    const response = await this.#fetch(`${this.#base}/theme.css`);
     await checkStatus(response);
-    return response.text().catch(lost);
+    return response.text();
   }
 
   /** The origins a widget may load from, besides the page's own; none if the site's configuration cannot be read. */
   mediaOrigins(): Promise<readonly string[]> {
-    return (this.#mediaOrigins ??= this.#fetch(this.#configEndpoint, { signal: this.#signal })
+    return (this.#mediaOrigins ??= this.#fetch(this.#configEndpoint)
       .then((response) => readJson<SurfaceConfiguration>(response))
       .then(
         ({ mediaOrigins = [] }) => mediaOrigins,
@@ -96,7 +89,6 @@ export class SurfaceClient {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify(body),
-      signal: this.#signal,
     });
     return readJson<Body>(response, ...members);
   }

@@ -50,7 +50,9 @@ const ASSUMED = new Set(
 /** The names the built files use as a property or a global. */
 function namesOf(folder: URL): ReadonlySet<string> {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.js'));
-  const texts = files.map((file) => readFileSync(new URL(file, folder), 'utf8').replace(/\/\*.*?\*\/|^\s*\/\/.*$/gms, ''));
+  const texts = files.map((file) =>
+    readFileSync(new URL(file, folder), 'utf8').replace(/\/\*.*?\*\/|^\s*\/\/.*$/gms, ''),
+  );
   return new Set(texts.flatMap((text) => text.match(/(?<=\.)[a-z]\w*|\b[A-Z]\w+(?=[.(])|(?<=')\w+(?=' in )/g) ?? []));
 }
 

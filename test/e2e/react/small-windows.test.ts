@@ -114,7 +114,10 @@ describeInBrowsers('a chat in a small window', { wordMs: 0, slowStepMs: 5 }, (br
     await openFloating(visit);
     await visit.ask('Hello');
     for (const selector of ['.a2a-message-user .a2a-bubble', '.a2a-send', '.a2a-floating .a2a-panel', '.a2a-fab'])
-      expect([selector, await visit.styleOf(visit.page.locator(selector), 'border-top-width')]).toEqual([selector, '1px']);
+      expect([selector, await visit.styleOf(visit.page.locator(selector), 'border-top-width')]).toEqual([
+        selector,
+        '1px',
+      ]);
   });
 
   it('has readable colours in a browser without light-dark() and relative colours', async () => {
