@@ -28,6 +28,7 @@ const OPTIONS = [
   { file: 'routes/route-options.ts', type: 'SurfaceRouterOptions', title: '`createServiceSurfaceRouter`' },
   { file: 'routes/route-options.ts', type: 'ServiceProxyOptions', title: '`createServiceProxyRouter`' },
   { file: 'routes/route-options.ts', type: 'SiteFieldOptions', title: '`headers` and `forward`, on every route' },
+  { file: 'routes/route-options.ts', type: 'ConversationOptions', title: 'Whose conversations, on every chat route' },
   { file: 'routes/route-options.ts', type: 'ForwardOptions', title: 'The option `forward`' },
   { file: 'routes/route-options.ts', type: 'RenderCacheOptions', title: 'The option `cache`' },
   { file: 'routes/site-routes.ts', type: 'HandlersOptions', title: '`createHandlers`' },
@@ -44,7 +45,7 @@ const OPTIONS = [
 ];
 
 /** Documented once for all tables: one above them, the other in its own table. */
-const COMMON = ['ToolkitOption', 'SiteFieldOptions'];
+const COMMON = ['ToolkitOption', 'SiteFieldOptions', 'ConversationOptions'];
 
 const loaded = async (file) => (await runnerImport(join(SOURCES, file), { configFile: false })).module;
 const read = (file) => readFileSync(join(SOURCES, file), 'utf8');

@@ -68,7 +68,7 @@ export class ChatError extends Error {
 /** Failures in the words of visitors, by label. */
 export const MESSAGES = {
   connectionLost: 'The connection to the site was lost. Please try again.',
-  pageFailed: 'Something went wrong on this page. Please reload it.',
+  pageFailed: 'Something failed. Please reload the page.',
   unreachable: 'This is not available at the moment. Please try again later.',
   signedOut: 'Please sign in and try again.',
   busy: 'This is too much at once. Please try again later.',

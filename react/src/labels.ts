@@ -93,7 +93,7 @@ export interface ChatLabels {
   readonly close: string;
   /** Default `The connection to the site was lost. Please try again.`. */
   readonly connectionLost: string;
-  /** Default `Something went wrong on this page. Please reload it.`. */
+  /** Default `Something failed. Please reload the page.`. */
   readonly pageFailed: string;
   /** Default `This is not available at the moment. Please try again later.`. */
   readonly unreachable: string;

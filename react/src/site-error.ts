@@ -25,6 +25,12 @@ export function siteError(
   return new ChatError('refused', typeof own === 'string' ? own : messageOf(status, reason), details);
 }
 
+/** The error for a response of something else than a route, such as a page of the site. */
+export function notARoute({ url, status, headers }: Response): ChatError {
+  const found = `${url} gives ${headers.get('content-type') ?? 'no content type'}`;
+  return unreachable(new Error(`${found}, which is not a response of an agent-bff route: check its address.`), status);
+}
+
 /** True for the codes of agent-bff, in a problem document or in JSON-RPC. */
 function isOwnCode(reason: string, type: unknown): boolean {
   return type === undefined || type === `urn:agent-bff:error:${reason}`;

@@ -1,4 +1,4 @@
-import { lost, unreachable } from './chat-error.js';
+import { lost } from './chat-error.js';
 
 /**
  * Header fields a component adds to its requests to the site: a value, or a function that is called for each request.
@@ -29,9 +29,8 @@ export async function readJson<Body>(response: Response, ...members: readonly (k
   const text = await response.text().catch(lost);
   const body = objectIn(text);
   if (body !== undefined && members.every((member) => member in body)) return body as Body;
-  const { url, status, headers } = response;
-  const found = `${url} gives ${headers.get('content-type') ?? 'no content type'}`;
-  throw unreachable(new Error(`${found}, which is not a response of an agent-bff route: check its address.`), status);
+  const { notARoute } = await import('./site-error.js');
+  throw notARoute(response);
 }
 
 function objectIn(text: string): object | undefined {

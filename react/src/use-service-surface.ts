@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
 import { ChatError, MESSAGES, toChatError } from './chat-error.js';
 import { siteFetch, type SiteHeaders } from './site-fetch.js';
@@ -76,13 +76,8 @@ interface Mounted {
  * @public
  */
 export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfaceController {
-  const {
-    surfaceId,
-    name,
-    input,
-    serviceSurfacesUrl = '/api/service-surfaces',
-    configEndpoint = serviceSurfacesUrl.replace(/[^/]*$/, 'a2a/config'),
-  } = options;
+  const { surfaceId, name, serviceSurfacesUrl = '/api/service-surfaces', input } = options;
+  const { configEndpoint = serviceSurfacesUrl.replace(/[^/]*$/, 'a2a/config') } = options;
   const [host, setHost] = useState<HTMLElement | null>(null);
   const [isBusy, setBusy] = useState(true);
   const [title, setTitle] = useState('');
@@ -97,17 +92,15 @@ export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfac
   useEffect(() => {
     if (host === null) return undefined;
     const abort = new AbortController();
-    const { signal } = abort;
     const [site, given] = JSON.parse(key) as [SurfaceSite, SurfaceInput | null];
     const client = new SurfaceClient(
       site,
       siteFetch(() => latest.current.headers),
-      signal,
+      abort.signal,
     );
     const view = import('./surface/surface-view.js').then(({ SurfaceView }) =>
-      signal.aborted ? undefined : new SurfaceView(host, client, act, refuseFile),
+      abort.signal.aborted ? undefined : new SurfaceView(host, client, act, refuseFile),
     );
-
     // Reported where it is awaited, unless the render failed before.
     view.catch(() => undefined);
 
@@ -117,16 +110,16 @@ export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfac
       try {
         await action();
       } catch (cause) {
-        if (signal.aborted) return;
+        if (abort.signal.aborted) return;
         const failure = toChatError(cause);
         setError(failure);
         latest.current.onError?.(failure);
       }
-      if (!signal.aborted) setBusy(false);
+      if (!abort.signal.aborted) setBusy(false);
     };
     const render = async (): Promise<void> => {
       const rendered = await client.render(given ?? { locale: document.documentElement.lang });
-      if (signal.aborted) return;
+      if (abort.signal.aborted) return;
       setTitle(rendered.title);
       await (await view)?.show(rendered.html);
     };
@@ -150,7 +143,7 @@ export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfac
           throw new ChatError(toChatError(cause).code, MESSAGES.doneNotShown, { cause });
         } finally {
           // Only now: thanks beside the state from before would contradict each other.
-          if (!signal.aborted) setMessage(said);
+          if (!abort.signal.aborted) setMessage(said);
         }
       });
       isActing = false;
@@ -166,15 +159,13 @@ export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfac
     };
   }, [host, key, latest]);
 
-  const actions = useMemo(
-    () => ({
-      refresh: async () => mounted.current?.refresh(),
-      act: async (action: string, fields: ActionFields = {}) => mounted.current?.act(action, fields),
-    }),
+  const refresh = useCallback(async () => mounted.current?.refresh(), []);
+  const act = useCallback(
+    async (action: string, fields: ActionFields = {}) => mounted.current?.act(action, fields),
     [],
   );
   return useMemo(
-    () => ({ host: setHost, isBusy, title, message, error, ...actions }),
-    [isBusy, title, message, error, actions],
+    () => ({ host: setHost, isBusy, title, message, error, refresh, act }),
+    [isBusy, title, message, error, refresh, act],
   );
 }

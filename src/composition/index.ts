@@ -3,6 +3,7 @@ export { rateLimiter, type RateLimiterOptions } from '../adapters/rate-limit/rat
 export { loggerTelemetry } from '../adapters/telemetry/logger.js';
 export { openTelemetry, type OpenTelemetryLike } from '../adapters/telemetry/opentelemetry.js';
 export { rewriteAgentCard, type AgentCardRewrite } from '../domain/chat/agent-card.js';
+export { forgetVisitorCookies } from '../adapters/web/visitors.js';
 export type { ChatConfigRecord } from '../domain/chat/chat-config.js';
 export {
   AgentBffError,
@@ -57,9 +58,12 @@ export type { UpstreamConfig, UpstreamHeadersConfig, UpstreamPathsConfig } from 
 export type {
   AuthHeadersOptions,
   ChatHandlerOptions,
+  ConversationAccess,
+  ConversationOptions,
   ForwardOptions,
   GetHeaders,
   HeadersLike,
+  OwnsContext,
   RenderCacheOptions,
   ServiceProxyOptions,
   ServiceSurfaceHandlerOptions,
@@ -68,6 +72,7 @@ export type {
   SiteFieldOptions,
   SurfaceHandlerOptions,
   SurfaceRouterOptions,
+  VisitorName,
 } from './routes/route-options.js';
 export {
   configureServer,

@@ -1,9 +1,10 @@
 import { type NextRoute, nextRoute, nextRoutes } from '../adapters/next/next-route.js';
 import { callback } from '../domain/shared/options.js';
 import type { SessionTokenLike } from '../adapters/sessions/session-like.js';
-import { service, session, siteFields, source } from './routes/route-options.js';
+import { chatFields, service, session, siteFields, source } from './routes/route-options.js';
 import type {
   AuthHeadersOptions,
+  ConversationOptions,
   GetHeaders,
   ServiceProxyOptions,
   ServiceSurfaceHandlerOptions,
@@ -32,7 +33,8 @@ export { createGetHeadersForSession, createGetHeadersWithServiceAuth } from './g
  *
  * @public
  */
-export interface A2AServiceHandlerOptions extends AuthHeadersOptions, SiteFieldOptions<Request>, ToolkitOption {
+export interface A2AServiceHandlerOptions
+  extends AuthHeadersOptions, SiteFieldOptions<Request>, ConversationOptions<Request>, ToolkitOption {
   /** Returns the headers for the config route's look-ups, from Next's request. Default: the credential of the chat. */
   readonly configGetHeaders?: GetHeaders<Request> | undefined;
 }
@@ -42,7 +44,8 @@ export interface A2AServiceHandlerOptions extends AuthHeadersOptions, SiteFieldO
  *
  * @public
  */
-export interface A2AProxyHandlerOptions extends SessionOptions, SiteFieldOptions<Request>, ToolkitOption {
+export interface A2AProxyHandlerOptions
+  extends SessionOptions, SiteFieldOptions<Request>, ConversationOptions<Request>, ToolkitOption {
   /** Provides the signed-in user's token, such as the `Auth0Client` of `@auth0/nextjs-auth0` or `auth` of Auth.js 5. Required, by this name or as `idp`. */
   readonly auth?: SessionTokenLike<Request> | undefined;
   /** The same as `auth`, which is the name on every route. */
@@ -75,18 +78,16 @@ type RouteOf<Options extends ToolkitOption> = RouteDefinition<Omit<Options, 'too
 
 const SERVICE_CHAT: RouteOf<A2AServiceHandlerOptions> = {
   ...ROUTES.a2a,
-  shape: { options: { configGetHeaders: callback, ...service, ...siteFields } },
+  shape: { options: { ...service, ...chatFields } },
 };
 
 const SESSION_CHAT: RouteOf<A2AProxyHandlerOptions> = {
   ...ROUTES.a2a,
   shape: {
-    options: { auth: source, idp: source, configGetHeaders: callback, ...session, ...siteFields },
+    options: { auth: source, idp: source, ...session, ...chatFields },
     aliases: { auth: 'idp' },
     required: ['auth'],
   },
-  session: ({ auth }) => auth,
-  make: (site, options) => site.chat(options),
 };
 
 const MESSAGE: RouteOf<A2AWebOptions> = {

@@ -10,8 +10,9 @@ if (existsSync('.env')) process.loadEnvFile('.env');
 const toolkit = configureServer(configFromEnv(process.env));
 
 const app = express();
-// Chat at /api/a2a, widgets at /api/service-surfaces. Before any body parser: bodies are streamed.
-app.use('/api', createHandlers(express));
+// Chat at /api/a2a, widgets at /api/service-surfaces. Before any body parser: bodies are streamed. A conversation belongs
+// to the visitor who began it, whom a cookie recognises.
+app.use('/api', createHandlers(express, { a2a: { conversations: 'visitor' } }));
 app.use(express.static('public'));
 
 // Last: Express's own error page shows visitors the stack unless NODE_ENV is "production".

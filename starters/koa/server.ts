@@ -12,8 +12,13 @@ if (existsSync('.env')) process.loadEnvFile('.env');
 const toolkit = configureServer(configFromEnv(process.env));
 
 const app = new Koa();
-// Chat at /api/a2a, widgets at /api/service-surfaces. Before any body parser: bodies are streamed.
-app.use(createHandlers(Router).prefix('/api').routes());
+// Chat at /api/a2a, widgets at /api/service-surfaces. Before any body parser: bodies are streamed. A conversation belongs
+// to the visitor who began it, whom a cookie recognises.
+app.use(
+  createHandlers(Router, { a2a: { conversations: 'visitor' } })
+    .prefix('/api')
+    .routes(),
+);
 app.use(files('public'));
 
 const port = Number(process.env['PORT'] || 3000);

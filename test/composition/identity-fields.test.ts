@@ -109,6 +109,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   publicUrl: ['account', 'https://site.example'],
   bindings: ['account', ['HTTP+JSON']],
   a2aMethods: ['account', 'all'],
+  conversations: ['account', 'visitor'],
   bodyLimitBytes: ['account', 1_000_000],
   maxInFlight: ['account', 1_000],
   keepAliveMs: ['account', 1_000],

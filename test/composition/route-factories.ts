@@ -58,6 +58,10 @@ export const INVALID: Readonly<Record<string, readonly unknown[]>> = {
   getHeaders: ['marker', null, { authorization: 'marker' }],
   configGetHeaders: ['marker', null, {}],
   headers: ['marker', null, { 'x-tenant': 'marker' }],
+  conversations: ['marker', null, true],
+  visitorMaxAge: ['marker', null, -1, 0.5],
+  ownsContext: ['marker', null, {}],
+  tenant: [7, null, ['marker']],
   forward: ['marker', null, ['x-marker']],
   toolkit: ['marker', null, {}, { handlers: {} }],
   cache: [true, 'marker', null, []],
@@ -110,6 +114,7 @@ export interface Factory {
 
 const USER = ['audience', 'apiKey', 'exchange'];
 const FIELDS = ['headers', 'forward'];
+const WHOSE = ['conversations', 'visitor', 'visitorMaxAge', 'ownsContext', 'tenant'];
 const getHeaders = (): object => ({});
 export const SERVICE = 'service_account';
 const noSource = (name: string): NonNullable<Factory['conflicts']> => [
@@ -117,7 +122,7 @@ const noSource = (name: string): NonNullable<Factory['conflicts']> => [
   [{ audience: 'https://api.example' }, [name, 'audience']],
 ];
 const chat: Omit<Factory, 'maker' | 'make'> = {
-  names: ['strategy', 'auth', 'getSessionToken', 'configGetHeaders', ...USER, ...FIELDS],
+  names: ['strategy', 'auth', 'getSessionToken', 'configGetHeaders', ...WHOSE, ...USER, ...FIELDS],
   conflicts: [
     [{ strategy: SERVICE, getSessionToken: session }, ['strategy', 'getSessionToken']],
     [{ strategy: SERVICE, auth: session }, ['strategy', 'auth']],
@@ -174,13 +179,13 @@ const FACTORIES: readonly Factory[] = [
   {
     maker: 'createA2AProxyHandlerWithServiceAuth',
     make: next.createA2AProxyHandlerWithServiceAuth,
-    ...withToolkit({ names: ['apiKey', 'strategy', 'configGetHeaders', ...FIELDS] }),
+    ...withToolkit({ names: ['apiKey', 'strategy', 'configGetHeaders', ...WHOSE, ...FIELDS] }),
   },
   {
     maker: 'createA2AProxyHandler',
     make: next.createA2AProxyHandler,
     ...withToolkit({
-      names: ['auth', 'idp', 'configGetHeaders', ...USER, ...FIELDS],
+      names: ['auth', 'idp', 'configGetHeaders', ...WHOSE, ...USER, ...FIELDS],
       fewest: { auth: session },
       conflicts: [[{ idp: session }, ['auth', 'idp']]],
     }),

@@ -24,7 +24,7 @@ beforeAll(async () => {
     },
     { identityProviders: { demo: new FakeIdentityProvider('visitor-service') } },
   );
-  site = await listeningSite(createNodeHandler({ toolkit }));
+  site = await listeningSite(createNodeHandler({ toolkit, a2a: { tenant: 'team-1' } }));
   client = new PostingClient(site.url);
 });
 

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 
+import { emptyAnswer } from '../../react/src/chat/answer.js';
 import { ChatSession } from '../../react/src/chat/chat-session.js';
 import { partsOf } from '../../react/src/chat/message-parts.js';
 import { isConversation } from '../../react/src/chat/kept-conversation.js';
@@ -22,6 +23,8 @@ const until = (check: () => void): Promise<void> => vi.waitFor(check, { timeout:
 /** A site whose agent responds with what a test writes. */
 class Site {
   readonly calls: string[] = [];
+  /** The contexts of the messages so far. */
+  readonly contexts: (string | undefined)[] = [];
   readonly errors: ChatError[] = [];
   readonly #replies: Record<string, (() => Response)[]> = {};
   #write: ((result: object) => void) | undefined;
@@ -58,8 +61,12 @@ class Site {
       fetch: async (url, init) => {
         init?.signal?.throwIfAborted();
         if (String(url).endsWith('/config')) return Response.json(CONFIG);
-        const { method } = JSON.parse(String(init?.body)) as { method: string };
+        const { method, params } = JSON.parse(String(init?.body)) as {
+          method: string;
+          params: { message?: { contextId?: string } };
+        };
         this.calls.push(method);
+        if (params.message !== undefined) this.contexts.push(params.message.contextId);
         const replies = this.#replies[method] ?? [];
         const reply = replies.length > 1 ? replies.shift() : replies[0];
         if (reply === undefined) lost(new TypeError('Failed to fetch'));
@@ -309,5 +316,40 @@ describe('a sign-in', () => {
     await session.signIn();
     expect(last(session)).toMatchObject({ text: 'Hi.' });
     expect(site.calls).toHaveLength(2);
+  });
+});
+
+describe("a conversation that is not the visitor's any more", () => {
+  const CODE = 'conversation_unknown';
+
+  it('says so, and goes on as a new one when tried again', async () => {
+    const site = new Site();
+    const answered = result({ task: { ...task('COMPLETED', 'Welcome.'), contextId: 'c2' } });
+    site.on('SendStreamingMessage', refusal(200, CODE), answered);
+    const session = site.session();
+    session.restore({ contextId: 'c1', messages: [] });
+    await session.send('Hello');
+    expect(session.getState()).toMatchObject({ contextId: '', canRetry: true });
+    expect(session.getState().error?.message).toBe(
+      'This conversation cannot be continued here. Try again to start a new one.',
+    );
+    expect(site.errors).toEqual([expect.objectContaining({ code: 'refused', reason: CODE })]);
+    await session.retry();
+    expect([last(session)?.text, session.getState().contextId]).toEqual(['Welcome.', 'c2']);
+    expect(site.contexts).toEqual(['c1', undefined]);
+  });
+
+  it('and whose answer was being read is not read again', async () => {
+    const site = new Site();
+    site.on('SubscribeToTask', refusal(200, CODE)).on('GetTask', refusal(200, CODE));
+    const session = site.session();
+    const answer = emptyAnswer('', 't1', 'c1');
+    session.restore({ contextId: 'c1', messages: [], unfinished: { answerId: 'a1', answer } });
+    session.enter();
+    await until(() => expect(session.getState().error).toBeDefined());
+    expect(session.getState()).toMatchObject({ contextId: '', canRetry: false });
+    site.on('SendStreamingMessage', result({ task: { ...task('COMPLETED', 'Welcome.'), contextId: 'c2' } }));
+    await session.send('Hello');
+    expect(site.contexts).toEqual([undefined]);
   });
 });

@@ -12,7 +12,8 @@ declare const container: Container;
 
 /** Never called: the compiler is the test. */
 function forwarder(parts: { readonly call: PlatformCall; readonly telemetry: Telemetry }): ChatForwarder {
-  return new ChatForwarder({ ...parts, agent: undefined, timeouts: { headersMs: 0, bodyIdleMs: 0 } });
+  const card = (): Promise<never> => Promise.reject(new Error());
+  return new ChatForwarder({ ...parts, agent: undefined, timeouts: { headersMs: 0, bodyIdleMs: 0 }, card });
 }
 
 describe('a binding', () => {

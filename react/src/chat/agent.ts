@@ -11,6 +11,8 @@ import type { OutgoingMessage, Reading, Turn, TurnHost } from './turn.js';
 const SHOW_MS = 50;
 /** A longer answer is laid out and painted more slowly, so it pauses longer: a millisecond more for each of so many characters. */
 const CHARACTERS_PER_MS = 400;
+/** For a conversation that is another visitor's by now, after a sign-out for instance. It is loaded with the agent, so it is no label. */
+const ENDED = 'This conversation cannot be continued here. Try again to start a new one.';
 /** Time a stream has to end by itself once its task is cancelled, in milliseconds. */
 const CANCELLED_MS = 2000;
 
@@ -18,6 +20,8 @@ const CANCELLED_MS = 2000;
 export class Agent {
   readonly name: string;
   readonly #client: AgentClient;
+  /** Conversations that the site no longer opens for this visitor. */
+  readonly #ended = new Set<string>();
 
   /** `agentCard` may be missing; `a2aEndpoint` is an address or a path of the site. */
   constructor(agentCard: unknown, a2aEndpoint: string, fetchImpl: typeof fetch) {
@@ -31,7 +35,8 @@ export class Agent {
    *
    * @throws AnswerBrokenOff when the connection is lost for good in the middle of it, else ChatError.
    */
-  async send(message: OutgoingMessage, ...[taskTimeoutMs, listener, signal]: Reading): Promise<void> {
+  async send(given: OutgoingMessage, ...[taskTimeoutMs, listener, signal]: Reading): Promise<void> {
+    const message = this.#ended.has(given.contextId) ? { ...given, contextId: '', taskId: '', seen: undefined } : given;
     const { id, taskId, contextId, seen } = message;
     const request = await toRequest(message);
     const answer = emptyAnswer(id, taskId, contextId, seen);
@@ -65,9 +70,25 @@ export class Agent {
       await read(this, host.taskTimeoutMs, listener, turn.abort.signal);
     } catch (error) {
       // A connection that was closed here has been explained already.
-      if (host.isCurrent(turn) && !turn.abort.signal.aborted) takeFailure(turn, error, host, again);
+      if (host.isCurrent(turn) && !turn.abort.signal.aborted && !this.#takeEnd(turn, error, host, again)) {
+        takeFailure(turn, error, host, again);
+      }
     }
     showAnswer(turn, host);
+  }
+
+  /** True if the conversation is not this visitor's any more: the next message starts a new one. */
+  #takeEnd(turn: Turn, error: unknown, host: TurnHost, again: () => Promise<void>): boolean {
+    const isBroken = error instanceof AnswerBrokenOff;
+    const { reason, status } = readableError(isBroken ? error.cause : error);
+    if (reason !== 'conversation_unknown') return false;
+    this.#ended.add(host.getState().contextId);
+    // What was read of the answer is still shown.
+    if (turn.answer !== undefined) turn.answer = { ...turn.answer, contextId: '', taskId: '' };
+    host.setOpenTask(undefined);
+    host.update({ contextId: '' });
+    host.fail(new ChatError('refused', ENDED, { cause: error, reason, status }), isBroken ? undefined : again);
+    return true;
   }
 
   /** Asks the agent to stop working on the answer of a turn. */

@@ -120,6 +120,8 @@ export class AnswerReader {
         if (this.#signal.aborted) throw error;
         // An error of the code happens again each time.
         if (!(error instanceof AgentRefusal || isPassing(error))) throw new AnswerBrokenOff(this.#answer, error);
+        if (error instanceof ChatError && error.reason === 'conversation_unknown')
+          throw new AnswerBrokenOff(this.#answer, error);
         if (error instanceof AgentRefusal && hasStream) {
           hasStream = false;
           pauseMs = 0;

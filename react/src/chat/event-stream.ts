@@ -1,4 +1,4 @@
-const RECORD_SEPARATORS = /\u001E/g;
+const RECORD_SEPARATOR = '\u001E';
 /** One event may carry a file; more than this is no answer. */
 const MAX_EVENT_CHARACTERS = 16 * 1024 * 1024;
 
@@ -18,7 +18,10 @@ export class EventStreamParser {
     const events: string[] = [];
     // A line break may be cut in two; a long line is not searched again.
     const isCut = this.#rest.endsWith('\r');
-    const lines = ((isCut ? '\r' : '') + text).replace(RECORD_SEPARATORS, '\n').split(/\r\n|\n|\r(?!$)/);
+    const lines = ((isCut ? '\r' : '') + text)
+      .split(RECORD_SEPARATOR)
+      .join('\n')
+      .split(/\r\n|\n|\r(?!$)/);
     lines[0] = (isCut ? this.#rest.slice(0, -1) : this.#rest) + (lines[0] ?? '');
     this.#rest = lines.pop() ?? '';
     for (const line of lines) this.#take(line, events);

@@ -23,7 +23,7 @@ export function sanitiseNamed(purify: DOMPurify, sanitise: () => DocumentFragmen
 }
 
 function namesIn(root: ParentNode): Attr[] {
-  return [...root.querySelectorAll('[id], [name], [for]')].flatMap((element) => {
+  return Array.from(root.querySelectorAll('[id], [name], [for]')).flatMap((element) => {
     // A form's own "attributes" may be a field.
     const attributes = Reflect.get(Element.prototype, 'attributes', element) as NamedNodeMap;
     return ['id', 'name', 'for'].flatMap((name) => attributes.getNamedItem(name) ?? []);

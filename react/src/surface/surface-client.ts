@@ -37,7 +37,8 @@ interface SurfaceConfiguration {
 /** One widget, as served by the site's routes. */
 export class SurfaceClient {
   readonly #base: string;
-  readonly #fetch: (url: string, init?: RequestInit) => Promise<Response>;
+  readonly #fetch: typeof fetch;
+  readonly #signal: AbortSignal;
   readonly #configEndpoint: string;
   #mediaOrigins: Promise<readonly string[]> | undefined;
 
@@ -49,19 +50,24 @@ export class SurfaceClient {
     const path = 'id' in address ? encodeURIComponent(address.id) : `by-name/${encodeURIComponent(address.name)}`;
     this.#base = `${serviceSurfacesUrl}/${path}`;
     this.#configEndpoint = configEndpoint;
-    this.#fetch = (url, init) => siteFetch(url, { ...init, signal });
+    this.#fetch = siteFetch;
+    this.#signal = signal;
+  }
+
+  get themeUrl(): string {
+    return `${this.#base}/theme.css`;
   }
 
   /** The theme's text. */
   async theme(): Promise<string> {
-    const response = await this.#fetch(`${this.#base}/theme.css`);
+    const response = await this.#fetch(this.themeUrl, { signal: this.#signal });
     await checkStatus(response);
     return response.text();
   }
 
   /** The origins a widget may load from, besides the page's own; none if the site's configuration cannot be read. */
   mediaOrigins(): Promise<readonly string[]> {
-    return (this.#mediaOrigins ??= this.#fetch(this.#configEndpoint)
+    return (this.#mediaOrigins ??= this.#fetch(this.#configEndpoint, { signal: this.#signal })
       .then((response) => readJson<SurfaceConfiguration>(response))
       .then(
         ({ mediaOrigins = [] }) => mediaOrigins,
@@ -89,6 +95,7 @@ export class SurfaceClient {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify(body),
+      signal: this.#signal,
     });
     return readJson<Body>(response, ...members);
   }

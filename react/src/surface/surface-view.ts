@@ -12,19 +12,20 @@ const HOST_STYLE = ':host { display: block; overflow: auto; }';
 const BOX_STYLE = 'contain: layout paint; overflow: auto hidden';
 /** In a layer, so that every rule of the theme overrides it. An option list keeps the browser's own style. */
 const BASE_STYLE = `@layer base {
-  :host { box-sizing: border-box }
-  :is(h1, h2, h3, h4) { margin: 0 0 0.75rem; font-size: 1.0625rem; line-height: 1.35 }
-  p { margin: 0.5rem 0 }
+  :host { box-sizing: border-box; }
+  :is(h1, h2, h3, h4) { margin: 0 0 0.75rem; font-size: 1.0625rem; line-height: 1.35; }
+  p { margin: 0.5rem 0; }
   button, input, select, textarea {
-    padding: 0.5rem 0.875rem; border: 1px solid; border-radius: 0.5rem; font: inherit; line-height: 1.4 }
-  button, input, select, textarea, img { box-sizing: border-box; max-width: 100% }
-  fieldset { min-width: 0 }
-  dialog { position: static }
-  button { cursor: pointer }
-  [type=color] { width: 3rem; height: 2.25rem; padding: 0 }
-  :focus-visible { outline: 2px solid currentColor; outline-offset: -2px }
-  li, p, h3 { overflow-wrap: anywhere }
-  ::picker(select) { appearance: auto !important }
+    padding: 0.5rem 0.875rem; border: 1px solid; border-radius: 0.5rem; font: inherit; line-height: 1.4;
+  }
+  button, input, select, textarea, img { box-sizing: border-box; max-width: 100%; }
+  fieldset { min-width: 0; }
+  dialog { position: static; }
+  button { cursor: pointer; }
+  [type=color] { width: 3rem; height: 2.25rem; padding: 0; }
+  :focus-visible { outline: 2px solid currentColor; outline-offset: -2px; }
+  li, p, h3 { overflow-wrap: anywhere; }
+  ::picker(select) { appearance: auto !important; }
 }`;
 
 const SANITISER = {
@@ -52,7 +53,7 @@ export class SurfaceView {
   readonly #client: SurfaceClient;
   readonly #onAction: (action: string, fields: ActionFields) => unknown;
   readonly #onFile: (label: string) => unknown;
-  readonly #themed: Promise<unknown>;
+  readonly #themed: Promise<void>;
   #newest: DocumentFragment | undefined;
 
   /**
@@ -78,7 +79,7 @@ export class SurfaceView {
     host.shadowRoot?.append(this.#box);
     // A widget works without its theme.
     this.#themed = client.theme().then(
-      (css) => adoptStyle(this.#root, css),
+      (css) => void adoptStyle(this.#root, css),
       () => undefined,
     );
     this.#root.addEventListener('submit', (event) => this.#submit(event as SubmitEvent));
@@ -98,8 +99,9 @@ export class SurfaceView {
     const place = this.#controls().indexOf(this.#root.activeElement as HTMLElement);
     this.#content.textContent = '';
     this.#content.append(fragment);
-    const upToPlace = this.#controls().slice(0, place + 1);
-    upToPlace[upToPlace.length - 1]?.focus();
+    if (place < 0) return;
+    const controls = this.#controls();
+    controls[Math.min(place, controls.length - 1)]?.focus();
   }
 
   close(): void {
@@ -115,17 +117,18 @@ export class SurfaceView {
     const form = event.target as HTMLFormElement;
     const submitter = event.submitter as HTMLButtonElement | HTMLInputElement | null;
     const action = submitter?.dataset['action'] ?? attributeOf(form, 'data-action');
+    const fields = fieldsOf(new FormData(form, submitter));
     if (attributeOf(form, 'method') === 'dialog')
       (Element.prototype.closest.call(form, 'dialog') as HTMLDialogElement | null)?.close();
-    if (action !== null) this.#onAction(action, fieldsOf(new FormData(form, submitter)));
+    if (action !== null) this.#onAction(action, fields);
   }
 
   #click({ target }: Event): void {
     const button = Element.prototype.closest.call(target, BUTTON) as HTMLButtonElement | null;
     // A button that submits its form is handled as "submit", after the form's validation.
     if (button === null || (button.form !== null && /^(?:submit|image)$/.test(button.type))) return;
-    const { name, value, dataset } = button;
-    this.#onAction(dataset['action'] ?? '', name === '' ? {} : { [name]: value });
+    const { name, value } = button;
+    this.#onAction(button.dataset['action'] ?? '', name === '' ? {} : { [name]: value });
   }
 
   /** Empties the field at once, so that the file does not look submitted. */
@@ -141,7 +144,7 @@ export class SurfaceView {
 function openOutside(link: Element & Partial<Pick<HTMLAnchorElement, 'origin' | 'protocol'>>): void {
   if (link.origin === location.origin || link.protocol?.startsWith('http') === false) return;
   link.setAttribute('target', '_blank');
-  link.setAttribute('rel', 'noreferrer'); // includes "noopener"
+  link.setAttribute('rel', 'noopener noreferrer');
 }
 
 /** The entered values by name; without file fields, which are always empty. */

@@ -119,7 +119,7 @@ export class SealedCacheStore implements CacheStore {
 }
 
 /** Nonce, sealed bytes and tag; `name` is authenticated with them. */
-function encrypted(key: KeyObject, name: string, bytes: Buffer): Buffer {
+export function encrypted(key: KeyObject, name: string, bytes: Buffer): Buffer {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
   cipher.setAAD(Buffer.from(name));
@@ -127,7 +127,7 @@ function encrypted(key: KeyObject, name: string, bytes: Buffer): Buffer {
 }
 
 /** @throws when any part of it was changed. */
-function decrypted(key: KeyObject, name: string, text = ''): Buffer {
+export function decrypted(key: KeyObject, name: string, text = ''): Buffer {
   const bytes = Buffer.from(text, 'base64url');
   const end = bytes.length - TAG_BYTES;
   const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });

@@ -2,7 +2,8 @@ import type { CardRewrite } from '../../domain/chat/agent-card.js';
 import { type ChatForwarder, isExtendedCardMethod, rewriteExtendedCard } from '../../domain/chat/chat-forwarder.js';
 import { readRpcMessage } from '../../domain/chat/chat-message.js';
 import { type HttpJsonBinding, httpJsonCall } from '../../domain/chat/http-json-binding.js';
-import { type MethodPolicy, readsOn } from '../../domain/chat/method-policy.js';
+import type { ChatCallOptions, ConversationCheck } from '../../domain/chat/conversations.js';
+import { type MethodPolicy, readsOn, startsWork } from '../../domain/chat/method-policy.js';
 import { mayHoldSession, type RouteAuth } from '../../domain/credentials/route-auth.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
@@ -19,9 +20,23 @@ export interface ChatMount {
   readonly bindings: readonly string[];
   /** The configured public address; empty if there is none. */
   readonly publicUrl: string;
+  /** Recognises the visitor of a request; absent if conversations are open to anyone who knows their id. */
+  readonly visitor?: VisitorOf;
+  /** The one tenant that messages may name. Default: those of the agent's card. */
+  readonly tenant?: string | undefined;
 }
 
-export interface ChatRoutes {
+/** Finds the conversations that a request may enter, and the cookie that a response to a message sets. */
+export type VisitorOf = (request: HttpRequest, countLookup: () => Promise<void>) => Promise<ConversationVisit>;
+
+/** The visitor of one request. */
+export interface ConversationVisit {
+  readonly conversations: ConversationCheck;
+  /** A value of `Set-Cookie`; absent if none is due. */
+  readonly cookie: string | undefined;
+}
+
+export interface ChatRoutes extends Pick<ChatMount, 'visitor' | 'tenant'> {
   readonly site: SiteSettings;
   readonly forwarder: ChatForwarder;
   readonly auth: RouteAuth;
@@ -68,13 +83,14 @@ function handlerFor(path: string, { configRoute, card, httpJson }: ChatRoutes): 
 
 function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
   const errors = { ...RPC_ERRORS };
-  const { site, auth, policy, forwarder } = routes;
-  return serveRoute({ site, route: ROUTE, errors }, request, async () => {
-    checkOrigin(request, site.origins, auth.kind === 'session');
+  const { site, auth, policy, forwarder, visitor } = routes;
+  const cookies = visitor && new VisitorCookie();
+  const response = serveRoute({ site, route: ROUTE, errors }, request, async () => {
+    checkOrigin(request, site.origins, auth.kind === 'session' || visitor !== undefined);
     const body = await readJsonBody(request, site);
     try {
       const { bytes } = body;
-      const message = readRpcMessage(bytes, policy.scrutiny);
+      const message = readRpcMessage(bytes, visitor === undefined ? policy.scrutiny : 'conversation');
       errors.id = message.id;
       if (site.chatLimit !== undefined && auth.kind !== 'session') {
         await checkVisitor(
@@ -83,7 +99,9 @@ function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
           message.fault === undefined && readsOn(message.method) ? 'reading' : 'message',
         );
       }
-      const response = await forwarder.forward({ head: request, body: bytes, message }, auth, policy);
+      const options = visitor === undefined ? routes : await visited(visitor, routes, request);
+      const response = await forwarder.forward({ head: request, body: bytes, message }, auth, policy, options);
+      cookies?.note(message.method, options);
       if (!isExtendedCardMethod(message.method)) return response;
       const { url } = chatAddress(request.publicUrl, routes.publicUrl ?? '');
       return await rewriteExtendedCard(response, { ...routes.served, url, policy });
@@ -91,6 +109,38 @@ function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
       body.share.release();
     }
   });
+  return cookies === undefined ? response : response.then((given) => cookies.on(given));
+}
+
+interface VisitedCall extends ChatCallOptions {
+  readonly cookie?: string | undefined;
+}
+
+async function visited(
+  visitor: VisitorOf,
+  { tenant, site, auth }: Pick<ChatRoutes, 'tenant' | 'site' | 'auth'>,
+  request: HttpRequest,
+): Promise<VisitedCall> {
+  const countLookup = (): Promise<void> =>
+    auth.kind === 'session' ? Promise.resolve() : checkVisitor(request, site, 'reading');
+  return { tenant, ...(await visitor(request, countLookup)) };
+}
+
+/**
+ * The visitor's cookie of one response. Only messages set it: other responses may be cached or shared. It is added after
+ * the fields of the agent have been written, which may set no cookies.
+ */
+class VisitorCookie {
+  #value: string | undefined;
+
+  note(method: string, { cookie }: VisitedCall): void {
+    if (startsWork(method)) this.#value = cookie;
+  }
+
+  on(response: HttpResponse): HttpResponse {
+    if (this.#value === undefined) return response;
+    return { ...response, headers: { ...response.headers, 'set-cookie': this.#value } };
+  }
 }
 
 export interface HttpJsonRoutes extends ChatMount {
@@ -102,25 +152,31 @@ const JSON_TYPES = ['application/json', 'application/a2a+json'];
 
 /** Routes below the chat mount point for clients of the HTTP+JSON binding, v1.0 and v0.3; all other paths are 404. */
 export function httpJsonRoutes(routes: HttpJsonRoutes): HttpHandler {
-  const { site, auth, policy, bindings } = routes;
+  const { site, auth, policy, bindings, visitor } = routes;
   return async (request) => {
     const call = httpJsonCall(request.path);
     if (call === undefined) return notFound(request, errorContext(site, ROUTE));
     if (!Object.hasOwn(call.methods, request.method)) {
       return methodNotAllowed(Object.keys(call.methods).join(', '), errorContext(site, ROUTE));
     }
-    return serveRoute({ site, route: ROUTE, errors: REST_ERRORS }, request, async () => {
-      checkOrigin(request, site.origins, mayHoldSession(auth));
+    const cookies = new VisitorCookie();
+    const response = await serveRoute({ site, route: ROUTE, errors: REST_ERRORS }, request, async () => {
+      checkOrigin(request, site.origins, mayHoldSession(auth) || visitor !== undefined);
       const isReading = readsOn(call.methods[request.method] ?? '');
       if (auth.kind !== 'session') await checkVisitor(request, site, isReading ? 'reading' : 'message');
       const { url } = chatAddress(request.publicUrl, routes.publicUrl);
       const body = await bodyOf(request, site);
       try {
-        return await routes.binding.forward({ head: request, call, body }, auth, policy, { url, policy, bindings });
+        const options = visitor === undefined ? routes : await visited(visitor, routes, request);
+        const rewrite = { url, policy, bindings };
+        const passed = await routes.binding.forward({ head: request, call, body }, auth, policy, rewrite, options);
+        cookies.note(call.methods[request.method] ?? '', options);
+        return passed;
       } finally {
         body?.share.release();
       }
     });
+    return cookies.on(response);
   };
 }
 

@@ -21,6 +21,7 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   content_type_unsupported: 400,
   content_encoding_unsupported: 415,
   method_denied: 200,
+  conversation_unknown: 200,
   method_not_allowed: 405,
   not_found: 404,
   upgrade_unsupported: 501,
@@ -154,6 +155,7 @@ export function errorEventData(error: AgentBffError, form: ErrorForm, requestId:
 function statusOf(error: AgentBffError, form: ErrorForm, { authUnavailableStatus }: ErrorContext): number {
   // JSON-RPC reports a denied method in a successful response; in the other binding there is only the status.
   if (error.code === 'method_denied' && form === REST_ERRORS) return 403;
+  if (error.code === 'conversation_unknown' && form === REST_ERRORS) return 404;
   if (error.code === 'identity_provider_unavailable') return authUnavailableStatus;
   return error.upstreamStatus ?? STATUS[error.code];
 }

@@ -140,6 +140,12 @@ const ROWS: Rows<ConfigSettings> & BlockRows = {
     ),
     (methods?: ServerConfig['a2aMethods']) => methods,
   ),
+  conversations: row(
+    'neither',
+    accept((value) => value === 'open' || value === 'visitor', '"open" or "visitor"'),
+    (access?: ServerConfig['conversations']) => access ?? 'open',
+    'A2A_CONVERSATIONS',
+  ),
   timeouts: {
     fields: {
       connectMs: milliseconds(5_000),

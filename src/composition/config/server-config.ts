@@ -154,6 +154,11 @@ export interface ServerConfig {
   readonly bindings?: readonly ('JSONRPC' | 'HTTP+JSON')[] | undefined;
   /** The A2A methods that are forwarded. Default: `chat` with a service credential, `all` with a session. */
   readonly a2aMethods?: 'chat' | 'all' | readonly string[] | undefined;
+  /**
+   * `visitor` lets each visitor of the chat read, continue and cancel their own conversations only; `open` lets in
+   * anyone who knows an id. Default `open`.
+   */
+  readonly conversations?: 'open' | 'visitor' | undefined;
   /** Time limits. */
   readonly timeouts?: TimeoutsConfig | undefined;
   /** Maximum size of a JSON request body that the package itself reads, in bytes. Default 2 097 152. */

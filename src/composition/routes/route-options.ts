@@ -103,6 +103,33 @@ export interface SessionOptions {
 }
 
 /**
+ * Access to the conversations of a chat route.
+ *
+ * @public
+ */
+export interface ConversationOptions<NativeRequest = any> {
+  /**
+   * `visitor` lets each visitor read, continue and cancel their own conversations only; `open` lets in anyone who
+   * knows an id. Default: the configured `conversations`.
+   */
+  readonly conversations?: ConversationAccess | undefined;
+  /**
+   * Returns the site's own name of the signed-in user, from the framework's request; `null` or an empty string without
+   * a sign-in. It must never change and never be given to someone else. Needs `cacheKeys`. Default: the user of
+   * `auth`, otherwise a random cookie.
+   */
+  readonly visitor?: VisitorName<NativeRequest> | undefined;
+  /** Seconds that the visitor's cookie lives after the last message, renewed after half of them. Default 2 592 000, 30 days. */
+  readonly visitorMaxAge?: number | undefined;
+  /**
+   * Admits a visitor to a conversation that was not minted for them, such as one in the site's own records. Default: none.
+   */
+  readonly ownsContext?: OwnsContext<NativeRequest> | undefined;
+  /** The one A2A tenant that requests may name. Default: those that the agent's card declares. */
+  readonly tenant?: string | undefined;
+}
+
+/**
  * Options of `createGetHeadersForSession` and `toolkit.sessionHeaders`: the session source is `auth`, as on every
  * route; `authClient` is the same.
  *
@@ -115,12 +142,12 @@ export type SessionHeadersOptions = SessionOptions &
   );
 
 /**
- * The credential of the chat route.
+ * Options of the chat routes.
  *
  * @public
  */
 export interface ChatHandlerOptions<NativeRequest = any>
-  extends AuthHeadersOptions, SessionOptions, SiteFieldOptions<NativeRequest> {
+  extends AuthHeadersOptions, SessionOptions, SiteFieldOptions<NativeRequest>, ConversationOptions<NativeRequest> {
   /** Provides the signed-in user's token. The route then requires a session, and `strategy` is not allowed. */
   readonly auth?: SessionTokenLike<NativeRequest> | undefined;
   /** The same as `auth`, which is the name on every route. */
@@ -128,6 +155,36 @@ export interface ChatHandlerOptions<NativeRequest = any>
   /** Returns the headers for the config route's look-ups, from the framework's request. Default: the credential of the chat. */
   readonly configGetHeaders?: GetHeaders<NativeRequest> | undefined;
 }
+
+/**
+ * The people who may enter a conversation: anyone who knows its id, or only the visitor who began it.
+ *
+ * @public
+ */
+export type ConversationAccess = 'open' | 'visitor';
+
+/**
+ * Names the signed-in user of a request, for the option `visitor`.
+ *
+ * @public
+ */
+export type VisitorName<NativeRequest = any> = {
+  // oxlint-disable-next-line typescript/method-signature-style
+  call(request: NativeRequest): string | null | undefined | Promise<string | null | undefined>;
+}['call'];
+
+/**
+ * Admits a visitor to a conversation, for the option `ownsContext`. `visitor` is the signed-in user, or `null`.
+ *
+ * @public
+ */
+export type OwnsContext<NativeRequest = any> = {
+  // oxlint-disable-next-line typescript/method-signature-style
+  call(
+    contextId: string,
+    caller: { readonly request: NativeRequest; readonly visitor: string | null },
+  ): boolean | Promise<boolean>;
+}['call'];
 
 /**
  * Caching of widget renders (docs/caching.md). Actions are never cached.
@@ -236,6 +293,18 @@ const exchange: OptionCheck = accept((value) => value === 'on_behalf_of', '"on_b
 
 export const session: Checks<SessionOptions> = { audience: text, apiKey: headerKey, exchange };
 
+/** The options of every chat route besides its credential. */
+export const chatFields: Checks<ConversationOptions & SiteFieldOptions & Pick<ChatHandlerOptions, 'configGetHeaders'>> =
+  {
+    configGetHeaders: callback,
+    conversations: (value) => nameHint(value, ['open', 'visitor']),
+    visitor: callback,
+    visitorMaxAge: wholeNumber,
+    ownsContext: callback,
+    tenant: text,
+    ...siteFields,
+  };
+
 const cache: OptionShape<keyof RenderCacheOptions> = {
   options: {
     enabled: flag,
@@ -247,7 +316,13 @@ const cache: OptionShape<keyof RenderCacheOptions> = {
 };
 
 export const CHAT: OptionShape<keyof ChatHandlerOptions> = {
-  options: { strategy, auth: source, getSessionToken: source, configGetHeaders: callback, ...session, ...siteFields },
+  options: {
+    strategy,
+    auth: source,
+    getSessionToken: source,
+    ...session,
+    ...chatFields,
+  },
   aliases: { auth: 'getSessionToken' },
   exclusive: [['strategy', 'auth']],
   needs: { audience: 'auth', exchange: 'auth' },

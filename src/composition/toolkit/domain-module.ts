@@ -55,8 +55,14 @@ export function domainModule(config: ResolvedConfig): ContainerModule {
     provide(
       bind,
       'forwarder',
-      ['call', 'telemetry'],
-      (parts) => new ChatForwarder({ ...parts, agent, timeouts: chatTimeouts }),
+      ['call', 'telemetry', 'chatConfig'],
+      ({ chatConfig, ...parts }) =>
+        new ChatForwarder({
+          ...parts,
+          agent,
+          timeouts: chatTimeouts,
+          card: (version, caller) => chatConfig.card(version, caller),
+        }),
     );
     provide(
       bind,

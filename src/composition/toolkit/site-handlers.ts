@@ -1,4 +1,4 @@
-import { chatRoutes, httpJsonRoutes } from '../../adapters/web/chat-routes.js';
+import { chatRoutes, httpJsonRoutes, type VisitorOf } from '../../adapters/web/chat-routes.js';
 import { agentCardRoute, configRoute } from '../../adapters/web/config-route.js';
 import { conversationRoutes } from '../../adapters/web/conversation-routes.js';
 import { behindHostCheck } from '../../adapters/web/admission.js';
@@ -16,7 +16,8 @@ import { RenderCache, type RenderCacheSettings } from '../../domain/surfaces/ren
 import type { SurfaceService } from '../../domain/surfaces/surface-service.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
-import type { RequestError } from '../../domain/shared/errors.js';
+import { ConfigurationError, type RequestError } from '../../domain/shared/errors.js';
+import type { PlatformCall } from '../../domain/upstream/platform-call.js';
 import type { HttpHandler, HttpRequest, HttpResponse, RequestContext } from '../../ports/http.js';
 import { newRequestId } from '../../adapters/telemetry/request-scope.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
@@ -44,6 +45,7 @@ export interface SiteParts {
   readonly surfaces: SurfaceService;
   readonly conversations: ConversationProxy;
   readonly clock: Clock;
+  readonly call: PlatformCall;
 }
 
 /** The handlers without private members, so that the toolkit of another copy of the package is compatible. */
@@ -71,7 +73,9 @@ export class SiteHandlers {
     const { publicUrl, bindings, agent, serviceApi, sessionPolicy, servicePolicy } = config;
     const auth = this.credentials.chat(options);
     const policy = auth.kind === 'session' ? sessionPolicy : servicePolicy;
-    const shared = { site, policy, bindings, publicUrl };
+    const { tenant, conversations = config.conversations } = options;
+    const visitor = conversations === 'visitor' ? this.#visitor(auth, options) : undefined;
+    const shared = { site, policy, bindings, publicUrl, tenant, ...(visitor === undefined ? {} : { visitor }) };
     const lookups = { ...shared, chatConfig, auth: this.credentials.lookups(auth, options), hash: shortHash };
     const routes = chatRoutes({
       ...shared,
@@ -87,6 +91,30 @@ export class SiteHandlers {
       ...(bindings.includes('HTTP+JSON') ? { httpJson: httpJsonRoutes({ ...shared, binding, auth }) } : {}),
     });
     return this.#served(routes, 'chat');
+  }
+
+  /**
+   * Recognises visitors with code that only such routes load.
+   *
+   * @throws ConfigurationError when the site names its users, and there is no key for them.
+   */
+  #visitor(auth: RouteAuth, options: ChatHandlerOptions): VisitorOf {
+    const { config, call, clock, site } = this.#deps;
+    const isNamed = auth.kind === 'session' || options.visitor !== undefined;
+    if (isNamed && config.cacheKeys.length === 0) {
+      throw new ConfigurationError({
+        detail: 'Conversations of signed-in users need a key, and none is configured.',
+        hint: 'Set "cacheKeys" in configureServer; make one with "openssl rand -base64 32".',
+        block: 'configureServer',
+        fields: ['cacheKeys'],
+      });
+    }
+    const { telemetry } = site;
+    const loaded = once(async () => {
+      const { visitorConversations } = await import('./visitor-conversations.js');
+      return visitorConversations({ auth, options, config, clock, telemetry, errors: call.errors });
+    });
+    return async (request, countLookup) => (await loaded())(request, countLookup);
   }
 
   /** The address of the agent's card, as the chat's config route finds it. */
@@ -144,4 +172,14 @@ function shortHash(text: string): string {
 
 function later(ms: number, task: () => void): void {
   setTimeout(task, ms).unref();
+}
+
+/** The same result for every call, unless it failed. */
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () =>
+    (made ??= make().catch((error: unknown) => {
+      made = undefined;
+      throw error;
+    }));
 }

@@ -17,7 +17,7 @@ export function siteModule(config: ResolvedConfig): ContainerModule {
   const { maxInFlight, timeouts } = config;
   return new ContainerModule(({ bind }) => {
     provide(bind, 'gate', [], () => new RequestGate({ maxInFlight, sendIdleMs: timeouts.sendIdleMs }));
-    const routes = ['chatConfig', 'forwarder', 'httpJson', 'surfaces', 'conversations'] as const;
+    const routes = ['chatConfig', 'forwarder', 'httpJson', 'surfaces', 'conversations', 'call'] as const;
     provide(
       bind,
       'handlers',

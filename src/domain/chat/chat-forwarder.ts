@@ -4,13 +4,20 @@ import type { RouteAuth } from '../credentials/route-auth.js';
 import { AgentBffError } from '../shared/errors.js';
 import { browserResponseHeaders, isForA2AClients } from '../upstream/header-policy.js';
 import { isEventStream, isJson } from '../shared/body.js';
-import { type CallTimeouts, type Endpoint, type PlatformCall, requireEndpoint } from '../upstream/platform-call.js';
+import {
+  type CallContext,
+  type CallTimeouts,
+  type Endpoint,
+  type PlatformCall,
+  requireEndpoint,
+} from '../upstream/platform-call.js';
 import { refuseRedirect, AGENT, type PlatformReply, refusesSite, MAX_ERROR_BYTES } from '../upstream/platform-error.js';
 import { isSafeQuery } from '../upstream/safe-path.js';
 import type { ChatMessage } from './chat-message.js';
+import { type ChatCallOptions, checkTenants, guardedFields } from './conversations.js';
 import type { MethodPolicy } from './method-policy.js';
 import { isObject, parsedJson } from '../shared/json.js';
-import { type CardRewrite, isAgentCard, rewrittenCard, withCardEdited } from './agent-card.js';
+import { type AgentCardJson, type CardRewrite, isAgentCard, rewrittenCard, withCardEdited } from './agent-card.js';
 import { ByteCollector } from '../shared/bytes.js';
 
 /** A chat request whose body the web adapter has read. */
@@ -28,6 +35,8 @@ export interface ChatForwarderDependencies {
   /** The agent; absent until `a2aUrl` is configured. */
   readonly agent: Endpoint | undefined;
   readonly telemetry: Telemetry;
+  /** The agent's own card, asked for its tenants if a message names one. */
+  readonly card: (version: string, caller: CallContext) => Promise<AgentCardJson>;
 }
 
 /**
@@ -54,30 +63,51 @@ export class ChatForwarder {
    * @throws SessionError when there is no session.
    * @throws UpstreamError when the agent sends no response that can be passed on.
    */
-  async forward(request: ChatRequest, auth: RouteAuth, policy: MethodPolicy): Promise<HttpResponse> {
+  async forward(
+    request: ChatRequest,
+    auth: RouteAuth,
+    policy: MethodPolicy,
+    options: ChatCallOptions = {},
+  ): Promise<HttpResponse> {
     // (1)
     if (!isSafeQuery(request.head.query)) throw new AgentBffError('not_found', { detail: 'There is no such route.' });
     policy.check(request.message.method, request.message);
-    const { call, timeouts, agent } = this.#deps;
+    const { call, timeouts, agent, card } = this.#deps;
     const { origin, path } = requireEndpoint('a2aUrl', agent);
     // (2)
     const caller = await call.caller(auth, request.head);
-    // (3), (4)
     const { headers, query, signal } = request.head;
-    const reply = await call.send(
-      {
-        counterpart: AGENT,
-        timeouts,
-        method: 'POST',
-        origin,
-        path: path + query,
-        browser: headers,
-        contentType: 'application/json',
-        body: request.body,
-        signal,
-      },
+    const { message, body } = request;
+    const { tenants } = message;
+    if (tenants !== undefined) {
+      await checkTenants(tenants, 'JSONRPC', options, () => card(String(headers['a2a-version'] ?? ''), caller));
+    }
+    const { conversations } = options;
+    const sending = {
+      counterpart: AGENT,
+      timeouts,
+      method: 'POST',
+      origin,
+      path: path + query,
+      browser: conversations === undefined ? headers : guardedFields(headers),
+      contentType: 'application/json',
+      signal,
+    };
+    const admitted = await conversations?.admit({
+      method: message.method,
+      body: { bytes: body, message },
+      query,
+      binding: 'JSONRPC',
+      tenants: tenants ?? [],
       caller,
-    );
+      ask: (taskId) => {
+        const question = taskQuestion(message.method, taskId, tenants?.[0]);
+        return call.send({ ...sending, own: { accept: 'application/json' }, body: question }, caller);
+      },
+    });
+    // (3), (4)
+    const sent = await call.send({ ...sending, body: admitted?.bytes ?? body }, caller);
+    const reply = (await admitted?.judge?.(sent)) ?? sent;
     // (5), (6)
     return reply.response.status < 300 && isForA2AClients(reply.response)
       ? toBrowserResponse(reply)
@@ -110,6 +140,13 @@ export class ChatForwarder {
 
 function toBrowserResponse({ response: { status, headers, body }, credential }: PlatformReply): HttpResponse {
   return { status, headers: browserResponseHeaders(headers, credential.fields?.response), body };
+}
+
+/** A request for a task, in the version of the visitor's method. */
+function taskQuestion(method: string, id: string, tenant: string | undefined): Uint8Array {
+  const params = { id, historyLength: 0, ...(tenant === undefined ? {} : { tenant }) };
+  const name = method.includes('/') ? 'tasks/get' : 'GetTask';
+  return new TextEncoder().encode(JSON.stringify({ jsonrpc: '2.0', id: 1, method: name, params }));
 }
 
 const METHODS: ReadonlySet<string> = new Set(['GetExtendedAgentCard', 'agent/getAuthenticatedExtendedCard']);

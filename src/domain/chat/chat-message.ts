@@ -53,7 +53,7 @@ class MemberNames {
  * and U+212A as `k`), ignore separators (`push-notification_config`), trim, stop at a NUL, or drop invisible
  * characters.
  */
-function normalizedName(name: string): string {
+export function normalizedName(name: string): string {
   if (/^[a-zA-Z0-9]*$/.test(name)) return name.toLowerCase();
   return name
     .normalize('NFKD')
@@ -70,15 +70,29 @@ export interface ChatMessage {
   readonly method: string;
   /** True if it registers a webhook (A2A: push notification configuration). */
   readonly hasPushConfiguration: boolean;
+  /** The tenants it names, in any spelling; absent if it names none. */
+  readonly tenants?: readonly string[];
+  /** The places in its bytes that may be edited. */
+  readonly spans?: MessageSpans;
   /** The reason why two parsers could read it differently; absent if they cannot. */
   readonly fault?: RequestError;
 }
 
+/** The places of members in the bytes of a message. */
+export interface MessageSpans {
+  /** The offset after the brace of the `message`; absent if there is none. */
+  readonly messageAt?: number;
+  /** The value of its `contextId`. */
+  readonly contextId?: JsonSpan;
+  /** The values of all `metadata` of message and params. */
+  readonly metadata: readonly JsonSpan[];
+}
+
 /**
  * The checked part of a message: everything a method policy depends on, or only its method, which decides whether
- * the response contains an agent card.
+ * the response contains an agent card. For a `conversation` it is everything, and the places to edit are noted.
  */
-export type Scrutiny = 'policy' | 'method';
+export type Scrutiny = 'policy' | 'method' | 'conversation';
 
 interface Level {
   readonly names: MemberNames;
@@ -169,8 +183,8 @@ export function readRpcMessage(bytes: Uint8Array, scrutiny: Scrutiny): ChatMessa
 }
 
 /** Reads a message of the HTTP+JSON binding, which equals the `params` of JSON-RPC (A2A v1.0 §11). */
-export function readHttpJsonMessage(bytes: Uint8Array): ChatMessage {
-  return new MessageReader(bytes, 'policy').read(PARAMS);
+export function readHttpJsonMessage(bytes: Uint8Array, scrutiny: Scrutiny = 'policy'): ChatMessage {
+  return new MessageReader(bytes, scrutiny).read(PARAMS);
 }
 
 /**
@@ -186,6 +200,8 @@ class MessageReader {
   #method: string | undefined;
   #hasPushConfiguration = false;
   #fault: RequestError | undefined;
+  readonly #tenants: string[] = [];
+  readonly #spans: { messageAt?: number; contextId?: JsonSpan; metadata: JsonSpan[] } = { metadata: [] };
   #level: Level | undefined;
 
   constructor(bytes: Uint8Array, scrutiny: Scrutiny) {
@@ -202,7 +218,7 @@ class MessageReader {
         this.#refuse('The message is not one JSON object.', root.rpcCode);
       }
       this.#cursor.end();
-      if (root === ENVELOPE && this.#method === undefined && this.#scrutiny === 'policy') {
+      if (root === ENVELOPE && this.#method === undefined && this.#scrutiny !== 'method') {
         this.#refuse('The request has no "method", or one that is not a string.', INVALID_REQUEST);
       }
     } catch (error) {
@@ -216,6 +232,8 @@ class MessageReader {
       id: this.#id,
       method: this.#method ?? '',
       hasPushConfiguration: this.#hasPushConfiguration,
+      ...(this.#tenants.length === 0 ? {} : { tenants: this.#tenants }),
+      ...(this.#scrutiny === 'conversation' ? { spans: this.#spans } : {}),
       ...(this.#fault === undefined ? {} : { fault: this.#fault }),
     };
   }
@@ -241,23 +259,30 @@ class MessageReader {
     const isPush =
       PUSH_CONFIGURATIONS.includes(member ?? '') || (at === CONFIGURATION && folded.includes('pushnotification'));
     if (isPush && this.#cursor.peek() !== NULL) this.#hasPushConfiguration = true;
-    const isJudged = member !== undefined && (this.#scrutiny === 'policy' || member === 'method');
+    const isJudged = member !== undefined && (this.#scrutiny !== 'method' || member === 'method');
     if (isJudged && !isExact) this.#refuse(`A member resembles "${member}" but is spelled differently.`, at.rpcCode);
     if (isJudged && seen.has(member)) this.#refuse(`The member "${member}" appears twice.`, at.rpcCode);
     if (isJudged) seen.add(member);
-    const inner = isJudged ? at.objects?.get(member) : undefined;
+    // The tenant is checked under every policy, so the params are read under every policy.
+    const inner = isJudged || at === ENVELOPE ? at.objects?.get(member ?? '') : undefined;
     if (inner !== undefined) this.#readInner(member ?? '', inner);
     else if (at === ENVELOPE && member === 'id') this.#readId();
     else if (at === ENVELOPE && member === 'method') this.#readMethod();
+    else if (at === PARAMS && member === 'tenant') this.#readTenant();
+    else if (at === MESSAGE && member === 'contextId') this.#spans.contextId = this.#span();
+    else if (member === 'metadata') this.#spans.metadata.push(this.#span());
     else this.#cursor.skipValue();
   }
 
   #readInner(member: string, inner: Level): void {
     if (this.#cursor.enterObject()) {
+      if (inner === MESSAGE) this.#spans.messageAt = this.#cursor.position;
       this.#readMembers(inner);
       return;
     }
-    if (this.#cursor.peek() !== NULL) this.#refuse(`The member "${member}" is not an object.`, inner.rpcCode);
+    if (this.#cursor.peek() !== NULL && this.#scrutiny !== 'method') {
+      this.#refuse(`The member "${member}" is not an object.`, inner.rpcCode);
+    }
     this.#cursor.skipValue();
   }
 
@@ -267,7 +292,7 @@ class MessageReader {
     const isScalar = first === QUOTE || first === MINUS || (first !== undefined && first >= 0x30 && first <= 0x39);
     const length = first === QUOTE && text !== undefined ? (JSON.parse(text) as string).length : text?.length;
     if (isScalar && text !== undefined && length !== undefined && length <= MAX_TEXT) this.#id = text;
-    else if (first !== NULL && this.#scrutiny === 'policy')
+    else if (first !== NULL && this.#scrutiny !== 'method')
       this.#refuse('The "id" is not a string or number of at most 256 characters.', INVALID_REQUEST);
   }
 
@@ -277,12 +302,24 @@ class MessageReader {
     if (isString) this.#method = text === undefined ? '' : (JSON.parse(text) as string);
   }
 
-  /** Skips a value and returns its text, unless it is longer than `maxBytes`. */
-  #valueText(maxBytes: number): string | undefined {
+  #readTenant(): void {
+    const first = this.#cursor.peek();
+    const text = this.#valueText(MAX_ID_BYTES);
+    if (first === NULL || text === '""') return;
+    // No card declares a value that begins with a NUL.
+    this.#tenants.push(first === QUOTE && text !== undefined ? (JSON.parse(text) as string) : `\0${text ?? ''}`);
+  }
+
+  #span(): JsonSpan {
     this.#cursor.peek();
     const start = this.#cursor.position;
     this.#cursor.skipValue();
-    const end = this.#cursor.position;
+    return { start, end: this.#cursor.position };
+  }
+
+  /** Skips a value and returns its text, unless it is longer than `maxBytes`. */
+  #valueText(maxBytes: number): string | undefined {
+    const { start, end } = this.#span();
     return end - start > maxBytes ? undefined : this.#text({ start, end });
   }
 

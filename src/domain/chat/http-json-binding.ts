@@ -1,4 +1,4 @@
-import type { HttpRequest, HttpResponse } from '../../ports/http.js';
+import type { HeaderFields, HttpRequest, HttpResponse } from '../../ports/http.js';
 import type { RouteAuth } from '../credentials/route-auth.js';
 import { AgentBffError, UpstreamError } from '../shared/errors.js';
 import { isObject, parsedJson } from '../shared/json.js';
@@ -29,7 +29,8 @@ import {
   textOf,
   withCardEdited,
 } from './agent-card.js';
-import { readHttpJsonMessage } from './chat-message.js';
+import { type ChatMessage, readHttpJsonMessage } from './chat-message.js';
+import { type ChatCallOptions, checkTenants, guardedFields, queryTenants } from './conversations.js';
 import type { MethodPolicy } from './method-policy.js';
 import { withoutTrailingSlashes } from '../shared/paths.js';
 
@@ -60,6 +61,8 @@ export interface HttpJsonBody {
 }
 
 const HTTP_JSON = 'HTTP+JSON';
+/** The fields of a question of ours, which has no body. */
+const QUESTION: HeaderFields = { accept: 'application/json', 'content-type': undefined };
 const INTERFACE: Counterpart = {
   ...AGENT,
   check: 'check "a2aUrl" in configureServer, and the address of the HTTP+JSON interface in the agent card',
@@ -89,30 +92,60 @@ export class HttpJsonBinding {
     auth: RouteAuth,
     policy: MethodPolicy,
     rewrite: CardRewrite,
+    options: ChatCallOptions = {},
   ): Promise<HttpResponse> {
     const { head, call, body } = request;
     if (!isSafeQuery(head.query)) throw new AgentBffError('not_found', { detail: 'There is no such route.' });
     const method = call.methods[head.method] ?? '';
-    checkPolicy(method, body, policy);
+    const message = checkedMessage(method, body, policy, options);
     const { call: platform, timeouts, card, platformOrigin } = this.#deps;
     const agent = requireEndpoint('a2aUrl', this.#deps.agent);
     const caller = await platform.caller(auth, head);
     const version = call.legacy ? '' : String(head.headers['a2a-version'] ?? '1.0');
-    const base = interfacePath(await card(version, caller), agent, call.legacy);
-    const reply = await platform.send(
+    const found = await card(version, caller);
+    const base = interfacePath(found, agent, call.legacy);
+    const tenants = [call.tenant, ...(message?.tenants ?? []), ...queryTenants(head.query)].filter((one) => one !== '');
+    await checkTenants(tenants, HTTP_JSON, options, () => Promise.resolve(found));
+    const shared = {
+      counterpart: INTERFACE,
+      timeouts,
+      origin: agent.origin,
+      browser: options.conversations === undefined ? head.headers : guardedFields(head.headers),
+      signal: head.signal,
+    };
+    const prefix =
+      base + (call.tenant === '' ? '' : `/${encodeURIComponent(call.tenant)}`) + (call.legacy ? '/v1' : '');
+    const admitted = await options.conversations?.admit({
+      method,
+      body: body === undefined || message === undefined ? undefined : { bytes: body.bytes, message },
+      query: head.query,
+      binding: HTTP_JSON,
+      taskId: call.taskId,
+      tenants,
+      caller,
+      ask: (taskId) =>
+        platform.send(
+          {
+            ...shared,
+            method: 'GET',
+            path: `${prefix}/tasks/${encodeURIComponent(taskId)}?historyLength=0${versionIn(head.query)}`,
+            own: QUESTION,
+            body: null,
+          },
+          caller,
+        ),
+    });
+    const sent = await platform.send(
       {
-        counterpart: INTERFACE,
-        timeouts,
+        ...shared,
         method: head.method,
-        origin: agent.origin,
         path: base + call.path + head.query,
-        browser: head.headers,
         ...(body === undefined ? {} : { contentType: body.type }),
-        body: body?.bytes ?? null,
-        signal: head.signal,
+        body: admitted?.bytes ?? body?.bytes ?? null,
       },
       caller,
     );
+    const reply = (await admitted?.judge?.(sent)) ?? sent;
     const { status, headers, body: content } = await this.#passing(reply, head.method);
     const further = reply.credential.fields?.response;
     const passed = { status, headers: browserResponseHeaders(headers, further), body: content };
@@ -146,11 +179,29 @@ export class HttpJsonBinding {
   }
 }
 
-function checkPolicy(method: string, body: HttpJsonBody | undefined, policy: MethodPolicy): void {
+/** The message of a call that the policy admits; absent if the call has no body. */
+function checkedMessage(
+  method: string,
+  body: HttpJsonBody | undefined,
+  policy: MethodPolicy,
+  options: ChatCallOptions,
+): ChatMessage | undefined {
   // First without the body, which need not be read if the method is denied anyway.
   policy.check(method, undefined);
-  // Here the path names the method, so a policy that denies no method does not need the body.
-  if (body !== undefined && policy.scrutiny === 'policy') policy.check(method, readHttpJsonMessage(body.bytes));
+  if (body === undefined) return undefined;
+  // Here the path names the method, so of a message that may hold anything only the tenant is read.
+  const message = readHttpJsonMessage(
+    body.bytes,
+    options.conversations === undefined ? policy.scrutiny : 'conversation',
+  );
+  policy.check(method, message);
+  return message;
+}
+
+/** The version that a query names, for a further query. */
+function versionIn(query: string): string {
+  const [, version] = /[?&](A2A-Version=[\w.]*)/i.exec(query) ?? [];
+  return version === undefined ? '' : `&${version}`;
 }
 
 /** The path of the agent's HTTP+JSON interface for a protocol version, without a trailing slash. */
@@ -197,6 +248,10 @@ export interface HttpJsonCall {
   readonly methods: Readonly<Record<string, string>>;
   /** The path below the agent's interface, re-encoded. */
   readonly path: string;
+  /** The tenant before the path, decoded; empty if there is none. */
+  readonly tenant: string;
+  /** The task in the path, decoded; absent if there is none. */
+  readonly taskId?: string;
   /** True for the binding of v0.3, whose paths start with `/v1`. */
   readonly legacy: boolean;
 }
@@ -232,22 +287,25 @@ const ROOTS = /^\/(?:message:|tasks(?:\/|$)|extendedAgentCard$)/;
 /** Parses a raw path below the mount point; `undefined` if it is not part of the binding. */
 export function httpJsonCall(path: string): HttpJsonCall | undefined {
   const legacy = path.startsWith('/v1/');
-  if (legacy) return known(path === `/v1${OLD_CARD}` ? '/extendedAgentCard' : path.slice(3), '/v1', true);
+  if (legacy) return known(path === `/v1${OLD_CARD}` ? '/extendedAgentCard' : path.slice(3), '', true);
   if (ROOTS.test(path)) return known(path, '', false);
   // v1.0 allows a tenant before the path.
   const [, tenant = '', rest = ''] = /^\/([^/]+)(\/.+)$/.exec(path) ?? [];
   const decoded = decodeSegment(tenant);
-  return decoded === undefined ? undefined : known(rest, `/${encodeURIComponent(decoded)}`, false);
+  return decoded === undefined ? undefined : known(rest, decoded, false);
 }
 
-function known(path: string, prefix: string, legacy: boolean): HttpJsonCall | undefined {
+function known(path: string, tenant: string, legacy: boolean): HttpJsonCall | undefined {
   for (const { template, methods, pattern } of READERS) {
     const match = pattern.exec(path);
     if (match === null) continue;
     const values = match.slice(1).map(segment);
     if (values.includes(undefined)) return undefined;
     const written = legacy && template === '/extendedAgentCard' ? OLD_CARD : template;
-    return { methods, legacy, path: prefix + written.replaceAll(/\{\w+\}/g, () => values.shift() ?? '') };
+    const prefix = legacy ? '/v1' : tenant && `/${encodeURIComponent(tenant)}`;
+    const [id] = values;
+    const address = prefix + written.replaceAll(/\{\w+\}/g, () => values.shift() ?? '');
+    return { methods, legacy, tenant, path: address, ...(id === undefined ? {} : { taskId: decodeURIComponent(id) }) };
   }
   return undefined;
 }

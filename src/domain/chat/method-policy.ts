@@ -71,7 +71,13 @@ export function readsOn(method: string): boolean {
   return READING.has(canonical(method));
 }
 
-function canonical(method: string): string {
+/** True if a method, in either spelling, sends a message. */
+export function startsWork(method: string): boolean {
+  return canonical(method) === 'SendMessage' || canonical(method) === 'SendStreamingMessage';
+}
+
+/** A method by its name in v1.0. */
+export function canonical(method: string): string {
   return SPELLINGS.get(method) ?? method;
 }
 

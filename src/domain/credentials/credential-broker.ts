@@ -178,7 +178,8 @@ export class CredentialBroker {
     const apiKey = planKey ?? this.#deps.apiKey;
     const last = known.credentials.get(apiKey ?? known);
     if (last?.token === token.value) return last;
-    const owner = ownerOf(JSON.stringify(['service', name, known.principal, this.#keyName(apiKey)]));
+    const account = JSON.stringify(['service', name, known.principal]);
+    const owner = { ...ownerOf(JSON.stringify(['service', name, known.principal, this.#keyName(apiKey)])), account };
     const credential = new Credential({
       kind: 'service',
       headers: this.#headers(token.value, apiKey),

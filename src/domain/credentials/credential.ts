@@ -15,6 +15,8 @@ export interface CredentialOwner {
    * tenant is not known otherwise.
    */
   readonly reader: string;
+  /** The principal without the API key, which is rotated; absent if nothing else names it. */
+  readonly account?: string;
 }
 
 interface CredentialFacts {

@@ -35,8 +35,7 @@ export async function userToken(
   request: RequestContext,
   forceRefresh = false,
 ): Promise<UserToken | undefined> {
-  // With an exchange, the audience is that of the exchanged token; the session's token is for this site.
-  const wanted = auth.audience !== '' && auth.exchange === undefined ? { audience: auth.audience } : {};
+  const wanted = wantedToken(auth);
   const found = await readSession(auth.source, request, forceRefresh ? { ...wanted, forceRefresh } : wanted);
   if (found.kind === 'no-session') return undefined;
   if (found.kind === 'expired')
@@ -59,6 +58,17 @@ export async function userToken(
     exchange: exchanged?.principal,
     cacheKey: exchanged?.cacheKey,
   };
+}
+
+/** The stable name of the signed-in user; `undefined` without a session or a name, and the token then decides the rest. */
+export async function userName(auth: UserAuth, request: RequestContext): Promise<readonly string[] | undefined> {
+  const found = await readSession(auth.source, request, wantedToken(auth));
+  return found.kind === 'token' ? auth.nameOf(found) : undefined;
+}
+
+/** With an exchange, the audience is that of the exchanged token; the session's token is for this site. */
+function wantedToken({ audience, exchange }: UserAuth): SessionTokenQuery {
+  return audience !== '' && exchange === undefined ? { audience } : {};
 }
 
 /** The user's token, renewed because the platform rejected it; `undefined` if the session cannot renew it. */

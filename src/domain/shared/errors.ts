@@ -21,6 +21,7 @@ export type ErrorCode =
   | 'content_type_unsupported'
   | 'content_encoding_unsupported'
   | 'method_denied'
+  | 'conversation_unknown'
   | 'method_not_allowed'
   | 'not_found'
   | 'upgrade_unsupported'

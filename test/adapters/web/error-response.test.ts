@@ -39,6 +39,7 @@ const TABLE: Readonly<Record<ErrorCode, readonly [number, string, number]>> = {
   content_type_unsupported: [400, 'Content type unsupported', -32005],
   content_encoding_unsupported: [415, 'Content encoding unsupported', -32603],
   method_denied: [200, 'Method denied', -32601],
+  conversation_unknown: [200, 'Conversation unknown', -32603],
   method_not_allowed: [405, 'Method not allowed', -32603],
   not_found: [404, 'Not found', -32603],
   upgrade_unsupported: [501, 'Upgrade unsupported', -32603],

@@ -4,7 +4,7 @@ import { chatRoutes, httpJsonRoutes } from '../../../src/adapters/web/chat-route
 import { agentCardRoute } from '../../../src/adapters/web/config-route.js';
 import { sha256 } from '../../../src/adapters/system/system.js';
 import { ChatConfig } from '../../../src/domain/chat/chat-config.js';
-import { ChatForwarder } from '../../../src/domain/chat/chat-forwarder.js';
+import { ChatForwarder, type ChatForwarderDependencies } from '../../../src/domain/chat/chat-forwarder.js';
 import { HttpJsonBinding } from '../../../src/domain/chat/http-json-binding.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
 import type { HttpRequest, HttpResponse, UpstreamOutcome, UpstreamRequest } from '../../../src/ports/http.js';
@@ -67,12 +67,13 @@ class RestWorld extends BrokerWorld {
       maxBytes: 1_000_000,
     });
     const routes = { site: this.settings, auth: SERVICE, policy: this.#policy, bindings: BINDINGS, publicUrl: '' };
-    const binding = new HttpJsonBinding({ ...shared, card: (version, caller) => chatConfig.card(version, caller) });
+    const parts: ChatForwarderDependencies = { ...shared, card: (version, caller) => chatConfig.card(version, caller) };
+    const binding = new HttpJsonBinding(parts);
     const card = agentCardRoute({ ...routes, chatConfig, hash: sha256 });
     const handle = chatRoutes({
       ...routes,
       served: { bindings: BINDINGS, agentOrigin: AGENT },
-      forwarder: new ChatForwarder(shared),
+      forwarder: new ChatForwarder(parts),
       card,
       httpJson: httpJsonRoutes({ ...routes, binding }),
     });

@@ -5,6 +5,7 @@ import {
   type ChatRequest,
 } from '../../../src/domain/chat/chat-forwarder.js';
 import { readRpcMessage, type Scrutiny } from '../../../src/domain/chat/chat-message.js';
+import type { AgentCardJson } from '../../../src/domain/chat/agent-card.js';
 import type { HttpResponse } from '../../../src/ports/http.js';
 import { BrokerWorld, TIMEOUTS } from '../credentials/broker-fixture.js';
 
@@ -14,6 +15,7 @@ export const MESSAGE = '{"jsonrpc":"2.0","id":"1","method":"message/send","param
 export class ChatWorld extends BrokerWorld {
   readonly upstream: FakeUpstream = new FakeUpstream();
   readonly forwarder: ChatForwarder;
+  card: AgentCardJson = { name: 'Agent', url: 'https://agent.example/a2a' };
 
   constructor(
     settings: Partial<ChatForwarderDependencies> = {},
@@ -25,6 +27,7 @@ export class ChatWorld extends BrokerWorld {
       telemetry: this.telemetry,
       agent: { origin: 'https://agent.example', path: '/a2a' },
       timeouts: TIMEOUTS,
+      card: () => Promise.resolve(this.card),
       ...settings,
     });
   }

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { type ComponentBrowser, type ComponentVisit, describeInBrowsers } from '../../support/component-browser.js';
 
 const DIST = new URL('../../../react/dist/', import.meta.url);
-const PAGE_FAILED = 'Something went wrong on this page. Please reload it.';
+const PAGE_FAILED = 'Something failed. Please reload the page.';
 
 /** Missing in browsers that visitors still have; tried although the code may not use them. */
 const KNOWN = [

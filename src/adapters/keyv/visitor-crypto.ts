@@ -1,0 +1,43 @@
+import { createHmac, createSecretKey, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { VisitorCrypto } from '../../ports/visitor-crypto.js';
+import { decrypted, encrypted, type SealingKey } from './sealed-cache-store.js';
+
+const POOL_BYTES = 4_096;
+let pool = Buffer.alloc(0);
+let at = 0;
+
+/** Node's own cryptography. */
+export const visitorCrypto: VisitorCrypto = {
+  random: (length) => {
+    // One call for many: the system's random bytes cost more than the rest of a message's checks.
+    if (at + length > pool.length) {
+      pool = randomBytes(POOL_BYTES);
+      at = 0;
+    }
+    at += length;
+    return Uint8Array.from(pool.subarray(at - length, at));
+  },
+  mac: (key, text) => createHmac('sha256', key).update(text).digest('hex'),
+  equal: (one, other) => one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other)),
+  seal: (key, name, bytes) => encrypted(createSecretKey(key), name, Buffer.from(bytes)).toString('base64url'),
+  open: (key, name, sealed) => {
+    try {
+      return decrypted(createSecretKey(key), name, sealed);
+    } catch {
+      return undefined;
+    }
+  },
+};
+
+/** The keys of signed-in visitors, made from `cacheKeys`: one to mint their conversations, one to seal their cookie. */
+export interface VisitorKeys {
+  readonly mint: Uint8Array;
+  readonly seal: Uint8Array;
+}
+
+/** Derives them by HKDF (RFC 5869), so that they say nothing about each other or the key they come from. */
+export function visitorKeys({ key }: SealingKey): VisitorKeys {
+  const derived = (use: string): Uint8Array =>
+    new Uint8Array(hkdfSync('sha256', key, '', `agent-bff conversations ${use}`, 32));
+  return { mint: derived('mint'), seal: derived('seal') };
+}

@@ -1,0 +1,147 @@
+import { cookiePair, cookiePairs } from '../../domain/shared/cookies.js';
+import type { Visitor } from '../../domain/chat/conversation-guard.js';
+import type { VisitorKey } from '../../domain/chat/minted-contexts.js';
+import type { Clock } from '../../ports/clock.js';
+import type { HttpRequest } from '../../ports/http.js';
+import type { VisitorCrypto } from '../../ports/visitor-crypto.js';
+
+/** The visitor of a request, and the cookie that its response sets. */
+export interface Visit {
+  readonly keys: Visitor['keys'];
+  /** The user the site knows; absent for an anonymous visitor. */
+  readonly user: string | undefined;
+  /** The value of `Set-Cookie`; absent if the visitor has a cookie that is young enough. */
+  readonly cookie: string | undefined;
+}
+
+export interface VisitorsDependencies {
+  readonly crypto: VisitorCrypto;
+  readonly clock: Clock;
+  /** The keys of users, the current one first; empty if the site knows no users. */
+  readonly keys: readonly { readonly mint: Uint8Array; readonly seal: Uint8Array }[];
+  /** The user of a request; `undefined` without a sign-in. */
+  readonly user: (request: HttpRequest) => Promise<string | undefined>;
+  /** Seconds that the cookie lives; it is renewed after half of them. */
+  readonly maxAgeS: number;
+  /** The configured public address; empty if there is none. */
+  readonly publicUrl: string;
+}
+
+const NAME = 'agent-bff-visitor';
+/** A browser accepts this name from the host itself over https only, so no other host of the domain can set it. */
+const HOST_NAME = `__Host-${NAME}`;
+const SECRET_BYTES = 16;
+/** The secret in its only spelling, or the secret sealed to a user, and the second in which it was written. */
+const VALUE = /^(?:([\w-]{21}[AQgw])|s\.([\w-]{59}))\.([0-9a-z]{1,9})$/;
+
+/** Recognises visitors: by the site's own user, or else by a random cookie, whose secret is the key of their conversations. */
+export class Visitors {
+  readonly #deps: VisitorsDependencies;
+
+  constructor(dependencies: VisitorsDependencies) {
+    this.#deps = dependencies;
+  }
+
+  async of(request: HttpRequest): Promise<Visit> {
+    const { crypto, keys } = this.#deps;
+    const user = await this.#deps.user(request);
+    const found = this.#cookie(request, user);
+    const isDue = found === undefined || this.#now() - found.writtenS > this.#deps.maxAgeS / 2;
+    const [current] = keys;
+    if (user === undefined || current === undefined) {
+      const secret = found?.secret ?? crypto.random(SECRET_BYTES);
+      return { keys: [cookieKey(secret)], user, cookie: isDue ? this.#written(request, base64Url(secret)) : undefined };
+    }
+    const own = keys.map(({ mint }): VisitorKey => ({ kind: 'user', user, key: mint }));
+    const all = [...own, ...(found === undefined ? [] : [cookieKey(found.secret)])] as unknown as Visitor['keys'];
+    // After a sign-in, the conversations begun before it are this user's alone.
+    const seal = found !== undefined && (isDue || !found.isSealed);
+    const cookie = seal
+      ? this.#written(request, `s.${crypto.seal(current.seal, sealName(user), found.secret)}`)
+      : undefined;
+    return { keys: all, user, cookie };
+  }
+
+  /** The secret of a cookie that is this visitor's. Two cookies of one name are none: another host may have set one. */
+  #cookie(
+    request: HttpRequest,
+    user: string | undefined,
+  ): { readonly secret: Uint8Array; readonly isSealed: boolean; readonly writtenS: number } | undefined {
+    const pairs = cookiePairs(request.headers['cookie']).map(cookiePair);
+    const named = (wanted: string): string[] => pairs.filter(([name]) => name === wanted).map(([, value]) => value);
+    const safe = named(HOST_NAME);
+    const values = safe.length > 0 || this.#isHttps(request) ? safe : named(NAME);
+    const [, plain, sealed, written = ''] = (values.length === 1 ? VALUE.exec(values[0] ?? '') : null) ?? [];
+    const writtenS = Number.parseInt(written, 36);
+    if (plain !== undefined) return { secret: bytesOf(plain), isSealed: false, writtenS };
+    if (sealed === undefined || user === undefined) return undefined;
+    for (const { seal } of this.#deps.keys) {
+      const secret = this.#deps.crypto.open(seal, sealName(user), sealed);
+      if (secret !== undefined) return { secret, isSealed: true, writtenS };
+    }
+    return undefined;
+  }
+
+  #written(request: HttpRequest, value: string): string {
+    const isHttps = this.#isHttps(request);
+    // Only a page that `allowedOrigins` lists gets here from another site.
+    const isEmbedded = isHttps && request.headers['sec-fetch-site'] === 'cross-site';
+    const { maxAgeS } = this.#deps;
+    return setCookie(isHttps, isEmbedded, `${value}.${this.#now().toString(36)}`, maxAgeS);
+  }
+
+  /** True if the visitor uses https: by the page, or else by the site's public address. */
+  #isHttps({ headers, publicUrl }: HttpRequest): boolean {
+    const { origin } = headers;
+    const isOwn = headers['sec-fetch-site'] !== 'cross-site' && /^https?:/i.test(String(origin));
+    return /^https:/i.test(isOwn ? String(origin) : this.#deps.publicUrl || publicUrl);
+  }
+
+  #now(): number {
+    return Math.floor(this.#deps.clock.now() / 1000);
+  }
+}
+
+/**
+ * The values of `Set-Cookie` that make a browser forget its visitor, for the response to a sign-out: set all of them.
+ * A signed-in user's conversations stay theirs, and open again after the next sign-in.
+ *
+ * @example
+ * ```ts
+ * import { forgetVisitorCookies } from 'agent-bff';
+ *
+ * const response = new Response(null, { status: 204 });
+ * for (const cookie of forgetVisitorCookies()) response.headers.append('set-cookie', cookie);
+ * ```
+ *
+ * @public
+ */
+export function forgetVisitorCookies(): readonly string[] {
+  return [setCookie(false, false, '', 0), setCookie(true, false, '', 0), setCookie(true, true, '', 0)];
+}
+
+function setCookie(isHttps: boolean, isEmbedded: boolean, value: string, maxAgeS: number): string {
+  const site = isEmbedded ? 'None; Partitioned' : 'Lax';
+  const name = isHttps ? HOST_NAME : NAME;
+  const secure = isHttps ? '; Secure' : '';
+  return `${name}=${value}; Path=/; Max-Age=${String(maxAgeS)}; HttpOnly${secure}; SameSite=${site}`;
+}
+
+function cookieKey(key: Uint8Array): VisitorKey {
+  return { kind: 'cookie', user: '', key };
+}
+
+function sealName(user: string): string {
+  return `agent-bff visitor ${user}`;
+}
+
+function base64Url(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '');
+}
+
+function bytesOf(text: string): Uint8Array {
+  return Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (character) => character.charCodeAt(0));
+}

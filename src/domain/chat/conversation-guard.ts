@@ -1,0 +1,274 @@
+import type { Telemetry } from '../../ports/telemetry.js';
+import { RequestError } from '../shared/errors.js';
+import { ByteCollector } from '../shared/bytes.js';
+import { isObject, parsedJson } from '../shared/json.js';
+import { LruMap } from '../shared/lru-map.js';
+import { bodyBytes } from '../upstream/body-bytes.js';
+import { type PlatformErrors, type PlatformReply, refuseRedirect, refusesSite } from '../upstream/platform-error.js';
+import { decodeSegment } from '../upstream/safe-path.js';
+import type { AdmittedCall, ConversationCheck, GuardedCall } from './conversations.js';
+import { canonical } from './method-policy.js';
+import type { ContextScope, MintedContexts, VisitorKey } from './minted-contexts.js';
+
+/** The visitor of one request. */
+export interface Visitor {
+  /** The first one mints; every one verifies. */
+  readonly keys: readonly [VisitorKey, ...VisitorKey[]];
+  /** True if the site itself gives the visitor a conversation that was not minted here. */
+  readonly owns: (contextId: string) => Promise<boolean>;
+  /** Counts one look-up of a task. */
+  readonly countLookup: () => Promise<void>;
+}
+
+export interface ConversationGuardDependencies {
+  readonly contexts: MintedContexts;
+  readonly errors: PlatformErrors;
+  readonly telemetry: Telemetry;
+  /** Address of the agent. */
+  readonly agent: string;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** One call of one visitor. */
+interface Asked {
+  readonly visitor: Visitor;
+  readonly call: GuardedCall;
+  readonly scope: ContextScope;
+}
+
+const SENDING = ['configuration', 'message', 'metadata', 'tenant'];
+const NAMING_TASK = ['id', 'metadata', 'tenant'];
+/** Every method that may be called, with its `params` in A2A v0.2 to v1.0. No other member crosses: agents read more. */
+const PARAMS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['SendMessage', SENDING],
+  ['SendStreamingMessage', SENDING],
+  ['GetTask', [...NAMING_TASK, 'historyLength']],
+  ['CancelTask', NAMING_TASK],
+  ['SubscribeToTask', NAMING_TASK],
+  ['GetExtendedAgentCard', ['tenant']],
+]);
+const ENVELOPE = ['id', 'jsonrpc', 'method', 'params'];
+const MESSAGE = [
+  'content',
+  'contextId',
+  'extensions',
+  'kind',
+  'messageId',
+  'metadata',
+  'parts',
+  'referenceTaskIds',
+  'role',
+  'taskId',
+];
+const CONFIGURATION = ['acceptedOutputModes', 'blocking', 'historyLength', 'returnImmediately'];
+const QUERY = {
+  JSONRPC: /^$|^\?A2A-Version=[\w.]*$/i,
+  'HTTP+JSON': /^$|^\?(?:(?:A2A-Version|historyLength)=[\w.]*(?:&(?!$)|$))+$/i,
+};
+const MAX_REFERENCES = 8;
+const MAX_TASKS = 10_000;
+const MAX_TASK_BYTES = 16_777_216;
+
+const decoder = new TextDecoder();
+const encoder = new TextEncoder();
+
+/**
+ * Lets each visitor into their own conversations only. The agent knows one user, so everything that names a
+ * conversation or a task is checked here: a context by its own MAC, a task by asking the agent for its context.
+ */
+export class ConversationGuard {
+  readonly #deps: ConversationGuardDependencies;
+  /** The contexts of tasks, which never change. */
+  readonly #tasks = new LruMap<string>({ maxEntries: MAX_TASKS });
+  #hasWarned = false;
+
+  constructor(dependencies: ConversationGuardDependencies) {
+    this.#deps = dependencies;
+  }
+
+  of(visitor: Visitor): ConversationCheck {
+    return { admit: (call) => this.#admit(visitor, call) };
+  }
+
+  async #admit(visitor: Visitor, call: GuardedCall): Promise<AdmittedCall> {
+    const method = canonical(call.method);
+    const params = paramsOf(call, method);
+    const { owner } = call.caller.credential;
+    const scope = { agent: this.#deps.agent, tenant: call.tenants[0] ?? '', account: owner.account ?? '' };
+    const asked = { visitor, call, scope };
+    if (method === 'GetTask') {
+      const taskId = namedTask(call, params);
+      const known = this.#tasks.get(taskKey(asked, taskId));
+      if (known !== undefined) {
+        await this.#checkOwn(asked, known);
+        return { bytes: cleared(call) };
+      }
+      return { bytes: cleared(call), judge: (reply) => this.#judged(reply, asked, taskId) };
+    }
+    if (method === 'CancelTask' || method === 'SubscribeToTask') {
+      await this.#taskContext(asked, namedTask(call, params));
+    }
+    const { message } = params;
+    return { bytes: cleared(call, isObject(message) ? await this.#context(asked, message) : undefined) };
+  }
+
+  /** The context that a message is sent in: its own, its task's, or a new one. */
+  async #context(asked: Asked, message: Members): Promise<string> {
+    const contextId = nameIn(message, 'contextId');
+    const taskId = nameIn(message, 'taskId');
+    const references = message['referenceTaskIds'] ?? [];
+    if (!Array.isArray(references) || references.length > MAX_REFERENCES) {
+      throw invalid(`"referenceTaskIds" is not a list of at most ${String(MAX_REFERENCES)} tasks.`);
+    }
+    // First without the agent.
+    if (contextId !== '') await this.#checkOwn(asked, contextId);
+    for (const reference of references) await this.#taskContext(asked, taskName(reference));
+    if (taskId !== '') {
+      const taken = await this.#taskContext(asked, taskName(taskId));
+      if (contextId === '' || contextId === taken) return taken;
+      throw unknownConversation();
+    }
+    return contextId === '' ? this.#deps.contexts.mint(asked.visitor.keys[0], asked.scope) : contextId;
+  }
+
+  /** The context of a task, which must be this visitor's. */
+  async #taskContext(asked: Asked, taskId: string): Promise<string> {
+    let contextId = this.#tasks.get(taskKey(asked, taskId));
+    if (contextId === undefined) {
+      await asked.visitor.countLookup();
+      ({ contextId } = await this.#read(await asked.call.ask(taskId), asked, taskId));
+    }
+    await this.#checkOwn(asked, contextId);
+    return contextId;
+  }
+
+  async #judged(reply: PlatformReply, asked: Asked, taskId: string): Promise<PlatformReply> {
+    const { contextId, bytes } = await this.#read(reply, asked, taskId);
+    await this.#checkOwn(asked, contextId);
+    return { ...reply, response: { ...reply.response, body: bytes } };
+  }
+
+  /** The task in a response. Only an error of the protocol means that there is none; other failures stay what they are. */
+  async #read(reply: PlatformReply, asked: Asked, taskId: string): Promise<{ contextId: string; bytes: Uint8Array }> {
+    const { response } = reply;
+    const { status } = response;
+    refuseRedirect(response, reply.counterpart);
+    if (refusesSite(reply) || status === 429 || status >= 500) throw await this.#deps.errors.replacing(reply);
+    const bytes = await bodyBytes(response.body, MAX_TASK_BYTES);
+    const value = bytes === undefined ? undefined : parsedJson(decoder.decode(bytes));
+    const isRpc = asked.call.binding === 'JSONRPC';
+    if ((status === 404 && !isRpc) || (isObject(value) && isObject(value['error']))) throw unknownConversation();
+    if (bytes === undefined || !isObject(value) || status >= 300) {
+      throw await this.#deps.errors.replacing(reply, { bytes: bytes ?? new Uint8Array(), isWhole: true });
+    }
+    const task = isRpc ? value['result'] : value;
+    if (!isObject(task) || task['id'] !== taskId || typeof task['contextId'] !== 'string') throw unknownConversation();
+    this.#tasks.set(taskKey(asked, taskId), task['contextId']);
+    return { contextId: task['contextId'], bytes };
+  }
+
+  async #checkOwn({ visitor, scope }: Asked, contextId: string): Promise<void> {
+    if (this.#deps.contexts.verify(contextId, visitor.keys, scope) || (await visitor.owns(contextId))) return;
+    if (!this.#hasWarned) {
+      this.#hasWarned = true;
+      const detail =
+        'A visitor named a conversation that was not minted here for them. If the agent names conversations itself, set "conversations" to "open"; read docs/conversations.md first.';
+      this.#deps.telemetry.emit({ type: 'warning', code: 'conversation_unknown', detail });
+    }
+    throw unknownConversation();
+  }
+}
+
+function taskKey({ call, scope }: Asked, taskId: string): string {
+  const { owner } = call.caller.credential;
+  return JSON.stringify([owner.principal ?? owner.reader, scope.tenant, taskId]);
+}
+
+/** The params of a call, with no member that the specification does not define. */
+function paramsOf({ binding, body, query, tenants }: GuardedCall, method: string): Members {
+  const known = PARAMS.get(method);
+  if (known === undefined) {
+    const detail = 'This method is not available where conversations belong to their visitors.';
+    throw new RequestError('method_denied', { detail, hint: 'Use a method of the chat.', rpcCode: -32601 });
+  }
+  if (!QUERY[binding].test(query))
+    throw invalid('The query names something other than "A2A-Version" and "historyLength".');
+  if (new Set(tenants).size > 1) throw invalid('The request names two tenants.');
+  const value: unknown = body === undefined ? {} : JSON.parse(decoder.decode(body.bytes));
+  const outer = isObject(value) ? value : {};
+  if (binding === 'JSONRPC') checkMembers(outer, ENVELOPE);
+  const params = binding === 'JSONRPC' ? (outer['params'] ?? {}) : outer;
+  if (!isObject(params)) throw invalid('The "params" are not an object.');
+  checkMembers(params, known);
+  const { message, configuration } = params;
+  if (known === SENDING && (!isObject(message) || Object.keys(message).length === 0)) {
+    throw invalid('The request has no "message".');
+  }
+  if (isObject(message)) checkMembers(message, MESSAGE);
+  if (isObject(configuration)) checkMembers(configuration, CONFIGURATION);
+  return params;
+}
+
+function checkMembers(members: Members, known: readonly string[]): void {
+  const unknown = Object.keys(members).find((name) => !known.includes(name) && members[name] !== null);
+  if (unknown !== undefined) throw invalid(`The member ${JSON.stringify(unknown.slice(0, 64))} is not defined here.`);
+}
+
+/** An id in a message; empty if it has none. */
+function nameIn(message: Members, name: string): string {
+  const value = message[name] ?? '';
+  if (typeof value === 'string') return value;
+  throw invalid(`"${name}" is not a string.`);
+}
+
+/** The task that path or params name; both must agree. */
+function namedTask({ taskId }: GuardedCall, { id }: Members): string {
+  if (taskId !== undefined && id !== undefined && id !== taskId) throw invalid('Path and body name different tasks.');
+  return taskName(taskId ?? id);
+}
+
+/** An id that every parser reads alike, in a body and in a path. */
+function taskName(value: unknown): string {
+  const isPlain = typeof value === 'string' && /^[!-~]+$/.test(value);
+  if (isPlain && decodeSegment(encodeURIComponent(value)) === value) return value;
+  throw unknownConversation();
+}
+
+/**
+ * The body with this context, and without the visitor's metadata: by it, some agents choose whose memory to open. All
+ * other bytes stay as they are.
+ */
+function cleared({ body }: GuardedCall, contextId?: string): Uint8Array | undefined {
+  if (body === undefined) return undefined;
+  const { metadata = [], contextId: named, messageAt } = body.message.spans ?? {};
+  const edits = metadata.map((span) => ({ ...span, text: '{}' }));
+  const text = JSON.stringify(contextId);
+  if (contextId !== undefined && named !== undefined) edits.push({ ...named, text });
+  else if (contextId !== undefined && messageAt !== undefined) {
+    edits.push({ start: messageAt, end: messageAt, text: `"contextId":${text},` });
+  }
+  const collector = new ByteCollector();
+  let at = 0;
+  for (const edit of edits.sort((one, other) => one.start - other.start)) {
+    collector.push(body.bytes.subarray(at, edit.start));
+    collector.push(encoder.encode(edit.text));
+    at = edit.end;
+  }
+  collector.push(body.bytes.subarray(at));
+  return collector.take();
+}
+
+/** One error for what is someone else's and what never existed, so that a guess reveals nothing. */
+function unknownConversation(): RequestError {
+  return new RequestError('conversation_unknown', {
+    detail: 'There is no such conversation, or it is not yours.',
+    hint: 'Start a new conversation.',
+    rpcCode: -32001,
+  });
+}
+
+function invalid(detail: string): RequestError {
+  const hint = 'Send only members of the A2A specification, each with a valid value.';
+  return new RequestError('body_invalid', { detail, hint, rpcCode: -32602 });
+}

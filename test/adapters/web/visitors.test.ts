@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../../src/adapters/fakes/fakes.js';
+import { readSealingKey } from '../../../src/adapters/keyv/sealed-cache-store.js';
+import { visitorCrypto, visitorKeys } from '../../../src/adapters/keyv/visitor-crypto.js';
+import { type Visit, Visitors } from '../../../src/adapters/web/visitors.js';
+import { secret } from '../../../src/domain/shared/secret.js';
+import type { HttpRequest } from '../../../src/ports/http.js';
+
+const DAY_MS = 86_400_000;
+const KEYS = [
+  '00112233445566778899aabbccddeeff0123456789abcdeffedcba9876543210',
+  'f0e1d2c3b4a5968778695a4b3c2d1e0f0f1e2d3c4b5a69788796a5b4c3d2e1f0',
+].map((text) => {
+  const reading = readSealingKey(secret(text));
+  if (reading.kind !== 'key') throw new Error(reading.advice);
+  return visitorKeys(reading.key);
+});
+
+/** A site whose users say who they are. */
+class World {
+  readonly clock: FakeClock = new FakeClock();
+  user: string | undefined;
+  readonly #visitors: Visitors;
+
+  constructor(keys = KEYS, publicUrl = '') {
+    const user = (): Promise<string | undefined> => Promise.resolve(this.user);
+    this.#visitors = new Visitors({
+      crypto: visitorCrypto,
+      clock: this.clock,
+      keys,
+      user,
+      maxAgeS: 30 * 86_400,
+      publicUrl,
+    });
+  }
+
+  visit(
+    cookie: string,
+    headers: Readonly<Record<string, string>> = {},
+    publicUrl = 'http://site.example/api/a2a',
+  ): Promise<Visit> {
+    return this.#visitors.of({ headers: { cookie, ...headers }, publicUrl } as unknown as HttpRequest);
+  }
+}
+
+const pair = ({ cookie = '' }: Visit): string => cookie.split(';', 1)[0] ?? '';
+const secretOf = ({ keys }: Visit): string =>
+  Buffer.from(keys.find(({ kind }) => kind === 'cookie')?.key ?? []).toString('hex');
+
+describe('a visitor', () => {
+  it('without a cookie gets one of 128 random bits, and is known by it', async () => {
+    const world = new World();
+    const first = await world.visit('');
+    expect(first.keys).toHaveLength(1);
+    expect(secretOf(first)).toMatch(/^[0-9a-f]{32}$/);
+    const again = await world.visit(`a=b; ${pair(first)}; c=d`);
+    expect([secretOf(again), again.cookie]).toEqual([secretOf(first), undefined]);
+    expect(secretOf(await world.visit(''))).not.toBe(secretOf(first));
+  });
+
+  it('keeps the secret when the cookie is renewed, after half of its life', async () => {
+    const world = new World();
+    const first = await world.visit('');
+    world.clock.advance(15 * DAY_MS);
+    expect((await world.visit(pair(first))).cookie).toBeUndefined();
+    world.clock.advance(1_000);
+    const renewed = await world.visit(pair(first));
+    expect([secretOf(renewed), renewed.cookie]).toEqual([secretOf(first), expect.stringContaining('Max-Age=2592000')]);
+  });
+
+  it.each([
+    ['a cookie of another length', (value: string) => value.replace('=', '=A')],
+    ['bits after the secret', (value: string) => value.replace(/[\w-]\./, 'B.')],
+    ['quotes', (value: string) => value.replace(/=(.*)/, '="$1"')],
+    ['the same cookie twice', (value: string) => `${value}; ${value}`],
+    ['another cookie of the same name', (value: string) => `agent-bff-visitor=x; ${value}`],
+    ['a name in capitals', (value: string) => value.replace('agent', 'Agent')],
+    ['no time', (value: string) => value.replace(/\.\w+$/, '')],
+  ])('with %s is new', async (_what, change) => {
+    const world = new World();
+    const first = await world.visit('');
+    const changed = await world.visit(change(pair(first)));
+    expect([secretOf(changed) === secretOf(first), changed.cookie]).toEqual([false, expect.any(String)]);
+  });
+
+  it('who uses https is not known by a cookie that another host could have set', async () => {
+    const world = new World();
+    const injected = pair(await world.visit(''));
+    for (const [headers, address] of [
+      [{ origin: 'https://site.example' }, 'http://site.example/api/a2a'],
+      [{}, 'https://site.example/api/a2a'],
+    ] as const) {
+      const visit = await world.visit(injected, headers, address);
+      expect([secretOf(visit) === secretOf(await world.visit(injected)), visit.cookie]).toEqual([
+        false,
+        expect.stringMatching(/^__Host-/),
+      ]);
+      const safe = await world.visit(`${injected}; ${pair(visit)}`, headers, address);
+      expect([secretOf(safe), safe.cookie]).toEqual([secretOf(visit), undefined]);
+    }
+  });
+
+  it('who signs in keeps the secret, sealed to the user', async () => {
+    const world = new World();
+    const before = await world.visit('');
+    world.user = 'ada';
+    const signedIn = await world.visit(pair(before));
+    expect(signedIn.keys.map(({ kind, user }) => [kind, user])).toEqual([
+      ['user', 'ada'],
+      ['user', 'ada'],
+      ['cookie', ''],
+    ]);
+    expect([secretOf(signedIn), pair(signedIn)]).toEqual([
+      secretOf(before),
+      expect.stringMatching(/=s\.[\w-]{59}\.\w+$/),
+    ]);
+    const later = await world.visit(pair(signedIn));
+    expect([secretOf(later), later.cookie]).toEqual([secretOf(before), undefined]);
+    for (const user of [undefined, 'bob', 'ad', 'adaa']) {
+      world.user = user;
+      expect(secretOf(await world.visit(pair(signedIn)))).not.toBe(secretOf(before));
+    }
+  });
+
+  it('who is signed in and has no cookie needs none', async () => {
+    const world = new World();
+    world.user = 'ada';
+    expect(await world.visit('')).toMatchObject({
+      user: 'ada',
+      cookie: undefined,
+      keys: [{ kind: 'user' }, { kind: 'user' }],
+    });
+  });
+
+  it('stays known while the keys rotate: the new key last everywhere, then first, then the old one leaves', async () => {
+    const [old, fresh] = KEYS as [(typeof KEYS)[number], (typeof KEYS)[number]];
+    const sealedBy = async (keys: typeof KEYS, cookie: string): Promise<Visit> => {
+      const world = new World(keys);
+      world.user = 'ada';
+      return world.visit(cookie);
+    };
+    const anonymous = await new World().visit('');
+    const signedIn = await sealedBy([old], pair(anonymous));
+    for (const keys of [
+      [old, fresh],
+      [fresh, old],
+    ]) {
+      expect(secretOf(await sealedBy(keys, pair(signedIn)))).toBe(secretOf(anonymous));
+    }
+    expect(secretOf(await sealedBy([fresh], pair(signedIn)))).toBe('');
+  });
+});
+
+it('the keys of users say nothing about the key they come from, or about each other', () => {
+  const all = KEYS.flatMap(({ mint, seal }) => [mint, seal]).map((key) => Buffer.from(key).toString('hex'));
+  expect(new Set(all).size).toBe(4);
+  for (const key of all) expect(key).toMatch(/^[0-9a-f]{64}$/);
+});

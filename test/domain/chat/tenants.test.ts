@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
+import { SERVICE } from '../credentials/broker-fixture.js';
+import { chatRequest, ChatWorld } from './chat-world.js';
+import { AGENT, bodyOf, HttpJsonWorld } from './http-json-world.js';
+
+const CARD = {
+  name: 'Agent',
+  supportedInterfaces: [
+    { url: `${AGENT}/rpc`, protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant: 'acme' },
+    { url: `${AGENT}/rest`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0', tenant: 'initech' },
+  ],
+};
+const REFUSED = { code: 'body_invalid', rpcCode: -32602 };
+const params = (members: string): string =>
+  `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"role":"ROLE_USER"}${members}}}`;
+
+/** The params after the message, and true if they reach the agent, by policy. */
+const MESSAGES: Readonly<Record<string, Readonly<Record<'chat' | 'all', boolean>>>> = {
+  '': { chat: true, all: true },
+  ',"tenant":""': { chat: true, all: true },
+  ',"tenant":null': { chat: true, all: true },
+  ',"tenant":"acme"': { chat: true, all: true },
+  [String.raw`,"tenant":"\u0061cme"`]: { chat: true, all: true },
+  ',"tenant":"globex"': { chat: false, all: false },
+  ',"tenant":"initech"': { chat: false, all: false },
+  ',"tenant":"Acme"': { chat: false, all: false },
+  ',"tenant":"acme "': { chat: false, all: false },
+  ',"tenant":7': { chat: false, all: false },
+  ',"tenant":["acme"]': { chat: false, all: false },
+  ',"tenant":"acme","tenant":"globex"': { chat: false, all: false },
+  ',"TENANT":"globex"': { chat: false, all: false },
+  [String.raw`,"\u0074enant":"globex"`]: { chat: false, all: false },
+  ',"te_nant":"globex"': { chat: false, all: false },
+  '},"params":{"tenant":"globex"': { chat: false, all: false },
+  '},"Params":{"tenant":"globex"': { chat: false, all: false },
+};
+
+describe.each(['chat', 'all'] as const)('under the policy "%s"', (methods) => {
+  it.each(Object.keys(MESSAGES))('a JSON-RPC message with the members %j', async (members) => {
+    const world = new ChatWorld();
+    world.card = CARD;
+    const policy = new MethodPolicy(methods);
+    const request = chatRequest(params(members), {}, policy.scrutiny);
+    const passes = MESSAGES[members]?.[methods];
+    const forwarded = world.forwarder.forward(request, SERVICE, policy);
+    if (passes === true) await forwarded;
+    else await expect(forwarded).rejects.toMatchObject({ code: 'body_invalid' });
+    expect(world.upstream.requests).toHaveLength(passes === true ? 1 : 0);
+  });
+
+  it.each([
+    ['POST', '/message:send', '', true],
+    ['POST', '/initech/message:send', '', true],
+    ['POST', '/acme/message:send', '', false],
+    ['POST', '/%61cme/message:send', '', false],
+    ['POST', '/initech/message:send', '{"tenant":"acme"}', false],
+    ['POST', '/message:send', '{"tenant":"initech"}', true],
+    ['POST', '/message:send', '{"Tenant":"acme"}', false],
+    ['GET', '/initech/tasks/7', '', true],
+    ['GET', '/acme/tasks/7', '', false],
+    ['GET', '/tasks/7?tenant=acme', '', false],
+    ['GET', '/tasks/7?Te%6Eant=acme', '', false],
+    ['GET', '/tasks/7?tenant=initech', '', true],
+  ] as const)('%s %s with the body "%s" passes: %s', async (method, address, body, passes) => {
+    const world = new HttpJsonWorld();
+    world.card = CARD;
+    const [path = '', query] = address.split('?');
+    const head = { query: query === undefined ? '' : `?${query}` };
+    const given = body === '' ? {} : { body: bodyOf(body) };
+    const asked = world.ask(method, path, { head, policy: methods, ...given });
+    if (passes) await asked;
+    else await expect(asked).rejects.toMatchObject({ code: 'body_invalid' });
+    expect(world.upstream.requests).toHaveLength(passes ? 1 : 0);
+  });
+});
+
+it('the option "tenant" replaces those of the card, which is not asked for', async () => {
+  let asked = 0;
+  const card = () => {
+    asked += 1;
+    return Promise.resolve(CARD);
+  };
+  const world = new ChatWorld({ card });
+  const policy = new MethodPolicy('chat');
+  await world.forwarder.forward(chatRequest(params(',"tenant":"globex"')), SERVICE, policy, { tenant: 'globex' });
+  const other = world.forwarder.forward(chatRequest(params(',"tenant":"acme"')), SERVICE, policy, { tenant: 'globex' });
+  await expect(other).rejects.toMatchObject(REFUSED);
+  await world.forwarder.forward(chatRequest(params('')), SERVICE, policy);
+  expect([asked, world.upstream.requests.length]).toEqual([0, 2]);
+});
