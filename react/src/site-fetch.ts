@@ -48,7 +48,7 @@ export async function checkStatus(response: Response): Promise<void> {
   const text = await response.text().catch(() => '');
   const problem = objectIn(text) as Readonly<Record<string, unknown>> | undefined;
   const { siteError } = await import('./site-error.js');
-  throw siteError(problem, response.status, retryAfterMsOf(response), text);
+  throw siteError(problem, response.status, retryAfterMsOf(response), text, response.url);
 }
 
 /** The pause a response asks for (RFC 9110 §10.2.3), in milliseconds; undefined when it asks for none. */

@@ -247,6 +247,71 @@ describe('agent-bff doctor with a working platform', () => {
   });
 });
 
+describe('agent-bff doctor compares the address with the card', () => {
+  /** An agent at `/a2a` with this card, which wants the API key `hunter2`. */
+  const agentWith = (card: object) =>
+    answering((exchange) => {
+      const { method, target } = exchange.request;
+      const url = `http://${exchange.values('host').join('')}/a2a`;
+      if (method === 'GET') exchange.json(200, { ...CARD, url, ...card });
+      else if (target === '/shop') exchange.head(200, { 'content-type': 'text/html' }).end('<h1>Shop</h1>');
+      else if (target === '/json') exchange.json(200, {});
+      else if (target !== '/a2a') exchange.head(404, { 'content-type': 'text/html' }).end('<h1>Not Found</h1>');
+      else if (exchange.values('x-api-key')[0] !== 'hunter2') exchange.json(401, { error: 'no' });
+      else exchange.json(200, { jsonrpc: '2.0', id: 1, error: { code: -32_001 } });
+    });
+
+  it.each<[string, object, string, RegExp, RegExp]>([
+    ['the same address', {}, '/a2a', /^✓ agent +accepts the credential/m, /^All is well\.$/m],
+    [
+      'the origin alone',
+      {},
+      '',
+      /^✗ agent +The agent was not found at its address\..*\n {4}fix: Set "a2aUrl" in configureServer to http:\S+\/a2a, which the card names\.$/m,
+      /^1 to fix\.$/m,
+    ],
+    [
+      'the address of a page',
+      {},
+      '/shop',
+      /^✗ agent +The address of the agent leads to a web page\..*\n {4}fix: Set "a2aUrl" in configureServer to http:\S+\/a2a,/m,
+      /^1 to fix\.$/m,
+    ],
+    [
+      'the address of something else',
+      {},
+      '/json',
+      /^✗ agent +responds with status 200, but not in JSON-RPC\n {4}fix: Set "a2aUrl" in configureServer to http:\S+\/a2a,/m,
+      /^1 to fix\.$/m,
+    ],
+    [
+      'the address of another binding',
+      { additionalInterfaces: [{ url: '/rest', transport: 'HTTP+JSON' }] },
+      '/rest',
+      /^✗ agent +.* Its card says HTTP\+JSON for this address\.\n {4}fix: Set "a2aUrl" in configureServer to http:\S+\/a2a,/m,
+      /^1 to fix\.$/m,
+    ],
+    [
+      'an agent behind a gateway with another host',
+      { url: 'http://agent.internal:8080/a2a' },
+      '/a2a',
+      /^✓ agent +accepts the credential/m,
+      /^All is well\.$/m,
+    ],
+    [
+      'a working address that the card does not name',
+      { url: 'https://agent.example/elsewhere' },
+      '/a2a',
+      /^! agent address +the agent responds, but its card names https:\/\/agent\.example\/elsewhere\n {4}fix: Set "a2aUrl"/m,
+      /^All is well\. \d to review/m,
+    ],
+  ])('%s', async (_title, card, path, line, conclusion) => {
+    const { printed } = await doctor({ a2aUrl: (await agentWith(card)) + path, serviceApiKey: 'hunter2' });
+    expect(printed).toMatch(line);
+    expect(printed).toMatch(conclusion);
+  });
+});
+
 describe('agent-bff doctor with an unusable platform', () => {
   const redirect: Answer = (exchange) => exchange.head(301, { location: 'https://elsewhere.example/hunter2' }).end();
 

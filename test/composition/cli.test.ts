@@ -58,8 +58,12 @@ function workingPlatform(): FakeUpstream {
     body: JSON.stringify(body),
   });
   return new FakeUpstream(({ path, method, headers }) => {
-    if (method === 'POST' && headers['authorization'] === undefined && headers['x-api-key'] === undefined)
-      return { status: 401, headers: {}, body: null };
+    if (method === 'POST') {
+      const isKnown = headers['authorization'] !== undefined || headers['x-api-key'] !== undefined;
+      return isKnown
+        ? json({ jsonrpc: '2.0', id: 1, error: { code: -32_001 } })
+        : { status: 401, headers: {}, body: null };
+    }
     if (path.endsWith('/project')) return json({ id: 'project-1' });
     if (path.endsWith('.css')) return { status: 404, headers: {}, body: null };
     return json({ name: 'Agent', url: addresses.a2aUrl, protocolVersion: '0.3.0', preferredTransport: 'JSONRPC' });

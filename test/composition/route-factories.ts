@@ -37,7 +37,7 @@ export const toolkit: root.Toolkit = {
     chat: make,
     surfaces: make,
     conversations: make,
-    cardAddress: () => Promise.resolve(''),
+    cardFacts: () => Promise.resolve({ address: '', interfaces: [] }),
   },
 };
 export const framework = { Router } as never;

@@ -32,7 +32,8 @@ afterAll(async () => {
 
 const HTML = 'text/html; charset=utf-8';
 const PAGE = '<h1>Not Found</h1>';
-const CARD = '{"name":"Agent","url":"http://agent.example","protocolVersion":"0.3.0"}';
+/** A card and a JSON-RPC response in one. */
+const CARD = '{"name":"Agent","url":"/","protocolVersion":"0.3.0","jsonrpc":"2.0","result":{}}';
 const LOGIN = '<title>Sign in</title><form><input type="password"></form>';
 
 /** A configuration in a file, or in the environment. */

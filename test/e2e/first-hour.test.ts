@@ -66,13 +66,13 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     setup: () => agent(`${world.platform.url}/a3a`),
     browser: [404, 'upstream_error', /^The agent was not found at its address\. Check "a2aUrl"/],
     operator: /^upstream_error a2aUrl: status 404 from the agent, text\/html: .*Cannot POST \/a3a/,
-    doctor: /^streaming: The agent was not found .* \| fix: configureServer: a2aUrl$/,
+    doctor: /^agent: The agent was not found .* \| fix: configureServer: a2aUrl$/,
   },
   'an API gateway knows no such route': {
     setup: () => agent(saying(404, 'application/json', `{"message":"Not Found: ${WORDS}"}`)),
     browser: [404, 'upstream_error', /^The agent was not found at its address\. Check "a2aUrl"/],
     operator: /^upstream_error a2aUrl: status 404 from the agent, application\/json: \{"message"/,
-    doctor: /^agent card: No agent card found\..* \| fix: configureServer: a2aUrl, agentCardUrl$/,
+    doctor: /^agent: The agent was not found .*404.* \| fix: configureServer: a2aUrl$/,
   },
   'an API gateway rejects an unknown route': {
     setup: () => agent(saying(403, 'application/json', '{"message":"Missing Authentication Token"}')),
@@ -143,7 +143,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
       /does not accept this method at this address\. Check "a2aUrl".* JSON-RPC endpoint/,
     ],
     operator: /^upstream_error a2aUrl: status 405 from the agent/,
-    doctor: /^agent card: No agent card found\..* \| fix: configureServer: a2aUrl/,
+    doctor: /^agent: The agent does not accept this method .* \| fix: configureServer: a2aUrl/,
   },
   'the host does not exist': {
     setup: () => agent('http://agent.invalid/a2a'),
@@ -199,7 +199,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     browser: [401, 'service_token_rejected', /Check the "serviceAccount" configuration block/],
     operator: /^service_token_rejected serviceAccountId.*: status 401 from the agent, .*another service account/,
     doctor:
-      /^project: .*another service account.* \| fix: serviceAccount: serviceAccountId, keyId, privateKeyPem, privateKeyPath, audience$/,
+      /^agent: .*another service account.* \| fix: serviceAccount: serviceAccountId, keyId, privateKeyPem, privateKeyPath, audience$/,
   },
   'the clock is ten minutes late': {
     setup: () => right({ ports: { clock: new FakeClock(Date.now() - 600_000) } }),

@@ -1,5 +1,5 @@
 import { ChatError, lost, MESSAGES, toChatError, unreachable } from '../chat-error.js';
-import { siteError } from '../site-error.js';
+import { CHECK_MOUNT, siteError } from '../site-error.js';
 import { retryAfterMsOf } from '../site-fetch.js';
 import { EventStreamParser } from './event-stream.js';
 import { objectOf, objectsOf, textOf } from './json.js';
@@ -208,7 +208,7 @@ export class AgentClient {
     const body = parse(text);
     const error = objectOf(objectOf(body)?.['error']);
     if (error !== undefined && typeof error['code'] === 'number') throw rpcError(error, response);
-    if (!response.ok) throw siteError(objectOf(body), response.status, retryAfterMsOf(response), text);
+    if (!response.ok) throw siteError(objectOf(body), response.status, retryAfterMsOf(response), text, response.url);
     if (objectOf(body)?.['result'] === undefined) throw notAnAgent(response);
     this.#isUnderstood = true;
     return new Response(text, response);
@@ -264,8 +264,14 @@ function readResult(text: string, response: Response): WireEvent | undefined {
 function rpcError({ code, message, data }: Readonly<Record<string, unknown>>, response: Response): Error {
   const info = objectsOf(data).find(({ domain }) => domain === 'agent-bff');
   if (info === undefined) return new AgentRefusal(Number(code), textOf(message));
-  const reason = textOf(objectOf(info['metadata'])?.['code']);
-  return siteError({ code: reason, detail: textOf(message) }, response.status, retryAfterMsOf(response), '');
+  const { code: reason, requestId } = objectOf(info['metadata']) ?? {};
+  return siteError(
+    { code: textOf(reason), detail: textOf(message), requestId },
+    response.status,
+    retryAfterMsOf(response),
+    '',
+    response.url,
+  );
 }
 
 function isStream({ headers }: Response): boolean {
@@ -304,7 +310,7 @@ function unreadable(text: string): ChatError {
 function notAnAgent(response: Response): ChatError {
   const { url, status, headers } = response;
   const found = headers.get('content-type') ?? 'no content type';
-  return unreachable(new Error(`${url} gives ${found}, and not what an agent sends.`), status);
+  return unreachable(new Error(`${url} gives ${found}, and not what an agent sends. ${CHECK_MOUNT}`), status);
 }
 
 function parse(text: string): unknown {

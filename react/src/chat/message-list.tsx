@@ -9,6 +9,8 @@ import type { AgentMessage, ChatMessage, UserMessage } from './chat-state.js';
 import { partsOf, type StoredMessage } from './message-parts.js';
 import { PlainMessage, PlainText } from './transcript.js';
 
+export { FollowedEnd } from './followed-end.js';
+
 const PersonIcon = icon(
   <>
     <circle cx="12" cy="8.5" r="3.5" />

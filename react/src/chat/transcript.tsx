@@ -5,6 +5,7 @@ import type { A2AChatProps, ChatUser } from '../chat-props.js';
 import { useLabels } from '../labels.js';
 import { Boundary } from './boundary.js';
 import type { ChatMessage, ChatState } from './chat-state.js';
+import type { FollowedEnd } from './followed-end.js';
 
 interface TranscriptProps {
   readonly chat: ChatState;
@@ -22,7 +23,7 @@ export function Transcript({ chat, user, renderMessage, welcome }: TranscriptPro
   const { messages, phase, mediaOrigins } = chat;
   const labels = useLabels();
   const isBusy = phase !== 'idle';
-  const { log, content, onScroll } = useFollowedEnd(messages[messages.length - 1]);
+  const { log, content } = useFollowedEnd(messages[messages.length - 1]);
   useEffect(() => void loadMessages().catch(() => undefined), []);
   // Until the messages can be formatted, and when they cannot.
   const plain = messages.map((message) => <PlainMessage key={message.id} message={message} />);
@@ -35,7 +36,6 @@ export function Transcript({ chat, user, renderMessage, welcome }: TranscriptPro
       aria-busy={isBusy}
       tabIndex={0}
       ref={log}
-      onScroll={onScroll}
     >
       <div className="a2a-messages" ref={content}>
         {messages.length === 0 ? (
@@ -91,37 +91,25 @@ export function PlainText({ text }: { readonly text: string }) {
   );
 }
 
-/** Keeps the end of a growing list in view, unless its reader has scrolled back: whatever makes it grow, or its place shrink. */
+/** Keeps the end of a growing list in view, with code that is loaded with the messages. */
 function useFollowedEnd(last: ChatMessage | undefined) {
   const log = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
-  const isAtEnd = useRef(true);
+  const following = useRef<Promise<FollowedEnd | undefined>>(undefined);
   const isEmpty = last === undefined;
   useEffect(() => {
-    const { current: viewport } = log;
-    if (viewport === null || content.current === null || isEmpty) return undefined;
-    if (typeof ResizeObserver === 'undefined') return undefined; // jsdom, in which sites test their pages
-    const observer = new ResizeObserver(() => {
-      if (isAtEnd.current) viewport.scrollTop = viewport.scrollHeight;
-    });
-    observer.observe(viewport);
-    observer.observe(content.current);
-    return () => observer.disconnect();
+    const [viewport, list] = [log.current, content.current];
+    if (viewport === null || list === null || isEmpty) return undefined;
+    const followed = loadMessages().then(
+      (loaded) => new loaded.FollowedEnd(viewport, list),
+      () => undefined,
+    );
+    following.current = followed;
+    return () => void followed.then((end) => end?.stop());
   }, [isEmpty]);
   // A message just sent is scrolled into view.
   useEffect(() => {
-    if (last?.role !== 'user' || log.current === null) return;
-    isAtEnd.current = true;
-    log.current.scrollTop = log.current.scrollHeight;
+    if (last?.role === 'user') void following.current?.then((end) => end?.show());
   }, [last]);
-  const top = useRef(0);
-  const onScroll = (): void => {
-    if (log.current === null) return;
-    const { scrollHeight, scrollTop, clientHeight } = log.current;
-    // By the time this is called more may have been written, so that being far from the end says nothing: only a reader moves back.
-    if (scrollHeight - scrollTop - clientHeight < 48) isAtEnd.current = true;
-    else if (scrollTop < top.current) isAtEnd.current = false;
-    top.current = scrollTop;
-  };
-  return { log, content, onScroll };
+  return { log, content };
 }

@@ -24,7 +24,6 @@ const FAULTS: ReadonlySet<string> = new Set([
 
 /** Warnings whose detail is someone else's message, and needs an introduction. */
 const WARNINGS: Readonly<Record<string, string>> = {
-  credential_refused: 'The agent refused the credential of this site.',
   limit_unknown: 'A visitor was admitted without being counted. Check "chatLimit" in configureServer.',
 };
 

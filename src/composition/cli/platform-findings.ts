@@ -1,7 +1,10 @@
+import type { CardInterface } from '../../domain/chat/agent-card.js';
+import { isEventStream } from '../../domain/shared/body.js';
 import { LOOKUPS, type LookupName } from '../../domain/upstream/platform-directory.js';
 import type { ServerConfig } from '../config/server-config.js';
 import type { ToolkitPorts } from '../toolkit/toolkit-type.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
+import { advised, otherAddress } from './card-address.js';
 import { clocks, failed, type Finding, passed, type Place, skipped, topLevel, warning } from './finding.js';
 import { excerpt, jsonOf, SiteProbe } from './site-probe.js';
 
@@ -36,14 +39,16 @@ export async function platformFindings(
       begin('agent card');
       agent = await agentCard(site, findings);
       if (agent !== undefined) {
-        const tried = await trial(site, agent, { config, resolved, ports, credential, begin });
+        const found = await trial(site, agent, { config, resolved, ports, credential, begin });
+        const isBroken = found.result === 'failed';
+        const tried = isBroken ? advised(found, agent.interfaces, resolved.agent) : found;
         // The reason is the same, and the agent's own refusal says more than a card that is missing.
         if (tried.result === 'failed' && findings.at(-1)?.result === 'failed') findings.pop();
-        findings.push(tried);
+        findings.push(tried, ...(isBroken ? [] : otherAddress(agent.interfaces, resolved.agent)));
+        if (isBroken) agent = undefined;
       }
     }
     const isRefused = findings.at(-1)?.result === 'failed' && REFUSED.includes(site.responses.at(-1)?.status);
-    if (isRefused) agent = undefined;
     const api =
       isRefused || resolved.serviceApi === undefined ? undefined : await directory(site, resolved, findings, begin);
     if (surface !== '') findings.push(await ifWorks('surface', api, begin, () => render(site, surface)));
@@ -139,6 +144,7 @@ interface AgentFacts {
   /** True for version 1 of the protocol. */
   readonly isVersion1: boolean;
   readonly streams: boolean;
+  readonly interfaces: readonly CardInterface[];
 }
 
 /** The agent's card as the browser gets it. */
@@ -169,10 +175,10 @@ async function agentCard(site: SiteProbe, findings: Finding[]): Promise<AgentFac
   };
   if (card === null) {
     findings.push(site.failed(check, topLevel('a2aUrl', 'agentCardUrl'), 'agent_card_unavailable'));
-    return { hasCard: false, isVersion1: true, streams: true };
+    return { hasCard: false, isVersion1: true, streams: true, interfaces: [] };
   }
   const versions = protocolVersions(card);
-  const place = await site.toolkit.handlers.cardAddress(record.version, {
+  const { address: place, interfaces } = await site.toolkit.handlers.cardFacts(record.version, {
     headers: {},
     native: { request: undefined },
   });
@@ -186,7 +192,12 @@ async function agentCard(site: SiteProbe, findings: Finding[]): Promise<AgentFac
     const sure = `Set "agentCardUrl" in configureServer to ${place} if it is the card of this agent.`;
     findings.push(warning(check, `${message}; ${doubt}`, topLevel('a2aUrl', 'agentCardUrl'), sure));
   } else findings.push(passed(check, message));
-  return { hasCard: true, isVersion1: versions.some((version) => version.startsWith('1')), streams: supportsStreaming };
+  return {
+    hasCard: true,
+    isVersion1: versions.some((version) => version.startsWith('1')),
+    streams: supportsStreaming,
+    interfaces,
+  };
 }
 
 /** Downgrades a missing card to a warning once the agent has answered: the chat works without one. */
@@ -228,6 +239,10 @@ async function trial(
   given.begin(TRIAL);
   const sent = await unknownTask(site, agent);
   if (!sent.isAnswered && [...REFUSED, NOT_FOUND, 405, 410].includes(sent.status)) return site.failed(TRIAL, AGENT);
+  if (sent.isForeign && agent.hasCard) {
+    if (sent.isOurs) return site.failed(TRIAL, AGENT);
+    return failed(TRIAL, `responds with status ${String(sent.status)}, but not in JSON-RPC`, AGENT, CHECK_ADDRESS);
+  }
   const { serviceAuthStrategy: strategy } = resolved;
   if (strategy === 'none' && !resolved.customProviders.has(strategy)) {
     if (sent.isAnswered) return passed(TRIAL, 'responds, and needs no credential');
@@ -254,8 +269,13 @@ async function unknownTask(site: SiteProbe, { isVersion1 }: AgentFacts) {
   });
   const { jsonrpc, error } = Object(await jsonOf(response)) as { jsonrpc?: unknown; error?: { data?: unknown } };
   const [info] = [error?.data].flat() as { domain?: unknown }[];
-  const isAnswered = jsonrpc === '2.0' && info?.domain !== 'agent-bff';
-  return { isAnswered, status: site.responses.at(-1)?.status };
+  const { status = 0 } = site.responses.at(-1) ?? {};
+  const isOurs = info?.domain === 'agent-bff';
+  const isAnswered = jsonrpc === '2.0' && !isOurs;
+  // A page, a redirect, or JSON of something else.
+  const isForeign =
+    !isAnswered && (isOurs || error === undefined) && status >= 200 && status < 400 && !isEventStream(response.headers);
+  return { isAnswered, isForeign, isOurs, status };
 }
 
 async function fetchCard(site: SiteProbe, version: string) {

@@ -117,10 +117,10 @@ export class SiteHandlers {
     return async (request, countLookup) => (await loaded())(request, countLookup);
   }
 
-  /** The address of the agent's card, as the chat's config route finds it. */
-  cardAddress(version: string, request: RequestContext): Promise<string> {
+  /** The address and the interfaces of the agent's card, as the chat's config route finds it. */
+  cardFacts(version: string, request: RequestContext): ReturnType<ChatConfig['cardFacts']> {
     const auth = this.credentials.lookups(this.credentials.chat({}), {});
-    return this.#deps.chatConfig.cardAddress(version, request, auth);
+    return this.#deps.chatConfig.cardFacts(version, request, auth);
   }
 
   surfaces(auth: RouteAuth, options: Pick<SurfaceHandlerOptions, 'cache'>): HttpHandler {

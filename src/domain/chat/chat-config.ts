@@ -6,7 +6,13 @@ import { isAgentBffError } from '../shared/errors.js';
 import { LruMap } from '../shared/lru-map.js';
 import { type CallContext, type Endpoint, requireEndpoint } from '../upstream/platform-call.js';
 import { explained, type PlatformDirectory } from '../upstream/platform-directory.js';
-import { type AgentCardJson, type CardPolicy, rewrittenCard } from './agent-card.js';
+import {
+  type AgentCardJson,
+  type CardInterface,
+  cardInterfaces,
+  type CardPolicy,
+  rewrittenCard,
+} from './agent-card.js';
 import {
   AgentCardSource,
   type AgentCardSourceDependencies,
@@ -156,13 +162,17 @@ export class ChatConfig {
   }
 
   /**
-   * The address of that card.
+   * The address of that card, and the interfaces in it as the agent wrote them.
    *
    * @throws as `card` does.
    */
-  async cardAddress(version: string, request: RequestContext, auth: RouteAuth): Promise<string> {
-    const { address } = await this.#find(version, await this.#deps.call.caller(auth, request));
-    return address.origin + address.path;
+  async cardFacts(
+    version: string,
+    request: RequestContext,
+    auth: RouteAuth,
+  ): Promise<{ readonly address: string; readonly interfaces: readonly CardInterface[] }> {
+    const { address, card } = await this.#find(version, await this.#deps.call.caller(auth, request));
+    return { address: address.origin + address.path, interfaces: cardInterfaces(card) };
   }
 
   /**

@@ -11,7 +11,14 @@ import {
   type PlatformCall,
   requireEndpoint,
 } from '../upstream/platform-call.js';
-import { refuseRedirect, AGENT, type PlatformReply, refusesSite, MAX_ERROR_BYTES } from '../upstream/platform-error.js';
+import {
+  AGENT,
+  MAX_ERROR_BYTES,
+  platformError,
+  type PlatformReply,
+  refuseRedirect,
+  refusesSite,
+} from '../upstream/platform-error.js';
 import { isSafeQuery } from '../upstream/safe-path.js';
 import type { ChatMessage } from './chat-message.js';
 import { type ChatCallOptions, checkTenants, guardedFields } from './conversations.js';
@@ -128,11 +135,10 @@ export class ChatForwarder {
     if (!isRpc) throw await errors.replacing(reply, start);
     if (refusesSite(reply)) {
       // The visitor reads this as a message from the agent, and cannot know whose credential was rejected.
-      this.#deps.telemetry.emit({
-        type: 'warning',
-        code: 'credential_refused',
-        detail: await errors.said(reply, start),
-      });
+      const said = await errors.said(reply, start);
+      const { message: summary, block = '', fields } = platformError(reply, AGENT, said);
+      const detail = `${summary} ${said}`;
+      this.#deps.telemetry.emit({ type: 'warning', code: 'credential_refused', summary, detail, block, fields });
     }
     return toBrowserResponse({ ...reply, response: { ...reply.response, body: start.bytes } });
   }

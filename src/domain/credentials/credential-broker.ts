@@ -114,6 +114,10 @@ export class CredentialBroker {
   /** A strategy's unexpired service token from memory, if there is one; an empty strategy is the configured one. Sends no request. */
   cachedServiceToken(strategy = ''): AccessToken | undefined {
     const chosen = this.#choose(strategy, this.#deps.apiKey);
+    const { serviceToken } = this.#deps;
+    if (chosen.kind === 'static-token' && serviceToken !== undefined) {
+      return { value: serviceToken.reveal(), expiresAt: Infinity };
+    }
     const known = chosen.kind === 'provider' ? this.#known.get(chosen.name) : undefined;
     return known === undefined ? undefined : this.#deps.tokens.peek(known.key);
   }
@@ -268,8 +272,14 @@ export class CredentialBroker {
       headers: token === undefined ? {} : this.#headers(token.reveal(), apiKey),
       owner: () => owner,
       block: token === undefined ? NO_CREDENTIAL : 'serviceToken',
-      forPlatform: token === undefined && apiKey !== undefined ? this.#apiKeyAlone(apiKey) : undefined,
+      forPlatform: token === undefined && apiKey !== undefined ? this.#forPlatform(apiKey, owner) : undefined,
     });
+  }
+
+  /** The API key for the platform, with the owner of the whole credential: renders are stored for the caller. */
+  #forPlatform(apiKey: Secret, owner: CredentialOwner): Credential {
+    const headers = this.#headers(undefined, apiKey);
+    return new Credential({ kind: 'api-key', headers, owner: () => owner, block: 'serviceApiKey' });
   }
 
   /**

@@ -129,10 +129,15 @@ describe('an error response of the agent', () => {
       {
         type: 'warning',
         code: 'credential_refused',
-        detail: `status ${String(status)} from the agent, application/json: ${body}`.replace(
-          /account-token-2/,
-          status === 401 ? '[redacted]' : 'account-token-2',
-        ),
+        summary: expect.stringMatching(/"serviceAccount" configuration block/) as string,
+        block: 'serviceAccount',
+        fields: expect.any(Array) as string[],
+        detail: expect.stringContaining(
+          `status ${String(status)} from the agent, application/json: ${body}`.replace(
+            /account-token-2/,
+            status === 401 ? '[redacted]' : 'account-token-2',
+          ),
+        ) as string,
       },
     ]);
   });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-import type { Route } from 'playwright-core';
+import type { Locator, Page, Route } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 
 import { type ComponentPage, type ComponentVisit, describeInBrowsers } from '../../support/component-browser.js';
@@ -72,16 +72,25 @@ describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
       await expect.poll(() => hiddenBelow(visit)).toBeLessThanOrEqual(0);
     });
 
-    it('does not scroll a reader who has scrolled back', async () => {
+    it.each<readonly [way: string, scroll: (page: Page, log: Locator) => Promise<unknown>]>([
+      ['by script', (_, log) => log.evaluate((element) => element.scrollTo(0, 0))],
+      ['by script, a little', (_, log) => log.evaluate((element) => element.scrollBy(0, -5))],
+      ['with the wheel, a little', (page, log) => log.hover().then(() => page.mouse.wheel(0, -5))],
+      ['with the keyboard', (_, log) => log.press('PageUp')],
+    ])('leaves a reader alone who has scrolled back %s', async (_way, scroll) => {
       const visit = await browser.visit({ viewport: { width: 360, height: 420 } });
       await visit.show('A2AChat');
       await visit.ask('markdown');
       await visit.send('slow');
       await visit.agentMessage.filter({ hasText: 'Counting' }).waitFor();
       const log = visit.page.getByRole('log');
-      await log.evaluate((element) => element.scrollTo(0, 0));
+      const fromEnd = () =>
+        log.evaluate(({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight);
+      await expect.poll(fromEnd).toBeLessThan(1);
+      await scroll(visit.page, log);
       await visit.agentMessage.filter({ hasText: ' 60' }).waitFor();
-      expect(await log.evaluate((element) => element.scrollTop)).toBe(0);
+      // Several lines were written below since.
+      expect(await fromEnd()).toBeGreaterThan(20);
     });
 
     it('highlights code and offers a copy button, both loaded only for code', async () => {

@@ -31,7 +31,7 @@ export function nextSite(name: string): Framework {
           chat: (options) => toolkit.handlers.chat(options),
           surfaces: () => surfaceRoute(toolkit, { auth, cache }),
           conversations: () => recordRoute(toolkit, { auth }),
-          cardAddress: (...asked) => toolkit.handlers.cardAddress(...asked),
+          cardFacts: (...asked) => toolkit.handlers.cardFacts(...asked),
         },
       };
       return listeningSite((request, response) => {
