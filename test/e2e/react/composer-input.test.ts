@@ -94,7 +94,7 @@ describeInBrowsers('the text field', { wordMs: 5, slowStepMs: 20 }, (browser) =>
   it('stops the answer at a click on the stop button that appears', async () => {
     const visit = await browser.visit();
     await visit.show('A2AChat');
-    await visit.send('Count to 100');
+    await visit.send('slow');
     await visit.page.getByRole('button', { name: 'Stop' }).click();
     await visit.page.locator('.a2a-message-agent', { hasText: 'Stopped.' }).waitFor();
   });
