@@ -1,6 +1,8 @@
 /** Next calls this once when the server starts, before the first request. */
 export async function register(): Promise<void> {
-  if (process.env.NEXT_RUNTIME !== 'nodejs') return;
-  const { configFromEnv, configureServer } = await import('agent-bff');
-  configureServer(configFromEnv(process.env));
+  // A block, not an early return: only then do both bundlers leave the package out of the build for the edge.
+  if (process.env.NEXT_RUNTIME === 'nodejs') {
+    const { configFromEnv, configureServer } = await import('agent-bff');
+    configureServer(configFromEnv(process.env));
+  }
 }

@@ -23,7 +23,7 @@ export interface ChatUser {
  * @public
  */
 export interface ChatOptions {
-  /** The site's chat route. Default `/api/a2a`. */
+  /** The site's chat route. Default `/api/a2a`, in Next below the site's `basePath`. */
   readonly a2aEndpoint?: string | undefined;
   /** The site's configuration route. Default: `config` below the chat route, so `/api/a2a/config`. */
   readonly configEndpoint?: string | undefined;

@@ -99,9 +99,9 @@ export interface ChatLabels {
   readonly unreachable: string;
   /** Default `Please sign in and try again.`. */
   readonly signedOut: string;
-  /** Default `This is too much at once. Please try again later.`. */
+  /** Default `This is busy at the moment. Please try again later.`. */
   readonly busy: string;
-  /** Default `This was not accepted. Please try again later.`. */
+  /** Default `This was not accepted.`. */
   readonly refused: string;
   /** Default `The answer could not be read. Please try again later.`. */
   readonly unreadable: string;

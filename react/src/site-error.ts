@@ -2,10 +2,21 @@ import { ChatError, MESSAGES, unreachable } from './chat-error.js';
 
 /** The fix for developers when a response is not from the routes. */
 export const CHECK_MOUNT =
-  'Mount the routes of agent-bff at this address, or set "a2aEndpoint" (of widgets "serviceSurfacesUrl") to where they are.';
+  'Mount the routes of agent-bff at this address, or set "a2aEndpoint" (of widgets "serviceSurfacesUrl") to where they are, with the base path of the site.';
 
 /** Errors of the site about the session of the visitor. */
 const SESSION_ERRORS: ReadonlySet<string> = new Set(['session_required', 'session_expired', 'interaction_required']);
+
+/** Statuses that a visitor can do something about, also from a proxy that responds with a page. */
+const VISITORS_STATUSES: ReadonlySet<number> = new Set([401, 403, 408, 413, 429]);
+/** Codes that only the operator can do something about, besides those with status 5xx. */
+const OPERATORS_ERRORS: ReadonlySet<string> = new Set([
+  'service_auth_failed',
+  'service_token_rejected',
+  'identity_provider_unavailable',
+  'host_refused',
+  'not_found',
+]);
 
 /**
  * The site's error response. Codes of agent-bff have words for visitors, and what is for operators goes into `cause`; the
@@ -13,22 +24,22 @@ const SESSION_ERRORS: ReadonlySet<string> = new Set(['session_required', 'sessio
  */
 export function siteError(
   problem: Readonly<Record<string, unknown>> | undefined,
-  status: number,
-  retryAfterMs: number | undefined,
+  response: Response,
   text: string,
-  url: string,
 ): ChatError {
-  if (problem === undefined && ![401, 403, 429].includes(status))
+  const { status, url } = response;
+  if (problem === undefined && !VISITORS_STATUSES.has(status))
     return unreachable(
       new Error(`${url} responded with status ${status}: ${text.slice(0, 200)} ${CHECK_MOUNT}`),
       status,
     );
   const { code, title, detail, hint, type, error, requestId } = problem ?? {};
   const reason = typeof code === 'string' && code !== '' ? code : undefined;
-  const words = [detail ?? wordsIn(error) ?? title, hint].filter((part) => typeof part === 'string');
+  const said = problem === undefined ? [text.slice(0, 200)] : [detail ?? wordsIn(error) ?? title, hint];
+  const words = said.filter((part) => typeof part === 'string');
   const id = typeof requestId === 'string' ? [`(request ${requestId})`] : [];
   const cause = new Error([`The site responded with status ${status}.`, ...words, ...id].join(' '));
-  const details = { cause, status, reason, retryAfterMs };
+  const details = { cause, status, reason, retryAfterMs: retryAfterMsOf(response) };
   const isOwnText = reason === undefined || !isOwnCode(reason, type);
   const own = isOwnText && status < 500 ? (detail ?? wordsIn(error)) : undefined;
   return new ChatError('refused', typeof own === 'string' ? own : messageOf(status, reason), details);
@@ -51,6 +62,15 @@ function wordsIn(error: unknown): unknown {
 
 function messageOf(status: number, reason = ''): string {
   if (SESSION_ERRORS.has(reason) || (reason === '' && status === 401)) return MESSAGES.signedOut;
-  if (status === 429 || reason === 'rate_limited' || reason === 'server_busy') return MESSAGES.busy;
-  return status >= 500 || reason.startsWith('service_') ? MESSAGES.unreachable : MESSAGES.refused;
+  if (status === 429 || reason === 'server_busy') return MESSAGES.busy;
+  if (status === 408) return MESSAGES.connectionLost;
+  return status >= 500 || OPERATORS_ERRORS.has(reason) ? MESSAGES.unreachable : MESSAGES.refused;
+}
+
+/** The pause a response asks for (RFC 9110 §10.2.3), in milliseconds; undefined when it asks for none. */
+function retryAfterMsOf({ headers }: Response): number | undefined {
+  const value = headers.get('retry-after');
+  if (value === null) return undefined;
+  const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
+  return ms > 0 ? ms : undefined;
 }

@@ -48,13 +48,5 @@ export async function checkStatus(response: Response): Promise<void> {
   const text = await response.text().catch(() => '');
   const problem = objectIn(text) as Readonly<Record<string, unknown>> | undefined;
   const { siteError } = await import('./site-error.js');
-  throw siteError(problem, response.status, retryAfterMsOf(response), text, response.url);
-}
-
-/** The pause a response asks for (RFC 9110 §10.2.3), in milliseconds; undefined when it asks for none. */
-export function retryAfterMsOf({ headers }: Response): number | undefined {
-  const value = headers.get('retry-after');
-  if (value === null) return undefined;
-  const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
-  return ms > 0 ? ms : undefined;
+  throw siteError(problem, response, text);
 }

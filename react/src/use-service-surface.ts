@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
+import { basePath } from './base-path.js';
 import { ChatError, MESSAGES, toChatError } from './chat-error.js';
 import { siteFetch, type SiteHeaders } from './site-fetch.js';
 import { type ActionFields, SurfaceClient, type SurfaceInput, type SurfaceSite } from './surface/surface-client.js';
@@ -12,7 +13,7 @@ import { useLatest } from './use-latest.js';
  * @public
  */
 export type ServiceSurfaceOptions = {
-  /** The site's widget routes. Default `/api/service-surfaces`. */
+  /** The site's widget routes. Default `/api/service-surfaces`, in Next below the site's `basePath`. */
   readonly serviceSurfacesUrl?: string | undefined;
   /**
    * The site's configuration route, which is only read if the widget refers to images or media of other sites: those on
@@ -76,7 +77,7 @@ interface Mounted {
  * @public
  */
 export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfaceController {
-  const { surfaceId, name, serviceSurfacesUrl = '/api/service-surfaces', input } = options;
+  const { surfaceId, name, serviceSurfacesUrl = `${basePath()}/api/service-surfaces`, input } = options;
   const { configEndpoint = serviceSurfacesUrl.replace(/[^/]*$/, 'a2a/config') } = options;
   const [host, setHost] = useState<HTMLElement | null>(null);
   const [isBusy, setBusy] = useState(true);

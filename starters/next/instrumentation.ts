@@ -1,7 +1,9 @@
 /** Next calls this once when the server starts, before the first request. */
 export async function register(): Promise<void> {
-  if (process.env.NEXT_RUNTIME !== 'nodejs') return;
-  const { configFromEnv, configureServer } = await import('agent-bff');
-  // Next has read .env. Throws if a value is invalid; a missing one is reported by the first request that needs it.
-  configureServer(configFromEnv(process.env));
+  // A block, not an early return: only then do both bundlers leave the package out of the build for the edge.
+  if (process.env.NEXT_RUNTIME === 'nodejs') {
+    const { configFromEnv, configureServer } = await import('agent-bff');
+    // Next has read .env. Throws if a value is invalid; a missing one is reported by the first request that needs it.
+    configureServer(configFromEnv(process.env));
+  }
 }

@@ -262,7 +262,7 @@ describe('the handlers for Next', () => {
     ];
     for (const answer of answers) {
       expect(answer.status).toBe(401);
-      expect(await answer.text()).toContain('Call configureServer when the server starts.');
+      expect(await answer.text()).toContain('Call configureServer when the server starts');
     }
   });
 });

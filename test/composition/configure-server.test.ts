@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { generateKeyPair } from '../../src/adapters/keys/generate-key-pair.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';
 import { configureServer, getAuthHeaders, getCachedServiceToken } from '../../src/composition/server.js';
@@ -175,6 +175,22 @@ describe("the site's own calls", () => {
       hint: 'Call configureServer when the server starts.',
     });
     expect(getCachedServiceToken()).toBeUndefined();
+  });
+
+  it.each([
+    [
+      'a server of Next',
+      { NEXT_RUNTIME: 'nodejs' },
+      /^Call configureServer .* in register\(\) of instrumentation\.ts\.$/,
+    ],
+    ['a build of Next', { NEXT_PHASE: 'phase-production-build' }, /does not run instrumentation\.ts .*connection\(\)/],
+  ])('name instrumentation.ts in %s', async (_place, environment, hint) => {
+    for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+    try {
+      await expect(getAuthHeaders()).rejects.toMatchObject({ hint: expect.stringMatching(hint) as string });
+    } finally {
+      vi.unstubAllEnvs();
+    }
   });
 
   it('return the token that requests are sent with', async () => {

@@ -227,9 +227,47 @@ describe('the message of a failure', () => {
     [
       'of the limit',
       refusal(429, 'rate_limited', { 'retry-after': '7' }),
-      'This is too much at once. Please try again later.',
+      'This is busy at the moment. Please try again later.',
       { retryAfterMs: 7000 },
     ],
+    [
+      'of a full server',
+      refusal(503, 'server_busy'),
+      'This is busy at the moment. Please try again later.',
+      { reason: 'server_busy' },
+    ],
+    ...(
+      [
+        [401, 'identity_provider_unavailable'],
+        [401, 'service_token_rejected'],
+        [404, 'not_found'],
+        [421, 'host_refused'],
+        [500, 'internal_error'],
+        [502, 'upstream_unreachable'],
+      ] as const
+    ).map(
+      ([status, code]) =>
+        [
+          `of the site (${code})`,
+          refusal(status, code),
+          'This is not available at the moment. Please try again later.',
+          { reason: code },
+        ] as const satisfies [string, unknown, string, object],
+    ),
+    ['of its size', refusal(413, 'body_too_large'), 'This was not accepted.', { reason: 'body_too_large' }],
+    [
+      'of its size, by a proxy',
+      () => new Response('<h1>serviceAuthStrategy</h1>', { status: 413 }),
+      'This was not accepted.',
+      { status: 413 },
+    ],
+    [
+      'of a slow connection',
+      refusal(408, 'body_timeout'),
+      'The connection to the site was lost. Please try again.',
+      { reason: 'body_timeout' },
+    ],
+    ['of the origin', refusal(403, 'origin_refused'), 'This was not accepted.', { reason: 'origin_refused' }],
     [
       'of the agent',
       () => Response.json({ jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'TypeError: x' } }),

@@ -19,6 +19,8 @@ const root = createRoot(document.querySelector('#root'));
 Object.assign(globalThis, {
   chat: createRef(),
   show: (name, props) => root.render([site, createElement(components[name], { key: 'shown', ...props, ref: globalThis.chat })]),
+  /** Shows a component several times, once for each list of props. */
+  showAll: (name, list) => root.render([site, ...list.map((props, key) => createElement(components[name], { key, ...props }))]),
   hide: () => root.render([site]),
 });`;
 

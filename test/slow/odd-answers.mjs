@@ -12,6 +12,7 @@ const { values } = parseArgs({
     count: { type: 'string', default: '100000' },
     seed: { type: 'string', default: '1' },
     react: { type: 'string', default: '.' },
+    kinds: { type: 'string', default: 'answers,messages,entries,stored' },
   },
 });
 const COUNT = Number(values.count);
@@ -130,7 +131,7 @@ const KINDS = {
   answers: { share: 0.02, make: oddText, size: 1 },
   messages: { share: 0.68, make: () => mostly({ role: mostly('agent'), text: mostly(oddText()) }), size: BATCH },
   entries: { share: 0.1, make: oddEntry, size: BATCH },
-  stored: { share: 0.2, make: oddStored, size: BATCH },
+  stored: { share: 0.2, make: oddStored, size: 20 },
 };
 
 const report = new Report(`${COUNT} generated answers, records and stored values, seed ${values.seed}`);
@@ -146,15 +147,25 @@ await visit.evaluate(prepare);
 
 const gone = [];
 let longest = { ms: 0 };
-for (const [kind, { share, make, size }] of Object.entries(KINDS)) {
+for (const kind of values.kinds.split(',')) {
+  const { share, make, size } = KINDS[kind];
   const begun = performance.now();
+  let slow = 0;
   for (let left = Math.ceil(COUNT * share); left > 0; left -= size) {
     const batch = Array.from({ length: Math.min(size, left) }, make);
     let result = await visit.evaluate(tryBatch, { kind, batch });
-    // A task that another process has slowed down is fast the second time.
+    // A task that another process has slowed down is fast the second time. Stored values are then tried one by one, because
+    // no page has so many chats.
     if (result.longest > MAX_TASK_MS) {
-      const again = await visit.evaluate(tryBatch, { kind, batch });
-      result = { ...again, longest: Math.min(result.longest, again.longest) };
+      slow += 1;
+      const batches = kind === 'stored' ? batch.map((value) => [value]) : [batch];
+      let again = 0;
+      for (const batch of batches) {
+        const { isGone, longest } = await visit.evaluate(tryBatch, { kind, batch });
+        result.isGone ||= isGone;
+        again = Math.max(again, longest);
+      }
+      result = { ...result, longest: Math.min(result.longest, again) };
     }
     if (result.longest > longest.ms) longest = { ms: result.longest, kind, batch };
     if (result.isGone) {
@@ -164,7 +175,9 @@ for (const [kind, { share, make, size }] of Object.entries(KINDS)) {
       await visit.evaluate(prepare);
     }
   }
-  report.note(`${kind}: ${Math.ceil(COUNT * share)} in ${Math.round((performance.now() - begun) / 1000)} s`);
+  report.note(
+    `${kind}: ${Math.ceil(COUNT * share)} in ${Math.round((performance.now() - begun) / 1000)} s; ${slow} batches tried again`,
+  );
 }
 await browser.close();
 page.close();
@@ -234,15 +247,19 @@ async function tryBatch({ kind, batch }) {
   let isGone = false;
   const look = () => (isGone ||= find('#site') === null || find('.agent-bff') === null);
   if (kind === 'stored') {
-    for (const value of batch) {
-      sessionStorage.setItem('agent-bff:/api/a2a', value);
-      show('A2AChat', { keepOnReload: true });
-      await until(() => find('.agent-bff') !== null || find('#site') === null);
-      await settle();
-      look();
-      hide();
-      await until(() => find('.agent-bff') === null);
-    }
+    const endpoints = batch.map((_, at) => `/api/a2a?${at}`);
+    for (const [at, value] of batch.entries()) sessionStorage.setItem(`agent-bff:${endpoints[at]}`, value);
+    showAll(
+      'A2AChat',
+      endpoints.map((a2aEndpoint) => ({ a2aEndpoint, configEndpoint: '/api/a2a/config', keepOnReload: true })),
+    );
+    const count = () => document.querySelectorAll('.agent-bff').length;
+    await until(() => count() === batch.length || find('#site') === null);
+    await settle();
+    isGone = find('#site') === null || count() !== batch.length;
+    hide();
+    await until(() => find('.agent-bff') === null);
+    sessionStorage.clear();
   } else {
     show('A2AChat', { serviceBaseUrl: '/api/service' });
     await until(() => find('.agent-bff') !== null);

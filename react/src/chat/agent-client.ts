@@ -1,6 +1,5 @@
 import { ChatError, lost, MESSAGES, toChatError, unreachable } from '../chat-error.js';
 import { CHECK_MOUNT, siteError } from '../site-error.js';
-import { retryAfterMsOf } from '../site-fetch.js';
 import { EventStreamParser } from './event-stream.js';
 import { objectOf, objectsOf, textOf } from './json.js';
 import { readEvent, type WireEvent, type WireTask } from './wire.js';
@@ -208,7 +207,7 @@ export class AgentClient {
     const body = parse(text);
     const error = objectOf(objectOf(body)?.['error']);
     if (error !== undefined && typeof error['code'] === 'number') throw rpcError(error, response);
-    if (!response.ok) throw siteError(objectOf(body), response.status, retryAfterMsOf(response), text, response.url);
+    if (!response.ok) throw siteError(objectOf(body), response, text);
     if (objectOf(body)?.['result'] === undefined) throw notAnAgent(response);
     this.#isUnderstood = true;
     return new Response(text, response);
@@ -265,13 +264,7 @@ function rpcError({ code, message, data }: Readonly<Record<string, unknown>>, re
   const info = objectsOf(data).find(({ domain }) => domain === 'agent-bff');
   if (info === undefined) return new AgentRefusal(Number(code), textOf(message));
   const { code: reason, requestId } = objectOf(info['metadata']) ?? {};
-  return siteError(
-    { code: textOf(reason), detail: textOf(message), requestId },
-    response.status,
-    retryAfterMsOf(response),
-    '',
-    response.url,
-  );
+  return siteError({ code: textOf(reason), detail: textOf(message), requestId }, response, '');
 }
 
 function isStream({ headers }: Response): boolean {

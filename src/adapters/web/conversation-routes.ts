@@ -8,7 +8,7 @@ import type { HttpHandler } from '../../ports/http.js';
 import { methodNotAllowed } from './error-response.js';
 import { checkOrigin } from './admission.js';
 import { serveRoute, type SiteSettings } from './serve-route.js';
-import { timedBody, timeoutError } from './request-body.js';
+import { bodyError, checkedBody } from './request-body.js';
 
 export interface ConversationRoutes {
   readonly site: SiteSettings;
@@ -32,12 +32,12 @@ export function conversationRoutes({ site, proxy, auth }: ConversationRoutes): H
         });
       }
       const { method, path, query, headers, native, signal } = request;
-      const body = timedBody(request.body, { idleMs: site.requestIdleMs, totalMs: 0 });
+      const body = checkedBody(request, { idleMs: site.requestIdleMs, totalMs: 0 });
       try {
         return await proxy.forward({ method, path, query, headers, body, native, signal }, auth);
       } catch (error) {
         // The browser caused the failure of the platform request.
-        throw timeoutError(body) ?? error;
+        throw bodyError(body) ?? error;
       }
     });
 }

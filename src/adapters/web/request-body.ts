@@ -2,7 +2,7 @@ import { type HttpBody, isStream } from '../../domain/shared/body.js';
 import { ByteCollector } from '../../domain/shared/bytes.js';
 import { RequestError } from '../../domain/shared/errors.js';
 import { jsonMediaType } from '../../domain/upstream/header-policy.js';
-import type { HttpRequest } from '../../ports/http.js';
+import type { HeaderFields, HttpRequest } from '../../ports/http.js';
 
 /** A JSON body as it will be sent. */
 export interface JsonBody {
@@ -44,7 +44,7 @@ export async function readJsonBody(
     // Node receives a short message together with its head: after its callback all of it has arrived, so events are not needed.
     await Promise.resolve();
     ({ body } = request);
-    if (isStream(body)) return readStream(body, limits, type);
+    if (isStream(body)) return readStream(body, limits, type, request.headers);
   }
   // A string here was serialised from a parsed value, under the parser's own limit.
   const bytes = typeof body === 'string' ? encoder.encode(body) : body;
@@ -82,8 +82,9 @@ async function readStream(
   body: AsyncIterable<Uint8Array>,
   { bodyLimitBytes, requestBodyMs, requestIdleMs, bodies }: BodyLimits,
   type: string,
+  headers: HeaderFields,
 ): Promise<JsonBody> {
-  const timed = new TimedBody(body, { idleMs: requestIdleMs, totalMs: requestBodyMs });
+  const timed = new TimedBody(body, { idleMs: requestIdleMs, totalMs: requestBodyMs }, headers);
   const share = bodies.open((error) => timed.cut(error));
   const collector = new ByteCollector();
   try {
@@ -125,29 +126,44 @@ export interface BodyDeadlines {
   readonly totalMs: number;
 }
 
-/** The same body with deadlines for a browser that stops sending. */
-export function timedBody(body: HttpBody, deadlines: BodyDeadlines): HttpBody {
-  const isTimed = isStream(body) && deadlines.idleMs + deadlines.totalMs > 0;
-  return isTimed ? new TimedBody(body, deadlines) : body;
+/**
+ * The body of a request with deadlines for a browser that stops sending. It fails at its end if it has fewer bytes than
+ * its `content-length` announces: what stands before a route may cut it without a sign.
+ */
+export function checkedBody(request: Pick<HttpRequest, 'body' | 'headers'>, deadlines: BodyDeadlines): HttpBody {
+  const { body, headers } = request;
+  if (!isStream(body)) return body;
+  const isChecked = headers['content-length'] !== undefined || deadlines.idleMs + deadlines.totalMs > 0;
+  return isChecked ? new TimedBody(body, deadlines, headers) : body;
 }
 
-/** The timeout error of a body, for a reader that may have reported it as another error. */
-export function timeoutError(body: HttpBody): RequestError | undefined {
+/** The error that ended a checked body, for a reader that may have reported it as another error. */
+export function bodyError(body: HttpBody): RequestError | undefined {
   return body instanceof TimedBody ? body.cutBy : undefined;
+}
+
+function cutShort(bytes: number, announced: number): RequestError {
+  return new RequestError('body_invalid', {
+    detail: `The request body was cut on its way: ${String(bytes)} of ${String(announced)} bytes arrived.`,
+    hint: 'Raise the limit of what stands before the route: in Next "proxyClientMaxBodySize", or leave the route out of the matcher of proxy.ts.',
+  });
 }
 
 /** A body that can be cut while its reader waits: by its deadlines, or from outside. */
 class TimedBody implements AsyncIterableIterator<Uint8Array> {
   readonly #source: AsyncIterator<Uint8Array>;
   readonly #deadlines: BodyDeadlines;
+  readonly #announced: number;
+  #bytes = 0;
   #idle: ReturnType<typeof setTimeout> | undefined;
   #total: ReturnType<typeof setTimeout> | undefined;
   #refuse: ((error: RequestError) => void) | undefined;
   #cutBy: RequestError | undefined;
 
-  constructor(body: AsyncIterable<Uint8Array>, deadlines: BodyDeadlines) {
+  constructor(body: AsyncIterable<Uint8Array>, deadlines: BodyDeadlines, headers: HeaderFields) {
     this.#source = body[Symbol.asyncIterator]();
     this.#deadlines = deadlines;
+    this.#announced = Number(headers['content-length']) || 0;
   }
 
   get cutBy(): RequestError | undefined {
@@ -166,7 +182,11 @@ class TimedBody implements AsyncIterableIterator<Uint8Array> {
       this.#source.next().then(
         (step) => {
           clearTimeout(this.#idle);
-          if (step.done === true) this.#stop();
+          if (step.done !== true) this.#bytes += step.value.length;
+          else {
+            this.#stop();
+            if (this.#bytes < this.#announced) this.cut(cutShort(this.#bytes, this.#announced));
+          }
           resolve(step);
         },
         (error: unknown) => {

@@ -30,9 +30,18 @@ const BARE_SITE: SiteSettings = {
 export function notConfigured(): ServiceAuthError {
   return new ServiceAuthError('service_auth_failed', {
     detail: 'The server is not configured.',
-    hint: 'Call configureServer when the server starts.',
+    hint: configureHint(),
     block: 'configureServer',
   });
+}
+
+/** Next runs `instrumentation.ts` when a server starts, but not while it builds pages. */
+function configureHint(): string {
+  const { NEXT_PHASE, NEXT_RUNTIME } = process.env;
+  if (NEXT_PHASE === 'phase-production-build')
+    return 'Next does not run instrumentation.ts while it builds: call "await connection()" of next/server before this call, so that the page is rendered for each request.';
+  const place = NEXT_RUNTIME === undefined ? '' : ': in register() of instrumentation.ts';
+  return `Call configureServer when the server starts${place}.`;
 }
 
 /** The chat route before `configureServer`. */

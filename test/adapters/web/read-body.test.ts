@@ -129,6 +129,14 @@ describe('an unusable body', () => {
     expect(await refusal({ body })).toMatchObject({ code: 'body_invalid', detail: 'The request body is empty.' });
   });
 
+  it('that is shorter than announced is rejected as cut', async () => {
+    const headers = { ...JSON_TYPE, 'content-length': '20' };
+    expect(await refusal({ headers, body: streamed(['{}']) })).toMatchObject({
+      code: 'body_invalid',
+      detail: 'The request body was cut on its way: 2 of 20 bytes arrived.',
+    });
+  });
+
   it('that breaks off half-way is rejected', async () => {
     expect(await refusal({ body: streamed(['{"a"'], new Error('ECONNRESET 10.0.0.7')) })).toMatchObject({
       code: 'body_invalid',
@@ -176,8 +184,8 @@ describe('a body of the limit is read, a longer one rejected:', () => {
       tooLarge,
     );
     expect(read).toBe(false);
-    const exact = browserRequest({ headers: { ...JSON_TYPE, 'content-length': '10' }, body: body() });
-    expect(text((await readJsonBody(exact, limits(10))).bytes)).toBe('{}');
+    const exact = browserRequest({ headers: { ...JSON_TYPE, 'content-length': '2' }, body: body() });
+    expect(text((await readJsonBody(exact, limits(2))).bytes)).toBe('{}');
   });
 
   it("but a text of the host has the host's own limit", async () => {

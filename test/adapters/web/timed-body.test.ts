@@ -1,9 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import type { HttpBody } from '../../../src/domain/shared/body.js';
 import type { RequestError } from '../../../src/domain/shared/errors.js';
-import { readJsonBody, timedBody } from '../../../src/adapters/web/request-body.js';
+import { type BodyDeadlines, checkedBody, readJsonBody } from '../../../src/adapters/web/request-body.js';
 import { textOf } from '../../contracts/http-upstream.contract.js';
 import { bodyBudget, browserRequest, bytes, streamed } from './browser-request.js';
 import { PushStream } from './push-stream.js';
+
+/** A body without an announced length. */
+function timedBody(body: HttpBody, deadlines: BodyDeadlines): HttpBody {
+  return checkedBody({ body, headers: {} }, deadlines);
+}
 
 /** Resolves when a body has timed out after so many milliseconds of silence, so time has passed without sleeping. */
 async function passed(ms: number): Promise<void> {
@@ -52,6 +58,19 @@ describe('a request body', () => {
       null,
     ]);
     expect(timedBody(body, { idleMs: 0, totalMs: 0 })).toBe(body);
+  });
+
+  it.each([
+    ['without a deadline', 0],
+    ['with a deadline', 1_000],
+  ])('that ends before its announced length is not passed as whole, %s', async (_how, idleMs) => {
+    const request = { body: streamed(['one', 'two']), headers: { 'content-length': '7' } };
+    await expect(textOf(checkedBody(request, { idleMs, totalMs: 0 }))).rejects.toMatchObject({
+      code: 'body_invalid',
+      detail: 'The request body was cut on its way: 6 of 7 bytes arrived.',
+    });
+    const whole = { body: streamed(['one', 'two']), headers: { 'content-length': '6' } };
+    expect(await textOf(checkedBody(whole, { idleMs, totalMs: 0 }))).toBe('onetwo');
   });
 
   it('of a JSON route is aborted by the route', async () => {

@@ -258,6 +258,17 @@ describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
         UNREACHABLE,
         { code: 'unreachable', status: 200 },
       ],
+      [
+        'no route for the message',
+        CHAT,
+        (route) => route.fulfill({ status: 404, contentType: 'text/html', body: '<h1>Not found</h1>' }),
+        UNREACHABLE,
+        {
+          code: 'unreachable',
+          status: 404,
+          cause: expect.stringMatching(/\/api\/a2a responded with status 404: .*"a2aEndpoint" .* base path/),
+        },
+      ],
       ['a page of the site for the message', CHAT, pageOfSite, UNREACHABLE, { code: 'unreachable' }],
       [
         'the agent rejects the message',
