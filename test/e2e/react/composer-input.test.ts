@@ -74,4 +74,28 @@ describeInBrowsers('the text field', { wordMs: 5, slowStepMs: 20 }, (browser) =>
       await expect.poll(() => heightOf(visit)).toBeGreaterThan(wide);
     });
   });
+
+  describe.each(['no-preference', 'reduce'] as const)(
+    'of a visitor with prefers-reduced-motion: %s',
+    (reducedMotion) => {
+      it('does not stop the answer at the second click of a double click on the send button', async () => {
+        const visit = await browser.visit({ reducedMotion });
+        await visit.show('A2AChat');
+        await visit.input.pressSequentially('Hello');
+        const box = await visit.page.getByRole('button', { name: 'Send' }).boundingBox();
+        await visit.page.mouse.dblclick((box?.x ?? 0) + 10, (box?.y ?? 0) + 10);
+        await visit.finished.filter({ hasText: 'Hello' }).waitFor();
+        expect(await visit.page.locator('.a2a-message-user').count()).toBe(1);
+        expect(await visit.page.locator('.a2a-message-agent').innerText()).not.toContain('Stopped.');
+      });
+    },
+  );
+
+  it('stops the answer at a click on the stop button that appears', async () => {
+    const visit = await browser.visit();
+    await visit.show('A2AChat');
+    await visit.send('slow');
+    await visit.page.getByRole('button', { name: 'Stop' }).click();
+    await visit.page.locator('.a2a-message-agent', { hasText: 'Stopped.' }).waitFor();
+  });
 });
