@@ -12,10 +12,10 @@ beforeAll(() => {
 describe('the option "cache"', () => {
   it.each([
     [{ enabled: 'yes' }, 'cache.enabled', 'Set it to true or false.'],
-    [{ freshMs: -1 }, 'cache.freshMs', 'Set it to a whole number, 0 or more.'],
-    [{ maxAgeMs: 1.5 }, 'cache.maxAgeMs', 'Set it to a whole number, 0 or more.'],
-    [{ maxEntries: '3' }, 'cache.maxEntries', 'Set it to a whole number, 0 or more.'],
-    [{ maxEntryBytes: Number.NaN }, 'cache.maxEntryBytes', 'Set it to a whole number, 0 or more.'],
+    [{ freshMs: -1 }, 'cache.freshMs', 'Set it to a whole number from 0.'],
+    [{ maxAgeMs: 1.5 }, 'cache.maxAgeMs', 'Set it to a whole number from 0.'],
+    [{ maxEntries: '3' }, 'cache.maxEntries', 'Set it to a whole number from 0.'],
+    [{ maxEntryBytes: Number.NaN }, 'cache.maxEntryBytes', 'Set it to a whole number from 0.'],
     [{ fresh: 1 }, 'cache.fresh', 'Did you mean "cache.freshMs"?'],
   ])('rejects %j', (cache, field, hint) => {
     expect(() => next.createSurfaceHandler({ cache: cache as object })).toThrow(

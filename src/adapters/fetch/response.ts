@@ -8,11 +8,9 @@ const encoder = new TextEncoder();
 export async function toResponse(given: HttpResponse, request: FetchRequest): Promise<Response> {
   const { status, body, sendIdleMs = 0 } = given;
   const headers = headersOf(given, request);
-  if (isBodiless(request.method, status)) {
-    discard(body);
-    return new Response(null, { status, headers });
-  }
-  return new Response(await bodyInit(body, sendIdleMs), { status, headers });
+  const isEmpty = isBodiless(request.method, status);
+  if (isEmpty) discard(body);
+  return new Response(isEmpty ? null : await bodyInit(body, sendIdleMs), { status, headers });
 }
 
 function headersOf(given: HttpResponse, { native: { response: written } }: FetchRequest): Headers {

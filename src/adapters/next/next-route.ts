@@ -82,11 +82,11 @@ function targetOf(path: string, params: unknown, { usual, fixed }: MountRule): T
 
 /** A path without the trailing slash that Next adds on sites with `trailingSlash`. */
 function withoutSlash(path: string): string {
-  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+  return path.replace(/(?<=.)\/$/, '');
 }
 
 function mountLength(path: string, params: unknown, usual: string): number {
-  const caught = Object.values(Object(params) as object).find((value) => Array.isArray(value));
+  const caught = Object.values(Object(params) as object).find(Array.isArray);
   // An encoded slash does not separate segments.
   const segments = withoutSlash(path).split('/');
   if (caught !== undefined) return segments.slice(0, segments.length - caught.length).join('/').length;

@@ -39,7 +39,7 @@ export function sessionKind(like: SessionTokenLike): SessionKind {
   if (has(api, 'getAccessToken')) {
     throw new TypeError('for better-auth pass betterAuthSession(auth, { providerId })');
   }
-  throw new TypeError('a session source is a function, or has "getToken" or "getAccessToken"');
+  throw new TypeError('a session source is a function or has "getToken" or "getAccessToken"');
 }
 
 function has<Like, Name extends string>(like: Like, name: Name): like is Extract<Like, Record<Name, unknown>> {

@@ -4,7 +4,6 @@
 import { sessionKind, type SessionTokenLike } from '../../adapters/sessions/session-like.js';
 import { nameHint } from '../../domain/shared/nearest.js';
 import {
-  accept,
   callback,
   flag,
   headerKey,
@@ -289,7 +288,7 @@ export const siteFields: Checks<SiteFieldOptions> = { headers: callback, forward
 
 export const service: Checks<AuthHeadersOptions> = { apiKey: headerKey, strategy };
 
-const exchange: OptionCheck = accept((value) => value === 'on_behalf_of', '"on_behalf_of"');
+const exchange: OptionCheck = (value) => nameHint(value, ['on_behalf_of']);
 
 export const session: Checks<SessionOptions> = { audience: text, apiKey: headerKey, exchange };
 

@@ -66,8 +66,6 @@ export interface ErrorFacts {
 // A bundler may load this module twice in one process (Next does), so errors are recognised by a registered symbol.
 const brand: unique symbol = Symbol.for('agent-bff/error@1') as never;
 
-const ABSENT = { fields: [], retryable: false, upstreamHeaders: {} };
-
 /**
  * Base class of all errors of this package; `code` is stable and documented, the message is not.
  *
@@ -92,28 +90,32 @@ export class AgentBffError extends Error {
   /** One sentence: what happened. Public. */
   declare readonly detail: string;
   /** One sentence: what to do. Public. */
-  declare readonly hint: string | undefined;
+  readonly hint: string | undefined;
   /** The configuration block to check. */
-  declare readonly block: string | undefined;
+  readonly block: string | undefined;
   /** The fields of that block to check; empty when none is named. */
-  declare readonly fields: readonly string[];
+  readonly fields: readonly string[] = [];
   /** True if the same request may succeed later without a change. */
-  declare readonly retryable: boolean;
+  readonly retryable: boolean = false;
   /** Milliseconds to wait before trying again. */
-  declare readonly retryAfterMs: number | undefined;
+  readonly retryAfterMs: number | undefined;
   /** The JSON-RPC code on the chat route; absent if the default is right. */
-  declare readonly rpcCode: number | undefined;
+  readonly rpcCode: number | undefined;
   /** The platform's own status, if the response keeps it. */
-  declare readonly upstreamStatus: number | undefined;
+  readonly upstreamStatus: number | undefined;
   /** Fields of the platform's response that our response keeps, by lower-case name; empty if there are none. */
-  declare readonly upstreamHeaders: Readonly<Record<string, string>>;
+  readonly upstreamHeaders: Readonly<Record<string, string>> = {};
   readonly #log: string | undefined;
 
   constructor(code: ErrorCode, { log, ...facts }: ErrorFacts) {
     super(facts.hint === undefined ? facts.detail : `${facts.detail} ${facts.hint}`);
-    Object.assign(this, ABSENT, facts, { code });
+    Object.assign(this, facts, { code });
     this.#log = log;
-    Object.defineProperty(this, brand, { value: true });
+  }
+
+  /** @internal */
+  get [brand](): true {
+    return true;
   }
 
   /** Text for the operator, not for visitors: provider messages, hosts, paths. */

@@ -11,7 +11,7 @@ export function similar(name: string, candidates: readonly string[]): string | u
 
 /** The hint for an unknown name; `undefined` if the name is known. */
 export function nameHint(name: unknown, known: readonly string[]): string | undefined {
-  if (known.some((one) => one === name)) return undefined;
+  if (known.includes(name as string)) return undefined;
   const near = typeof name === 'string' ? similar(name, known) : undefined;
   return `${near === undefined ? '' : `Did you mean "${near}"? `}Known values: ${known.join(', ')}.`;
 }
@@ -19,7 +19,7 @@ export function nameHint(name: unknown, known: readonly string[]): string | unde
 /** Levenshtein distance, ignoring case, one row at a time. */
 export function distance(from: string, target: string): number {
   const to = target.toLowerCase();
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  let row = [...Array(to.length + 1).keys()];
   for (const letter of from.toLowerCase()) {
     let left = Infinity;
     let before = Infinity;

@@ -130,7 +130,7 @@ export const texts: OptionCheck = accept(
 );
 export const wholeNumber: OptionCheck = accept(
   (value) => Number.isSafeInteger(value) && Number(value) >= 0,
-  'a whole number, 0 or more',
+  'a whole number from 0',
 );
 
 /** A secret that is sent as a header field: one line of visible characters (RFC 9110 §5.5). */
