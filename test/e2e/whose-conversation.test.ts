@@ -430,7 +430,7 @@ describe.each(Object.entries(AGENTS))('behind an agent on %s', (name, start) => 
     expect([text.includes(taskId), text.includes('"error"')]).toEqual([true, false]);
   });
 
-  it.runIf(dialect === NEW)('the visitor does all of it over HTTP+JSON too', async () => {
+  it.for(dialect === NEW ? ['HTTP+JSON'] : [])('the visitor does all of it over %s too', async () => {
     const hal = new Person(site.url, dialect);
     const sent = await hal.call({ path: '/message:send', body: { message: dialect.message('I am Hal') } });
     const { task: made } = JSON.parse(sent.text) as { task: { id: string; contextId: string } };
