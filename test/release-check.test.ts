@@ -31,7 +31,7 @@ it.each([
     [/"repository" is not set\. Set it to/, /"securityContact" is not set\. Set it to/],
   ],
   [{ ...FILLED, repository: 'git@github.com:owner/name.git' }, [/"repository" is invalid\. Set it to/]],
-  [{ ...FILLED, securityContact: 'TODO' }, [/"securityContact" is invalid\. Set it to/]],
+  [{ ...FILLED, securityContact: 'somebody' }, [/"securityContact" is invalid\. Set it to/]],
 ])('a release with the publisher %j fails, and names what to fill in', (publisher, problems) => {
   expect(release(publisher).check()).toEqual({
     status: 1,

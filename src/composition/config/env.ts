@@ -141,7 +141,7 @@ function ignored(
   env: Readonly<Record<string, string | undefined>>,
 ): ConfigWarning | undefined {
   if (name === SERVICE_TOKEN && env['SERVICE_AUTH_STRATEGY']?.trim() !== 'static_token') {
-    const detail = `${name}: ignored, because SERVICE_AUTH_STRATEGY is not static_token. Set it, or ignore this if the variable belongs to another program.`;
+    const detail = `${name}: ignored, because SERVICE_AUTH_STRATEGY is not static_token. Set that variable too, or ignore this if SERVICE_TOKEN belongs to another program.`;
     return { code: 'variable_ignored', detail, variable: name };
   }
   // Create React App and others use this variable for a path, such as "/" or ".".

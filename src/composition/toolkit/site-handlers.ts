@@ -74,7 +74,7 @@ export class SiteHandlers {
     const auth = this.credentials.chat(options);
     const policy = auth.kind === 'session' ? sessionPolicy : servicePolicy;
     const { tenant, conversations = config.conversations } = options;
-    const visitor = conversations === 'visitor' ? this.#visitor(auth, options) : undefined;
+    const visitor = conversations === 'visitor' ? this.#visitor(auth, options) : refuseVisitorOptions(options);
     const shared = { site, policy, bindings, publicUrl, tenant, ...(visitor === undefined ? {} : { visitor }) };
     const lookups = { ...shared, chatConfig, auth: this.credentials.lookups(auth, options), hash: shortHash };
     const routes = chatRoutes({
@@ -172,6 +172,22 @@ function shortHash(text: string): string {
 
 function later(ms: number, task: () => void): void {
   setTimeout(task, ms).unref();
+}
+
+/**
+ * Nothing, for conversations that are open.
+ *
+ * @throws ConfigurationError when an option says who a visitor is: a site that sets it expects to be protected.
+ */
+function refuseVisitorOptions(options: ChatHandlerOptions): undefined {
+  const useless = (['visitor', 'ownsContext', 'visitorMaxAge'] as const).find((name) => options[name] !== undefined);
+  if (useless === undefined) return undefined;
+  throw new ConfigurationError({
+    detail: `The option "${useless}" has no effect, because conversations are open to anyone who knows their id.`,
+    hint: `Set "conversations" to "visitor", here or in configureServer, or leave "${useless}" out.`,
+    block: 'configureServer',
+    fields: ['conversations'],
+  });
 }
 
 /** The same result for every call, unless it failed. */

@@ -118,31 +118,34 @@ const MAX_NAME_BYTES = 256;
 /** The names of a webhook in the protocol versions from v0.1 to v1.0. */
 const PUSH_CONFIGURATIONS = ['pushNotification', 'pushNotificationConfig', 'taskPushNotificationConfig'];
 
+/** The members of a message, and of its configuration without webhooks, in A2A v0.2 to v1.0. */
+export const MESSAGE_MEMBERS: readonly string[] = [
+  'content',
+  'contextId',
+  'extensions',
+  'kind',
+  'messageId',
+  'metadata',
+  'parts',
+  'referenceTaskIds',
+  'role',
+  'taskId',
+];
+export const CONFIGURATION_MEMBERS: readonly string[] = [
+  'acceptedOutputModes',
+  'blocking',
+  'historyLength',
+  'returnImmediately',
+];
+
 const CONFIGURATION: Level = {
   rpcCode: INVALID_PARAMS,
-  names: new MemberNames([
-    'acceptedOutputModes',
-    'blocking',
-    'historyLength',
-    ...PUSH_CONFIGURATIONS,
-    'returnImmediately',
-  ]),
+  names: new MemberNames([...CONFIGURATION_MEMBERS, ...PUSH_CONFIGURATIONS]),
 };
 
 const MESSAGE: Level = {
   rpcCode: INVALID_PARAMS,
-  names: new MemberNames([
-    'content',
-    'contextId',
-    'extensions',
-    'kind',
-    'messageId',
-    'metadata',
-    'parts',
-    'referenceTaskIds',
-    'role',
-    'taskId',
-  ]),
+  names: new MemberNames(MESSAGE_MEMBERS),
 };
 
 const PARAMS: Level = {

@@ -6,6 +6,7 @@ import { LruMap } from '../shared/lru-map.js';
 import { bodyBytes } from '../upstream/body-bytes.js';
 import { type PlatformErrors, type PlatformReply, refuseRedirect, refusesSite } from '../upstream/platform-error.js';
 import { decodeSegment } from '../upstream/safe-path.js';
+import { CONFIGURATION_MEMBERS, MESSAGE_MEMBERS } from './chat-message.js';
 import type { AdmittedCall, ConversationCheck, GuardedCall } from './conversations.js';
 import { canonical } from './method-policy.js';
 import type { ContextScope, MintedContexts, VisitorKey } from './minted-contexts.js';
@@ -49,19 +50,6 @@ const PARAMS: ReadonlyMap<string, readonly string[]> = new Map([
   ['GetExtendedAgentCard', ['tenant']],
 ]);
 const ENVELOPE = ['id', 'jsonrpc', 'method', 'params'];
-const MESSAGE = [
-  'content',
-  'contextId',
-  'extensions',
-  'kind',
-  'messageId',
-  'metadata',
-  'parts',
-  'referenceTaskIds',
-  'role',
-  'taskId',
-];
-const CONFIGURATION = ['acceptedOutputModes', 'blocking', 'historyLength', 'returnImmediately'];
 const QUERY = {
   JSONRPC: /^$|^\?A2A-Version=[\w.]*$/i,
   'HTTP+JSON': /^$|^\?(?:(?:A2A-Version|historyLength)=[\w.]*(?:&(?!$)|$))+$/i,
@@ -205,8 +193,8 @@ function paramsOf({ binding, body, query, tenants }: GuardedCall, method: string
   if (known === SENDING && (!isObject(message) || Object.keys(message).length === 0)) {
     throw invalid('The request has no "message".');
   }
-  if (isObject(message)) checkMembers(message, MESSAGE);
-  if (isObject(configuration)) checkMembers(configuration, CONFIGURATION);
+  if (isObject(message)) checkMembers(message, MESSAGE_MEMBERS);
+  if (isObject(configuration)) checkMembers(configuration, CONFIGURATION_MEMBERS);
   return params;
 }
 

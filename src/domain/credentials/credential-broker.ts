@@ -48,6 +48,11 @@ export class CredentialBroker {
   readonly #keyNames = new WeakMap<Secret, string>();
   /** Credentials that consist of the API key alone. */
   readonly #keyCredentials = new WeakMap<Secret, Credential>();
+  /** Credentials that no provider issues, by their API key. */
+  readonly #fixedCredentials = {
+    'static-token': new WeakMap<object, Credential>(),
+    'no-credential': new WeakMap<object, Credential>(),
+  };
 
   constructor(dependencies: CredentialBrokerDependencies) {
     this.#deps = dependencies;
@@ -263,17 +268,22 @@ export class CredentialBroker {
    * the platform only, since the agent may be run by another company.
    */
   #fixed(kind: 'static-token' | 'no-credential', apiKey: Secret | undefined): Credential {
+    const made = this.#fixedCredentials[kind];
+    const last = made.get(apiKey ?? this);
+    if (last !== undefined) return last;
     const { serviceToken } = this.#deps;
     if (kind === 'static-token' && serviceToken === undefined) throw noServiceToken();
     const token = kind === 'static-token' ? serviceToken : undefined;
     const owner = ownerOf(JSON.stringify([kind, this.#keyName(token), this.#keyName(apiKey)]));
-    return new Credential({
+    const credential = new Credential({
       kind: 'service',
       headers: token === undefined ? {} : this.#headers(token.reveal(), apiKey),
       owner: () => owner,
       block: token === undefined ? NO_CREDENTIAL : 'serviceToken',
       forPlatform: token === undefined && apiKey !== undefined ? this.#forPlatform(apiKey, owner) : undefined,
     });
+    made.set(apiKey ?? this, credential);
+    return credential;
   }
 
   /** The API key for the platform, with the owner of the whole credential: renders are stored for the caller. */
