@@ -17,6 +17,8 @@ const entries = Object.entries(manifest.exports).flatMap(([entry, target]) => {
   const source = target.default.replace(/^\.\/dist\//, './src/').replace(/\.js$/, '.ts');
   return [{ find: new RegExp(`^${name}$`), replacement: fromRoot(source) }];
 });
+/** The components too, so that the quick tests need no build of them. */
+const components = { find: /^agent-bff-react$/, replacement: fromRoot('react/src/index.ts') };
 
 const isQuick = process.env['TEST_TIER'] === 'quick';
 
@@ -67,7 +69,7 @@ function tests(
 }
 
 export default defineConfig({
-  resolve: { alias: entries },
+  resolve: { alias: [...entries, components] },
   test: {
     globalSetup: fromRoot('test/support/temporary-folder.ts'),
     maxWorkers: 2,

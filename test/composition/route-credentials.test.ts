@@ -126,7 +126,7 @@ describe('the strategies without a provider', () => {
 
   it.each<[string, (toolkit: Toolkit) => HttpHandler, string, ServerConfig, unknown]>([
     ['the agent gets nothing, not even the API key', (toolkit) => chatRoute(toolkit), '', none, [undefined, undefined]],
-    ['the platform gets the API key', (toolkit) => surfaceRoute(toolkit), render, none, [undefined, 'site-key']],
+    ['the platform gets the API key', (toolkit) => serviceSurfaceRoute(toolkit), render, none, [undefined, 'site-key']],
     [
       'the platform gets nothing without an API key',
       (toolkit) => serviceSurfaceRoute(toolkit),

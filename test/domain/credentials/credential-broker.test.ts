@@ -98,6 +98,13 @@ describe('the API key alone', () => {
   });
 });
 
+it.each(['none', 'static_token'])('the credential of the strategy "%s" is made once', async (strategy) => {
+  const { broker } = new BrokerWorld({ strategy, serviceToken: secret('token') });
+  const first = await broker.obtain(SERVICE, REQUEST);
+  expect(await broker.obtain(SERVICE, REQUEST)).toBe(first);
+  expect(await broker.obtain({ ...SERVICE, apiKey: secret('route-key') }, REQUEST)).not.toBe(first);
+});
+
 describe('a missing credential', () => {
   it('names the strategy for an empty configuration', async () => {
     const { broker } = new BrokerWorld({ strategy: '', hasServiceAccount: false, apiKey: undefined });
