@@ -17,8 +17,6 @@ const entries = Object.entries(manifest.exports).flatMap(([entry, target]) => {
   const source = target.default.replace(/^\.\/dist\//, './src/').replace(/\.js$/, '.ts');
   return [{ find: new RegExp(`^${name}$`), replacement: fromRoot(source) }];
 });
-/** The components too, so that the quick tests need no build of them. */
-const components = { find: /^agent-bff-react$/, replacement: fromRoot('react/src/index.ts') };
 
 const isQuick = process.env['TEST_TIER'] === 'quick';
 
@@ -35,8 +33,12 @@ const QUICK = [
   // Web standard requests.
   'site/hono.test.ts',
 ];
-/** They start the command line anew for each test, or need a Redis. */
-const NOT_QUICK = ['composition/cli-{help,doctor}.test.ts', 'adapters/redis-*.test.ts'];
+/** They start the command line anew for each test, need a Redis, or read the built components. */
+const NOT_QUICK = [
+  'composition/cli-{help,doctor}.test.ts',
+  'adapters/redis-*.test.ts',
+  'react/server-rendering.test.ts',
+];
 
 function tests(
   name: string,
@@ -69,7 +71,7 @@ function tests(
 }
 
 export default defineConfig({
-  resolve: { alias: [...entries, components] },
+  resolve: { alias: entries },
   test: {
     globalSetup: fromRoot('test/support/temporary-folder.ts'),
     maxWorkers: 2,
