@@ -40,6 +40,13 @@ describe('the test files', { timeout: 60_000 }, () => {
     expect(quick.filter((file) => !all.includes(file))).toEqual([]);
   });
 
+  it('run by npm test read no built components, which a fresh clone does not have', async () => {
+    const readers = (await filesOf('quick')).filter((file) =>
+      /'agent-bff-react|react\/dist/.test(readFileSync(join(TESTS, file), 'utf8')),
+    );
+    expect(readers).toEqual([]);
+  });
+
   it('are all run by .ci/run without skipping', () => {
     const script = readFileSync(join(ROOT, '.ci/run'), 'utf8');
     expect(script).toMatch(/^npm test -- --all( |$)/m);
