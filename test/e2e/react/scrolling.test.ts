@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 
 import type { EnginePage } from '../../support/engines/engine-page.js';
-import { ANSWER, describeInEngines, FINISHED } from '../../support/engines/engine-suite.js';
+import { describeInEngines } from '../../support/engines/engine-suite.js';
+import { ANSWER, FINISHED } from '../../support/engines/engine-visit.js';
 
 const LOG = { css: '.a2a-log' } as const;
 const LINE = 'Some words of a line';

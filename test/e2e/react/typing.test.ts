@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
 import { compose, COMPOSITION_ORDERS } from '../../support/composition.js';
-import { describeInEngines, FIELD, FINISHED, QUESTION } from '../../support/engines/engine-suite.js';
+import { describeInEngines } from '../../support/engines/engine-suite.js';
+import { FIELD, FINISHED, QUESTION } from '../../support/engines/engine-visit.js';
 
 const MAX_HEIGHT = 144;
 

@@ -2,7 +2,8 @@ import { fileURLToPath } from 'node:url';
 
 import { beforeEach, expect, it } from 'vitest';
 
-import { describeInEngines, type EngineVisit } from '../../support/engines/engine-suite.js';
+import { describeInEngines } from '../../support/engines/engine-suite.js';
+import type { EngineVisit } from '../../support/engines/engine-visit.js';
 import { FIELD_NAMES, FILLED, quoted } from '../../support/field-names.js';
 import { type FormSite, startFormSite } from '../../support/form-site.js';
 
