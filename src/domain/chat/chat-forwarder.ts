@@ -9,6 +9,7 @@ import {
   type CallTimeouts,
   type Endpoint,
   type PlatformCall,
+  type PlatformMessage,
   requireEndpoint,
 } from '../upstream/platform-call.js';
 import {
@@ -21,7 +22,7 @@ import {
 } from '../upstream/platform-error.js';
 import { isSafeQuery } from '../upstream/safe-path.js';
 import type { ChatMessage } from './chat-message.js';
-import { type ChatCallOptions, checkTenants, guardedFields } from './conversations.js';
+import { type ChatCallOptions, checkTenants, type ConversationCheck, guardedFields } from './conversations.js';
 import type { MethodPolicy } from './method-policy.js';
 import { isObject, parsedJson } from '../shared/json.js';
 import { type AgentCardJson, type CardRewrite, isAgentCard, rewrittenCard, withCardEdited } from './agent-card.js';
@@ -98,27 +99,43 @@ export class ChatForwarder {
       path: path + query,
       browser: conversations === undefined ? headers : guardedFields(headers),
       contentType: 'application/json',
+      body,
       signal,
     };
-    const admitted = await conversations?.admit({
-      method: message.method,
-      body: { bytes: body, message },
-      query,
-      binding: 'JSONRPC',
-      tenants: tenants ?? [],
-      caller,
-      ask: (taskId) => {
-        const question = taskQuestion(message.method, taskId, tenants?.[0]);
-        return call.send({ ...sending, own: { accept: 'application/json' }, body: question }, caller);
-      },
-    });
     // (3), (4)
-    const sent = await call.send({ ...sending, body: admitted?.bytes ?? body }, caller);
-    const reply = (await admitted?.judge?.(sent)) ?? sent;
+    const reply =
+      conversations === undefined
+        ? await call.send(sending, caller)
+        : await this.#inConversation(conversations, sending, request, caller);
     // (5), (6)
     return reply.response.status < 300 && isForA2AClients(reply.response)
       ? toBrowserResponse(reply)
       : this.#error(reply);
+  }
+
+  /** Sends it only if it belongs to a conversation of its visitor, and withholds a response that does not. */
+  async #inConversation(
+    conversations: ConversationCheck,
+    sending: PlatformMessage,
+    { head, message, body }: ChatRequest,
+    caller: CallContext,
+  ): Promise<PlatformReply> {
+    const { call } = this.#deps;
+    const { tenants = [], method } = message;
+    const admitted = await conversations.admit({
+      method,
+      body: { bytes: body, message },
+      query: head.query,
+      binding: 'JSONRPC',
+      tenants,
+      caller,
+      ask: (taskId) => {
+        const question = taskQuestion(method, taskId, tenants[0]);
+        return call.send({ ...sending, own: { accept: 'application/json' }, body: question }, caller);
+      },
+    });
+    const sent = await call.send({ ...sending, body: admitted.bytes ?? body }, caller);
+    return (await admitted.judge?.(sent)) ?? sent;
   }
 
   /**

@@ -13,7 +13,8 @@ interface MemberName {
 
 /** The members of one level of a message, by spelling. */
 class MemberNames {
-  readonly #exact = new Map<string, MemberName>();
+  /** The exact spellings as bytes, by length and first byte: a name that is one of them need not become a text. */
+  readonly #exact = new Map<number, { readonly bytes: Uint8Array; readonly name: MemberName }[]>();
   readonly #folded = new Map<string, string>();
 
   /**
@@ -33,19 +34,35 @@ class MemberNames {
 
   #add(spelling: string, member: string): void {
     const folded = normalizedName(spelling);
-    this.#exact.set(spelling, { member, folded, isExact: true });
+    const bytes = new TextEncoder().encode(spelling);
+    const key = spellingKey(bytes, { start: 0, end: bytes.length });
+    const alike = this.#exact.get(key) ?? [];
+    this.#exact.set(key, [...alike, { bytes, name: { member, folded, isExact: true } }]);
     this.#folded.set(folded, member);
   }
 
-  /** Looks up a name by its raw text between the quotes, escapes included. */
-  find(raw: string): MemberName {
-    const exact = this.#exact.get(raw);
-    if (exact !== undefined) return exact;
+  /** Looks up a name by its bytes between the quotes, escapes included. */
+  find(bytes: Uint8Array, span: JsonSpan): MemberName {
+    for (const exact of this.#exact.get(spellingKey(bytes, span)) ?? NONE) {
+      if (isAt(bytes, span.start, exact.bytes)) return exact.name;
+    }
+    const raw = decodedText(bytes, span);
     const name = raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
     const folded = normalizedName(name);
     // Assigning `__proto__` while copying sets the prototype, whose members are then read as the message's own.
     return { member: name === '__proto__' ? name : this.#folded.get(folded), folded, isExact: false };
   }
+}
+
+const NONE: readonly never[] = [];
+
+function isAt(bytes: Uint8Array, start: number, text: Uint8Array): boolean {
+  for (let index = 0; index < text.length; index += 1) if (bytes[start + index] !== text[index]) return false;
+  return true;
+}
+
+function spellingKey(bytes: Uint8Array, { start, end }: JsonSpan): number {
+  return (end - start) * 256 + (bytes[start] ?? 0);
 }
 
 /**
@@ -251,13 +268,13 @@ class MessageReader {
       if (count > MAX_MEMBERS || name.end - name.start > MAX_NAME_BYTES) {
         this.#refuse('The message has too many members, or one with a name that is too long.', at.rpcCode);
         this.#cursor.skipValue();
-      } else this.#readMember(at, this.#text(name), seen);
+      } else this.#readMember(at, name, seen);
     }
     this.#level = outer;
   }
 
-  #readMember(at: Level, raw: string, seen: Set<string>): void {
-    const { member, folded, isExact } = at.names.find(raw);
+  #readMember(at: Level, span: JsonSpan, seen: Set<string>): void {
+    const { member, folded, isExact } = at.names.find(this.#bytes, span);
     // In a configuration, any future member may be one.
     const isPush =
       PUSH_CONFIGURATIONS.includes(member ?? '') || (at === CONFIGURATION && folded.includes('pushnotification'));
@@ -323,11 +340,7 @@ class MessageReader {
   /** Skips a value and returns its text, unless it is longer than `maxBytes`. */
   #valueText(maxBytes: number): string | undefined {
     const { start, end } = this.#span();
-    return end - start > maxBytes ? undefined : this.#text({ start, end });
-  }
-
-  #text({ start, end }: JsonSpan): string {
-    return decoder.decode(this.#bytes.subarray(start, end));
+    return end - start > maxBytes ? undefined : decodedText(this.#bytes, { start, end });
   }
 
   #refuse(detail: string, rpcCode: number): void {
@@ -337,6 +350,10 @@ class MessageReader {
       rpcCode,
     });
   }
+}
+
+function decodedText(bytes: Uint8Array, { start, end }: JsonSpan): string {
+  return decoder.decode(bytes.subarray(start, end));
 }
 
 function notJson(): RequestError {
