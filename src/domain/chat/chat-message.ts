@@ -35,18 +35,20 @@ class MemberNames {
   #add(spelling: string, member: string): void {
     const folded = normalizedName(spelling);
     const bytes = new TextEncoder().encode(spelling);
-    const key = spellingKey(bytes, { start: 0, end: bytes.length });
+    const key = bytes.length * 256 + (bytes[0] ?? 0);
     const alike = this.#exact.get(key) ?? [];
     this.#exact.set(key, [...alike, { bytes, name: { member, folded, isExact: true } }]);
     this.#folded.set(folded, member);
   }
 
   /** Looks up a name by its bytes between the quotes, escapes included. */
-  find(bytes: Uint8Array, span: JsonSpan): MemberName {
-    for (const exact of this.#exact.get(spellingKey(bytes, span)) ?? NONE) {
-      if (isAt(bytes, span.start, exact.bytes)) return exact.name;
+  find(bytes: Uint8Array, { start, end }: JsonSpan): MemberName {
+    for (const { bytes: spelling, name } of this.#exact.get((end - start) * 256 + (bytes[start] ?? 0)) ?? NONE) {
+      let same = 0;
+      while (same < spelling.length && bytes[start + same] === spelling[same]) same += 1;
+      if (same === spelling.length) return name;
     }
-    const raw = decodedText(bytes, span);
+    const raw = decodedText(bytes, { start, end });
     const name = raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
     const folded = normalizedName(name);
     // Assigning `__proto__` while copying sets the prototype, whose members are then read as the message's own.
@@ -55,15 +57,6 @@ class MemberNames {
 }
 
 const NONE: readonly never[] = [];
-
-function isAt(bytes: Uint8Array, start: number, text: Uint8Array): boolean {
-  for (let index = 0; index < text.length; index += 1) if (bytes[start + index] !== text[index]) return false;
-  return true;
-}
-
-function spellingKey(bytes: Uint8Array, { start, end }: JsonSpan): number {
-  return (end - start) * 256 + (bytes[start] ?? 0);
-}
 
 /**
  * A name as the most lenient parsers read it: those that fold case by Unicode (Go's `encoding/json` reads U+017F as `s`
