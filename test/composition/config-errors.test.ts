@@ -82,6 +82,7 @@ describe('a configured value', () => {
     ['telemetry', {}, 'an object with emit, several, or "silent"'],
     ['telemetry', null, 'an object with emit, several, or "silent"'],
     ['telemetry', [{ emit: () => undefined }, {}], 'an object with emit, several, or "silent"'],
+    ['name', 'Acme & Co', 'up to 64 letters, digits, dots, underscores and hyphens'],
     ['chatLimit', { consume: () => undefined }, 'an object with admit'],
     ['allowedOrigins', 'https://shop.example', 'a list of strings'],
     ['mediaOrigins', 'https://cdn.example', 'a list of strings'],

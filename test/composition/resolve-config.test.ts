@@ -54,6 +54,7 @@ describe('a configuration without any field', () => {
       telemetry: undefined,
       chatLimit: undefined,
       conversations: 'open',
+      name: expect.stringMatching(/^[0-9a-f]{8}$/) as string,
       identityProviders: {},
       customProviders: new Set(),
       exchangeProvider: 'idp_b',

@@ -202,6 +202,14 @@ const ROWS: Rows<ConfigSettings> & BlockRows = {
     isList: true,
   },
   chatLimit: row('neither', methods('admit'), (limit?: VisitorLimit) => limit),
+  name: row(
+    'neither',
+    accept(
+      (value) => isString(value) && /^[\w.-]{0,64}$/.test(String(value)),
+      'up to 64 letters, digits, dots, underscores and hyphens',
+    ),
+    (name?: string) => name ?? '',
+  ),
   telemetry: row(
     'neither',
     accept(

@@ -78,8 +78,8 @@ function siteTelemetry(
     known.learn(secrets);
     return known;
   }
-  if (listeners === undefined) return new TerminalTelemetry(processFaults(), secrets);
-  return new OperatorTelemetry(listeners, secrets);
+  if (listeners === undefined) return new TerminalTelemetry(processFaults(), secrets, config.name);
+  return new OperatorTelemetry(listeners, secrets, config.name);
 }
 
 /** Without listeners the texts are not read, so only the secrets have to be known. */
