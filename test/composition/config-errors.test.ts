@@ -78,7 +78,7 @@ describe('a configured value', () => {
     ['keepAliveMs', -1, 'a number of at least 0'],
     ['keepAliveMs', 2_147_483_648, 'a number of at most 2147483647'],
     ['authUnavailableStatus', 500, '401 or 503'],
-    ['cacheStore', { get: () => undefined }, 'an address, or an object with get, set and delete'],
+    ['cacheStore', { get: () => undefined, set: () => undefined }, 'an address, or an object with get, set and delete'],
     ['telemetry', {}, 'an object with emit, several, or "silent"'],
     ['telemetry', null, 'an object with emit, several, or "silent"'],
     ['telemetry', [{ emit: () => undefined }, {}], 'an object with emit, several, or "silent"'],
