@@ -43,7 +43,7 @@ npm('install', '--no-audit', '--no-fund', '--omit=dev', `./${filename}`);
 const own = installed();
 const trials = [];
 const record = { BLOCKS_RUN: join(folder, 'blocks-run') };
-await trial('links of the documents', () => run(process.execPath, ['links.mjs', 'agent-bff'], { cwd: folder }));
+await trial('links of the documents', () => run(process.execPath, ['links.mjs', 'agent-bff', ROOT], { cwd: folder }));
 const pictures = shots === undefined ? [] : ['--shots', resolve(shots)];
 await trial(`agent-bff demo on node ${process.versions.node}`, () => visitDemo(pictures));
 for (const version of DEMO_LINES)

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -54,6 +55,32 @@ describe('installing the package', () => {
     expect(bytes).toBeGreaterThan(10_000);
     expect(bytes).toBeLessThan(300_000);
   });
+
+  it('brings code, its documents, the starters and the demo, and nothing else', () => {
+    const root = fileURLToPath(new URL('..', import.meta.url));
+    const options = ['pack', '--dry-run', '--json', '--ignore-scripts'];
+    const packed = (folder: string): readonly string[] => {
+      const output = execFileSync('npm', options, {
+        cwd: join(root, folder),
+        encoding: 'utf8',
+        shell: process.platform === 'win32',
+      });
+      const [{ files }] = JSON.parse(output) as [{ readonly files: readonly { readonly path: string }[] }];
+      return files.map(({ path }) => path);
+    };
+    const pages = '(?:README|CHANGELOG|SECURITY)\\.md|LICENSE|package\\.json';
+    const code = 'dist/.+\\.(?:js|d\\.ts|css)|dist/LICENSES\\.txt';
+    const ours = new RegExp(
+      `^(?:${pages}|${code}|react/(?:README|CHANGELOG)\\.md|docs/(?:api/|authentication/)?[\\w.-]+\\.md|starters/.+|examples/dist/(?:demo|web)/(?:assets/)?[\\w.-]+\\.(?:js|css|html|txt)|examples/site/people/\\w+\\.svg)$`,
+    );
+    const files = packed('.');
+    expect(files.filter((path) => !ours.test(path))).toEqual([]);
+    expect(files).toEqual(
+      expect.arrayContaining(['README.md', 'docs/troubleshooting.md', 'starters/shared/env.example']),
+    );
+    expect(files.filter((path) => /^docs\/(?:benchmark|mutation|release|extending|words)\.md$/.test(path))).toEqual([]);
+    expect(packed('react').filter((path) => !new RegExp(`^(?:${pages}|${code})$`).test(path))).toEqual([]);
+  }, 60_000);
 
   it('requires Node 20.19, and lets bundlers drop unused code', () => {
     expect(manifest).toMatchObject({ type: 'module', sideEffects: false, engines: { node: '>=20.19.0' } });
