@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 
-const [, , name, repository] = process.argv;
+const [, , name, repository = ''] = process.argv;
 const ROOT = `node_modules/${name}`;
 /** The published files of this package. */
 const PUBLISHED = `https://unpkg.com/${name}/`;
