@@ -1,6 +1,7 @@
-// npm run test:package [-- --packed FOLDER --shots FOLDER]: installs the packed packages (of that folder; without it they are packed
-// first) in a new folder like a site, and uses them there: with import and require on every supported Node, and from TypeScript in every way a site may be set up. Also visits in Chromium the
-// installed demo on three Nodes, with the whole suite of the demo on this one, the starters, and the pages of docs/chat.md.
+// npm run test:package [-- --packed FOLDER --shots FOLDER]: installs the packages that `npm run pack` left in a folder (without one
+// they are packed first) in a new folder like a site, and uses them there: with import and require on every supported Node, and from
+// TypeScript in every way a site may be set up. Also visits in Chromium the installed demo on three Nodes, with the whole suite of the
+// demo on this one, the starters, and the pages of docs/chat.md.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

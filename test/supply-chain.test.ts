@@ -103,3 +103,29 @@ describe('installing the package', () => {
     expect(manifest).toMatchObject({ type: 'module', sideEffects: false, engines: { node: '>=20.19.0' } });
   });
 });
+
+describe('the workflows', () => {
+  const folder = fileURLToPath(new URL('../.github/workflows', import.meta.url));
+  const workflows = readdirSync(folder).map((file) => ({ file, text: readFileSync(join(folder, file), 'utf8') }));
+
+  it('use actions by the commit of a release, the same one everywhere', () => {
+    const used = workflows.flatMap(({ text }) => [...text.matchAll(/uses: (.*)/g)].map(([, action = '']) => action));
+    expect(used.length).toBeGreaterThan(8);
+    expect(used.filter((action) => !/^actions\/[\w-]+@[\da-f]{40} # v\d+\.\d+\.\d+$/.test(action))).toEqual([]);
+    const names = [...new Set(used)].map((action) => action.replace(/@.*/, ''));
+    expect(names.toSorted()).toEqual([...new Set(names)].toSorted());
+  });
+
+  it('pack once, and publish nothing but the files that were tested', () => {
+    const [release = ''] = workflows.filter(({ file }) => file === 'release.yml').map(({ text }) => text);
+    const [, pack = '', test = '', publish = ''] = release.split(/^ {2}(?:pack|test|publish):$/m);
+    expect(release.match(/npm run pack|npm pack|npm publish|scripts\/publish/g)).toEqual([
+      'npm run pack',
+      'scripts/publish',
+    ]);
+    expect(pack).toContain('upload-artifact');
+    expect(test).toMatch(/needs: pack\n[^]*sha256sum --check SHA256SUMS[^]*\.ci\/run\n[^]*PACKED:/);
+    expect(publish).toMatch(/needs: test\n[^]*environment: npm\n[^]*download-artifact[^]*scripts\/publish\.mjs packed/);
+    expect(release.match(/id-token: write/g)).toHaveLength(1);
+  });
+});
