@@ -21,22 +21,22 @@ export interface ChatMount {
   /** The configured public address; empty if there is none. */
   readonly publicUrl: string;
   /** Recognises the visitor of a request; absent if conversations are open to anyone who knows their id. */
-  readonly visitor?: VisitorOf;
-  /** The one tenant that messages may name. Default: those of the agent's card. */
-  readonly tenant?: string | undefined;
+  readonly visitor?: VisitorOf | undefined;
+  /** What messages may contain, and what is added to them. */
+  readonly options: ChatCallOptions;
 }
 
 /** Finds the conversations that a request may enter, and the cookie that a response to a message sets. */
 export type VisitorOf = (request: HttpRequest, countLookup: () => Promise<void>) => Promise<ConversationVisit>;
 
 /** The visitor of one request. */
-export interface ConversationVisit {
+export interface ConversationVisit extends Pick<ChatCallOptions, 'visitor'> {
   readonly conversations: ConversationCheck;
   /** A value of `Set-Cookie`; absent if none is due. */
   readonly cookie: string | undefined;
 }
 
-export interface ChatRoutes extends Pick<ChatMount, 'visitor' | 'tenant'> {
+export interface ChatRoutes extends Pick<ChatMount, 'visitor'>, Partial<Pick<ChatMount, 'options'>> {
   readonly site: SiteSettings;
   readonly forwarder: ChatForwarder;
   readonly auth: RouteAuth;
@@ -90,7 +90,8 @@ function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
     const body = await readJsonBody(request, site);
     try {
       const { bytes } = body;
-      const message = readRpcMessage(bytes, visitor === undefined ? policy.scrutiny : 'conversation');
+      const { scrutiny = policy.scrutiny, isPlaced } = routes.options?.reading ?? {};
+      const message = readRpcMessage(bytes, scrutiny, isPlaced);
       errors.id = message.id;
       if (site.chatLimit !== undefined && auth.kind !== 'session') {
         await checkVisitor(
@@ -99,9 +100,9 @@ function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
           message.fault === undefined && readsOn(message.method) ? 'reading' : 'message',
         );
       }
-      const options = visitor === undefined ? routes : await visited(visitor, routes, request);
+      const options = visitor === undefined ? routes.options : await visited(visitor, routes, request);
       const response = await forwarder.forward({ head: request, body: bytes, message }, auth, policy, options);
-      cookies?.note(message.method, options);
+      cookies?.note(message.method, options ?? {});
       if (!isExtendedCardMethod(message.method)) return response;
       const { url } = chatAddress(request.publicUrl, routes.publicUrl ?? '');
       return await rewriteExtendedCard(response, { ...routes.served, url, policy });
@@ -118,12 +119,12 @@ interface VisitedCall extends ChatCallOptions {
 
 async function visited(
   visitor: VisitorOf,
-  { tenant, site, auth }: Pick<ChatRoutes, 'tenant' | 'site' | 'auth'>,
+  { options, site, auth }: Pick<ChatRoutes, 'options' | 'site' | 'auth'>,
   request: HttpRequest,
 ): Promise<VisitedCall> {
   const countLookup = (): Promise<void> =>
     auth.kind === 'session' ? Promise.resolve() : checkVisitor(request, site, 'reading');
-  return { tenant, ...(await visitor(request, countLookup)) };
+  return { ...options, ...(await visitor(request, countLookup)) };
 }
 
 /**
@@ -167,7 +168,7 @@ export function httpJsonRoutes(routes: HttpJsonRoutes): HttpHandler {
       const { url } = chatAddress(request.publicUrl, routes.publicUrl);
       const body = await bodyOf(request, site);
       try {
-        const options = visitor === undefined ? routes : await visited(visitor, routes, request);
+        const options = visitor === undefined ? routes.options : await visited(visitor, routes, request);
         const rewrite = { url, policy, bindings };
         const passed = await routes.binding.forward({ head: request, call, body }, auth, policy, rewrite, options);
         cookies.note(call.methods[request.method] ?? '', options);

@@ -9,9 +9,17 @@ import type { VisitorCrypto } from '../../ports/visitor-crypto.js';
 export interface Visit {
   readonly keys: Visitor['keys'];
   /** The user the site knows; absent for an anonymous visitor. */
-  readonly user: string | undefined;
+  readonly user: VisitorUser | undefined;
   /** The value of `Set-Cookie`; absent if the visitor has a cookie that is young enough. */
   readonly cookie: string | undefined;
+}
+
+/** A user of the site. */
+export interface VisitorUser {
+  /** The name by which the site knows the user. */
+  readonly name: string;
+  /** A name that no other user has, in no other kind of names. */
+  readonly key: string;
 }
 
 export interface VisitorsDependencies {
@@ -19,8 +27,8 @@ export interface VisitorsDependencies {
   readonly clock: Clock;
   /** The keys of users, the current one first; empty if the site knows no users. */
   readonly keys: readonly { readonly mint: Uint8Array; readonly seal: Uint8Array }[];
-  /** The user of a request; `undefined` without a sign-in. */
-  readonly user: (request: HttpRequest) => Promise<string | undefined>;
+  /** The user of a request; `undefined` without a sign-in. Absent if the site knows no users. */
+  readonly user: ((request: HttpRequest) => Promise<VisitorUser | undefined>) | undefined;
   /** Seconds that the cookie lives; it is renewed after half of them. */
   readonly maxAgeS: number;
   /** The configured public address; empty if there is none. */
@@ -42,9 +50,13 @@ export class Visitors {
     this.#deps = dependencies;
   }
 
-  async of(request: HttpRequest): Promise<Visit> {
+  /** The visitor; a promise only where the site is asked for its user. */
+  of(request: HttpRequest): Visit | Promise<Visit> {
+    return this.#deps.user?.(request).then((user) => this.#visit(request, user)) ?? this.#visit(request, undefined);
+  }
+
+  #visit(request: HttpRequest, user: VisitorUser | undefined): Visit {
     const { crypto, keys } = this.#deps;
-    const user = await this.#deps.user(request);
     const found = this.#cookie(request, user);
     const isDue = found === undefined || this.#now() - found.writtenS > this.#deps.maxAgeS / 2;
     const [current] = keys;
@@ -52,7 +64,7 @@ export class Visitors {
       const secret = found?.secret ?? crypto.random(SECRET_BYTES);
       return { keys: [cookieKey(secret)], user, cookie: isDue ? this.#written(request, base64Url(secret)) : undefined };
     }
-    const own = keys.map(({ mint }): VisitorKey => ({ kind: 'user', user, key: mint }));
+    const own = keys.map(({ mint }): VisitorKey => ({ kind: 'user', user: user.key, key: mint }));
     const all = [...own, ...(found === undefined ? [] : [cookieKey(found.secret)])] as unknown as Visitor['keys'];
     // After a sign-in, the conversations begun before it are this user's alone.
     const seal = found !== undefined && (isDue || !found.isSealed);
@@ -65,7 +77,7 @@ export class Visitors {
   /** The secret of a cookie that is this visitor's. Two cookies of one name are none: another host may have set one. */
   #cookie(
     request: HttpRequest,
-    user: string | undefined,
+    user: VisitorUser | undefined,
   ): { readonly secret: Uint8Array; readonly isSealed: boolean; readonly writtenS: number } | undefined {
     const pairs = cookiePairs(request.headers['cookie']).map(cookiePair);
     const named = (wanted: string): string[] => pairs.filter(([name]) => name === wanted).map(([, value]) => value);
@@ -131,8 +143,8 @@ function cookieKey(key: Uint8Array): VisitorKey {
   return { kind: 'cookie', user: '', key };
 }
 
-function sealName(user: string): string {
-  return `agent-bff visitor ${user}`;
+function sealName({ key }: VisitorUser): string {
+  return `agent-bff visitor ${key}`;
 }
 
 function base64Url(bytes: Uint8Array): string {

@@ -1,15 +1,18 @@
 import type { HeaderFields } from '../../ports/http.js';
-import type { CallContext } from '../upstream/platform-call.js';
+import type { MessageFacts, SessionUser } from '../credentials/route-auth.js';
+import type { CallContext, PlatformCall } from '../upstream/platform-call.js';
 import type { PlatformReply } from '../upstream/platform-error.js';
 import { RequestError } from '../shared/errors.js';
 import { type AgentCardJson, records, textOf } from './agent-card.js';
-import { type ChatMessage, normalizedName } from './chat-message.js';
+import { type MessageReading, normalizedName } from './chat-message.js';
+import { editedMessage, memberOf, type MessageBody, type MetadataRules } from './message-edits.js';
+import { canonical, startsWork } from './method-policy.js';
 
 /** A call that is about to be sent to the agent. */
 export interface GuardedCall {
   readonly method: string;
   /** Absent if the call has no body. */
-  readonly body: { readonly bytes: Uint8Array; readonly message: ChatMessage } | undefined;
+  readonly body: MessageBody | undefined;
   /** The raw query with its `?`, or an empty string. */
   readonly query: string;
   /** The binding: in HTTP+JSON the body is the `params`, and the path may name a task. */
@@ -18,6 +21,7 @@ export interface GuardedCall {
   readonly taskId?: string | undefined;
   /** The tenants in path, body and query. */
   readonly tenants: readonly string[];
+  /** The caller without the fields that the site makes for each message. */
   readonly caller: CallContext;
   /** Asks the agent for a task, over the same binding. */
   readonly ask: (taskId: string) => Promise<PlatformReply>;
@@ -25,7 +29,8 @@ export interface GuardedCall {
 
 /** The call as it may be sent, and the check of its response. */
 export interface AdmittedCall {
-  readonly bytes: Uint8Array | undefined;
+  /** The context of a message. */
+  readonly contextId?: string;
   /** Returns the response if it may be passed on; absent if it always may. */
   readonly judge?: (reply: PlatformReply) => Promise<PlatformReply>;
 }
@@ -36,12 +41,61 @@ export interface ConversationCheck {
   admit(call: GuardedCall): Promise<AdmittedCall>;
 }
 
+/** The site's word in its messages. */
+export interface SiteMetadata extends MetadataRules {
+  /** The site's members for one message, as JSON without braces. */
+  readonly own: (about: { request: unknown; session: SessionUser | null; visitor: string | null }) => Promise<string>;
+}
+
 /** Settings of a chat route besides its credential and its methods. */
 export interface ChatCallOptions {
+  /** The parts of a message that are read. Default: those its policy depends on. */
+  readonly reading?: MessageReading | undefined;
   /** The one tenant that messages may name. Default: those of the agent's card. */
   readonly tenant?: string | undefined;
+  /** Absent if metadata crosses as it is. */
+  readonly metadata?: SiteMetadata | undefined;
   /** Absent if conversations are open to anyone who knows their id. */
   readonly conversations?: ConversationCheck | undefined;
+  /** The site's name of the visitor, if it knows one. */
+  readonly visitor?: string | null | undefined;
+}
+
+/**
+ * Sends one call of a visitor with what the site adds to it, and checks the response.
+ *
+ * @throws RequestError when the call names anything that is not this visitor's.
+ */
+export async function exchanged(
+  platform: PlatformCall,
+  call: GuardedCall,
+  { conversations, metadata, visitor = null }: ChatCallOptions,
+  send: (body: Uint8Array | null, caller: CallContext) => Promise<PlatformReply>,
+): Promise<PlatformReply> {
+  const { method, body, caller } = call;
+  const { contextId, judge }: AdmittedCall = conversations === undefined ? {} : await conversations.admit(call);
+  let bytes = body?.bytes ?? null;
+  if (body !== undefined && (contextId !== undefined || metadata !== undefined)) {
+    const { request, credential } = caller;
+    const about = { request: request.native.request, session: credential.user ?? null, visitor };
+    const own = metadata !== undefined && startsWork(method) ? await metadata.own(about) : '';
+    bytes = editedMessage(body, { contextId, metadata: metadata && { ...metadata, own } });
+  }
+  const hasFields = caller.auth.fields?.make !== undefined;
+  const reply = await send(bytes, hasFields ? await platform.withFields(caller, factsOf(call, contextId)) : caller);
+  return judge === undefined ? reply : judge(reply);
+}
+
+function factsOf(call: GuardedCall, contextId: string | undefined): MessageFacts {
+  const named = (level: 'message' | 'params', name: string): string | undefined => {
+    const value = memberOf(call, level, name);
+    return typeof value === 'string' && value !== '' ? value : undefined;
+  };
+  return {
+    method: canonical(call.method),
+    contextId: contextId ?? named('message', 'contextId'),
+    taskId: call.taskId ?? named('message', 'taskId') ?? named('params', 'id'),
+  };
 }
 
 /** Fields of a request that could name what another visitor began: the end of a stream, a request that is repeated. */

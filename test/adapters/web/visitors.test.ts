@@ -23,7 +23,7 @@ class World {
   readonly #visitors: Visitors;
 
   constructor(keys = KEYS, publicUrl = '') {
-    const user = (): Promise<string | undefined> => Promise.resolve(this.user);
+    const user = () => Promise.resolve(this.user === undefined ? undefined : { name: this.user, key: this.user });
     this.#visitors = new Visitors({
       crypto: visitorCrypto,
       clock: this.clock,
@@ -126,7 +126,7 @@ describe('a visitor', () => {
     const world = new World();
     world.user = 'ada';
     expect(await world.visit('')).toMatchObject({
-      user: 'ada',
+      user: { name: 'ada', key: 'ada' },
       cookie: undefined,
       keys: [{ kind: 'user' }, { kind: 'user' }],
     });
