@@ -118,13 +118,25 @@ describe('a site', () => {
     ['returns what JSON cannot hold', { metadata: { plan: () => 10n } }],
   ])('whose function %s does not ask the agent, and names the option in the log', async (_how, a2a) => {
     const seen: unknown[] = [];
-    const telemetry = { emit: (event: unknown) => seen.push(event) };
+    const telemetry = { emit: (event: object) => void seen.push(event) };
     const site = await openSite(agent, a2a, { telemetry });
     const before = agent.calls.length;
     const { text } = await new Person(site.url, OLD).say('hello');
     expect([text, agent.calls.length]).toEqual([expect.stringContaining('INTERNAL_ERROR'), before]);
     expect(JSON.stringify(seen)).toContain('metadata.plan');
     expect(text + JSON.stringify(seen)).not.toContain('4711');
+    await site.close();
+  });
+
+  it('tells its operator once that the page’s own statement is dropped, and how it crosses', async () => {
+    const seen: { readonly code?: string; readonly detail?: string }[] = [];
+    const telemetry = { emit: (event: object) => void seen.push(event) };
+    const site = await openSite(agent, { conversations: 'visitor' }, { telemetry });
+    const person = new Person(site.url, OLD);
+    for (let count = 0; count < 2; count += 1) await person.say('hello', { metadata: { pageContext: { url: '/' } } });
+    expect(seen.filter(({ code }) => code === 'page_context_dropped')).toEqual([
+      expect.objectContaining({ detail: expect.stringContaining('["pageContext"]') as string }),
+    ]);
     await site.close();
   });
 

@@ -76,7 +76,7 @@ export class SiteHandlers {
     const policy = auth.kind === 'session' ? sessionPolicy : servicePolicy;
     const { tenant, conversations = config.conversations } = options;
     const visitor = conversations === 'visitor' ? this.#visitor(auth, options) : refuseVisitorOptions(options);
-    const metadata = siteMetadata(options, conversations, config.timeouts.sessionMs);
+    const metadata = siteMetadata(options, conversations, config.timeouts.sessionMs, site.telemetry);
     // With a `metadata` rule for every visitor's conversation, that rule alone decides.
     const isEdited = metadata !== undefined;
     const reading = {

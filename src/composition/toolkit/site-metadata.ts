@@ -2,8 +2,12 @@ import { normalizedName } from '../../domain/chat/chat-message.js';
 import type { SiteMetadata } from '../../domain/chat/conversations.js';
 import { choosesMemory } from '../../domain/chat/message-edits.js';
 import { ConfigurationError } from '../../domain/shared/errors.js';
+import type { Telemetry } from '../../ports/telemetry.js';
 import type { ConversationAccess, MetadataOptions } from '../routes/route-options.js';
 import { siteFailed, siteSays } from './site-function.js';
+
+/** The member in which a page speaks of itself, by the prop `context` of the chat. */
+const PAGE = 'pageContext';
 
 /**
  * The site's word in messages, by the options of a chat route; `undefined` if metadata crosses as it is.
@@ -14,6 +18,7 @@ export function siteMetadata(
   { metadata, visitorMetadata }: MetadataOptions,
   conversations: ConversationAccess,
   sessionMs: number,
+  telemetry: Telemetry,
 ): SiteMetadata | undefined {
   const rule = visitorMetadata ?? (conversations === 'visitor' ? 'drop' : 'pass');
   if (metadata === undefined && conversations === 'open' && rule === 'pass') return undefined;
@@ -45,10 +50,19 @@ export function siteMetadata(
       return text;
     };
   });
+  let hasWarned = false;
+  const dropped = (name: string): false => {
+    if (name === PAGE && !hasWarned) {
+      hasWarned = true;
+      const detail = `The page says something about itself in "${PAGE}", which does not reach the agent. To let it, set "visitorMetadata" to ["${PAGE}"] on the chat route.`;
+      telemetry.emit({ type: 'warning', code: 'page_context_dropped', detail });
+    }
+    return false;
+  };
   const constant = members.every((text) => typeof text === 'string') ? Promise.resolve(joined(members)) : undefined;
   return {
     names,
-    passes: rule === 'pass' ? () => true : (name) => listed.includes(name),
+    passes: rule === 'pass' ? () => true : (name) => listed.includes(name) || dropped(name),
     own: (about) =>
       constant ?? Promise.all(members.map((text) => (typeof text === 'string' ? text : text(about)))).then(joined),
   };

@@ -89,10 +89,12 @@ export class ConversationGuard {
       const known = this.#tasks.get(taskKey(asked, taskId));
       if (known === undefined) return { judge: (reply) => this.#judged(reply, asked, taskId) };
       await this.#checkOwn(asked, known);
-    } else if (method === 'CancelTask' || method === 'SubscribeToTask') {
-      await this.#taskContext(asked, namedTask(call));
-    } else if (startsWork(method)) return { contextId: await this.#context(asked) };
-    return {};
+      return { contextId: known };
+    }
+    if (method === 'CancelTask' || method === 'SubscribeToTask') {
+      return { contextId: await this.#taskContext(asked, namedTask(call)) };
+    }
+    return startsWork(method) ? { contextId: await this.#context(asked) } : {};
   }
 
   /** The context that a message is sent in: its own, its task's, or a new one. */

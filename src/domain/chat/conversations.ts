@@ -29,7 +29,7 @@ export interface GuardedCall {
 
 /** The call as it may be sent, and the check of its response. */
 export interface AdmittedCall {
-  /** The context of a message. */
+  /** The context of a message, or of its task if that is known. */
   readonly contextId?: string;
   /** Returns the response if it may be passed on; absent if it always may. */
   readonly judge?: (reply: PlatformReply) => Promise<PlatformReply>;
