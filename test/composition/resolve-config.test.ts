@@ -53,6 +53,7 @@ describe('a configuration without any field', () => {
       cacheKeys: [],
       telemetry: undefined,
       chatLimit: undefined,
+      userLimit: undefined,
       conversations: 'open',
       identityProviders: {},
       customProviders: new Set(),

@@ -23,7 +23,7 @@ export interface ChatMount {
   /** Recognises the visitor of a request; absent if conversations are open to anyone who knows their id. */
   readonly visitor?: VisitorOf | undefined;
   /** What messages may contain, and what is added to them. */
-  readonly options: ChatCallOptions;
+  readonly options?: ChatCallOptions | undefined;
 }
 
 /** Finds the conversations that a request may enter, and the cookie that a response to a message sets. */
@@ -36,7 +36,7 @@ export interface ConversationVisit extends Pick<ChatCallOptions, 'visitor'> {
   readonly cookie: string | undefined;
 }
 
-export interface ChatRoutes extends Pick<ChatMount, 'visitor'>, Partial<Pick<ChatMount, 'options'>> {
+export interface ChatRoutes extends Pick<ChatMount, 'visitor' | 'options'> {
   readonly site: SiteSettings;
   readonly forwarder: ChatForwarder;
   readonly auth: RouteAuth;
@@ -93,12 +93,9 @@ function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
       const { scrutiny = policy.scrutiny, isPlaced } = routes.options?.reading ?? {};
       const message = readRpcMessage(bytes, scrutiny, isPlaced);
       errors.id = message.id;
-      if (site.chatLimit !== undefined && auth.kind !== 'session') {
-        await checkVisitor(
-          request,
-          site,
-          message.fault === undefined && readsOn(message.method) ? 'reading' : 'message',
-        );
+      if (site.chatLimit !== undefined || site.userLimit !== undefined) {
+        const isReading = message.fault === undefined && readsOn(message.method);
+        await checkVisitor(request, site, auth, isReading ? 'reading' : 'message');
       }
       const options = visitor === undefined ? routes.options : await visited(visitor, routes, request);
       const response = await forwarder.forward({ head: request, body: bytes, message }, auth, policy, options);
@@ -122,8 +119,7 @@ async function visited(
   { options, site, auth }: Pick<ChatRoutes, 'options' | 'site' | 'auth'>,
   request: HttpRequest,
 ): Promise<VisitedCall> {
-  const countLookup = (): Promise<void> =>
-    auth.kind === 'session' ? Promise.resolve() : checkVisitor(request, site, 'reading');
+  const countLookup = (): Promise<void> => checkVisitor(request, site, auth, 'reading');
   return { ...options, ...(await visitor(request, countLookup)) };
 }
 
@@ -164,14 +160,14 @@ export function httpJsonRoutes(routes: HttpJsonRoutes): HttpHandler {
     const response = await serveRoute({ site, route: ROUTE, errors: REST_ERRORS }, request, async () => {
       checkOrigin(request, site.origins, mayHoldSession(auth) || visitor !== undefined);
       const isReading = readsOn(call.methods[request.method] ?? '');
-      if (auth.kind !== 'session') await checkVisitor(request, site, isReading ? 'reading' : 'message');
+      await checkVisitor(request, site, auth, isReading ? 'reading' : 'message');
       const { url } = chatAddress(request.publicUrl, routes.publicUrl);
       const body = await bodyOf(request, site);
       try {
         const options = visitor === undefined ? routes.options : await visited(visitor, routes, request);
         const rewrite = { url, policy, bindings };
         const passed = await routes.binding.forward({ head: request, call, body }, auth, policy, rewrite, options);
-        cookies.note(call.methods[request.method] ?? '', options);
+        cookies.note(call.methods[request.method] ?? '', options ?? {});
         return passed;
       } finally {
         body?.share.release();

@@ -34,7 +34,7 @@ class World {
     });
   }
 
-  visit(
+  async visit(
     cookie: string,
     headers: Readonly<Record<string, string>> = {},
     publicUrl = 'http://site.example/api/a2a',
