@@ -40,7 +40,7 @@ const NAME = 'agent-bff-visitor';
 const HOST_NAME = `__Host-${NAME}`;
 const SECRET_BYTES = 16;
 /** The secret in its only spelling, or the secret sealed to a user, and the second in which it was written. */
-const VALUE = /^(?:([\w-]{21}[AQgw])|s\.([\w-]{59}))\.([0-9a-z]{1,9})$/;
+const VALUE = /^(?:([\w-]{21}[AQgw])|s\.([\w-]{67}))\.([0-9a-z]{1,9})$/;
 
 /** Recognises visitors: by the site's own user, or else by a random cookie, whose secret is the key of their conversations. */
 export class Visitors {
@@ -61,8 +61,8 @@ export class Visitors {
     const isDue = found === undefined || this.#now() - found.writtenS > this.#deps.maxAgeS / 2;
     const [current] = keys;
     if (user === undefined || current === undefined) {
-      const secret = found?.secret ?? crypto.random(SECRET_BYTES);
-      return { keys: [cookieKey(secret)], user, cookie: isDue ? this.#written(request, base64Url(secret)) : undefined };
+      const secret = found?.secret ?? crypto.random(SECRET_BYTES, 'base64url');
+      return { keys: [cookieKey(secret)], user, cookie: isDue ? this.#written(request, secret) : undefined };
     }
     const own = keys.map(({ mint }): VisitorKey => ({ kind: 'user', user: user.key, key: mint }));
     const all = [...own, ...(found === undefined ? [] : [cookieKey(found.secret)])] as unknown as Visitor['keys'];
@@ -78,14 +78,14 @@ export class Visitors {
   #cookie(
     request: HttpRequest,
     user: VisitorUser | undefined,
-  ): { readonly secret: Uint8Array; readonly isSealed: boolean; readonly writtenS: number } | undefined {
+  ): { readonly secret: string; readonly isSealed: boolean; readonly writtenS: number } | undefined {
     const pairs = cookiePairs(request.headers['cookie']).map(cookiePair);
     const named = (wanted: string): string[] => pairs.filter(([name]) => name === wanted).map(([, value]) => value);
     const safe = named(HOST_NAME);
     const values = safe.length > 0 || this.#isHttps(request) ? safe : named(NAME);
     const [, plain, sealed, written = ''] = (values.length === 1 ? VALUE.exec(values[0] ?? '') : null) ?? [];
     const writtenS = Number.parseInt(written, 36);
-    if (plain !== undefined) return { secret: bytesOf(plain), isSealed: false, writtenS };
+    if (plain !== undefined) return { secret: plain, isSealed: false, writtenS };
     if (sealed === undefined || user === undefined) return undefined;
     for (const { seal } of this.#deps.keys) {
       const secret = this.#deps.crypto.open(seal, sealName(user), sealed);
@@ -139,21 +139,10 @@ function setCookie(isHttps: boolean, isEmbedded: boolean, value: string, maxAgeS
   return `${name}=${value}; Path=/; Max-Age=${String(maxAgeS)}; HttpOnly${secure}; SameSite=${site}`;
 }
 
-function cookieKey(key: Uint8Array): VisitorKey {
+function cookieKey(key: string): VisitorKey {
   return { kind: 'cookie', user: '', key };
 }
 
 function sealName({ key }: VisitorUser): string {
   return `agent-bff visitor ${key}`;
-}
-
-function base64Url(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replaceAll('=', '');
-}
-
-function bytesOf(text: string): Uint8Array {
-  return Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (character) => character.charCodeAt(0));
 }

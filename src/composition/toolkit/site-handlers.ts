@@ -118,11 +118,12 @@ export class SiteHandlers {
       });
     }
     const { telemetry } = site;
-    const loaded = once(async () => {
+    let known: VisitorOf | undefined;
+    const load = async (): Promise<VisitorOf> => {
       const { visitorConversations } = await import('./visitor-conversations.js');
-      return visitorConversations({ auth, options, config, clock, telemetry, errors: call.errors });
-    });
-    return async (request, countLookup) => (await loaded())(request, countLookup);
+      return (known ??= visitorConversations({ auth, options, config, clock, telemetry, errors: call.errors }));
+    };
+    return (...visit) => known?.(...visit) ?? load().then((visitor) => visitor(...visit));
   }
 
   /** The address and the interfaces of the agent's card, as the chat's config route finds it. */
@@ -197,14 +198,4 @@ function refuseVisitorOptions(options: ChatHandlerOptions): undefined {
     block: 'configureServer',
     fields: ['conversations'],
   });
-}
-
-/** The same result for every call, unless it failed. */
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () =>
-    (made ??= make().catch((error: unknown) => {
-      made = undefined;
-      throw error;
-    }));
 }

@@ -43,7 +43,7 @@ export function siteMetadata(
       return text;
     }
     const failure = siteFailed(option, 'The metadata of this message could not be created.');
-    return async (about: Parameters<SiteMetadata['own']>[0]) => {
+    return async (about: Parameters<NonNullable<SiteMetadata['own']>>[0]) => {
       const { request, session, visitor } = about;
       const text = member(name, await siteSays(() => value(request, { session, visitor }), sessionMs, failure));
       if (text instanceof Error) throw failure(`it returned what JSON cannot hold`);
@@ -60,11 +60,12 @@ export function siteMetadata(
     return false;
   };
   const constant = members.every((text) => typeof text === 'string') ? Promise.resolve(joined(members)) : undefined;
+  const made: NonNullable<SiteMetadata['own']> = (about) =>
+    constant ?? Promise.all(members.map((text) => (typeof text === 'string' ? text : text(about)))).then(joined);
   return {
     names,
     passes: rule === 'pass' ? () => true : (name) => listed.includes(name) || dropped(name),
-    own: (about) =>
-      constant ?? Promise.all(members.map((text) => (typeof text === 'string' ? text : text(about)))).then(joined),
+    ...(members.length > 0 && { own: made }),
   };
 }
 

@@ -1,12 +1,13 @@
 import { visitorCrypto, visitorKeys } from '../../adapters/keyv/visitor-crypto.js';
-import type { VisitorOf } from '../../adapters/web/chat-routes.js';
-import { Visitors, type VisitorsDependencies } from '../../adapters/web/visitors.js';
+import type { ConversationVisit, VisitorOf } from '../../adapters/web/chat-routes.js';
+import { type Visit, Visitors, type VisitorsDependencies } from '../../adapters/web/visitors.js';
 import { ConversationGuard } from '../../domain/chat/conversation-guard.js';
 import { MintedContexts } from '../../domain/chat/minted-contexts.js';
 import type { RouteAuth } from '../../domain/credentials/route-auth.js';
 import { sessionUser } from '../../domain/credentials/session-credentials.js';
 import type { PlatformErrors } from '../../domain/upstream/platform-error.js';
 import type { Clock } from '../../ports/clock.js';
+import type { HttpRequest } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import type { ChatHandlerOptions } from '../routes/route-options.js';
@@ -38,8 +39,7 @@ export function visitorConversations(dependencies: VisitorConversationsDependenc
   const keys = cacheKeys.map(visitorKeys);
   const user = userOf(auth, options, timeouts.sessionMs);
   const visitors = new Visitors({ crypto: visitorCrypto, clock, keys, user, maxAgeS, publicUrl });
-  return async (request, countLookup) => {
-    const visit = await visitors.of(request);
+  const of = (request: HttpRequest, countLookup: () => Promise<void>, visit: Visit): ConversationVisit => {
     const visitor = visit.user?.name ?? null;
     const caller = { request: request.native.request, visitor };
     const owns =
@@ -47,6 +47,12 @@ export function visitorConversations(dependencies: VisitorConversationsDependenc
       (async (contextId: string): Promise<boolean> =>
         (await siteSays(() => ownsContext(contextId, caller), timeouts.sessionMs, failed('ownsContext'))) === true);
     return { conversations: guard.of({ keys: visit.keys, owns, countLookup }), cookie: visit.cookie, visitor };
+  };
+  return (request, countLookup) => {
+    const visit = visitors.of(request);
+    return visit instanceof Promise
+      ? visit.then((one) => of(request, countLookup, one))
+      : of(request, countLookup, visit);
   };
 }
 

@@ -94,11 +94,11 @@ export class ConversationGuard {
     if (method === 'CancelTask' || method === 'SubscribeToTask') {
       return { contextId: await this.#taskContext(asked, namedTask(call)) };
     }
-    return startsWork(method) ? { contextId: await this.#context(asked) } : {};
+    return startsWork(method) ? this.#place(asked) : {};
   }
 
   /** The context that a message is sent in: its own, its task's, or a new one. */
-  async #context(asked: Asked): Promise<string> {
+  async #place(asked: Asked): Promise<AdmittedCall> {
     const contextId = nameIn(asked.call, 'contextId');
     const taskId = nameIn(asked.call, 'taskId');
     const references = memberOf(asked.call, 'message', 'referenceTaskIds') ?? [];
@@ -110,10 +110,11 @@ export class ConversationGuard {
     for (const reference of references) await this.#taskContext(asked, taskName(reference));
     if (taskId !== '') {
       const taken = await this.#taskContext(asked, taskName(taskId));
-      if (contextId === '' || contextId === taken) return taken;
+      if (contextId === '' || contextId === taken) return { contextId: taken, isUnnamed: contextId === '' };
       throw unknownConversation();
     }
-    return contextId === '' ? this.#deps.contexts.mint(asked.visitor.keys[0], asked.scope) : contextId;
+    if (contextId !== '') return { contextId };
+    return { contextId: this.#deps.contexts.mint(asked.visitor.keys[0], asked.scope), isUnnamed: true };
   }
 
   /** The context of a task, which must be this visitor's. */

@@ -31,6 +31,8 @@ export interface GuardedCall {
 export interface AdmittedCall {
   /** The context of a message, or of its task if that is known. */
   readonly contextId?: string;
+  /** True if the message does not name its context yet. */
+  readonly isUnnamed?: boolean;
   /** Returns the response if it may be passed on; absent if it always may. */
   readonly judge?: (reply: PlatformReply) => Promise<PlatformReply>;
 }
@@ -43,8 +45,8 @@ export interface ConversationCheck {
 
 /** The site's word in its messages. */
 export interface SiteMetadata extends MetadataRules {
-  /** The site's members for one message, as JSON without braces. */
-  readonly own: (about: { request: unknown; session: SessionUser | null; visitor: string | null }) => Promise<string>;
+  /** The site's members for one message, as JSON without braces; absent if it has none. */
+  readonly own?: (about: { request: unknown; session: SessionUser | null; visitor: string | null }) => Promise<string>;
 }
 
 /** Settings of a chat route besides its credential and its methods. */
@@ -73,13 +75,16 @@ export async function exchanged(
   send: (body: Uint8Array | null, caller: CallContext) => Promise<PlatformReply>,
 ): Promise<PlatformReply> {
   const { method, body, caller } = call;
-  const { contextId, judge }: AdmittedCall = conversations === undefined ? {} : await conversations.admit(call);
+  const { contextId, isUnnamed, judge }: AdmittedCall =
+    conversations === undefined ? {} : await conversations.admit(call);
   let bytes = body?.bytes ?? null;
-  if (body !== undefined && (contextId !== undefined || metadata !== undefined)) {
-    const { request, credential } = caller;
-    const about = { request: request.native.request, session: credential.user ?? null, visitor };
-    const own = metadata !== undefined && startsWork(method) ? await metadata.own(about) : '';
-    bytes = editedMessage(body, { contextId, metadata: metadata && { ...metadata, own } });
+  if (body !== undefined && (isUnnamed === true || metadata !== undefined)) {
+    let own = '';
+    if (metadata?.own !== undefined && startsWork(method)) {
+      const { request, credential } = caller;
+      own = await metadata.own({ request: request.native.request, session: credential.user ?? null, visitor });
+    }
+    bytes = editedMessage(body, isUnnamed === true ? contextId : undefined, metadata, own);
   }
   const hasFields = caller.auth.fields?.make !== undefined;
   const reply = await send(bytes, hasFields ? await platform.withFields(caller, factsOf(call, contextId)) : caller);
@@ -98,12 +103,10 @@ function factsOf(call: GuardedCall, contextId: string | undefined): MessageFacts
   };
 }
 
-/** Fields of a request that could name what another visitor began: the end of a stream, a request that is repeated. */
-const NAMING_FIELDS = { 'last-event-id': undefined, 'idempotency-key': undefined };
-
-/** The browser's fields where conversations belong to visitors. */
+/** The browser's fields without those that could name what another visitor began: the end of a stream, a repeated request. */
 export function guardedFields(fields: HeaderFields): HeaderFields {
-  return { ...fields, ...NAMING_FIELDS };
+  if (fields['last-event-id'] === undefined && fields['idempotency-key'] === undefined) return fields;
+  return { ...fields, 'last-event-id': undefined, 'idempotency-key': undefined };
 }
 
 /**

@@ -36,27 +36,28 @@ export function memberOf(
   return member && JSON.parse(decoder.decode(body?.bytes.subarray(member.start, member.end)));
 }
 
-/** The members that replace those of a message. */
-export interface MessageEdits {
-  /** The context it is sent in; absent if it stays. */
-  readonly contextId?: string | undefined;
-  /** The rules for metadata, with the site's own members as JSON, such as `"plan":"gold"`. Absent if it stays. */
-  readonly metadata?: (MetadataRules & { readonly own: string }) | undefined;
-}
-
-/** The bytes of a message with some members replaced; all other bytes stay. */
-export function editedMessage({ bytes, message }: MessageBody, { contextId, metadata }: MessageEdits): Uint8Array {
+/**
+ * The bytes of a message in this context, with the members of metadata that its rules admit, and the site's own as JSON
+ * without braces, such as `"plan":"gold"`. All other bytes stay.
+ */
+export function editedMessage(
+  { bytes, message }: MessageBody,
+  contextId: string | undefined,
+  rules: MetadataRules | undefined,
+  own: string,
+): Uint8Array {
   const { params, message: inner } = message.places ?? {};
   const edits: Edit[] = [];
-  if (metadata !== undefined) {
+  setMember(edits, inner, 'contextId', () => contextId && JSON.stringify(contextId));
+  if (rules !== undefined) {
+    const text = (span: Span | undefined): string | undefined => metadataText(bytes, span, rules, own);
+    setMember(edits, inner, 'metadata', text);
+    setMember(edits, params, 'metadata', text);
     // Agents that read a user in `context` define it themselves: no version of A2A has it.
     for (const { name, start, end } of params?.members ?? []) {
       if (normalizedName(spelled(name)) === 'context') edits.push({ start, end, text: '{}' });
     }
-    setMember(edits, params, 'metadata', (span) => metadataText(bytes, span, metadata));
   }
-  setMember(edits, inner, 'contextId', () => contextId && JSON.stringify(contextId));
-  if (metadata !== undefined) setMember(edits, inner, 'metadata', (span) => metadataText(bytes, span, metadata));
   return edits.length === 0 ? bytes : withEdits(bytes, edits);
 }
 
@@ -88,7 +89,8 @@ function setMember(
 function metadataText(
   bytes: Uint8Array,
   span: Span | undefined,
-  { own, ...rules }: MetadataRules & { readonly own: string },
+  rules: MetadataRules,
+  own: string,
 ): string | undefined {
   if (span === undefined) return own === '' ? undefined : `{${own}}`;
   const members = [...crossing(bytes.subarray(span.start, span.end), rules), ...(own === '' ? [] : [own])];
@@ -115,18 +117,16 @@ function spelled(raw: string): string {
 }
 
 function withEdits(bytes: Uint8Array, edits: readonly Edit[]): Uint8Array {
-  const parts: Uint8Array[] = [];
+  // In UTF-8, a UTF-16 unit takes three bytes at most.
+  const edited = new Uint8Array(edits.reduce((length, { text }) => length + 3 * text.length, bytes.length));
   let at = 0;
+  let length = 0;
   for (const { start, end, text } of edits.toSorted((one, other) => one.start - other.start)) {
-    parts.push(bytes.subarray(at, start), encoder.encode(text));
+    edited.set(bytes.subarray(at, start), length);
+    length += start - at;
+    length += encoder.encodeInto(text, edited.subarray(length)).written;
     at = end;
   }
-  parts.push(bytes.subarray(at));
-  const edited = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
-  let length = 0;
-  for (const part of parts) {
-    edited.set(part, length);
-    length += part.length;
-  }
-  return edited;
+  edited.set(bytes.subarray(at), length);
+  return edited.subarray(0, length + bytes.length - at);
 }

@@ -1,18 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import { normalizedName, readHttpJsonMessage } from '../../../src/domain/chat/chat-message.js';
-import { editedMessage, type MessageEdits } from '../../../src/domain/chat/message-edits.js';
+import { editedMessage, type MetadataRules } from '../../../src/domain/chat/message-edits.js';
 
 /** The params after the edits; the expected text is what every parser of the agent reads. */
-function edited(params: string, edits: MessageEdits): string {
+function edited(params: string, { contextId, metadata }: Edits): string {
   const bytes = new TextEncoder().encode(params);
-  return new TextDecoder().decode(editedMessage({ bytes, message: readHttpJsonMessage(bytes, 'policy', true) }, edits));
+  const body = { bytes, message: readHttpJsonMessage(bytes, 'policy', true) };
+  return new TextDecoder().decode(editedMessage(body, contextId, metadata, metadata?.own ?? ''));
+}
+
+interface Edits {
+  readonly contextId?: string;
+  readonly metadata?: MetadataRules & { readonly own: string };
 }
 
 const DROP = { names: new Set<string>(), passes: () => false, own: '' };
 const PASS = { names: new Set(['plan', 'größe'].map(normalizedName)), passes: () => true, own: '"plan":"gold"' };
 
 describe('an edited message', () => {
-  it.each<[string, MessageEdits, string, string]>([
+  it.each<[string, Edits, string, string]>([
     [
       'keeps every other byte',
       { contextId: 'c1' },
