@@ -1,4 +1,3 @@
-import { cookiePair, cookiePairs } from '../../domain/shared/cookies.js';
 import type { Visitor } from '../../domain/chat/conversation-guard.js';
 import type { VisitorKey } from '../../domain/chat/minted-contexts.js';
 import type { Clock } from '../../ports/clock.js';
@@ -38,6 +37,8 @@ export interface VisitorsDependencies {
 const NAME = 'agent-bff-visitor';
 /** A browser accepts this name from the host itself over https only, so no other host of the domain can set it. */
 const HOST_NAME = `__Host-${NAME}`;
+/** Every cookie of these names in a field, with its value. */
+const COOKIES = /(?<![^;])\s*(__Host-)?agent-bff-visitor\s*=([^;]*)/g;
 const SECRET_BYTES = 16;
 /** The secret in its only spelling, or the secret sealed to a user, and the second in which it was written. */
 const VALUE = /^(?:([\w-]{21}[AQgw])|s\.([\w-]{67}))\.([0-9a-z]{1,9})$/;
@@ -79,11 +80,10 @@ export class Visitors {
     request: HttpRequest,
     user: VisitorUser | undefined,
   ): { readonly secret: string; readonly isSealed: boolean; readonly writtenS: number } | undefined {
-    const pairs = cookiePairs(request.headers['cookie']).map(cookiePair);
-    const named = (wanted: string): string[] => pairs.filter(([name]) => name === wanted).map(([, value]) => value);
-    const safe = named(HOST_NAME);
-    const values = safe.length > 0 || this.#isHttps(request) ? safe : named(NAME);
-    const [, plain, sealed, written = ''] = (values.length === 1 ? VALUE.exec(values[0] ?? '') : null) ?? [];
+    const all = [...[request.headers['cookie'] ?? ''].flat().join(';').matchAll(COOKIES)];
+    const safe = all.filter(([, prefix]) => prefix !== undefined);
+    const named = safe.length > 0 || this.#isHttps(request) ? safe : all;
+    const [, plain, sealed, written = ''] = (named.length === 1 ? VALUE.exec(named[0]?.[2]?.trim() ?? '') : null) ?? [];
     const writtenS = Number.parseInt(written, 36);
     if (plain !== undefined) return { secret: plain, isSealed: false, writtenS };
     if (sealed === undefined || user === undefined) return undefined;
