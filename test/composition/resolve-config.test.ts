@@ -53,6 +53,7 @@ describe('a configuration without any field', () => {
       cacheKeys: [],
       telemetry: undefined,
       chatLimit: undefined,
+      userLimit: undefined,
       conversations: 'open',
       name: expect.stringMatching(/^[0-9a-f]{8}$/) as string,
       identityProviders: {},

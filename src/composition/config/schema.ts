@@ -57,6 +57,7 @@ export type PlainSettings = SettingsOf<
     readonly cacheStore: string | CacheStore | KeyvLike | undefined;
     readonly cacheKeys: readonly SealingKey[];
     readonly chatLimit: VisitorLimit | undefined;
+    readonly userLimit: VisitorLimit | undefined;
     readonly telemetry: readonly Telemetry[] | undefined;
   }
 >;
@@ -210,6 +211,7 @@ const ROWS: Rows<ConfigSettings> & BlockRows = {
     ),
     (name?: string) => name ?? '',
   ),
+  userLimit: row('neither', methods('admit'), (limit?: VisitorLimit) => limit),
   telemetry: row(
     'neither',
     accept(

@@ -213,6 +213,11 @@ export interface ServerConfig {
    */
   readonly name?: string | undefined;
   /**
+   * Limits how much one signed-in user may send to the chat, by tenant and subject of the session, see `rateLimiter`.
+   * Default: no limit.
+   */
+  readonly userLimit?: VisitorLimit | undefined;
+  /**
    * Receives structured events; a list of receivers all get every event: see `loggerTelemetry` and `openTelemetry`;
    * `'silent'` disables reports. Default: faults that an operator has to fix are written to standard error, each at
    * most once a minute.

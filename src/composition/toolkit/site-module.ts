@@ -49,7 +49,8 @@ function siteSettings(config: ResolvedConfig, clock: Clock, telemetry: Telemetry
     keepAliveMs: config.keepAliveMs,
     authUnavailableStatus: config.authUnavailableStatus,
     newRequestId: requestId,
-    ...(config.chatLimit === undefined ? {} : { chatLimit: withReadings(config.chatLimit) }),
+    chatLimit: config.chatLimit && withReadings(config.chatLimit),
+    userLimit: config.userLimit && withReadings(config.userLimit),
     clock,
   };
 }

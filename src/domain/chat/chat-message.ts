@@ -82,29 +82,38 @@ export interface ChatMessage {
   readonly hasPushConfiguration: boolean;
   /** The tenants it names, in any spelling; absent if it names none. */
   readonly tenants?: readonly string[];
-  /** The places in its bytes that may be edited. */
-  readonly spans?: MessageSpans;
+  /** The objects whose members are checked or edited; absent unless they were asked for. */
+  readonly places?: MessagePlaces;
   /** The reason why two parsers could read it differently; absent if they cannot. */
   readonly fault?: RequestError;
 }
 
-/** The places of members in the bytes of a message. */
-export interface MessageSpans {
-  /** The offset after the brace of the `message`; absent if there is none. */
-  readonly messageAt?: number;
-  /** The value of its `contextId`. */
-  readonly contextId?: JsonSpan;
-  /** The values of all `metadata` of message and params. */
-  readonly metadata: readonly JsonSpan[];
+/** The objects of a message by the name of their level. */
+export type MessagePlaces = Readonly<Partial<Record<Level['name'], ObjectPlace>>>;
+
+/** An object in the bytes of a message. */
+export interface ObjectPlace {
+  /** The offset after its brace. */
+  readonly start: number;
+  /** Every member, by the raw text of its name. */
+  readonly members: readonly (JsonSpan & { readonly name: string })[];
 }
 
 /**
  * The checked part of a message: everything a method policy depends on, or only its method, which decides whether
- * the response contains an agent card. For a `conversation` it is everything, and the places to edit are noted.
+ * the response contains an agent card.
  */
-export type Scrutiny = 'policy' | 'method' | 'conversation';
+export type Scrutiny = 'policy' | 'method';
+
+/** The parts of a message that are read. */
+export interface MessageReading {
+  readonly scrutiny: Scrutiny;
+  /** True if the places of its members are noted. */
+  readonly isPlaced: boolean;
+}
 
 interface Level {
+  readonly name: 'envelope' | 'params' | 'message' | 'configuration';
   readonly names: MemberNames;
   /** Members that are objects, with the level that describes them. */
   readonly objects?: ReadonlyMap<string, Level>;
@@ -149,16 +158,19 @@ export const CONFIGURATION_MEMBERS: readonly string[] = [
 ];
 
 const CONFIGURATION: Level = {
+  name: 'configuration',
   rpcCode: INVALID_PARAMS,
   names: new MemberNames([...CONFIGURATION_MEMBERS, ...PUSH_CONFIGURATIONS]),
 };
 
 const MESSAGE: Level = {
+  name: 'message',
   rpcCode: INVALID_PARAMS,
   names: new MemberNames(MESSAGE_MEMBERS),
 };
 
 const PARAMS: Level = {
+  name: 'params',
   rpcCode: INVALID_PARAMS,
   names: new MemberNames(
     [
@@ -183,6 +195,7 @@ const PARAMS: Level = {
 };
 
 const ENVELOPE: Level = {
+  name: 'envelope',
   rpcCode: INVALID_REQUEST,
   names: new MemberNames(['id', 'jsonrpc', 'method', 'params']),
   objects: new Map([['params', PARAMS]]),
@@ -190,14 +203,21 @@ const ENVELOPE: Level = {
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** Reads a JSON-RPC 2.0 request (A2A v1.0 §9). Faults are part of the result, with the id for the error response. */
-export function readRpcMessage(bytes: Uint8Array, scrutiny: Scrutiny): ChatMessage {
-  return new MessageReader(bytes, scrutiny).read(ENVELOPE);
+/**
+ * Reads a JSON-RPC 2.0 request (A2A v1.0 §9), with its places if `isPlaced`. Faults are part of the result, with the id
+ * for the error response.
+ */
+export function readRpcMessage(bytes: Uint8Array, scrutiny: Scrutiny, isPlaced = false): ChatMessage {
+  return new MessageReader(bytes, scrutiny, isPlaced).read(ENVELOPE);
 }
 
 /** Reads a message of the HTTP+JSON binding, which equals the `params` of JSON-RPC (A2A v1.0 §11). */
-export function readHttpJsonMessage(bytes: Uint8Array, scrutiny: Scrutiny = 'policy'): ChatMessage {
-  return new MessageReader(bytes, scrutiny).read(PARAMS);
+export function readHttpJsonMessage(
+  bytes: Uint8Array,
+  scrutiny: Scrutiny = 'policy',
+  isPlaced = false,
+): ChatMessage {
+  return new MessageReader(bytes, scrutiny, isPlaced).read(PARAMS);
 }
 
 /**
@@ -214,11 +234,13 @@ class MessageReader {
   #hasPushConfiguration = false;
   #fault: RequestError | undefined;
   readonly #tenants: string[] = [];
-  readonly #spans: { messageAt?: number; contextId?: JsonSpan; metadata: JsonSpan[] } = { metadata: [] };
+  /** Absent if no places are noted. */
+  readonly #places: { -readonly [Name in Level['name']]?: ObjectPlace } | undefined;
   #level: Level | undefined;
 
-  constructor(bytes: Uint8Array, scrutiny: Scrutiny) {
+  constructor(bytes: Uint8Array, scrutiny: Scrutiny, isPlaced: boolean) {
     this.#bytes = bytes;
+    this.#places = isPlaced ? {} : undefined;
     this.#cursor = new JsonCursor(bytes);
     this.#scrutiny = scrutiny;
   }
@@ -246,7 +268,7 @@ class MessageReader {
       method: this.#method ?? '',
       hasPushConfiguration: this.#hasPushConfiguration,
       ...(this.#tenants.length === 0 ? {} : { tenants: this.#tenants }),
-      ...(this.#scrutiny === 'conversation' ? { spans: this.#spans } : {}),
+      ...(this.#places === undefined ? {} : { places: this.#places }),
       ...(this.#fault === undefined ? {} : { fault: this.#fault }),
     };
   }
@@ -255,13 +277,24 @@ class MessageReader {
     const seen = new Set<string>();
     const outer = this.#level;
     this.#level = at;
+    const members: (JsonSpan & { name: string })[] = [];
+    if (this.#places !== undefined) this.#places[at.name] = { start: this.#cursor.position, members };
     let count = 0;
     for (let name = this.#cursor.nextName(true); name !== undefined; name = this.#cursor.nextName(false)) {
       count += 1;
       if (count > MAX_MEMBERS || name.end - name.start > MAX_NAME_BYTES) {
         this.#refuse('The message has too many members, or one with a name that is too long.', at.rpcCode);
         this.#cursor.skipValue();
-      } else this.#readMember(at, name, seen);
+        continue;
+      }
+      if (this.#places === undefined) {
+        this.#readMember(at, name, seen);
+        continue;
+      }
+      this.#cursor.peek();
+      const start = this.#cursor.position;
+      this.#readMember(at, name, seen);
+      members.push({ name: decodedText(this.#bytes, name), start, end: this.#cursor.position });
     }
     this.#level = outer;
   }
@@ -277,19 +310,16 @@ class MessageReader {
     if (isJudged && seen.has(member)) this.#refuse(`The member "${member}" appears twice.`, at.rpcCode);
     if (isJudged) seen.add(member);
     // The tenant is checked under every policy, so the params are read under every policy.
-    const inner = isJudged || at === ENVELOPE ? at.objects?.get(member ?? '') : undefined;
+    const inner = isJudged || at === ENVELOPE || this.#places !== undefined ? at.objects?.get(member ?? '') : undefined;
     if (inner !== undefined) this.#readInner(member ?? '', inner);
     else if (at === ENVELOPE && member === 'id') this.#readId();
     else if (at === ENVELOPE && member === 'method') this.#readMethod();
     else if (at === PARAMS && member === 'tenant') this.#readTenant();
-    else if (at === MESSAGE && member === 'contextId') this.#spans.contextId = this.#span();
-    else if (member === 'metadata') this.#spans.metadata.push(this.#span());
     else this.#cursor.skipValue();
   }
 
   #readInner(member: string, inner: Level): void {
     if (this.#cursor.enterObject()) {
-      if (inner === MESSAGE) this.#spans.messageAt = this.#cursor.position;
       this.#readMembers(inner);
       return;
     }
@@ -323,16 +353,12 @@ class MessageReader {
     this.#tenants.push(first === QUOTE && text !== undefined ? (JSON.parse(text) as string) : `\0${text ?? ''}`);
   }
 
-  #span(): JsonSpan {
+  /** Skips a value and returns its text, unless it is longer than `maxBytes`. */
+  #valueText(maxBytes: number): string | undefined {
     this.#cursor.peek();
     const start = this.#cursor.position;
     this.#cursor.skipValue();
-    return { start, end: this.#cursor.position };
-  }
-
-  /** Skips a value and returns its text, unless it is longer than `maxBytes`. */
-  #valueText(maxBytes: number): string | undefined {
-    const { start, end } = this.#span();
+    const end = this.#cursor.position;
     return end - start > maxBytes ? undefined : decodedText(this.#bytes, { start, end });
   }
 

@@ -7,7 +7,7 @@ import type { Telemetry } from '../../ports/telemetry.js';
 import { ServiceAuthError, SessionError } from '../shared/errors.js';
 import { forwardedFields } from '../upstream/header-policy.js';
 import { Credential, type CredentialOwner, NO_CREDENTIAL, serviceAuthError, statedIdentity } from './credential.js';
-import type { RouteAuth, RouteFields } from './route-auth.js';
+import type { MessageFacts, RouteAuth, RouteFields } from './route-auth.js';
 import { refreshedToken, userToken, type UserToken } from './session-credentials.js';
 import type { IssueToken, TokenCache } from './token-cache.js';
 
@@ -69,7 +69,7 @@ export class CredentialBroker {
    */
   obtain(auth: RouteAuth, request: RequestContext): Promise<Credential> {
     const credential = this.#obtain(auth, request);
-    return auth.fields === undefined ? credential : withSiteFields(credential, auth.fields, request);
+    return auth.fields === undefined ? credential : withSiteFields(credential, auth.fields, request, undefined);
   }
 
   async #obtain(auth: RouteAuth, request: RequestContext): Promise<Credential> {
@@ -234,6 +234,7 @@ export class CredentialBroker {
       block: 'session',
       cacheKey: user.cacheKey,
       token: user.value,
+      user: user.user,
     });
   }
 
@@ -328,14 +329,16 @@ export class CredentialBroker {
   }
 }
 
-async function withSiteFields(
-  obtaining: Promise<Credential>,
+export async function withSiteFields(
+  obtaining: Promise<Credential> | Credential,
   { request: names, response, make }: RouteFields,
   request: RequestContext,
+  message: MessageFacts | undefined,
 ): Promise<Credential> {
   const credential = await obtaining;
   const forwarded = forwardedFields(request.headers, names);
-  return credential.withFields({ added: (await make?.(request)) ?? {}, forwarded, response });
+  const added = (await make?.(request, { session: credential.user, message })) ?? {};
+  return credential.withFields({ added, forwarded, response });
 }
 
 /** The owner of a credential for which the platform shows every holder the same. */
