@@ -1,4 +1,5 @@
 import { redactor } from '../../domain/shared/redaction.js';
+import type { VariableHint } from '../../domain/shared/setting.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HttpUpstream } from '../../ports/http.js';
 import type { ObservedCall, ObservedRequest, Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
@@ -7,17 +8,28 @@ import { currentRequestId, currentSecrets, inRequest, newRequestId } from './req
 /** Redacts secrets in the texts of events. */
 export class RedactedTelemetry {
   readonly #secrets = new Set<string>();
+  #variables: VariableHint;
   /** Removes the secrets of the configuration from a text. */
   protected redactor: ReturnType<typeof redactor> = redactor([]);
 
   /** `secrets`: every secret of the configuration, as it would appear in a text. */
-  constructor(secrets: readonly string[]) {
+  constructor(secrets: readonly string[], variables: VariableHint = () => '') {
     this.#add(secrets);
+    this.#variables = variables;
   }
 
   /** Redacts the secrets of another configuration too; a text may still quote earlier ones. */
-  learn(secrets: readonly string[]): void {
+  learn(secrets: readonly string[], variables: VariableHint = this.#variables): void {
     this.#add(secrets);
+    this.#variables = variables;
+  }
+
+  /** A warning with a fix names the environment variables too. Those in an error were named for its response. */
+  protected named(event: TelemetryEvent): TelemetryEvent {
+    if (event.type !== 'warning' || event.summary === undefined || event.fields === undefined) return event;
+    const { summary: before, detail, block = 'configureServer', fields } = event;
+    const summary = before + this.#variables(block, fields);
+    return { ...event, summary, detail: detail.replace(before, () => summary) };
   }
 
   /** The redacted text, also without these secrets. Redact before shortening: half a secret is not recognised. */
@@ -35,14 +47,15 @@ export class RedactedTelemetry {
 export class OperatorTelemetry extends RedactedTelemetry implements Telemetry {
   readonly #listeners: readonly Telemetry[];
 
-  constructor(listeners: readonly Telemetry[], secrets: readonly string[]) {
-    super(secrets);
+  constructor(listeners: readonly Telemetry[], secrets: readonly string[], variables?: VariableHint) {
+    super(secrets, variables);
     this.#listeners = listeners;
   }
 
   emit(event: TelemetryEvent): void {
     const requestId = currentRequestId();
-    const redacted = this.#redacted(requestId === undefined ? event : { requestId, ...event });
+    const named = this.named(event);
+    const redacted = this.#redacted(requestId === undefined ? named : { requestId, ...named });
     for (const listener of this.#listeners)
       ignoreErrors(() => {
         listener.emit(redacted);

@@ -1,5 +1,6 @@
 import { Console } from 'node:console';
 import process from 'node:process';
+import type { VariableHint } from '../../domain/shared/setting.js';
 import type { Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
 import { RedactedTelemetry } from './operator-telemetry.js';
 
@@ -57,18 +58,19 @@ export class TerminalTelemetry extends RedactedTelemetry implements Telemetry {
   /** Routes that have served a request, and thus are set up correctly; with a code, refusals that were reported once. */
   readonly #settled = new Set<string>();
 
-  constructor(log: FaultLog, secrets: readonly string[]) {
-    super(secrets);
+  constructor(log: FaultLog, secrets: readonly string[], variables?: VariableHint) {
+    super(secrets, variables);
     this.#log = log;
   }
 
-  override learn(secrets: readonly string[]): void {
-    super.learn(secrets);
+  override learn(secrets: readonly string[], variables?: VariableHint): void {
+    super.learn(secrets, variables);
     // Another configuration may have another address.
     this.#settled.clear();
   }
 
-  emit(event: TelemetryEvent): void {
+  emit(reported: TelemetryEvent): void {
+    const event = this.named(reported);
     switch (event.type) {
       case 'request':
         if (event.status < 400) this.#settled.add(event.route);

@@ -75,11 +75,11 @@ function siteTelemetry(
   const secrets = configuredSecrets(config);
   const known = previous?.telemetry;
   if (known instanceof RedactedTelemetry && sameItems(previous?.listeners ?? [], listeners ?? [])) {
-    known.learn(secrets);
+    known.learn(secrets, config.variables);
     return known;
   }
-  if (listeners === undefined) return new TerminalTelemetry(processFaults(), secrets);
-  return new OperatorTelemetry(listeners, secrets);
+  if (listeners === undefined) return new TerminalTelemetry(processFaults(), secrets, config.variables);
+  return new OperatorTelemetry(listeners, secrets, config.variables);
 }
 
 /** Without listeners the texts are not read, so only the secrets have to be known. */
