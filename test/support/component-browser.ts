@@ -101,7 +101,7 @@ export class ComponentBrowser {
       ['', PAGE],
       ['own.css', OWN_STYLE],
       ['style.css', readFileSync(fromRoot('react/dist/style.css'), 'utf8')],
-      ...(await bundle()),
+      ...(await bundledPage()),
     ]);
     this.demo = await startDemo({ port: 0, ...options });
     await this.#browser('light');
@@ -257,12 +257,12 @@ export class ComponentVisit {
 }
 
 /** The page's script, split into chunks like a site's bundle. */
-async function bundle(): Promise<readonly (readonly [string, string])[]> {
+export async function bundledPage(mode: 'production' | 'development' = 'production'): Promise<readonly (readonly [string, string])[]> {
   const bundled = await rolldown({
     input: { entry: fromRoot('test/support/component-page.ts') },
     platform: 'browser',
     checks: { moduleLevelDirective: false },
-    transform: { define: { 'process.env.NODE_ENV': '"production"' } },
+    transform: { define: { 'process.env.NODE_ENV': JSON.stringify(mode) } },
   });
   const { output } = await bundled.generate({
     format: 'esm',

@@ -104,9 +104,10 @@ export function withOrigin(merged: ServerConfig, changes: Originated, current: O
   return origin === undefined ? merged : { ...merged, [ORIGIN]: origin };
 }
 
-/** The variables that set these fields of a block. */
+/** The variables that set these fields of a block, or the field that is named as a block. */
 export function variablesOf(block: string, fields: readonly string[]): readonly string[] {
-  const wanted = fields.map((field) => (block === 'configureServer' ? field : `${block}.${field}`));
+  const wanted =
+    fields.length === 0 ? [block] : fields.map((field) => (block === 'configureServer' ? field : `${block}.${field}`));
   return NAMES.filter((name) => wanted.includes(VARIABLES.get(name)?.path.join('.') ?? ''));
 }
 
