@@ -1,7 +1,7 @@
 import { configFromEnv, createToolkit, type ToolkitPorts } from 'agent-bff';
 import { createHandlers } from 'agent-bff/express';
 import express, { type Express } from 'express';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 
 import { listeningSite } from '../../site/frameworks/listening-site.js';
@@ -133,13 +133,43 @@ describe.skipIf(findChromium() === undefined)('the ten commonest mistakes of the
     expect(JSON.stringify(readers)).not.toMatch(/wrong-secret|another-key|the-key-of/);
   });
 
+  it('a widget shows the same sentence, and its fix in the console and, on request, on the page', async () => {
+    const url = await startSite({ SERVICE_API_URL: await startAgent() }, {});
+    const { page, warned } = await open(`${url}/development/`);
+    const shown = page.locator('.service-surface-failure p');
+    await show(page, 'ServiceSurface', { name: 'notes' });
+    await shown.filter({ hasText: `${SENTENCE} (ID ` }).waitFor();
+    expect(await shown.innerText()).not.toMatch(OPERATORS);
+    expect(warned.join('\n')).toMatch(/SERVICE_API_KEY/);
+    await show(page, 'ServiceSurface', { name: 'notes', showCause: true });
+    await shown.filter({ hasText: 'SERVICE_API_KEY' }).waitFor();
+  });
+
+  it.each([
+    ['A2AChat', 'agent.js'],
+    ['ServiceSurface', 'surface-view.js'],
+  ])('%s offers to reload the page when its code %s is gone', async (component, file) => {
+    const url = await startSite({ A2A_URL: await startAgent(), SERVICE_API_KEY: KEY }, {});
+    const { page } = await open(`${url}/production/`);
+    // As after a new release of the site.
+    await page.route(`**/${file}`, (route) => route.fulfill({ status: 404, body: 'Not found' }), { times: 1 });
+    await page.route('**/by-name/notes/render', (route) =>
+      route.fulfill({ json: { title: 'Notes', html: '<p></p>' } }),
+    );
+    await show(page, component, { name: 'notes' });
+    await page.getByRole('alert').filter({ hasText: 'Please reload the page.' }).waitFor();
+    await page.evaluate(() => Object.assign(globalThis, { isOld: true }));
+    await page.getByRole('button', { name: 'Reload' }).click();
+    await page.waitForFunction(() => 'show' in globalThis && !('isOld' in globalThis));
+  });
+
   it('have the words in first-hour-page.md', async () => {
     const page = `# Ten mistakes, as their readers meet them\n\n${table.join('\n')}`;
     await expect(page).toMatchFileSnapshot('first-hour-page.md');
   });
 
   /** A site with its routes, and the pages of a visitor: the chat in both kinds of bundle, and the page of the starters. */
-  async function startSite(env: Environment, ports: ToolkitPorts, mount: Mistake['site']): Promise<string> {
+  async function startSite(env: Environment, ports: ToolkitPorts, mount?: Mistake['site']): Promise<string> {
     const toolkit = createToolkit(configFromEnv(env), ports);
     const app = express();
     for (const [kind, files] of Object.entries(pages)) {
@@ -160,16 +190,23 @@ describe.skipIf(findChromium() === undefined)('the ten commonest mistakes of the
     return site.url;
   }
 
+  /** A page, and the warnings in its console. It is closed after the test. */
+  async function open(address: string): Promise<{ readonly page: Page; readonly warned: readonly string[] }> {
+    const context = await browser.newContext();
+    onTestFinished(() => context.close());
+    const page = await context.newPage();
+    const warned: string[] = [];
+    page.on('console', (line) => {
+      if (line.type() === 'warning') warned.push(line.text());
+    });
+    await page.goto(address);
+    return { page, warned };
+  }
+
   /** The failure that one visitor reads after a message, and the warnings in the console. */
   async function visit(address: string): Promise<{ readonly shown: string; readonly console: string }> {
-    const context = await browser.newContext();
+    const { page, warned } = await open(address);
     try {
-      const page = await context.newPage();
-      const warned: string[] = [];
-      page.on('console', (line) => {
-        if (line.type() === 'warning') warned.push(line.text());
-      });
-      await page.goto(address);
       if (address.includes('starter')) {
         await page.locator('#composer [name=text]').fill('Hello');
         await page.keyboard.press('Enter');
@@ -177,10 +214,7 @@ describe.skipIf(findChromium() === undefined)('the ten commonest mistakes of the
         await failure.waitFor();
         return { shown: await failure.innerText(), console: warned.join('\n') };
       }
-      await page.waitForFunction(() => 'show' in globalThis);
-      await page.evaluate(() =>
-        (globalThis as unknown as ComponentPage).show('A2AChat', { showCause: location.search !== '' }),
-      );
+      await show(page, 'A2AChat', { showCause: address.endsWith('?showCause') });
       await page.locator('.a2a-panel textarea').fill('Hello');
       await page.keyboard.press('Enter');
       await page.locator('.a2a-message-user').waitFor();
@@ -188,10 +222,18 @@ describe.skipIf(findChromium() === undefined)('the ten commonest mistakes of the
       await failure.waitFor();
       return { shown: await failure.innerText(), console: [...new Set(warned)].join('\n') };
     } finally {
-      await context.close();
+      await page.close();
     }
   }
 });
+
+async function show(page: Page, component: string, props: object): Promise<void> {
+  await page.waitForFunction(() => 'show' in globalThis);
+  await page.evaluate(([name, given]) => (globalThis as unknown as ComponentPage).show(name, given), [
+    component,
+    props,
+  ] as const);
+}
 
 const PAGE = `<!doctype html><html lang="en"><head><title>A site</title></head>
 <body><div id="root"></div><script type="module" src="entry.js"></script></body></html>`;
