@@ -2,15 +2,13 @@
 // message (a cold container, a function) would spend most of its start on finding and reading them (decision 74).
 // content-disposition is included too: installed beside a site's Koa, its types would replace those that `@types/koa` needs.
 // With `demo`: the demo and all its dependencies, so that `npx agent-bff demo` needs no installation (decision 74).
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PACKAGE_OF = /.*[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)[\\/]/;
-
-await (process.argv[2] === 'demo' ? bundleDemo() : bundlePackage());
 
 async function bundlePackage() {
   const folder = join(ROOT, 'dist');
@@ -29,7 +27,26 @@ async function bundlePackage() {
       sourcemap: true,
     },
   });
+  const stubs = Object.values(exports).flatMap(({ browser, default: file }) => (browser ? [{ browser, file }] : []));
+  for (const { browser, file } of stubs) await writeStub(join(ROOT, browser), join(ROOT, file));
 }
+
+/** The same names for bundles that are not for Node, so that the error is a sentence and not the name of another package. */
+async function writeStub(path, entry) {
+  const names = Object.keys(await import(pathToFileURL(entry)));
+  const lines = names.map((name) => `export const ${name} = /* @__PURE__ */ elsewhere('${name}');\n`);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, `${ELSEWHERE}\n${lines.join('')}`);
+}
+
+const ELSEWHERE = `const elsewhere = (name) =>
+  function () {
+    throw new Error(
+      name +
+        ' of agent-bff needs Node, and this code was built for a browser or an edge runtime. Call it on the server; in Next, neither in a client component, nor in middleware.ts or a route with runtime = "edge".',
+    );
+  };
+`;
 
 async function bundleDemo() {
   await bundle(join(ROOT, 'examples/dist/demo'), {
@@ -70,3 +87,5 @@ function licence(folder) {
   const text = file === undefined ? '' : `\n${readFileSync(join(folder, file), 'utf8').trim()}\n`;
   return `${name} ${version} (${license})\n${text}`;
 }
+
+await (process.argv[2] === 'demo' ? bundleDemo() : bundlePackage());
