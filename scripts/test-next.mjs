@@ -183,6 +183,12 @@ async function visit(url, variant, staticFolder) {
   }
 }
 
+/** Next reports an error of `register`; its words must lead to the variable. */
+async function startWithBadAddress(folder, command) {
+  const server = await next(folder, command, /In the environment: A2A_URL/, { A2A_URL: 'agent.example/a2a' });
+  await server.stop();
+}
+
 async function send(page, text) {
   const input = page.locator('.a2a-panel textarea');
   await input.fill(text);
@@ -276,6 +282,7 @@ async function tryVariant(variant) {
     }
     server = await next(folder, command, /http:\/\/127\.0\.0\.1:\d+(?=\s)/, env);
     await visit(server.found[0], variant, staticFolder);
+    if (variant.misuses) await startWithBadAddress(folder, command);
     result.visit = '✓';
   } catch (error) {
     if (result.build === '–') result.build = '✗';
