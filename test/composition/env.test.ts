@@ -1,4 +1,12 @@
-import { configFromEnv, configureServer, createToolkit } from 'agent-bff';
+import { inspect } from 'node:util';
+import {
+  type AgentBffError,
+  configFromEnv,
+  configureServer,
+  createToolkit,
+  getAuthHeaders,
+  type ServerConfig,
+} from 'agent-bff';
 import { RecordingTelemetry } from 'agent-bff/testing';
 import { describe, expect, it } from 'vitest';
 import { words } from '../support/words.js';
@@ -196,5 +204,46 @@ describe('an environment variable', () => {
   it('can come from a frozen environment', () => {
     const env = Object.freeze({ A2A_URL: 'https://agent.example' });
     expect(fieldsOf(configFromEnv(env))).toEqual({ a2aUrl: 'https://agent.example' });
+  });
+});
+
+describe('a hint names the environment variable of its field', () => {
+  const BAD = { A2A_URL: 'agent.example/a2a' };
+  const named = 'In the environment: A2A_URL.';
+  const advice = (make: () => unknown): string => {
+    try {
+      make();
+    } catch (error) {
+      return String((error as AgentBffError).hint);
+    }
+    return '';
+  };
+
+  it.each<[string, boolean, ServerConfig]>([
+    ['read from it', true, configFromEnv(BAD)],
+    ['read from it, in a configuration with more fields', true, { ...configFromEnv(BAD), keepAliveMs: 1 }],
+    ['that replaces one of it', false, { ...configFromEnv({ A2A_URL: 'https://agent.example' }), a2aUrl: 'agent' }],
+    ['without it', false, { a2aUrl: 'agent.example/a2a' }],
+  ])('of a value %s: %s', (_what, isNamed, config) => {
+    const hint = advice(() => configureServer(config));
+    expect(hint).toContain('absolute http or https');
+    expect(hint.endsWith(named)).toBe(isNamed);
+  });
+
+  it('after another configureServer too, and where the value is missing', async () => {
+    configureServer(configFromEnv({ A2A_URL: 'https://agent.example' }));
+    configureServer({ telemetry: 'silent' });
+    await expect(getAuthHeaders()).rejects.toMatchObject({ fields: ['serviceAuthStrategy', 'serviceApiKey'] });
+    const telemetry = new RecordingTelemetry();
+    const toolkit = createToolkit({ ...configFromEnv({ SERVICE_API_URL: 'https://platform.example' }), telemetry });
+    expect(await toolkit.projectId()).toBeNull();
+    const [{ summary = '', detail = '' } = {}] = telemetry.of('warning');
+    expect(summary).toMatch(/In the environment: SERVICE_API_KEY, SERVICE_AUTH_STRATEGY\.$/);
+    expect(detail.startsWith(summary)).toBe(true);
+  });
+
+  it('and holds no second copy of a secret that printing would show', () => {
+    const config = configFromEnv({ SERVICE_API_KEY: 'hunter2-hunter2' });
+    expect(inspect(config).match(/hunter2-hunter2/g)).toHaveLength(1);
   });
 });
