@@ -52,6 +52,7 @@ export type {
   ServiceAuthStrategy,
   TimeoutsConfig,
 } from './config/server-config.js';
+export type * from './config/own-providers.js';
 export { configFromEnv } from './config/env.js';
 export { createA2ARouter, createServiceProxyRouter, createServiceSurfaceRouter } from './express.js';
 export type { ExpressLikeRouter, ExpressRequestOf } from './express.js';

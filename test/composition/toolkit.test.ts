@@ -98,7 +98,7 @@ describe('a toolkit', () => {
       ]);
     expect(toolkit.cachedServiceToken({ strategy: 'ping' })).toBe('ping-token-1');
     expect(toolkit.cachedServiceToken()).toBeUndefined();
-    await expect(toolkit.projectId({ strategy: 'pin' })).rejects.toThrow('Did you mean "ping"?');
+    await expect(toolkit.projectId({ strategy: 'pin' as never })).rejects.toThrow('Did you mean "ping"?');
   });
 
   it('names the missing strategy when a look-up has no credential', async () => {
@@ -123,7 +123,7 @@ describe('a toolkit', () => {
 
   it('rejects a call for headers with an unknown strategy or an invalid key', async () => {
     const toolkit = createToolkit(CONFIG, fakes());
-    await expect(toolkit.authHeaders({ strategy: 'oktaa' })).rejects.toMatchObject({
+    await expect(toolkit.authHeaders({ strategy: 'oktaa' as never })).rejects.toMatchObject({
       name: 'ConfigurationError',
       fields: ['strategy'],
     });

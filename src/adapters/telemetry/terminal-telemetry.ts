@@ -1,7 +1,7 @@
 import { Console } from 'node:console';
 import process from 'node:process';
 import type { Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
-import { RedactedTelemetry } from './operator-telemetry.js';
+import { RedactedTelemetry, type ReportingToolkit } from './operator-telemetry.js';
 
 type ErrorEvent = Extract<TelemetryEvent, { type: 'error' }>;
 type WarningEvent = Extract<TelemetryEvent, { type: 'warning' }>;
@@ -54,25 +54,24 @@ const REASON = /^(?:status \d{3}|[A-Z]\w{1,63}(?=:))/;
  */
 export class TerminalTelemetry extends RedactedTelemetry implements Telemetry {
   readonly #log: FaultLog;
-  readonly #name: string;
   /** Routes that have served a request, and thus are set up correctly; with a code, refusals that were reported once. */
   readonly #settled = new Set<string>();
 
-  /** `name`: that of the toolkit. */
-  constructor(log: FaultLog, secrets: readonly string[], name: string) {
-    super(secrets);
+  constructor(log: FaultLog, toolkit: ReportingToolkit) {
+    super(toolkit);
     this.#log = log;
-    this.#name = name;
-    log.join(name);
+    log.join(toolkit.name);
   }
 
-  override learn(secrets: readonly string[]): void {
-    super.learn(secrets);
+  override learn(toolkit: ReportingToolkit): void {
+    super.learn(toolkit);
+    this.#log.join(toolkit.name);
     // Another configuration may have another address.
     this.#settled.clear();
   }
 
-  emit(event: TelemetryEvent): void {
+  emit(reported: TelemetryEvent): void {
+    const event = this.named(reported);
     switch (event.type) {
       case 'request':
         if (event.status < 400) this.#settled.add(event.route);
@@ -129,7 +128,7 @@ export class TerminalTelemetry extends RedactedTelemetry implements Telemetry {
   }
 
   #tell(key: readonly unknown[], message: string, { detail, requestId }: ReportedError): void {
-    this.#log.write(JSON.stringify(key), this.#name, (toolkits, times) => {
+    this.#log.write(JSON.stringify(key), this.name, (toolkits, times) => {
       const [words, said] = [message, detail].map((text) => this.redact(text, []));
       const request = requestId === undefined ? '' : `request ${requestId}`;
       const aside = [words === '' ? '' : said, toolkits, request, times].filter((part) => part !== '').join('; ');

@@ -48,6 +48,8 @@ export type PlainSettings = SettingsOf<
     readonly agentCardUrl: Endpoint | undefined;
     readonly serviceApiKey: Secret | undefined;
     readonly serviceToken: Secret | undefined;
+    readonly serviceAuthStrategy: string;
+    readonly authProvider: string;
     readonly upstream: ResolvedUpstream;
     readonly a2aMethods: ServerConfig['a2aMethods'];
     readonly bindings: readonly string[];
