@@ -38,7 +38,7 @@ export async function componentFiles(): Promise<ReadonlyMap<string, string>> {
     ['violations.js', VIOLATIONS],
     ['own.css', OWN_STYLE],
     ['style.css', readFileSync(fromRoot('react/dist/style.css'), 'utf8')],
-    ...(await bundle()),
+    ...(await bundledPage()),
   ]);
 }
 
@@ -49,12 +49,14 @@ export function mediaTypeOf(name: string): string {
 }
 
 /** The page's script, split into chunks like a site's bundle. */
-async function bundle(): Promise<readonly (readonly [string, string])[]> {
+export async function bundledPage(
+  mode: 'production' | 'development' = 'production',
+): Promise<readonly (readonly [string, string])[]> {
   const bundled = await rolldown({
     input: { entry: fromRoot('test/support/component-page.ts') },
     platform: 'browser',
     checks: { moduleLevelDirective: false },
-    transform: { define: { 'process.env.NODE_ENV': '"production"' } },
+    transform: { define: { 'process.env.NODE_ENV': JSON.stringify(mode) } },
   });
   const { output } = await bundled.generate({
     format: 'esm',
