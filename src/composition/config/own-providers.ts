@@ -15,6 +15,3 @@
  */
 // oxlint-disable-next-line typescript/no-empty-interface typescript/no-empty-object-type
 export interface OwnProviders {}
-
-/** A name of `OwnProviders`. */
-export type OwnName = Extract<keyof OwnProviders, string>;
