@@ -2,11 +2,13 @@
 // message (a cold container, a function) would spend most of its start on finding and reading them (decision 74).
 // content-disposition is included too: installed beside a site's Koa, its types would replace those that `@types/koa` needs.
 // With `demo`: the demo and all its dependencies, so that `npx agent-bff demo` needs no installation (decision 74).
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
+import { packageIn, writeNotices } from './notices.mjs';
 
+const ROOT_ENTRY = /src[\\/]composition[\\/](?:index|sessions)\.ts$/;
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PACKAGE_OF = /.*[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)[\\/]/;
 
@@ -21,10 +23,17 @@ async function bundlePackage() {
   await bundle(folder, {
     input: Object.fromEntries(entries),
     tsconfig: join(ROOT, 'tsconfig.json'),
+    preserveEntrySignatures: 'allow-extension', // as `includeDependenciesRecursively` needs; a test compares the names
     external: (id) => /^[^./]/.test(id) && !isIncluded.test(id),
     output: {
-      codeSplitting: { groups: [{ name: 'inversify', test: /node_modules[\\/](?:@?inversify|reflect-metadata)/ }] },
-      sourcemap: true,
+      comments: { jsdoc: false }, // they are in the declarations
+      codeSplitting: {
+        groups: [
+          { name: 'inversify', test: /node_modules[\\/](?:@?inversify|reflect-metadata)/ },
+          // What only the root entry has. With nothing of its own, a bundler takes from it the chunks of the names it imports.
+          { name: isOfRootAlone, debugName: 'root', includeDependenciesRecursively: false },
+        ],
+      },
     },
   });
   const stubs = Object.values(exports).flatMap(({ browser, default: file }) => (browser ? [{ browser, file }] : []));
@@ -48,11 +57,17 @@ const ELSEWHERE = `const elsewhere = (name) =>
   };
 `;
 
+function isOfRootAlone(id, context) {
+  const { importers = [], isEntry = false } = context.getModuleInfo(id) ?? {};
+  return !isEntry && importers.length > 0 && importers.every((importer) => ROOT_ENTRY.test(importer)) ? 'root' : null;
+}
+
 async function bundleDemo() {
   await bundle(join(ROOT, 'examples/dist/demo'), {
     input: join(ROOT, 'examples/start-demo.ts'),
     tsconfig: join(ROOT, 'examples/tsconfig.json'),
-    external: /^agent-bff/,
+    // Dependencies of the package are there when it is installed.
+    external: /^(?:agent-bff|jose|openid-client)(?:\/|$)/,
     // Some modules of the examples have side effects on import, unlike the package, whose manifest excludes them.
     treeshake: { moduleSideEffects: () => true },
     // One of Express's packages uses `eval`.
@@ -77,15 +92,7 @@ async function bundle(folder, { output: format, ...options }) {
   await bundled.close();
   const modules = output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
   const included = new Set(modules.flatMap((id) => PACKAGE_OF.exec(id)?.slice(0, 1) ?? []));
-  writeFileSync(join(folder, 'LICENSES.txt'), [...included].sort().map(licence).join('\n'));
-}
-
-/** The licence of an included package, which must be kept with its code. */
-function licence(folder) {
-  const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
-  const text = file === undefined ? '' : `\n${readFileSync(join(folder, file), 'utf8').trim()}\n`;
-  return `${name} ${version} (${license})\n${text}`;
+  writeNotices(folder, [...included].map(packageIn));
 }
 
 await (process.argv[2] === 'demo' ? bundleDemo() : bundlePackage());

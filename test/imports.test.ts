@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
+import { rolldown } from 'rolldown';
 import { build } from 'vite';
 import { beforeAll, describe, expect, it } from 'vitest';
 
@@ -53,6 +54,19 @@ async function sizeOf(entry: string): Promise<number> {
   return gzipSync(code.join('')).length;
 }
 
+/** Bytes of a bundle of this one module, with everything it imports from the package. */
+async function bundleSize(source: string): Promise<number> {
+  const entry = fromRoot('the-site.js');
+  const site = {
+    name: 'site',
+    resolveId: (id: string) => (id === entry ? id : null),
+    load: (id: string) => (id === entry ? source : null),
+  };
+  const bundle = await rolldown({ input: entry, platform: 'node', plugins: [site] });
+  const { output } = await bundle.generate();
+  return output.reduce((total, file) => total + (file.type === 'chunk' ? file.code.length : 0), 0);
+}
+
 const FRAMEWORKS = ['express', 'express4', 'koa', '@koa/router', 'next', 'react', 'fastify', 'hono', '@a2a-js/sdk'];
 const PROVIDERS = ['@azure/msal-node', 'jsonwebtoken', 'openid-client', 'oauth4webapi'];
 const PARSERS = ['@csstools/css-tokenizer'];
@@ -96,6 +110,23 @@ describe('importing the built package', { timeout: 60_000 }, () => {
       }
     },
   );
+
+  it.each(['ConfigurationError', 'isAgentBffError'])('%s alone adds less than 10 kB to a bundle', async (name) => {
+    const bytes = await bundleSize(`import { ${name} } from 'agent-bff'; globalThis.used = ${name};`);
+    expect(bytes).toBeGreaterThan(200);
+    expect(bytes).toBeLessThan(10_000);
+    // With a toolkit it is another matter, so this does measure the package.
+    expect(await bundleSize(`import { createToolkit } from 'agent-bff'; createToolkit({});`)).toBeGreaterThan(100_000);
+  });
+
+  it.each(ENTRIES)('%s has the names of its source, and no others', async (entry) => {
+    const source = entry === 'agent-bff' ? 'index' : entry.replace('agent-bff/', '');
+    const [built, written] = (await Promise.all([
+      import(fromRoot(`dist/composition/${source}.js`)),
+      import(fromRoot(`src/composition/${source}.ts`)),
+    ])) as readonly object[];
+    expect(Object.keys(built ?? {}).sort()).toEqual(Object.keys(written ?? {}).sort());
+  });
 
   it('the signature library is loaded with the first signature', async () => {
     const configure = `

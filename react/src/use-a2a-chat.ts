@@ -62,6 +62,7 @@ export function useChat(options: ChatOptions, isWanted: boolean): A2AChatControl
         taskTimeoutMs: () => latest.current.taskTimeoutMs ?? 600_000,
         onError: (error) => latest.current.onError?.(error),
         onSignIn: () => latest.current.onSignIn,
+        context: () => latest.current.context?.(),
       }),
     [a2aEndpoint, configEndpoint, latest],
   );

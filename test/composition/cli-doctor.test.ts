@@ -445,6 +445,14 @@ describe('agent-bff doctor warns and exits with 0', () => {
     expect((await doctor(site())).printed).not.toContain('public address');
   });
 
+  it('whose conversations are open, without calling it a fault', async () => {
+    const { status, printed } = await doctor(site());
+    expect([status, printed]).toEqual([0, expect.stringMatching(/✓ conversations +open, unless a route sets .*"visitor"/)]);
+    expect(printed).toContain('All is well.');
+    const { printed: bound } = await doctor(site({ conversations: 'visitor' }));
+    expect(bound).toMatch(/✓ conversations +belong to their visitors$/m);
+  });
+
   it('when the card is not at its configured address', async () => {
     const { status, printed } = await doctor(site({ agentCardUrl: `${platform.url}/nowhere/agent-card.json` }));
     expect(printed).toMatch(

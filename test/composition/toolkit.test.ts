@@ -212,6 +212,37 @@ describe('the settings of a toolkit', () => {
     expect(ports.upstream.requests).toMatchObject([{ headersMs: 7, bodyIdleMs: 8 }]);
   });
 
+  it.each([
+    ['JSON-RPC', '', '{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{"role":"user"}}}'],
+    ['HTTP+JSON', '/message:send', '{"message":{"role":"ROLE_USER"}}'],
+  ])(
+    'apply "conversations" to messages over %s: the first one gets the cookie of a visitor',
+    async (_name, path, body) => {
+      const card = {
+        name: 'Agent',
+        supportedInterfaces: [
+          { url: 'https://agent.example/a2a', protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+        ],
+      };
+      const upstream = new FakeUpstream(({ method }) => ({
+        status: 200,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(method === 'GET' ? card : {}),
+      }));
+      const toolkit = createToolkit(
+        {
+          a2aUrl: 'https://agent.example/a2a',
+          serviceAuthStrategy: 'none',
+          conversations: 'visitor',
+          bindings: ['HTTP+JSON'],
+        },
+        { upstream },
+      );
+      const response = await chatRoute(toolkit)(browserRequest({ path, body: bytes(body) }));
+      expect([response.status, response.headers['set-cookie']]).toEqual([200, expect.stringMatching(/; HttpOnly/)]);
+    },
+  );
+
   it('apply "authUnavailableStatus" to an outage of the identity provider', async () => {
     const ports = fakes();
     ports.identityProviders.okta.answer = () => {

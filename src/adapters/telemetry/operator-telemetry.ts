@@ -46,15 +46,18 @@ export class RedactedTelemetry {
 /** Passes redacted events to the listeners, with the id of their request. A listener that throws loses its own event only. */
 export class OperatorTelemetry extends RedactedTelemetry implements Telemetry {
   readonly #listeners: readonly Telemetry[];
+  readonly #name: string;
 
-  constructor(listeners: readonly Telemetry[], secrets: readonly string[], variables?: VariableHint) {
+  /** `name`: that of the toolkit. */
+  constructor(listeners: readonly Telemetry[], secrets: readonly string[], name: string, variables?: VariableHint) {
     super(secrets, variables);
     this.#listeners = listeners;
+    this.#name = name;
   }
 
   emit(event: TelemetryEvent): void {
     const requestId = currentRequestId();
-    const named = this.named(event);
+    const named = { toolkit: this.#name, ...this.named(event) };
     const redacted = this.#redacted(requestId === undefined ? named : { requestId, ...named });
     for (const listener of this.#listeners)
       ignoreErrors(() => {

@@ -1,3 +1,4 @@
+import { sha256 } from '../../adapters/system/system.js';
 import type { KeyvLike } from '../../adapters/keyv/keyv-cache-store.js';
 import { MethodPolicy } from '../../domain/chat/method-policy.js';
 import { ConfigurationError, isAgentBffError } from '../../domain/shared/errors.js';
@@ -80,6 +81,7 @@ export function resolveConfig(
     onBehalfOf.provider.value || (EXCHANGES.includes(authProvider) ? authProvider : DEFAULT_EXCHANGE);
   return {
     ...same,
+    name: same.name || sha256(JSON.stringify([same.place, a2aUrl])).slice(0, 8),
     agent: a2aUrl,
     agentCard: agentCardUrl,
     serviceApi: serviceApiUrl,

@@ -209,6 +209,16 @@ export interface ServerConfig {
    */
   readonly chatLimit?: VisitorLimit | undefined;
   /**
+   * Distinguishes this toolkit in the log, in events and in spans, such as the name of a tenant: up to 64 of
+   * `A-Za-z0-9._-`. Default: eight digits that depend on the agent and on the platform as configured.
+   */
+  readonly name?: string | undefined;
+  /**
+   * Limits how much one signed-in user may send to the chat, by tenant and subject of the session, see `rateLimiter`.
+   * Default: no limit.
+   */
+  readonly userLimit?: VisitorLimit | undefined;
+  /**
    * Receives structured events; a list of receivers all get every event: see `loggerTelemetry` and `openTelemetry`;
    * `'silent'` disables reports. Default: faults that an operator has to fix are written to standard error, each at
    * most once a minute.

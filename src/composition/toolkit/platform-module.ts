@@ -78,8 +78,9 @@ function siteTelemetry(
     known.learn(secrets, config.variables);
     return known;
   }
-  if (listeners === undefined) return new TerminalTelemetry(processFaults(), secrets, config.variables);
-  return new OperatorTelemetry(listeners, secrets, config.variables);
+  const { name, variables } = config;
+  if (listeners === undefined) return new TerminalTelemetry(processFaults(), secrets, name, variables);
+  return new OperatorTelemetry(listeners, secrets, name, variables);
 }
 
 /** Without listeners the texts are not read, so only the secrets have to be known. */

@@ -50,7 +50,8 @@ function siteSettings(config: ResolvedConfig, clock: Clock, telemetry: Telemetry
     authUnavailableStatus: config.authUnavailableStatus,
     variables: config.variables,
     newRequestId: requestId,
-    ...(config.chatLimit === undefined ? {} : { chatLimit: withReadings(config.chatLimit) }),
+    chatLimit: config.chatLimit && withReadings(config.chatLimit),
+    userLimit: config.userLimit && withReadings(config.userLimit),
     clock,
   };
 }

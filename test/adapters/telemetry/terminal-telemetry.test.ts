@@ -6,13 +6,13 @@ import type { TelemetryEvent } from '../../../src/ports/telemetry.js';
 import { telemetryContract } from '../../contracts/telemetry.contract.js';
 
 const quiet = () => new FaultLog({ now: () => 0, write: () => undefined });
-telemetryContract('what tells the terminal', () => new TerminalTelemetry(quiet(), []));
+telemetryContract('what tells the terminal', () => new TerminalTelemetry(quiet(), [], 'site'));
 
 function terminal(...secrets: string[]) {
   const lines: string[] = [];
   let now = 0;
   const log = new FaultLog({ now: () => now, write: (line) => lines.push(line) });
-  const telemetry = new TerminalTelemetry(log, secrets);
+  const telemetry = new TerminalTelemetry(log, secrets, 'site');
   let requests = 0;
   return {
     lines,
