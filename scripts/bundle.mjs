@@ -40,6 +40,11 @@ async function bundlePackage() {
   for (const { browser, file } of stubs) await writeStub(join(ROOT, browser), join(ROOT, file));
 }
 
+function isOfRootAlone(id, context) {
+  const { importers = [], isEntry = false } = context.getModuleInfo(id) ?? {};
+  return !isEntry && importers.length > 0 && importers.every((importer) => ROOT_ENTRY.test(importer)) ? 'root' : null;
+}
+
 /** The same names for bundles that are not for Node, so that the error is a sentence and not the name of another package. */
 async function writeStub(path, entry) {
   const names = Object.keys(await import(pathToFileURL(entry)));
@@ -56,11 +61,6 @@ const ELSEWHERE = `const elsewhere = (name) =>
     );
   };
 `;
-
-function isOfRootAlone(id, context) {
-  const { importers = [], isEntry = false } = context.getModuleInfo(id) ?? {};
-  return !isEntry && importers.length > 0 && importers.every((importer) => ROOT_ENTRY.test(importer)) ? 'root' : null;
-}
 
 async function bundleDemo() {
   await bundle(join(ROOT, 'examples/dist/demo'), {

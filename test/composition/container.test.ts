@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { FakeClock, FakeUpstream } from '../../src/adapters/fakes/fakes.js';
 import { resolveConfig } from '../../src/composition/config/resolve-config.js';
 import { rebind, resolve } from '../../src/composition/toolkit/container.js';
-import { createToolkit, toolkitContainer } from '../../src/composition/toolkit/toolkit.js';
+import { buildToolkit, createToolkit, toolkitContainer } from '../../src/composition/toolkit/toolkit.js';
 import type { TelemetryEvent } from '../../src/ports/telemetry.js';
 import { browserRequest } from '../adapters/web/browser-request.js';
 import { chatRoute } from '../support/toolkit-routes.js';
@@ -45,6 +45,16 @@ describe('the name of a toolkit', () => {
     expect(await failing({ serviceApiKey: 'newer-key' })).toEqual([own]);
     expect(await failing(config('two'))).not.toEqual([own]);
   });
+});
+
+it('a toolkit that replaces another reports under its own name', async () => {
+  const events: TelemetryEvent[] = [];
+  const telemetry = { emit: (event: TelemetryEvent) => events.push(event) };
+  const upstream = new FakeUpstream();
+  const before = buildToolkit({ ...config('one'), name: 'before', telemetry }, { upstream });
+  const after = buildToolkit({ ...config('one'), name: 'after', telemetry }, { upstream }, before);
+  await chatRoute(after)(browserRequest());
+  expect(events.at(-1)?.toolkit).toBe('after');
 });
 
 describe('a part bound under the name of an existing one', () => {

@@ -30,17 +30,15 @@ const VIOLATIONS = `globalThis.violations = [];
 document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI, sample }) =>
   violations.push([violatedDirective, blockedURI, sample].join(' ')));`;
 
-type Mode = 'production' | 'development';
-
 /** The files of the test page, by their names below `/page/`; the components are built first. */
-export async function componentFiles(mode: Mode = 'production'): Promise<ReadonlyMap<string, string>> {
+export async function componentFiles(): Promise<ReadonlyMap<string, string>> {
   await promisify(execFile)(process.execPath, [fromRoot('scripts/build.mjs'), 'react', '--if-needed']);
   return new Map([
     ['', PAGE],
     ['violations.js', VIOLATIONS],
     ['own.css', OWN_STYLE],
     ['style.css', readFileSync(fromRoot('react/dist/style.css'), 'utf8')],
-    ...(await bundle(mode)),
+    ...(await bundledPage()),
   ]);
 }
 
@@ -51,7 +49,9 @@ export function mediaTypeOf(name: string): string {
 }
 
 /** The page's script, split into chunks like a site's bundle. */
-async function bundle(mode: Mode): Promise<readonly (readonly [string, string])[]> {
+export async function bundledPage(
+  mode: 'production' | 'development' = 'production',
+): Promise<readonly (readonly [string, string])[]> {
   const bundled = await rolldown({
     input: { entry: fromRoot('test/support/component-page.ts') },
     platform: 'browser',

@@ -1,8 +1,7 @@
 import { Console } from 'node:console';
 import process from 'node:process';
-import type { VariableHint } from '../../domain/shared/setting.js';
 import type { Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
-import { RedactedTelemetry } from './operator-telemetry.js';
+import { RedactedTelemetry, type ReportingToolkit } from './operator-telemetry.js';
 
 type ErrorEvent = Extract<TelemetryEvent, { type: 'error' }>;
 type WarningEvent = Extract<TelemetryEvent, { type: 'warning' }>;
@@ -55,20 +54,18 @@ const REASON = /^(?:status \d{3}|[A-Z]\w{1,63}(?=:))/;
  */
 export class TerminalTelemetry extends RedactedTelemetry implements Telemetry {
   readonly #log: FaultLog;
-  readonly #name: string;
   /** Routes that have served a request, and thus are set up correctly; with a code, refusals that were reported once. */
   readonly #settled = new Set<string>();
 
-  /** `name`: that of the toolkit. */
-  constructor(log: FaultLog, secrets: readonly string[], name: string, variables?: VariableHint) {
-    super(secrets, variables);
+  constructor(log: FaultLog, toolkit: ReportingToolkit) {
+    super(toolkit);
     this.#log = log;
-    this.#name = name;
-    log.join(name);
+    log.join(toolkit.name);
   }
 
-  override learn(secrets: readonly string[], variables?: VariableHint): void {
-    super.learn(secrets, variables);
+  override learn(toolkit: ReportingToolkit): void {
+    super.learn(toolkit);
+    this.#log.join(toolkit.name);
     // Another configuration may have another address.
     this.#settled.clear();
   }
@@ -131,7 +128,7 @@ export class TerminalTelemetry extends RedactedTelemetry implements Telemetry {
   }
 
   #tell(key: readonly unknown[], message: string, { detail, requestId }: ReportedError): void {
-    this.#log.write(JSON.stringify(key), this.#name, (toolkits, times) => {
+    this.#log.write(JSON.stringify(key), this.name, (toolkits, times) => {
       const [words, said] = [message, detail].map((text) => this.redact(text, []));
       const request = requestId === undefined ? '' : `request ${requestId}`;
       const aside = [words === '' ? '' : said, toolkits, request, times].filter((part) => part !== '').join('; ');

@@ -8,7 +8,7 @@ import { listeningSite } from '../../site/frameworks/listening-site.js';
 import { findChromium, launchChromium } from '../../support/chromium.js';
 import { runCommandLine } from '../../support/command-line.js';
 import type { ComponentPage } from '../../support/component-browser.js';
-import { componentFiles } from '../../support/component-files.js';
+import { bundledPage } from '../../support/component-files.js';
 import { selfSigned } from '../../support/first-hour.js';
 import { runIdpA } from '../../support/identity-provider/index.js';
 import { refusedOrigin } from '../../support/recording-upstream.js';
@@ -88,7 +88,8 @@ describe.skipIf(findChromium() === undefined)('the ten commonest mistakes of the
 
   beforeAll(async () => {
     browser = await launchChromium(findChromium() ?? '');
-    pages = { development: await componentFiles('development'), production: await componentFiles() };
+    const [development, production] = await Promise.all([bundledPage('development'), bundledPage('production')]);
+    pages = { development: new Map(development), production: new Map(production) };
   });
   afterAll(() => browser.close());
 
