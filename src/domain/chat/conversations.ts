@@ -63,16 +63,30 @@ export interface ChatCallOptions {
   readonly visitor?: string | null | undefined;
 }
 
+type Send = (body: Uint8Array | null, caller: CallContext) => Promise<PlatformReply>;
+
 /**
  * Sends one call of a visitor with what the site adds to it, and checks the response.
  *
  * @throws RequestError when the call names anything that is not this visitor's.
  */
-export async function exchanged(
+export function exchanged(
+  platform: PlatformCall,
+  call: GuardedCall,
+  options: ChatCallOptions,
+  send: Send,
+): Promise<PlatformReply> {
+  const { body, caller } = call;
+  const { conversations, metadata } = options;
+  const isPlain = conversations === undefined && metadata === undefined && caller.auth.fields?.make === undefined;
+  return isPlain ? send(body?.bytes ?? null, caller) : completed(platform, call, options, send);
+}
+
+async function completed(
   platform: PlatformCall,
   call: GuardedCall,
   { conversations, metadata, visitor = null }: ChatCallOptions,
-  send: (body: Uint8Array | null, caller: CallContext) => Promise<PlatformReply>,
+  send: Send,
 ): Promise<PlatformReply> {
   const { method, body, caller } = call;
   const { contextId, isUnnamed, judge }: AdmittedCall =
@@ -82,7 +96,7 @@ export async function exchanged(
     let own = '';
     if (metadata?.own !== undefined && startsWork(method)) {
       const { request, credential } = caller;
-      own = await metadata.own({ request: request.native.request, session: credential.user ?? null, visitor });
+      own = await metadata.own({ request: request.native.request, session: credential.user, visitor });
     }
     bytes = editedMessage(body, isUnnamed === true ? contextId : undefined, metadata, own);
   }

@@ -87,9 +87,9 @@ export class Credential {
     return this.#facts.token;
   }
 
-  /** The signed-in user; absent without a session. */
-  get user(): SessionUser | undefined {
-    return this.#facts.user;
+  /** The signed-in user; null without a session. */
+  get user(): SessionUser | null {
+    return this.#facts.user ?? null;
   }
 
   /** The credential to send to the platform's API instead of to the agent. */

@@ -43,15 +43,11 @@ export interface RouteFields {
   /** Fields of the platform that are sent to the browser too. */
   readonly response: readonly string[];
   /** Creates the site's own fields for each call; absent if there are none. */
-  readonly make?: (request: Pick<RequestContext, 'native'>, about: CallAbout) => Promise<HeaderFields>;
-}
-
-/** The facts about one call, for the fields of the site. */
-export interface CallAbout {
-  /** The signed-in user; absent without a session. */
-  readonly session: SessionUser | undefined;
-  /** Absent if the call carries no message of the chat. */
-  readonly message: MessageFacts | undefined;
+  readonly make?: (
+    request: Pick<RequestContext, 'native'>,
+    session: SessionUser | null,
+    message: MessageFacts | undefined,
+  ) => Promise<HeaderFields>;
 }
 
 /**
