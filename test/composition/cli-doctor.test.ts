@@ -443,7 +443,10 @@ describe('agent-bff doctor warns and exits with 0', () => {
 
   it('whose conversations are open, without calling it a fault', async () => {
     const { status, printed } = await doctor(site());
-    expect([status, printed]).toEqual([0, expect.stringMatching(/✓ conversations +open, unless a route sets .*"visitor"/)]);
+    expect([status, printed]).toEqual([
+      0,
+      expect.stringMatching(/✓ conversations +open, unless a route sets .*"visitor"/),
+    ]);
     expect(printed).toContain('All is well.');
     const { printed: bound } = await doctor(site({ conversations: 'visitor' }));
     expect(bound).toMatch(/✓ conversations +belong to their visitors$/m);

@@ -116,15 +116,7 @@ export interface Factory {
 
 const USER = ['audience', 'apiKey', 'exchange'];
 const FIELDS = ['headers', 'forward'];
-const WHOSE = [
-  'conversations',
-  'visitor',
-  'visitorMaxAge',
-  'ownsContext',
-  'tenant',
-  'metadata',
-  'visitorMetadata',
-];
+const WHOSE = ['conversations', 'visitor', 'visitorMaxAge', 'ownsContext', 'tenant', 'metadata', 'visitorMetadata'];
 const getHeaders = (): object => ({});
 export const SERVICE = 'service_account';
 const noSource = (name: string): NonNullable<Factory['conflicts']> => [
