@@ -26,7 +26,12 @@ export type {
   UpstreamOutcome,
   UpstreamRequest,
 } from '../ports/http.js';
-export type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../ports/session-token-source.js';
+export type {
+  SessionToken,
+  SessionTokenQuery,
+  SessionTokenSource,
+  SessionUser,
+} from '../ports/session-token-source.js';
 export type { Telemetry, TelemetryEvent } from '../ports/telemetry.js';
 export type { LimitVerdict, VisitorLimit } from '../ports/visitor-limit.js';
 export type {

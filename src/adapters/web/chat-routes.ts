@@ -22,7 +22,7 @@ export interface ChatMount {
   readonly publicUrl: string;
   /** Recognises the visitor of a request; absent if conversations are open to anyone who knows their id. */
   readonly visitor?: VisitorOf | undefined;
-  /** What messages may contain, and what is added to them. */
+  /** The rules for messages. */
   readonly options?: ChatCallOptions | undefined;
 }
 

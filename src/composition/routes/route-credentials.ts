@@ -33,7 +33,7 @@ import type {
   SurfaceRouterOptions,
 } from './route-options.js';
 
-/** The site's own fields, for a route that its function is told. */
+/** The site's own fields, with the route as its function knows it. */
 type NamedFields = SiteFieldOptions & { readonly route?: FieldsContext['route'] };
 
 const MAX_SESSIONS = 10_000;

@@ -1,5 +1,6 @@
 import type { HeaderFields } from '../../ports/http.js';
-import type { MessageFacts, SessionUser } from '../credentials/route-auth.js';
+import type { SessionUser } from '../../ports/session-token-source.js';
+import type { MessageFacts } from '../credentials/route-auth.js';
 import type { CallContext, PlatformCall } from '../upstream/platform-call.js';
 import type { PlatformReply } from '../upstream/platform-error.js';
 import { RequestError } from '../shared/errors.js';
@@ -43,10 +44,18 @@ export interface ConversationCheck {
   admit(call: GuardedCall): Promise<AdmittedCall>;
 }
 
+/** The facts by which a site speaks in a message. */
+export interface MetadataAbout {
+  /** The framework's own request. */
+  readonly request: unknown;
+  readonly session: SessionUser | null;
+  readonly visitor: string | null;
+}
+
 /** The site's word in its messages. */
 export interface SiteMetadata extends MetadataRules {
   /** The site's members for one message, as JSON without braces; absent if it has none. */
-  readonly own?: (about: { request: unknown; session: SessionUser | null; visitor: string | null }) => Promise<string>;
+  readonly own?: (about: MetadataAbout) => Promise<string>;
 }
 
 /** Settings of a chat route besides its credential and its methods. */

@@ -1,7 +1,7 @@
 import { ServiceAuthError, SessionError } from '../shared/errors.js';
 import type { HeaderFields } from '../../ports/http.js';
 import type { IssueFailure, Identity } from '../../ports/identity-provider.js';
-import type { SessionUser } from './route-auth.js';
+import type { SessionUser } from '../../ports/session-token-source.js';
 import { choosingFields } from '../upstream/header-policy.js';
 
 /** The kind of authority a credential carries. */

@@ -1,5 +1,5 @@
 import type { HeaderFields, RequestContext } from '../../ports/http.js';
-import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
+import type { SessionToken, SessionTokenSource, SessionUser } from '../../ports/session-token-source.js';
 import type { Secret } from '../shared/secret.js';
 import type { Credential } from './credential.js';
 import type { ExchangedTokens } from './exchanged-tokens.js';
@@ -48,20 +48,6 @@ export interface RouteFields {
     session: SessionUser | null,
     message: MessageFacts | undefined,
   ) => Promise<HeaderFields>;
-}
-
-/**
- * The signed-in user of a request, by the names that the session source returns.
- *
- * @public
- */
-export interface SessionUser {
-  /** The user's name at the issuer. Absent if the session has none. */
-  readonly subject?: string;
-  /** The identity provider. Absent if the session does not name it. */
-  readonly issuer?: string;
-  /** The user's tenant. Absent if the session does not name it. */
-  readonly tenant?: string;
 }
 
 /**
