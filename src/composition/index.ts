@@ -26,6 +26,7 @@ export type {
   UpstreamOutcome,
   UpstreamRequest,
 } from '../ports/http.js';
+export type { MessageFacts } from '../domain/credentials/route-auth.js';
 export type {
   SessionToken,
   SessionTokenQuery,
@@ -65,9 +66,12 @@ export type {
   ChatHandlerOptions,
   ConversationAccess,
   ConversationOptions,
+  FieldsContext,
   ForwardOptions,
   GetHeaders,
   HeadersLike,
+  JsonLike,
+  MetadataFunction,
   OwnsContext,
   RenderCacheOptions,
   ServiceProxyOptions,

@@ -6,7 +6,6 @@ import { nameHint } from '../../domain/shared/nearest.js';
 import type { MessageFacts } from '../../domain/credentials/route-auth.js';
 import type { SessionUser } from '../../ports/session-token-source.js';
 import {
-  accept,
   callback,
   flag,
   headerKey,
@@ -359,8 +358,9 @@ export const chatFields: Checks<ConversationOptions & SiteFieldOptions & Pick<Ch
     visitorMaxAge: wholeNumber,
     ownsContext: callback,
     tenant: text,
-    metadata: accept(isPlainObject, 'an object'),
-    visitorMetadata: (value, all) => (Array.isArray(value) ? texts(value, all) : nameHint(value, ['pass', 'drop'])),
+    // The toolkit checks their members.
+    metadata: (value) => (isPlainObject(value) ? undefined : 'Set it to an object.'),
+    visitorMetadata: (value) => (Array.isArray(value) ? undefined : nameHint(value, ['pass', 'drop'])),
     ...siteFields,
   };
 

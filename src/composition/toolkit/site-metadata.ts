@@ -32,6 +32,7 @@ export function siteMetadata(
     names.add(folded);
   }
   for (const name of listed) {
+    if (typeof name !== 'string') throw refused('A name is not a string.', 'visitorMetadata', 'a list of strings');
     if (!names.has(normalizedName(name)) && !choosesMemory(name)) continue;
     throw refused(`A visitor's "${name}" never crosses.`, 'visitorMetadata', 'other names');
   }
