@@ -90,6 +90,19 @@ describe('a site', () => {
     await site.close();
   });
 
+  it.each(['tasks/list', 'tasks/export', 'tasks/pushNotificationConfig/set', 'ListTasks', 'constructor'])(
+    'does not forward %s, even where every method crosses',
+    async (method) => {
+      const site = await openSite(agent, { conversations: 'visitor' }, { a2aMethods: 'all' });
+      const alice = new Person(site.url, OLD);
+      const { contextId } = await alice.say('hello');
+      const before = agent.calls.length;
+      expect((await alice.rpc(method, { contextId })).text).toContain('METHOD_DENIED');
+      expect(agent.calls.length).toBe(before);
+      await site.close();
+    },
+  );
+
   it('counts each look-up of a task as reading on', async () => {
     const counted: string[] = [];
     const count = (kind: string) => () => {

@@ -53,6 +53,7 @@ export type GetHeaders<NativeRequest = any> = {
 export interface FieldsContext {
   /** The signed-in user of a route with `auth`; `null` without a session. */
   readonly session: SessionUser | null;
+  /** The route that the call serves. */
   readonly route: 'chat' | 'surface' | 'conversation';
   /** The message of a chat. Absent for look-ups, such as the agent card: what depends on it is not cached. */
   readonly message?: MessageFacts | undefined;
