@@ -144,7 +144,7 @@ export class SiteHandlers {
 
   conversations(options: ServiceProxyOptions): HttpHandler {
     const { site, conversations: proxy } = this.#deps;
-    const auth = this.credentials.session(options.auth, options, 'conversation');
+    const auth = this.credentials.session(options.auth, { ...options, route: 'conversation' });
     const routes = conversationRoutes({ site, proxy, auth });
     return this.#served(routes, 'conversation');
   }
