@@ -8,14 +8,13 @@ import {
   type TextStorage,
 } from '../../adapters/keyv/keyv-cache-store.js';
 import { MemoryStorage } from '../../adapters/keyv/memory-storage.js';
-import { isRedisLibraryInstalled, RedisStorage } from '../../adapters/keyv/redis-storage.js';
+import { RedisStorage } from '../../adapters/keyv/redis-storage.js';
 import { SealedCacheStore } from '../../adapters/keyv/sealed-cache-store.js';
 import { TokenCache } from '../../domain/credentials/token-cache.js';
 import { getMany } from '../../domain/shared/get-many.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import { invalidField } from '../config/addresses.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import type { CacheStores, Parts } from './container.js';
 
@@ -56,6 +55,8 @@ export function cacheStores(
   const sharedTokens = sealed('token');
   // Renders contain users' data.
   const sharedRenders = sealed('sealed') ?? shared();
+  // A missing library or a wrong password is reported at the start, not with the first visitor.
+  if (redis !== undefined) void sharedRenders?.get(`${PREFIX}start`);
   if (first === undefined && sharedRenders !== undefined) {
     telemetry.emit({
       type: 'warning',
@@ -86,17 +87,9 @@ export function cacheStores(
   };
 }
 
-/**
- * Connects to the store at the configured address; `undefined` if no address is configured.
- *
- * @throws ConfigurationError when the client library is not installed.
- */
+/** Connects to the store at the configured address; `undefined` if no address is configured. */
 export function storeAtAddress({ cacheAddress, timeouts }: ResolvedConfig): RedisStorage | undefined {
   if (cacheAddress === undefined) return undefined;
-  if (!isRedisLibraryInstalled()) {
-    const detail = '"cacheStore" is an address, and the library that calls it is not installed.';
-    throw invalidField('cacheStore', detail, 'Run: npm install @keyv/redis');
-  }
   // Calls have their own deadline: a miss must come before it, otherwise it counts as a fault.
   return new RedisStorage({ address: cacheAddress.url, patienceMs: timeouts.cacheMs * 0.8 });
 }

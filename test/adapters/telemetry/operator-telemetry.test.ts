@@ -5,7 +5,7 @@ import { redactor } from '../../../src/domain/shared/redaction.js';
 import type { Telemetry } from '../../../src/ports/telemetry.js';
 import { telemetryContract } from '../../contracts/telemetry.contract.js';
 
-const REQUEST = { requestId: 'r-1', method: 'POST', headers: {} };
+const REQUEST = { requestId: 'r-1', method: 'POST', headers: {}, publicUrl: 'https://site.example/api', path: '' };
 const JWT = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl';
 const broken: Telemetry = {
   emit: () => {
@@ -114,7 +114,7 @@ describe('a listener that throws', () => {
     telemetry.emit({ type: 'warning', code: 'w', detail: '' });
     expect(listener.events).toHaveLength(1);
     expect(telemetry.runRequest(REQUEST, () => 'the answer')).toBe('the answer');
-    expect(telemetry.callStarted({ callId: 'c', method: 'GET', origin: 'https://a.example' })).toEqual({});
+    expect(telemetry.callStarted({ callId: 'c', method: 'GET', origin: 'https://a.example', path: '/' })).toEqual({});
   });
 
   it('after its work does not run the work again', () => {
@@ -145,7 +145,7 @@ describe('a listener that throws', () => {
 it('a call carries the fields of all listeners', () => {
   const one: Telemetry = { emit: () => undefined, callStarted: () => ({ traceparent: 'a' }) };
   const other: Telemetry = { emit: () => undefined, callStarted: () => ({ baggage: 'b' }) };
-  expect(new OperatorTelemetry([one, other], []).callStarted({ callId: 'c', method: 'GET', origin: 'o' })).toEqual({
+  expect(new OperatorTelemetry([one, other], []).callStarted({ callId: 'c', method: 'GET', origin: 'o', path: '/' })).toEqual({
     traceparent: 'a',
     baggage: 'b',
   });
