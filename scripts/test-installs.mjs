@@ -1,12 +1,12 @@
 // npm run test:installs [-- --tarball FILE] [name …]: the packed package in every runtime, bundler and test runner that people use,
 // with and without Redis. A site is started, and a visitor reads its configuration, sends a message and opens a widget.
 // Tools come into a temporary folder. A whole run writes the table of docs/deployment.md.
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { parseArgs, promisify } from 'node:util';
 import { startPlatform, startRedis, visit, withSite } from '../test/package/installs/visit.mjs';
 import { ensureInstalled } from './installation.mjs';
 import { writeTable } from './generated-table.mjs';
@@ -41,18 +41,23 @@ const TOOLS = {
   webpack: '5.112.2',
 };
 const NEXT = { next: '16.4.6', react: '19.3.1', 'react-dom': '19.3.1' };
-const REDIS = `@keyv/redis@${JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).devDependencies['@keyv/redis']}`;
-const NOT_TO_TRANSFORM = ['/node_modules/(?!(agent-bff|@csstools|jose|oauth4webapi|openid-client)/)'];
+const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+const REDIS = `@keyv/redis@${manifest.devDependencies['@keyv/redis']}`;
+const KEYV = manifest.dependencies.keyv;
+const transformIgnorePatterns = ['/node_modules/(?!(agent-bff|@csstools|jose|oauth4webapi|openid-client)/)'];
 
 await ensureInstalled();
 const folder = mkdtempSync(join(tmpdir(), 'agent-bff-installs-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 cpSync(join(ROOT, 'test/package'), join(folder, 'tests'), { recursive: true });
-const tarball = values.tarball === undefined ? packed() : resolve(values.tarball);
+const tarball = values.tarball === undefined ? await packed() : resolve(values.tarball);
 
 /** The two sites: folders with the package installed, and with the library for Redis or without. */
-const sites = { plain: site('plain', [tarball]), redis: site('redis', [tarball, REDIS]) };
-const tools = site('tools', Object.entries(TOOLS).map(([name, version]) => `${name}@${version}`));
+const sites = { plain: await site('plain', [tarball]), redis: await site('redis', [tarball, REDIS]) };
+const tools = await site(
+  'tools',
+  Object.entries(TOOLS).map(([name, version]) => `${name}@${version}`),
+);
 cpSync(join(FILES, 'bundle.mjs'), join(tools, 'bundle.mjs'));
 const platform = await startPlatform();
 const redis = await startRedis(process.env.REDIS_SERVER_PATH ?? 'redis-server');
@@ -60,31 +65,52 @@ const tool = (path) => join(tools, 'node_modules', path);
 
 /** What is tried: a name, a version, and `plain` and `redis`, which return the command of a started site or do the whole trial. */
 const TRIALS = [
-  ...NODES.map((version) => ({ name: `Node ${version.split('.')[0]}`, version, ...installed(() => [nodeOf(version), 'site.mjs']) })),
-  ...NODES.map((version) => ({ name: `Node ${version.split('.')[0]}, require`, version, ...installed(() => [nodeOf(version), 'site.cjs']) })),
+  ...NODES.map((version) => ({
+    name: 'Node, `import` and `require`',
+    version,
+    ...installed(
+      async () => [await nodeOf(version), 'site.mjs'],
+      async () => [await nodeOf(version), 'site.cjs'],
+    ),
+  })),
   { name: 'Bun', version: TOOLS.bun, ...installed(() => [tool('bun/bin/bun.exe'), 'site.mjs']) },
-  { name: 'Deno', version: TOOLS.deno, ...installed(() => [process.execPath, tool('deno/bin.cjs'), 'run', '-A', '--node-modules-dir=manual', 'site.mjs']) },
+  {
+    name: 'Deno',
+    version: TOOLS.deno,
+    ...installed(() => [process.execPath, tool('deno/bin.cjs'), 'run', '-A', '--node-modules-dir=manual', 'site.mjs']),
+  },
   { name: 'pnpm', version: TOOLS.pnpm, ...withManager(pnpm) },
   { name: 'Yarn PnP', version: TOOLS['@yarnpkg/cli-dist'], ...withManager(yarn) },
   ...['typescript', 'typescript6', 'typescript7'].map((compiler) => ({
-    name: `TypeScript ${TOOLS[compiler].replace(/^.*@/, '').split('.')[0]}, module: commonjs`,
+    name: 'TypeScript, `module: commonjs`',
     version: TOOLS[compiler].replace(/^.*@/, ''),
     ...installed((cwd) => compiled(compiler, cwd)),
   })),
-  { name: 'Jest', version: TOOLS.jest, plain: () => jest('jest', { transform: { '\\.js$': ['babel-jest', { presets: [['@babel/preset-env', { targets: { node: 'current' } }]] }] } }) },
-  { name: 'ts-jest', version: TOOLS['ts-jest'], plain: () => jest('ts-jest', { preset: 'ts-jest/presets/js-with-ts' }) },
-  { name: 'esbuild --format=cjs', version: TOOLS.esbuild, ...bundled('esbuild --format=cjs', 'site.cjs') },
-  { name: 'esbuild --format=esm', version: TOOLS.esbuild, ...bundled('esbuild --format=esm', 'site.mjs') },
-  { name: 'bun build', version: TOOLS.bun, ...bundled('bun build', 'site.mjs') },
+  {
+    name: 'Jest',
+    version: TOOLS.jest,
+    plain: () =>
+      jest('jest', {
+        transform: { '\\.js$': ['babel-jest', { presets: [['@babel/preset-env', { targets: { node: 'current' } }]] }] },
+      }),
+  },
+  {
+    name: 'ts-jest',
+    version: TOOLS['ts-jest'],
+    plain: () => jest('ts-jest', { preset: 'ts-jest/presets/js-with-ts' }),
+  },
+  { name: 'esbuild, `format: cjs`', version: TOOLS.esbuild, ...bundled('esbuild --format=cjs', 'site.cjs') },
+  { name: 'esbuild, `format: esm`', version: TOOLS.esbuild, ...bundled('esbuild --format=esm', 'site.mjs') },
+  { name: 'Bun as bundler', version: TOOLS.bun, ...bundled('bun build', 'site.mjs') },
   { name: 'webpack', version: TOOLS.webpack, ...bundled('webpack', 'site.cjs', { beside: true }) },
   { name: 'Rollup', version: TOOLS.rollup, ...bundled('rollup', 'site.mjs') },
-  { name: 'Vite SSR', version: TOOLS.vite, ...bundled('vite build --ssr', 'site.mjs') },
+  { name: 'Vite SSR', version: TOOLS.vite, ...bundled('vite build --ssr', 'site.mjs', { beside: true }) },
   { name: 'Turbopack', version: `Next ${NEXT.next}`, ...turbopack() },
 ];
 
 const results = [];
 for (const trial of TRIALS) {
-  if (chosen.length > 0 && !chosen.includes(trial.name)) continue;
+  if (chosen.length > 0 && !chosen.some((word) => trial.name.startsWith(word))) continue;
   const started = Date.now();
   const row = [trial.name, trial.version, await outcome(trial, 'plain'), await outcome(trial, 'redis')];
   results.push(row);
@@ -92,7 +118,11 @@ for (const trial of TRIALS) {
 }
 await platform.close();
 redis.close();
-if (chosen.length === 0) await writeTable(join(ROOT, 'docs/deployment.md'), 'installs', [['Where', 'Version', 'Without Redis', 'With Redis'], ...results]);
+if (chosen.length === 0)
+  await writeTable(join(ROOT, 'docs/deployment.md'), 'installs', [
+    ['Where', 'Version', 'Without Redis', 'With `@keyv/redis`'],
+    ...results,
+  ]);
 process.exitCode = results.length > 0 && results.flat().every((cell) => cell !== '✗') ? 0 : 1;
 
 async function outcome(trial, variant) {
@@ -106,12 +136,12 @@ async function outcome(trial, variant) {
   }
 }
 
-/** Both variants of a command that runs where the package is installed. */
-function installed(commandOf) {
-  return {
-    plain: async () => started(commandOf(sites.plain), sites.plain),
-    redis: async () => started(commandOf(sites.redis), sites.redis, redis),
+/** Both variants of commands that run where the package is installed. */
+function installed(...commands) {
+  const trial = (cwd, used) => async () => {
+    for (const commandOf of commands) await started(await commandOf(cwd), cwd, used);
   };
+  return { plain: trial(sites.plain), redis: trial(sites.redis, redis) };
 }
 
 /** Both variants of a bundle, which runs where nothing is installed, or `beside` the library for Redis. */
@@ -120,7 +150,11 @@ function bundled(bundler, file, { beside = false } = {}) {
     const name = `${bundler.replace(/\W+/g, '-')}-${variant}`;
     const output = beside && used ? join(sites.redis, name) : join(folder, 'bundles', name);
     mkdirSync(output, { recursive: true });
-    quietly(process.execPath, [join(tools, 'bundle.mjs'), bundler, join(sites[variant], 'site.mjs'), output], tools);
+    await quietly(
+      process.execPath,
+      [join(tools, 'bundle.mjs'), bundler, join(sites[variant], 'site.mjs'), output],
+      tools,
+    );
     await started([process.execPath, file], output, used);
   };
   return { plain: trial('plain'), redis: trial('redis', redis) };
@@ -130,27 +164,36 @@ function bundled(bundler, file, { beside = false } = {}) {
 function withManager(manager) {
   const trial = (name, packages, used) => async () => {
     const cwd = emptySite(`${manager.name}-${name}`);
-    await started(manager(cwd, packages), cwd, used);
+    await started(await manager(cwd, packages), cwd, used);
   };
   return { plain: trial('plain', [tarball]), redis: trial('redis', [tarball, REDIS], redis) };
 }
 
-function pnpm(cwd, packages) {
-  quietly(process.execPath, [tool('pnpm/bin/pnpm.cjs'), 'add', '--store-dir', join(folder, 'store'), ...packages], cwd);
+async function pnpm(cwd, packages) {
+  await quietly(
+    process.execPath,
+    [tool('pnpm/bin/pnpm.mjs'), 'add', '--store-dir', join(folder, 'store'), ...packages],
+    cwd,
+  );
   return [process.execPath, 'site.mjs'];
 }
 
-function yarn(cwd, packages) {
+async function yarn(cwd, packages) {
   const program = tool('@yarnpkg/cli-dist/bin/yarn.js');
-  writeFileSync(join(cwd, '.yarnrc.yml'), `nodeLinker: pnp\nenableGlobalCache: false\ncacheFolder: ${join(folder, 'yarn')}\nenableTelemetry: false\n`);
+  writeFileSync(
+    join(cwd, '.yarnrc.yml'),
+    `nodeLinker: pnp\nenableGlobalCache: false\ncacheFolder: ${join(folder, 'yarn')}\nenableTelemetry: false\n`,
+  );
   writeFileSync(join(cwd, 'yarn.lock'), '');
   const [own, ...others] = packages;
-  quietly(process.execPath, [program, 'add', `agent-bff@file:${own}`, ...others], cwd);
+  // `@keyv/redis` needs Keyv from whoever installs it.
+  if (others.length > 0) others.push(`keyv@${KEYV}`);
+  await quietly(process.execPath, [program, 'add', `agent-bff@file:${own}`, ...others], cwd);
   return [process.execPath, program, 'node', 'site.mjs'];
 }
 
 /** A site in TypeScript, compiled to CommonJS and with the compiler's own resolution for that. */
-function compiled(compiler, cwd) {
+async function compiled(compiler, cwd) {
   const output = join(cwd, `compiled-${compiler}`);
   mkdirSync(output, { recursive: true });
   writeFileSync(join(output, 'package.json'), '{ "type": "commonjs" }');
@@ -167,30 +210,41 @@ function compiled(compiler, cwd) {
     ...(compiler === 'typescript6' ? { ignoreDeprecations: '6.0', moduleResolution: 'node10' } : {}),
   };
   writeFileSync(join(output, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, files: ['site.ts'] }));
-  quietly(process.execPath, [tool(`${compiler}/bin/tsc`), '-p', output], output);
+  await quietly(process.execPath, [tool(`${compiler}/bin/tsc`), '-p', output], output);
   return [process.execPath, join(output, 'site.js')];
 }
 
-/** One test file that loads the package with `require`, and the configuration that docs/deployment.md shows. */
-function jest(name, configuration) {
-  const cwd = join(sites.plain, name);
-  const isTyped = name === 'ts-jest';
-  mkdirSync(cwd, { recursive: true });
-  cpSync(join(FILES, 'site.test.js'), join(cwd, isTyped ? 'site.test.ts' : 'site.test.js'));
-  writeFileSync(join(cwd, 'package.json'), '{ "type": "commonjs" }');
-  writeFileSync(join(cwd, 'tsconfig.json'), JSON.stringify({ compilerOptions: { module: 'commonjs', target: 'es2022', allowJs: true, esModuleInterop: true, types: ['node', 'jest'], typeRoots: [tool('@types')] } }));
-  const json = JSON.stringify({ transformIgnorePatterns: NOT_TO_TRANSFORM, ...configuration }).replace(/"(babel-jest|@babel\/preset-env|ts-jest\/presets\/js-with-ts)"/g, (_, id) => JSON.stringify(tool(id)));
-  writeFileSync(join(cwd, 'jest.config.json'), json);
-  quietly(process.execPath, [tool('jest/bin/jest.js'), '--rootDir', cwd, '-c', join(cwd, 'jest.config.json')], cwd, platform.env);
+/** One test file that loads the package with `require`, and the configuration of docs/deployment.md, in a folder of its own. */
+async function jest(name, configuration) {
+  const own = ['jest', 'typescript', '@types/jest', '@types/node', name === 'jest' ? '@babel/preset-env' : 'ts-jest'];
+  const cwd = await site(name, [tarball, ...own.map((id) => `${id}@${TOOLS[id]}`)]);
+  cpSync(join(FILES, 'site.test.js'), join(cwd, name === 'jest' ? 'site.test.js' : 'site.test.ts'));
+  writeFileSync(join(cwd, 'package.json'), '{ "name": "a-site", "private": true }');
+  const options = {
+    module: 'commonjs',
+    target: 'es2022',
+    allowJs: true,
+    esModuleInterop: true,
+    types: ['node', 'jest'],
+  };
+  writeFileSync(join(cwd, 'tsconfig.json'), JSON.stringify({ compilerOptions: options }));
+  writeFileSync(join(cwd, 'jest.config.json'), JSON.stringify({ ...configuration, transformIgnorePatterns }));
+  await quietly(process.execPath, [join(cwd, 'node_modules/jest/bin/jest.js')], cwd, platform.env);
 }
 
 /** A site of Next, whose bundler takes in the package. */
 function turbopack() {
   const trial = (name, packages, used) => async () => {
-    const cwd = site(`next-${name}`, [...packages, ...Object.entries(NEXT).map(([id, version]) => `${id}@${version}`)]);
+    const cwd = await site(`next-${name}`, [
+      ...packages,
+      ...Object.entries(NEXT).map(([id, version]) => `${id}@${version}`),
+    ]);
     cpSync(join(FILES, 'next'), cwd, { recursive: true });
     const next = [process.execPath, join(cwd, 'node_modules/next/dist/bin/next')];
-    quietly(next[0], [next[1], 'build', '--turbopack'], cwd, { NEXT_TELEMETRY_DISABLED: '1', NODE_ENV: 'production' });
+    await quietly(next[0], [next[1], 'build', '--turbopack'], cwd, {
+      NEXT_TELEMETRY_DISABLED: '1',
+      NODE_ENV: 'production',
+    });
     await started([...next, 'start', '--port', '0', '--hostname', '127.0.0.1'], cwd, used);
   };
   return { plain: trial('plain', [tarball]), redis: trial('redis', [tarball, REDIS], redis) };
@@ -204,15 +258,17 @@ function started(command, cwd, used) {
   });
 }
 
-function packed() {
-  const output = execFileSync('npm', ['pack', ROOT, '--json', '--pack-destination', folder], { cwd: folder, encoding: 'utf8' });
+async function packed() {
+  const output = await quietly('npm', ['pack', ROOT, '--json', '--pack-destination', folder], folder);
   return join(folder, JSON.parse(output)[0].filename);
 }
 
 /** A folder with packages installed, and the files of a site. */
-function site(name, packages) {
+async function site(name, packages) {
   const cwd = emptySite(name);
-  quietly('npm', ['install', '--no-audit', '--no-fund', '--no-save', '--legacy-peer-deps', ...packages], cwd, { npm_config_ignore_scripts: 'false' });
+  await quietly('npm', ['install', '--no-audit', '--no-fund', '--no-save', '--legacy-peer-deps', ...packages], cwd, {
+    npm_config_ignore_scripts: 'false',
+  });
   return cwd;
 }
 
@@ -225,12 +281,14 @@ function emptySite(name) {
 }
 
 /** The binary of another Node, which the npm package `node` brings. */
-function nodeOf(version) {
+async function nodeOf(version) {
   if (process.version === `v${version}`) return process.execPath;
   const command = ['-y', '-p', `node@${version}`, '-c', 'node -p process.execPath'];
-  return quietly('npx', command, folder, { npm_config_ignore_scripts: 'false' }).trim();
+  return (await quietly('npx', command, folder, { npm_config_ignore_scripts: 'false' })).trim();
 }
 
-function quietly(program, args, cwd, env = {}) {
-  return execFileSync(program, args, { cwd, env: { ...process.env, ...env }, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+/** Runs a program without showing its output; asynchronously, since this process also is the platform. */
+async function quietly(program, args, cwd, env = {}) {
+  const options = { cwd, env: { ...process.env, ...env }, maxBuffer: 1 << 26 };
+  return (await promisify(execFile)(program, args, options)).stdout;
 }

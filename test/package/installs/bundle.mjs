@@ -10,7 +10,13 @@ const BANNER = "import { createRequire } from 'node:module'; const require = cre
 const bundlers = {
   async 'esbuild --format=cjs'() {
     const { build } = await import('esbuild');
-    await build({ entryPoints: [entry], bundle: true, platform: 'node', format: 'cjs', outfile: join(folder, 'site.cjs') });
+    await build({
+      entryPoints: [entry],
+      bundle: true,
+      platform: 'node',
+      format: 'cjs',
+      outfile: join(folder, 'site.cjs'),
+    });
   },
   async 'esbuild --format=esm'() {
     const { build } = await import('esbuild');
@@ -34,7 +40,11 @@ const bundlers = {
   async rollup() {
     const { rollup } = await import('rollup');
     const plugins = [];
-    for (const [name, options] of [['node-resolve', { preferBuiltins: true, exportConditions: ['node'] }], ['commonjs'], ['json']])
+    for (const [name, options] of [
+      ['node-resolve', { preferBuiltins: true, exportConditions: ['node'] }],
+      ['commonjs', { ignore: ['node:sqlite'] }],
+      ['json'],
+    ])
       plugins.push((await import(`@rollup/plugin-${name}`)).default(options));
     const bundle = await rollup({ input: entry, plugins, onLog: () => undefined });
     await bundle.write({ dir: folder, format: 'es', entryFileNames: 'site.mjs', chunkFileNames: '[name]-[hash].mjs' });

@@ -19,7 +19,8 @@ export async function startPlatform() {
     for await (const chunk of request) void chunk;
     if (url.startsWith('/a2a') && method === 'POST') {
       if (/^Bearer ey/.test(headers.authorization)) json({ jsonrpc: '2.0', id: 1, result: { kind: 'message' } });
-      else if (/^Bearer demo-/.test(headers.authorization)) json({ jsonrpc: '2.0', id: 1, result: { kind: 'message' } });
+      else if (/^Bearer demo-/.test(headers.authorization))
+        json({ jsonrpc: '2.0', id: 1, result: { kind: 'message' } });
       else response.writeHead(401).end();
     } else if (url.includes('agent-card')) {
       const address = `http://${headers.host}/a2a`;
