@@ -106,6 +106,7 @@ async function tryVariant({ name, imported, own, chain }) {
     OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
     OTEL_BSP_SCHEDULE_DELAY: '100',
     OTEL_NODE_RESOURCE_DETECTORS: 'none',
+    OTEL_NODE_DISABLED_INSTRUMENTATIONS: 'net,dns', // Spans of connections, not of calls.
   };
   await withSite([process.execPath, '--import', imported, 'site.cjs'], { cwd: folder, env }, async (url) => {
     // The outermost span ends last, but batches may arrive in any order.
