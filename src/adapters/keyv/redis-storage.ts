@@ -44,6 +44,8 @@ export interface RedisStorageOptions {
   readonly address: Secret;
   /** Milliseconds a call waits for the first connection before it is a miss. */
   readonly patienceMs: number;
+  /** Called if the first connection fails: the library is missing, the password is wrong. */
+  readonly failed?: (error: unknown) => void;
 }
 
 /** A connection without a response for this long is closed: the other end may have disappeared silently. */
@@ -69,10 +71,9 @@ export class RedisStorage implements TextStorage {
 
   constructor(options: RedisStorageOptions) {
     this.#options = options;
-    this.#connect().then(
-      () => (this.#isNew = false),
-      () => (this.#isNew = false),
-    );
+    this.#connect()
+      .catch((error: unknown) => options.failed?.(error))
+      .finally(() => (this.#isNew = false));
   }
 
   async get(key: string): Promise<StoredText | undefined> {

@@ -9,6 +9,7 @@ import {
 } from '../../adapters/keyv/keyv-cache-store.js';
 import { MemoryStorage } from '../../adapters/keyv/memory-storage.js';
 import { RedisStorage } from '../../adapters/keyv/redis-storage.js';
+import { nameOf } from '../../adapters/keyv/store-breaker.js';
 import { SealedCacheStore } from '../../adapters/keyv/sealed-cache-store.js';
 import { TokenCache } from '../../domain/credentials/token-cache.js';
 import { getMany } from '../../domain/shared/get-many.js';
@@ -42,7 +43,10 @@ export function cacheStores(
     ...config.cacheKeys.map(({ id }) => id),
   ];
   if (previous !== undefined && sameItems(previous.settings, settings)) return previous;
-  const redis = storeAtAddress(config);
+  const redis = storeAtAddress(config, (error) => {
+    // At the start, not with the first visitor.
+    telemetry.emit({ type: 'cache_fault', operation: 'get', detail: nameOf(error) });
+  });
   const shared = (): CacheStore | undefined => sharedStore(config, redis, clock, telemetry);
   const [first, ...rest] = config.cacheKeys;
   const sealed = (kind: 'token' | 'sealed'): CacheStore | undefined => {
@@ -55,8 +59,6 @@ export function cacheStores(
   const sharedTokens = sealed('token');
   // Renders contain users' data.
   const sharedRenders = sealed('sealed') ?? shared();
-  // A missing library or a wrong password is reported at the start, not with the first visitor.
-  if (redis !== undefined) void sharedRenders?.get(`${PREFIX}start`);
   if (first === undefined && sharedRenders !== undefined) {
     telemetry.emit({
       type: 'warning',
@@ -88,10 +90,17 @@ export function cacheStores(
 }
 
 /** Connects to the store at the configured address; `undefined` if no address is configured. */
-export function storeAtAddress({ cacheAddress, timeouts }: ResolvedConfig): RedisStorage | undefined {
+export function storeAtAddress(
+  { cacheAddress, timeouts }: ResolvedConfig,
+  failed?: (error: unknown) => void,
+): RedisStorage | undefined {
   if (cacheAddress === undefined) return undefined;
   // Calls have their own deadline: a miss must come before it, otherwise it counts as a fault.
-  return new RedisStorage({ address: cacheAddress.url, patienceMs: timeouts.cacheMs * 0.8 });
+  return new RedisStorage({
+    address: cacheAddress.url,
+    patienceMs: timeouts.cacheMs * 0.8,
+    ...(failed && { failed }),
+  });
 }
 
 /** The configured store as a `CacheStore`; `undefined` if none is configured. */
