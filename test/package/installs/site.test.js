@@ -4,6 +4,9 @@ const { createToolkit } = require('agent-bff');
 const { createNodeHandler } = require('agent-bff/node');
 const { FakeIdentityProvider } = require('agent-bff/testing');
 
+// The package is compiled when it is first used.
+jest.setTimeout(120_000);
+
 test('a visitor sends a message', async () => {
   const serviceAccount = { serviceAccountId: 'site', privateKeyPem: process.env.SERVICE_ACCOUNT_PRIVATE_KEY };
   const addresses = { a2aUrl: process.env.A2A_URL, serviceApiUrl: process.env.SERVICE_API_URL };

@@ -29,7 +29,7 @@ const settings = {
       account ? { ...token, access_token: account.access_token, expires_at: account.expires_at } : token,
   },
 };
-await serve(nextAuthSession(getToken), (app) => {
+await serve(nextAuthSession(getToken, { secret: SECRET }), (app) => {
   // As an API route of Next calls it.
   app.use('/api/auth', express.urlencoded({ extended: true }), (request, response) => {
     const cookies = (request.headers.cookie ?? '')
