@@ -164,8 +164,8 @@ export class SiteHandlers {
     if (telemetry.runRequest === undefined) return handler;
     const run = telemetry.runRequest.bind(telemetry);
     return (request) => {
-      const { method, headers } = request;
-      return run({ requestId: newRequestId(), method, headers }, () => handler(request));
+      const { method, headers, publicUrl, path } = request;
+      return run({ requestId: newRequestId(), method, headers, publicUrl, path }, () => handler(request));
     };
   }
 }
