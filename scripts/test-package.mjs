@@ -165,10 +165,15 @@ function installed() {
   const lock = JSON.parse(readFileSync(join(folder, 'node_modules/.package-lock.json'), 'utf8'));
   const files = readdirSync(join(folder, 'node_modules'), { recursive: true, withFileTypes: true });
   const bytes = files.reduce(
-    (total, file) => total + (file.isFile() ? statSync(join(file.parentPath, file.name)).size : 0),
+    (total, file) => total + (file.isFile() ? onDisk(join(file.parentPath, file.name)) : 0),
     0,
   );
   return { packages: Object.keys(lock.packages).length, megabytes: Math.round(bytes / 1e6) };
+}
+
+function onDisk(file) {
+  const { blocks, size } = statSync(file);
+  return blocks > 0 ? blocks * 512 : size;
 }
 
 function kilobytes(bytes) {
