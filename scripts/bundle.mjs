@@ -2,17 +2,15 @@
 // message (a cold container, a function) would spend most of its start on finding and reading them (decision 74).
 // content-disposition is included too: installed beside a site's Koa, its types would replace those that `@types/koa` needs.
 // With `demo`: the demo and all its dependencies, so that `npx agent-bff demo` needs no installation (decision 74).
-import { readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
 import { packageIn, writeNotices } from './notices.mjs';
 
 const ROOT_ENTRY = /src[\\/]composition[\\/](?:index|sessions)\.ts$/;
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PACKAGE_OF = /.*[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)[\\/]/;
-
-await (process.argv[2] === 'demo' ? bundleDemo() : bundlePackage());
 
 async function bundlePackage() {
   const folder = join(ROOT, 'dist');
@@ -38,12 +36,31 @@ async function bundlePackage() {
       },
     },
   });
+  const stubs = Object.values(exports).flatMap(({ browser, default: file }) => (browser ? [{ browser, file }] : []));
+  for (const { browser, file } of stubs) await writeStub(join(ROOT, browser), join(ROOT, file));
 }
 
 function isOfRootAlone(id, context) {
   const { importers = [], isEntry = false } = context.getModuleInfo(id) ?? {};
   return !isEntry && importers.length > 0 && importers.every((importer) => ROOT_ENTRY.test(importer)) ? 'root' : null;
 }
+
+/** The same names for bundles that are not for Node, so that the error is a sentence and not the name of another package. */
+async function writeStub(path, entry) {
+  const names = Object.keys(await import(pathToFileURL(entry)));
+  const lines = names.map((name) => `export const ${name} = /* @__PURE__ */ elsewhere('${name}');\n`);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, `${ELSEWHERE}\n${lines.join('')}`);
+}
+
+const ELSEWHERE = `const elsewhere = (name) =>
+  function () {
+    throw new Error(
+      name +
+        ' of agent-bff needs Node, and this code was built for a browser or an edge runtime. Call it on the server; in Next, neither in a client component, nor in middleware.ts or a route with runtime = "edge".',
+    );
+  };
+`;
 
 async function bundleDemo() {
   await bundle(join(ROOT, 'examples/dist/demo'), {
@@ -77,3 +94,5 @@ async function bundle(folder, { output: format, ...options }) {
   const included = new Set(modules.flatMap((id) => PACKAGE_OF.exec(id)?.slice(0, 1) ?? []));
   writeNotices(folder, [...included].map(packageIn));
 }
+
+await (process.argv[2] === 'demo' ? bundleDemo() : bundlePackage());

@@ -27,9 +27,13 @@ const { exports } = JSON.parse(readFileSync(fromRoot('package.json'), 'utf8')) a
 const ENTRIES = Object.keys(exports).flatMap((key) => (key.endsWith('.json') ? [] : [`agent-bff${key.slice(1)}`]));
 const ROUTE_ENTRIES = ENTRIES.filter((entry) => entry !== 'agent-bff' && entry !== 'agent-bff/testing');
 
+function fileOf(entry: string): string {
+  return entry.replace(/^agent-bff\/?/, '') || 'index';
+}
+
 /** Size in bytes of an entry with all code of this package that it loads eagerly, minified and compressed. */
 async function sizeOf(entry: string): Promise<number> {
-  const input = fromRoot(`dist/composition/${entry.replace('agent-bff/', '')}.js`);
+  const input = fromRoot(`dist/composition/${fileOf(entry)}.js`);
   const output = await build({
     logLevel: 'error',
     configFile: false,
@@ -104,6 +108,24 @@ describe('importing the built package', { timeout: 60_000 }, () => {
     ])) as readonly object[];
     expect(Object.keys(built ?? {}).sort()).toEqual(Object.keys(written ?? {}).sort());
   });
+  it.each(['edge-light', 'browser'])(
+    'code built for %s finds every name of every entry, and reads one sentence when it calls one',
+    async (condition) => {
+      const program = `
+        const told = {};
+        for (const entry of ${JSON.stringify(ENTRIES)})
+          for (const [name, call] of Object.entries(await import(entry)))
+            try { call(); } catch (error) { (told[entry] ??= {})[name] = error.message; }
+        console.log(JSON.stringify(told));`;
+      const { stdout } = await run(process.execPath, ['-C', condition, '--input-type=module', '--eval', program]);
+      const told = JSON.parse(stdout) as Readonly<Record<string, Readonly<Record<string, string>>>>;
+      for (const entry of ENTRIES) {
+        const names = Object.keys((await import(fromRoot(`dist/composition/${fileOf(entry)}.js`))) as object);
+        expect(Object.keys(told[entry] ?? {})).toEqual(names);
+        for (const name of names) expect(told[entry]?.[name]).toMatch(new RegExp(`^${name} of agent-bff needs Node`));
+      }
+    },
+  );
 
   it('the signature library is loaded with the first signature', async () => {
     const configure = `
