@@ -18,6 +18,7 @@ import type { Telemetry } from '../../ports/telemetry.js';
 import { invalidField } from '../config/addresses.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import type { CacheStores, Parts } from './container.js';
+import { processStored } from './process-wide.js';
 
 /** Prefix of every key: the name of the package, and the version of the stored format. */
 const PREFIX = 'agent-bff:1:';
@@ -25,8 +26,7 @@ const PREFIX = 'agent-bff:1:';
 const MAX_TOKENS = 10_000;
 const PROCESS_KEY = randomBytes(32);
 
-// 10 000 renders, each with its version tags and aliases; their bytes are the real limit.
-const MEMORY_BOUNDS = { maxEntries: 40_000, maxBytes: 67_108_864 };
+const MEMORY_BOUNDS = { maxBytes: 67_108_864 };
 
 /** The stores of a configuration; reuses those of the previous one if their settings are unchanged. */
 export function cacheStores(
@@ -77,6 +77,7 @@ export function cacheStores(
     settings,
     redis,
     renders,
+    budget: sharedRenders && processStored(),
     tokens,
     own: {
       ...(sharedRenders === undefined ? { renders } : {}),

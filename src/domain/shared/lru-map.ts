@@ -1,6 +1,7 @@
 /** Limits of a map. */
 export interface MapBounds {
-  readonly maxEntries: number;
+  /** Default: no limit. */
+  readonly maxEntries?: number;
   /** All values together. Default: no limit. */
   readonly maxBytes?: number;
 }
@@ -28,7 +29,7 @@ export class LruMap<V> {
   #newest: Entry<V> | undefined;
   #bytes = 0;
 
-  constructor({ maxEntries, maxBytes = Infinity }: MapBounds) {
+  constructor({ maxEntries = Infinity, maxBytes = Infinity }: MapBounds) {
     this.#maxEntries = maxEntries;
     this.#maxBytes = maxBytes;
   }

@@ -6,6 +6,7 @@ import { SingleFlight } from '../shared/single-flight.js';
 import { readAhead } from '../upstream/body-bytes.js';
 import { VersionTags, type VersionTagsDependencies } from './version-tags.js';
 import { type SurfaceNames, surfaceNames, type SurfaceRef } from './surface-ref.js';
+import type { StoreBudget } from './store-budget.js';
 import { RenderKeys, type RenderKeySet, type RenderScope, type RenderSubject } from './render-keys.js';
 import { parsedJson } from '../shared/json.js';
 import { mediaType } from '../shared/body.js';
@@ -16,14 +17,16 @@ export interface RenderCacheSettings {
   readonly freshMs: number;
   /** Maximum lifetime of a render in milliseconds, even if every check finds the widget unchanged. */
   readonly maxAgeMs: number;
-  /** Maximum number of renders this cache leaves in the store; the least recently used is evicted first. */
-  readonly maxEntries: number;
   readonly maxEntryBytes: number;
+  /** Bytes of unexpired renders this process leaves in a shared store, before it waits for their second request. */
+  readonly storeBytes: number;
 }
 
 export interface RenderCacheDependencies extends RenderCacheSettings, Omit<VersionTagsDependencies, 'keys'> {
   /** A collision-resistant one-way hash. */
   readonly hash: (data: string | Uint8Array) => string;
+  /** Counts what this process leaves in the store; absent if the store bounds itself. */
+  readonly budget?: StoreBudget | undefined;
 }
 
 /** The platform's response to the question if a widget changed since a render. */
@@ -63,6 +66,8 @@ interface Obtained extends RenderOutcome {
 }
 
 const UNSUPPORTED_MS = 60_000;
+/** Surfaces without a check that are remembered. */
+const MAX_UNSUPPORTED = 10_000;
 /** In characters. Longer entries are not remembered, since text and parsed render would both stay in memory. */
 const MAX_READ = 8_192;
 /** Total bytes of remembered entries. */
@@ -81,19 +86,16 @@ export class RenderCache {
   readonly #keys: RenderKeys;
   readonly #versionTags: VersionTags;
   /** The last text read for each entry: consecutive hits read the same text. */
-  readonly #lastRead: LruMap<{ readonly text: string; readonly render: CachedRender | undefined }>;
+  readonly #lastRead = new LruMap<{ readonly text: string; readonly render: CachedRender | undefined }>({
+    maxBytes: READ_BYTES,
+  });
   readonly #flights = new SingleFlight<Obtained>();
-  /** Keys this cache left in the store. */
-  readonly #kept: LruMap<true>;
   /** Surfaces for which the platform has no check, and when to try again. */
-  readonly #unsupported: LruMap<number>;
+  readonly #unsupported = new LruMap<number>({ maxEntries: MAX_UNSUPPORTED });
 
   constructor(dependencies: RenderCacheDependencies) {
     this.#deps = dependencies;
-    this.#kept = new LruMap(dependencies);
-    this.#unsupported = new LruMap(dependencies);
-    this.#lastRead = new LruMap({ maxEntries: dependencies.maxEntries, maxBytes: READ_BYTES });
-    this.#keys = new RenderKeys(dependencies.hash, dependencies.maxEntries);
+    this.#keys = new RenderKeys(dependencies.hash);
     this.#versionTags = new VersionTags({ ...dependencies, keys: this.#keys });
   }
 
@@ -110,10 +112,8 @@ export class RenderCache {
     const isAlive = known?.versionTag === versionTag && known.renderedAt <= now && now < known.renderedAt + maxAgeMs;
     const kept = isAlive && !this.#versionTags.isDoubtful(known.renderedAt) ? known : undefined;
     // (1)
-    if (kept !== undefined && kept.checkedAt <= now && now < kept.checkedAt + freshMs) {
-      if (this.#kept.get(keys.render) === undefined) await this.#note(keys.render);
+    if (kept !== undefined && kept.checkedAt <= now && now < kept.checkedAt + freshMs)
       return { response: responseOf(kept), status: 'HIT' };
-    }
     // Callers who saw the same version tag wait together; a caller after an action does not join work that began before it.
     const flightKey = `${keys.render} ${versionTag}`;
     const running = this.#flights.running(flightKey);
@@ -146,7 +146,8 @@ export class RenderCache {
       const check = await upstream.check(kept.etag, signal);
       if (check.kind === 'unchanged') {
         const again = { ...kept, checkedAt };
-        await this.#keep(keys, again);
+        // It replaces an entry with the same expiry, which is counted already.
+        await this.#keep(keys, again, undefined);
         return { response: responseOf(again), status: 'REVALIDATED', shared: true };
       }
       if (check.kind === 'unsupported') this.#unsupported.set(surfaceKey(subject), clock.now() + UNSUPPORTED_MS);
@@ -173,20 +174,18 @@ export class RenderCache {
     };
     // (4)
     await this.#versionTags.link(subject.scope, subject.ref, surfaceNames(read.bytes));
-    await this.#keep(keys, rendered);
+    await this.#keep(keys, rendered, this.#deps.budget);
     return { response: responseOf(rendered), status: 'MISS', shared: true };
   }
 
-  async #keep(keys: RenderKeySet, render: CachedRender): Promise<void> {
-    const { store, maxAgeMs } = this.#deps;
+  async #keep(keys: RenderKeySet, render: CachedRender, budget: StoreBudget | undefined): Promise<void> {
+    const { store, clock, maxAgeMs, storeBytes: limitBytes } = this.#deps;
     if ((await this.#versionTags.current(keys)) !== render.versionTag) return;
     if (this.#versionTags.isDoubtful(render.renderedAt)) return;
-    await store.set(keys.render, writeCachedRender(render), render.renderedAt + maxAgeMs);
-    await this.#note(keys.render);
-  }
-
-  async #note(key: string): Promise<void> {
-    for (const evicted of this.#kept.set(key, true)) await this.#deps.store.delete(evicted);
+    const text = writeCachedRender(render);
+    const [now, expiresAt] = [clock.now(), render.renderedAt + maxAgeMs];
+    const isAdmitted = budget?.admits(keys.render, { bytes: text.length, expiresAt, now, limitBytes }) ?? true;
+    if (isAdmitted) await store.set(keys.render, text, expiresAt);
   }
 
   #read(keys: RenderKeySet, text: string | undefined): CachedRender | undefined {

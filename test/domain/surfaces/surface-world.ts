@@ -82,8 +82,8 @@ export class SurfaceWorld extends BrokerWorld {
       },
       freshMs: 3_000,
       maxAgeMs: 300_000,
-      maxEntries: 500,
       maxEntryBytes: 10_000,
+      storeBytes: 1_000_000,
       ...settings,
     });
   }

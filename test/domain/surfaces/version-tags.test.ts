@@ -16,7 +16,7 @@ describe('lost version tags', () => {
         delete: () => Promise.resolve(),
       },
       clock: new FakeClock(),
-      keys: new RenderKeys(String, 100),
+      keys: new RenderKeys(String),
       newVersionTag: () => String((count += 1)),
       maxAgeMs: 300_000,
       later: (_ms, task) => void later.push(task),
