@@ -44,18 +44,16 @@ export function cacheStores(
   ];
   if (previous !== undefined && sameItems(previous.settings, settings)) return previous;
   const redis = storeAtAddress(config);
-  const shared = (): CacheStore | undefined => sharedStore(config, redis, clock, telemetry);
+  const store = sharedStore(config, redis, clock, telemetry);
   const [first, ...rest] = config.cacheKeys;
-  const sealed = (kind: 'token' | 'sealed'): CacheStore | undefined => {
-    const store = first && shared();
-    return (
-      store && new SealedCacheStore({ store, clock, telemetry, keys: [first, ...rest], prefix: PREFIX + kind + ':' })
-    );
-  };
+  const sealed = (kind: 'token' | 'sealed'): CacheStore | undefined =>
+    store &&
+    first &&
+    new SealedCacheStore({ store, clock, telemetry, keys: [first, ...rest], prefix: PREFIX + kind + ':' });
   // Anyone who can read the store could use the tokens in it, so they are only shared if they can be sealed.
   const sharedTokens = sealed('token');
   // Renders contain users' data.
-  const sharedRenders = sealed('sealed') ?? shared();
+  const sharedRenders = sealed('sealed') ?? store;
   if (first === undefined && sharedRenders !== undefined) {
     telemetry.emit({
       type: 'warning',
@@ -76,6 +74,7 @@ export function cacheStores(
   return {
     settings,
     redis,
+    store,
     renders,
     budget: sharedRenders && processStored(),
     tokens,
@@ -108,19 +107,31 @@ export function sharedStore(
   connected: RedisStorage | undefined,
   clock: Clock,
   telemetry: Telemetry,
-): CacheStore | undefined {
+): KeyvCacheStore | undefined {
   const { cacheStore, timeouts } = config;
   const parts = { clock, telemetry, cacheMs: timeouts.cacheMs };
-  if (connected !== undefined) return storeOver(connected, parts);
+  if (connected !== undefined) return storeOver(connected, { ...parts, primary: () => connected.primary() });
   if (cacheStore === undefined) return undefined;
   if (isKeyv(cacheStore)) return new KeyvCacheStore({ keyv: cacheStore, ...parts });
   const store = cacheStore as CacheStore;
-  return new KeyvCacheStore({ keyv: keyvLike(store, clock), getMany: (keys) => getMany(store, keys), ...parts });
+  const create = store.setIfAbsent?.bind(store);
+  return new KeyvCacheStore({
+    keyv: keyvLike(store, clock),
+    getMany: (keys) => getMany(store, keys),
+    setIfAbsent: create && ((key, value, ttl) => create(key, value, clock.now() + ttl)),
+    primary: store.primary?.bind(store),
+    ...parts,
+  });
 }
 
-function storeOver(storage: TextStorage, parts: Omit<KeyvCacheStoreDependencies, 'keyv' | 'getMany'>): CacheStore {
+function storeOver(
+  storage: TextStorage,
+  parts: Pick<KeyvCacheStoreDependencies, 'clock' | 'telemetry' | 'cacheMs' | 'primary'>,
+): KeyvCacheStore {
   const keyv = keyvOver(storage);
-  return new KeyvCacheStore({ keyv, getMany: (keys) => keyv.getMany(keys), ...parts });
+  const create = storage.setIfAbsent?.bind(storage);
+  const setIfAbsent = create && ((key: string, value: string, ttl: number) => create(key, { value }, ttl));
+  return new KeyvCacheStore({ keyv, getMany: (keys) => keyv.getMany(keys), setIfAbsent, ...parts });
 }
 
 /** Derived from a shared key if there is one: processes that share tokens must compute the same digest of a proof. */

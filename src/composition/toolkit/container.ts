@@ -1,4 +1,5 @@
 import type { Container, ContainerModuleLoadOptions } from 'inversify';
+import type { KeyvCacheStore } from '../../adapters/keyv/keyv-cache-store.js';
 import type { RedisStorage } from '../../adapters/keyv/redis-storage.js';
 import type { CredentialBroker } from '../../domain/credentials/credential-broker.js';
 import type { TokenCache } from '../../domain/credentials/token-cache.js';
@@ -38,6 +39,8 @@ export interface CacheStores {
   readonly settings: readonly unknown[];
   /** The connection to the store in `cacheStore`, if that is an address. */
   readonly redis: RedisStorage | undefined;
+  /** The shared store, if one is configured. */
+  readonly store: KeyvCacheStore | undefined;
   readonly renders: CacheStore;
   /** Bounds the bytes of this process's renders in a shared store. */
   readonly budget: StoreBudget | undefined;

@@ -6,7 +6,7 @@ import { refusal } from '../../adapters/web/error-response.js';
 import type { RequestGate } from '../../adapters/web/request-gate.js';
 import { errorContext, type SiteSettings } from '../../adapters/web/serve-route.js';
 import { surfaceRoutes } from '../../adapters/web/surface-routes.js';
-import { sha256 } from '../../adapters/system/system.js';
+import { sha256, sleep } from '../../adapters/system/system.js';
 import type { ChatConfig } from '../../domain/chat/chat-config.js';
 import type { ChatForwarder } from '../../domain/chat/chat-forwarder.js';
 import type { RouteAuth } from '../../domain/credentials/route-auth.js';
@@ -131,7 +131,7 @@ export class SiteHandlers {
       site.telemetry.emit({ type: 'warning', code: 'option_deprecated', detail });
     }
     const { renders: store, budget } = stores;
-    const parts = { store, budget, clock, hash: sha256, newVersionTag: () => crypto.randomUUID(), later };
+    const parts = { store, budget, clock, hash: sha256, newVersionTag: () => crypto.randomUUID(), sleep };
     const cache = settings && new RenderCache({ ...settings, ...parts });
     return this.#served(surfaceRoutes({ site, service, auth, cache }), 'surface');
   }
@@ -171,10 +171,6 @@ function renderCacheSettings({ enabled, ...given }: RenderCacheOptions = {}): Re
 /** Long enough to distinguish two bodies, short enough for a header field. */
 function shortHash(text: string): string {
   return sha256(text).slice(0, 32);
-}
-
-function later(ms: number, task: () => void): void {
-  setTimeout(task, ms).unref();
 }
 
 /**

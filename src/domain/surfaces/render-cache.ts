@@ -2,6 +2,7 @@ import type { HttpResponse } from '../../ports/http.js';
 import { utf8Text } from '../shared/bytes.js';
 import { getMany } from '../shared/get-many.js';
 import { LruMap } from '../shared/lru-map.js';
+import { STORE_AWAY } from '../shared/store-away.js';
 import { SingleFlight } from '../shared/single-flight.js';
 import { readAhead } from '../upstream/body-bytes.js';
 import { VersionTags, type VersionTagsDependencies } from './version-tags.js';
@@ -60,6 +61,39 @@ export interface RenderOutcome {
   readonly status: CacheStatus;
 }
 
+/** The store's response about one render. */
+interface Found {
+  /** True if the store is not called for now. */
+  readonly isAway: boolean;
+  readonly text?: string | undefined;
+  readonly versionTag?: string | undefined;
+  readonly primary: string;
+}
+
+/** A render to obtain. */
+interface RenderTask {
+  readonly keys: RenderKeySet;
+  readonly subject: RenderSubject;
+  readonly upstream: RenderUpstream;
+  /** Empty if the result is not stored. */
+  readonly versionTag: string;
+  readonly primary: string;
+  /** The last action of this process before it. */
+  readonly lastAction: number;
+}
+
+type Current = Pick<RenderTask, 'versionTag' | 'primary' | 'lastAction'> & { readonly now: number };
+
+interface Remembered {
+  readonly text: string;
+  readonly render: CachedRender | undefined;
+  /** The last action of this process before the render was found current. */
+  lastAction: number;
+}
+
+/** No action has this number. */
+const OUTDATED = -1;
+
 interface Obtained extends RenderOutcome {
   /** True if everyone who waited may use it: a streaming body has only one reader. */
   readonly shared: boolean;
@@ -68,10 +102,10 @@ interface Obtained extends RenderOutcome {
 const UNSUPPORTED_MS = 60_000;
 /** Surfaces without a check that are remembered. */
 const MAX_UNSUPPORTED = 10_000;
-/** In characters. Longer entries are not remembered, since text and parsed render would both stay in memory. */
-const MAX_READ = 8_192;
 /** Total bytes of remembered entries. */
-const READ_BYTES = 8_388_608;
+const READ_BYTES = 16_777_216;
+/** Bytes of a remembered entry besides its text and key. */
+const ENTRY_BYTES = 512;
 
 /**
  * Caches renders.
@@ -80,15 +114,16 @@ const READ_BYTES = 8_388_608;
  *     (2) otherwise check if the widget changed: no ──► REVALIDATED, and fresh again
  *     (3) otherwise render, once for all who wait ──► MISS
  *     (4) store it, unless there was an action meanwhile
+ *
+ * While the store responds, it alone decides. While it is away, the last render that this process read or made is
+ * served as long as it is fresh and no action of this process came after it. A single failed read is a miss.
  */
 export class RenderCache {
   readonly #deps: RenderCacheDependencies;
   readonly #keys: RenderKeys;
   readonly #versionTags: VersionTags;
-  /** The last text read for each entry: consecutive hits read the same text. */
-  readonly #lastRead = new LruMap<{ readonly text: string; readonly render: CachedRender | undefined }>({
-    maxBytes: READ_BYTES,
-  });
+  /** The last text of each entry: consecutive hits read the same one. */
+  readonly #remembered = new LruMap<Remembered>({ maxBytes: READ_BYTES });
   readonly #flights = new SingleFlight<Obtained>();
   /** Surfaces for which the platform has no check, and when to try again. */
   readonly #unsupported = new LruMap<number>({ maxEntries: MAX_UNSUPPORTED });
@@ -101,27 +136,31 @@ export class RenderCache {
 
   /** A render that is not older than the last action. Work that others wait for continues when this caller leaves. */
   async render(subject: RenderSubject, upstream: RenderUpstream): Promise<RenderOutcome> {
-    const { store, clock, freshMs, maxAgeMs } = this.#deps;
+    const { clock } = this.#deps;
     const keys = this.#keys.keys(subject);
     if (keys === undefined) return { response: (await upstream.render()).response, status: 'BYPASS' };
-    const [text, callerTag, surfaceTag] = await getMany(store, [keys.render, keys.callerTag, keys.surfaceTag]);
-    const versionTag = await this.#versionTags.current(keys, [callerTag, surfaceTag]);
-    if (versionTag === undefined) return { response: (await upstream.render()).response, status: 'BYPASS' };
-    const known = this.#read(keys, text);
+    const lastAction = this.#versionTags.lastAction(keys);
+    const { isAway, text, versionTag = '', primary } = await this.#lookUp(keys);
     const now = clock.now();
-    const isAlive = known?.versionTag === versionTag && known.renderedAt <= now && now < known.renderedAt + maxAgeMs;
-    const kept = isAlive && !this.#versionTags.isDoubtful(known.renderedAt) ? known : undefined;
-    // (1)
-    if (kept !== undefined && kept.checkedAt <= now && now < kept.checkedAt + freshMs)
-      return { response: responseOf(kept), status: 'HIT' };
+    let kept: CachedRender | undefined;
+    if (isAway) {
+      const last = this.#remembered.get(keys.render);
+      if (last?.lastAction === lastAction && last.render !== undefined && this.#isFresh(last.render, now))
+        return { response: responseOf(last.render), status: 'HIT' };
+    } else if (versionTag !== '') {
+      kept = this.#read(keys, text, { versionTag, primary, lastAction, now });
+      // (1)
+      if (kept !== undefined && this.#isFresh(kept, now)) return { response: responseOf(kept), status: 'HIT' };
+    }
     // Callers who saw the same version tag wait together; a caller after an action does not join work that began before it.
-    const flightKey = `${keys.render} ${versionTag}`;
+    const flightKey = `${keys.render} ${String(lastAction)} ${versionTag}`;
     const running = this.#flights.running(flightKey);
     if (running !== undefined) {
       const obtained = await running;
       return obtained.shared ? obtained : { response: (await upstream.render()).response, status: 'BYPASS' };
     }
-    return this.#flights.run(flightKey, () => this.#obtain(keys, versionTag, kept, subject, upstream));
+    const task = { keys, subject, upstream, versionTag, primary, lastAction };
+    return this.#flights.run(flightKey, () => this.#obtain(task, kept));
   }
 
   /** Await this after every action that was sent, before returning its response: whatever its result, no earlier render is served again. */
@@ -129,13 +168,24 @@ export class RenderCache {
     await this.#versionTags.bump(scope, ref, names);
   }
 
-  async #obtain(
-    keys: RenderKeySet,
-    versionTag: string,
-    kept: CachedRender | undefined,
-    subject: RenderSubject,
-    upstream: RenderUpstream,
-  ): Promise<Obtained> {
+  /** The store's entry of a render and the version tag to depend on: none if the store does not respond or confirm it. */
+  async #lookUp({ render, ...tags }: RenderKeySet): Promise<Found> {
+    const { store } = this.#deps;
+    const primary = store.primary?.() ?? '';
+    try {
+      const [text, callerTag, surfaceTag] = await getMany(store, [render, tags.callerTag, tags.surfaceTag]);
+      const known = this.#versionTags.current(tags, [callerTag, surfaceTag]);
+      const versionTag = typeof known === 'object' ? await known : known;
+      // Another primary answered some of this.
+      if ((store.primary?.() ?? '') !== primary) return { isAway: false, primary };
+      return { isAway: false, text, versionTag, primary };
+    } catch (error) {
+      return { isAway: error === STORE_AWAY, primary };
+    }
+  }
+
+  async #obtain(task: RenderTask, kept: CachedRender | undefined): Promise<Obtained> {
+    const { subject, upstream, versionTag, primary } = task;
     const { clock } = this.#deps;
     // A signal of its own: the first caller leaving must not fail the others.
     const { signal } = new AbortController();
@@ -147,7 +197,7 @@ export class RenderCache {
       if (check.kind === 'unchanged') {
         const again = { ...kept, checkedAt };
         // It replaces an entry with the same expiry, which is counted already.
-        await this.#keep(keys, again, undefined);
+        await this.#keep(task, again, undefined);
         return { response: responseOf(again), status: 'REVALIDATED', shared: true };
       }
       if (check.kind === 'unsupported') this.#unsupported.set(surfaceKey(subject), clock.now() + UNSUPPORTED_MS);
@@ -168,35 +218,69 @@ export class RenderCache {
       renderedAt,
       checkedAt: renderedAt,
       versionTag,
+      primary,
       etag: etag || reply.etag,
       headers: rest,
       body: text,
     };
     // (4)
-    await this.#versionTags.link(subject.scope, subject.ref, surfaceNames(read.bytes));
-    await this.#keep(keys, rendered, this.#deps.budget);
+    await this.#keep(task, rendered, this.#deps.budget, surfaceNames(read.bytes));
     return { response: responseOf(rendered), status: 'MISS', shared: true };
   }
 
-  async #keep(keys: RenderKeySet, render: CachedRender, budget: StoreBudget | undefined): Promise<void> {
+  /** Remembers a render, and stores it if its version tag is still the current one. */
+  async #keep(
+    { keys, subject, versionTag, lastAction }: RenderTask,
+    render: CachedRender,
+    budget: StoreBudget | undefined,
+    names?: SurfaceNames,
+  ): Promise<void> {
     const { store, clock, maxAgeMs, storeBytes: limitBytes } = this.#deps;
-    if ((await this.#versionTags.current(keys)) !== render.versionTag) return;
-    if (this.#versionTags.isDoubtful(render.renderedAt)) return;
     const text = writeCachedRender(render);
-    const [now, expiresAt] = [clock.now(), render.renderedAt + maxAgeMs];
-    const isAdmitted = budget?.admits(keys.render, { bytes: text.length, expiresAt, now, limitBytes }) ?? true;
-    if (isAdmitted) await store.set(keys.render, text, expiresAt);
+    this.#remember(keys, { text, render, lastAction });
+    if (versionTag === '') return;
+    try {
+      if (names !== undefined) await this.#versionTags.link(subject.scope, subject.ref, names);
+      const found = await getMany(store, [keys.callerTag, keys.surfaceTag]);
+      if (found.join(' ') !== versionTag) return;
+      const [now, expiresAt] = [clock.now(), render.renderedAt + maxAgeMs];
+      const isAdmitted = budget?.admits(keys.render, { bytes: text.length, expiresAt, now, limitBytes }) ?? true;
+      if (isAdmitted) await store.set(keys.render, text, expiresAt);
+    } catch {
+      // The store has reported it. The visitor has the render.
+    }
   }
 
-  #read(keys: RenderKeySet, text: string | undefined): CachedRender | undefined {
-    if (text === undefined || text.length > MAX_READ) return readCachedRender(text);
-    let last = this.#lastRead.get(keys.render);
-    if (last?.text !== text) {
-      last = { text, render: readCachedRender(text) };
-      // Two bytes a character, as received and as parsed.
-      this.#lastRead.set(keys.render, last, 4 * text.length);
+  /** The stored render, if it depends on the current version tag; only then it may be served while the store is away. */
+  #read(keys: RenderKeySet, text: string | undefined, current: Current): CachedRender | undefined {
+    if (text === undefined) {
+      this.#remembered.delete(keys.render);
+      return undefined;
     }
-    return last.render;
+    const { versionTag, primary, lastAction, now } = current;
+    let last = this.#remembered.get(keys.render);
+    if (last?.text !== text) {
+      last = { text, render: readCachedRender(text), lastAction };
+      this.#remember(keys, last);
+    }
+    const { render } = last;
+    const isCurrent = render?.versionTag === versionTag && render.primary === primary && this.#isAlive(render, now);
+    last.lastAction = isCurrent ? lastAction : OUTDATED;
+    return isCurrent ? render : undefined;
+  }
+
+  #remember({ render: key }: RenderKeySet, entry: Remembered): void {
+    // Two bytes a character; the body is a part of the text.
+    this.#remembered.set(key, entry, 2 * (entry.text.length + key.length) + ENTRY_BYTES);
+  }
+
+  #isAlive({ renderedAt }: CachedRender, now: number): boolean {
+    return renderedAt <= now && now < renderedAt + this.#deps.maxAgeMs;
+  }
+
+  #isFresh(render: CachedRender, now: number): boolean {
+    const { checkedAt } = render;
+    return checkedAt <= now && now < checkedAt + this.#deps.freshMs && this.#isAlive(render, now);
   }
 
   #isUnsupported(subject: RenderSubject): boolean {
@@ -221,6 +305,8 @@ export interface CachedRender {
   readonly checkedAt: number;
   /** The version tag it depends on; if it changed, there was an action meanwhile. */
   readonly versionTag: string;
+  /** The primary of the store that had this tag: another one may have lost an action. */
+  readonly primary: string;
   /** The entity tag of the widget; empty if unknown. */
   readonly etag: string;
   readonly headers: Record<string, string | readonly string[]>;
@@ -238,11 +324,12 @@ export function readCachedRender(text: string | undefined): CachedRender | undef
   const end = text.indexOf('\n');
   if (end === -1) return undefined;
   const head = parsedJson(text.slice(0, end)) as Partial<CachedRender> | null | undefined;
-  const { renderedAt, checkedAt, versionTag, etag, headers } = head ?? {};
+  const { renderedAt, checkedAt, versionTag, primary, etag, headers } = head ?? {};
   if (typeof renderedAt !== 'number' || typeof checkedAt !== 'number' || typeof versionTag !== 'string')
     return undefined;
-  if (typeof etag !== 'string' || typeof headers !== 'object' || headers === null) return undefined;
-  return { renderedAt, checkedAt, versionTag, etag, headers, body: text.slice(end + 1) };
+  if (typeof primary !== 'string' || typeof etag !== 'string') return undefined;
+  if (typeof headers !== 'object' || headers === null) return undefined;
+  return { renderedAt, checkedAt, versionTag, primary, etag, headers, body: text.slice(end + 1) };
 }
 
 /** True if the platform's response may be cached. */
