@@ -10,6 +10,7 @@ import {
 import { MemoryStorage } from '../../adapters/keyv/memory-storage.js';
 import { isRedisLibraryInstalled, RedisStorage } from '../../adapters/keyv/redis-storage.js';
 import { SealedCacheStore } from '../../adapters/keyv/sealed-cache-store.js';
+import { sleep } from '../../adapters/system/system.js';
 import { TokenCache } from '../../domain/credentials/token-cache.js';
 import { getMany } from '../../domain/shared/get-many.js';
 import type { CacheStore } from '../../ports/cache-store.js';
@@ -64,7 +65,7 @@ export function cacheStores(
   // The in-memory part depends neither on the store nor on its keys.
   const isKept = previous !== undefined && sameItems(previous.settings.slice(0, 2), settings.slice(0, 2));
   const own: CacheStores['own'] = isKept ? previous.own : {};
-  const cache = { clock, telemetry, random, maxEntries: MAX_TOKENS };
+  const cache = { clock, telemetry, random, sleep, maxEntries: MAX_TOKENS };
   const tokens =
     sharedTokens === undefined
       ? (own.tokens ?? new TokenCache(cache))

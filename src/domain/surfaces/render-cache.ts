@@ -4,6 +4,7 @@ import { getMany } from '../shared/get-many.js';
 import { LruMap } from '../shared/lru-map.js';
 import { STORE_AWAY } from '../shared/store-away.js';
 import { SingleFlight } from '../shared/single-flight.js';
+import { FleetFlight } from '../upstream/fleet-flight.js';
 import { readAhead } from '../upstream/body-bytes.js';
 import { VersionTags, type VersionTagsDependencies } from './version-tags.js';
 import { type SurfaceNames, surfaceNames, type SurfaceRef } from './surface-ref.js';
@@ -78,8 +79,11 @@ interface RenderTask {
   /** Empty if the result is not stored. */
   readonly versionTag: string;
   readonly primary: string;
+  /** The store's entry when it was looked up. */
+  readonly text: string | undefined;
   /** The last action of this process before it. */
   readonly lastAction: number;
+  isStored: boolean;
 }
 
 type Current = Pick<RenderTask, 'versionTag' | 'primary' | 'lastAction'> & { readonly now: number };
@@ -112,8 +116,10 @@ const ENTRY_BYTES = 512;
  *
  *     (1) fresh ──► HIT
  *     (2) otherwise check if the widget changed: no ──► REVALIDATED, and fresh again
- *     (3) otherwise render, once for all who wait ──► MISS
+ *     (3) otherwise render ──► MISS
  *     (4) store it, unless there was an action meanwhile
+ *
+ * Steps 2 and 3 run once for all who wait, in all processes that share the store.
  *
  * While the store responds, it alone decides. While it is away, the last render that this process read or made is
  * served as long as it is fresh and no action of this process came after it. A single failed read is a miss.
@@ -125,11 +131,13 @@ export class RenderCache {
   /** The last text of each entry: consecutive hits read the same one. */
   readonly #remembered = new LruMap<Remembered>({ maxBytes: READ_BYTES });
   readonly #flights = new SingleFlight<Obtained>();
+  readonly #fleet: FleetFlight;
   /** Surfaces for which the platform has no check, and when to try again. */
   readonly #unsupported = new LruMap<number>({ maxEntries: MAX_UNSUPPORTED });
 
   constructor(dependencies: RenderCacheDependencies) {
     this.#deps = dependencies;
+    this.#fleet = new FleetFlight(dependencies);
     this.#keys = new RenderKeys(dependencies.hash);
     this.#versionTags = new VersionTags({ ...dependencies, keys: this.#keys });
   }
@@ -159,7 +167,7 @@ export class RenderCache {
       const obtained = await running;
       return obtained.shared ? obtained : { response: (await upstream.render()).response, status: 'BYPASS' };
     }
-    const task = { keys, subject, upstream, versionTag, primary, lastAction };
+    const task = { keys, subject, upstream, text, versionTag, primary, lastAction, isStored: false };
     return this.#flights.run(flightKey, () => this.#obtain(task, kept));
   }
 
@@ -184,7 +192,29 @@ export class RenderCache {
     }
   }
 
+  /** Checks or renders, unless another process that shares the store does. */
   async #obtain(task: RenderTask, kept: CachedRender | undefined): Promise<Obtained> {
+    if (task.versionTag === '') return this.#make(task, undefined);
+    const name = `${task.keys.render} ${task.versionTag} ${String(kept?.checkedAt ?? '')}`;
+    const { found, yieldTurn } = await this.#fleet.join(name, () => this.#stored(task));
+    if (found !== undefined) return { response: responseOf(found), status: 'HIT', shared: true };
+    try {
+      return await this.#make(task, kept);
+    } finally {
+      if (!task.isStored) yieldTurn?.();
+    }
+  }
+
+  /** The render that another process stored since the task began. */
+  async #stored({ keys, text: seen, versionTag, primary, lastAction }: RenderTask): Promise<CachedRender | undefined> {
+    const text = await this.#deps.store.get(keys.render);
+    const render = text === seen ? undefined : readCachedRender(text);
+    if (text === undefined || render?.versionTag !== versionTag || render.primary !== primary) return undefined;
+    this.#remember(keys, { text, render, lastAction });
+    return render;
+  }
+
+  async #make(task: RenderTask, kept: CachedRender | undefined): Promise<Obtained> {
     const { subject, upstream, versionTag, primary } = task;
     const { clock } = this.#deps;
     // A signal of its own: the first caller leaving must not fail the others.
@@ -230,12 +260,13 @@ export class RenderCache {
 
   /** Remembers a render, and stores it if its version tag is still the current one. */
   async #keep(
-    { keys, subject, versionTag, lastAction }: RenderTask,
+    task: RenderTask,
     render: CachedRender,
     budget: StoreBudget | undefined,
     names?: SurfaceNames,
   ): Promise<void> {
     const { store, clock, maxAgeMs, storeBytes: limitBytes } = this.#deps;
+    const { keys, subject, versionTag, lastAction } = task;
     const text = writeCachedRender(render);
     this.#remember(keys, { text, render, lastAction });
     if (versionTag === '') return;
@@ -245,7 +276,9 @@ export class RenderCache {
       if (found.join(' ') !== versionTag) return;
       const [now, expiresAt] = [clock.now(), render.renderedAt + maxAgeMs];
       const isAdmitted = budget?.admits(keys.render, { bytes: text.length, expiresAt, now, limitBytes }) ?? true;
-      if (isAdmitted) await store.set(keys.render, text, expiresAt);
+      if (!isAdmitted) return;
+      await store.set(keys.render, text, expiresAt);
+      task.isStored = true;
     } catch {
       // The store has reported it. The visitor has the render.
     }

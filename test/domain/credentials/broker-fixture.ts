@@ -51,6 +51,7 @@ export class BrokerWorld {
     clock: this.clock,
     telemetry: this.telemetry,
     random: () => 0,
+    sleep: this.clock.sleep,
     maxEntries: 100,
   });
   /** The time limit for reading the platform's error texts. */
