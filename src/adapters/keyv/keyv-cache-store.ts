@@ -61,6 +61,32 @@ export function keyvOver(store: TextStorage): Keyv {
   return keyv;
 }
 
+interface Listening {
+  readonly breakers: Set<StoreBreaker>;
+  readonly listener: (error: unknown) => void;
+}
+
+/** One listener per Keyv, however many toolkits use it. */
+const LISTENING = new WeakMap<KeyvLike, Listening>();
+
+/** Passes errors of a Keyv on until the returned function is called. Without a listener, Keyv 6 crashes the process when Redis disconnects. */
+function listen(keyv: KeyvLike, breaker: StoreBreaker): () => void {
+  const breakers = new Set<StoreBreaker>();
+  const listener = (error: unknown): void => {
+    for (const one of breakers) one.report(error);
+  };
+  const listening = LISTENING.get(keyv) ?? { breakers, listener };
+  if (listening.breakers === breakers) keyv.on?.('error', listener);
+  LISTENING.set(keyv, listening);
+  listening.breakers.add(breaker);
+  return () => {
+    listening.breakers.delete(breaker);
+    if (listening.breakers.size > 0) return;
+    keyv.off?.('error', listening.listener);
+    LISTENING.delete(keyv);
+  };
+}
+
 /** Dependencies of a cache store over a Keyv. */
 export interface KeyvCacheStoreDependencies {
   readonly keyv: KeyvLike;
@@ -85,6 +111,8 @@ export interface KeyvCacheStoreDependencies {
 export class KeyvCacheStore implements CacheStore {
   readonly #deps: KeyvCacheStoreDependencies;
   readonly #breaker: StoreBreaker | undefined;
+  /** Stops listening to errors of its Keyv, which may belong to the site. */
+  readonly close: () => void;
   readonly setIfAbsent?: NonNullable<CacheStore['setIfAbsent']>;
   readonly primary?: () => string;
 
@@ -100,8 +128,7 @@ export class KeyvCacheStore implements CacheStore {
         return life > 0 && (await this.#run('set', () => setIfAbsent(key, pack(key, value, expiresAt), life))) === true;
       };
     }
-    // Without a listener, Keyv 6 crashes the process when Redis disconnects.
-    keyv.on?.('error', (error) => breaker?.report(error));
+    this.close = breaker === undefined ? () => undefined : listen(keyv, breaker);
   }
 
   /** True while the store is not called, because several calls in a row failed. */
