@@ -31,6 +31,8 @@ export function openTelemetry(api: OpenTelemetryLike): Telemetry {
   const tracer = api.trace.getTracer(NAME) as TracerLike;
   const count = siteMetrics(api.metrics.getMeter(NAME) as MeterLike);
   const requests = new OpenSpans();
+  /** Spans of open streams: as many as there are streams, each of which ends. */
+  const streaming = new Map<string, SpanLike>();
   const calls = new OpenSpans();
 
   return {
@@ -57,17 +59,23 @@ export function openTelemetry(api: OpenTelemetryLike): Telemetry {
       count(event);
       if (event.type === 'request') {
         const { requestId, streams = false } = event;
-        describeRequest(requests.get(requestId), event);
-        if (!streams) requests.close(requestId)?.end();
+        const span = requests.close(requestId);
+        describeRequest(span, event);
+        if (!streams) span?.end();
+        else if (span !== undefined) streaming.set(requestId, span);
       }
       if (event.type === 'stream_ended') {
-        const span = requests.close(event.requestId);
+        const span = streaming.get(event.requestId);
+        streaming.delete(event.requestId);
         span?.setAttribute('agent_bff.outcome', event.outcome);
         if (event.outcome === 'upstream') span?.setStatus({ code: FAILED });
         span?.end();
       }
       if (event.type === 'upstream') endCall(calls.close(event.callId), event);
-      if (event.type === 'error') requests.get(event.requestId)?.setAttribute('error.type', event.code);
+      if (event.type === 'error') {
+        const { requestId, code } = event;
+        (requests.get(requestId) ?? streaming.get(requestId))?.setAttribute('error.type', code);
+      }
       if (event.type !== 'token' || event.durationMs === undefined) return;
       const startTime = Date.now() - event.durationMs;
       const attributes = { 'agent_bff.block': event.block, 'agent_bff.outcome': event.outcome };
@@ -127,6 +135,10 @@ const STREAM_S = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 /** All other methods are `_OTHER`: visitors choose them, and each name would create a series. */
 const METHODS: ReadonlySet<string> = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']);
 
+function methodOf(method: string): string {
+  return METHODS.has(method) ? method : '_OTHER';
+}
+
 /** Records the metrics of a site from its events. No attribute has more values than a site has routes, codes, blocks and platforms. */
 function siteMetrics(meter: MeterLike): (event: TelemetryEvent) => void {
   const seconds = (name: string, description: string, explicitBucketBoundaries: number[]): HistogramLike =>
@@ -154,7 +166,7 @@ function siteMetrics(meter: MeterLike): (event: TelemetryEvent) => void {
       case 'request':
         requests.record(event.durationMs / 1_000, {
           'agent_bff.route': event.route,
-          'http.request.method': METHODS.has(event.method) ? event.method : '_OTHER',
+          'http.request.method': methodOf(event.method),
           'http.response.status_code': event.status,
           ...(event.status >= 500 && { 'error.type': String(event.status) }),
         });
@@ -168,7 +180,7 @@ function siteMetrics(meter: MeterLike): (event: TelemetryEvent) => void {
       }
       case 'upstream':
         calls.record(event.durationMs / 1_000, {
-          'http.request.method': event.method,
+          'http.request.method': methodOf(event.method),
           ...serverOf(event.origin),
           ...(event.status !== undefined && { 'http.response.status_code': event.status }),
           ...(event.failure !== undefined && { 'error.type': event.failure }),
