@@ -81,7 +81,7 @@ async function answer({ start, visits, lanes, show, tokens }) {
   if (start) {
     sites.push(...(await begin(start)));
     // The first connection to the store.
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
     return {};
   }
   if (show) return visited(show);

@@ -179,16 +179,17 @@ export class RenderCache {
   /** The store's entry of a render and the version tag to depend on: none if the store does not respond or confirm it. */
   async #lookUp({ render, ...tags }: RenderKeySet): Promise<Found> {
     const { store } = this.#deps;
-    const primary = store.primary?.() ?? '';
+    const before = store.primary?.() ?? '';
     try {
       const [text, callerTag, surfaceTag] = await getMany(store, [render, tags.callerTag, tags.surfaceTag]);
       const known = this.#versionTags.current(tags, [callerTag, surfaceTag]);
       const versionTag = typeof known === 'object' ? await known : known;
-      // Another primary answered some of this.
-      if ((store.primary?.() ?? '') !== primary) return { isAway: false, primary };
+      const primary = store.primary?.() ?? '';
+      // Before the first connection there is none. Otherwise another primary answered some of this.
+      if (before !== '' && before !== primary) return { isAway: false, primary };
       return { isAway: false, text, versionTag, primary };
     } catch (error) {
-      return { isAway: error === STORE_AWAY, primary };
+      return { isAway: error === STORE_AWAY, primary: before };
     }
   }
 
