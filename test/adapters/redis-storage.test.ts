@@ -79,7 +79,14 @@ describe.skipIf(REDIS_SERVER === undefined)('a Redis at an address', { timeout: 
     const first = client.primary();
     await redis.kill();
     await redis.restart();
-    await expect.poll(() => client.get('key').then(() => client.primary(), () => first)).not.toBe(first);
+    await expect
+      .poll(() =>
+        client.get('key').then(
+          () => client.primary(),
+          () => first,
+        ),
+      )
+      .not.toBe(first);
     expect([first, client.primary()]).toEqual([expect.stringMatching(/^\w{40}$/), expect.stringMatching(/^\w{40}$/)]);
   });
 

@@ -16,7 +16,8 @@ const CONFIG: ServerConfig = {
 function siteKeyv(): Keyv & { isDown: boolean } {
   const entries = new Map<string, string>();
   const keyv = Object.assign(new Keyv(), { isDown: false });
-  const call = <T>(run: () => T): Promise<T> => (keyv.isDown ? Promise.reject(new Error('down')) : Promise.resolve(run()));
+  const call = <T>(run: () => T): Promise<T> =>
+    keyv.isDown ? Promise.reject(new Error('down')) : Promise.resolve(run());
   return Object.assign(keyv, {
     get: (key: string) => call(() => entries.get(key)),
     set: (key: string, value: string) => call(() => entries.set(key, value) !== undefined),

@@ -116,13 +116,16 @@ describe('twenty processes that share tokens', () => {
     expect(fleet.clock.now() - startedAt).toBeLessThan(6_200);
   });
 
-  it.each(['get', 'set', 'setIfAbsent'] as const)('get their tokens when "%s" of the store fails', async (operation) => {
-    const clock = new VirtualTime();
-    const store = Object.assign(new FakeCacheStore(clock), { [operation]: () => Promise.reject(new Error('down')) });
-    const fleet = new TokenFleet(3, store);
-    expect(kinds(await fleet.ask()).every((kind) => kind.startsWith('site-token'))).toBe(true);
-    await fleet.caches[0]?.reject('key', 'site-token-1');
-  });
+  it.each(['get', 'set', 'setIfAbsent'] as const)(
+    'get their tokens when "%s" of the store fails',
+    async (operation) => {
+      const clock = new VirtualTime();
+      const store = Object.assign(new FakeCacheStore(clock), { [operation]: () => Promise.reject(new Error('down')) });
+      const fleet = new TokenFleet(3, store);
+      expect(kinds(await fleet.ask()).every((kind) => kind.startsWith('site-token'))).toBe(true);
+      await fleet.caches[0]?.reject('key', 'site-token-1');
+    },
+  );
 
   it('do not remove a token from the store that another process has renewed', async () => {
     const fleet = new TokenFleet(2);

@@ -170,7 +170,11 @@ describe('a process whose store is away', () => {
     await fleet.actIn(0);
     const later = fleet.beginShow(0);
     release();
-    expect([actionsIn(await fleet.clock.result(early)), actionsIn(await fleet.clock.result(later)), actionsIn(await fleet.show(0))]).toEqual([0, 1, 1]);
+    expect([
+      actionsIn(await fleet.clock.result(early)),
+      actionsIn(await fleet.clock.result(later)),
+      actionsIn(await fleet.show(0)),
+    ]).toEqual([0, 1, 1]);
   });
 
   it('stores nothing that other processes would serve', async () => {

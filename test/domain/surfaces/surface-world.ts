@@ -98,12 +98,22 @@ export class SurfaceWorld extends BrokerWorld {
   }
 
   /** A render during which the test lets time pass. */
-  async beginRender(auth: RouteAuth = ADA, ref: SurfaceRef = COUNTER, visit: Visit = {}, cache = this.cache): Promise<Shown> {
+  async beginRender(
+    auth: RouteAuth = ADA,
+    ref: SurfaceRef = COUNTER,
+    visit: Visit = {},
+    cache = this.cache,
+  ): Promise<Shown> {
     return shown(await this.service.render(ref, request(visit), auth, cache));
   }
 
   /** The same for an action. */
-  beginAct(auth: RouteAuth = ADA, ref: SurfaceRef = COUNTER, visit: Visit = {}, cache = this.cache): Promise<HttpResponse> {
+  beginAct(
+    auth: RouteAuth = ADA,
+    ref: SurfaceRef = COUNTER,
+    visit: Visit = {},
+    cache = this.cache,
+  ): Promise<HttpResponse> {
     return this.service.action(ref, 'add', request(visit), auth, cache);
   }
 

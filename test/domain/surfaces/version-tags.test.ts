@@ -9,7 +9,8 @@ describe('version tags that the store did not accept', () => {
     const time = new VirtualTime();
     let isDown = true;
     let count = 0;
-    const answer = <T>(value: () => T): Promise<T> => (isDown ? Promise.reject(new Error('down')) : Promise.resolve(value()));
+    const answer = <T>(value: () => T): Promise<T> =>
+      isDown ? Promise.reject(new Error('down')) : Promise.resolve(value());
     const versionTags = new VersionTags({
       store: {
         get: (key) => answer(() => entries.get(key)),
