@@ -63,7 +63,7 @@ describe.skipIf(REDIS_SERVER === undefined).each(versions)('Redis behind %s', (_
         await store.set('probe', 'value', soon()).catch(() => undefined);
         expect(await store.get('probe')).toBe('value');
       },
-      { timeout: 8_000, interval: 50 },
+      { timeout: 20_000, interval: 50 },
     );
   };
 
@@ -111,13 +111,13 @@ describe.skipIf(REDIS_SERVER === undefined).each(versions)('Redis behind %s', (_
     const times: number[] = [];
     const requests = Array.from({ length: 5 }, async (_, worker) => {
       while (running) {
-        times.push(await timed(() => tried(store.set(`key-${String(worker)}`, 'value', soon()))));
-        times.push(await timed(() => tried(store.get(`key-${String(worker)}`))));
+        times.push((await timed(() => tried(store.set(`key-${String(worker)}`, 'value', soon())))).own);
+        times.push((await timed(() => tried(store.get(`key-${String(worker)}`)))).own);
         await new Promise((resolve) => setImmediate(resolve));
       }
     });
     await redis.kill();
-    await expect.poll(() => times.length, { timeout: 5_000 }).toBeGreaterThan(200);
+    await expect.poll(() => times.length).toBeGreaterThan(200);
     await expect(store.get('probe')).rejects.toThrow();
     running = false;
     await Promise.all(requests);
@@ -133,10 +133,10 @@ describe.skipIf(REDIS_SERVER === undefined).each(versions)('Redis behind %s', (_
     redis.freeze();
     const first = await timed(() => tried(store.get('probe')));
     for (let call = 0; call < 2; call += 1) await tried(store.get('probe'));
-    expect(first).toBeGreaterThan(CACHE_MS - 5);
-    expect(first).toBeLessThan(CACHE_MS + SLACK_MS);
+    expect(first.wall).toBeGreaterThan(CACHE_MS - 5);
+    expect(first.own).toBeLessThan(CACHE_MS + SLACK_MS);
     const others = Array.from({ length: 50 }, async () => tried(store.get('probe')));
-    expect(await timed(() => Promise.all(others))).toBeLessThan(CACHE_MS / 2);
+    expect((await timed(() => Promise.all(others))).own).toBeLessThan(CACHE_MS / 2);
     expect(new Set(telemetry.events.map((event) => JSON.stringify(event)))).toEqual(
       new Set([JSON.stringify({ type: 'cache_fault', operation: 'get', detail: 'Error TIMEOUT' })]),
     );
