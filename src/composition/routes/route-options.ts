@@ -256,10 +256,15 @@ export interface RenderCacheOptions {
   readonly freshMs?: number | undefined;
   /** Maximum lifetime of a render in milliseconds, even if every check finds its widget unchanged. Default 300 000. */
   readonly maxAgeMs?: number | undefined;
-  /** Maximum number of renders one handler leaves in the store. Default 500. */
+  /** @deprecated Has no effect: a process bounds its memory in bytes, and deletes nothing from a shared store. */
   readonly maxEntries?: number | undefined;
   /** Maximum size of a cached render, in bytes. Default 1 048 576. */
   readonly maxEntryBytes?: number | undefined;
+  /**
+   * Bytes of unexpired renders that a process leaves in a shared `cacheStore`; beyond that it stores a render on its
+   * second request only. Default 67 108 864.
+   */
+  readonly storeBytes?: number | undefined;
 }
 
 /**
@@ -373,6 +378,7 @@ const cache: OptionShape<keyof RenderCacheOptions> = {
     maxAgeMs: wholeNumber,
     maxEntries: wholeNumber,
     maxEntryBytes: wholeNumber,
+    storeBytes: wholeNumber,
   },
 };
 
