@@ -12,7 +12,12 @@ import { startRedis } from './redis-process.mjs';
 import { Report } from './report.mjs';
 
 const { values } = parseArgs({
-  options: { package: { type: 'string' }, quick: { type: 'boolean', default: false }, only: { type: 'string' }, users: { type: 'string', default: '1000,5000' } },
+  options: {
+    package: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    users: { type: 'string', default: '1000,5000' },
+  },
 });
 const folder = values.package ?? fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
 const parts = values.only?.split(',') ?? ['hot', 'once', 'strangers', 'faults', 'actions'];
@@ -282,7 +287,7 @@ if (parts.includes('faults')) {
 // An action in one process, then the widget in another.
 if (parts.includes('actions')) {
   await fresh();
-  const all = await fleet(4, 1);
+  let all = await fleet(4, 1, { config: PATIENT });
   let last = 0;
   const acted = new Map();
   const checks = async (count, lanes) => {
@@ -312,6 +317,9 @@ if (parts.includes('actions')) {
   const told = (result) => JSON.stringify(result);
   const up = await checks(7_000 * scale, 40);
   report.check('actions, then the widget in another process: the store works', up.stale === 0, told(up));
+  all.end();
+  // With the default deadline of a call.
+  all = await fleet(4, 1);
   const stalls = setInterval(
     () => void inRedis((client) => client.sendCommand(['CLIENT', 'PAUSE', '120', 'ALL'])),
     700,
