@@ -83,6 +83,8 @@ export interface A2AChatProps extends ChatOptions {
   readonly files?: boolean | undefined;
   /** The colours. Default `auto`: the visitor's system setting. */
   readonly colorScheme?: 'auto' | 'light' | 'dark' | undefined;
+  /** True to show the cause of a failure too, which is for developers: while a site is built. Default false. */
+  readonly showCause?: boolean | undefined;
   /** Replacements for the English texts. Default: all in English. */
   readonly labels?: Partial<ChatLabels> | undefined;
   /** Direction of the texts. Default: the page's. */

@@ -1,4 +1,4 @@
-import { ChatError, MESSAGES, toChatError } from '../chat-error.js';
+import { ChatError, MESSAGES, report, toChatError } from '../chat-error.js';
 import { readJson } from '../site-fetch.js';
 import type { Agent } from './agent.js';
 import type { Answer } from './answer.js';
@@ -266,9 +266,7 @@ export class ChatSession {
   }
 
   #report(error: ChatError): void {
-    // oxlint-disable-next-line no-console
-    if (isDevelopment()) console.warn('agent-bff-react:', error, error.cause);
-    this.#site.onError(error);
+    report(error, this.#site.onError);
   }
 
   /** The agent; a failed attempt to reach it is not remembered. */
@@ -305,14 +303,3 @@ export class ChatSession {
     for (const listener of this.#listeners) listener();
   }
 }
-
-/** True in a bundle for development; bundlers replace the expression. */
-function isDevelopment(): boolean {
-  try {
-    return process.env.NODE_ENV !== 'production';
-  } catch {
-    return false;
-  }
-}
-
-declare const process: { readonly env: { readonly NODE_ENV?: string } };

@@ -161,6 +161,7 @@ export interface SiteSettings extends BodyLimits, VisitorPolicy {
   readonly fields: BrowserFieldRules;
   readonly keepAliveMs: number;
   readonly authUnavailableStatus: number;
+  readonly variables?: ErrorContext['variables'];
   /** Creates an id for one request, for logs and error responses. */
   readonly newRequestId: () => string;
   readonly clock: Clock;
@@ -173,6 +174,7 @@ export function errorContext(site: SiteSettings, route: string): ErrorContext {
     route,
     telemetry: site.telemetry,
     authUnavailableStatus: site.authUnavailableStatus,
+    variables: site.variables,
   };
 }
 

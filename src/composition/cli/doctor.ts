@@ -109,7 +109,8 @@ function line(
   const [mark, colour] = MARKS[result];
   const found = `${style(colour, mark)} ${check.padEnd(18)}${message}`;
   if (fix === undefined) return found;
-  return `${found}\n    ${style('bold', `fix: ${fix}${variables.length === 0 ? '' : ` (${variables.join(', ')})`}`)}`;
+  const others = variables.filter((name) => !fix.includes(name));
+  return `${found}\n    ${style('bold', `fix: ${fix}${others.length === 0 ? '' : ` (${others.join(', ')})`}`)}`;
 }
 
 const STRATEGY = topLevel('serviceAuthStrategy');

@@ -16,6 +16,7 @@ import {
   type OptionCheck,
   type OptionShape,
 } from '../../domain/shared/options.js';
+import type { OwnName } from '../config/own-providers.js';
 import { type ServiceAuthStrategy, STRATEGIES } from '../config/server-config.js';
 
 /**
@@ -99,7 +100,7 @@ export interface SiteFieldOptions<NativeRequest = any> {
  */
 export interface AuthHeadersOptions {
   /** Service strategy. Default: the configured one. */
-  readonly strategy?: ServiceAuthStrategy | (string & {}) | undefined;
+  readonly strategy?: ServiceAuthStrategy | OwnName | '' | undefined;
   /** API key. Default: the configured `serviceApiKey`. */
   readonly apiKey?: string | undefined;
 }
@@ -147,15 +148,6 @@ export interface ConversationOptions<NativeRequest = any> {
    * Members for each message that is sent: JSON values, or functions that return them. A visitor's own members of these
    * names never cross. Agents repeat metadata in their responses, so nothing here may be secret. If a function throws,
    * the response is a 500 whose reason is only in the server's log. Default: none.
-   *
-   * @example
-   * ```ts
-   * import { createHandlers } from 'agent-bff/express';
-   * import express from 'express';
-   *
-   * const metadata = { plan: 'gold', customer: (_request: unknown, { visitor }: { visitor: string | null }) => visitor };
-   * express().use('/api', createHandlers(express, { a2a: { metadata } }));
-   * ```
    */
   readonly metadata?: Readonly<Record<string, MetadataFunction<NativeRequest> | JsonLike>> | undefined;
   /**
@@ -288,7 +280,7 @@ export interface SurfaceRouterOptions<NativeRequest = any> extends SurfaceHandle
    */
   readonly getHeaders?: GetHeaders<NativeRequest> | undefined;
   /** Service strategy of this route. Default: none, the API key is sent alone. */
-  readonly strategy?: ServiceAuthStrategy | (string & {}) | undefined;
+  readonly strategy?: ServiceAuthStrategy | OwnName | '' | undefined;
 }
 
 /**

@@ -48,6 +48,7 @@ function siteSettings(config: ResolvedConfig, clock: Clock, telemetry: Telemetry
     requestIdleMs: config.timeouts.requestIdleMs,
     keepAliveMs: config.keepAliveMs,
     authUnavailableStatus: config.authUnavailableStatus,
+    variables: config.variables,
     newRequestId: requestId,
     chatLimit: config.chatLimit && withReadings(config.chatLimit),
     userLimit: config.userLimit && withReadings(config.userLimit),

@@ -9,6 +9,7 @@ import {
   type CallTimeouts,
   type Endpoint,
   type PlatformCall,
+  type PlatformMessage,
   requireEndpoint,
 } from '../upstream/platform-call.js';
 import {
@@ -99,31 +100,41 @@ export class ChatForwarder {
       path: path + query,
       browser: options.conversations === undefined ? headers : guardedFields(headers),
       contentType: 'application/json',
+      body,
       signal,
     };
     // (3), (4)
-    const reply = await exchanged(
-      call,
-      {
-        method: message.method,
-        body: { bytes: body, message },
-        query,
-        binding: 'JSONRPC',
-        tenants: tenants ?? [],
-        caller,
-        ask: async (taskId) => {
-          const question = taskQuestion(message.method, taskId, tenants?.[0]);
-          const asking = await call.withFields(caller, { method: 'GetTask', taskId });
-          return call.send({ ...sending, own: { accept: 'application/json' }, body: question }, asking);
-        },
-      },
-      options,
-      (bytes, sender) => call.send({ ...sending, body: bytes }, sender),
-    );
+    const { conversations, metadata } = options;
+    const isPlain = conversations === undefined && metadata === undefined && auth.fields?.make === undefined;
+    const reply = isPlain
+      ? await call.send(sending, caller)
+      : await this.#exchanged(sending, request, caller, options);
     // (5), (6)
     return reply.response.status < 300 && isForA2AClients(reply.response)
       ? toBrowserResponse(reply)
       : this.#error(reply);
+  }
+
+  /** Sends it as the options of the route have it. */
+  #exchanged(
+    sending: PlatformMessage,
+    { head, message, body }: ChatRequest,
+    caller: CallContext,
+    options: ChatCallOptions,
+  ): Promise<PlatformReply> {
+    const { call } = this.#deps;
+    const { method, tenants = [] } = message;
+    const ask = async (taskId: string): Promise<PlatformReply> => {
+      const question = taskQuestion(method, taskId, tenants[0]);
+      const asking = await call.withFields(caller, { method: 'GetTask', taskId });
+      return call.send({ ...sending, own: { accept: 'application/json' }, body: question }, asking);
+    };
+    return exchanged(
+      call,
+      { method, body: { bytes: body, message }, query: head.query, binding: 'JSONRPC', tenants, caller, ask },
+      options,
+      (bytes, sender) => call.send({ ...sending, body: bytes }, sender),
+    );
   }
 
   /**

@@ -13,7 +13,8 @@ interface MemberName {
 
 /** The members of one level of a message, by spelling. */
 class MemberNames {
-  readonly #exact = new Map<string, MemberName>();
+  /** The exact spellings as bytes, by length and first byte: a name that is one of them need not become a text. */
+  readonly #exact = new Map<number, { readonly bytes: Uint8Array; readonly name: MemberName }[]>();
   readonly #folded = new Map<string, string>();
 
   /**
@@ -33,20 +34,29 @@ class MemberNames {
 
   #add(spelling: string, member: string): void {
     const folded = normalizedName(spelling);
-    this.#exact.set(spelling, { member, folded, isExact: true });
+    const bytes = new TextEncoder().encode(spelling);
+    const key = bytes.length * 256 + (bytes[0] ?? 0);
+    const alike = this.#exact.get(key) ?? [];
+    this.#exact.set(key, [...alike, { bytes, name: { member, folded, isExact: true } }]);
     this.#folded.set(folded, member);
   }
 
-  /** Looks up a name by its raw text between the quotes, escapes included. */
-  find(raw: string): MemberName {
-    const exact = this.#exact.get(raw);
-    if (exact !== undefined) return exact;
+  /** Looks up a name by its bytes between the quotes, escapes included. */
+  find(bytes: Uint8Array, { start, end }: JsonSpan): MemberName {
+    for (const { bytes: spelling, name } of this.#exact.get((end - start) * 256 + (bytes[start] ?? 0)) ?? NONE) {
+      let same = 0;
+      while (same < spelling.length && bytes[start + same] === spelling[same]) same += 1;
+      if (same === spelling.length) return name;
+    }
+    const raw = decodedText(bytes, { start, end });
     const name = raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
     const folded = normalizedName(name);
     // Assigning `__proto__` while copying sets the prototype, whose members are then read as the message's own.
     return { member: name === '__proto__' ? name : this.#folded.get(folded), folded, isExact: false };
   }
 }
+
+const NONE: readonly never[] = [];
 
 /**
  * A name as the most lenient parsers read it: those that fold case by Unicode (Go's `encoding/json` reads U+017F as `s`
@@ -273,17 +283,20 @@ class MessageReader {
         this.#cursor.skipValue();
         continue;
       }
-      const raw = this.#text(name);
+      if (this.#places === undefined) {
+        this.#readMember(at, name, seen);
+        continue;
+      }
       this.#cursor.peek();
       const start = this.#cursor.position;
-      this.#readMember(at, raw, seen);
-      if (this.#places !== undefined) members.push({ name: raw, start, end: this.#cursor.position });
+      this.#readMember(at, name, seen);
+      members.push({ name: decodedText(this.#bytes, name), start, end: this.#cursor.position });
     }
     this.#level = outer;
   }
 
-  #readMember(at: Level, raw: string, seen: Set<string>): void {
-    const { member, folded, isExact } = at.names.find(raw);
+  #readMember(at: Level, span: JsonSpan, seen: Set<string>): void {
+    const { member, folded, isExact } = at.names.find(this.#bytes, span);
     // In a configuration, any future member may be one.
     const isPush =
       PUSH_CONFIGURATIONS.includes(member ?? '') || (at === CONFIGURATION && folded.includes('pushnotification'));
@@ -342,11 +355,7 @@ class MessageReader {
     const start = this.#cursor.position;
     this.#cursor.skipValue();
     const end = this.#cursor.position;
-    return end - start > maxBytes ? undefined : this.#text({ start, end });
-  }
-
-  #text({ start, end }: JsonSpan): string {
-    return decoder.decode(this.#bytes.subarray(start, end));
+    return end - start > maxBytes ? undefined : decodedText(this.#bytes, { start, end });
   }
 
   #refuse(detail: string, rpcCode: number): void {
@@ -356,6 +365,10 @@ class MessageReader {
       rpcCode,
     });
   }
+}
+
+function decodedText(bytes: Uint8Array, { start, end }: JsonSpan): string {
+  return decoder.decode(bytes.subarray(start, end));
 }
 
 function notJson(): RequestError {

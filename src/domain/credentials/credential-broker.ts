@@ -45,6 +45,8 @@ export class CredentialBroker {
   readonly #deps: CredentialBrokerDependencies;
   readonly #known = new Map<string, KnownProvider>();
   readonly #platformClock: PlatformClock;
+  /** The choices made so far, by the strategy of the route. */
+  readonly #chosen = { withKey: new Map<string, ChosenStrategy>(), withoutKey: new Map<string, ChosenStrategy>() };
   readonly #keyNames = new WeakMap<Secret, string>();
   /** Credentials that consist of the API key alone. */
   readonly #keyCredentials = new WeakMap<Secret, Credential>();
@@ -127,7 +129,7 @@ export class CredentialBroker {
     return known === undefined ? undefined : this.#deps.tokens.peek(known.key);
   }
 
-  async #service(auth: RouteAuth<'service'>): Promise<Credential> {
+  #service(auth: RouteAuth<'service'>): Credential | Promise<Credential> {
     const apiKey = auth.apiKey ?? this.#deps.apiKey;
     const chosen = this.#choose(auth.strategy, apiKey);
     if (chosen.kind === 'none') throw noStrategy();
@@ -309,7 +311,14 @@ export class CredentialBroker {
 
   #choose(strategy: string, apiKey: Secret | undefined): ChosenStrategy {
     const hasApiKey = apiKey !== undefined;
-    return chooseStrategy({ ...this.#deps, strategy: strategy || this.#deps.strategy, hasApiKey });
+    const known = this.#chosen[hasApiKey ? 'withKey' : 'withoutKey'];
+    let chosen = known.get(strategy);
+    if (chosen === undefined) {
+      chosen = chooseStrategy({ ...this.#deps, strategy: strategy || this.#deps.strategy, hasApiKey });
+      // A misspelt strategy chooses nothing, so only names that exist are kept.
+      if (chosen.kind !== 'none') known.set(strategy, chosen);
+    }
+    return chosen;
   }
 
   #headers(token: string | undefined, apiKey: Secret | undefined): Record<string, string> {
