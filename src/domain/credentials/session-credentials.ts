@@ -1,5 +1,10 @@
 import type { RequestContext } from '../../ports/http.js';
-import type { SessionToken, SessionTokenQuery, SessionTokenSource, SessionUser } from '../../ports/session-token-source.js';
+import type {
+  SessionToken,
+  SessionTokenQuery,
+  SessionTokenSource,
+  SessionUser,
+} from '../../ports/session-token-source.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { isAgentBffError, ServiceAuthError } from '../shared/errors.js';
 import { isTokenText, sessionError, withoutScheme } from './credential.js';
