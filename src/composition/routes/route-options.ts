@@ -148,15 +148,6 @@ export interface ConversationOptions<NativeRequest = any> {
    * Members for each message that is sent: JSON values, or functions that return them. A visitor's own members of these
    * names never cross. Agents repeat metadata in their responses, so nothing here may be secret. If a function throws,
    * the response is a 500 whose reason is only in the server's log. Default: none.
-   *
-   * @example
-   * ```ts
-   * import { createHandlers } from 'agent-bff/express';
-   * import express from 'express';
-   *
-   * const metadata = { plan: 'gold', customer: (_request: unknown, { visitor }: { visitor: string | null }) => visitor };
-   * express().use('/api', createHandlers(express, { a2a: { metadata } }));
-   * ```
    */
   readonly metadata?: Readonly<Record<string, MetadataFunction<NativeRequest> | JsonLike>> | undefined;
   /**
