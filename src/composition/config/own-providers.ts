@@ -17,3 +17,10 @@
  */
 // oxlint-disable-next-line typescript/no-empty-interface typescript/no-empty-object-type
 export interface OwnProviders {}
+
+/**
+ * A name of `OwnProviders`.
+ *
+ * @public
+ */
+export type OwnName = Extract<keyof OwnProviders, string>;
