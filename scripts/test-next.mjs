@@ -137,7 +137,7 @@ async function next(folder, [program, ...args], until, more) {
   return { found, text: () => text, stop: () => (child.kill('SIGTERM'), ended) };
 }
 
-/** What visitors, clients and careless developers meet. */
+/** The walk of a visitor, a client and a careless developer. */
 async function visit(url, variant, staticFolder) {
   const { config: { basePath = '' } = {}, pages = false, misuses = false } = variant;
   const site = `${url}${basePath}`;

@@ -19,8 +19,9 @@
 export interface OwnProviders {}
 
 /**
- * A name of `OwnProviders`.
+ * A name of `OwnProviders`, or an empty text, which clears a field.
  *
  * @public
  */
-export type OwnName = Extract<keyof OwnProviders, string>;
+// oxlint-disable-next-line typescript/no-redundant-type-constituents -- sites add names
+export type OwnName = Extract<keyof OwnProviders, string> | '';
