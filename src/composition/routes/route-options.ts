@@ -16,7 +16,7 @@ import {
   type OptionCheck,
   type OptionShape,
 } from '../../domain/shared/options.js';
-import type { OwnProviders } from '../config/own-providers.js';
+import type { OwnName } from '../config/own-providers.js';
 import { type ServiceAuthStrategy, STRATEGIES } from '../config/server-config.js';
 
 /**
@@ -100,7 +100,7 @@ export interface SiteFieldOptions<NativeRequest = any> {
  */
 export interface AuthHeadersOptions {
   /** Service strategy. Default: the configured one. */
-  readonly strategy?: ServiceAuthStrategy | (keyof OwnProviders & string) | '' | undefined;
+  readonly strategy?: ServiceAuthStrategy | OwnName | undefined;
   /** API key. Default: the configured `serviceApiKey`. */
   readonly apiKey?: string | undefined;
 }
@@ -289,7 +289,7 @@ export interface SurfaceRouterOptions<NativeRequest = any> extends SurfaceHandle
    */
   readonly getHeaders?: GetHeaders<NativeRequest> | undefined;
   /** Service strategy of this route. Default: none, the API key is sent alone. */
-  readonly strategy?: ServiceAuthStrategy | (keyof OwnProviders & string) | '' | undefined;
+  readonly strategy?: ServiceAuthStrategy | OwnName | undefined;
 }
 
 /**
