@@ -1,4 +1,4 @@
-// npm run bench:against -- <folder of another checkout> [--processes 8] [--only chat,stream,render]: compares CPU per request with another
+// npm run bench:against -- <folder of another checkout> [--processes 8] [--only chat,stream,visitor,render]: compares CPU per request with another
 // checkout.
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -8,6 +8,7 @@ import { runNode } from '../scripts/command.mjs';
 import { RIVALS } from './catalogue.mjs';
 import { check, undisturbed, visit } from './measure.mjs';
 import { startProcess } from './process.mjs';
+import { message } from './scenarios.mjs';
 import { median, ratioOf } from './statistics.mjs';
 
 const SLICE_MS = 200;
@@ -27,6 +28,11 @@ const WORKLOADS = {
   stream: [
     { name: 'ours-node', ask: stream, upstream: '/stream' },
     { name: 'ours-express', ask: stream, upstream: '/stream' },
+  ],
+  // Against open conversations: with the first message of each conversation, and with further ones.
+  visitor: [
+    { name: 'ours-visitor', other: 'ours-node', ask: { ...chat, body: String(message()) }, upstream: '/chat' },
+    { name: 'ours-visitor', other: 'ours-node', ask: { ...chat, isContinued: true }, upstream: '/chat' },
   ],
   render: [{ name: 'ours-render', ask: { ...render, vary: 1_000, fromCache: true }, upstream: '/chat' }],
 };
@@ -62,18 +68,19 @@ await Promise.all([load.close(), upstream.close()]);
  * Prints CPU per request of the two checkouts as a ratio.
  * Processes of one build differ for their whole life in compiled code, so each pair of processes is one sample.
  */
-async function compare(title, { name, ask, upstream: path }) {
+async function compare(title, { name, other: otherName = name, ask: { isContinued, ...ask }, upstream: path }) {
   const samples = [];
   for (let number = 0; number < processes; number += 1) {
     // Alternates which checkout goes first.
     const folders = number % 2 === 0 ? ['.', other] : [other, '.'];
     const places = [];
-    for (const folder of folders) places.push(await start(folder, name, path, ask));
+    for (const folder of folders)
+      places.push(await start(folder, folder === '.' ? name : otherName, path, ask, isContinued));
     const ratios = [];
     for (let slice = 0; slice < SLICES; slice += 1) {
       const costs = new Map();
       for (const place of slice % 2 === 0 ? places : places.toReversed())
-        costs.set(place.folder, await cost(place, ask));
+        costs.set(place.folder, await cost(place));
       ratios.push(costs.get('.') / costs.get(other));
     }
     samples.push(median(ratios));
@@ -84,10 +91,11 @@ async function compare(title, { name, ask, upstream: path }) {
   }
   const { mean, low, high } = ratioOf(samples);
   const [times, from, to] = [mean, low, high].map((value) => value.toFixed(3));
-  console.log(`${title}, ${RIVALS[name].label}: ${times} (95 %: ${from} to ${to}; ${processes} pairs of processes)`);
+  const words = isContinued ? 'further messages' : RIVALS[name].label;
+  console.log(`${title}, ${words}: ${times} (95 %: ${from} to ${to}; ${processes} pairs of processes)`);
 }
 
-async function start(folder, name, path, ask) {
+async function start(folder, name, path, given, isContinued) {
   const { file, options } = RIVALS[name];
   const address = `http://127.0.0.${10 + (addresses++ % 200)}:${upstream.facts.port}${path}`;
   const process = await startProcess(folder === '.' ? file : join(other, 'bench', file), {
@@ -100,14 +108,28 @@ async function start(folder, name, path, ask) {
     process,
     target: { host: '127.0.0.1', port: process.facts.port },
   };
+  const ask = isContinued ? { ...given, ...(await begun(place, given)) } : given;
+  place.ask = ask;
   check(await load.ask('once', { ...ask, target: place.target, path: ask.path.replace('{n}', '000000') }));
   // Fills the cache before hits are counted.
   check(await visit({ load }, place, { ...ask, fromCache: false }, WARM_UP_MS, WARM_UP_ANSWERS[ask.scenario]));
   return place;
 }
 
+/** A further message of a conversation that was begun at a site. */
+async function begun({ target: { port } }, { path }) {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: message(),
+  });
+  const [cookie = `agent-bff-visitor=${'A'.repeat(22)}.abcdef`] = response.headers.getSetCookie();
+  const [, contextId = crypto.randomUUID()] = /"contextId":"([^"]+)"/.exec(await upstream.ask('last')) ?? [];
+  return { fields: { cookie: cookie.split(';', 1)[0] }, body: String(message(contextId)) };
+}
+
 /** Microseconds of CPU for one request. */
-async function cost(place, ask) {
-  const { cpu, completed } = await undisturbed({ load }, place, ask, SLICE_MS);
+async function cost(place) {
+  const { cpu, completed } = await undisturbed({ load }, place, place.ask, SLICE_MS);
   return cpu / completed;
 }

@@ -12,6 +12,7 @@ export const RIVALS = {
   'ours-express-raw': ours('agent-bff/express, parser keeps rawBody', 'express', { parser: 'raw' }),
   'ours-express-unparsed': ours('agent-bff/express without a parser', 'express'),
   'ours-node': ours('agent-bff/node', 'node'),
+  'ours-visitor': ours('agent-bff/node, conversations of visitors', 'node', { conversations: 'visitor' }),
   'ours-http2': ours('agent-bff/node behind node:http2', 'node', { http2: true }),
   'ours-fastify': ours('agent-bff/node in Fastify', 'fastify'),
   'ours-koa': ours('agent-bff/koa', 'koa'),

@@ -25,13 +25,13 @@ export class Crowd {
   #restedAt = performance.now();
 
   /** `vary`: number of variants, requested in turn. `fromCache`: counts the responses that are not cache hits. */
-  constructor({ target, scenario, path, connections, fields, vary = 1, fromCache = false }) {
+  constructor({ target, scenario, path, connections, fields, body, vary = 1, fromCache = false }) {
     this.#fromCache = fromCache;
     this.#target = target;
     this.#scenario = scenario;
     this.#connections = connections;
     this.#requests = Array.from({ length: vary }, (_, index) =>
-      requestBytes(variant({ scenario, path, fields }, index)),
+      requestBytes(variant({ scenario, path, fields, body }, index)),
     );
     this.#latency = scenario === 'paced' ? new LatencyRecord() : undefined;
   }
@@ -129,9 +129,9 @@ export class Crowd {
 }
 
 /** `{n}` in a path or a field becomes the number of the variant, always in the same width. */
-function variant({ scenario, path, fields = {} }, index) {
+function variant({ scenario, path, fields = {}, body }, index) {
   const number = String(index).padStart(6, '0');
   const named = (text) => text.replaceAll('{n}', number);
   const own = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, named(value)]));
-  return { scenario, path: named(path), fields: own };
+  return { scenario, path: named(path), fields: own, body };
 }

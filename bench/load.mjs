@@ -57,7 +57,7 @@ async function stop({ crowd: name }) {
 }
 
 /** One request of one visitor, on a new connection. */
-function once({ target, scenario, path, fields }) {
+function once({ target, scenario, path, fields, body }) {
   return new Promise((resolve) => {
     const visitor = new Visitor(target, scenario, {
       onAnswer: (problem) => {
@@ -67,7 +67,7 @@ function once({ target, scenario, path, fields }) {
       onGone: () => resolve({ problem: 'the connection ended inside an exchange' }),
     });
     setTimeout(() => resolve({ problem: 'no answer' }), STUCK_MS).unref();
-    visitor.send(requestBytes({ scenario, path, fields }));
+    visitor.send(requestBytes({ scenario, path, fields, body }));
   });
 }
 

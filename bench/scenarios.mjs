@@ -33,6 +33,13 @@ const ANSWER = '{"jsonrpc":"2.0","id":1,"result":{"role":"agent","text":"';
 const CHAT = json(KIB, MESSAGE, '"}}}');
 const STREAMED_CHAT = json(KIB, MESSAGE.replace('SendMessage', STREAMING_METHOD), '"}}}');
 
+/** A message of A2A 1.0 of 1 KB: the first of a conversation, or one in a conversation. */
+export function message(contextId) {
+  const place = contextId === undefined ? '' : `,"contextId":"${contextId}"`;
+  const start = `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m1","role":"ROLE_USER"${place},"parts":[{"text":"`;
+  return json(KIB, start, '"}]}}}');
+}
+
 /**
  * By the last part of the upstream's path. `answer` is every byte a visitor gets; without it only its `length` is known.
  * `events` is what the upstream sends in pieces, one piece per turn of its event loop.

@@ -17,11 +17,13 @@ const PIECEWISE = { stream, paced, flood };
 const STREAM_PIECE = chunk(SCENARIOS.stream.events.bytes);
 const FLOOD_PIECE = chunk(FLOOD_EVENT);
 
+let last = '';
 const server = createServer({ noDelay: true }, (socket) => {
   let scenario = 'chat';
   const reader = new MessageReader({
     onHead: (head) => (scenario = scenarioOf(head)),
     onData: (data) => {
+      last = data;
       // One address serves several scenarios; the request selects one.
       if (scenario === 'mixed') scenario = data.includes(STREAMING) ? 'hold' : 'chat';
     },
@@ -30,7 +32,7 @@ const server = createServer({ noDelay: true }, (socket) => {
   socket.on('data', (data) => reader.push(data));
   socket.on('error', () => undefined);
 }).listen({ port: 0, host: '0.0.0.0', backlog: 4_096 }, () => {
-  answerQuestions({ port: server.address().port }, {});
+  answerQuestions({ port: server.address().port }, { last: () => String(last) });
 });
 
 function scenarioOf(head) {

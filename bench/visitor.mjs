@@ -3,8 +3,8 @@ import { MessageReader } from './message-reader.mjs';
 import { SCENARIOS } from './scenarios.mjs';
 
 /** The header fields a browser sends for a scenario, and those in `fields`. */
-export function requestFields(scenario, fields) {
-  const { body, type } = SCENARIOS[scenario];
+export function requestFields(scenario, fields, body = SCENARIOS[scenario].body) {
+  const { type } = SCENARIOS[scenario];
   return {
     'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/146.0',
     accept: type,
@@ -17,10 +17,10 @@ export function requestFields(scenario, fields) {
 }
 
 /** The request of a scenario as HTTP/1.1. */
-export function requestBytes({ scenario, path, fields }) {
-  const all = Object.entries({ host: 'site.example', ...requestFields(scenario, fields) });
+export function requestBytes({ scenario, path, fields, body = SCENARIOS[scenario].body }) {
+  const all = Object.entries({ host: 'site.example', ...requestFields(scenario, fields, body) });
   const lines = [`POST ${path} HTTP/1.1`, ...all.map(([name, value]) => `${name}: ${value}`)];
-  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), SCENARIOS[scenario].body]);
+  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), Buffer.from(body)]);
 }
 
 /** One connection, with one request at a time. Compares every response with the scenario, byte by byte. */

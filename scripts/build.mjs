@@ -45,11 +45,14 @@ const PARTS = {
   },
   /** The page of the example site as one bundle. */
   web: {
-    commands: [['node_modules/vite/bin/vite.js', 'build', '--logLevel', 'warn', '--config', `${WEB}/vite.config.ts`]],
+    commands: [
+      ['node_modules/vite/bin/vite.js', 'build', '--logLevel', 'warn', '--config', `${WEB}/vite.config.ts`],
+      ['scripts/notices.mjs', 'examples/dist/web'],
+    ],
     needs: ['react'],
     sources: WEB,
     output: 'examples/dist/web',
-    bundle: 'examples/dist/web/index.html',
+    bundle: 'examples/dist/web/LICENSES.txt',
     inputs: ['package.json', 'package-lock.json', 'react/dist/index.js', 'react/dist/style.css'],
   },
   /** The API reference as pages. */

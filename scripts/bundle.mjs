@@ -2,15 +2,15 @@
 // message (a cold container, a function) would spend most of its start on finding and reading them (decision 74).
 // content-disposition is included too: installed beside a site's Koa, its types would replace those that `@types/koa` needs.
 // With `demo`: the demo and all its dependencies, so that `npx agent-bff demo` needs no installation (decision 74).
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
+import { packageIn, writeNotices } from './notices.mjs';
 
+const ROOT_ENTRY = /src[\\/]composition[\\/](?:index|sessions)\.ts$/;
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PACKAGE_OF = /.*[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)[\\/]/;
-
-await (process.argv[2] === 'demo' ? bundleDemo() : bundlePackage());
 
 async function bundlePackage() {
   const folder = join(ROOT, 'dist');
@@ -23,19 +23,51 @@ async function bundlePackage() {
   await bundle(folder, {
     input: Object.fromEntries(entries),
     tsconfig: join(ROOT, 'tsconfig.json'),
+    preserveEntrySignatures: 'allow-extension', // as `includeDependenciesRecursively` needs; a test compares the names
     external: (id) => /^[^./]/.test(id) && !isIncluded.test(id),
     output: {
-      codeSplitting: { groups: [{ name: 'inversify', test: /node_modules[\\/](?:@?inversify|reflect-metadata)/ }] },
-      sourcemap: true,
+      comments: { jsdoc: false }, // they are in the declarations
+      codeSplitting: {
+        groups: [
+          { name: 'inversify', test: /node_modules[\\/](?:@?inversify|reflect-metadata)/ },
+          // What only the root entry has. With nothing of its own, a bundler takes from it the chunks of the names it imports.
+          { name: isOfRootAlone, debugName: 'root', includeDependenciesRecursively: false },
+        ],
+      },
     },
   });
+  const stubs = Object.values(exports).flatMap(({ browser, default: file }) => (browser ? [{ browser, file }] : []));
+  for (const { browser, file } of stubs) await writeStub(join(ROOT, browser), join(ROOT, file));
 }
+
+function isOfRootAlone(id, context) {
+  const { importers = [], isEntry = false } = context.getModuleInfo(id) ?? {};
+  return !isEntry && importers.length > 0 && importers.every((importer) => ROOT_ENTRY.test(importer)) ? 'root' : null;
+}
+
+/** The same names for bundles that are not for Node, so that the error is a sentence and not the name of another package. */
+async function writeStub(path, entry) {
+  const names = Object.keys(await import(pathToFileURL(entry)));
+  const lines = names.map((name) => `export const ${name} = /* @__PURE__ */ elsewhere('${name}');\n`);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, `${ELSEWHERE}\n${lines.join('')}`);
+}
+
+const ELSEWHERE = `const elsewhere = (name) =>
+  function () {
+    throw new Error(
+      name +
+        ' of agent-bff needs Node, and this code was built for a browser or an edge runtime. Call it on the server; in Next, neither in a client component, nor in middleware.ts or a route with runtime = "edge".',
+    );
+  };
+`;
 
 async function bundleDemo() {
   await bundle(join(ROOT, 'examples/dist/demo'), {
     input: join(ROOT, 'examples/start-demo.ts'),
     tsconfig: join(ROOT, 'examples/tsconfig.json'),
-    external: /^agent-bff/,
+    // Dependencies of the package are there when it is installed.
+    external: /^(?:agent-bff|jose|openid-client)(?:\/|$)/,
     // Some modules of the examples have side effects on import, unlike the package, whose manifest excludes them.
     treeshake: { moduleSideEffects: () => true },
     // One of Express's packages uses `eval`.
@@ -60,13 +92,7 @@ async function bundle(folder, { output: format, ...options }) {
   await bundled.close();
   const modules = output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
   const included = new Set(modules.flatMap((id) => PACKAGE_OF.exec(id)?.slice(0, 1) ?? []));
-  writeFileSync(join(folder, 'LICENSES.txt'), [...included].sort().map(licence).join('\n'));
+  writeNotices(folder, [...included].map(packageIn));
 }
 
-/** The licence of an included package, which must be kept with its code. */
-function licence(folder) {
-  const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
-  const text = file === undefined ? '' : `\n${readFileSync(join(folder, file), 'utf8').trim()}\n`;
-  return `${name} ${version} (${license})\n${text}`;
-}
+await (process.argv[2] === 'demo' ? bundleDemo() : bundlePackage());

@@ -1,4 +1,4 @@
-// npm run release:check [-- --write] [folder]: where the packages come from and where to report a vulnerability are set in one place,
+// npm run release:check [-- --write] [-- --tag v1.2.3] [folder]: where the packages come from and where to report a vulnerability are set in one place,
 // scripts/publisher.json. Fails until it is filled in, and while a manifest or SECURITY.md differs; --write copies it there. npm's
 // package pages resolve the relative links and pictures of a README against `repository`.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -6,7 +6,10 @@ import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
-const { values, positionals } = parseArgs({ options: { write: { type: 'boolean' } }, allowPositionals: true });
+const { values, positionals } = parseArgs({
+  options: { write: { type: 'boolean' }, tag: { type: 'string' } },
+  allowPositionals: true,
+});
 const ROOT = positionals[0] ?? fileURLToPath(new URL('..', import.meta.url));
 const PLACE = 'scripts/publisher.json';
 const FIELDS = {
@@ -28,7 +31,12 @@ const missing = Object.entries(FIELDS).flatMap(([name, { isValid, fix }]) =>
     ? []
     : [`${PLACE}: "${name}" is ${publisher[name] ? 'invalid' : 'not set'}. Set it to ${fix}.`],
 );
-finish([...missing, ...(missing.length > 0 ? [] : differences()), ...Object.values(FOLDERS).flatMap(brokenLinks)]);
+finish([
+  ...missing,
+  ...(missing.length > 0 ? [] : differences()),
+  ...Object.values(FOLDERS).flatMap(brokenLinks),
+  ...otherVersions(),
+]);
 
 /** Files that do not say the same as the place; with --write, none is left. */
 function differences() {
@@ -73,6 +81,25 @@ function brokenLinks(directory) {
     .filter((link) => !/^(?:https?|mailto):/.test(link))
     .filter((link) => !existsSync(join(ROOT, normalize(join(dirname(file), decodeURI(link))))))
     .map((link) => `${file}: "${link}" leads to no file. Correct the link.`);
+}
+
+/** With --tag: manifests with another version than the tag, and changelogs that do not name it. */
+function otherVersions() {
+  if (values.tag === undefined) return [];
+  return Object.values(FOLDERS).flatMap((folder) => {
+    const manifest = join(folder, 'package.json');
+    const { version } = JSON.parse(readFileSync(join(ROOT, manifest), 'utf8'));
+    const changes = join(folder, 'CHANGELOG.md');
+    const isNamed = new RegExp(`^## ${version.replaceAll('.', '\\.')} \\(\\d{4}-\\d\\d-\\d\\d\\)$`, 'm').test(
+      readFileSync(join(ROOT, changes), 'utf8'),
+    );
+    return [
+      ...(values.tag === `v${version}`
+        ? []
+        : [`${manifest}: the version is ${version}, the tag ${values.tag}. Set both alike.`]),
+      ...(isNamed ? [] : [`${changes}: no section "${version} (date)". Name the version in place of "unreleased".`]),
+    ];
+  });
 }
 
 function finish(problems) {

@@ -1,10 +1,10 @@
 // npm run test:agents [-- --latest] [name …]: real agent servers behind a site, with the chat in Chromium before them.
 // Prints one line per agent and writes the table of docs/clients.md. `--latest` installs the newest releases first.
 import { spawn } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { createToolkit } from 'agent-bff';
 import { createNodeHandler } from 'agent-bff/node';
 import { chromium } from 'playwright-core';
@@ -97,6 +97,8 @@ const SCENES = {
     await visit.shows(SLOW);
     await visit.count('word-3 ', 1);
   },
+  // Two people: none enters the conversation of the other, in any of these ways.
+  visitors: (visit) => twoVisitors(visit.a2aUrl, visit.isNew),
   error: async (visit) => {
     await visit.send('error');
     await visit.isIdle();
@@ -131,6 +133,22 @@ async function nodeOf(version) {
   let path = '';
   for await (const chunk of child.stdout) path += chunk;
   return path.trim();
+}
+
+/** The walk of two visitors, which the tests of conversations share. */
+async function loadedWalk() {
+  const bundled = await rolldown({
+    input: join(ROOT, 'test/support/two-visitors.ts'),
+    platform: 'node',
+    external: /^agent-bff/,
+  });
+  const { output } = await bundled.generate({ format: 'esm' });
+  await bundled.close();
+  // Inside the package, whose own name then resolves.
+  const file = join(ROOT, 'temp/two-visitors.mjs');
+  mkdirSync(join(ROOT, 'temp'), { recursive: true });
+  writeFileSync(file, output[0].code);
+  return import(pathToFileURL(file).href);
 }
 
 async function pageFiles() {
@@ -169,7 +187,7 @@ async function tryAgent(agent) {
       scenes[scene] = { mark: '–' };
       continue;
     }
-    const visit = await Visit.start(site);
+    const visit = await Visit.start(site, { a2aUrl: server.a2aUrl, isNew: agent.server === 'sdk-1' });
     try {
       await play(visit);
       scenes[scene] = { mark: '✓' };
@@ -242,15 +260,17 @@ async function startSite(a2aUrl) {
 
 /** A visitor before the chat. */
 class Visit {
-  static async start(site) {
+  static async start(site, agent) {
     const context = await browser.newContext({ viewport: { width: 800, height: 600 } });
     context.setDefaultTimeout(15_000);
-    const visit = new Visit(site, context, await context.newPage());
+    const visit = new Visit(site, agent, context, await context.newPage());
     await visit.open();
     return visit;
   }
 
-  constructor(site, context, page) {
+  constructor(site, { a2aUrl, isNew }, context, page) {
+    this.a2aUrl = a2aUrl;
+    this.isNew = isNew;
     this.context = context;
     this.page = page;
     this.url = site.url;
@@ -334,6 +354,7 @@ for (const part of ['package', 'react']) if ((await build(part, { onlyIfNeeded: 
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 const node = await nodeOf(NODE);
 const files = await pageFiles();
+const { twoVisitors } = await loadedWalk();
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium',
   handleSIGTERM: false,

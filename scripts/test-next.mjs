@@ -1,10 +1,11 @@
-// npm run test:next [-- name …]: small sites of Next, from the README's own files, built with both bundlers and opened in Chromium.
-// Each has an edge route, and a middleware.ts or proxy.ts: then Next compiles instrumentation.ts for the edge too.
+// npm run test:next [-- name …]: small sites of Next, from the documents' own files, built with both bundlers and opened in Chromium.
+// Each has an edge route, and a middleware.ts or proxy.ts: then Next compiles instrumentation.ts for the edge too. A visitor sends a
+// message, leaves in the middle of another and comes back, and meets a site whose files are gone. Some pages misuse the package.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { build } from './build.mjs';
@@ -15,51 +16,84 @@ const EXAMPLE = join(ROOT, 'examples/next');
 const SITES = join(EXAMPLE, '.sites');
 const NEXT = join(EXAMPLE, 'node_modules/next/dist/bin/next');
 const WORDS = 'Hello from the agent.';
-const BELOW_SHOP = { basePath: '/shop', trailingSlash: true };
+/** Instead of the route files in `app`: the site has `pages` only. */
+const PAGES = '## The Pages Router';
 
 /** The sites: the bundler, the file before the routes, and what is set in next.config.ts. */
-const VARIANTS = [
-  { name: 'turbopack-proxy', bundler: 'turbopack', before: 'proxy' },
-  { name: 'webpack-middleware', bundler: 'webpack', before: 'middleware' },
-  { name: 'turbopack-base-path', bundler: 'turbopack', before: 'middleware', config: BELOW_SHOP },
-  { name: 'webpack-base-path', bundler: 'webpack', before: 'proxy', config: BELOW_SHOP },
-  { name: 'turbopack-pages', bundler: 'turbopack', before: 'middleware', pages: true },
-  { name: 'webpack-pages', bundler: 'webpack', before: 'proxy', pages: true },
-];
+const VARIANTS = ['turbopack', 'webpack'].flatMap((bundler) => {
+  const [one, other] = bundler === 'webpack' ? ['middleware', 'proxy'] : ['proxy', 'middleware'];
+  return [
+    { name: `${bundler}-plain`, bundler, before: one, misuses: true },
+    { name: `${bundler}-standalone`, bundler, before: other, config: { output: 'standalone' } },
+    {
+      name: `${bundler}-base-path`,
+      bundler,
+      before: other,
+      config: { basePath: '/shop', trailingSlash: true },
+      hasCdn: true,
+    },
+    { name: `${bundler}-pages`, bundler, before: one, pages: true },
+  ];
+});
 
-const [instrumentation, route] = readmeFiles();
+const document = (path) => readFileSync(join(ROOT, path), 'utf8');
+const section = (text, heading) => text.split(`\n${heading}\n`)[1].split(/\n#{2,3} /)[0];
+const blocks = (text) => [...text.matchAll(/^```tsx?\n([\s\S]*?)^```$/gm)].map(([, code]) => code);
+const [instrumentation, route] = blocks(section(document('README.md'), '### Next'));
+const [pagesRoute] = blocks(section(document('docs/frameworks.md'), `#${PAGES}`));
 
-/** The code of README.md for Next. */
-function readmeFiles() {
-  const section = readFileSync(join(ROOT, 'README.md'), 'utf8')
-    .split('\n### Next\n')[1]
-    .split(/\n##+ /)[0];
-  return [...section.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code]) => code);
-}
-
-function filesOf({ before, config = {}, pages = false }) {
+function filesOf({ name, before, config = {}, pages = false, hasCdn = false, misuses = false }) {
   const settings = {
     ...config,
+    ...(hasCdn && { assetPrefix: `${cdn.url}/${name}` }),
     turbopack: { root: ROOT },
     outputFileTracingRoot: ROOT,
     skipTrailingSlashRedirect: true,
   };
-  const page =
-    "import { A2AChat } from 'agent-bff-react';\nexport default function Page() {\n  return <main style={{ height: '90vh' }}><A2AChat /></main>;\n}\n";
+  const page = (component) =>
+    `import { ${component} } from 'agent-bff-react';\nexport default function Page() {\n  return <main style={{ height: '90vh' }}><${component} /></main>;\n}\n`;
   const style = "import 'agent-bff-react/style.css';\n";
   const frame = `${style}export default function Layout({ children }: { children: React.ReactNode }) {\n  return <html lang="en"><body>{children}</body></html>;\n}\n`;
   const app = `${style}import type { AppProps } from 'next/app';\nexport default function App({ Component, pageProps }: AppProps) {\n  return <Component {...pageProps} />;\n}\n`;
+  const edge = "export const runtime = 'edge';\nexport const GET = () => new Response('edge');\n";
+  const edgeApi = "export const config = { runtime: 'edge' };\nexport default () => new Response('edge');\n";
+  const client = `'use client';\nimport { getAuthHeaders } from 'agent-bff';\nexport default function Page() {\n  return <button onClick={() => getAuthHeaders()}>Call</button>;\n}\n`;
+  const edgeCall = `import { handleA2AWebPOST } from 'agent-bff/next';\nexport const runtime = 'edge';\nexport const POST = (request: Request) => {\n  try {\n    return handleA2AWebPOST(request);\n  } catch (error) {\n    return new Response(String(error));\n  }\n};\n`;
   return {
     'package.json': '{ "name": "site", "private": true, "type": "module" }',
     'tsconfig.json': readFileSync(join(EXAMPLE, 'tsconfig.json'), 'utf8').replace(/,\s*"paths": \{[^}]*\}/, ''),
     'next.config.ts': `export default ${JSON.stringify(settings)};\n`,
     'instrumentation.ts': instrumentation,
-    'app/api/a2a/[[...path]]/route.ts': route,
-    'app/edge/route.ts': "export const runtime = 'edge';\nexport const GET = () => new Response('edge');\n",
     [`${before}.ts`]: `import { NextResponse } from 'next/server';\nexport const ${before} = () => NextResponse.next();\nexport const config = { matcher: '/elsewhere' };\n`,
-    ...(pages ? { 'pages/index.tsx': page, 'pages/_app.tsx': app } : { 'app/page.tsx': page, 'app/layout.tsx': frame }),
+    ...(pages
+      ? {
+          'pages/_app.tsx': app,
+          'pages/index.tsx': page('A2AChat'),
+          'pages/floating.tsx': page('A2AChatFloating'),
+          'pages/api/a2a/[[...path]].ts': pagesRoute,
+          'pages/api/edge.ts': edgeApi,
+        }
+      : {
+          'app/layout.tsx': frame,
+          'app/page.tsx': page('A2AChat'),
+          'app/floating/page.tsx': page('A2AChatFloating'),
+          'app/project/page.tsx': HELPER,
+          'app/api/a2a/[[...path]]/route.ts': route,
+          'app/api/edge/route.ts': edge,
+        }),
+    ...(misuses && { 'app/client/page.tsx': client, 'app/api/edge-call/route.ts': edgeCall }),
   };
 }
+
+/** A page with a helper, which Next would otherwise prerender while it builds. */
+const HELPER = `import { resolveServiceProjectId } from 'agent-bff';
+import { connection } from 'next/server';
+
+export default async function Page() {
+  await connection();
+  return <p>Project: {await resolveServiceProjectId()}</p>;
+}
+`;
 
 /** Writes a site with copies of both packages: as installed, nothing is taken from their sources. */
 function writeSite(folder, variant) {
@@ -77,9 +111,16 @@ function writeSite(folder, variant) {
 }
 
 /** Runs Next in a folder until it ends, or until it prints `until`. */
-async function next(folder, args, until) {
-  const env = { ...process.env, A2A_URL: `${agent.url}/a2a`, SERVICE_API_KEY: 'the-key', NEXT_TELEMETRY_DISABLED: '1' };
-  const child = spawn(process.execPath, [NEXT, ...args], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+async function next(folder, [program, ...args], until, more) {
+  const env = {
+    ...process.env,
+    A2A_URL: `${agent.url}/a2a`,
+    SERVICE_API_KEY: 'the-key',
+    SERVICE_PROJECT_ID: 'project-7',
+    NEXT_TELEMETRY_DISABLED: '1',
+    ...more,
+  };
+  const child = spawn(process.execPath, [program, ...args], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
   let text = '';
   let found;
   const ready = new Promise((resolve) => {
@@ -93,38 +134,88 @@ async function next(folder, args, until) {
   const ended = once(child, 'close');
   await Promise.race([ready, ended]);
   if (until === undefined ? child.exitCode !== 0 : found === undefined) throw new Error(text.slice(-2_000));
-  return { found, stop: () => (child.kill('SIGTERM'), ended) };
+  return { found, text: () => text, stop: () => (child.kill('SIGTERM'), ended) };
 }
 
-/** A visitor sends a message in the chat and reads the answer; a client reads the card. */
-async function visit(url, { config: { basePath = '' } = {} }) {
+/** What visitors, clients and careless developers meet. */
+async function visit(url, variant, staticFolder) {
+  const { config: { basePath = '' } = {}, pages = false, misuses = false } = variant;
+  const site = `${url}${basePath}`;
   const context = await browser.newContext();
-  context.setDefaultTimeout(15_000);
+  context.setDefaultTimeout(30_000);
   try {
     const page = await context.newPage();
-    await page.goto(`${url}${basePath}/`);
-    const input = page.locator('.a2a-panel textarea');
-    await input.fill('Hello');
-    await input.press('Enter');
+    await page.goto(`${site}/`);
+    await send(page, 'Hello');
     await page.locator('.a2a-message-agent').filter({ hasText: WORDS }).waitFor();
-    const card = await (await fetch(`${url}${basePath}/api/a2a/.well-known/agent-card.json`)).json();
-    if (new URL(card.url).pathname.replace(/\/$/, '') !== `${basePath}/api/a2a`)
-      throw new Error(`The card names ${card.url}`);
-    const edge = await (await fetch(`${url}${basePath}/edge`)).text();
-    if (edge !== 'edge') throw new Error(`The edge route responds ${edge.slice(0, 200)}`);
+
+    await send(page, 'slow');
+    await until(() => agent.open === 1, 'the agent has an open stream');
+    await page.goto(`${site}/api/edge`);
+    expect(await page.innerText('body'), 'edge');
+    await until(() => agent.open === 0, 'a page that was left has let its stream go');
+    await page.goBack();
+    await page.locator('.a2a-message-agent').filter({ hasText: 'Taken up again.' }).waitFor();
+
+    await page.goto(`${site}/floating`);
+    const button = page.locator('.a2a-fab, .agent-bff button').first();
+    await button.waitFor();
+    await page.waitForLoadState('networkidle');
+    renameSync(staticFolder, `${staticFolder}-gone`); // as after a new release
+    await button.click();
+    await page.getByText('Please reload the page.').waitFor();
+    renameSync(`${staticFolder}-gone`, staticFolder);
+    await Promise.all([page.waitForEvent('load'), page.getByRole('button', { name: 'Reload' }).click()]);
+
+    const card = await (await fetch(`${site}/api/a2a/.well-known/agent-card.json`)).json();
+    expect(new URL(card.url).pathname.replace(/\/$/, ''), `${basePath}/api/a2a`);
+    if (!pages) expect((await (await fetch(`${site}/project`)).text()).includes('project-7'), true);
+    if (misuses) {
+      const edge = await fetch(`${site}/api/edge-call`, { method: 'POST' });
+      expect(/handleA2AWebPOST of agent-bff needs Node/.test(await edge.text()), true);
+      await page.goto(`${site}/client`);
+      const thrown = page.waitForEvent('pageerror');
+      await page.getByRole('button', { name: 'Call' }).click();
+      expect(/getAuthHeaders of agent-bff needs Node/.test((await thrown).message), true);
+    }
   } finally {
     await context.close();
   }
 }
 
-/** An agent that responds to every message with the same words. */
+/** Next reports an error of `register`; its words must lead to the variable. */
+async function startWithBadAddress(folder, command) {
+  const server = await next(folder, command, /In the environment: A2A_URL/, { A2A_URL: 'agent.example/a2a' });
+  await server.stop();
+}
+
+async function send(page, text) {
+  const input = page.locator('.a2a-panel textarea');
+  await input.fill(text);
+  await input.press('Enter');
+}
+
+function expect(found, wanted) {
+  if (found !== wanted) throw new Error(`${JSON.stringify(found)} instead of ${JSON.stringify(wanted)}`);
+}
+
+async function until(isTrue, what) {
+  const end = performance.now() + 15_000;
+  while (!isTrue()) {
+    if (performance.now() > end) throw new Error(`It never came true that ${what}.`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** An agent that responds to every message with the same words, except to "slow": that task works until it is taken up again. */
 async function startAgent() {
+  const started = { open: 0 };
   const server = createServer(async (request, response) => {
     if (request.method === 'GET') {
       if (!request.url.includes('agent-card')) return response.writeHead(404).end();
       const card = {
         name: 'Agent',
-        url: `${agent.url}/a2a`,
+        url: `${started.url}/a2a`,
         protocolVersion: '0.3.0',
         capabilities: { streaming: true },
       };
@@ -132,10 +223,39 @@ async function startAgent() {
     }
     let body = '';
     for await (const chunk of request) body += chunk;
-    const result = { kind: 'message', messageId: 'a', role: 'agent', parts: [{ kind: 'text', text: WORDS }] };
-    const message = JSON.stringify({ jsonrpc: '2.0', id: JSON.parse(body).id, result });
-    response.setHeader('content-type', 'text/event-stream').end(`data: ${message}\n\n`);
+    const { id, method } = JSON.parse(body);
+    response.setHeader('content-type', 'text/event-stream');
+    const event = (result) => response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`);
+    const ids = { taskId: 't', contextId: 'c' };
+    if (method === 'tasks/resubscribe') {
+      const parts = [{ kind: 'text', text: 'Taken up again.' }];
+      event({ kind: 'artifact-update', ...ids, artifact: { artifactId: 'a', parts } });
+      event({ kind: 'status-update', ...ids, status: { state: 'completed' }, final: true });
+    } else if (body.includes('"slow"')) {
+      started.open += 1;
+      response.once('close', () => (started.open -= 1));
+      return event({ kind: 'task', id: 't', contextId: 'c', status: { state: 'working' } });
+    } else event({ kind: 'message', messageId: 'a', role: 'agent', parts: [{ kind: 'text', text: WORDS }] });
+    response.end();
   });
+  return Object.assign(started, await listening(server));
+}
+
+/** The static files of the sites on an origin of their own. */
+async function startCdn() {
+  return listening(
+    createServer((request, response) => {
+      const [, name, path] = /^\/([\w-]+)\/_next\/(static\/[^?]*)/.exec(request.url) ?? [];
+      const file = join(SITES, name ?? '', '.next', decodeURIComponent(path ?? ''));
+      response.setHeader('access-control-allow-origin', '*');
+      if (path === undefined || !existsSync(file)) return response.writeHead(404).end();
+      response.setHeader('content-type', file.endsWith('.css') ? 'text/css' : 'text/javascript');
+      response.end(readFileSync(file));
+    }),
+  );
+}
+
+async function listening(server) {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return { server, url: `http://127.0.0.1:${server.address().port}` };
@@ -144,25 +264,31 @@ async function startAgent() {
 async function tryVariant(variant) {
   const folder = join(SITES, variant.name);
   writeSite(folder, variant);
-  const result = { site: variant.name, build: '–', seconds: '–', chat: '–' };
+  const result = { site: variant.name, build: '–', seconds: '–', visit: '–' };
+  let server;
   try {
     const start = performance.now();
-    await next(folder, ['build', `--${variant.bundler}`]);
-    Object.assign(result, { build: '✓', seconds: Math.round((performance.now() - start) / 1000), chat: '✗' });
-    const server = await next(
-      folder,
-      ['start', '--port', '0', '--hostname', '127.0.0.1'],
-      /http:\/\/127\.0\.0\.1:\d+(?=\s)/,
-    );
-    try {
-      await visit(server.found[0], variant);
-      result.chat = '✓';
-    } finally {
-      await server.stop();
+    await next(folder, [NEXT, 'build', `--${variant.bundler}`]);
+    Object.assign(result, { build: '✓', seconds: Math.round((performance.now() - start) / 1000), visit: '✗' });
+    let staticFolder = join(folder, '.next/static');
+    let command = [NEXT, 'start', '--port', '0', '--hostname', '127.0.0.1'];
+    let env = {};
+    if (variant.config?.output === 'standalone') {
+      const standalone = join(folder, '.next/standalone', relative(ROOT, folder));
+      cpSync(staticFolder, join(standalone, '.next/static'), { recursive: true }); // as Next's documentation says
+      staticFolder = join(standalone, '.next/static');
+      command = [join(standalone, 'server.js')];
+      env = { PORT: '0', HOSTNAME: '127.0.0.1' };
     }
+    server = await next(folder, command, /http:\/\/127\.0\.0\.1:\d+(?=\s)/, env);
+    await visit(server.found[0], variant, staticFolder);
+    if (variant.misuses) await startWithBadAddress(folder, command);
+    result.visit = '✓';
   } catch (error) {
     if (result.build === '–') result.build = '✗';
-    console.error(`${variant.name}: ${error.message}`);
+    console.error(`${variant.name}: ${error.message}\n${server?.text().slice(-1_000) ?? ''}`);
+  } finally {
+    await server?.stop();
   }
   return result;
 }
@@ -172,9 +298,10 @@ if (!existsSync(NEXT)) await ensureInstalled(EXAMPLE);
 for (const part of ['package', 'react']) if ((await build(part, { onlyIfNeeded: true })) !== 0) process.exit(1);
 
 const chosen = process.argv.slice(2);
-const agent = await startAgent();
+const [agent, cdn] = await Promise.all([startAgent(), startCdn()]);
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium',
+  ignoreDefaultArgs: ['--disable-back-forward-cache'],
   args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
 });
 const results = [];
@@ -183,10 +310,12 @@ try {
     if (chosen.length === 0 || chosen.includes(variant.name)) results.push(await tryVariant(variant));
 } finally {
   await browser.close();
-  agent.server.close();
-  agent.server.closeAllConnections();
+  for (const { server } of [agent, cdn]) {
+    server.close();
+    server.closeAllConnections();
+  }
   rmSync(SITES, { recursive: true, force: true });
 }
 console.table(results);
-const isGood = results.length > 0 && results.every(({ build: built, chat }) => built === '✓' && chat === '✓');
+const isGood = results.length > 0 && results.every(({ build: built, visit: seen }) => built === '✓' && seen === '✓');
 process.exitCode = isGood ? 0 : 1;

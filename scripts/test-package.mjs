@@ -1,8 +1,9 @@
-// npm run test:package [-- --shots FOLDER]: packs the package, installs it in a new folder like a site, and uses it there: with
-// import and require on every supported Node, and from TypeScript in every way a site may be set up. Also visits in Chromium the
-// installed demo on four Nodes, with the whole suite of the demo on this one, the starters, and the pages of docs/chat.md.
+// npm run test:package [-- --packed FOLDER --shots FOLDER]: installs the packages that `npm run pack` left in a folder (without one
+// they are packed first) in a new folder like a site, and uses them there: with import and require on every supported Node, and from
+// TypeScript in every way a site may be set up. Also visits in Chromium the installed demo on four Nodes, with the whole suite of the
+// demo on this one, the starters, and the pages of docs/chat.md.
 import { execFileSync } from 'node:child_process';
-import { cpSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,7 +17,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const NODE_LINES = ['20.19.0', '22.23.3', '24.21.0', '26.10.0'];
 /** The lines that the demo is visited on, beside the one that runs this script. */
 const DEMO_LINES = NODE_LINES.slice(0, 3);
-const { shots } = parseArgs({ options: { shots: { type: 'string' } } }).values;
+const { shots, packed } = parseArgs({ options: { shots: { type: 'string' }, packed: { type: 'string' } } }).values;
 const DEMO_SUITE = ['test/e2e/demo/'];
 const COMPILERS = ['typescript', 'typescript6', 'typescript5'];
 const SETTINGS = {
@@ -37,14 +38,24 @@ cpSync(join(ROOT, 'test/package'), folder, { recursive: true });
 const npm = (...args) =>
   execFileSync('npm', args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
 
-const [{ filename, size }] = JSON.parse(npm('pack', ROOT, '--json', '--pack-destination', folder));
-const [{ filename: components }] = JSON.parse(npm('pack', join(ROOT, 'react'), '--json', '--pack-destination', folder));
+const given = packed ?? join(folder, 'packed');
+if (packed === undefined && (await run(process.execPath, [join(ROOT, 'scripts/pack.mjs'), given])) !== 0)
+  process.exit(1);
+const [filename, components] = ['agent-bff', 'agent-bff-react'].map((name) => `${name}-${manifest.version}.tgz`);
+for (const file of [filename, components]) cpSync(join(given, file), join(folder, file));
+const { size } = statSync(join(folder, filename));
 writeFileSync(join(folder, 'package.json'), '{ "name": "a-site", "private": true, "type": "module" }\n');
 npm('install', '--no-audit', '--no-fund', '--omit=dev', `./${filename}`);
 const own = installed();
 const trials = [];
 const record = { BLOCKS_RUN: join(folder, 'blocks-run') };
-await trial('links of the documents', () => run(process.execPath, ['links.mjs', 'agent-bff'], { cwd: folder }));
+await trial('links of the documents', () => run(process.execPath, ['links.mjs', 'agent-bff', ROOT], { cwd: folder }));
+for (const file of [filename, components])
+  await trial(`publint and attw, ${file}`, async () => {
+    const publint = [join(ROOT, 'node_modules/publint/src/cli.js'), file, '--strict'];
+    const attw = [join(ROOT, 'node_modules/@arethetypeswrong/cli/dist/index.js'), file, '--profile', 'esm-only'];
+    return (await run(process.execPath, publint, { cwd: folder })) || run(process.execPath, attw, { cwd: folder });
+  });
 const pictures = shots === undefined ? [] : ['--shots', resolve(shots)];
 await trial(`agent-bff demo on node ${process.versions.node}`, () => visitDemo(pictures));
 for (const version of DEMO_LINES)
@@ -153,11 +164,12 @@ function binaryOf(version) {
 /** The size of a production install: packages and megabytes on disk. */
 function installed() {
   const lock = JSON.parse(readFileSync(join(folder, 'node_modules/.package-lock.json'), 'utf8'));
-  const entries = readdirSync(join(folder, 'node_modules'), { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
-  // In blocks, as they are stored.
-  const kilobyteCount = files.reduce((sum, file) => sum + Math.ceil(lstatSync(file).size / 4_096) * 4, 0);
-  return { packages: Object.keys(lock.packages).length, megabytes: Math.round(kilobyteCount / 102.4) / 10 };
+  const files = readdirSync(join(folder, 'node_modules'), { recursive: true, withFileTypes: true });
+  const bytes = files.reduce(
+    (total, file) => total + (file.isFile() ? statSync(join(file.parentPath, file.name)).size : 0),
+    0,
+  );
+  return { packages: Object.keys(lock.packages).length, megabytes: Math.round(bytes / 1e6) };
 }
 
 function kilobytes(bytes) {

@@ -18,6 +18,13 @@ const isQuick = given.length === 0;
 const PROGRAMS = [
   { suites: 'Chromium', variable: 'CHROMIUM_PATH', names: ['chromium', 'chromium-browser', 'google-chrome'] },
   { suites: 'Firefox', variable: 'FIREFOX_PATH', names: ['firefox-esr', 'firefox'] },
+  {
+    suites: 'WebKit',
+    variable: 'WEBKIT_DRIVER_PATH',
+    names: ['WebKitWebDriver'],
+    remedy: 'install webkit2gtk-driver or set WEBKIT_DRIVER_PATH',
+  },
+  { suites: 'WebKit', variable: 'XVFB_PATH', names: ['Xvfb'], remedy: 'install xvfb or set XVFB_PATH' },
   { suites: 'Redis', variable: 'REDIS_SERVER_PATH', names: ['redis-server'] },
   { suites: 'Keyv 6', variable: 'KEYV6_PATH', names: ['keyv'], folder: join(ROOT, 'temp/keyv6/node_modules') },
   {

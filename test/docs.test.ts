@@ -118,7 +118,6 @@ async function compile(examples: readonly Example[], further: object, globals = 
     noEmit: true,
     rootDir: '../..',
     declaration: false,
-    declarationMap: false,
     isolatedDeclarations: false,
     skipLibCheck: true,
     jsx: 'react-jsx',

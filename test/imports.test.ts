@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
+import { rolldown } from 'rolldown';
 import { build } from 'vite';
 import { beforeAll, describe, expect, it } from 'vitest';
 
@@ -26,9 +27,13 @@ const { exports } = JSON.parse(readFileSync(fromRoot('package.json'), 'utf8')) a
 const ENTRIES = Object.keys(exports).flatMap((key) => (key.endsWith('.json') ? [] : [`agent-bff${key.slice(1)}`]));
 const ROUTE_ENTRIES = ENTRIES.filter((entry) => entry !== 'agent-bff' && entry !== 'agent-bff/testing');
 
+function fileOf(entry: string): string {
+  return entry.replace(/^agent-bff\/?/, '') || 'index';
+}
+
 /** Size in bytes of an entry with all code of this package that it loads eagerly, minified and compressed. */
 async function sizeOf(entry: string): Promise<number> {
-  const input = fromRoot(`dist/composition/${entry.replace('agent-bff/', '')}.js`);
+  const input = fromRoot(`dist/composition/${fileOf(entry)}.js`);
   const output = await build({
     logLevel: 'error',
     configFile: false,
@@ -47,6 +52,19 @@ async function sizeOf(entry: string): Promise<number> {
   );
   const code = chunks.filter(({ fileName }) => loaded.has(fileName)).map((chunk) => chunk.code);
   return gzipSync(code.join('')).length;
+}
+
+/** Bytes of a bundle of this one module, with everything it imports from the package. */
+async function bundleSize(source: string): Promise<number> {
+  const entry = fromRoot('the-site.js');
+  const site = {
+    name: 'site',
+    resolveId: (id: string) => (id === entry ? id : null),
+    load: (id: string) => (id === entry ? source : null),
+  };
+  const bundle = await rolldown({ input: entry, platform: 'node', plugins: [site] });
+  const { output } = await bundle.generate();
+  return output.reduce((total, file) => total + (file.type === 'chunk' ? file.code.length : 0), 0);
 }
 
 const FRAMEWORKS = ['express', 'express4', 'koa', '@koa/router', 'next', 'react', 'fastify', 'hono', '@a2a-js/sdk'];
@@ -73,6 +91,41 @@ describe('importing the built package', { timeout: 60_000 }, () => {
     expect(bytes).toBeGreaterThan(1_000);
     expect(bytes).toBeLessThan(6_000);
   });
+
+  it.each(['ConfigurationError', 'isAgentBffError'])('%s alone adds less than 10 kB to a bundle', async (name) => {
+    const bytes = await bundleSize(`import { ${name} } from 'agent-bff'; globalThis.used = ${name};`);
+    expect(bytes).toBeGreaterThan(200);
+    expect(bytes).toBeLessThan(10_000);
+    // With a toolkit it is another matter, so this does measure the package.
+    expect(await bundleSize(`import { createToolkit } from 'agent-bff'; createToolkit({});`)).toBeGreaterThan(100_000);
+  });
+
+  it.each(ENTRIES)('%s has the names of its source, and no others', async (entry) => {
+    const source = entry === 'agent-bff' ? 'index' : entry.replace('agent-bff/', '');
+    const [built, written] = (await Promise.all([
+      import(fromRoot(`dist/composition/${source}.js`)),
+      import(fromRoot(`src/composition/${source}.ts`)),
+    ])) as readonly object[];
+    expect(Object.keys(built ?? {}).sort()).toEqual(Object.keys(written ?? {}).sort());
+  });
+  it.each(['edge-light', 'browser'])(
+    'code built for %s finds every name of every entry, and reads one sentence when it calls one',
+    async (condition) => {
+      const program = `
+        const told = {};
+        for (const entry of ${JSON.stringify(ENTRIES)})
+          for (const [name, call] of Object.entries(await import(entry)))
+            try { call(); } catch (error) { (told[entry] ??= {})[name] = error.message; }
+        console.log(JSON.stringify(told));`;
+      const { stdout } = await run(process.execPath, ['-C', condition, '--input-type=module', '--eval', program]);
+      const told = JSON.parse(stdout) as Readonly<Record<string, Readonly<Record<string, string>>>>;
+      for (const entry of ENTRIES) {
+        const names = Object.keys((await import(fromRoot(`dist/composition/${fileOf(entry)}.js`))) as object);
+        expect(Object.keys(told[entry] ?? {})).toEqual(names);
+        for (const name of names) expect(told[entry]?.[name]).toMatch(new RegExp(`^${name} of agent-bff needs Node`));
+      }
+    },
+  );
 
   it('the signature library is loaded with the first signature', async () => {
     const configure = `

@@ -11,7 +11,7 @@ const FILLED = { repository: 'https://github.com/owner/name', securityContact: '
 function release(publisher: object) {
   const folder = temporaryFolder('release');
   for (const part of ['react', 'scripts', 'docs', '.github']) mkdirSync(join(folder, part));
-  for (const file of ['package.json', 'react/package.json', 'SECURITY.md'])
+  for (const file of ['package.json', 'react/package.json', 'SECURITY.md', 'CHANGELOG.md', 'react/CHANGELOG.md'])
     cpSync(join(ROOT, file), join(folder, file));
   for (const file of ['README.md', 'react/README.md']) writeFileSync(join(folder, file), '[security](SECURITY.md)');
   writeFileSync(join(folder, 'react/SECURITY.md'), '');
@@ -64,4 +64,35 @@ it('a README that links to a missing file fails', () => {
   check('--write');
   write('README.md', '![picture](docs/images/missing.png)');
   expect(check().problems).toEqual([expect.stringContaining('"docs/images/missing.png" leads to no file')]);
+});
+
+it('a tag needs its version in both manifests, and its date in both changelogs', () => {
+  const { check, read, write } = release(FILLED);
+  check('--write');
+  const { version } = JSON.parse(read('package.json')) as { version: string };
+  const undated = ['CHANGELOG.md', 'react/CHANGELOG.md'].map(
+    (file) => expect.stringContaining(`${file}: no section`) as string,
+  );
+  expect(check('--tag', `v${version}`).problems).toEqual(undated);
+  for (const file of ['CHANGELOG.md', 'react/CHANGELOG.md'])
+    write(file, read(file).replace('(unreleased)', '(2026-12-01)'));
+  expect(check('--tag', `v${version}`)).toEqual({ status: 0, problems: [] });
+  expect(check('--tag', 'v9.9.9').problems).toEqual(
+    ['package.json', 'react/package.json'].map(
+      (file) => `${file}: the version is ${version}, the tag v9.9.9. Set both alike.`,
+    ),
+  );
+});
+
+it('the table of compatible packages has the versions of both', () => {
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+  const react = JSON.parse(readFileSync(join(ROOT, 'react/package.json'), 'utf8')) as {
+    version: string;
+    peerDependencies: object;
+  };
+  const minor = version.replace(/\.\d+$/, '');
+  const majors = JSON.stringify(react.peerDependencies).match(/\d+/g) ?? [];
+  const row = `\\| ${minor} +\\| ${minor} +\\| ${[...new Set(majors)].join(', ')} +\\|`;
+  expect(react.version).toBe(version);
+  expect(readFileSync(join(ROOT, 'docs/release.md'), 'utf8')).toMatch(new RegExp(row));
 });

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -21,6 +22,8 @@ const read = (path: string): unknown =>
   JSON.parse(readFileSync(fileURLToPath(new URL(`../${path}`, import.meta.url)), 'utf8'));
 const manifest = read('package.json') as Manifest;
 const lock = read('package-lock.json') as Lock;
+/** How far a range reaches: minor releases, patches, or one version. */
+const KIND = /^([\^~]?)\d+\.\d+\.\d+$/;
 /** The packages that `npm install agent-bff` adds. */
 const installed = Object.entries(lock.packages).filter(([path, { dev }]) => path !== '' && dev !== true);
 
@@ -34,13 +37,28 @@ describe('installing the package', () => {
     expect(installed.length).toBeGreaterThan(10);
   });
 
-  it('pins exact versions, and allows patch releases of two packages', () => {
-    const loose = Object.entries(manifest.dependencies).filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version));
-    // A peer dependency of the container that our code never calls, and the HTTP client, so that sites get its fixes without a release of ours.
-    expect(loose).toEqual([
-      ['reflect-metadata', '~0.2.2'],
-      ['undici', '~7.30.2'],
+  it('takes fixes of every library without a release of ours, except of the two that are part of its own code', () => {
+    const { dependencies } = read('react/package.json') as Manifest;
+    const kinds = Object.entries({ ...manifest.dependencies, ...dependencies }).map(([name, range]) => [
+      name,
+      KIND.exec(range)?.[1],
     ]);
+    expect(Object.fromEntries(kinds)).toEqual({
+      '@azure/msal-node': '^',
+      jose: '^',
+      keyv: '^',
+      'openid-client': '^',
+      dompurify: '^',
+      'highlight.js': '^',
+      // Two of its private files are used (decision 73).
+      undici: '~',
+      // What the container's own range allows.
+      'reflect-metadata': '~',
+      // Part of the built code.
+      inversify: '',
+      // Its reading of a stylesheet is what decides whether it is harmless.
+      '@csstools/css-tokenizer': '',
+    });
   });
 
   it('adds a CSS parser of at most 300 kB without dependencies', () => {
@@ -55,7 +73,59 @@ describe('installing the package', () => {
     expect(bytes).toBeLessThan(300_000);
   });
 
+  it('brings code, its documents, the starters and the demo, and nothing else', () => {
+    const root = fileURLToPath(new URL('..', import.meta.url));
+    const options = ['pack', '--dry-run', '--json', '--ignore-scripts'];
+    const packed = (folder: string): readonly string[] => {
+      const output = execFileSync('npm', options, {
+        cwd: join(root, folder),
+        encoding: 'utf8',
+        shell: process.platform === 'win32',
+      });
+      const [{ files }] = JSON.parse(output) as [{ readonly files: readonly { readonly path: string }[] }];
+      return files.map(({ path }) => path);
+    };
+    const pages = '(?:README|CHANGELOG|SECURITY)\\.md|LICENSE|package\\.json';
+    const code = 'dist/.+\\.(?:js|d\\.ts|css)|dist/LICENSES\\.txt';
+    const ours = new RegExp(
+      `^(?:${pages}|${code}|react/(?:README|CHANGELOG)\\.md|docs/(?:api/|authentication/)?[\\w.-]+\\.md|starters/.+|examples/dist/(?:demo|web)/(?:assets/)?[\\w.-]+\\.(?:js|css|html|txt)|examples/site/people/\\w+\\.svg)$`,
+    );
+    const files = packed('.');
+    expect(files.filter((path) => !ours.test(path))).toEqual([]);
+    expect(files).toEqual(
+      expect.arrayContaining(['README.md', 'docs/troubleshooting.md', 'starters/shared/env.example']),
+    );
+    expect(files.filter((path) => /^docs\/(?:benchmark|mutation|release|extending|words)\.md$/.test(path))).toEqual([]);
+    expect(packed('react').filter((path) => !new RegExp(`^(?:${pages}|${code})$`).test(path))).toEqual([]);
+  }, 60_000);
+
   it('requires Node 20.19, and lets bundlers drop unused code', () => {
     expect(manifest).toMatchObject({ type: 'module', sideEffects: false, engines: { node: '>=20.19.0' } });
+  });
+});
+
+describe('the workflows', () => {
+  const folder = fileURLToPath(new URL('../.github/workflows', import.meta.url));
+  const workflows = readdirSync(folder).map((file) => ({ file, text: readFileSync(join(folder, file), 'utf8') }));
+
+  it('use actions by the commit of a release, the same one everywhere', () => {
+    const used = workflows.flatMap(({ text }) => [...text.matchAll(/uses: (.*)/g)].map(([, action = '']) => action));
+    expect(used.length).toBeGreaterThan(8);
+    expect(used.filter((action) => !/^actions\/[\w-]+@[\da-f]{40} # v\d+\.\d+\.\d+$/.test(action))).toEqual([]);
+    const names = [...new Set(used)].map((action) => action.replace(/@.*/, ''));
+    expect(names.toSorted()).toEqual([...new Set(names)].toSorted());
+  });
+
+  it('pack once, and publish nothing but the files that were tested', () => {
+    const [release = ''] = workflows.filter(({ file }) => file === 'release.yml').map(({ text }) => text);
+    const [, pack = '', test = '', publish = ''] = release.split(/^ {2}(?:pack|test|publish):$/m);
+    expect(release.match(/npm run pack|npm pack|npm publish|scripts\/publish/g)).toEqual([
+      'npm run pack',
+      'scripts/publish',
+    ]);
+    expect(pack).toContain('upload-artifact');
+    expect(test).toMatch(/needs: pack\n[^]*sha256sum --check SHA256SUMS[^]*\.ci\/run\n[^]*PACKED:/);
+    expect(publish).toMatch(/needs: test\n[^]*environment: npm\n[^]*download-artifact[^]*scripts\/publish\.mjs packed/);
+    expect(release.match(/id-token: write/g)).toHaveLength(1);
   });
 });

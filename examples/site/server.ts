@@ -37,7 +37,7 @@ export interface SiteOptions {
   readonly platform?: PlatformView;
 }
 
-const SERVICE = { strategy: 'service_account' };
+const SERVICE = { strategy: 'service_account' as const };
 const NOBODY = fromFunction(() => null);
 
 /** A website with an agent and widgets, whose page never holds a credential. */

@@ -45,6 +45,8 @@ export class ChatError extends Error {
   readonly reason: string | undefined;
   /** Pause the site asks for, in milliseconds; undefined when it asks for none. */
   readonly retryAfterMs: number | undefined;
+  /** The id of the request in the server's log; undefined if the response names none. */
+  readonly requestId: string | undefined;
 
   /** Created by the package. The message is for visitors; `cause` has what operators need. */
   constructor(
@@ -55,6 +57,7 @@ export class ChatError extends Error {
       readonly status?: number | undefined;
       readonly reason?: string | undefined;
       readonly retryAfterMs?: number | undefined;
+      readonly requestId?: string | undefined;
     } = {},
   ) {
     super(message, { cause: details.cause });
@@ -62,6 +65,7 @@ export class ChatError extends Error {
     this.status = details.status;
     this.reason = details.reason;
     this.retryAfterMs = details.retryAfterMs;
+    this.requestId = details.requestId;
   }
 }
 
@@ -91,6 +95,20 @@ export function unreachable(cause: unknown, status?: number): ChatError {
 export function lost(cause: unknown): never {
   throw toChatError(cause, 'connection_lost', MESSAGES.connectionLost);
 }
+
+/** Passes an error to the site; a bundle for development also shows it in the console. */
+export function report(error: ChatError, onError: ((error: ChatError) => void) | undefined): void {
+  try {
+    // Bundlers replace the expression. Without one, there is no `process`.
+    // oxlint-disable-next-line no-console
+    if (process.env.NODE_ENV !== 'production') console.warn('agent-bff-react:', error.message, error.cause);
+  } catch {
+    // Not a bundle for development.
+  }
+  onError?.(error);
+}
+
+declare const process: { readonly env: { readonly NODE_ENV?: string } };
 
 /** Any error in the form that visitors see; an unknown one is the page's own. */
 export function toChatError(

@@ -46,6 +46,18 @@ export interface ChatOptions {
    */
   readonly onSignIn?: ((message: AgentMessage | undefined) => unknown) | undefined;
   /**
+   * Returns the page's statement about itself, such as its address or the selected text: called for each message that is
+   * sent, and sent as `pageContext` in its `metadata`. It is the visitor's own word, which anyone can change. JSON of at
+   * most 16 KB; what is longer is left out and reported to `onError`. Where conversations belong to visitors, the site's
+   * route needs `visitorMetadata: ['pageContext']`. Default none.
+   *
+   * @example
+   * ```tsx
+   * <A2AChat context={() => ({ url: location.href, selection: String(getSelection()) })} />
+   * ```
+   */
+  readonly context?: (() => unknown) | undefined;
+  /**
    * True to continue the conversation after a reload, and on the site's next page, in the same tab. It is stored in
    * `sessionStorage`, where everyone who uses that tab can read it: for visitors, not for signed-in users. Default
    * false.
@@ -71,6 +83,8 @@ export interface A2AChatProps extends ChatOptions {
   readonly files?: boolean | undefined;
   /** The colours. Default `auto`: the visitor's system setting. */
   readonly colorScheme?: 'auto' | 'light' | 'dark' | undefined;
+  /** True to show the cause of a failure too, which is for developers: while a site is built. Default false. */
+  readonly showCause?: boolean | undefined;
   /** Replacements for the English texts. Default: all in English. */
   readonly labels?: Partial<ChatLabels> | undefined;
   /** Direction of the texts. Default: the page's. */

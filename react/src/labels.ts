@@ -61,6 +61,8 @@ export interface ChatLabels {
   readonly retry: string;
   /** In place of `retry` while the site asks to wait. Default `Retry in {seconds} s`. */
   readonly retryIn: string;
+  /** In place of `retry` when only a reload can help. Default `Reload`. */
+  readonly reload: string;
   /** Calls the site's `onSignIn`. Default `Sign in`. */
   readonly signIn: string;
   /** Below a widget that could not be rendered. Default `Try again`. */
@@ -142,6 +144,7 @@ const ENGLISH: ChatLabels = {
   stop: 'Stop',
   retry: 'Retry',
   retryIn: 'Retry in {seconds} s',
+  reload: 'Reload',
   signIn: 'Sign in',
   tryAgain: 'Try again',
   file: 'File',
@@ -179,7 +182,9 @@ export function fill(label: string, values: Readonly<Record<string, string>>): s
 }
 
 /** The text of an error for the visitor: the label of its message, or the message of the site or its platform. */
-export function wordsOf({ message }: ChatError, labels: ChatLabels): string {
-  const known = Object.entries(MESSAGES).find(([, words]) => message.endsWith(words));
-  return known === undefined ? message : message.replace(known[1], () => labels[known[0] as keyof typeof MESSAGES]);
+export function wordsOf({ message, cause }: ChatError, labels: ChatLabels, showCause?: boolean): string {
+  const known = Object.entries(MESSAGES).find(([, words]) => message.includes(words));
+  const text =
+    known === undefined ? message : message.replace(known[1], () => labels[known[0] as keyof typeof MESSAGES]);
+  return showCause ? `${text} ${cause}` : text;
 }

@@ -12,7 +12,7 @@ import { type ServiceSurfaceController, type ServiceSurfaceOptions, useServiceSu
  * @public
  */
 export type ServiceSurfaceProps = ServiceSurfaceOptions &
-  Pick<A2AChatProps, 'className' | 'colorScheme' | 'dir'> & {
+  Pick<A2AChatProps, 'className' | 'colorScheme' | 'dir' | 'showCause'> & {
     /** Replacements for the English texts about failures. Default: all in English. */
     readonly labels?: Partial<ChatLabels> | undefined;
   };
@@ -38,11 +38,15 @@ const Surface: ForwardRefExoticComponent<ServiceSurfaceProps & RefAttributes<Ser
             {message}
           </p>
           <div className="service-surface-failure" role="alert">
-            {error !== undefined && <p>{wordsOf(error, labels)}</p>}
+            {error !== undefined && <p>{wordsOf(error, labels, props.showCause)}</p>}
           </div>
           {error !== undefined && error.code !== 'file_refused' && (
-            <button type="button" className="a2a-button" onClick={() => void refresh()}>
-              {labels.tryAgain}
+            <button
+              type="button"
+              className="a2a-button"
+              onClick={() => (error.code === 'page_failed' ? location.reload() : void refresh())}
+            >
+              {error.code === 'page_failed' ? labels.reload : labels.tryAgain}
             </button>
           )}
         </div>

@@ -30,25 +30,41 @@ export function siteError(
   const { status, url } = response;
   if (problem === undefined && !VISITORS_STATUSES.has(status))
     return unreachable(
-      new Error(`${url} responded with status ${status}: ${text.slice(0, 200)} ${CHECK_MOUNT}`),
+      new Error(`${url} responded with status ${status}: ${wordsOfPage(text)} ${CHECK_MOUNT}`),
       status,
     );
-  const { code, title, detail, hint, type, error, requestId } = problem ?? {};
+  const { code, title, detail, hint, type, block, error, requestId } = problem ?? {};
   const reason = typeof code === 'string' && code !== '' ? code : undefined;
-  const said = problem === undefined ? [text.slice(0, 200)] : [detail ?? wordsIn(error) ?? title, hint];
+  const said = problem === undefined ? [wordsOfPage(text)] : [detail ?? wordsIn(error) ?? title, hint];
   const words = said.filter((part) => typeof part === 'string');
-  const id = typeof requestId === 'string' ? [`(request ${requestId})`] : [];
-  const cause = new Error([`The site responded with status ${status}.`, ...words, ...id].join(' '));
-  const details = { cause, status, reason, retryAfterMs: retryAfterMsOf(response) };
+  const id = typeof requestId === 'string' ? requestId : undefined;
+  const cause = new Error(
+    [`The site responded with status ${status}.`, ...words, ...(id ? [`(request ${id})`] : [])].join(' '),
+  );
+  const details = { cause, status, reason, retryAfterMs: retryAfterMsOf(response), requestId: id };
   const isOwnText = reason === undefined || !isOwnCode(reason, type);
   const own = isOwnText && status < 500 ? (detail ?? wordsIn(error)) : undefined;
-  return new ChatError('refused', typeof own === 'string' ? own : messageOf(status, reason), details);
+  if (typeof own === 'string') return new ChatError('refused', own, details);
+  // An error that names a configuration block is for the operator.
+  const message = typeof block === 'string' ? MESSAGES.unreachable : messageOf(status, reason);
+  // What visitors can tell the operator, who finds it in the log.
+  return new ChatError('refused', id && message === MESSAGES.unreachable ? `${message} (ID ${id})` : message, details);
 }
 
 /** The error for a response of something else than a route, such as a page of the site. */
 export function notARoute({ url, status, headers }: Response): ChatError {
   const found = `${url} gives ${headers.get('content-type') ?? 'no content type'}`;
   return unreachable(new Error(`${found}, not a response of agent-bff. ${CHECK_MOUNT}`), status);
+}
+
+/** The beginning of a page without its markup. */
+function wordsOfPage(text: string): string {
+  return text
+    .slice(0, 2_000)
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, 200);
 }
 
 /** True for the codes of agent-bff, in a problem document or in JSON-RPC. */

@@ -62,6 +62,7 @@ export function useChat(options: ChatOptions, isWanted: boolean): A2AChatControl
         taskTimeoutMs: () => latest.current.taskTimeoutMs ?? 600_000,
         onError: (error) => latest.current.onError?.(error),
         onSignIn: () => latest.current.onSignIn,
+        context: () => latest.current.context?.(),
       }),
     [a2aEndpoint, configEndpoint, latest],
   );
@@ -92,9 +93,15 @@ export function useChat(options: ChatOptions, isWanted: boolean): A2AChatControl
   }, [session, keepOnReload, a2aEndpoint, isWanted]);
   useEffect(() => {
     const { leave, reconnect } = session;
+    // A page that the browser keeps for "Back" would hold its connection to the agent.
+    const comeBack = ({ persisted }: PageTransitionEvent) => persisted && session.enter();
     addEventListener('online', reconnect);
+    addEventListener('pagehide', leave);
+    addEventListener('pageshow', comeBack);
     return () => {
       removeEventListener('online', reconnect);
+      removeEventListener('pagehide', leave);
+      removeEventListener('pageshow', comeBack);
       leave();
     };
   }, [session]);

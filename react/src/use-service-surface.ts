@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
 import { basePath } from './base-path.js';
-import { ChatError, MESSAGES, toChatError } from './chat-error.js';
+import { ChatError, MESSAGES, report, toChatError } from './chat-error.js';
 import { siteFetch, type SiteHeaders } from './site-fetch.js';
 import { type ActionFields, SurfaceClient, type SurfaceInput, type SurfaceSite } from './surface/surface-client.js';
 import { useLatest } from './use-latest.js';
@@ -114,7 +114,7 @@ export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfac
         if (abort.signal.aborted) return;
         const failure = toChatError(cause);
         setError(failure);
-        latest.current.onError?.(failure);
+        report(failure, latest.current.onError);
       }
       if (!abort.signal.aborted) setBusy(false);
     };

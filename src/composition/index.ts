@@ -1,7 +1,11 @@
 export type { KeyvLike } from '../adapters/keyv/keyv-cache-store.js';
 export { rateLimiter, type RateLimiterOptions } from '../adapters/rate-limit/rate-limiter.js';
 export { loggerTelemetry } from '../adapters/telemetry/logger.js';
-export { openTelemetry, type OpenTelemetryLike } from '../adapters/telemetry/opentelemetry.js';
+export {
+  openTelemetry,
+  type OpenTelemetryLike,
+  type OpenTelemetryOptions,
+} from '../adapters/telemetry/opentelemetry.js';
 export { rewriteAgentCard, type AgentCardRewrite } from '../domain/chat/agent-card.js';
 export { forgetVisitorCookies } from '../adapters/web/visitors.js';
 export type { ChatConfigRecord } from '../domain/chat/chat-config.js';
@@ -48,6 +52,7 @@ export type {
   ServiceAuthStrategy,
   TimeoutsConfig,
 } from './config/server-config.js';
+export type * from './config/own-providers.js';
 export { configFromEnv } from './config/env.js';
 export { createA2ARouter, createServiceProxyRouter, createServiceSurfaceRouter } from './express.js';
 export type { ExpressLikeRouter, ExpressRequestOf } from './express.js';

@@ -1,11 +1,11 @@
 /**
  * A single event. Its fields never contain a secret or token, nor a body, except for the start of one in which the
  * platform explains an error. `requestId` is set whenever an event belongs to one request; error responses carry the
- * same id.
+ * same id. `toolkit` is the `name` of the toolkit that reports it.
  *
  * @public
  */
-export type TelemetryEvent =
+export type TelemetryEvent = { readonly toolkit?: string } & (
   | {
       readonly type: 'request';
       readonly requestId: string;
@@ -104,7 +104,8 @@ export type TelemetryEvent =
       readonly summary?: string;
       readonly block?: string;
       readonly fields?: readonly string[];
-    };
+    }
+);
 
 /**
  * Receives events as they happen. Must return immediately; exceptions are ignored.

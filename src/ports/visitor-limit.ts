@@ -5,13 +5,16 @@
  * @public
  */
 export interface VisitorLimit {
-  /** Counts one message from the visitor identified by the framework's own request. */
-  admit(request: unknown): Promise<LimitVerdict>;
+  /**
+   * Counts one message from the visitor identified by the framework's own request, or by `user` for `userLimit`: a text
+   * that no other user has, of tenant and subject.
+   */
+  admit(request: unknown, user?: string): Promise<LimitVerdict>;
   /**
    * Counts one request that follows or cancels a task (`tasks/get`, `tasks/resubscribe`, `tasks/cancel`), separately
    * from messages. Default: 600 a minute per address, counted in this process; behind a proxy that all visitors share, set it.
    */
-  admitReading?(request: unknown): Promise<LimitVerdict>;
+  admitReading?(request: unknown, user?: string): Promise<LimitVerdict>;
 }
 
 /**

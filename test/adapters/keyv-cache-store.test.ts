@@ -142,8 +142,8 @@ describe('a shared store that fails', () => {
     const world = new World();
     world.keyv.fault = never;
     const took = await timed(() => world.store[operation]('token', 'value', world.clock.now() + 60_000));
-    expect(took).toBeGreaterThanOrEqual(CACHE_MS - 5);
-    expect(took).toBeLessThan(CACHE_MS + 500);
+    expect(took.wall).toBeGreaterThanOrEqual(CACHE_MS - 5);
+    expect(took.own).toBeLessThan(CACHE_MS + 500);
     expect(world.faults).toEqual([`${operation}: Error TIMEOUT`]);
   });
 
@@ -172,7 +172,7 @@ describe('a shared store that fails', () => {
     for (let pause = 0; pause < 5; pause += 1) {
       world.clock.advance(PAUSE_MS);
       const took = await timed(() => Promise.all([world.store.get('a'), world.store.get('b')]));
-      expect(took).toBeLessThan(CACHE_MS / 2);
+      expect(took.own).toBeLessThan(CACHE_MS / 2);
       // The deadline of the call that is not awaited.
       await expect.poll(() => world.faults).toHaveLength(pause + 2);
     }

@@ -49,6 +49,7 @@ describe('a limit over rate-limiter-flexible', () => {
       from('192.0.2.1'),
     ],
     ['the visitor has no address', new RateLimiterMemory({ points: 1, duration: 60 }), {}],
+    ['the name of the visitor is empty', new RateLimiterMemory({ points: 1, duration: 60 }), from('')],
   ])('is unknown when %s, and names no host', async (_what, limiter, request) => {
     const verdict = await rateLimiter(limiter, { deadlineMs: 5 }).admit(request);
     expect(verdict).toEqual({ kind: 'unknown', detail: expect.stringMatching(/limiter|visitor/) as string });

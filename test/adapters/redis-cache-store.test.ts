@@ -62,7 +62,7 @@ describe.skipIf(REDIS_SERVER === undefined).each(versions)('Redis behind %s', (_
         await store.set('probe', 'value', soon());
         expect(await store.get('probe')).toBe('value');
       },
-      { timeout: 8_000, interval: 50 },
+      { timeout: 20_000, interval: 50 },
     );
   };
 
@@ -110,13 +110,13 @@ describe.skipIf(REDIS_SERVER === undefined).each(versions)('Redis behind %s', (_
     const times: number[] = [];
     const requests = Array.from({ length: 5 }, async (_, worker) => {
       while (running) {
-        times.push(await timed(() => store.set(`key-${String(worker)}`, 'value', soon())));
-        times.push(await timed(() => store.get(`key-${String(worker)}`)));
+        times.push((await timed(() => store.set(`key-${String(worker)}`, 'value', soon()))).own);
+        times.push((await timed(() => store.get(`key-${String(worker)}`))).own);
         await new Promise((resolve) => setImmediate(resolve));
       }
     });
     await redis.kill();
-    await expect.poll(() => times.length, { timeout: 5_000 }).toBeGreaterThan(200);
+    await expect.poll(() => times.length).toBeGreaterThan(200);
     expect(await store.get('probe')).toBeUndefined();
     running = false;
     await Promise.all(requests);
@@ -131,10 +131,10 @@ describe.skipIf(REDIS_SERVER === undefined).each(versions)('Redis behind %s', (_
     await works(store);
     redis.freeze();
     const first = await timed(() => store.get('probe'));
-    expect(first).toBeGreaterThan(CACHE_MS - 5);
-    expect(first).toBeLessThan(CACHE_MS + SLACK_MS);
+    expect(first.wall).toBeGreaterThan(CACHE_MS - 5);
+    expect(first.own).toBeLessThan(CACHE_MS + SLACK_MS);
     const others = Array.from({ length: 50 }, async () => store.get('probe'));
-    expect(await timed(() => Promise.all(others))).toBeLessThan(CACHE_MS / 2);
+    expect((await timed(() => Promise.all(others))).own).toBeLessThan(CACHE_MS / 2);
     expect(telemetry.events).toEqual([{ type: 'cache_fault', operation: 'get', detail: 'Error TIMEOUT' }]);
     redis.thaw();
     await works(store);

@@ -14,7 +14,7 @@ const LIFE_MS = 60_000;
 
 type Connection = Keyv<string> & { close(): Promise<void> };
 
-describe.skipIf(REDIS_SERVER === undefined)('a Redis at an address', { timeout: 20_000 }, () => {
+describe.skipIf(REDIS_SERVER === undefined)('a Redis at an address', () => {
   let redis: RedisServer;
   const open: RedisStorage[] = [];
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer as createHttp2Server } from 'node:http2';
 import { connect } from 'node:net';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { nodeListener } from '../../src/adapters/node/node-listener.js';
 import { NodeExchange } from '../../src/adapters/node/exchange.js';
 import { SendBudget } from '../../src/adapters/node/send-budget.js';
@@ -77,16 +77,16 @@ describe('over HTTP/2', () => {
       const before = budget.heldBytes;
       const visitor = await arrive(url);
       const visit = visitor.start({ method: 'GET', path: `/api/a2a/${String(mib)}` });
-      await vi.waitFor(() => expect(budget.heldBytes).not.toBe(before));
+      await expect.poll(() => budget.heldBytes).not.toBe(before);
       return { visitor, visit };
     };
     const small = await holds(16);
     const large = await holds(32);
     expect(budget.heldBytes).toBeGreaterThan(48 * MIB);
     const newcomer = await holds(24);
-    await vi.waitFor(() => expect(large.visitor.session.closed).toBe(true));
+    await expect.poll(() => large.visitor.session.closed).toBe(true);
     for (const { visit } of [small, newcomer]) expect((await (await visit.reply).ending()).clean).toBe(true);
-    await vi.waitFor(() => expect(budget.heldBytes).toBe(0));
+    await expect.poll(() => budget.heldBytes).toBe(0);
   });
 
   it('closes a connection that reads nothing', async () => {

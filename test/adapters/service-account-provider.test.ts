@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { importSPKI, jwtVerify } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -8,6 +10,7 @@ import { type GeneratedKeyPair, generateKeyPair } from '../../src/adapters/keys/
 import { keyText, type PrivateKeyReading, type PrivateKeySource } from '../../src/adapters/keys/private-key.js';
 import type { IdentityProvider } from '../../src/ports/identity-provider.js';
 import { anyIdentity, configuredProvider } from '../support/configured-provider.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { identityProviderContract } from '../contracts/identity-provider.contract.js';
 
 const now = 1_800_000_000_999;
@@ -153,4 +156,16 @@ describe('a service account', () => {
   it('signs with the clock of its caller', () => {
     expect(provider().signsLocally).toBe(true);
   });
+});
+
+it('has another proof, and the same principal, once its key file has another key', async () => {
+  const privateKeyPath = join(temporaryFolder('key'), 'key.pem');
+  const identityWith = async (pair: GeneratedKeyPair) => {
+    await writeFile(privateKeyPath, pair.privateKeyPem.reveal());
+    const serviceAccount = { serviceAccountId: 'site-1', keyId: 'key-7', privateKeyPath };
+    return (await configuredProvider('service_account', { serviceAccount })).identity();
+  };
+  const [before, after] = [await identityWith(first), await identityWith(second)];
+  expect(after.principal).toBe(before.principal);
+  expect(after.proof).not.toBe(before.proof);
 });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer as createNetServer } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { UndiciUpstream } from '../../src/adapters/undici/undici-upstream.js';
 import type { HttpResponse, UpstreamFailureReason } from '../../src/ports/http.js';
 import { httpUpstreamContract, responseOf, textOf, upstreamRequest } from '../contracts/http-upstream.contract.js';
@@ -213,10 +213,12 @@ describe('UndiciUpstream', () => {
   it('keeps no copy of a long message while its stream is open', async () => {
     const message = new WeakRef(new Uint8Array(100_000));
     const { exchange, response } = await opened({ method: 'POST', body: message.deref() ?? null }, 'text/event-stream');
-    await vi.waitFor(() => {
-      collectGarbage();
-      expect(message.deref()).toBeUndefined();
-    });
+    await expect
+      .poll(() => {
+        collectGarbage();
+        return message.deref();
+      })
+      .toBeUndefined();
     exchange.end('data: 1\n\n');
     expect(await textOf(response.body)).toBe('data: 1\n\n');
   });

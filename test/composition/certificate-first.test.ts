@@ -108,7 +108,7 @@ describe('onBehalfOf with a certificate and a client secret', () => {
 describe('onBehalfOf without a provider name', () => {
   it('names "provider" before the fields of any provider', async () => {
     const own = new FakeIdentityProvider('own');
-    const config = { authProvider: 'own', identityProviders: { own }, onBehalfOf: {} };
+    const config = { authProvider: 'own' as const, identityProviders: { own }, onBehalfOf: {} };
     expect(await proved(config)).toEqual([['provider'], []]);
     expect(await proved({ ...config, onBehalfOf: { provider: 'idp_a' } })).toEqual([
       ['domain', 'clientId', 'clientSecret'],

@@ -150,7 +150,11 @@ describe('agent-bff doctor with a working platform', () => {
     agent((exchange) => exchange.head(200, { 'content-type': 'application/json' }).end(rpcError));
 
   it('says that it could not try the credential of an agent that responds the same without it', async () => {
-    const config = { a2aUrl: await open(), serviceAuthStrategy: 'static_token', serviceToken: 'hunter2' };
+    const config: ServerConfig = {
+      a2aUrl: await open(),
+      serviceAuthStrategy: 'static_token',
+      serviceToken: 'hunter2',
+    };
     const { status, printed } = await doctor(config);
     expect(printed).toContain('! agent             the credential was not tried: the response is the same without it');
     expect(printed).toContain('npx agent-bff doctor --message');
@@ -168,7 +172,7 @@ describe('agent-bff doctor with a working platform', () => {
     expect(status).toBe(0);
   });
 
-  it.each([
+  it.each<[number, ServerConfig, string]>([
     [404, {}, 'configureServer: a2aUrl'],
     [401, { serviceAuthStrategy: 'none' }, 'configureServer: serviceAuthStrategy'],
     [401, {}, 'serviceToken'],
@@ -439,6 +443,17 @@ describe('agent-bff doctor warns and exits with 0', () => {
     // The doctor's own requests do not use the site's host name.
     expect(other).toContain('All is well.');
     expect((await doctor(site())).printed).not.toContain('public address');
+  });
+
+  it('whose conversations are open, without calling it a fault', async () => {
+    const { status, printed } = await doctor(site());
+    expect([status, printed]).toEqual([
+      0,
+      expect.stringMatching(/✓ conversations +open, unless a route sets .*"visitor"/),
+    ]);
+    expect(printed).toContain('All is well.');
+    const { printed: bound } = await doctor(site({ conversations: 'visitor' }));
+    expect(bound).toMatch(/✓ conversations +belong to their visitors$/m);
   });
 
   it('when the card is not at its configured address', async () => {

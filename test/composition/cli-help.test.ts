@@ -75,7 +75,7 @@ describe('agent-bff', () => {
 });
 
 describe('agent-bff demo', () => {
-  it('serves a whole site until it is stopped', { timeout: 30_000 }, async () => {
+  it('serves a whole site until it is stopped', async () => {
     let stop = (): void => undefined;
     const stopped = new Promise<void>((resolve) => {
       stop = resolve;

@@ -79,7 +79,7 @@ describe('a configuration parsed from JSON', () => {
   it('accepts a provider named "__proto__"', async () => {
     const provider = new FakeIdentityProvider('own', 'own');
     const named = Object.defineProperty({}, '__proto__', { value: provider, enumerable: true });
-    configureServer({ identityProviders: named, authProvider: '__proto__' });
+    configureServer({ identityProviders: named, authProvider: '__proto__' as never });
     expect(await getAuthHeaders()).toEqual({ authorization: 'Bearer own-token-1' });
   });
 });
@@ -110,7 +110,7 @@ describe('custom identity providers', () => {
       'Invalid value for "identityProviders" in configureServer. Set it to an object of providers, each with identity and issue.',
     );
     configureServer({ identityProviders: { okta } });
-    expect(() => configureServer({ authProvider: 'okto' })).toThrow(
+    expect(() => configureServer({ authProvider: 'okto' as never })).toThrow(
       'Invalid value for "authProvider" in configureServer. Did you mean "okta"? Known values: idp_a, idp_b, okta.',
     );
     expect(() => configureServer({ onBehalfOf: { provider: 'okta' } })).toThrow(
@@ -121,7 +121,7 @@ describe('custom identity providers', () => {
   it('in the ports of a toolkit are added to the configured ones', async () => {
     const toolkit = createToolkit({ identityProviders: { okta } }, { identityProviders: { ping } });
     expect([...toolkit.customProviders]).toEqual(['okta', 'ping']);
-    for (const strategy of ['okta', 'ping']) {
+    for (const strategy of ['okta', 'ping'] as const) {
       expect(await toolkit.authHeaders({ strategy })).toMatchObject({
         authorization: expect.stringContaining(strategy) as string,
       });

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { FakeClock, FakeUpstream } from '../../src/adapters/fakes/fakes.js';
 import { resolveConfig } from '../../src/composition/config/resolve-config.js';
 import { rebind, resolve } from '../../src/composition/toolkit/container.js';
-import { createToolkit, toolkitContainer } from '../../src/composition/toolkit/toolkit.js';
+import { buildToolkit, createToolkit, toolkitContainer } from '../../src/composition/toolkit/toolkit.js';
+import type { TelemetryEvent } from '../../src/ports/telemetry.js';
 import { browserRequest } from '../adapters/web/browser-request.js';
 import { chatRoute } from '../support/toolkit-routes.js';
 
@@ -22,6 +23,38 @@ describe('two configurations in one process', () => {
       ]);
     }
   });
+});
+
+describe('the name of a toolkit', () => {
+  const failing = async (given: object): Promise<readonly unknown[]> => {
+    const events: TelemetryEvent[] = [];
+    const telemetry = { emit: (event: TelemetryEvent) => events.push(event) };
+    const upstream = new FakeUpstream(() => ({ kind: 'failure', reason: 'reset', detail: 'reset' }));
+    await chatRoute(createToolkit({ ...config('one'), ...given }, { upstream, telemetry }))(browserRequest());
+    expect(events.length).toBeGreaterThan(1);
+    return [...new Set(events.map(({ toolkit }) => toolkit))];
+  };
+
+  it('is in each of its events', async () => {
+    expect(await failing({ name: 'acme' })).toEqual(['acme']);
+  });
+
+  it('is by default a digest that differs with the agent, and not with secrets', async () => {
+    const [own] = await failing({});
+    expect(own).toMatch(/^[0-9a-f]{8}$/);
+    expect(await failing({ serviceApiKey: 'newer-key' })).toEqual([own]);
+    expect(await failing(config('two'))).not.toEqual([own]);
+  });
+});
+
+it('a toolkit that replaces another reports under its own name', async () => {
+  const events: TelemetryEvent[] = [];
+  const telemetry = { emit: (event: TelemetryEvent) => events.push(event) };
+  const upstream = new FakeUpstream();
+  const before = buildToolkit({ ...config('one'), name: 'before', telemetry }, { upstream });
+  const after = buildToolkit({ ...config('one'), name: 'after', telemetry }, { upstream }, before);
+  await chatRoute(after)(browserRequest());
+  expect(events.at(-1)?.toolkit).toBe('after');
 });
 
 describe('a part bound under the name of an existing one', () => {

@@ -1,4 +1,12 @@
-import { configFromEnv, configureServer, createToolkit } from 'agent-bff';
+import { inspect } from 'node:util';
+import {
+  type AgentBffError,
+  configFromEnv,
+  configureServer,
+  createToolkit,
+  getAuthHeaders,
+  type ServerConfig,
+} from 'agent-bff';
 import { RecordingTelemetry } from 'agent-bff/testing';
 import { describe, expect, it } from 'vitest';
 import { words } from '../support/words.js';
@@ -34,6 +42,11 @@ const VARIABLES: readonly (readonly [name: string, first: string, field?: string
   ['PUBLIC_URL', 'publicUrl'],
   ['CACHE_URL', 'cacheStore'],
 ];
+
+/** A configuration without its origin, which only spread and assignment see. */
+function fieldsOf(config: object): object {
+  return Object.fromEntries(Object.entries(config));
+}
 
 function valueOf(name: string): string {
   return `https://${name.toLowerCase().replaceAll('_', '-')}.example`;
@@ -85,27 +98,27 @@ describe('an environment variable', () => {
   it.each(VARIABLES.map(([name, ...place]) => ({ name, place: place.join('.') })))('$name sets $place', (row) => {
     const [first = '', field] = row.place.split('.');
     const expected = { [first]: field === undefined ? valueOf(row.name) : { [field]: valueOf(row.name) } };
-    expect(configFromEnv({ [row.name]: valueOf(row.name) })).toEqual(expected);
+    expect(fieldsOf(configFromEnv({ [row.name]: valueOf(row.name) }))).toEqual(expected);
   });
 
   it('is split into a list at commas', () => {
-    expect(configFromEnv({ CACHE_KEYS: 'new-key, old-key,' })).toEqual({ cacheKeys: ['new-key', 'old-key'] });
+    expect(fieldsOf(configFromEnv({ CACHE_KEYS: 'new-key, old-key,' }))).toEqual({ cacheKeys: ['new-key', 'old-key'] });
   });
 
   it('is ignored when it is empty or undefined', () => {
-    expect(configFromEnv({ A2A_URL: '', SERVICE_ACCOUNT_ID: '', IDP_A_DOMAIN: undefined })).toEqual({});
+    expect(fieldsOf(configFromEnv({ A2A_URL: '', SERVICE_ACCOUNT_ID: '', IDP_A_DOMAIN: undefined }))).toEqual({});
   });
 
   it.each([
     ...words('PATH NODE_ENV SERVICE_NAME SERVICE_API_TOKEN_FOR_SOMEBODY_ELSE A2A_SERVER_PORT_RANGE MY_IDP_A_DOMAIN'),
     ...words('CACHE_TTL CACHE_KEY a2a_url constructor toString __proto__'),
   ])('that belongs to another program is ignored: %s', (name) => {
-    expect(configFromEnv(Object.fromEntries([[name, 'value']]))).toEqual({});
+    expect(fieldsOf(configFromEnv(Object.fromEntries([[name, 'value']])))).toEqual({});
   });
 
   it.each(Object.entries(PLACES))('set by %s is ignored without a warning', (_place, env) => {
     const config = configFromEnv({ ...env, A2A_URL: 'https://agent.example' });
-    expect(config).toEqual({ a2aUrl: 'https://agent.example' });
+    expect(fieldsOf(config)).toEqual({ a2aUrl: 'https://agent.example' });
     const telemetry = new RecordingTelemetry();
     createToolkit(config, { telemetry });
     expect(telemetry.events).toEqual([]);
@@ -152,7 +165,7 @@ describe('an environment variable', () => {
   });
 
   it.each(['key\n', 'key\r\n', 'key \n\n'])('loses its trailing line break: %j', (value) => {
-    expect(configFromEnv({ SERVICE_API_KEY: value })).toEqual({ serviceApiKey: 'key' });
+    expect(fieldsOf(configFromEnv({ SERVICE_API_KEY: value }))).toEqual({ serviceApiKey: 'key' });
   });
 
   it('is not reported as misspelt when the right one is set too', () => {
@@ -171,7 +184,7 @@ describe('an environment variable', () => {
 
   it('called SERVICE_TOKEN is read under SERVICE_AUTH_STRATEGY=static_token, and otherwise ignored with a warning', () => {
     const read = configFromEnv({ SERVICE_TOKEN: 'token', SERVICE_AUTH_STRATEGY: 'static_token' });
-    expect(read).toEqual({ serviceToken: 'token', serviceAuthStrategy: 'static_token' });
+    expect(fieldsOf(read)).toEqual({ serviceToken: 'token', serviceAuthStrategy: 'static_token' });
     for (const strategy of [undefined, 'none', 'service_account']) {
       const config = configFromEnv({ SERVICE_TOKEN: 'token', SERVICE_AUTH_STRATEGY: strategy });
       expect(config).not.toHaveProperty('serviceToken');
@@ -190,6 +203,47 @@ describe('an environment variable', () => {
 
   it('can come from a frozen environment', () => {
     const env = Object.freeze({ A2A_URL: 'https://agent.example' });
-    expect(configFromEnv(env)).toEqual({ a2aUrl: 'https://agent.example' });
+    expect(fieldsOf(configFromEnv(env))).toEqual({ a2aUrl: 'https://agent.example' });
+  });
+});
+
+describe('a hint names the environment variable of its field', () => {
+  const BAD = { A2A_URL: 'agent.example/a2a' };
+  const named = 'In the environment: A2A_URL.';
+  const advice = (make: () => unknown): string => {
+    try {
+      make();
+    } catch (error) {
+      return String((error as AgentBffError).hint);
+    }
+    return '';
+  };
+
+  it.each<[string, boolean, ServerConfig]>([
+    ['read from it', true, configFromEnv(BAD)],
+    ['read from it, in a configuration with more fields', true, { ...configFromEnv(BAD), keepAliveMs: 1 }],
+    ['that replaces one of it', false, { ...configFromEnv({ A2A_URL: 'https://agent.example' }), a2aUrl: 'agent' }],
+    ['without it', false, { a2aUrl: 'agent.example/a2a' }],
+  ])('of a value %s: %s', (_what, isNamed, config) => {
+    const hint = advice(() => configureServer(config));
+    expect(hint).toContain('absolute http or https');
+    expect(hint.endsWith(named)).toBe(isNamed);
+  });
+
+  it('after another configureServer too, and where the value is missing', async () => {
+    configureServer(configFromEnv({ A2A_URL: 'https://agent.example' }));
+    configureServer({ telemetry: 'silent' });
+    await expect(getAuthHeaders()).rejects.toMatchObject({ fields: ['serviceAuthStrategy', 'serviceApiKey'] });
+    const telemetry = new RecordingTelemetry();
+    const toolkit = createToolkit({ ...configFromEnv({ SERVICE_API_URL: 'https://platform.example' }), telemetry });
+    expect(await toolkit.projectId()).toBeNull();
+    const [{ summary = '', detail = '' } = {}] = telemetry.of('warning');
+    expect(summary).toMatch(/In the environment: SERVICE_API_KEY, SERVICE_AUTH_STRATEGY\.$/);
+    expect(detail.startsWith(summary)).toBe(true);
+  });
+
+  it('and holds no second copy of a secret that printing would show', () => {
+    const config = configFromEnv({ SERVICE_API_KEY: 'hunter2-hunter2' });
+    expect(inspect(config).match(/hunter2-hunter2/g)).toHaveLength(1);
   });
 });

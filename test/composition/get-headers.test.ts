@@ -21,7 +21,9 @@ describe('headers for the service', () => {
   });
 
   it('are rejected for an unknown strategy', () => {
-    expect(() => createGetHeadersWithServiceAuth({ strategy: 'service-account' })).toThrow(/"service_account"/);
+    expect(() => createGetHeadersWithServiceAuth({ strategy: 'service-account' as never })).toThrow(
+      /"service_account"/,
+    );
   });
 });
 

@@ -81,7 +81,7 @@ describe('a promise of the site that never settles', () => {
     async (call) => {
       const provider = new FakeIdentityProvider('okta', 'okta');
       Object.assign(provider, { [call]: () => never() });
-      const config = { ...CONFIG, serviceAuthStrategy: 'okta' };
+      const config = { ...CONFIG, serviceAuthStrategy: 'okta' as const };
       const { toolkit, upstream } = site({ identityProviders: { okta: provider } }, config);
       const responses = await Promise.all([1, 2, 3].map(() => render(serviceSurfaceRoute(toolkit))));
       expect(responses.map(({ status }) => status)).toEqual([401, 401, 401]);

@@ -120,6 +120,8 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   authUnavailableStatus: ['account', 503],
   cacheKeys: ['account', [KEYS[1], KEYS[0]]],
   chatLimit: ['account', { admit: () => true }],
+  name: ['account', 'acme'],
+  userLimit: ['account', { admit: () => true }],
   // A new store is empty, and the in-memory cache keeps its first telemetry.
   cacheStore: ['account', undefined],
   telemetry: ['account', undefined],

@@ -225,7 +225,10 @@ describe('the strategy "static_token"', () => {
 describe('the variable SERVICE_TOKEN', () => {
   it('is read only with SERVICE_AUTH_STRATEGY=static_token', () => {
     const env = { SERVICE_TOKEN: TOKEN, SERVICE_AUTH_STRATEGY: 'static_token' };
-    expect(configFromEnv(env)).toEqual({ serviceToken: TOKEN, serviceAuthStrategy: 'static_token' });
+    expect(Object.entries(configFromEnv(env))).toEqual([
+      ['serviceToken', TOKEN],
+      ['serviceAuthStrategy', 'static_token'],
+    ]);
   });
 
   it.each([undefined, 'service_account', 'none'])(

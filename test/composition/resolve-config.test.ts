@@ -10,7 +10,8 @@ const resolve = (config: ServerConfig): ResolvedConfig => resolveConfig(config);
 describe('a configuration without any field', () => {
   it('has exactly these defaults', () => {
     const { servicePolicy, sessionPolicy, place, ...others } = resolve({});
-    const { serviceAccount, idpA, idpAServiceUser, idpBService, onBehalfOf, ...rest } = others;
+    const { serviceAccount, idpA, idpAServiceUser, idpBService, onBehalfOf, variables, ...rest } = others;
+    expect(variables('configureServer', ['a2aUrl'])).toBe('');
     expect(place).toMatch(/^[\da-f]{64}$/);
     expect(rest).toStrictEqual({
       agent: undefined,
@@ -53,7 +54,9 @@ describe('a configuration without any field', () => {
       cacheKeys: [],
       telemetry: undefined,
       chatLimit: undefined,
+      userLimit: undefined,
       conversations: 'open',
+      name: expect.stringMatching(/^[0-9a-f]{8}$/) as string,
       identityProviders: {},
       customProviders: new Set(),
       exchangeProvider: 'idp_b',

@@ -29,7 +29,7 @@ function startSite(config: ServerConfig = {}) {
     telemetry: new RecordingTelemetry(),
   };
   const addresses = { a2aUrl: 'https://agent.example/a2a', serviceApiUrl: 'https://platform.example' };
-  const credentials = { serviceAuthStrategy: 'okta', serviceApiKey: 'site-key' };
+  const credentials = { serviceAuthStrategy: 'okta' as const, serviceApiKey: 'site-key' };
   return { upstream, toolkit: createToolkit({ ...addresses, ...credentials, ...config }, ports) };
 }
 /** The token and API key that the upstream receives, or the status of the response. */
@@ -120,8 +120,8 @@ describe('the credential sent by a route', () => {
 });
 
 describe('the strategies without a provider', () => {
-  const none = { serviceAuthStrategy: 'none' };
-  const fixed = { serviceAuthStrategy: 'static_token', serviceToken: 'a-token' };
+  const none: ServerConfig = { serviceAuthStrategy: 'none' };
+  const fixed: ServerConfig = { serviceAuthStrategy: 'static_token', serviceToken: 'a-token' };
   const render = '/s-1/render';
 
   it.each<[string, (toolkit: Toolkit) => HttpHandler, string, ServerConfig, unknown]>([

@@ -1,5 +1,5 @@
 import { pathToFileURL } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Answer, RecordingUpstream } from '../support/recording-upstream.js';
 
 interface Piece {
@@ -65,9 +65,11 @@ describe("the starters' page", () => {
     expect(text).toBe('Hello');
   });
 
-  it('shows an error message from the site', async () => {
+  it('shows visitors a sentence in place of an error message of the site, which goes to the console', async () => {
     const error = { code: -32_603, message: 'Check "a2aUrl" in configureServer.' };
     const asking = pieces(OLDER, (exchange) => exchange.json(502, { jsonrpc: '2.0', id: 1, error }));
-    await expect(asking).rejects.toThrow('Check "a2aUrl" in configureServer.');
+    const warn = vi.spyOn(console, 'warn').mockReturnValue();
+    await expect(asking).rejects.toThrow(/^This is not available at the moment\. Please try again later\.$/);
+    expect(warn).toHaveBeenCalledExactlyOnceWith('Check "a2aUrl" in configureServer.');
   });
 });

@@ -98,7 +98,7 @@ describe('a toolkit', () => {
       ]);
     expect(toolkit.cachedServiceToken({ strategy: 'ping' })).toBe('ping-token-1');
     expect(toolkit.cachedServiceToken()).toBeUndefined();
-    await expect(toolkit.projectId({ strategy: 'pin' })).rejects.toThrow('Did you mean "ping"?');
+    await expect(toolkit.projectId({ strategy: 'pin' as never })).rejects.toThrow('Did you mean "ping"?');
   });
 
   it('names the missing strategy when a look-up has no credential', async () => {
@@ -123,7 +123,7 @@ describe('a toolkit', () => {
 
   it('rejects a call for headers with an unknown strategy or an invalid key', async () => {
     const toolkit = createToolkit(CONFIG, fakes());
-    await expect(toolkit.authHeaders({ strategy: 'oktaa' })).rejects.toMatchObject({
+    await expect(toolkit.authHeaders({ strategy: 'oktaa' as never })).rejects.toMatchObject({
       name: 'ConfigurationError',
       fields: ['strategy'],
     });
@@ -211,6 +211,37 @@ describe('the settings of a toolkit', () => {
     await chatRoute(createToolkit({ ...CONFIG, timeouts: { headersMs: 7, bodyIdleMs: 8 } }, ports))(browserRequest());
     expect(ports.upstream.requests).toMatchObject([{ headersMs: 7, bodyIdleMs: 8 }]);
   });
+
+  it.each([
+    ['JSON-RPC', '', '{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{"role":"user"}}}'],
+    ['HTTP+JSON', '/message:send', '{"message":{"role":"ROLE_USER"}}'],
+  ])(
+    'apply "conversations" to messages over %s: the first one gets the cookie of a visitor',
+    async (_name, path, body) => {
+      const card = {
+        name: 'Agent',
+        supportedInterfaces: [
+          { url: 'https://agent.example/a2a', protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+        ],
+      };
+      const upstream = new FakeUpstream(({ method }) => ({
+        status: 200,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(method === 'GET' ? card : {}),
+      }));
+      const toolkit = createToolkit(
+        {
+          a2aUrl: 'https://agent.example/a2a',
+          serviceAuthStrategy: 'none',
+          conversations: 'visitor',
+          bindings: ['HTTP+JSON'],
+        },
+        { upstream },
+      );
+      const response = await chatRoute(toolkit)(browserRequest({ path, body: bytes(body) }));
+      expect([response.status, response.headers['set-cookie']]).toEqual([200, expect.stringMatching(/; HttpOnly/)]);
+    },
+  );
 
   it('apply "authUnavailableStatus" to an outage of the identity provider', async () => {
     const ports = fakes();

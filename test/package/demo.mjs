@@ -35,7 +35,7 @@ assert.match(await (await fetch(`${url}/api/a2a`, { method: 'POST', headers, bod
 
 // The code of others in the page comes with its licences.
 const licences = readFileSync('node_modules/agent-bff/examples/dist/web/LICENSES.txt', 'utf8');
-for (const name of ['react-dom', 'dompurify', 'highlight.js']) assert.ok(licences.includes(`## ${name} - `), name);
+for (const name of ['react-dom', 'dompurify', 'highlight.js']) assert.ok(licences.includes(`## ${name} `), name);
 
 const browser = await openBrowser();
 const [visitor, ada, grace] = [await open(), await open(), await open()];

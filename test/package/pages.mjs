@@ -4,7 +4,7 @@
 // Prints the seconds of each step.
 import assert from 'node:assert/strict';
 import { execSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -16,7 +16,9 @@ const { values, positionals } = parseArgs({ allowPositionals: true, options: { s
 const tarballs = new Map(
   positionals.map((file) => [/agent-bff-react/.test(file) ? 'agent-bff-react' : 'agent-bff', resolve(file)]),
 );
-const page = readFileSync(fileURLToPath(new URL('../../docs/chat.md', import.meta.url)), 'utf8');
+const [page, authentication] = ['chat', 'authentication'].map((name) =>
+  readFileSync(fileURLToPath(new URL(`../../docs/${name}.md`, import.meta.url)), 'utf8'),
+);
 const ENVIRONMENT = {
   npm_config_yes: 'true',
   NEXT_TELEMETRY_DISABLED: '1',
@@ -39,7 +41,13 @@ express.stop();
 const [install] = /npm install [^`]+koa-static/.exec(section('Other frameworks'));
 await vite.step('installs Koa', withPackages(install));
 vite.write('Other frameworks');
-await vite.serves('koa, built', 'node server.js');
+const koa = await vite.serves('koa, built', 'node server.js');
+koa.stop();
+
+// An agent of one's own in place of the demo, configured as docs/authentication.md shows.
+await vite.step('installs an agent', `npm install @a2a-js/sdk@${versionOf('@a2a-js/sdk')}`);
+await vite.servesAgent('No credential', {});
+await vite.servesAgent('A fixed token', { TOKEN: 'a-fixed-token' });
 
 const next = await site('Next');
 // In development, Next itself refuses its scripts to other names than localhost (`allowedDevOrigins`).
@@ -84,13 +92,39 @@ async function site(heading) {
     return server;
   };
 
+  /** The page in front of an agent of @a2a-js/sdk, with the Express server of this page and the configuration of that section. */
+  const servesAgent = async (configured, env) => {
+    const began = performance.now();
+    copyFileSync(fileURLToPath(new URL('sdk-agent.mjs', import.meta.url)), join(folder, 'agent.mjs'));
+    const agent = await started('node agent.mjs', folder, { ...env, PORT: String(await freePort()) });
+    const [, code] = /```ts\n([\s\S]*?)^```$/m.exec(section(configured, authentication)) ?? [];
+    assert.match(code, /^import \{ configureServer \} from 'agent-bff';\n/);
+    hasRun(code);
+    write(heading);
+    const file = join(folder, 'server.js');
+    const [, ...lines] = readFileSync(file, 'utf8').split(/^.*(?:from 'agent-bff'|configFromEnv).*\n/m);
+    const here = code.replace(/http\S+\/a2a/, `${agent.url}/a2a`);
+    writeFileSync(file, `import express from 'express';\n${here}${lines.join('')}`);
+    const server = await started('node server.js', folder, { SERVICE_TOKEN: env.TOKEN });
+    await greet(server.url);
+    console.log(`${heading}: an agent as in "${configured}" shows its words in ${seconds(began)} s`);
+    server.stop();
+    agent.stop();
+  };
+
   const [, commands] = /```bash\n([\s\S]*?)```/.exec(section(heading));
   hasRun(commands);
   const [create, ...more] = commands.trim().split('\n');
   await step('is created', create, home);
   await step('installs', more.map(withPackages).join('\n'), home);
   write(heading);
-  return { folder, step, write, serves };
+  return { folder, step, write, serves, servesAgent };
+}
+
+/** The version of a package that this repository tests with. */
+function versionOf(name) {
+  const manifest = readFileSync(fileURLToPath(new URL('../../package.json', import.meta.url)), 'utf8');
+  return JSON.parse(manifest).devDependencies[name];
 }
 
 /** Sends a message, and sees words arrive while the agent is still writing. */
@@ -118,10 +152,22 @@ async function visit(url, name) {
   );
 }
 
-/** The text below a heading of docs/chat.md. */
-function section(heading) {
-  const text = page.split(`\n## ${heading}\n`)[1];
-  assert.ok(text, `docs/chat.md has a section "${heading}"`);
+/** Sends one message, and reads the answer. */
+async function greet(url) {
+  const tab = await browser.newPage();
+  await tab.goto(url);
+  await tab.getByRole('button', { name: 'Ask us', exact: true }).click();
+  await tab.getByRole('heading', { name: 'Ask us' }).waitFor();
+  await tab.getByRole('textbox', { name: 'Message' }).fill('Hello');
+  await tab.keyboard.press('Enter');
+  await tab.locator('.a2a-message-agent').filter({ hasText: 'You said: Hello' }).waitFor();
+  await tab.close();
+}
+
+/** The text below a heading of docs/chat.md, or of another page. */
+function section(heading, from = page) {
+  const text = from.split(`\n## ${heading}\n`)[1];
+  assert.ok(text, `there is a section "${heading}"`);
   return text.split('\n## ')[0];
 }
 

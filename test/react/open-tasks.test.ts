@@ -18,7 +18,7 @@ const task = (state: string, text?: string) => ({
 });
 
 /** Waits long enough for a busy machine. */
-const until = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 8000 });
+const until = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 20_000 });
 
 /** A site whose agent responds with what a test writes. */
 class Site {
@@ -51,7 +51,6 @@ class Site {
   async write(result: object): Promise<void> {
     await until(() => expect(this.#write).toBeDefined());
     this.#write?.(result);
-    await new Promise((resolve) => setTimeout(resolve, 60));
   }
 
   session(onSignIn?: () => unknown): ChatSession {
@@ -117,6 +116,7 @@ describe('a chat that is left', () => {
     const session = site.session();
     void session.send('Hello');
     await site.write({ task: task('WORKING', 'It is') });
+    await until(() => expect(last(session)).toMatchObject({ text: 'It is' }));
     session.leave();
     await until(() => expect(session.getState().phase).toBe('idle'));
     expect(last(session)).toMatchObject({ text: 'It is', state: 'working' });
@@ -157,6 +157,7 @@ describe('a chat that is left', () => {
     const session = site.session();
     void session.send('Hello');
     await site.write({ task: task('WORKING', 'It is 42.') });
+    await until(() => expect(last(session)).toMatchObject({ text: 'It is 42.' }));
     const kept: unknown = JSON.parse(JSON.stringify(session.getConversation()));
     if (!isConversation(kept)) throw new Error('It is not what a page reads again.');
     const next = site.session();
@@ -309,6 +310,7 @@ describe('the message of a failure', () => {
     const session = site.session();
     const sent = session.send('Hello');
     await site.write({ task: task('WORKING', 'It is') });
+    await until(() => expect(last(session)).toMatchObject({ text: 'It is' }));
     await session.stop();
     await site.write({ statusUpdate: { taskId: 't', contextId: 'c', status: { state: 'TASK_STATE_COMPLETED' } } });
     await sent;
@@ -322,6 +324,7 @@ describe('the message of a failure', () => {
     const session = site.session();
     const sent = session.send('Hello');
     await site.write({ task: task('WORKING', 'It is') });
+    await until(() => expect(last(session)).toMatchObject({ text: 'It is' }));
     await session.stop();
     expect(session.getState().error?.message).toBe('The agent cannot be stopped and may go on working.');
     void sent;

@@ -1,38 +1,17 @@
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 
 import type { AxeResults } from 'axe-core';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
-import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, onTestFinished } from 'vitest';
 
 import { type Demo, type DemoOptions, startDemo } from '../../examples/start-demo.js';
 import { findChromium, launchChromium } from './chromium.js';
+import { componentFiles, mediaTypeOf, POLICY } from './component-files.js';
 import { findFirefox, launchFirefox } from './firefox.js';
 import { untilStill } from './still-page.js';
 
-const fromRoot = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-/** The strictest policy: no inline style or script, no eval, and markup only through the sanitiser. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self'",
-  "require-trusted-types-for 'script'",
-  'trusted-types dompurify',
-].join('; ');
-
-const PAGE = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>A page</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="icon" href="/page/icon"><link rel="stylesheet" href="/page/style.css"><link rel="stylesheet" href="/page/own.css">
-</head><body><div id="root"></div><script type="module" src="/page/entry.js"></script></body></html>`;
-const OWN_STYLE = 'html, body, #root { height: 100%; margin: 0; } .own-button { background: rgb(1, 2, 3); }';
 
 /** The functions of the test page for `page.evaluate`. */
 export interface ComponentPage {
@@ -96,13 +75,7 @@ export class ComponentBrowser {
   }
 
   async start(options: Omit<DemoOptions, 'port'>): Promise<void> {
-    await promisify(execFile)(process.execPath, [fromRoot('scripts/build.mjs'), 'react', '--if-needed']);
-    this.#files = new Map([
-      ['', PAGE],
-      ['own.css', OWN_STYLE],
-      ['style.css', readFileSync(fromRoot('react/dist/style.css'), 'utf8')],
-      ...(await bundle()),
-    ]);
+    this.#files = await componentFiles();
     this.demo = await startDemo({ port: 0, ...options });
     await this.#browser('light');
   }
@@ -144,13 +117,6 @@ export class ComponentBrowser {
     context.setDefaultTimeout(20_000);
     const page = await context.newPage();
     await this.#serve(page, hasPolicy);
-    await page.addInitScript(() => {
-      const violations: string[] = [];
-      Object.assign(globalThis, { violations });
-      document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI, sample }) =>
-        violations.push(`${violatedDirective} ${blockedURI} ${sample}`),
-      );
-    });
     await prepare?.(page);
     return page;
   }
@@ -159,11 +125,10 @@ export class ComponentBrowser {
     await page.route('**/page/*', (route) => {
       const name = new URL(route.request().url()).pathname.replace('/page/', '');
       const body = this.#files.get(name);
-      const type = name.endsWith('.js') ? 'text/javascript' : name.endsWith('.css') ? 'text/css' : 'text/html';
       return route.fulfill({
         status: body === undefined ? 404 : 200,
         headers: {
-          'content-type': `${type}; charset=utf-8`,
+          'content-type': mediaTypeOf(name),
           ...(hasPolicy ? { 'content-security-policy': POLICY } : {}),
         },
         body: body ?? '',
@@ -254,21 +219,4 @@ export class ComponentVisit {
   async styleOf(element: Locator, property: string): Promise<string> {
     return element.evaluate((styled, name) => getComputedStyle(styled).getPropertyValue(name), property);
   }
-}
-
-/** The page's script, split into chunks like a site's bundle. */
-async function bundle(): Promise<readonly (readonly [string, string])[]> {
-  const bundled = await rolldown({
-    input: { entry: fromRoot('test/support/component-page.ts') },
-    platform: 'browser',
-    checks: { moduleLevelDirective: false },
-    transform: { define: { 'process.env.NODE_ENV': '"production"' } },
-  });
-  const { output } = await bundled.generate({
-    format: 'esm',
-    entryFileNames: '[name].js',
-    chunkFileNames: '[name].js',
-  });
-  await bundled.close();
-  return output.flatMap((file) => (file.type === 'chunk' ? [[file.fileName, file.code] as const] : []));
 }

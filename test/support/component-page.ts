@@ -47,3 +47,4 @@ Object.assign(globalThis, {
   },
   hide: () => root.render(null),
 });
+document.documentElement.dataset['ready'] = '';

@@ -3,8 +3,10 @@ import { createNodeHandler } from 'agent-bff/node';
 import type { IncomingMessage } from 'node:http';
 import type { Site } from '../site/framework.js';
 import { listeningSite } from '../site/frameworks/listening-site.js';
-import { type RememberingAgent, WAIT } from './remembering-agents.js';
+import type { RememberingAgent } from './remembering-agents.js';
 
+/** A remembering agent never finishes a task that says this. */
+export const WAIT = 'wait for me';
 export const SECRET = 'my account number is 4711';
 export const MINTED = /^[a-f][0-9a-f]{7}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 

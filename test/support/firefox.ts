@@ -19,6 +19,8 @@ export async function launchFirefox(executablePath: string, colorScheme: 'light'
     firefoxUserPrefs: {
       // Over BiDi, a context cannot set its colour scheme. 0 is dark, 1 is light.
       'layout.css.prefers-color-scheme.content-override': colorScheme === 'dark' ? 0 : 1,
+      // Playwright loses a page that was kept as it was, when a visitor goes back to it.
+      'browser.sessionhistory.max_total_viewers': 0,
       // Tests may read the clipboard.
       'dom.events.testing.asyncClipboard': true,
     },

@@ -130,7 +130,7 @@ export function operatorLines(events: readonly TelemetryEvent[]): string[] {
 export function terminalLines(events: readonly TelemetryEvent[]): string[] {
   const lines: string[] = [];
   const log = new FaultLog({ now: () => 0, write: (line) => lines.push(line) });
-  const terminal = new TerminalTelemetry(log, []);
+  const terminal = new TerminalTelemetry(log, { name: 'site', secrets: [] });
   for (const event of events) terminal.emit(event);
   return lines;
 }

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SendBudget } from '../../src/adapters/node/send-budget.js';
 import type { HttpBody, HttpHandler } from '../../src/ports/http.js';
 import { RawClient } from './raw-client.js';
@@ -32,7 +32,7 @@ export function fullBudgetSuite(listenerOf: (handler: HttpHandler, budget: SendB
       const holds = async (mib: number): Promise<StalledVisitor> => {
         const before = budget.heldBytes;
         const visitor = await StalledVisitor.arrive(url, `/api/a2a/${String(mib)}`, fields);
-        await vi.waitFor(() => expect(budget.heldBytes).not.toBe(before));
+        await expect.poll(() => budget.heldBytes).not.toBe(before);
         return visitor;
       };
       const small = await holds(16);
@@ -42,7 +42,7 @@ export function fullBudgetSuite(listenerOf: (handler: HttpHandler, budget: SendB
       expect(await large.readOn()).toBeLessThan(32 * MIB);
       expect(await small.readOn()).toBeGreaterThan(16 * MIB);
       expect(await newcomer.readOn()).toBeGreaterThan(24 * MIB);
-      await vi.waitFor(() => expect(budget.heldBytes).toBe(0));
+      await expect.poll(() => budget.heldBytes).toBe(0);
     });
 
     it('includes the fields of requests that wait behind a stream, until the stream ends', async () => {
@@ -55,10 +55,10 @@ export function fullBudgetSuite(listenerOf: (handler: HttpHandler, budget: SendB
       const long = `x-long: ${'x'.repeat(10_000)}\r\n`;
       await visitor.send(get('stream') + get('1', long).repeat(3) + get('1', `${long}connection: close\r\n`));
       await visitor.until('begun');
-      await vi.waitFor(() => expect(budget.heldBytes).toBeGreaterThan(40_000));
+      await expect.poll(() => budget.heldBytes).toBeGreaterThan(40_000);
       for (const end of endings) end();
       expect((await visitor.ending()).split('x')).toHaveLength(4 * MIB + 1);
-      await vi.waitFor(() => expect(budget.heldBytes).toBe(0));
+      await expect.poll(() => budget.heldBytes).toBe(0);
     });
 
     it('is freed when such a connection ends', async () => {
@@ -67,9 +67,9 @@ export function fullBudgetSuite(listenerOf: (handler: HttpHandler, budget: SendB
       const visitor = await RawClient.connect(url);
       await visitor.send('GET /api/a2a/stream HTTP/1.1\r\nhost: site.example\r\n\r\n');
       await visitor.send('GET /api/a2a/1 HTTP/1.1\r\nhost: site.example\r\n\r\n');
-      await vi.waitFor(() => expect(budget.heldBytes).toBeGreaterThan(0));
+      await expect.poll(() => budget.heldBytes).toBeGreaterThan(0);
       visitor.close();
-      await vi.waitFor(() => expect(budget.heldBytes).toBe(0));
+      await expect.poll(() => budget.heldBytes).toBe(0);
     });
   });
 }

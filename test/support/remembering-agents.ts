@@ -10,6 +10,7 @@ import { DefaultRequestHandler as Handler03, InMemoryTaskStore as Store03 } from
 import { A2AExpressApp as App03 } from 'a2a-sdk-0.3/server/express';
 import express, { type Express } from 'express';
 import { openListener } from '../../examples/http-listener.js';
+import { WAIT } from './conversation-people.js';
 
 /** An agent that answers with everything said in the same context, and counts its calls. */
 export interface RememberingAgent {
@@ -19,8 +20,7 @@ export interface RememberingAgent {
   close(): Promise<void>;
 }
 
-/** The agent never finishes a task that says this. */
-export const WAIT = 'wait for me';
+export { WAIT };
 
 interface Turn {
   readonly taskId: string;

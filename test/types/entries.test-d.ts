@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import {
+  configFromEnv,
   configureServer,
   createToolkit,
   getAuthHeaders,
@@ -7,6 +8,7 @@ import {
   isAgentBffError,
   type ChatHandlerOptions,
   createGetHeadersForSession,
+  createGetHeadersWithServiceAuth,
   type ServerConfig,
   type SessionTokenFunction,
   type Toolkit,
@@ -121,13 +123,30 @@ describe('functions of the site', () => {
 });
 
 describe('names of strategies and providers', () => {
-  it('may come from the environment, and an editor can complete the built-in ones', () => {
-    configureServer({ authProvider: process.env['AUTH_PROVIDER'], serviceAuthStrategy: process.env['STRATEGY'] });
-    configureServer({ onBehalfOf: { provider: process.env['AUTH_PROVIDER'] } });
-    expectTypeOf<'idp_a' | 'idp_b'>().toExtend<ServerConfig['authProvider']>();
-    expectTypeOf<string>().toExtend<ServerConfig['authProvider']>();
-    // @ts-expect-error a name is a string
-    configureServer({ authProvider: 1 });
+  it('are those of this package and those a site declares in OwnProviders, in every place that takes one', () => {
+    configureServer({ serviceAuthStrategy: 'service_account', authProvider: 'idp_a' });
+    configureServer({ serviceAuthStrategy: 'okta', authProvider: 'okta', onBehalfOf: { provider: 'okta' } });
+    configureServer({ ...configFromEnv(process.env), authProvider: '' });
+    createA2ARouter(express, { strategy: 'okta' });
+    createServiceSurfaceRouter(express, { strategy: 'client_credentials' });
+    createGetHeadersWithServiceAuth({ strategy: 'okta' });
+  });
+
+  it('do not compile when they are misspelt', () => {
+    // @ts-expect-error two letters
+    configureServer({ serviceAuthStrategy: 'service_acount' });
+    // @ts-expect-error a hyphen
+    configureServer({ authProvider: 'idp-a' });
+    // @ts-expect-error not declared
+    configureServer({ onBehalfOf: { provider: 'octa' } });
+    // @ts-expect-error of a route
+    createA2ARouter(express, { strategy: 'service_acount' });
+    // @ts-expect-error of another route
+    createServiceSurfaceRouter(express, { strategy: 'service_acount' });
+    // @ts-expect-error of a call
+    createGetHeadersWithServiceAuth({ strategy: 'service_acount' });
+    // @ts-expect-error variables are read by configFromEnv
+    configureServer({ authProvider: process.env['AUTH_PROVIDER'] });
   });
 });
 

@@ -14,8 +14,8 @@ export default defineConfig({
   build: {
     outDir: '../../dist/web',
     emptyOutDir: true,
-    // The package carries the page, with code of others.
-    license: { fileName: 'LICENSES.txt' },
+    // The package contains the page, with code of others; scripts/notices.mjs makes LICENSES.txt of it.
+    license: { fileName: 'licences.json' },
     // 'use client' in the components is for frameworks that render on the server.
     rolldownOptions: { checks: { moduleLevelDirective: false } },
   },

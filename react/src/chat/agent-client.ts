@@ -18,6 +18,8 @@ export interface WireRequest {
   readonly taskId: string;
   readonly text: string;
   readonly file: OutgoingFile | undefined;
+  /** The page's statement as JSON text. */
+  readonly page?: string | undefined;
 }
 
 type Call = 'send' | 'stream' | 'get' | 'cancel' | 'subscribe';
@@ -70,8 +72,18 @@ const A2A_1: Dialect = {
   }),
 };
 
-function named({ id, contextId, taskId }: Omit<WireRequest, 'text' | 'file'>): object {
-  return { messageId: id, ...(contextId !== '' && { contextId }), ...(taskId !== '' && { taskId }) };
+function named({ id, contextId, taskId, page }: Omit<WireRequest, 'text' | 'file'>): object {
+  return {
+    messageId: id,
+    ...(contextId !== '' && { contextId }),
+    ...(taskId !== '' && { taskId }),
+    ...metadataOf(page),
+  };
+}
+
+/** Some agents read the metadata of the message, others that of the params. */
+function metadataOf(page: string | undefined): object {
+  return page === undefined ? {} : { metadata: { pageContext: JSON.parse(page) as unknown } };
 }
 
 /** The agent card's say in how the agent is spoken to. */
@@ -193,7 +205,7 @@ export class AgentClient {
   async #post(call: Call, subject: WireRequest | string, signal: AbortSignal | undefined): Promise<Response> {
     const { methods, headers, message } = this.#dialect;
     const params = {
-      ...(typeof subject === 'string' ? { id: subject } : { message: message(subject) }),
+      ...(typeof subject === 'string' ? { id: subject } : { message: message(subject), ...metadataOf(subject.page) }),
       ...(this.#tenant !== '' && this.#dialect === A2A_1 && { tenant: this.#tenant }),
     };
     const response = await this.#fetch(this.#url, {
@@ -263,8 +275,8 @@ function readResult(text: string, response: Response): WireEvent | undefined {
 function rpcError({ code, message, data }: Readonly<Record<string, unknown>>, response: Response): Error {
   const info = objectsOf(data).find(({ domain }) => domain === 'agent-bff');
   if (info === undefined) return new AgentRefusal(Number(code), textOf(message));
-  const { code: reason, requestId } = objectOf(info['metadata']) ?? {};
-  return siteError({ code: textOf(reason), detail: textOf(message), requestId }, response, '');
+  const { code: reason, configBlock: block, requestId } = objectOf(info['metadata']) ?? {};
+  return siteError({ code: textOf(reason), detail: textOf(message), block, requestId }, response, '');
 }
 
 function isStream({ headers }: Response): boolean {

@@ -179,13 +179,13 @@ function takeFailure({ answerId, answer }: Turn, error: unknown, host: TurnHost,
   }
 }
 
-async function toRequest({ id, contextId, taskId, text, file }: OutgoingMessage): Promise<WireRequest> {
-  if (file === undefined) return { id, contextId, taskId, text, file };
+async function toRequest({ id, contextId, taskId, text, file, page }: OutgoingMessage): Promise<WireRequest> {
+  if (file === undefined) return { id, contextId, taskId, text, file, page };
   const buffer = await file.arrayBuffer().catch((cause: unknown) => {
     throw new ChatError('file_unreadable', MESSAGES.fileUnreadable, { cause });
   });
   const bytes = base64Of(new Uint8Array(buffer));
-  return { id, contextId, taskId, text, file: { name: file.name, mediaType: file.type, bytes } };
+  return { id, contextId, taskId, text, page, file: { name: file.name, mediaType: file.type, bytes } };
 }
 
 function base64Of(bytes: Uint8Array): string {

@@ -1,7 +1,7 @@
 import { lazy, type RefObject, Suspense, useId, useMemo, useRef, useState } from 'react';
 
 import type { A2AChatProps } from '../chat-props.js';
-import { MESSAGES } from '../chat-error.js';
+import { MESSAGES, report } from '../chat-error.js';
 import { AgentIcon, CloseIcon, HistoryIcon, PlusIcon } from '../icons.js';
 import { type ChatLabels, fill, LabelsContext, useCompleteLabels, wordsOf } from '../labels.js';
 import { siteFetch } from '../site-fetch.js';
@@ -108,7 +108,7 @@ export function ChatPanel({ chat, input, onClose, ...props }: ChatPanelProps) {
                   serviceBaseUrl={serviceBaseUrl}
                   siteFetch={recordsFetch}
                   currentId={chat.contextId}
-                  onError={(error) => latest.current.onError?.(error)}
+                  onError={(error) => report(error, latest.current.onError)}
                   onOpen={(id, messages) => {
                     chat.open(id, messages);
                     setHistoryOpen(false);
@@ -141,7 +141,7 @@ export function ChatPanel({ chat, input, onClose, ...props }: ChatPanelProps) {
               {describePhase(chat.phase, labels)}
             </p>
             <div className="a2a-failure" role="alert">
-              {chat.error !== undefined && <p>{wordsOf(chat.error, labels)}</p>}
+              {chat.error !== undefined && <p>{wordsOf(chat.error, labels, props.showCause)}</p>}
               {canSignIn ? (
                 <button type="button" className="a2a-button" onClick={() => void chat.signIn()}>
                   {labels.signIn}

@@ -1,4 +1,4 @@
-import { ChatError, MESSAGES, toChatError } from '../chat-error.js';
+import { ChatError, MESSAGES, report, toChatError } from '../chat-error.js';
 import { readJson } from '../site-fetch.js';
 import type { Agent } from './agent.js';
 import type { Answer } from './answer.js';
@@ -17,7 +17,11 @@ export interface ChatSite {
   readonly onError: (error: ChatError) => void;
   /** The site's sign-in; undefined where it has none for the chat. */
   readonly onSignIn: () => ((message: AgentMessage | undefined) => unknown) | undefined;
+  /** The page's statement for a message; absent if it never makes one. */
+  readonly context?: () => unknown;
 }
+
+const MAX_CONTEXT_BYTES = 16_384;
 
 /** The response of the config route, read before the first message. */
 interface ChatConfiguration {
@@ -100,7 +104,7 @@ export class ChatSession {
 
     const { contextId, messages } = this.#state;
     const { id: taskId = '', seen } = this.#openTask ?? {};
-    const outgoing: OutgoingMessage = { id: uniqueId(), contextId, taskId, seen, text, file };
+    const outgoing: OutgoingMessage = { id: uniqueId(), contextId, taskId, seen, text, file, page: this.#page() };
     // A task that failed once is left alone: the next message starts a new one.
     this.#openTask = undefined;
     this.#unfinished = undefined;
@@ -108,6 +112,18 @@ export class ChatSession {
     this.#update({ messages: [...messages, question] });
     await this.#deliver(outgoing).catch((error: unknown) => this.#fail(toChatError(error), undefined));
   };
+
+  /** The page's statement as JSON text. One that fails or is too long is reported and left out. */
+  #page(): string | undefined {
+    try {
+      const text = JSON.stringify(this.#site.context?.()) as string | undefined;
+      if (text === undefined || new TextEncoder().encode(text).length <= MAX_CONTEXT_BYTES) return text;
+      throw new RangeError('"context" returned more than 16 KB of JSON.');
+    } catch (error) {
+      this.#report(toChatError(error));
+      return undefined;
+    }
+  }
 
   /** Makes the failed attempt again. */
   readonly retry = async (): Promise<void> => {
@@ -250,9 +266,7 @@ export class ChatSession {
   }
 
   #report(error: ChatError): void {
-    // oxlint-disable-next-line no-console
-    if (isDevelopment()) console.warn('agent-bff-react:', error, error.cause);
-    this.#site.onError(error);
+    report(error, this.#site.onError);
   }
 
   /** The agent; a failed attempt to reach it is not remembered. */
@@ -289,14 +303,3 @@ export class ChatSession {
     for (const listener of this.#listeners) listener();
   }
 }
-
-/** True in a bundle for development; bundlers replace the expression. */
-function isDevelopment(): boolean {
-  try {
-    return process.env.NODE_ENV !== 'production';
-  } catch {
-    return false;
-  }
-}
-
-declare const process: { readonly env: { readonly NODE_ENV?: string } };

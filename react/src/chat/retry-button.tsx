@@ -8,9 +8,9 @@ interface RetryButtonProps {
   readonly onRetry: () => void;
 }
 
-/** Makes the failed attempt again; counts down first where the site asks to wait. */
+/** Makes the failed attempt again; counts down first where the site asks to wait. Reloads a page whose own code failed. */
 export function RetryButton({ error, onRetry }: RetryButtonProps) {
-  const { retry, retryIn } = useLabels();
+  const { retry, retryIn, reload } = useLabels();
   const [{ waitsFor, seconds }, setWait] = useState(() => waitOf(error));
   if (waitsFor !== error) setWait(waitOf(error));
   useEffect(() => {
@@ -18,6 +18,12 @@ export function RetryButton({ error, onRetry }: RetryButtonProps) {
     const timer = setTimeout(() => setWait({ waitsFor: error, seconds: seconds - 1 }), 1000);
     return () => clearTimeout(timer);
   }, [error, seconds]);
+  if (error?.code === 'page_failed')
+    return (
+      <button type="button" className="a2a-button" onClick={() => location.reload()}>
+        {reload}
+      </button>
+    );
   return (
     <button type="button" className="a2a-button" disabled={seconds > 0} onClick={onRetry}>
       {seconds > 0 ? fill(retryIn, { seconds: String(seconds) }) : retry}

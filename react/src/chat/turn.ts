@@ -9,6 +9,8 @@ export interface OutgoingMessage extends ChatDraft {
   readonly id: string;
   readonly contextId: string;
   readonly taskId: string;
+  /** The page's statement as JSON text. */
+  readonly page?: string | undefined;
   /** Content of earlier turns of the same task. */
   readonly seen?: SeenBefore | undefined;
 }

@@ -8,21 +8,21 @@ let at = 0;
 
 /** Node's own cryptography. */
 export const visitorCrypto: VisitorCrypto = {
-  random: (length) => {
+  random: (bytes, encoding) => {
     // One call for many: the system's random bytes cost more than the rest of a message's checks.
-    if (at + length > pool.length) {
+    if (at + bytes > pool.length) {
       pool = randomBytes(POOL_BYTES);
       at = 0;
     }
-    at += length;
-    return Uint8Array.from(pool.subarray(at - length, at));
+    at += bytes;
+    return pool.toString(encoding, at - bytes, at);
   },
   mac: (key, text) => createHmac('sha256', key).update(text).digest('hex'),
   equal: (one, other) => one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other)),
-  seal: (key, name, bytes) => encrypted(createSecretKey(key), name, Buffer.from(bytes)).toString('base64url'),
+  seal: (key, name, text) => encrypted(createSecretKey(key), name, Buffer.from(text)).toString('base64url'),
   open: (key, name, sealed) => {
     try {
-      return decrypted(createSecretKey(key), name, sealed);
+      return decrypted(createSecretKey(key), name, sealed).toString();
     } catch {
       return undefined;
     }

@@ -39,7 +39,7 @@ const LATE: LimitVerdict = { kind: 'unknown', detail: 'the limiter did not respo
 
 /**
  * Limits how much one visitor may send, with a limiter of the library `rate-limiter-flexible` (`RateLimiterMemory`,
- * `RateLimiterRedis`, `RateLimiterValkey` and the others); pass it to `chatLimit`. The memory limiter suffices for one
+ * `RateLimiterRedis`, `RateLimiterValkey` and the others); pass it to `chatLimit` or `userLimit`. The memory limiter suffices for one
  * process; several processes share a limit through the Redis or Valkey limiters. Requests that follow or cancel a task
  * (`tasks/get`, `tasks/resubscribe`, `tasks/cancel`) have their own allowance: 20 for each point, counted under the
  * visitor's name with `reading:` in front.
@@ -76,9 +76,13 @@ export function rateLimiter(
       },
       () => LATE,
     );
-  const named = async (request: unknown, admit: (name: string) => Promise<LimitVerdict>): Promise<LimitVerdict> => {
+  const named = async (
+    request: unknown,
+    user: string | undefined,
+    admit: (name: string) => Promise<LimitVerdict>,
+  ): Promise<LimitVerdict> => {
     try {
-      const name = visitor(request);
+      const name = user === undefined ? visitor(request) : user && `user:${user}`;
       return name === undefined || name === ''
         ? { kind: 'unknown', detail: 'the request does not identify the visitor' }
         : await admit(name);
@@ -88,9 +92,9 @@ export function rateLimiter(
   };
   const readings = new LruMap<number>({ maxEntries: MAX_READERS });
   return {
-    admit: (request) => named(request, consume),
-    admitReading: (request) =>
-      named(request, async (name) => {
+    admit: (request, user) => named(request, user, consume),
+    admitReading: (request, user) =>
+      named(request, user, async (name) => {
         // One point pays for the next requests too, which then need no call to the limiter.
         const left = readings.get(name) ?? 0;
         if (left > 0) {
@@ -111,8 +115,8 @@ export function rateLimiter(
 export function withReadings(limit: VisitorLimit): Required<VisitorLimit> {
   const fallback = rateLimiter(minuteWindow(600));
   return {
-    admit: (request) => limit.admit(request),
-    admitReading: (request) => limit.admitReading?.(request) ?? fallback.admit(request),
+    admit: (...asked) => limit.admit(...asked),
+    admitReading: (...asked) => limit.admitReading?.(...asked) ?? fallback.admit(...asked),
   };
 }
 

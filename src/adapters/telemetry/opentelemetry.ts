@@ -1,6 +1,20 @@
+import { flag, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { ObservedCall, Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
 
 const NAME = 'agent-bff';
+
+/**
+ * Options of `openTelemetry`.
+ *
+ * @public
+ */
+export interface OpenTelemetryOptions {
+  /** True to give every metric the attribute `agent_bff.toolkit`, hence a series per toolkit. Default false: spans only. */
+  readonly metricsByToolkit?: boolean | undefined;
+}
+
+const OPTIONS: OptionShape<keyof OpenTelemetryOptions> = { options: { metricsByToolkit: flag } };
+
 /** Values of `SpanKind` and `SpanStatusCode` (OpenTelemetry specification, trace API). */
 const INTERNAL = 0;
 const SERVER = 1;
@@ -17,7 +31,9 @@ const MAX_OPEN_SPANS = 10_000;
  * the platform are hidden from instrumentation of undici, which would trace them again. The span of a request ends with its response, even if that is a stream. Metrics: `agent_bff.request.duration`,
  * `agent_bff.upstream.duration` and `agent_bff.stream.duration` (seconds), `agent_bff.streams.open`, and the counters
  * `agent_bff.errors`, `agent_bff.tokens`, `agent_bff.cache`, `agent_bff.retries` and `agent_bff.streams.broken`.
- * Attributes follow the semantic conventions.
+ * Attributes follow the semantic conventions; `agent_bff.toolkit` is the `name` of the toolkit.
+ *
+ * @throws ConfigurationError (code `configuration_invalid`) for an option that is unknown or invalid.
  *
  * @example
  * ```ts
@@ -29,9 +45,10 @@ const MAX_OPEN_SPANS = 10_000;
  *
  * @public
  */
-export function openTelemetry(api: OpenTelemetryLike): Telemetry {
+export function openTelemetry(api: OpenTelemetryLike, options?: OpenTelemetryOptions): Telemetry {
+  const { metricsByToolkit = false } = readOptions('openTelemetry', OPTIONS, options);
   const tracer = api.trace.getTracer(NAME) as TracerLike;
-  const count = siteMetrics(api.metrics.getMeter(NAME) as MeterLike);
+  const count = siteMetrics(api.metrics.getMeter(NAME) as MeterLike, metricsByToolkit);
   const requests = new OpenSpans();
   const calls = new OpenSpans();
   /** Spans whose `error.type` is a code of this package. */
@@ -80,10 +97,15 @@ export function openTelemetry(api: OpenTelemetryLike): Telemetry {
       }
       if (event.type !== 'token' || event.durationMs === undefined) return;
       const startTime = Date.now() - event.durationMs;
-      const attributes = { 'agent_bff.block': event.block, 'agent_bff.outcome': event.outcome };
+      const attributes = { ...ofToolkit(event), 'agent_bff.block': event.block, 'agent_bff.outcome': event.outcome };
       tracer.startSpan('token', { kind: CLIENT, startTime, attributes }, api.context.active()).end();
     },
   };
+}
+
+/** The toolkit as an attribute. */
+function ofToolkit({ toolkit }: TelemetryEvent): Attributes {
+  return toolkit === undefined ? {} : { 'agent_bff.toolkit': toolkit };
 }
 
 function describeRequest(
@@ -95,6 +117,7 @@ function describeRequest(
   span.updateName(`${event.method} ${event.route}`);
   span.setAttribute('http.response.status_code', event.status);
   span.setAttribute('agent_bff.request_id', event.requestId);
+  if (event.toolkit !== undefined) span.setAttribute('agent_bff.toolkit', event.toolkit);
   span.setAttribute('agent_bff.route', event.route);
   if (event.status < 500) return;
   span.setStatus({ code: FAILED });
@@ -104,6 +127,7 @@ function describeRequest(
 function endCall(span: SpanLike | undefined, event: Extract<TelemetryEvent, { type: 'upstream' }>): void {
   if (span === undefined) return;
   if (event.status !== undefined) span.setAttribute('http.response.status_code', event.status);
+  if (event.toolkit !== undefined) span.setAttribute('agent_bff.toolkit', event.toolkit);
   const refused = (event.status ?? 0) >= 400 ? String(event.status) : undefined;
   const type = event.failure ?? refused;
   if (type !== undefined) span.setAttribute('error.type', type);
@@ -165,7 +189,7 @@ function addressOf(publicUrl: string, path: string): Attributes {
 }
 
 /** Records the metrics of a site from its events. No attribute has more values than a site has routes, codes, blocks and platforms. */
-function siteMetrics(meter: MeterLike): (event: TelemetryEvent) => void {
+function siteMetrics(meter: MeterLike, isByToolkit: boolean): (event: TelemetryEvent) => void {
   const seconds = (name: string, description: string, explicitBucketBoundaries: number[]): HistogramLike =>
     meter.createHistogram(`agent_bff.${name}`, { unit: 's', description, advice: { explicitBucketBoundaries } });
   const counter = (name: string, unit: string, description: string): CounterLike =>
@@ -187,24 +211,27 @@ function siteMetrics(meter: MeterLike): (event: TelemetryEvent) => void {
     'Responses that broke after their head, by the side that broke them',
   );
   return (event) => {
+    const of = isByToolkit ? ofToolkit(event) : {};
     switch (event.type) {
       case 'request':
         requests.record(event.durationMs / 1_000, {
+          ...of,
           'agent_bff.route': event.route,
           'http.request.method': METHODS.has(event.method) ? event.method : '_OTHER',
           'http.response.status_code': event.status,
           ...(event.status >= 500 && { 'error.type': String(event.status) }),
         });
-        if (event.streams === true) openStreams.add(1, { 'agent_bff.route': event.route });
+        if (event.streams === true) openStreams.add(1, { ...of, 'agent_bff.route': event.route });
         break;
       case 'stream_ended': {
-        const route = { 'agent_bff.route': event.route };
+        const route = { ...of, 'agent_bff.route': event.route };
         openStreams.add(-1, route);
         streams.record(event.durationMs / 1_000, { ...route, 'agent_bff.outcome': event.outcome });
         break;
       }
       case 'upstream':
         calls.record(event.durationMs / 1_000, {
+          ...of,
           'http.request.method': event.method,
           ...serverOf(event.origin),
           ...(event.status !== undefined && { 'http.response.status_code': event.status }),
@@ -212,22 +239,22 @@ function siteMetrics(meter: MeterLike): (event: TelemetryEvent) => void {
         });
         break;
       case 'error':
-        errors.add(1, { 'agent_bff.route': event.route, 'error.type': event.code });
+        errors.add(1, { ...of, 'agent_bff.route': event.route, 'error.type': event.code });
         break;
       case 'token':
-        tokens.add(1, { 'agent_bff.block': event.block, 'agent_bff.outcome': event.outcome });
+        tokens.add(1, { ...of, 'agent_bff.block': event.block, 'agent_bff.outcome': event.outcome });
         break;
       case 'cache':
-        cache.add(1, { 'agent_bff.route': event.route, 'agent_bff.outcome': event.outcome });
+        cache.add(1, { ...of, 'agent_bff.route': event.route, 'agent_bff.outcome': event.outcome });
         break;
       case 'cache_fault':
-        cache.add(1, { 'agent_bff.route': 'store', 'agent_bff.outcome': `${event.operation} failed` });
+        cache.add(1, { ...of, 'agent_bff.route': 'store', 'agent_bff.outcome': `${event.operation} failed` });
         break;
       case 'stream_broken':
-        broken.add(1, { 'agent_bff.route': event.route, 'agent_bff.side': event.side });
+        broken.add(1, { ...of, 'agent_bff.route': event.route, 'agent_bff.side': event.side });
         break;
       case 'retry':
-        retries.add(1, { 'agent_bff.cause': event.cause });
+        retries.add(1, { ...of, 'agent_bff.cause': event.cause });
         break;
       case 'warning':
         break;

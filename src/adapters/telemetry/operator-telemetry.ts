@@ -1,24 +1,53 @@
 import { channel } from 'node:diagnostics_channel';
 import { redactor } from '../../domain/shared/redaction.js';
+import type { VariableHint } from '../../domain/shared/setting.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HeaderFields, HttpUpstream, UpstreamRequest } from '../../ports/http.js';
 import type { ObservedCall, ObservedRequest, Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
 import { currentRequestId, currentSecrets, inRequest, newRequestId } from './request-scope.js';
 
-/** Redacts secrets in the texts of events. */
+/** The toolkit whose events are reported. */
+export interface ReportingToolkit {
+  readonly name: string;
+  /** Every secret of its configuration, as it would appear in a text. */
+  readonly secrets: readonly string[];
+  readonly variables?: VariableHint | undefined;
+}
+
+/** Redacts secrets in the texts of events, and names their toolkit. */
 export class RedactedTelemetry {
   readonly #secrets = new Set<string>();
+  #toolkit: ReportingToolkit;
   /** Removes the secrets of the configuration from a text. */
   protected redactor: ReturnType<typeof redactor> = redactor([]);
 
-  /** `secrets`: every secret of the configuration, as it would appear in a text. */
-  constructor(secrets: readonly string[]) {
-    this.#add(secrets);
+  constructor(toolkit: ReportingToolkit) {
+    this.#toolkit = toolkit;
+    this.#add(toolkit.secrets);
   }
 
-  /** Redacts the secrets of another configuration too; a text may still quote earlier ones. */
-  learn(secrets: readonly string[]): void {
-    this.#add(secrets);
+  protected get name(): string {
+    return this.#toolkit.name;
+  }
+
+  /** Continues with another configuration, and redacts its secrets too; a text may still quote earlier ones. */
+  learn(toolkit: ReportingToolkit): void {
+    this.#toolkit = toolkit;
+    this.#add(toolkit.secrets);
+  }
+
+  /**
+   * With the name of the toolkit. A warning with a fix names the environment variables too. Those in an error were named
+   * for its response.
+   */
+  protected named(event: TelemetryEvent): TelemetryEvent {
+    const { name: toolkit, variables } = this.#toolkit;
+    if (event.type !== 'warning' || event.summary === undefined || event.fields === undefined) {
+      return { toolkit, ...event };
+    }
+    const { summary: before, detail, block = 'configureServer', fields } = event;
+    const summary = before + (variables?.(block, fields) ?? '');
+    return { toolkit, ...event, summary, detail: detail.replace(before, () => summary) };
   }
 
   /** The redacted text, also without these secrets. Redact before shortening: half a secret is not recognised. */
@@ -36,14 +65,15 @@ export class RedactedTelemetry {
 export class OperatorTelemetry extends RedactedTelemetry implements Telemetry {
   readonly #listeners: readonly Telemetry[];
 
-  constructor(listeners: readonly Telemetry[], secrets: readonly string[]) {
-    super(secrets);
+  constructor(listeners: readonly Telemetry[], toolkit: ReportingToolkit) {
+    super(toolkit);
     this.#listeners = listeners;
   }
 
   emit(event: TelemetryEvent): void {
     const requestId = currentRequestId();
-    const redacted = this.#redacted(requestId === undefined ? event : { requestId, ...event });
+    const named = this.named(event);
+    const redacted = this.#redacted(requestId === undefined ? named : { requestId, ...named });
     for (const listener of this.#listeners)
       ignoreErrors(() => {
         listener.emit(redacted);

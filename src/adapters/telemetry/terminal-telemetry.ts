@@ -1,7 +1,7 @@
 import { Console } from 'node:console';
 import process from 'node:process';
 import type { Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
-import { RedactedTelemetry } from './operator-telemetry.js';
+import { RedactedTelemetry, type ReportingToolkit } from './operator-telemetry.js';
 
 type ErrorEvent = Extract<TelemetryEvent, { type: 'error' }>;
 type WarningEvent = Extract<TelemetryEvent, { type: 'warning' }>;
@@ -57,18 +57,21 @@ export class TerminalTelemetry extends RedactedTelemetry implements Telemetry {
   /** Routes that have served a request, and thus are set up correctly; with a code, refusals that were reported once. */
   readonly #settled = new Set<string>();
 
-  constructor(log: FaultLog, secrets: readonly string[]) {
-    super(secrets);
+  constructor(log: FaultLog, toolkit: ReportingToolkit) {
+    super(toolkit);
     this.#log = log;
+    log.join(toolkit.name);
   }
 
-  override learn(secrets: readonly string[]): void {
-    super.learn(secrets);
+  override learn(toolkit: ReportingToolkit): void {
+    super.learn(toolkit);
+    this.#log.join(toolkit.name);
     // Another configuration may have another address.
     this.#settled.clear();
   }
 
-  emit(event: TelemetryEvent): void {
+  emit(reported: TelemetryEvent): void {
+    const event = this.named(reported);
     switch (event.type) {
       case 'request':
         if (event.status < 400) this.#settled.add(event.route);
@@ -125,10 +128,10 @@ export class TerminalTelemetry extends RedactedTelemetry implements Telemetry {
   }
 
   #tell(key: readonly unknown[], message: string, { detail, requestId }: ReportedError): void {
-    this.#log.write(JSON.stringify(key), (times) => {
+    this.#log.write(JSON.stringify(key), this.name, (toolkits, times) => {
       const [words, said] = [message, detail].map((text) => this.redact(text, []));
       const request = requestId === undefined ? '' : `request ${requestId}`;
-      const aside = [words === '' ? '' : said, request, times].filter((part) => part !== '').join('; ');
+      const aside = [words === '' ? '' : said, toolkits, request, times].filter((part) => part !== '').join('; ');
       return `${words === '' ? said : words}${aside === '' ? '' : ` (${aside})`}`;
     });
   }
@@ -148,11 +151,17 @@ export interface FaultLogSettings {
 
 const PAUSE_MS = 60_000;
 const MAX_FAULTS = 100;
+/** Maximum number of toolkits named in a line. */
+const MAX_NAMED = 5;
+/** Maximum number of names in memory: with more, the counts of toolkits end here. */
+const MAX_NAMES = 1_000;
 
 interface Reported {
   readonly at: number;
   /** Number of repetitions since then. */
   again: number;
+  /** The toolkits of these repetitions. */
+  readonly toolkits: Set<string>;
 }
 
 /**
@@ -163,24 +172,36 @@ export class FaultLog {
   readonly #settings: FaultLogSettings;
   /** Ordered by time, oldest first. */
   readonly #reported = new Map<string, Reported>();
+  /** The toolkits of this process. A line names them once there are two. */
+  readonly #toolkits = new Set<string>();
 
   constructor(settings: FaultLogSettings) {
     this.#settings = settings;
   }
 
-  /** `key` identifies the fault and contains nothing a visitor chooses. `text` is only called if a line is due. */
-  write(key: string, text: (times: string) => string): void {
+  /** Adds a toolkit that reports its faults here. */
+  join(toolkit: string): void {
+    addUpTo(MAX_NAMES, this.#toolkits, toolkit);
+  }
+
+  /**
+   * `key` identifies the fault and contains nothing a visitor chooses; faults of several toolkits are one. `text` is only
+   * called if a line is due.
+   */
+  write(key: string, toolkit: string, text: (toolkits: string, times: string) => string): void {
     const now = this.#settings.now();
     const last = this.#reported.get(key);
     if (last !== undefined && now - last.at < PAUSE_MS) {
       last.again += 1;
+      addUpTo(MAX_NAMES, last.toolkits, toolkit);
       return;
     }
     if (last === undefined && !this.#hasRoom(now)) return;
     this.#reported.delete(key);
-    this.#reported.set(key, { at: now, again: 0 });
+    this.#reported.set(key, { at: now, again: 0, toolkits: new Set() });
     const times = last === undefined || last.again === 0 ? '' : timesIn(last.again + 1, now - last.at);
-    this.#settings.write(`agent-bff: ${text(times)}`);
+    const named = this.#toolkits.size < 2 ? '' : namesOf([...new Set([toolkit, ...(last?.toolkits ?? [])])]);
+    this.#settings.write(`agent-bff: ${text(named, times)}`);
   }
 
   /** False if all known faults were written within the last minute; otherwise the oldest is evicted. */
@@ -191,6 +212,17 @@ export class FaultLog {
     }
     return true;
   }
+}
+
+function addUpTo(limit: number, names: Set<string>, name: string): void {
+  if (names.size < limit) names.add(name);
+}
+
+function namesOf(toolkits: readonly string[]): string {
+  const named = toolkits.slice(0, MAX_NAMED).join(', ');
+  const others = toolkits.length - MAX_NAMED;
+  const rest = others > 0 ? ` and ${String(others)} more` : '';
+  return `${toolkits.length === 1 ? 'toolkit' : 'toolkits'} ${named}${rest}`;
 }
 
 function timesIn(times: number, ms: number): string {

@@ -1,6 +1,8 @@
 import { RequestError } from '../../domain/shared/errors.js';
+import type { RouteAuth } from '../../domain/credentials/route-auth.js';
+import { sessionUser } from '../../domain/credentials/session-credentials.js';
 import { isLoopback } from '../../domain/shared/paths.js';
-import type { HeaderFields, HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
+import type { HeaderFields, HttpHandler, HttpRequest, HttpResponse, RequestContext } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { VisitorLimit } from '../../ports/visitor-limit.js';
 
@@ -120,27 +122,35 @@ function single(headers: HeaderFields, name: string): string | undefined {
   return typeof value === 'string' || value === undefined ? value : value.join(',');
 }
 
-/** The limit for visitors who are not signed in. */
+/** The limits of messages and, separately, of the requests that follow a task. */
 export interface VisitorPolicy {
-  /** Counts their messages and, separately, the requests that follow a task; absent if they are not limited. */
-  readonly chatLimit?: Required<VisitorLimit>;
+  /** For visitors who are not signed in; absent if they are not limited. */
+  readonly chatLimit?: Required<VisitorLimit> | undefined;
+  /** For signed-in users; absent if they are not limited. */
+  readonly userLimit?: Required<VisitorLimit> | undefined;
   readonly telemetry: Telemetry;
 }
 
 /**
- * Counts one request of an anonymous visitor if the site limits them: each message costs the site money. Requests that
- * follow a task have their own allowance.
+ * Counts one request of a visitor if the site limits them: each message costs the site money. Requests that follow a
+ * task have their own allowance. Without a session there is no user to count: the credential is refused next.
  *
  * @throws RequestError (code `rate_limited`) with the time to wait.
  */
 export async function checkVisitor(
-  request: Pick<HttpRequest, 'native'>,
-  { chatLimit, telemetry }: VisitorPolicy,
+  request: RequestContext,
+  { chatLimit, userLimit, telemetry }: VisitorPolicy,
+  auth: RouteAuth,
   kind: 'message' | 'reading' = 'message',
 ): Promise<void> {
-  if (chatLimit === undefined) return;
+  const isUser = auth.kind === 'session';
+  const limit = isUser ? userLimit : chatLimit;
+  if (limit === undefined) return;
+  const found = isUser ? await sessionUser(auth, request) : undefined;
+  if (isUser && found === undefined) return;
+  const user = found && (found.name === undefined ? '' : JSON.stringify([found.user.tenant ?? '', ...found.name]));
   const { request: native } = request.native;
-  const verdict = await (kind === 'message' ? chatLimit.admit(native) : chatLimit.admitReading(native));
+  const verdict = await (kind === 'message' ? limit.admit(native, user) : limit.admitReading(native, user));
   if (verdict.kind === 'admitted') return;
   if (verdict.kind === 'unknown') {
     telemetry.emit({ type: 'warning', code: 'limit_unknown', detail: verdict.detail });

@@ -10,7 +10,7 @@ import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js
 import { checkOrigin, checkVisitor } from './admission.js';
 import { errorResponse, methodNotAllowed, notFound, PROBLEMS, REST_ERRORS, RPC_ERRORS } from './error-response.js';
 import { type BodyLimits, type JsonBody, readJsonBody } from './request-body.js';
-import { errorContext, serveRoute, type SiteSettings } from './serve-route.js';
+import { errorContext, type ServedRoute, serveRoute, type SiteSettings } from './serve-route.js';
 
 /** Settings shared by all routes below a chat mount. */
 export interface ChatMount {
@@ -21,22 +21,25 @@ export interface ChatMount {
   /** The configured public address; empty if there is none. */
   readonly publicUrl: string;
   /** Recognises the visitor of a request; absent if conversations are open to anyone who knows their id. */
-  readonly visitor?: VisitorOf;
-  /** The one tenant that messages may name. Default: those of the agent's card. */
-  readonly tenant?: string | undefined;
+  readonly visitor?: VisitorOf | undefined;
+  /** What messages may contain, and what is added to them. */
+  readonly options?: ChatCallOptions | undefined;
 }
 
 /** Finds the conversations that a request may enter, and the cookie that a response to a message sets. */
-export type VisitorOf = (request: HttpRequest, countLookup: () => Promise<void>) => Promise<ConversationVisit>;
+export type VisitorOf = (
+  request: HttpRequest,
+  countLookup: () => Promise<void>,
+) => ConversationVisit | Promise<ConversationVisit>;
 
 /** The visitor of one request. */
-export interface ConversationVisit {
+export interface ConversationVisit extends Pick<ChatCallOptions, 'visitor'> {
   readonly conversations: ConversationCheck;
   /** A value of `Set-Cookie`; absent if none is due. */
   readonly cookie: string | undefined;
 }
 
-export interface ChatRoutes extends Pick<ChatMount, 'visitor' | 'tenant'> {
+export interface ChatRoutes extends Pick<ChatMount, 'visitor' | 'options'> {
   readonly site: SiteSettings;
   readonly forwarder: ChatForwarder;
   readonly auth: RouteAuth;
@@ -84,24 +87,22 @@ function handlerFor(path: string, { configRoute, card, httpJson }: ChatRoutes): 
 function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
   const errors = { ...RPC_ERRORS };
   const { site, auth, policy, forwarder, visitor } = routes;
-  const cookies = visitor && new VisitorCookie();
-  const response = serveRoute({ site, route: ROUTE, errors }, request, async () => {
+  const served: ServedRoute = { site, route: ROUTE, errors };
+  return serveRoute(served, request, async () => {
     checkOrigin(request, site.origins, auth.kind === 'session' || visitor !== undefined);
     const body = await readJsonBody(request, site);
     try {
       const { bytes } = body;
-      const message = readRpcMessage(bytes, visitor === undefined ? policy.scrutiny : 'conversation');
+      const { scrutiny = policy.scrutiny, isPlaced } = routes.options?.reading ?? {};
+      const message = readRpcMessage(bytes, scrutiny, isPlaced);
       errors.id = message.id;
-      if (site.chatLimit !== undefined && auth.kind !== 'session') {
-        await checkVisitor(
-          request,
-          site,
-          message.fault === undefined && readsOn(message.method) ? 'reading' : 'message',
-        );
+      if (site.chatLimit !== undefined || site.userLimit !== undefined) {
+        const isReading = message.fault === undefined && readsOn(message.method);
+        await checkVisitor(request, site, auth, isReading ? 'reading' : 'message');
       }
-      const options = visitor === undefined ? routes : await visited(visitor, routes, request);
+      const options = await visited(routes, request);
       const response = await forwarder.forward({ head: request, body: bytes, message }, auth, policy, options);
-      cookies?.note(message.method, options);
+      if (startsWork(message.method)) served.cookie = options.cookie;
       if (!isExtendedCardMethod(message.method)) return response;
       const { url } = chatAddress(request.publicUrl, routes.publicUrl ?? '');
       return await rewriteExtendedCard(response, { ...routes.served, url, policy });
@@ -109,38 +110,17 @@ function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
       body.share.release();
     }
   });
-  return cookies === undefined ? response : response.then((given) => cookies.on(given));
 }
 
-interface VisitedCall extends ChatCallOptions {
-  readonly cookie?: string | undefined;
-}
-
+/** The options of a call by its visitor. */
 async function visited(
-  visitor: VisitorOf,
-  { tenant, site, auth }: Pick<ChatRoutes, 'tenant' | 'site' | 'auth'>,
+  { visitor, options, site, auth }: Pick<ChatRoutes, 'visitor' | 'options' | 'site' | 'auth'>,
   request: HttpRequest,
-): Promise<VisitedCall> {
-  const countLookup = (): Promise<void> =>
-    auth.kind === 'session' ? Promise.resolve() : checkVisitor(request, site, 'reading');
-  return { tenant, ...(await visitor(request, countLookup)) };
-}
-
-/**
- * The visitor's cookie of one response. Only messages set it: other responses may be cached or shared. It is added after
- * the fields of the agent have been written, which may set no cookies.
- */
-class VisitorCookie {
-  #value: string | undefined;
-
-  note(method: string, { cookie }: VisitedCall): void {
-    if (startsWork(method)) this.#value = cookie;
-  }
-
-  on(response: HttpResponse): HttpResponse {
-    if (this.#value === undefined) return response;
-    return { ...response, headers: { ...response.headers, 'set-cookie': this.#value } };
-  }
+): Promise<ChatCallOptions & { readonly cookie?: string | undefined }> {
+  if (visitor === undefined) return options ?? {};
+  const { conversations, visitor: name, cookie } = await visitor(request, () => checkVisitor(request, site, auth, 'reading'));
+  const { reading, metadata, tenant } = options ?? {};
+  return { reading, metadata, tenant, conversations, visitor: name, cookie };
 }
 
 export interface HttpJsonRoutes extends ChatMount {
@@ -159,24 +139,23 @@ export function httpJsonRoutes(routes: HttpJsonRoutes): HttpHandler {
     if (!Object.hasOwn(call.methods, request.method)) {
       return methodNotAllowed(Object.keys(call.methods).join(', '), errorContext(site, ROUTE));
     }
-    const cookies = new VisitorCookie();
-    const response = await serveRoute({ site, route: ROUTE, errors: REST_ERRORS }, request, async () => {
+    const served: ServedRoute = { site, route: ROUTE, errors: REST_ERRORS };
+    return serveRoute(served, request, async () => {
       checkOrigin(request, site.origins, mayHoldSession(auth) || visitor !== undefined);
       const isReading = readsOn(call.methods[request.method] ?? '');
-      if (auth.kind !== 'session') await checkVisitor(request, site, isReading ? 'reading' : 'message');
+      await checkVisitor(request, site, auth, isReading ? 'reading' : 'message');
       const { url } = chatAddress(request.publicUrl, routes.publicUrl);
       const body = await bodyOf(request, site);
       try {
-        const options = visitor === undefined ? routes : await visited(visitor, routes, request);
+        const options = await visited(routes, request);
         const rewrite = { url, policy, bindings };
         const passed = await routes.binding.forward({ head: request, call, body }, auth, policy, rewrite, options);
-        cookies.note(call.methods[request.method] ?? '', options);
+        if (startsWork(call.methods[request.method] ?? '')) served.cookie = options.cookie;
         return passed;
       } finally {
         body?.share.release();
       }
     });
-    return cookies.on(response);
   };
 }
 

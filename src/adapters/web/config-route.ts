@@ -42,7 +42,7 @@ async function serve(route: ConfigRoute, request: HttpRequest, what: 'record' | 
   const varied = choosingNames(auth.fields?.request ?? []);
   const entrance = { ...chatAddress(request.publicUrl, route.publicUrl), policy, bindings };
   // Cached results are free; requests to the agent must be limited, because anyone can cause them.
-  const admit = auth.kind === 'session' ? undefined : () => checkVisitor(request, route.site);
+  const admit = auth.kind === 'session' ? undefined : () => checkVisitor(request, route.site, auth);
   const { body, etag } = textOf(await chatConfig[what](versionOf(request), request, auth, entrance, admit), route.hash);
   const headers = {
     // A response for the visitor's own session, or one that varies by a field that other proxies may add, is always

@@ -20,19 +20,24 @@ export interface ServedRoute {
   readonly route: string;
   /** The format of its errors. Default: problem documents. */
   readonly errors?: ErrorForm;
+  /** The cookie that the response sets, after the fields of the agent, which may set none. */
+  cookie?: string | undefined;
 }
 
 /** Serves one request: exceptions become responses, operators get an event, and a stream is observed until it ends. */
 export async function serveRoute(
-  { site, route, errors = PROBLEMS }: ServedRoute,
+  served: ServedRoute,
   request: Pick<HttpRequest, 'method' | 'signal'>,
   respond: (context: ErrorContext) => Promise<HttpResponse> | HttpResponse,
 ): Promise<HttpResponse> {
+  const { site, route, errors = PROBLEMS } = served;
   const startedAt = site.clock.now();
   const context = errorContext(site, route);
   let response: HttpResponse;
   try {
     response = withBrowserFields(await respond(context), site);
+    const { cookie } = served;
+    if (cookie !== undefined) response = { ...response, headers: { ...response.headers, 'set-cookie': cookie } };
   } catch (error) {
     response = withBrowserFields(errorResponse(error, errors, context), site);
   }
@@ -156,6 +161,7 @@ export interface SiteSettings extends BodyLimits, VisitorPolicy {
   readonly fields: BrowserFieldRules;
   readonly keepAliveMs: number;
   readonly authUnavailableStatus: number;
+  readonly variables?: ErrorContext['variables'];
   /** Creates an id for one request, for logs and error responses. */
   readonly newRequestId: () => string;
   readonly clock: Clock;
@@ -168,6 +174,7 @@ export function errorContext(site: SiteSettings, route: string): ErrorContext {
     route,
     telemetry: site.telemetry,
     authUnavailableStatus: site.authUnavailableStatus,
+    variables: site.variables,
   };
 }
 

@@ -1,4 +1,3 @@
-import { cookiePair, cookiePairs } from '../../domain/shared/cookies.js';
 import type { Visitor } from '../../domain/chat/conversation-guard.js';
 import type { VisitorKey } from '../../domain/chat/minted-contexts.js';
 import type { Clock } from '../../ports/clock.js';
@@ -9,9 +8,17 @@ import type { VisitorCrypto } from '../../ports/visitor-crypto.js';
 export interface Visit {
   readonly keys: Visitor['keys'];
   /** The user the site knows; absent for an anonymous visitor. */
-  readonly user: string | undefined;
+  readonly user: VisitorUser | undefined;
   /** The value of `Set-Cookie`; absent if the visitor has a cookie that is young enough. */
   readonly cookie: string | undefined;
+}
+
+/** A user of the site. */
+export interface VisitorUser {
+  /** The name by which the site knows the user. */
+  readonly name: string;
+  /** A name that no other user has, in no other kind of names. */
+  readonly key: string;
 }
 
 export interface VisitorsDependencies {
@@ -19,8 +26,8 @@ export interface VisitorsDependencies {
   readonly clock: Clock;
   /** The keys of users, the current one first; empty if the site knows no users. */
   readonly keys: readonly { readonly mint: Uint8Array; readonly seal: Uint8Array }[];
-  /** The user of a request; `undefined` without a sign-in. */
-  readonly user: (request: HttpRequest) => Promise<string | undefined>;
+  /** The user of a request; `undefined` without a sign-in. Absent if the site knows no users. */
+  readonly user: ((request: HttpRequest) => Promise<VisitorUser | undefined>) | undefined;
   /** Seconds that the cookie lives; it is renewed after half of them. */
   readonly maxAgeS: number;
   /** The configured public address; empty if there is none. */
@@ -30,9 +37,11 @@ export interface VisitorsDependencies {
 const NAME = 'agent-bff-visitor';
 /** A browser accepts this name from the host itself over https only, so no other host of the domain can set it. */
 const HOST_NAME = `__Host-${NAME}`;
+/** Every cookie of these names in a field, with its value. */
+const COOKIES = /(?<![^;])\s*(__Host-)?agent-bff-visitor\s*=([^;]*)/g;
 const SECRET_BYTES = 16;
 /** The secret in its only spelling, or the secret sealed to a user, and the second in which it was written. */
-const VALUE = /^(?:([\w-]{21}[AQgw])|s\.([\w-]{59}))\.([0-9a-z]{1,9})$/;
+const VALUE = /^(?:([\w-]{21}[AQgw])|s\.([\w-]{67}))\.([0-9a-z]{1,9})$/;
 
 /** Recognises visitors: by the site's own user, or else by a random cookie, whose secret is the key of their conversations. */
 export class Visitors {
@@ -42,17 +51,21 @@ export class Visitors {
     this.#deps = dependencies;
   }
 
-  async of(request: HttpRequest): Promise<Visit> {
+  /** The visitor; a promise only where the site is asked for its user. */
+  of(request: HttpRequest): Visit | Promise<Visit> {
+    return this.#deps.user?.(request).then((user) => this.#visit(request, user)) ?? this.#visit(request, undefined);
+  }
+
+  #visit(request: HttpRequest, user: VisitorUser | undefined): Visit {
     const { crypto, keys } = this.#deps;
-    const user = await this.#deps.user(request);
     const found = this.#cookie(request, user);
     const isDue = found === undefined || this.#now() - found.writtenS > this.#deps.maxAgeS / 2;
     const [current] = keys;
     if (user === undefined || current === undefined) {
-      const secret = found?.secret ?? crypto.random(SECRET_BYTES);
-      return { keys: [cookieKey(secret)], user, cookie: isDue ? this.#written(request, base64Url(secret)) : undefined };
+      const secret = found?.secret ?? crypto.random(SECRET_BYTES, 'base64url');
+      return { keys: [cookieKey(secret)], user, cookie: isDue ? this.#written(request, secret) : undefined };
     }
-    const own = keys.map(({ mint }): VisitorKey => ({ kind: 'user', user, key: mint }));
+    const own = keys.map(({ mint }): VisitorKey => ({ kind: 'user', user: user.key, key: mint }));
     const all = [...own, ...(found === undefined ? [] : [cookieKey(found.secret)])] as unknown as Visitor['keys'];
     // After a sign-in, the conversations begun before it are this user's alone.
     const seal = found !== undefined && (isDue || !found.isSealed);
@@ -65,15 +78,14 @@ export class Visitors {
   /** The secret of a cookie that is this visitor's. Two cookies of one name are none: another host may have set one. */
   #cookie(
     request: HttpRequest,
-    user: string | undefined,
-  ): { readonly secret: Uint8Array; readonly isSealed: boolean; readonly writtenS: number } | undefined {
-    const pairs = cookiePairs(request.headers['cookie']).map(cookiePair);
-    const named = (wanted: string): string[] => pairs.filter(([name]) => name === wanted).map(([, value]) => value);
-    const safe = named(HOST_NAME);
-    const values = safe.length > 0 || this.#isHttps(request) ? safe : named(NAME);
-    const [, plain, sealed, written = ''] = (values.length === 1 ? VALUE.exec(values[0] ?? '') : null) ?? [];
+    user: VisitorUser | undefined,
+  ): { readonly secret: string; readonly isSealed: boolean; readonly writtenS: number } | undefined {
+    const all = [...[request.headers['cookie'] ?? ''].flat().join(';').matchAll(COOKIES)];
+    const safe = all.filter(([, prefix]) => prefix !== undefined);
+    const named = safe.length > 0 || this.#isHttps(request) ? safe : all;
+    const [, plain, sealed, written = ''] = (named.length === 1 ? VALUE.exec(named[0]?.[2]?.trim() ?? '') : null) ?? [];
     const writtenS = Number.parseInt(written, 36);
-    if (plain !== undefined) return { secret: bytesOf(plain), isSealed: false, writtenS };
+    if (plain !== undefined) return { secret: plain, isSealed: false, writtenS };
     if (sealed === undefined || user === undefined) return undefined;
     for (const { seal } of this.#deps.keys) {
       const secret = this.#deps.crypto.open(seal, sealName(user), sealed);
@@ -127,21 +139,10 @@ function setCookie(isHttps: boolean, isEmbedded: boolean, value: string, maxAgeS
   return `${name}=${value}; Path=/; Max-Age=${String(maxAgeS)}; HttpOnly${secure}; SameSite=${site}`;
 }
 
-function cookieKey(key: Uint8Array): VisitorKey {
+function cookieKey(key: string): VisitorKey {
   return { kind: 'cookie', user: '', key };
 }
 
-function sealName(user: string): string {
-  return `agent-bff visitor ${user}`;
-}
-
-function base64Url(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replaceAll('=', '');
-}
-
-function bytesOf(text: string): Uint8Array {
-  return Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (character) => character.charCodeAt(0));
+function sealName({ key }: VisitorUser): string {
+  return `agent-bff visitor ${key}`;
 }

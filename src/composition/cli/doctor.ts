@@ -109,7 +109,8 @@ function line(
   const [mark, colour] = MARKS[result];
   const found = `${style(colour, mark)} ${check.padEnd(18)}${message}`;
   if (fix === undefined) return found;
-  return `${found}\n    ${style('bold', `fix: ${fix}${variables.length === 0 ? '' : ` (${variables.join(', ')})`}`)}`;
+  const others = variables.filter((name) => !fix.includes(name));
+  return `${found}\n    ${style('bold', `fix: ${fix}${others.length === 0 ? '' : ` (${others.join(', ')})`}`)}`;
 }
 
 const STRATEGY = topLevel('serviceAuthStrategy');
@@ -169,6 +170,7 @@ export async function examine(
     ...page,
     ...credential,
     ...cache,
+    ...(chosen.kind === 'none' ? [] : [conversations(resolved)]),
     ...(await visit()),
   ];
 
@@ -207,6 +209,14 @@ function publicAddress({ publicUrl }: ResolvedConfig, isProduction: boolean): re
   const message = 'is not set, so the origin check uses the Host field of each request';
   const fix = 'Set "publicUrl" in configureServer to the address visitors use, such as https://site.example.';
   return [warning(check, message, topLevel('publicUrl'), fix)];
+}
+
+/** Advice, since many sites have no visitors with secrets: behind one credential, ids alone separate their conversations. */
+function conversations({ conversations: access }: ResolvedConfig): Finding {
+  const check = 'conversations';
+  if (access === 'visitor') return passed(check, 'belong to their visitors');
+  const advice = 'open, unless a route sets "conversations" to "visitor"; who learns an id can read and continue them';
+  return passed(check, advice);
 }
 
 /** Facts for a custom provider, or for none. */

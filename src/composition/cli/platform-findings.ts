@@ -42,8 +42,9 @@ export async function platformFindings(
         const found = await trial(site, agent, { config, resolved, ports, credential, begin });
         const isBroken = found.result === 'failed';
         const tried = isBroken ? advised(found, agent.interfaces, resolved.agent) : found;
-        // The reason is the same, and the agent's own refusal says more than a card that is missing.
-        if (tried.result === 'failed' && findings.at(-1)?.result === 'failed') findings.pop();
+        // One fault is one line: the refusal says more than a missing card, and a doubtful card that names the address is the fix.
+        const card = findings.at(-1)?.result;
+        if (isBroken && (card === 'failed' || (card === 'warning' && tried !== found))) findings.pop();
         findings.push(tried, ...(isBroken ? [] : otherAddress(agent.interfaces, resolved.agent)));
         if (isBroken) agent = undefined;
       }

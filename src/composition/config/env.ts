@@ -42,12 +42,18 @@ interface ConfigWarning {
   readonly variable: string;
 }
 
+/** What is known about the environment that a configuration was read from. */
+interface Origin {
+  readonly warnings: readonly ConfigWarning[];
+  /** True if the variable has set this value, or neither is set. A function, so that no printed object repeats a secret. */
+  readonly hasSet: (variable: string, value: unknown) => boolean;
+}
+
 /**
- * The member that holds the warnings of a configuration until there is a telemetry. Spread and assignment copy it, and
- * code that iterates fields does not see it. A registered symbol, because bundlers give each entry its own copy of this
- * module.
+ * The member that holds the origin of a configuration. Spread and assignment copy it, and code that iterates fields does
+ * not see it. A registered symbol, because bundlers give each entry its own copy of this module.
  */
-const WARNINGS: unique symbol = Symbol.for('agent-bff/warnings@1') as never;
+const ORIGIN: unique symbol = Symbol.for('agent-bff/environment@1') as never;
 
 /**
  * Reads a configuration from environment variables; reads nothing else and sets nothing. Empty variables count as
@@ -79,23 +85,44 @@ export function configFromEnv(env: Readonly<Record<string, string | undefined>>)
     if (field === undefined) config[first] = place.isList ? list(text) : text;
     else config[first] = { ...(config[first] as object | undefined), [field]: text };
   }
-  return withWarnings(config, warnings);
+  const hasSet: Origin['hasSet'] = (variable, value) => value === valueOf(config, variable);
+  return withOrigin(config, { [ORIGIN]: { warnings, hasSet } });
 }
 
-export function warningsOf(config: ServerConfig): readonly ConfigWarning[] {
-  return (config as { readonly [WARNINGS]?: readonly ConfigWarning[] })[WARNINGS] ?? [];
+/** A configuration that may have an origin. */
+interface Originated extends ServerConfig {
+  readonly [ORIGIN]?: Origin;
 }
 
-/** The configuration with these warnings, replacing any others. */
-export function withWarnings<Config extends ServerConfig>(config: Config, warnings: readonly ConfigWarning[]): Config {
-  if (warnings.length === 0 && !(WARNINGS in config)) return config;
-  return { ...config, [WARNINGS]: warnings };
+export function warningsOf(config: Originated): readonly ConfigWarning[] {
+  return config[ORIGIN]?.warnings ?? [];
 }
 
-/** The variables that set these fields of a block. */
+/** The merged configuration with its origin: warnings of earlier calls have been reported. */
+export function withOrigin(merged: ServerConfig, changes: Originated, current: Originated = {}): Originated {
+  const origin = changes[ORIGIN] ?? (current[ORIGIN] && { ...current[ORIGIN], warnings: [] });
+  return origin === undefined ? merged : { ...merged, [ORIGIN]: origin };
+}
+
+/** The variables that set these fields of a block, or the field that is named as a block. */
 export function variablesOf(block: string, fields: readonly string[]): readonly string[] {
-  const wanted = fields.map((field) => (block === 'configureServer' ? field : `${block}.${field}`));
+  const wanted =
+    fields.length === 0 ? [block] : fields.map((field) => (block === 'configureServer' ? field : `${block}.${field}`));
   return NAMES.filter((name) => wanted.includes(VARIABLES.get(name)?.path.join('.') ?? ''));
+}
+
+/** A sentence after a hint: the variables that set these fields, or would. Empty if their values come from elsewhere. */
+export function inEnvironment(config: Originated, block: string, fields: readonly string[]): string {
+  const names = variablesOf(block, fields).filter((name) => config[ORIGIN]?.hasSet(name, valueOf(config, name)));
+  return names.length === 0 ? '' : ` In the environment: ${names.join(', ')}.`;
+}
+
+function valueOf(config: object, variable: string): unknown {
+  const path = VARIABLES.get(variable)?.path ?? [];
+  return path.reduce<unknown>(
+    (value, name) => (value as Readonly<Record<string, unknown>> | undefined)?.[name],
+    config,
+  );
 }
 
 /** Every variable of the table, in its order. */

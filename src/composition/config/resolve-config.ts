@@ -1,16 +1,17 @@
+import { sha256 } from '../../adapters/system/system.js';
 import type { KeyvLike } from '../../adapters/keyv/keyv-cache-store.js';
 import { MethodPolicy } from '../../domain/chat/method-policy.js';
-import { ConfigurationError } from '../../domain/shared/errors.js';
+import { ConfigurationError, isAgentBffError } from '../../domain/shared/errors.js';
 import { nearest, similar } from '../../domain/shared/nearest.js';
 import { isPlainObject, type OptionShape, readOptions, type Refusal } from '../../domain/shared/options.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { Secret } from '../../domain/shared/secret.js';
-import { type AnyRows, hasFields, type ValuesOf, valuesOf } from '../../domain/shared/setting.js';
+import { type AnyRows, hasFields, type ValuesOf, valuesOf, type VariableHint } from '../../domain/shared/setting.js';
 import type { Endpoint } from '../../domain/upstream/platform-call.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { ExchangeBlock } from '../../ports/identity-provider.js';
 import { type CacheAddress, cacheAddress } from './addresses.js';
-import { warningsOf, withWarnings } from './env.js';
+import { inEnvironment, withOrigin } from './env.js';
 import { DEFAULT_EXCHANGE, EXCHANGES, principalOf, type ProviderBlocks, type ProviderName } from './providers.js';
 import { type ConfigSettings, FIELDS, type PlainSettings } from './schema.js';
 import type { ServerConfig } from './server-config.js';
@@ -37,6 +38,8 @@ export interface ResolvedConfig extends Omit<ValuesOf<PlainSettings>, Derived>, 
   readonly cacheStore: CacheStore | KeyvLike | undefined;
   readonly cacheAddress: CacheAddress | undefined;
   readonly customProviders: ReadonlySet<string>;
+  /** The sentence after a hint about these fields, which names their environment variables. */
+  readonly variables: VariableHint;
   /** Distinguishes this platform, as configured, from others that share a store. */
   readonly place: string;
 }
@@ -70,14 +73,15 @@ export function resolveConfig(
   const plain = mergeConfig({}, config);
   const providers = { ...plain.identityProviders, ...identityProviders };
   const all = { ...plain, identityProviders: providers };
-  const given = readOptions<ServerConfig>('configureServer', SHAPE, plain, all, refusal);
-  const read = unwrapped(settingsOf(FIELDS, given as Values, 'configureServer') as ConfigSettings);
+  const variables: VariableHint = (block, fields) => inEnvironment(plain, block, fields);
+  const [given, read] = readFields(plain, all, variables);
   const { a2aUrl, agentCardUrl, serviceApiUrl, a2aMethods, cacheStore, timeouts, ...same } = read;
   const { authProvider, onBehalfOf } = same;
   const exchangeProvider =
     onBehalfOf.provider.value || (EXCHANGES.includes(authProvider) ? authProvider : DEFAULT_EXCHANGE);
   return {
     ...same,
+    name: same.name || sha256(JSON.stringify([same.place, a2aUrl])).slice(0, 8),
     agent: a2aUrl,
     agentCard: agentCardUrl,
     serviceApi: serviceApiUrl,
@@ -99,7 +103,21 @@ export function resolveConfig(
     cacheAddress: typeof cacheStore === 'string' ? cacheAddress(cacheStore) : undefined,
     identityProviders: providers,
     customProviders: new Set(Object.keys(providers)),
+    variables,
   };
+}
+
+/** The checked fields, and their settings; an error names the environment variables of its fields too. */
+function readFields(plain: ServerConfig, all: object, variables: VariableHint) {
+  try {
+    const given = readOptions<ServerConfig>('configureServer', SHAPE, plain, all, refusal);
+    const settings = settingsOf(FIELDS, given as Values, 'configureServer') as ConfigSettings;
+    return [given, unwrapped(settings)] as const;
+  } catch (error) {
+    if (!isAgentBffError(error)) throw error;
+    const more = variables(error.block ?? 'configureServer', error.fields);
+    throw Object.assign(error, { hint: `${error.hint ?? ''}${more}`, message: error.message + more });
+  }
 }
 
 /** An agent may work for minutes before it responds (decision 84). */
@@ -121,8 +139,7 @@ export function configuredSecrets(value: unknown, depth = 4): string[] {
 export function mergeConfig(current: ServerConfig, changes: ServerConfig): ServerConfig {
   // Left to the check of the configuration, which reports it.
   if (!hasFields(changes)) return changes as ServerConfig;
-  // Warnings of earlier calls have been reported.
-  return withWarnings(merged(FIELDS, current as Values, changes), warningsOf(changes));
+  return withOrigin(merged(FIELDS, current as Values, changes), changes, current);
 }
 
 function merged(rows: AnyRows, current: Values, changes: Values): Values {

@@ -48,6 +48,8 @@ export type PlainSettings = SettingsOf<
     readonly agentCardUrl: Endpoint | undefined;
     readonly serviceApiKey: Secret | undefined;
     readonly serviceToken: Secret | undefined;
+    readonly serviceAuthStrategy: string;
+    readonly authProvider: string;
     readonly upstream: ResolvedUpstream;
     readonly a2aMethods: ServerConfig['a2aMethods'];
     readonly bindings: readonly string[];
@@ -57,6 +59,7 @@ export type PlainSettings = SettingsOf<
     readonly cacheStore: string | CacheStore | KeyvLike | undefined;
     readonly cacheKeys: readonly SealingKey[];
     readonly chatLimit: VisitorLimit | undefined;
+    readonly userLimit: VisitorLimit | undefined;
     readonly telemetry: readonly Telemetry[] | undefined;
   }
 >;
@@ -202,6 +205,15 @@ const ROWS: Rows<ConfigSettings> & BlockRows = {
     isList: true,
   },
   chatLimit: row('neither', methods('admit'), (limit?: VisitorLimit) => limit),
+  name: row(
+    'neither',
+    accept(
+      (value) => isString(value) && /^[\w.-]{0,64}$/.test(String(value)),
+      'up to 64 letters, digits, dots, underscores and hyphens',
+    ),
+    (name?: string) => name ?? '',
+  ),
+  userLimit: row('neither', methods('admit'), (limit?: VisitorLimit) => limit),
   telemetry: row(
     'neither',
     accept(

@@ -6,6 +6,7 @@ import type { CacheStore } from '../../ports/cache-store.js';
 import type { IdentityProvider } from '../../ports/identity-provider.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { VisitorLimit } from '../../ports/visitor-limit.js';
+import type { OwnName } from './own-providers.js';
 import type { UpstreamConfig } from './upstream-config.js';
 
 export type { IdpAConfig, IdpAServiceUserConfig, IdpBServiceConfig, ServiceAccountConfig };
@@ -44,7 +45,7 @@ export type AuthProvider = 'idp_a' | 'idp_b';
  */
 export interface OnBehalfOfConfig {
   /** The provider that exchanges tokens. Default: `authProvider`, else `idp_b`. */
-  readonly provider?: AuthProvider | (string & {}) | undefined;
+  readonly provider?: AuthProvider | OwnName | '' | undefined;
   /** Scope of the exchanged token. Default: that of `idpBService`, or of `idpA`. */
   readonly scope?: string | undefined;
   /** Audience of the exchanged token, at `idp_a`. Default: `idpA.audience`. */
@@ -120,14 +121,14 @@ export interface ServerConfig {
   /** Project identifier; sent as `x-project-id`. */
   readonly serviceProjectId?: string | undefined;
   /** Service authentication strategy. Default: the one that fits the other fields. */
-  readonly serviceAuthStrategy?: ServiceAuthStrategy | (string & {}) | undefined;
+  readonly serviceAuthStrategy?: ServiceAuthStrategy | OwnName | '' | undefined;
   /**
    * A fixed token, sent as `Authorization: Bearer …` (RFC 6750), with or without the word `Bearer`. Used by the
    * strategy `static_token` only.
    */
   readonly serviceToken?: string | undefined;
   /** Identity provider of service strategies: one of this package, or of `identityProviders`. */
-  readonly authProvider?: AuthProvider | (string & {}) | undefined;
+  readonly authProvider?: AuthProvider | OwnName | '' | undefined;
   /**
    * The site's own identity providers, by the name to use as `authProvider`, as `serviceAuthStrategy` or as a route's
    * `strategy`; merged by name. Default: none.
@@ -207,6 +208,16 @@ export interface ServerConfig {
    * Default: no limit.
    */
   readonly chatLimit?: VisitorLimit | undefined;
+  /**
+   * Distinguishes this toolkit in the log, in events and in spans, such as the name of a tenant: up to 64 of
+   * `A-Za-z0-9._-`. Default: eight digits that depend on the agent and on the platform as configured.
+   */
+  readonly name?: string | undefined;
+  /**
+   * Limits how much one signed-in user may send to the chat, by tenant and subject of the session, see `rateLimiter`.
+   * Default: no limit.
+   */
+  readonly userLimit?: VisitorLimit | undefined;
   /**
    * Receives structured events; a list of receivers all get every event: see `loggerTelemetry` and `openTelemetry`;
    * `'silent'` disables reports. Default: faults that an operator has to fix are written to standard error, each at

@@ -1,6 +1,6 @@
 import { asSessionTokenSource } from '../../adapters/sessions/as-session-token-source.js';
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
-import { DeadlineError, inTime } from '../../adapters/system/timed-ports.js';
+import { inTime } from '../../adapters/system/timed-ports.js';
 import { sha256 } from '../../adapters/system/system.js';
 import { hideToken, redactingSessionSource } from '../../adapters/telemetry/request-scope.js';
 import type { SessionRequired } from '../../domain/conversations/conversation-proxy.js';
@@ -10,7 +10,7 @@ import type { RouteAuth, RouteFields } from '../../domain/credentials/route-auth
 import { ExchangedTokens } from '../../domain/credentials/exchanged-tokens.js';
 import type { TokenCache } from '../../domain/credentials/token-cache.js';
 import { UserNames } from '../../domain/credentials/session-credentials.js';
-import { AgentBffError, isAgentBffError, ServiceAuthError } from '../../domain/shared/errors.js';
+import { type AgentBffError, ServiceAuthError } from '../../domain/shared/errors.js';
 import { isFieldValue, isWithheld } from '../../domain/upstream/header-policy.js';
 import { isPlainObject } from '../../domain/shared/options.js';
 import { optionalSecret, type Secret } from '../../domain/shared/secret.js';
@@ -20,9 +20,11 @@ import type { Telemetry } from '../../ports/telemetry.js';
 import type { SessionTokenSource } from '../../ports/session-token-source.js';
 import type { TokenExchange } from '../../ports/identity-provider.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
+import { siteFailed, siteSays } from '../toolkit/site-function.js';
 import type {
   AuthHeadersOptions,
   ChatHandlerOptions,
+  FieldsContext,
   GetHeaders,
   HeadersLike,
   SessionOptions,
@@ -32,6 +34,8 @@ import type {
 } from './route-options.js';
 
 const MAX_SESSIONS = 10_000;
+/** For headers that are the credential: nothing is known before them. */
+const NO_ABOUT: FieldsContext = { session: null, route: 'surface', message: undefined };
 
 /** Fields that belong to the message and not to the caller: copying them would break or redirect the call. */
 const MESSAGE_FIELDS: ReadonlySet<string> = new Set([
@@ -79,7 +83,7 @@ export class RouteCredentials {
 
   chat(options: ChatHandlerOptions): RouteAuth<'service' | 'session'> {
     const { auth } = options;
-    return auth === undefined ? this.service(options) : this.#caching(auth, options);
+    return auth === undefined ? this.service(options, 'chat') : this.#caching(auth, options, 'chat');
   }
 
   /** The credential of the config route's look-ups: the site's own headers if configured, otherwise the credential of the chat. */
@@ -103,13 +107,20 @@ export class RouteCredentials {
     return required ? this.session(NOBODY, options) : this.#apiKeyAlone(options);
   }
 
-  service(options: AuthHeadersOptions & SiteFieldOptions): RouteAuth<'service'> {
+  service(
+    options: AuthHeadersOptions & SiteFieldOptions,
+    route: FieldsContext['route'] = 'surface',
+  ): RouteAuth<'service'> {
     const { strategy = '', apiKey } = options;
-    return { kind: 'service', strategy, apiKey: optionalSecret(apiKey), ...this.#fields(options) };
+    return { kind: 'service', strategy, apiKey: optionalSecret(apiKey), ...this.#fields(options, route) };
   }
 
   /** Rejects requests without a session. */
-  session(like: SessionTokenLike, options: SessionOptions & SiteFieldOptions): SessionRequired {
+  session(
+    like: SessionTokenLike,
+    options: SessionOptions & SiteFieldOptions,
+    route: FieldsContext['route'] = 'surface',
+  ): SessionRequired {
     const { audience = '', apiKey, exchange } = options;
     const source = asSessionTokenSource(like);
     const exchanges = exchange !== undefined || this.#deps.config.alwaysExchange;
@@ -121,14 +132,18 @@ export class RouteCredentials {
       nameOf: (token) => this.#names.nameOf(source, token),
       audience,
       exchange: exchanges ? this.#exchanged : undefined,
-      ...this.#fields(options),
+      ...this.#fields(options, route),
     };
   }
 
   /** The same for a route that caches data for its users. */
-  #caching(like: SessionTokenLike, options: SessionOptions & SiteFieldOptions): SessionRequired {
+  #caching(
+    like: SessionTokenLike,
+    options: SessionOptions & SiteFieldOptions,
+    route?: FieldsContext['route'],
+  ): SessionRequired {
     this.#deps.sessions.add(like);
-    return this.session(like, options);
+    return this.session(like, options, route);
   }
 
   #apiKeyAlone(options: Pick<SessionOptions, 'apiKey'> & SiteFieldOptions): RouteAuth<'api-key'> {
@@ -161,7 +176,7 @@ export class RouteCredentials {
     return {
       kind: 'headers',
       obtain: async ({ native }) => {
-        const fields = Object.entries(await returnedFields(getHeaders, native.request, timeouts.sessionMs, noHeaders));
+        const fields = Object.entries(await returnedFields(getHeaders, native.request, NO_ABOUT, timeouts.sessionMs, noHeaders));
         const headers = { ...key, ...Object.fromEntries(fields.filter(([name]) => !MESSAGE_FIELDS.has(name))) };
         return new Credential({
           kind: 'session',
@@ -174,22 +189,23 @@ export class RouteCredentials {
   }
 
   /** The site's own fields on a route; none if its options set none. */
-  #fields({ headers, forward = {} }: SiteFieldOptions): { readonly fields?: RouteFields } {
+  #fields({ headers, forward = {} }: SiteFieldOptions, route: FieldsContext['route'] = 'surface'): { readonly fields?: RouteFields } {
     const request = lowerCase(forward.request);
     const response = lowerCase(forward.response);
-    if (headers !== undefined) return { fields: { request, response, make: this.#replacedOnce(headers) } };
+    if (headers !== undefined) return { fields: { request, response, make: this.#replacedOnce(headers, route) } };
     return request.length === 0 && response.length === 0 ? {} : { fields: { request, response } };
   }
 
   /** The fields from the site's function. A configured value of the same field replaces them (decision 91), and is logged once. */
-  #replacedOnce(headers: GetHeaders): NonNullable<RouteFields['make']> {
+  #replacedOnce(headers: GetHeaders, route: FieldsContext['route']): NonNullable<RouteFields['make']> {
     const { config, telemetry } = this.#deps;
     const { apiKey, projectId } = config.upstream.headers;
     const sent = new Map<string, string>();
     if (config.serviceApiKey !== undefined) sent.set(apiKey, '"serviceApiKey"');
     if (config.serviceProjectId !== '') sent.set(projectId, '"serviceProjectId"');
-    return async ({ native }) => {
-      const fields = await returnedFields(headers, native.request, config.timeouts.sessionMs, noFields);
+    return async ({ native }, { session = null, message }) => {
+      const about = { session, route, message };
+      const fields = await returnedFields(headers, native.request, about, config.timeouts.sessionMs, noFields);
       const withheld = Object.keys(fields).find(isWithheld);
       if (withheld !== undefined) throw noFields(`it returned "${withheld}", which no option may set`);
       for (const [name, value] of sent) {
@@ -236,32 +252,16 @@ export function forwardHint(names: readonly string[], ownNames: readonly string[
 async function returnedFields(
   headers: GetHeaders,
   request: unknown,
+  about: FieldsContext,
   sessionMs: number,
   failure: (reason: string) => AgentBffError,
 ): Promise<Record<string, string>> {
-  let returned: HeadersLike;
-  try {
-    const work = (async () => headers(request))();
-    returned = await inTime(work, sessionMs, 'it');
-  } catch (error) {
-    if (isAgentBffError(error)) throw error;
-    throw failure(error instanceof DeadlineError ? error.message : `it threw ${thrown(error)}`);
-  }
+  const returned = await siteSays(() => headers(request, about), sessionMs, failure);
   try {
     return headerFields(returned);
   } catch (error) {
     throw failure((error as Error).message);
   }
-}
-
-/**
- * The type of an exception, and its location. Its message is left out: that of `Headers` quotes the rejected value,
- * that of a session library the cookie.
- */
-function thrown(error: unknown): string {
-  if (!(error instanceof Error)) return typeof error;
-  const [place] = /^ +at .+$/m.exec(String(error.stack).replace(error.message, '')) ?? [''];
-  return `${error.name} ${place.trim()}`.trim();
 }
 
 function noHeaders(reason: string): ServiceAuthError {
@@ -273,14 +273,7 @@ function noHeaders(reason: string): ServiceAuthError {
   });
 }
 
-function noFields(reason: string): AgentBffError {
-  return new AgentBffError('internal_error', {
-    detail: 'The header fields of this site could not be created.',
-    hint: 'Check the function in "headers"; the server log has the cause.',
-    block: 'headers',
-    log: `The function in "headers" failed: ${reason}.`,
-  });
-}
+const noFields = siteFailed('headers', 'The header fields of this site could not be created.');
 
 function lowerCase(names: readonly string[] = []): readonly string[] {
   return names.map((name) => name.toLowerCase());

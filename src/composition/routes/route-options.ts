@@ -3,16 +3,20 @@
 
 import { sessionKind, type SessionTokenLike } from '../../adapters/sessions/session-like.js';
 import { nameHint } from '../../domain/shared/nearest.js';
+import type { MessageFacts, SessionUser } from '../../domain/credentials/route-auth.js';
 import {
+  accept,
   callback,
   flag,
   headerKey,
+  isPlainObject,
   text,
   texts,
   wholeNumber,
   type OptionCheck,
   type OptionShape,
 } from '../../domain/shared/options.js';
+import type { OwnName } from '../config/own-providers.js';
 import { type ServiceAuthStrategy, STRATEGIES } from '../config/server-config.js';
 
 /**
@@ -39,8 +43,21 @@ export type HeadersLike =
 export type GetHeaders<NativeRequest = any> = {
   // A method, so that a site can declare its own request type: a request with a session, Next's own request.
   // oxlint-disable-next-line typescript/method-signature-style
-  call(request: NativeRequest): HeadersLike | Promise<HeadersLike>;
+  call(request: NativeRequest, about: FieldsContext): HeadersLike | Promise<HeadersLike>;
 }['call'];
+
+/**
+ * The call for which the function in `headers` makes header fields.
+ *
+ * @public
+ */
+export interface FieldsContext {
+  /** The signed-in user of a route with `auth`; `null` without a session. */
+  readonly session: SessionUser | null;
+  readonly route: 'chat' | 'surface' | 'conversation';
+  /** The message of a chat. Absent for look-ups, such as the agent card: what depends on it is not cached. */
+  readonly message?: MessageFacts | undefined;
+}
 
 /**
  * Names of additional header fields to forward. Credentials, cookies, hop-by-hop, framing and CORS fields, and those
@@ -82,7 +99,7 @@ export interface SiteFieldOptions<NativeRequest = any> {
  */
 export interface AuthHeadersOptions {
   /** Service strategy. Default: the configured one. */
-  readonly strategy?: ServiceAuthStrategy | (string & {}) | undefined;
+  readonly strategy?: ServiceAuthStrategy | OwnName | '' | undefined;
   /** API key. Default: the configured `serviceApiKey`. */
   readonly apiKey?: string | undefined;
 }
@@ -129,6 +146,55 @@ export interface ConversationOptions<NativeRequest = any> {
 }
 
 /**
+ * The site's word in the messages of a chat route, which the agent reads in `message.metadata` and `params.metadata`.
+ *
+ * @public
+ */
+export interface MetadataOptions<NativeRequest = any> {
+  /**
+   * Members for each message that is sent: JSON values, or functions that return them. A visitor's own members of these
+   * names never cross. Agents repeat metadata in their responses, so nothing here may be secret. If a function throws,
+   * the response is a 500 whose reason is only in the server's log. Default: none.
+   *
+   * @example
+   * ```ts
+   * import { createHandlers } from 'agent-bff/express';
+   * import express from 'express';
+   *
+   * const metadata = { plan: 'gold', customer: (_request: unknown, { visitor }: { visitor: string | null }) => visitor };
+   * express().use('/api', createHandlers(express, { a2a: { metadata } }));
+   * ```
+   */
+  readonly metadata?: Readonly<Record<string, MetadataFunction<NativeRequest> | JsonLike>> | undefined;
+  /**
+   * The members of a visitor's own metadata that cross: all, none, or those listed. Default: `drop` where
+   * conversations belong to visitors, otherwise `pass`.
+   */
+  readonly visitorMetadata?: 'pass' | 'drop' | readonly string[] | undefined;
+}
+
+/**
+ * A value that JSON can hold.
+ *
+ * @public
+ */
+export type JsonLike = string | number | boolean | null | readonly unknown[] | { readonly [name: string]: unknown };
+
+/**
+ * Returns one member of `metadata`, from the framework's request; `undefined` leaves it out. `visitor` is the user that
+ * the option `visitor` or the session names, otherwise `null`.
+ *
+ * @public
+ */
+export type MetadataFunction<NativeRequest = any> = {
+  // oxlint-disable-next-line typescript/method-signature-style
+  call(
+    request: NativeRequest,
+    about: { readonly session: SessionUser | null; readonly visitor: string | null },
+  ): unknown;
+}['call'];
+
+/**
  * Options of `createGetHeadersForSession` and `toolkit.sessionHeaders`: the session source is `auth`, as on every
  * route; `authClient` is the same.
  *
@@ -146,7 +212,12 @@ export type SessionHeadersOptions = SessionOptions &
  * @public
  */
 export interface ChatHandlerOptions<NativeRequest = any>
-  extends AuthHeadersOptions, SessionOptions, SiteFieldOptions<NativeRequest>, ConversationOptions<NativeRequest> {
+  extends
+    AuthHeadersOptions,
+    SessionOptions,
+    SiteFieldOptions<NativeRequest>,
+    ConversationOptions<NativeRequest>,
+    MetadataOptions<NativeRequest> {
   /** Provides the signed-in user's token. The route then requires a session, and `strategy` is not allowed. */
   readonly auth?: SessionTokenLike<NativeRequest> | undefined;
   /** The same as `auth`, which is the name on every route. */
@@ -230,7 +301,7 @@ export interface SurfaceRouterOptions<NativeRequest = any> extends SurfaceHandle
    */
   readonly getHeaders?: GetHeaders<NativeRequest> | undefined;
   /** Service strategy of this route. Default: none, the API key is sent alone. */
-  readonly strategy?: ServiceAuthStrategy | (string & {}) | undefined;
+  readonly strategy?: ServiceAuthStrategy | OwnName | '' | undefined;
 }
 
 /**
@@ -293,16 +364,19 @@ const exchange: OptionCheck = (value) => nameHint(value, ['on_behalf_of']);
 export const session: Checks<SessionOptions> = { audience: text, apiKey: headerKey, exchange };
 
 /** The options of every chat route besides its credential. */
-export const chatFields: Checks<ConversationOptions & SiteFieldOptions & Pick<ChatHandlerOptions, 'configGetHeaders'>> =
-  {
-    configGetHeaders: callback,
-    conversations: (value) => nameHint(value, ['open', 'visitor']),
-    visitor: callback,
-    visitorMaxAge: wholeNumber,
-    ownsContext: callback,
-    tenant: text,
-    ...siteFields,
-  };
+export const chatFields: Checks<
+  ConversationOptions & MetadataOptions & SiteFieldOptions & Pick<ChatHandlerOptions, 'configGetHeaders'>
+> = {
+  configGetHeaders: callback,
+  conversations: (value) => nameHint(value, ['open', 'visitor']),
+  visitor: callback,
+  visitorMaxAge: wholeNumber,
+  ownsContext: callback,
+  tenant: text,
+  metadata: accept(isPlainObject, 'an object'),
+  visitorMetadata: (value, all) => (Array.isArray(value) ? texts(value, all) : nameHint(value, ['pass', 'drop'])),
+  ...siteFields,
+};
 
 const cache: OptionShape<keyof RenderCacheOptions> = {
   options: {

@@ -13,7 +13,7 @@ import { newRequestId } from '../../adapters/telemetry/request-scope.js';
 provideExchange();
 
 const BARE_SITE: SiteSettings = {
-  telemetry: new TerminalTelemetry(processFaults(), []),
+  telemetry: new TerminalTelemetry(processFaults(), { name: 'unconfigured', secrets: [] }),
   origins: { publicOrigin: '', allowedOrigins: new Set() },
   fields: { disposition: () => undefined, leftOut: () => undefined },
   bodyLimitBytes: 0,

@@ -70,14 +70,14 @@ function siteTelemetry(
   previous: LastingParts | undefined,
 ): Telemetry {
   if (listeners?.length === 0) return silentTelemetry;
-  const secrets = configuredSecrets(config);
+  const toolkit = { name: config.name, secrets: configuredSecrets(config), variables: config.variables };
   const known = previous?.telemetry;
   if (known instanceof RedactedTelemetry && sameItems(previous?.listeners ?? [], listeners ?? [])) {
-    known.learn(secrets);
+    known.learn(toolkit);
     return known;
   }
-  if (listeners === undefined) return new TerminalTelemetry(processFaults(), secrets);
-  return new OperatorTelemetry(listeners, secrets);
+  if (listeners === undefined) return new TerminalTelemetry(processFaults(), toolkit);
+  return new OperatorTelemetry(listeners, toolkit);
 }
 
 /** Without listeners the texts are not read, so only the secrets have to be known. */

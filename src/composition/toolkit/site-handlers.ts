@@ -21,6 +21,7 @@ import type { PlatformCall } from '../../domain/upstream/platform-call.js';
 import type { HttpHandler, HttpRequest, HttpResponse, RequestContext } from '../../ports/http.js';
 import { newRequestId } from '../../adapters/telemetry/request-scope.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
+import { siteMetadata } from './site-metadata.js';
 import type { RouteCredentials } from '../routes/route-credentials.js';
 import type {
   ChatHandlerOptions,
@@ -75,7 +76,14 @@ export class SiteHandlers {
     const policy = auth.kind === 'session' ? sessionPolicy : servicePolicy;
     const { tenant, conversations = config.conversations } = options;
     const visitor = conversations === 'visitor' ? this.#visitor(auth, options) : refuseVisitorOptions(options);
-    const shared = { site, policy, bindings, publicUrl, tenant, ...(visitor === undefined ? {} : { visitor }) };
+    const metadata = siteMetadata(options, conversations, config.timeouts.sessionMs, site.telemetry);
+    // With a `metadata` rule for every visitor's conversation, that rule alone decides.
+    const isEdited = metadata !== undefined;
+    const reading = {
+      scrutiny: isEdited ? ('policy' as const) : policy.scrutiny,
+      isPlaced: isEdited || auth.fields?.make !== undefined,
+    };
+    const shared = { site, policy, bindings, publicUrl, visitor, options: { tenant, metadata, reading } };
     const lookups = { ...shared, chatConfig, auth: this.credentials.lookups(auth, options), hash: shortHash };
     const routes = chatRoutes({
       ...shared,
@@ -110,11 +118,12 @@ export class SiteHandlers {
       });
     }
     const { telemetry } = site;
-    const loaded = once(async () => {
+    let known: VisitorOf | undefined;
+    const load = async (): Promise<VisitorOf> => {
       const { visitorConversations } = await import('./visitor-conversations.js');
-      return visitorConversations({ auth, options, config, clock, telemetry, errors: call.errors });
-    });
-    return async (request, countLookup) => (await loaded())(request, countLookup);
+      return (known ??= visitorConversations({ auth, options, config, clock, telemetry, errors: call.errors }));
+    };
+    return (...visit) => known?.(...visit) ?? load().then((visitor) => visitor(...visit));
   }
 
   /** The address and the interfaces of the agent's card, as the chat's config route finds it. */
@@ -135,7 +144,8 @@ export class SiteHandlers {
 
   conversations(options: ServiceProxyOptions): HttpHandler {
     const { site, conversations: proxy } = this.#deps;
-    const routes = conversationRoutes({ site, proxy, auth: this.credentials.session(options.auth, options) });
+    const auth = this.credentials.session(options.auth, options, 'conversation');
+    const routes = conversationRoutes({ site, proxy, auth });
     return this.#served(routes, 'conversation');
   }
 
@@ -188,14 +198,4 @@ function refuseVisitorOptions(options: ChatHandlerOptions): undefined {
     block: 'configureServer',
     fields: ['conversations'],
   });
-}
-
-/** The same result for every call, unless it failed. */
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () =>
-    (made ??= make().catch((error: unknown) => {
-      made = undefined;
-      throw error;
-    }));
 }

@@ -48,8 +48,10 @@ function siteSettings(config: ResolvedConfig, clock: Clock, telemetry: Telemetry
     requestIdleMs: config.timeouts.requestIdleMs,
     keepAliveMs: config.keepAliveMs,
     authUnavailableStatus: config.authUnavailableStatus,
+    variables: config.variables,
     newRequestId: requestId,
-    ...(config.chatLimit === undefined ? {} : { chatLimit: withReadings(config.chatLimit) }),
+    chatLimit: config.chatLimit && withReadings(config.chatLimit),
+    userLimit: config.userLimit && withReadings(config.userLimit),
     clock,
   };
 }

@@ -9,6 +9,7 @@ import {
   type CallTimeouts,
   type Endpoint,
   type PlatformCall,
+  type PlatformMessage,
   requireEndpoint,
 } from '../upstream/platform-call.js';
 import {
@@ -21,7 +22,7 @@ import {
 } from '../upstream/platform-error.js';
 import { isSafeQuery } from '../upstream/safe-path.js';
 import type { ChatMessage } from './chat-message.js';
-import { type ChatCallOptions, checkTenants, guardedFields } from './conversations.js';
+import { type ChatCallOptions, checkTenants, exchanged, guardedFields } from './conversations.js';
 import type { MethodPolicy } from './method-policy.js';
 import { isObject, parsedJson } from '../shared/json.js';
 import { type AgentCardJson, type CardRewrite, isAgentCard, rewrittenCard, withCardEdited } from './agent-card.js';
@@ -82,43 +83,58 @@ export class ChatForwarder {
     const { call, timeouts, agent, card } = this.#deps;
     const { origin, path } = requireEndpoint('a2aUrl', agent);
     // (2)
-    const caller = await call.caller(auth, request.head);
+    const caller = await call.bareCaller(auth, request.head);
     const { headers, query, signal } = request.head;
     const { message, body } = request;
     const { tenants } = message;
     if (tenants !== undefined) {
-      await checkTenants(tenants, 'JSONRPC', options, () => card(String(headers['a2a-version'] ?? ''), caller));
+      const lookup = async (): Promise<AgentCardJson> =>
+        card(String(headers['a2a-version'] ?? ''), await call.withFields(caller));
+      await checkTenants(tenants, 'JSONRPC', options, lookup);
     }
-    const { conversations } = options;
     const sending = {
       counterpart: AGENT,
       timeouts,
       method: 'POST',
       origin,
       path: path + query,
-      browser: conversations === undefined ? headers : guardedFields(headers),
+      browser: options.conversations === undefined ? headers : guardedFields(headers),
       contentType: 'application/json',
+      body,
       signal,
     };
-    const admitted = await conversations?.admit({
-      method: message.method,
-      body: { bytes: body, message },
-      query,
-      binding: 'JSONRPC',
-      tenants: tenants ?? [],
-      caller,
-      ask: (taskId) => {
-        const question = taskQuestion(message.method, taskId, tenants?.[0]);
-        return call.send({ ...sending, own: { accept: 'application/json' }, body: question }, caller);
-      },
-    });
     // (3), (4)
-    const sent = await call.send({ ...sending, body: admitted?.bytes ?? body }, caller);
-    const reply = (await admitted?.judge?.(sent)) ?? sent;
+    const { conversations, metadata } = options;
+    const isPlain = conversations === undefined && metadata === undefined && auth.fields?.make === undefined;
+    const reply = isPlain
+      ? await call.send(sending, caller)
+      : await this.#exchanged(sending, request, caller, options);
     // (5), (6)
     return reply.response.status < 300 && isForA2AClients(reply.response)
       ? toBrowserResponse(reply)
       : this.#error(reply);
+  }
+
+  /** Sends it as the options of the route have it. */
+  #exchanged(
+    sending: PlatformMessage,
+    { head, message, body }: ChatRequest,
+    caller: CallContext,
+    options: ChatCallOptions,
+  ): Promise<PlatformReply> {
+    const { call } = this.#deps;
+    const { method, tenants = [] } = message;
+    const ask = async (taskId: string): Promise<PlatformReply> => {
+      const question = taskQuestion(method, taskId, tenants[0]);
+      const asking = await call.withFields(caller, { method: 'GetTask', taskId });
+      return call.send({ ...sending, own: { accept: 'application/json' }, body: question }, asking);
+    };
+    return exchanged(
+      call,
+      { method, body: { bytes: body, message }, query: head.query, binding: 'JSONRPC', tenants, caller, ask },
+      options,
+      (bytes, sender) => call.send({ ...sending, body: bytes }, sender),
+    );
   }
 
   /**

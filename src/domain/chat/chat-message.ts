@@ -13,7 +13,8 @@ interface MemberName {
 
 /** The members of one level of a message, by spelling. */
 class MemberNames {
-  readonly #exact = new Map<string, MemberName>();
+  /** The exact spellings as bytes, by length and first byte: a name that is one of them need not become a text. */
+  readonly #exact = new Map<number, { readonly bytes: Uint8Array; readonly name: MemberName }[]>();
   readonly #folded = new Map<string, string>();
 
   /**
@@ -33,20 +34,29 @@ class MemberNames {
 
   #add(spelling: string, member: string): void {
     const folded = normalizedName(spelling);
-    this.#exact.set(spelling, { member, folded, isExact: true });
+    const bytes = new TextEncoder().encode(spelling);
+    const key = bytes.length * 256 + (bytes[0] ?? 0);
+    const alike = this.#exact.get(key) ?? [];
+    this.#exact.set(key, [...alike, { bytes, name: { member, folded, isExact: true } }]);
     this.#folded.set(folded, member);
   }
 
-  /** Looks up a name by its raw text between the quotes, escapes included. */
-  find(raw: string): MemberName {
-    const exact = this.#exact.get(raw);
-    if (exact !== undefined) return exact;
+  /** Looks up a name by its bytes between the quotes, escapes included. */
+  find(bytes: Uint8Array, { start, end }: JsonSpan): MemberName {
+    for (const { bytes: spelling, name } of this.#exact.get((end - start) * 256 + (bytes[start] ?? 0)) ?? NONE) {
+      let same = 0;
+      while (same < spelling.length && bytes[start + same] === spelling[same]) same += 1;
+      if (same === spelling.length) return name;
+    }
+    const raw = decodedText(bytes, { start, end });
     const name = raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
     const folded = normalizedName(name);
     // Assigning `__proto__` while copying sets the prototype, whose members are then read as the message's own.
     return { member: name === '__proto__' ? name : this.#folded.get(folded), folded, isExact: false };
   }
 }
+
+const NONE: readonly never[] = [];
 
 /**
  * A name as the most lenient parsers read it: those that fold case by Unicode (Go's `encoding/json` reads U+017F as `s`
@@ -72,29 +82,38 @@ export interface ChatMessage {
   readonly hasPushConfiguration: boolean;
   /** The tenants it names, in any spelling; absent if it names none. */
   readonly tenants?: readonly string[];
-  /** The places in its bytes that may be edited. */
-  readonly spans?: MessageSpans;
+  /** The objects whose members are checked or edited; absent unless they were asked for. */
+  readonly places?: MessagePlaces;
   /** The reason why two parsers could read it differently; absent if they cannot. */
   readonly fault?: RequestError;
 }
 
-/** The places of members in the bytes of a message. */
-export interface MessageSpans {
-  /** The offset after the brace of the `message`; absent if there is none. */
-  readonly messageAt?: number;
-  /** The value of its `contextId`. */
-  readonly contextId?: JsonSpan;
-  /** The values of all `metadata` of message and params. */
-  readonly metadata: readonly JsonSpan[];
+/** The objects of a message by the name of their level. */
+export type MessagePlaces = Readonly<Partial<Record<Level['name'], ObjectPlace>>>;
+
+/** An object in the bytes of a message. */
+export interface ObjectPlace {
+  /** The offset after its brace. */
+  readonly start: number;
+  /** Every member, by the raw text of its name. */
+  readonly members: readonly (JsonSpan & { readonly name: string })[];
 }
 
 /**
  * The checked part of a message: everything a method policy depends on, or only its method, which decides whether
- * the response contains an agent card. For a `conversation` it is everything, and the places to edit are noted.
+ * the response contains an agent card.
  */
-export type Scrutiny = 'policy' | 'method' | 'conversation';
+export type Scrutiny = 'policy' | 'method';
+
+/** The parts of a message that are read. */
+export interface MessageReading {
+  readonly scrutiny: Scrutiny;
+  /** True if the places of its members are noted. */
+  readonly isPlaced: boolean;
+}
 
 interface Level {
+  readonly name: 'envelope' | 'params' | 'message' | 'configuration';
   readonly names: MemberNames;
   /** Members that are objects, with the level that describes them. */
   readonly objects?: ReadonlyMap<string, Level>;
@@ -139,16 +158,19 @@ export const CONFIGURATION_MEMBERS: readonly string[] = [
 ];
 
 const CONFIGURATION: Level = {
+  name: 'configuration',
   rpcCode: INVALID_PARAMS,
   names: new MemberNames([...CONFIGURATION_MEMBERS, ...PUSH_CONFIGURATIONS]),
 };
 
 const MESSAGE: Level = {
+  name: 'message',
   rpcCode: INVALID_PARAMS,
   names: new MemberNames(MESSAGE_MEMBERS),
 };
 
 const PARAMS: Level = {
+  name: 'params',
   rpcCode: INVALID_PARAMS,
   names: new MemberNames(
     [
@@ -173,6 +195,7 @@ const PARAMS: Level = {
 };
 
 const ENVELOPE: Level = {
+  name: 'envelope',
   rpcCode: INVALID_REQUEST,
   names: new MemberNames(['id', 'jsonrpc', 'method', 'params']),
   objects: new Map([['params', PARAMS]]),
@@ -180,14 +203,21 @@ const ENVELOPE: Level = {
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** Reads a JSON-RPC 2.0 request (A2A v1.0 §9). Faults are part of the result, with the id for the error response. */
-export function readRpcMessage(bytes: Uint8Array, scrutiny: Scrutiny): ChatMessage {
-  return new MessageReader(bytes, scrutiny).read(ENVELOPE);
+/**
+ * Reads a JSON-RPC 2.0 request (A2A v1.0 §9), with its places if `isPlaced`. Faults are part of the result, with the id
+ * for the error response.
+ */
+export function readRpcMessage(bytes: Uint8Array, scrutiny: Scrutiny, isPlaced = false): ChatMessage {
+  return new MessageReader(bytes, scrutiny, isPlaced).read(ENVELOPE);
 }
 
 /** Reads a message of the HTTP+JSON binding, which equals the `params` of JSON-RPC (A2A v1.0 §11). */
-export function readHttpJsonMessage(bytes: Uint8Array, scrutiny: Scrutiny = 'policy'): ChatMessage {
-  return new MessageReader(bytes, scrutiny).read(PARAMS);
+export function readHttpJsonMessage(
+  bytes: Uint8Array,
+  scrutiny: Scrutiny = 'policy',
+  isPlaced = false,
+): ChatMessage {
+  return new MessageReader(bytes, scrutiny, isPlaced).read(PARAMS);
 }
 
 /**
@@ -204,11 +234,13 @@ class MessageReader {
   #hasPushConfiguration = false;
   #fault: RequestError | undefined;
   readonly #tenants: string[] = [];
-  readonly #spans: { messageAt?: number; contextId?: JsonSpan; metadata: JsonSpan[] } = { metadata: [] };
+  /** Absent if no places are noted. */
+  readonly #places: { -readonly [Name in Level['name']]?: ObjectPlace } | undefined;
   #level: Level | undefined;
 
-  constructor(bytes: Uint8Array, scrutiny: Scrutiny) {
+  constructor(bytes: Uint8Array, scrutiny: Scrutiny, isPlaced: boolean) {
     this.#bytes = bytes;
+    this.#places = isPlaced ? {} : undefined;
     this.#cursor = new JsonCursor(bytes);
     this.#scrutiny = scrutiny;
   }
@@ -236,7 +268,7 @@ class MessageReader {
       method: this.#method ?? '',
       hasPushConfiguration: this.#hasPushConfiguration,
       ...(this.#tenants.length === 0 ? {} : { tenants: this.#tenants }),
-      ...(this.#scrutiny === 'conversation' ? { spans: this.#spans } : {}),
+      ...(this.#places === undefined ? {} : { places: this.#places }),
       ...(this.#fault === undefined ? {} : { fault: this.#fault }),
     };
   }
@@ -245,19 +277,30 @@ class MessageReader {
     const seen = new Set<string>();
     const outer = this.#level;
     this.#level = at;
+    const members: (JsonSpan & { name: string })[] = [];
+    if (this.#places !== undefined) this.#places[at.name] = { start: this.#cursor.position, members };
     let count = 0;
     for (let name = this.#cursor.nextName(true); name !== undefined; name = this.#cursor.nextName(false)) {
       count += 1;
       if (count > MAX_MEMBERS || name.end - name.start > MAX_NAME_BYTES) {
         this.#refuse('The message has too many members, or one with a name that is too long.', at.rpcCode);
         this.#cursor.skipValue();
-      } else this.#readMember(at, this.#text(name), seen);
+        continue;
+      }
+      if (this.#places === undefined) {
+        this.#readMember(at, name, seen);
+        continue;
+      }
+      this.#cursor.peek();
+      const start = this.#cursor.position;
+      this.#readMember(at, name, seen);
+      members.push({ name: decodedText(this.#bytes, name), start, end: this.#cursor.position });
     }
     this.#level = outer;
   }
 
-  #readMember(at: Level, raw: string, seen: Set<string>): void {
-    const { member, folded, isExact } = at.names.find(raw);
+  #readMember(at: Level, span: JsonSpan, seen: Set<string>): void {
+    const { member, folded, isExact } = at.names.find(this.#bytes, span);
     // In a configuration, any future member may be one.
     const isPush =
       PUSH_CONFIGURATIONS.includes(member ?? '') || (at === CONFIGURATION && folded.includes('pushnotification'));
@@ -267,19 +310,16 @@ class MessageReader {
     if (isJudged && seen.has(member)) this.#refuse(`The member "${member}" appears twice.`, at.rpcCode);
     if (isJudged) seen.add(member);
     // The tenant is checked under every policy, so the params are read under every policy.
-    const inner = isJudged || at === ENVELOPE ? at.objects?.get(member ?? '') : undefined;
+    const inner = isJudged || at === ENVELOPE || this.#places !== undefined ? at.objects?.get(member ?? '') : undefined;
     if (inner !== undefined) this.#readInner(member ?? '', inner);
     else if (at === ENVELOPE && member === 'id') this.#readId();
     else if (at === ENVELOPE && member === 'method') this.#readMethod();
     else if (at === PARAMS && member === 'tenant') this.#readTenant();
-    else if (at === MESSAGE && member === 'contextId') this.#spans.contextId = this.#span();
-    else if (member === 'metadata') this.#spans.metadata.push(this.#span());
     else this.#cursor.skipValue();
   }
 
   #readInner(member: string, inner: Level): void {
     if (this.#cursor.enterObject()) {
-      if (inner === MESSAGE) this.#spans.messageAt = this.#cursor.position;
       this.#readMembers(inner);
       return;
     }
@@ -313,21 +353,13 @@ class MessageReader {
     this.#tenants.push(first === QUOTE && text !== undefined ? (JSON.parse(text) as string) : `\0${text ?? ''}`);
   }
 
-  #span(): JsonSpan {
+  /** Skips a value and returns its text, unless it is longer than `maxBytes`. */
+  #valueText(maxBytes: number): string | undefined {
     this.#cursor.peek();
     const start = this.#cursor.position;
     this.#cursor.skipValue();
-    return { start, end: this.#cursor.position };
-  }
-
-  /** Skips a value and returns its text, unless it is longer than `maxBytes`. */
-  #valueText(maxBytes: number): string | undefined {
-    const { start, end } = this.#span();
-    return end - start > maxBytes ? undefined : this.#text({ start, end });
-  }
-
-  #text({ start, end }: JsonSpan): string {
-    return decoder.decode(this.#bytes.subarray(start, end));
+    const end = this.#cursor.position;
+    return end - start > maxBytes ? undefined : decodedText(this.#bytes, { start, end });
   }
 
   #refuse(detail: string, rpcCode: number): void {
@@ -337,6 +369,10 @@ class MessageReader {
       rpcCode,
     });
   }
+}
+
+function decodedText(bytes: Uint8Array, { start, end }: JsonSpan): string {
+  return decoder.decode(bytes.subarray(start, end));
 }
 
 function notJson(): RequestError {

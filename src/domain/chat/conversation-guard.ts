@@ -1,6 +1,5 @@
 import type { Telemetry } from '../../ports/telemetry.js';
 import { RequestError } from '../shared/errors.js';
-import { ByteCollector } from '../shared/bytes.js';
 import { isObject, parsedJson } from '../shared/json.js';
 import { LruMap } from '../shared/lru-map.js';
 import { bodyBytes } from '../upstream/body-bytes.js';
@@ -8,15 +7,16 @@ import { type PlatformErrors, type PlatformReply, refuseRedirect, refusesSite } 
 import { decodeSegment } from '../upstream/safe-path.js';
 import { CONFIGURATION_MEMBERS, MESSAGE_MEMBERS } from './chat-message.js';
 import type { AdmittedCall, ConversationCheck, GuardedCall } from './conversations.js';
-import { canonical } from './method-policy.js';
+import { memberOf } from './message-edits.js';
+import { canonical, startsWork } from './method-policy.js';
 import type { ContextScope, MintedContexts, VisitorKey } from './minted-contexts.js';
 
 /** The visitor of one request. */
 export interface Visitor {
   /** The first one mints; every one verifies. */
   readonly keys: readonly [VisitorKey, ...VisitorKey[]];
-  /** True if the site itself gives the visitor a conversation that was not minted here. */
-  readonly owns: (contextId: string) => Promise<boolean>;
+  /** True if the site itself gives the visitor a conversation that was not minted here; absent if it never does. */
+  readonly owns: ((contextId: string) => Promise<boolean>) | undefined;
   /** Counts one look-up of a task. */
   readonly countLookup: () => Promise<void>;
 }
@@ -28,8 +28,6 @@ export interface ConversationGuardDependencies {
   /** Address of the agent. */
   readonly agent: string;
 }
-
-type Members = Readonly<Record<string, unknown>>;
 
 /** One call of one visitor. */
 interface Asked {
@@ -57,9 +55,10 @@ const QUERY = {
 const MAX_REFERENCES = 8;
 const MAX_TASKS = 10_000;
 const MAX_TASK_BYTES = 16_777_216;
+/** The first byte of `null`. */
+const NULL = 0x6e;
 
 const decoder = new TextDecoder();
-const encoder = new TextEncoder();
 
 /**
  * Lets each visitor into their own conversations only. The agent knows one user, so everything that names a
@@ -81,31 +80,28 @@ export class ConversationGuard {
 
   async #admit(visitor: Visitor, call: GuardedCall): Promise<AdmittedCall> {
     const method = canonical(call.method);
-    const params = paramsOf(call, method);
+    checkForm(call, method);
     const { owner } = call.caller.credential;
     const scope = { agent: this.#deps.agent, tenant: call.tenants[0] ?? '', account: owner.account ?? '' };
     const asked = { visitor, call, scope };
     if (method === 'GetTask') {
-      const taskId = namedTask(call, params);
+      const taskId = namedTask(call);
       const known = this.#tasks.get(taskKey(asked, taskId));
-      if (known !== undefined) {
-        await this.#checkOwn(asked, known);
-        return { bytes: cleared(call) };
-      }
-      return { bytes: cleared(call), judge: (reply) => this.#judged(reply, asked, taskId) };
+      if (known === undefined) return { judge: (reply) => this.#judged(reply, asked, taskId) };
+      await this.#checkOwn(asked, known);
+      return { contextId: known };
     }
     if (method === 'CancelTask' || method === 'SubscribeToTask') {
-      await this.#taskContext(asked, namedTask(call, params));
+      return { contextId: await this.#taskContext(asked, namedTask(call)) };
     }
-    const { message } = params;
-    return { bytes: cleared(call, isObject(message) ? await this.#context(asked, message) : undefined) };
+    return startsWork(method) ? this.#place(asked) : {};
   }
 
   /** The context that a message is sent in: its own, its task's, or a new one. */
-  async #context(asked: Asked, message: Members): Promise<string> {
-    const contextId = nameIn(message, 'contextId');
-    const taskId = nameIn(message, 'taskId');
-    const references = message['referenceTaskIds'] ?? [];
+  async #place(asked: Asked): Promise<AdmittedCall> {
+    const contextId = nameIn(asked.call, 'contextId');
+    const taskId = nameIn(asked.call, 'taskId');
+    const references = memberOf(asked.call, 'message', 'referenceTaskIds') ?? [];
     if (!Array.isArray(references) || references.length > MAX_REFERENCES) {
       throw invalid(`"referenceTaskIds" is not a list of at most ${String(MAX_REFERENCES)} tasks.`);
     }
@@ -114,10 +110,11 @@ export class ConversationGuard {
     for (const reference of references) await this.#taskContext(asked, taskName(reference));
     if (taskId !== '') {
       const taken = await this.#taskContext(asked, taskName(taskId));
-      if (contextId === '' || contextId === taken) return taken;
+      if (contextId === '' || contextId === taken) return { contextId: taken, isUnnamed: contextId === '' };
       throw unknownConversation();
     }
-    return contextId === '' ? this.#deps.contexts.mint(asked.visitor.keys[0], asked.scope) : contextId;
+    if (contextId !== '') return { contextId };
+    return { contextId: this.#deps.contexts.mint(asked.visitor.keys[0], asked.scope), isUnnamed: true };
   }
 
   /** The context of a task, which must be this visitor's. */
@@ -157,7 +154,7 @@ export class ConversationGuard {
   }
 
   async #checkOwn({ visitor, scope }: Asked, contextId: string): Promise<void> {
-    if (this.#deps.contexts.verify(contextId, visitor.keys, scope) || (await visitor.owns(contextId))) return;
+    if (this.#deps.contexts.verify(contextId, visitor.keys, scope) || (await visitor.owns?.(contextId)) === true) return;
     if (!this.#hasWarned) {
       this.#hasWarned = true;
       const detail =
@@ -173,8 +170,8 @@ function taskKey({ call, scope }: Asked, taskId: string): string {
   return JSON.stringify([owner.principal ?? owner.reader, scope.tenant, taskId]);
 }
 
-/** The params of a call, with no member that the specification does not define. */
-function paramsOf({ binding, body, query, tenants }: GuardedCall, method: string): Members {
+/** Rejects a call with anything that the specification does not define. */
+function checkForm({ binding, query, tenants, body }: GuardedCall, method: string): void {
   const known = PARAMS.get(method);
   if (known === undefined) {
     const detail = 'This method is not available where conversations belong to their visitors.';
@@ -183,37 +180,34 @@ function paramsOf({ binding, body, query, tenants }: GuardedCall, method: string
   if (!QUERY[binding].test(query))
     throw invalid('The query names something other than "A2A-Version" and "historyLength".');
   if (new Set(tenants).size > 1) throw invalid('The request names two tenants.');
-  const value: unknown = body === undefined ? {} : JSON.parse(decoder.decode(body.bytes));
-  const outer = isObject(value) ? value : {};
-  if (binding === 'JSONRPC') checkMembers(outer, ENVELOPE);
-  const params = binding === 'JSONRPC' ? (outer['params'] ?? {}) : outer;
-  if (!isObject(params)) throw invalid('The "params" are not an object.');
-  checkMembers(params, known);
-  const { message, configuration } = params;
-  if (known === SENDING && (!isObject(message) || Object.keys(message).length === 0)) {
-    throw invalid('The request has no "message".');
+  const { envelope, params, message, configuration } = body?.message.places ?? {};
+  for (const [place, names] of [
+    [envelope, ENVELOPE],
+    [params, known],
+    [message, MESSAGE_MEMBERS],
+    [configuration, CONFIGURATION_MEMBERS],
+  ] as const) {
+    const unknown = place?.members.find(({ name, start }) => !names.includes(name) && body?.bytes[start] !== NULL);
+    if (unknown === undefined) continue;
+    throw invalid(`The member "${unknown.name.slice(0, 64)}" is not defined here.`);
   }
-  if (isObject(message)) checkMembers(message, MESSAGE_MEMBERS);
-  if (isObject(configuration)) checkMembers(configuration, CONFIGURATION_MEMBERS);
-  return params;
+  if (known === SENDING && !message?.members.length) throw invalid('The request has no "message".');
 }
 
-function checkMembers(members: Members, known: readonly string[]): void {
-  const unknown = Object.keys(members).find((name) => !known.includes(name) && members[name] !== null);
-  if (unknown !== undefined) throw invalid(`The member ${JSON.stringify(unknown.slice(0, 64))} is not defined here.`);
-}
-
-/** An id in a message; empty if it has none. */
-function nameIn(message: Members, name: string): string {
-  const value = message[name] ?? '';
+/** An id in the message; empty if it has none. */
+function nameIn(call: GuardedCall, name: string): string {
+  const value = memberOf(call, 'message', name) ?? '';
   if (typeof value === 'string') return value;
   throw invalid(`"${name}" is not a string.`);
 }
 
 /** The task that path or params name; both must agree. */
-function namedTask({ taskId }: GuardedCall, { id }: Members): string {
-  if (taskId !== undefined && id !== undefined && id !== taskId) throw invalid('Path and body name different tasks.');
-  return taskName(taskId ?? id);
+function namedTask(call: GuardedCall): string {
+  const id = memberOf(call, 'params', 'id');
+  if (call.taskId !== undefined && id !== undefined && id !== call.taskId) {
+    throw invalid('Path and body name different tasks.');
+  }
+  return taskName(call.taskId ?? id);
 }
 
 /** An id that every parser reads alike, in a body and in a path. */
@@ -221,30 +215,6 @@ function taskName(value: unknown): string {
   const isPlain = typeof value === 'string' && /^[!-~]+$/.test(value);
   if (isPlain && decodeSegment(encodeURIComponent(value)) === value) return value;
   throw unknownConversation();
-}
-
-/**
- * The body with this context, and without the visitor's metadata: by it, some agents choose whose memory to open. All
- * other bytes stay as they are.
- */
-function cleared({ body }: GuardedCall, contextId?: string): Uint8Array | undefined {
-  if (body === undefined) return undefined;
-  const { metadata = [], contextId: named, messageAt } = body.message.spans ?? {};
-  const edits = metadata.map((span) => ({ ...span, text: '{}' }));
-  const text = JSON.stringify(contextId);
-  if (contextId !== undefined && named !== undefined) edits.push({ ...named, text });
-  else if (contextId !== undefined && messageAt !== undefined) {
-    edits.push({ start: messageAt, end: messageAt, text: `"contextId":${text},` });
-  }
-  const collector = new ByteCollector();
-  let at = 0;
-  for (const edit of edits.sort((one, other) => one.start - other.start)) {
-    collector.push(body.bytes.subarray(at, edit.start));
-    collector.push(encoder.encode(edit.text));
-    at = edit.end;
-  }
-  collector.push(body.bytes.subarray(at));
-  return collector.take();
 }
 
 /** One error for what is someone else's and what never existed, so that a guess reveals nothing. */

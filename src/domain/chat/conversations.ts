@@ -1,15 +1,18 @@
 import type { HeaderFields } from '../../ports/http.js';
-import type { CallContext } from '../upstream/platform-call.js';
+import type { MessageFacts, SessionUser } from '../credentials/route-auth.js';
+import type { CallContext, PlatformCall } from '../upstream/platform-call.js';
 import type { PlatformReply } from '../upstream/platform-error.js';
 import { RequestError } from '../shared/errors.js';
 import { type AgentCardJson, records, textOf } from './agent-card.js';
-import { type ChatMessage, normalizedName } from './chat-message.js';
+import { type MessageReading, normalizedName } from './chat-message.js';
+import { editedMessage, memberOf, type MessageBody, type MetadataRules } from './message-edits.js';
+import { canonical, startsWork } from './method-policy.js';
 
 /** A call that is about to be sent to the agent. */
 export interface GuardedCall {
   readonly method: string;
   /** Absent if the call has no body. */
-  readonly body: { readonly bytes: Uint8Array; readonly message: ChatMessage } | undefined;
+  readonly body: MessageBody | undefined;
   /** The raw query with its `?`, or an empty string. */
   readonly query: string;
   /** The binding: in HTTP+JSON the body is the `params`, and the path may name a task. */
@@ -18,6 +21,7 @@ export interface GuardedCall {
   readonly taskId?: string | undefined;
   /** The tenants in path, body and query. */
   readonly tenants: readonly string[];
+  /** The caller without the fields that the site makes for each message. */
   readonly caller: CallContext;
   /** Asks the agent for a task, over the same binding. */
   readonly ask: (taskId: string) => Promise<PlatformReply>;
@@ -25,7 +29,10 @@ export interface GuardedCall {
 
 /** The call as it may be sent, and the check of its response. */
 export interface AdmittedCall {
-  readonly bytes: Uint8Array | undefined;
+  /** The context of a message, or of its task if that is known. */
+  readonly contextId?: string;
+  /** True if the message does not name its context yet. */
+  readonly isUnnamed?: boolean;
   /** Returns the response if it may be passed on; absent if it always may. */
   readonly judge?: (reply: PlatformReply) => Promise<PlatformReply>;
 }
@@ -36,20 +43,70 @@ export interface ConversationCheck {
   admit(call: GuardedCall): Promise<AdmittedCall>;
 }
 
-/** Settings of a chat route besides its credential and its methods. */
-export interface ChatCallOptions {
-  /** The one tenant that messages may name. Default: those of the agent's card. */
-  readonly tenant?: string | undefined;
-  /** Absent if conversations are open to anyone who knows their id. */
-  readonly conversations?: ConversationCheck | undefined;
+/** The site's word in its messages. */
+export interface SiteMetadata extends MetadataRules {
+  /** The site's members for one message, as JSON without braces; absent if it has none. */
+  readonly own?: (about: { request: unknown; session: SessionUser | null; visitor: string | null }) => Promise<string>;
 }
 
-/** Fields of a request that could name what another visitor began: the end of a stream, a request that is repeated. */
-const NAMING_FIELDS = { 'last-event-id': undefined, 'idempotency-key': undefined };
+/** Settings of a chat route besides its credential and its methods. */
+export interface ChatCallOptions {
+  /** The parts of a message that are read. Default: those its policy depends on. */
+  readonly reading?: MessageReading | undefined;
+  /** The one tenant that messages may name. Default: those of the agent's card. */
+  readonly tenant?: string | undefined;
+  /** Absent if metadata crosses as it is. */
+  readonly metadata?: SiteMetadata | undefined;
+  /** Absent if conversations are open to anyone who knows their id. */
+  readonly conversations?: ConversationCheck | undefined;
+  /** The site's name of the visitor, if it knows one. */
+  readonly visitor?: string | null | undefined;
+}
 
-/** The browser's fields where conversations belong to visitors. */
+/**
+ * Sends one call of a visitor with what the site adds to it, and checks the response.
+ *
+ * @throws RequestError when the call names anything that is not this visitor's.
+ */
+export async function exchanged(
+  platform: PlatformCall,
+  call: GuardedCall,
+  { conversations, metadata, visitor = null }: ChatCallOptions,
+  send: (body: Uint8Array | null, caller: CallContext) => Promise<PlatformReply>,
+): Promise<PlatformReply> {
+  const { method, body, caller } = call;
+  const { contextId, isUnnamed, judge }: AdmittedCall =
+    conversations === undefined ? {} : await conversations.admit(call);
+  let bytes = body?.bytes ?? null;
+  if (body !== undefined && (isUnnamed === true || metadata !== undefined)) {
+    let own = '';
+    if (metadata?.own !== undefined && startsWork(method)) {
+      const { request, credential } = caller;
+      own = await metadata.own({ request: request.native.request, session: credential.user ?? null, visitor });
+    }
+    bytes = editedMessage(body, isUnnamed === true ? contextId : undefined, metadata, own);
+  }
+  const hasFields = caller.auth.fields?.make !== undefined;
+  const reply = await send(bytes, hasFields ? await platform.withFields(caller, factsOf(call, contextId)) : caller);
+  return judge === undefined ? reply : judge(reply);
+}
+
+function factsOf(call: GuardedCall, contextId: string | undefined): MessageFacts {
+  const named = (level: 'message' | 'params', name: string): string | undefined => {
+    const value = memberOf(call, level, name);
+    return typeof value === 'string' && value !== '' ? value : undefined;
+  };
+  return {
+    method: canonical(call.method),
+    contextId: contextId ?? named('message', 'contextId'),
+    taskId: call.taskId ?? named('message', 'taskId') ?? named('params', 'id'),
+  };
+}
+
+/** The browser's fields without those that could name what another visitor began: the end of a stream, a repeated request. */
 export function guardedFields(fields: HeaderFields): HeaderFields {
-  return { ...fields, ...NAMING_FIELDS };
+  if (fields['last-event-id'] === undefined && fields['idempotency-key'] === undefined) return fields;
+  return { ...fields, 'last-event-id': undefined, 'idempotency-key': undefined };
 }
 
 /**

@@ -30,7 +30,13 @@ import {
   withCardEdited,
 } from './agent-card.js';
 import { type ChatMessage, readHttpJsonMessage } from './chat-message.js';
-import { type ChatCallOptions, checkTenants, guardedFields, queryTenants } from './conversations.js';
+import {
+  type ChatCallOptions,
+  checkTenants,
+  exchanged,
+  guardedFields,
+  queryTenants,
+} from './conversations.js';
 import type { MethodPolicy } from './method-policy.js';
 import { withoutTrailingSlashes } from '../shared/paths.js';
 
@@ -100,9 +106,9 @@ export class HttpJsonBinding {
     const message = checkedMessage(method, body, policy, options);
     const { call: platform, timeouts, card, platformOrigin } = this.#deps;
     const agent = requireEndpoint('a2aUrl', this.#deps.agent);
-    const caller = await platform.caller(auth, head);
+    const caller = await platform.bareCaller(auth, head);
     const version = call.legacy ? '' : String(head.headers['a2a-version'] ?? '1.0');
-    const found = await card(version, caller);
+    const found = await card(version, await platform.withFields(caller));
     const base = interfacePath(found, agent, call.legacy);
     const tenants = [call.tenant, ...(message?.tenants ?? []), ...queryTenants(head.query)].filter((one) => one !== '');
     await checkTenants(tenants, HTTP_JSON, options, () => Promise.resolve(found));
@@ -115,37 +121,35 @@ export class HttpJsonBinding {
     };
     const prefix =
       base + (call.tenant === '' ? '' : `/${encodeURIComponent(call.tenant)}`) + (call.legacy ? '/v1' : '');
-    const admitted = await options.conversations?.admit({
-      method,
-      body: body === undefined || message === undefined ? undefined : { bytes: body.bytes, message },
-      query: head.query,
-      binding: HTTP_JSON,
-      taskId: call.taskId,
-      tenants,
-      caller,
-      ask: (taskId) =>
+    const reply = await exchanged(
+      platform,
+      {
+        method,
+        body: body === undefined || message === undefined ? undefined : { bytes: body.bytes, message },
+        query: head.query,
+        binding: HTTP_JSON,
+        taskId: call.taskId,
+        tenants,
+        caller,
+        ask: async (taskId) => {
+          const path = `${prefix}/tasks/${encodeURIComponent(taskId)}?historyLength=0${versionIn(head.query)}`;
+          const asking = await platform.withFields(caller, { method: 'GetTask', taskId });
+          return platform.send({ ...shared, method: 'GET', path, own: QUESTION, body: null }, asking);
+        },
+      },
+      options,
+      (bytes, sender) =>
         platform.send(
           {
             ...shared,
-            method: 'GET',
-            path: `${prefix}/tasks/${encodeURIComponent(taskId)}?historyLength=0${versionIn(head.query)}`,
-            own: QUESTION,
-            body: null,
+            method: head.method,
+            path: base + call.path + head.query,
+            ...(body === undefined ? {} : { contentType: body.type }),
+            body: bytes,
           },
-          caller,
+          sender,
         ),
-    });
-    const sent = await platform.send(
-      {
-        ...shared,
-        method: head.method,
-        path: base + call.path + head.query,
-        ...(body === undefined ? {} : { contentType: body.type }),
-        body: admitted?.bytes ?? body?.bytes ?? null,
-      },
-      caller,
     );
-    const reply = (await admitted?.judge?.(sent)) ?? sent;
     const { status, headers, body: content } = await this.#passing(reply, head.method);
     const further = reply.credential.fields?.response;
     const passed = { status, headers: browserResponseHeaders(headers, further), body: content };
@@ -189,11 +193,9 @@ function checkedMessage(
   // First without the body, which need not be read if the method is denied anyway.
   policy.check(method, undefined);
   if (body === undefined) return undefined;
+  const { scrutiny, isPlaced } = options.reading ?? { scrutiny: policy.scrutiny, isPlaced: false };
   // Here the path names the method, so of a message that may hold anything only the tenant is read.
-  const message = readHttpJsonMessage(
-    body.bytes,
-    options.conversations === undefined ? policy.scrutiny : 'conversation',
-  );
+  const message = readHttpJsonMessage(body.bytes, scrutiny, isPlaced);
   policy.check(method, message);
   return message;
 }

@@ -1,11 +1,13 @@
 import type { VisitorCrypto } from '../../ports/visitor-crypto.js';
+import { delimited } from '../shared/json.js';
+import { LruMap } from '../shared/lru-map.js';
 
 /** A key under which conversations of one visitor are minted. */
 export interface VisitorKey {
   readonly kind: 'cookie' | 'user';
-  /** The user; empty for a cookie, which is a key of its own. */
+  /** The user; empty for a cookie, whose secret is a key of its own. */
   readonly user: string;
-  readonly key: Uint8Array;
+  readonly key: Uint8Array | string;
 }
 
 /** The place a conversation belongs to besides its visitor. */
@@ -18,6 +20,7 @@ export interface ContextScope {
 }
 
 const MINTED = /^[a-f][0-9a-f]{7}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const MAX_VERIFIED = 10_000;
 const RANDOM_BYTES = 5;
 const RANDOM_DIGITS = RANDOM_BYTES * 2;
 /** The digits of 128 bits. */
@@ -30,34 +33,45 @@ const DIGITS = 32;
  */
 export class MintedContexts {
   readonly #primitives: VisitorCrypto;
+  /** What verified for a cookie before, by its secret, id and place. */
+  readonly #verified = new LruMap<true>({ maxEntries: MAX_VERIFIED });
 
   constructor(primitives: VisitorCrypto) {
     this.#primitives = primitives;
   }
 
   mint(key: VisitorKey, scope: ContextScope): string {
-    const [choice = 0, ...bytes] = this.#primitives.random(RANDOM_BYTES + 1);
-    const digits = bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('');
+    const digits = this.#primitives.random(RANDOM_BYTES + 1, 'hex');
     // An id of some agents must start with a letter.
-    return this.#written('abcdef'.charAt(choice % 6) + digits.slice(1), key, scope);
+    const letter = 'abcdef'.charAt(Number.parseInt(digits.slice(0, 2), 16) % 6);
+    return this.#written(letter + digits.slice(3), key, placeOf(key, scope));
   }
 
-  /** True if one of these keys minted the id in this scope. Every key is tried, so that the time does not depend on which one. */
+  /** True if one of these keys minted the id in this scope. A key that did not is tried like one that did, in the same time. */
   verify(contextId: string, keys: readonly VisitorKey[], scope: ContextScope): boolean {
     if (!MINTED.test(contextId)) return false;
-    const digits = contextId.replace('-', '').slice(0, RANDOM_DIGITS);
-    return keys
-      .map((key) => this.#primitives.equal(this.#written(digits, key, scope), contextId))
-      .some((isEqual) => isEqual);
+    const digits = contextId.slice(0, 8) + contextId.slice(9, 11);
+    let isOwn = false;
+    for (const key of keys) {
+      const place = placeOf(key, scope);
+      const name = typeof key.key === 'string' ? key.key + contextId + place : undefined;
+      if (name !== undefined && this.#verified.get(name) === true) return true;
+      if (!this.#primitives.equal(this.#written(digits, key, place), contextId)) continue;
+      if (name !== undefined) this.#verified.set(name, true);
+      isOwn = true;
+    }
+    return isOwn;
   }
 
   /** The random digits, followed by as many digits of the MAC as fit. */
-  #written(random: string, { kind, user, key }: VisitorKey, { agent, tenant, account }: ContextScope): string {
-    const fields = ['agent-bff context 1', kind, user, agent, tenant, account, random];
-    // With their lengths, so that no two lists give the same text.
-    const text = fields.map((field) => `${String(field.length)}:${field}`).join();
-    const hex = random + this.#primitives.mac(key, text).slice(0, DIGITS - RANDOM_DIGITS);
+  #written(random: string, { key }: VisitorKey, place: string): string {
+    const hex = random + this.#primitives.mac(key, place + random).slice(0, DIGITS - RANDOM_DIGITS);
     const variant = '89ab'.charAt(Number.parseInt(hex.charAt(16), 16) & 3);
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}`;
   }
+}
+
+/** Everything a conversation belongs to but its key; with lengths, so that no two places have the same text. */
+function placeOf({ kind, user }: VisitorKey, { agent, tenant, account }: ContextScope): string {
+  return `agent-bff context 1 ${kind}${delimited(user)}${delimited(agent)}${delimited(tenant)}${delimited(account)}`;
 }

@@ -7,7 +7,7 @@ import type { Telemetry } from '../../ports/telemetry.js';
 import { ServiceAuthError, SessionError } from '../shared/errors.js';
 import { forwardedFields } from '../upstream/header-policy.js';
 import { Credential, type CredentialOwner, NO_CREDENTIAL, serviceAuthError, statedIdentity } from './credential.js';
-import type { RouteAuth, RouteFields } from './route-auth.js';
+import type { MessageFacts, RouteAuth, RouteFields } from './route-auth.js';
 import { refreshedToken, userToken, type UserToken } from './session-credentials.js';
 import type { IssueToken, TokenCache } from './token-cache.js';
 
@@ -45,6 +45,8 @@ export class CredentialBroker {
   readonly #deps: CredentialBrokerDependencies;
   readonly #known = new Map<string, KnownProvider>();
   readonly #platformClock: PlatformClock;
+  /** The choices made so far, by the strategy of the route. */
+  readonly #chosen = { withKey: new Map<string, ChosenStrategy>(), withoutKey: new Map<string, ChosenStrategy>() };
   readonly #keyNames = new WeakMap<Secret, string>();
   /** Credentials that consist of the API key alone. */
   readonly #keyCredentials = new WeakMap<Secret, Credential>();
@@ -67,7 +69,7 @@ export class CredentialBroker {
    */
   obtain(auth: RouteAuth, request: RequestContext): Promise<Credential> {
     const credential = this.#obtain(auth, request);
-    return auth.fields === undefined ? credential : withSiteFields(credential, auth.fields, request);
+    return auth.fields === undefined ? credential : withSiteFields(credential, auth.fields, request, undefined);
   }
 
   async #obtain(auth: RouteAuth, request: RequestContext): Promise<Credential> {
@@ -127,7 +129,7 @@ export class CredentialBroker {
     return known === undefined ? undefined : this.#deps.tokens.peek(known.key);
   }
 
-  async #service(auth: RouteAuth<'service'>): Promise<Credential> {
+  #service(auth: RouteAuth<'service'>): Credential | Promise<Credential> {
     const apiKey = auth.apiKey ?? this.#deps.apiKey;
     const chosen = this.#choose(auth.strategy, apiKey);
     if (chosen.kind === 'none') throw noStrategy();
@@ -232,6 +234,7 @@ export class CredentialBroker {
       block: 'session',
       cacheKey: user.cacheKey,
       token: user.value,
+      user: user.user,
     });
   }
 
@@ -308,7 +311,14 @@ export class CredentialBroker {
 
   #choose(strategy: string, apiKey: Secret | undefined): ChosenStrategy {
     const hasApiKey = apiKey !== undefined;
-    return chooseStrategy({ ...this.#deps, strategy: strategy || this.#deps.strategy, hasApiKey });
+    const known = this.#chosen[hasApiKey ? 'withKey' : 'withoutKey'];
+    let chosen = known.get(strategy);
+    if (chosen === undefined) {
+      chosen = chooseStrategy({ ...this.#deps, strategy: strategy || this.#deps.strategy, hasApiKey });
+      // A misspelt strategy chooses nothing, so only names that exist are kept.
+      if (chosen.kind !== 'none') known.set(strategy, chosen);
+    }
+    return chosen;
   }
 
   #headers(token: string | undefined, apiKey: Secret | undefined): Record<string, string> {
@@ -319,14 +329,16 @@ export class CredentialBroker {
   }
 }
 
-async function withSiteFields(
-  obtaining: Promise<Credential>,
+export async function withSiteFields(
+  obtaining: Promise<Credential> | Credential,
   { request: names, response, make }: RouteFields,
   request: RequestContext,
+  message: MessageFacts | undefined,
 ): Promise<Credential> {
   const credential = await obtaining;
   const forwarded = forwardedFields(request.headers, names);
-  return credential.withFields({ added: (await make?.(request)) ?? {}, forwarded, response });
+  const added = (await make?.(request, { session: credential.user, message })) ?? {};
+  return credential.withFields({ added, forwarded, response });
 }
 
 /** The owner of a credential for which the platform shows every holder the same. */

@@ -1,6 +1,7 @@
 import { ServiceAuthError, SessionError } from '../shared/errors.js';
 import type { HeaderFields } from '../../ports/http.js';
 import type { IssueFailure, Identity } from '../../ports/identity-provider.js';
+import type { SessionUser } from './route-auth.js';
 import { choosingFields } from '../upstream/header-policy.js';
 
 /** The kind of authority a credential carries. */
@@ -28,6 +29,7 @@ interface CredentialFacts {
   readonly cacheKey?: string | undefined;
   readonly token?: string | undefined;
   readonly fields?: SiteFields | undefined;
+  readonly user?: SessionUser | undefined;
   /** The credential for the platform's API, if the agent gets another one. Default: the same. */
   readonly forPlatform?: Credential | undefined;
 }
@@ -83,6 +85,11 @@ export class Credential {
 
   get token(): string | undefined {
     return this.#facts.token;
+  }
+
+  /** The signed-in user; absent without a session. */
+  get user(): SessionUser | undefined {
+    return this.#facts.user;
   }
 
   /** The credential to send to the platform's API instead of to the agent. */

@@ -42,8 +42,44 @@ export interface RouteFields {
   readonly request: readonly string[];
   /** Fields of the platform that are sent to the browser too. */
   readonly response: readonly string[];
-  /** Creates the site's own fields for each request; absent if there are none. */
-  readonly make?: (request: Pick<RequestContext, 'native'>) => Promise<HeaderFields>;
+  /** Creates the site's own fields for each call; absent if there are none. */
+  readonly make?: (request: Pick<RequestContext, 'native'>, about: CallAbout) => Promise<HeaderFields>;
+}
+
+/** The facts about one call, for the fields of the site. */
+export interface CallAbout {
+  /** The signed-in user; absent without a session. */
+  readonly session: SessionUser | undefined;
+  /** Absent if the call carries no message of the chat. */
+  readonly message: MessageFacts | undefined;
+}
+
+/**
+ * The signed-in user of a request, by the names that the session source returns.
+ *
+ * @public
+ */
+export interface SessionUser {
+  /** The user's name at the issuer. Absent if the session has none. */
+  readonly subject?: string;
+  /** The identity provider. Absent if the session does not name it. */
+  readonly issuer?: string;
+  /** The user's tenant. Absent if the session does not name it. */
+  readonly tenant?: string;
+}
+
+/**
+ * The call of a chat, for the functions in `headers`.
+ *
+ * @public
+ */
+export interface MessageFacts {
+  /** The A2A method under its name in v1.0, such as `SendMessage`. */
+  readonly method: string;
+  /** The conversation. Absent if the call names none: with `conversations: 'visitor'` every message has one. */
+  readonly contextId?: string | undefined;
+  /** The task that is continued, read or cancelled. Absent if there is none. */
+  readonly taskId?: string | undefined;
 }
 
 /** True if a route may send a visitor's session: then pages of other sites must not even read through it. */

@@ -3,7 +3,7 @@ import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../
 import type { Telemetry } from '../../ports/telemetry.js';
 import { isAgentBffError, ServiceAuthError } from '../shared/errors.js';
 import { isTokenText, sessionError, withoutScheme } from './credential.js';
-import type { FoundToken, RouteAuth } from './route-auth.js';
+import type { FoundToken, RouteAuth, SessionUser } from './route-auth.js';
 
 type UserAuth = Pick<RouteAuth<'session'>, 'source' | 'nameOf' | 'audience' | 'exchange'>;
 
@@ -11,6 +11,8 @@ export interface UserToken {
   readonly value: string;
   /** A stable name of the user for caches; absent if the session has none. */
   readonly name: readonly string[] | undefined;
+  /** The user's names in the session. */
+  readonly user: SessionUser;
   /** The API the route needs it for; empty if the session decides. */
   readonly audience: string;
   /** The tenant it is for; absent if unknown. */
@@ -52,6 +54,7 @@ export async function userToken(
   return {
     value: exchanged?.token.value ?? accessToken,
     name,
+    user: userOf(found),
     audience,
     tenant,
     sessionToken: accessToken,
@@ -60,10 +63,25 @@ export async function userToken(
   };
 }
 
-/** The stable name of the signed-in user; `undefined` without a session or a name, and the token then decides the rest. */
-export async function userName(auth: UserAuth, request: RequestContext): Promise<readonly string[] | undefined> {
+/** The signed-in user of a request. */
+export interface FoundUser {
+  readonly user: SessionUser;
+  /** A stable name, the same in every process; absent if the token decides whose the session is. */
+  readonly name: readonly string[] | undefined;
+}
+
+/** The signed-in user; `undefined` without a session. */
+export async function sessionUser(auth: UserAuth, request: RequestContext): Promise<FoundUser | undefined> {
   const found = await readSession(auth.source, request, wantedToken(auth));
-  return found.kind === 'token' ? auth.nameOf(found) : undefined;
+  return found.kind === 'token' ? { user: userOf(found), name: auth.nameOf(found) } : undefined;
+}
+
+function userOf({ subject, issuer, tenant }: FoundToken): SessionUser {
+  return {
+    ...(subject !== undefined && { subject }),
+    ...(issuer !== undefined && { issuer }),
+    ...(tenant !== undefined && { tenant }),
+  };
 }
 
 /** With an exchange, the audience is that of the exchanged token; the session's token is for this site. */

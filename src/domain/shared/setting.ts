@@ -16,6 +16,9 @@ export interface Setting<Value = string> {
   readonly side: Side;
 }
 
+/** The sentence that names the environment variables of these fields, with a space before it; empty if there are none. */
+export type VariableHint = (block: string, fields: readonly string[]) => string;
+
 /** Settings by field. */
 export type AnySettings = Readonly<Record<string, Setting<unknown>>>;
 

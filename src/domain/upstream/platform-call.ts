@@ -8,8 +8,8 @@ import type {
 } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { Credential } from '../credentials/credential.js';
-import type { CredentialBroker } from '../credentials/credential-broker.js';
-import type { RouteAuth } from '../credentials/route-auth.js';
+import { type CredentialBroker, withSiteFields } from '../credentials/credential-broker.js';
+import type { MessageFacts, RouteAuth } from '../credentials/route-auth.js';
 import { discard, isStream } from '../shared/body.js';
 import { ConfigurationError, ServiceAuthError } from '../shared/errors.js';
 import { type Counterpart, noResponse, type PlatformErrors, type PlatformReply } from './platform-error.js';
@@ -75,6 +75,19 @@ export class PlatformCall {
    */
   async caller(auth: RouteAuth, request: RequestContext): Promise<CallContext> {
     return { auth, request, credential: await this.#deps.credentials.obtain(auth, request) };
+  }
+
+  /** The caller without the fields that the site makes: those of a chat depend on the message. */
+  async bareCaller(auth: RouteAuth, request: RequestContext): Promise<CallContext> {
+    if (auth.fields?.make === undefined) return this.caller(auth, request);
+    return { auth, request, credential: await this.#deps.credentials.obtain({ ...auth, fields: undefined }, request) };
+  }
+
+  /** A bare caller with the fields that the site makes for a message, or for a look-up. */
+  async withFields(caller: CallContext, message?: MessageFacts): Promise<CallContext> {
+    const { auth, request, credential } = caller;
+    if (auth.fields?.make === undefined) return caller;
+    return { auth, request, credential: await withSiteFields(credential, auth.fields, request, message) };
   }
 
   /**

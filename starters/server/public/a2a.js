@@ -1,7 +1,7 @@
 /**
  * The events of an agent's response to one message, as they arrive. Supports the A2A version of the agent.
  *
- * @throws Error with the server's message.
+ * @throws Error with a sentence for visitors; the console has what to fix.
  */
 export async function* ask(route, text, contextId) {
   const isV1 = await speaksVersion1(route);
@@ -20,7 +20,7 @@ export async function* ask(route, text, contextId) {
   });
   // Errors are a single document, and so is the response of an agent that does not stream.
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
-  if (!isStream) return yield eventIn(await response.json());
+  if (!isStream) return yield eventIn(await jsonOf(response));
   let rest = '';
   for await (const chunk of chunks(response.body.pipeThrough(new TextDecoderStream()))) {
     // Lines end with LF or CRLF; a chunk may end in the middle of one.
@@ -33,16 +33,34 @@ export async function* ask(route, text, contextId) {
   }
 }
 
+/** The document of a response; a page has none, such as the site's own if no route is mounted at this address. */
+async function jsonOf(response) {
+  const text = await response.text();
+  try {
+    return JSON.parse(text);
+  } catch {
+    const found = `${response.url} responded with status ${response.status}: ${text.slice(0, 200)}`;
+    throw failure(`${found} Mount the routes of agent-bff at this address, or correct it in chat.js.`);
+  }
+}
+
+/** Shows visitors a plain sentence and developers the cause. */
+function failure(cause, requestId) {
+  console.warn(cause);
+  const id = requestId === undefined ? '' : ` (ID ${requestId})`;
+  return new Error(`This is not available at the moment. Please try again later.${id}`);
+}
+
 /** True if the agent has a card of version 1, which it only returns when asked. */
 async function speaksVersion1(route) {
   const config = await fetch(`${route}/config`, { headers: { 'a2a-version': '1.0' } });
-  const { agentCard } = config.ok ? await config.json() : {};
+  const { agentCard } = config.ok ? await jsonOf(config) : {};
   return agentCard?.supportedInterfaces?.some((one) => one.protocolVersion?.startsWith('1')) === true;
 }
 
 /** Text arrives in messages, in the message of a task's status, or in chunks of an artifact. */
 function eventIn({ error, result }) {
-  if (error) throw new Error(error.message);
+  if (error) throw failure(error.message, error.data?.[0]?.metadata?.requestId);
   const event = result.artifactUpdate ?? result.statusUpdate ?? result.message ?? result.task ?? result;
   const parts = event.artifact?.parts ?? event.status?.message?.parts ?? event.parts ?? [];
   const text = parts.map((part) => part.text ?? '').join('');

@@ -8,7 +8,9 @@ function openLog() {
   return {
     lines,
     pass: (ms: number) => (now += ms),
-    tell: (key: string) => log.write(key, (times) => (times === '' ? key : `${key}, ${times}`)),
+    tell: (key: string, toolkit = 'site') =>
+      log.write(key, toolkit, (...aside) => [key, ...aside].filter((part) => part !== '').join(', ')),
+    join: (...toolkits: string[]) => toolkits.forEach((toolkit) => log.join(toolkit)),
   };
 }
 
@@ -54,5 +56,31 @@ describe('the log of faults', () => {
     expect(lines.at(-1)).toBe('agent-bff: one more');
     for (let fault = 0; fault < 1_000; fault += 1) tell(`later fault ${String(fault)}`);
     expect(lines).toHaveLength(200);
+  });
+
+  it('names the toolkit of a fault once there are two', () => {
+    const { lines, tell, join, pass } = openLog();
+    join('acme');
+    tell('refused', 'acme');
+    join('bolt');
+    tell('late', 'bolt');
+    pass(60_000);
+    tell('refused', 'bolt');
+    expect(lines).toEqual(['agent-bff: refused', 'agent-bff: late, toolkit bolt', 'agent-bff: refused, toolkit bolt']);
+  });
+
+  it('has one line for a fault of three hundred toolkits, which then names five and counts the others', () => {
+    const { lines, tell, join, pass } = openLog();
+    const tenants = Array.from({ length: 300 }, (_, number) => `tenant-${String(number)}`);
+    join(...tenants);
+    for (const tenant of tenants) tell('refused', tenant);
+    tell('late', 'tenant-7');
+    pass(60_000);
+    tell('refused', 'tenant-0');
+    expect(lines).toEqual([
+      'agent-bff: refused, toolkit tenant-0',
+      'agent-bff: late, toolkit tenant-7',
+      'agent-bff: refused, toolkits tenant-0, tenant-1, tenant-2, tenant-3, tenant-4 and 295 more, 300 times in the last minute',
+    ]);
   });
 });

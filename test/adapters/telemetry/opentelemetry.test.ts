@@ -27,7 +27,7 @@ import {
   HTTP_REQUEST_METHOD_VALUE_OTHER,
 } from '@opentelemetry/semantic-conventions';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { openTelemetry } from '../../../src/adapters/telemetry/opentelemetry.js';
+import { openTelemetry, type OpenTelemetryOptions } from '../../../src/adapters/telemetry/opentelemetry.js';
 import { telemetryContract } from '../../contracts/telemetry.contract.js';
 
 const exported = new InMemorySpanExporter();
@@ -191,13 +191,16 @@ it('a token has a span of its duration', () => {
 });
 
 /** Telemetry with its own meter, and attributes and value of each series by instrument. */
-function measuring() {
+function measuring(options?: OpenTelemetryOptions) {
   const measured = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
   const reader = new PeriodicExportingMetricReader({ exporter: measured, exportIntervalMillis: 3_600_000 });
   const meters = new MeterProvider({ readers: [reader] });
   onTestFinished(() => meters.shutdown());
   const metrics = { getMeter: (name: string) => meters.getMeter(name) };
-  return { telemetry: openTelemetry({ ...api, metrics }), measurements: () => measurementsOf(reader, measured) };
+  return {
+    telemetry: openTelemetry({ ...api, metrics }, options),
+    measurements: () => measurementsOf(reader, measured),
+  };
 }
 
 async function measurementsOf(
@@ -288,6 +291,38 @@ it('events are counted and measured under the names of the semantic conventions'
     ],
     'agent_bff.retries {call}': [[{ 'agent_bff.cause': 'stale_connection' }, 1]],
     'agent_bff.streams.broken {response}': [[{ ...route, 'agent_bff.side': 'upstream' }, 1]],
+  });
+});
+
+describe('the name of a toolkit', () => {
+  const CALLED = { type: 'upstream', ...CALL, path: '/', status: 200, durationMs: 5 } as const;
+
+  it('is an attribute of its spans', () => {
+    const telemetry = openTelemetry(api);
+    telemetry.runRequest?.(REQUEST, () => {
+      telemetry.callStarted?.(CALL);
+      telemetry.emit({ ...CALLED, toolkit: 'acme' });
+      telemetry.emit({ type: 'token', toolkit: 'acme', outcome: 'acquired', block: 'idpB', durationMs: 1 });
+      const answered = { type: 'request', requestId: 'r-1', route: 'chat', method: 'POST', status: 200 } as const;
+      telemetry.emit({ ...answered, toolkit: 'acme', durationMs: 2 });
+    });
+    const spans = exported.getFinishedSpans().map(({ name, attributes }) => [name, attributes['agent_bff.toolkit']]);
+    expect(spans).toEqual([
+      ['POST', 'acme'],
+      ['token', 'acme'],
+      ['POST chat', 'acme'],
+    ]);
+  });
+
+  it.each([
+    ['no series of its own by default', undefined, {}],
+    ['a series of its own on request', { metricsByToolkit: true }, { 'agent_bff.toolkit': 'acme' }],
+  ])('has %s', async (_what, options, attributes) => {
+    const { telemetry, measurements } = measuring(options);
+    telemetry.emit({ type: 'retry', toolkit: 'acme', method: 'GET', cause: 'stale_connection', detail: 'd' });
+    expect(await measurements()).toMatchObject({
+      'agent_bff.retries {call}': [[{ 'agent_bff.cause': 'stale_connection', ...attributes }, 1]],
+    });
   });
 });
 

@@ -19,7 +19,10 @@ const broken: Telemetry = {
   },
 };
 
-telemetryContract('what stands before the listeners', () => new OperatorTelemetry([broken], []));
+telemetryContract(
+  'what stands before the listeners',
+  () => new OperatorTelemetry([broken], { name: 'site', secrets: [] }),
+);
 
 describe('redaction', () => {
   it.each([
@@ -51,7 +54,7 @@ describe('redaction', () => {
 
   it('applies to the events of listeners', () => {
     const listener = new RecordingTelemetry();
-    const telemetry = new OperatorTelemetry([listener], ['hunter2-hunter2']);
+    const telemetry = new OperatorTelemetry([listener], { name: 'site', secrets: ['hunter2-hunter2'] });
     telemetry.emit({ type: 'warning', code: 'w', detail: `hunter2-hunter2 and ${JWT}` });
     telemetry.emit({
       type: 'upstream',
@@ -67,7 +70,7 @@ describe('redaction', () => {
 
 describe('a shortened text', () => {
   it('is redacted first: configured secrets, given ones and those of the request', () => {
-    const telemetry = new OperatorTelemetry([], ['hunter2-hunter2']);
+    const telemetry = new OperatorTelemetry([], { name: 'site', secrets: ['hunter2-hunter2'] });
     const text = `hunter2-hunter2, given-secret, cookie-secret and ${JWT}`;
     const request = { ...REQUEST, headers: { cookie: 's=cookie-secret' } };
     expect(telemetry.runRequest(request, () => telemetry.redact(text, ['given-secret']))).toBe(
@@ -80,7 +83,7 @@ describe('a shortened text', () => {
 describe('the request of an event', () => {
   it('is named in the event across awaits', async () => {
     const listener = new RecordingTelemetry();
-    const telemetry = new OperatorTelemetry([listener], []);
+    const telemetry = new OperatorTelemetry([listener], { name: 'site', secrets: [] });
     await Promise.all(
       ['r-1', 'r-2'].map((requestId) =>
         telemetry.runRequest({ ...REQUEST, requestId }, async () => {
@@ -99,7 +102,7 @@ describe('the request of an event', () => {
 
   it('is the one named by the event itself', () => {
     const listener = new RecordingTelemetry();
-    const telemetry = new OperatorTelemetry([listener], []);
+    const telemetry = new OperatorTelemetry([listener], { name: 'site', secrets: [] });
     telemetry.runRequest(REQUEST, () => {
       telemetry.emit({ type: 'warning', requestId: 'another', code: 'w', detail: '' });
     });
@@ -110,7 +113,7 @@ describe('the request of an event', () => {
 describe('a listener that throws', () => {
   it('affects neither other listeners nor the work', () => {
     const listener = new RecordingTelemetry();
-    const telemetry = new OperatorTelemetry([broken, listener], []);
+    const telemetry = new OperatorTelemetry([broken, listener], { name: 'site', secrets: [] });
     telemetry.emit({ type: 'warning', code: 'w', detail: '' });
     expect(listener.events).toHaveLength(1);
     expect(telemetry.runRequest(REQUEST, () => 'the answer')).toBe('the answer');
@@ -126,7 +129,7 @@ describe('a listener that throws', () => {
         throw new Error('too late');
       },
     };
-    expect(new OperatorTelemetry([late], []).runRequest(REQUEST, () => (runs += 1))).toBe(1);
+    expect(new OperatorTelemetry([late], { name: 'site', secrets: [] }).runRequest(REQUEST, () => (runs += 1))).toBe(1);
     expect(runs).toBe(1);
   });
 
@@ -137,7 +140,9 @@ describe('a listener that throws', () => {
       runs += 1;
       throw new Error('of the work');
     };
-    expect(() => new OperatorTelemetry([broken, passing], []).runRequest(REQUEST, work)).toThrow('of the work');
+    expect(() =>
+      new OperatorTelemetry([broken, passing], { name: 'site', secrets: [] }).runRequest(REQUEST, work),
+    ).toThrow('of the work');
     expect(runs).toBe(1);
   });
 });
@@ -145,7 +150,14 @@ describe('a listener that throws', () => {
 it('a call carries the fields of all listeners', () => {
   const one: Telemetry = { emit: () => undefined, callStarted: () => ({ traceparent: 'a' }) };
   const other: Telemetry = { emit: () => undefined, callStarted: () => ({ baggage: 'b' }) };
-  expect(new OperatorTelemetry([one, other], []).callStarted({ callId: 'c', method: 'GET', origin: 'o', path: '/' })).toEqual({
+  expect(
+    new OperatorTelemetry([one, other], { name: 'site', secrets: [] }).callStarted({
+      callId: 'c',
+      method: 'GET',
+      origin: 'o',
+      path: '/',
+    }),
+  ).toEqual({
     traceparent: 'a',
     baggage: 'b',
   });

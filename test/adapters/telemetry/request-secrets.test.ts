@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { withoutSecrets } from '../../../src/domain/shared/redaction.js';
 import { requestSecrets } from '../../../src/adapters/telemetry/request-scope.js';
+import { processorTime } from '../../support/stopwatch.js';
 
 const ID = 'Yk3vPz0aWq7Lr9TnB2dX';
 
@@ -70,9 +71,8 @@ describe('a secret in a text', () => {
 
   it('is searched in milliseconds among thousands', () => {
     const secrets = Array.from({ length: 4_000 }, (_, index) => `value/${String(index)}=&of a cookie`);
-    const began = performance.now();
-    withoutSecrets(`<p>${'&amp;%20 '.repeat(500)}</p>`, secrets);
-    expect(performance.now() - began).toBeLessThan(500);
+    const text = `<p>${'&amp;%20 '.repeat(500)}</p>`;
+    expect(processorTime(() => withoutSecrets(text, secrets))).toBeLessThan(500);
   });
 
   it('can end in half a character', () => {

@@ -6,13 +6,13 @@ import type { TelemetryEvent } from '../../../src/ports/telemetry.js';
 import { telemetryContract } from '../../contracts/telemetry.contract.js';
 
 const quiet = () => new FaultLog({ now: () => 0, write: () => undefined });
-telemetryContract('what tells the terminal', () => new TerminalTelemetry(quiet(), []));
+telemetryContract('what tells the terminal', () => new TerminalTelemetry(quiet(), { name: 'site', secrets: [] }));
 
 function terminal(...secrets: string[]) {
   const lines: string[] = [];
   let now = 0;
   const log = new FaultLog({ now: () => now, write: (line) => lines.push(line) });
-  const telemetry = new TerminalTelemetry(log, secrets);
+  const telemetry = new TerminalTelemetry(log, { name: 'site', secrets });
   let requests = 0;
   return {
     lines,
@@ -137,7 +137,7 @@ describe('the terminal', () => {
     fail('upstream_error', { ...AGENT, upstreamStatus: 404 }, 'surface');
     expect(lines).toEqual([]);
     // Another configuration may have another address.
-    telemetry.learn([]);
+    telemetry.learn({ name: 'site', secrets: [] });
     fail('upstream_error', { ...AGENT, upstreamStatus: 404 }, 'surface');
     expect(lines).toHaveLength(1);
     // The path of the chat is known from the configuration only.
@@ -180,7 +180,7 @@ describe('the terminal', () => {
 
   it('shows no secret, on one line', () => {
     const { lines, fail, telemetry } = terminal('hunter2-hunter2');
-    telemetry.learn(['swordfish-swordfish']);
+    telemetry.learn({ name: 'site', secrets: ['swordfish-swordfish'] });
     fail('internal_error', {
       log: 'Error: hunter2-hunter2, swordfish-swordfish\nBearer abcdefgh1234 and eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln',
     });

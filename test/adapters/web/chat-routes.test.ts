@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fakes.js';
 import { chatRoutes, type ChatRoutes, errorHandler } from '../../../src/adapters/web/chat-routes.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
@@ -147,7 +147,7 @@ describe('the memory of a message', () => {
     const stalled = new PushStream();
     stalled.push(' '.repeat(70_000));
     const reply = handle(browserRequest({ body: stalled }));
-    await vi.waitFor(() => expect(stalled.pulls).toBe(2));
+    await expect.poll(() => stalled.pulls).toBe(2);
     now = 10_000;
     expect((await handle(browserRequest({ body: streamed([' '.repeat(70_000), MESSAGE]) }))).status).toBe(200);
     const cut = await reply;

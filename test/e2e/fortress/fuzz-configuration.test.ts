@@ -13,7 +13,7 @@ const SECRET = 'S3cret';
 const FIELDS = (
   'a2aUrl serviceApiUrl serviceApiKey serviceProjectId serviceAuthStrategy authProvider publicUrl serviceAccount idpA ' +
   'idpAServiceUser idpBService agentCardUrl bindings upstream a2aMethods timeouts bodyLimitBytes maxInFlight keepAliveMs ' +
-  'allowedOrigins mediaOrigins trustBrandCss allowedHosts authUnavailableStatus onBehalfOf cacheStore cacheKeys chatLimit ' +
+  'allowedOrigins mediaOrigins trustBrandCss allowedHosts authUnavailableStatus onBehalfOf cacheStore cacheKeys chatLimit userLimit ' +
   'telemetry __proto__ constructor toString '
 ).split(' ');
 const INNER = (

@@ -1,0 +1,20 @@
+/**
+ * Names of `identityProviders` for the compiler, which rejects all other names beside those of this package: as
+ * `authProvider`, `serviceAuthStrategy` and the `strategy` of a route. A site adds its own. Default: none.
+ *
+ * @example
+ * ```ts
+ * declare module 'agent-bff' {
+ *   interface OwnProviders {
+ *     okta: IdentityProvider;
+ *   }
+ * }
+ * ```
+ *
+ * @public
+ */
+// oxlint-disable-next-line typescript/no-empty-interface typescript/no-empty-object-type
+export interface OwnProviders {}
+
+/** A name of `OwnProviders`. */
+export type OwnName = Extract<keyof OwnProviders, string>;

@@ -1,0 +1,93 @@
+import { normalizedName } from '../../domain/chat/chat-message.js';
+import type { SiteMetadata } from '../../domain/chat/conversations.js';
+import { choosesMemory } from '../../domain/chat/message-edits.js';
+import { ConfigurationError } from '../../domain/shared/errors.js';
+import type { Telemetry } from '../../ports/telemetry.js';
+import type { ConversationAccess, MetadataOptions } from '../routes/route-options.js';
+import { siteFailed, siteSays } from './site-function.js';
+
+/** The member in which a page speaks of itself, by the prop `context` of the chat. */
+const PAGE = 'pageContext';
+
+/**
+ * The site's word in messages, by the options of a chat route; `undefined` if metadata crosses as it is.
+ *
+ * @throws ConfigurationError when two names are one to some agents, or a value is not JSON.
+ */
+export function siteMetadata(
+  { metadata, visitorMetadata }: MetadataOptions,
+  conversations: ConversationAccess,
+  sessionMs: number,
+  telemetry: Telemetry,
+): SiteMetadata | undefined {
+  const rule = visitorMetadata ?? (conversations === 'visitor' ? 'drop' : 'pass');
+  if (metadata === undefined && conversations === 'open' && rule === 'pass') return undefined;
+  const listed = typeof rule === 'string' ? [] : rule;
+  const names = new Set<string>();
+  const own = Object.entries(metadata ?? {});
+  for (const [name] of own) {
+    const folded = normalizedName(name);
+    if (folded === '' || name === '__proto__') throw refused(`"${name}" cannot be a name.`, 'metadata', 'letters');
+    if (names.has(folded)) throw refused(`"${name}" is there twice in other spellings.`, 'metadata', 'one of them');
+    names.add(folded);
+  }
+  for (const name of listed) {
+    if (!names.has(normalizedName(name)) && !choosesMemory(name)) continue;
+    throw refused(`A visitor's "${name}" never crosses.`, 'visitorMetadata', 'other names');
+  }
+  const members = own.map(([name, value]) => {
+    const option = `metadata.${name}`;
+    if (typeof value !== 'function') {
+      const text = member(name, value);
+      if (text instanceof Error) throw refused(`"${name}" is not JSON.`, 'metadata', 'JSON values or functions');
+      return text;
+    }
+    const failure = siteFailed(option, 'The metadata of this message could not be created.');
+    return async (about: Parameters<NonNullable<SiteMetadata['own']>>[0]) => {
+      const { request, session, visitor } = about;
+      const text = member(name, await siteSays(() => value(request, { session, visitor }), sessionMs, failure));
+      if (text instanceof Error) throw failure(`it returned what JSON cannot hold`);
+      return text;
+    };
+  });
+  let hasWarned = false;
+  const dropped = (name: string): false => {
+    if (name === PAGE && !hasWarned) {
+      hasWarned = true;
+      const detail = `The page says something about itself in "${PAGE}", which does not reach the agent. To let it, set "visitorMetadata" to ["${PAGE}"] on the chat route.`;
+      telemetry.emit({ type: 'warning', code: 'page_context_dropped', detail });
+    }
+    return false;
+  };
+  const constant = members.every((text) => typeof text === 'string') ? Promise.resolve(joined(members)) : undefined;
+  const made: NonNullable<SiteMetadata['own']> = (about) =>
+    constant ?? Promise.all(members.map((text) => (typeof text === 'string' ? text : text(about)))).then(joined);
+  return {
+    names,
+    passes: rule === 'pass' ? () => true : (name) => listed.includes(name) || dropped(name),
+    ...(members.length > 0 && { own: made }),
+  };
+}
+
+/** One member as JSON; empty for `undefined`. */
+function member(name: string, value: unknown): string | Error {
+  try {
+    const text = JSON.stringify(value) as string | undefined;
+    return text === undefined ? '' : `${JSON.stringify(name)}:${text}`;
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+function joined(members: readonly string[]): string {
+  return members.filter((text) => text !== '').join();
+}
+
+function refused(detail: string, option: string, cure: string): ConfigurationError {
+  return new ConfigurationError({
+    detail: `Invalid value of "${option}": ${detail}`,
+    hint: `Set "${option}" to ${cure}.`,
+    block: 'a2a',
+    fields: [option],
+  });
+}

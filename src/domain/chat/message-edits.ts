@@ -1,0 +1,132 @@
+import { JsonCursor } from '../shared/json-cursor.js';
+import { type ChatMessage, normalizedName, type ObjectPlace, type MessagePlaces } from './chat-message.js';
+
+/** The JSON text of a request, and the facts read from it. */
+export interface MessageBody {
+  readonly bytes: Uint8Array;
+  readonly message: ChatMessage;
+}
+
+/** A route's rules for `metadata`, in message and params. */
+export interface MetadataRules {
+  /** The folded names that the site sets, and that no visitor may use. */
+  readonly names: ReadonlySet<string>;
+  /** True if the visitor's member of this exact name crosses. */
+  readonly passes: (name: string) => boolean;
+}
+
+/** By these members, in any spelling, some agents choose whose memory to open: Mastra and others, gemini-cli. */
+const CHOOSING_MEMORY: ReadonlySet<string> = new Set(['resourceid', 'userid', 'coderagent']);
+
+const decoder = new TextDecoder();
+const encoder = new TextEncoder();
+
+/** True if a visitor's metadata may never have a member of this name. */
+export function choosesMemory(name: string): boolean {
+  return CHOOSING_MEMORY.has(normalizedName(name));
+}
+
+/** The value of one member; `undefined` if there is none, or it is not JSON. */
+export function memberOf(
+  { body }: { readonly body: MessageBody | undefined },
+  level: keyof MessagePlaces,
+  name: string,
+): unknown {
+  const member = body?.message.places?.[level]?.members.find((one) => one.name === name);
+  return member && JSON.parse(decoder.decode(body?.bytes.subarray(member.start, member.end)));
+}
+
+/**
+ * The bytes of a message in this context, with the members of metadata that its rules admit, and the site's own as JSON
+ * without braces, such as `"plan":"gold"`. All other bytes stay.
+ */
+export function editedMessage(
+  { bytes, message }: MessageBody,
+  contextId: string | undefined,
+  rules: MetadataRules | undefined,
+  own: string,
+): Uint8Array {
+  const { params, message: inner } = message.places ?? {};
+  const edits: Edit[] = [];
+  setMember(edits, inner, 'contextId', () => contextId && JSON.stringify(contextId));
+  if (rules !== undefined) {
+    const text = (span: Span | undefined): string | undefined => metadataText(bytes, span, rules, own);
+    setMember(edits, inner, 'metadata', text);
+    setMember(edits, params, 'metadata', text);
+    // Agents that read a user in `context` define it themselves: no version of A2A has it.
+    for (const { name, start, end } of params?.members ?? []) {
+      if (normalizedName(spelled(name)) === 'context') edits.push({ start, end, text: '{}' });
+    }
+  }
+  return edits.length === 0 ? bytes : withEdits(bytes, edits);
+}
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+interface Edit extends Span {
+  readonly text: string;
+}
+
+/** Replaces the value of a member, or adds the member first in its object; without a text, it stays as it is. */
+function setMember(
+  edits: Edit[],
+  place: ObjectPlace | undefined,
+  name: string,
+  textOf: (span: Span | undefined) => string | undefined,
+): void {
+  if (place === undefined) return;
+  const { start, members } = place;
+  const given = members.find((one) => one.name === name);
+  const text = textOf(given);
+  if (text === undefined) return;
+  if (given !== undefined) edits.push({ start: given.start, end: given.end, text });
+  else edits.push({ start, end: start, text: `"${name}":${text}${members.length === 0 ? '' : ','}` });
+}
+
+/** The metadata of one place; `undefined` if there was none and none is needed. */
+function metadataText(
+  bytes: Uint8Array,
+  span: Span | undefined,
+  rules: MetadataRules,
+  own: string,
+): string | undefined {
+  if (span === undefined) return own === '' ? undefined : `{${own}}`;
+  const members = [...crossing(bytes.subarray(span.start, span.end), rules), ...(own === '' ? [] : [own])];
+  return `{${members.join()}}`;
+}
+
+/** The visitor's own members that may cross, as they were written. */
+function crossing(bytes: Uint8Array, { names, passes }: MetadataRules): readonly string[] {
+  const cursor = new JsonCursor(bytes);
+  const found: string[] = [];
+  if (!cursor.enterObject()) return found;
+  for (let at = cursor.nextName(true); at !== undefined; at = cursor.nextName(false)) {
+    cursor.skipValue();
+    const name = spelled(decoder.decode(bytes.subarray(at.start, at.end)));
+    const isWithheld = name === '__proto__' || names.has(normalizedName(name)) || choosesMemory(name);
+    if (!isWithheld && passes(name)) found.push(decoder.decode(bytes.subarray(at.start - 1, cursor.position)));
+  }
+  return found;
+}
+
+/** A name by its raw text between the quotes. */
+function spelled(raw: string): string {
+  return raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
+}
+
+function withEdits(bytes: Uint8Array, edits: readonly Edit[]): Uint8Array {
+  // In UTF-8, a UTF-16 unit takes three bytes at most.
+  const edited = new Uint8Array(edits.reduce((length, { text }) => length + 3 * text.length, bytes.length));
+  let at = 0;
+  let length = 0;
+  for (const { start, end, text } of edits.toSorted((one, other) => one.start - other.start)) {
+    edited.set(bytes.subarray(at, start), length);
+    length += start - at;
+    length += encoder.encodeInto(text, edited.subarray(length)).written;
+    at = end;
+  }
+  edited.set(bytes.subarray(at), length);
+  return edited.subarray(0, length + bytes.length - at);
+}

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { normalizedName, readHttpJsonMessage } from '../../../src/domain/chat/chat-message.js';
+import { editedMessage, type MetadataRules } from '../../../src/domain/chat/message-edits.js';
+
+/** The params after the edits; the expected text is what every parser of the agent reads. */
+function edited(params: string, { contextId, metadata }: Edits): string {
+  const bytes = new TextEncoder().encode(params);
+  const body = { bytes, message: readHttpJsonMessage(bytes, 'policy', true) };
+  return new TextDecoder().decode(editedMessage(body, contextId, metadata, metadata?.own ?? ''));
+}
+
+interface Edits {
+  readonly contextId?: string;
+  readonly metadata?: MetadataRules & { readonly own: string };
+}
+
+const DROP = { names: new Set<string>(), passes: () => false, own: '' };
+const PASS = { names: new Set(['plan', 'größe'].map(normalizedName)), passes: () => true, own: '"plan":"gold"' };
+
+describe('an edited message', () => {
+  it.each<[string, Edits, string, string]>([
+    [
+      'keeps every other byte',
+      { contextId: 'c1' },
+      '{ "message" : {"text":"\\u0061 🙂", "n":1.0e5} }',
+      '{ "message" : {"contextId":"c1","text":"\\u0061 🙂", "n":1.0e5} }',
+    ],
+    [
+      'has its context replaced',
+      { contextId: 'c2' },
+      '{"message":{"contextId": null ,"kind":"message"}}',
+      '{"message":{"contextId": "c2" ,"kind":"message"}}',
+    ],
+    [
+      'loses the metadata of the visitor, whatever it is',
+      { metadata: DROP },
+      '{"metadata":[1],"message":{"metadata":{"a":{"b":[]}},"role":"user"}}',
+      '{"metadata":{},"message":{"metadata":{},"role":"user"}}',
+    ],
+    ['stays without metadata', { metadata: DROP }, '{"message":{"role":"user"}}', '{"message":{"role":"user"}}'],
+    [
+      'gets that of the site in both places',
+      { metadata: PASS },
+      '{"message":{"role":"user"}}',
+      '{"metadata":{"plan":"gold"},"message":{"metadata":{"plan":"gold"},"role":"user"}}',
+    ],
+    [
+      'without a member gets it too',
+      { metadata: PASS },
+      '{"message":{}}',
+      '{"metadata":{"plan":"gold"},"message":{"metadata":{"plan":"gold"}}}',
+    ],
+    [
+      'keeps the visitor’s members as they were written',
+      { metadata: PASS },
+      '{"metadata":{"big":9007199254740993, "e\\u0041" : "\\n","x":1,"x":2},"message":null}',
+      '{"metadata":{"big":9007199254740993,"e\\u0041" : "\\n","x":1,"x":2,"plan":"gold"},"message":null}',
+    ],
+    [
+      'loses every spelling of the site’s names, and of those that choose whose memory to open',
+      { metadata: PASS },
+      '{"metadata":{"PLAN":1,"pl\\u0061n":2,"p-l-a-n":3,"plan\\u0000":4,"gröSSe":5,"GRÖßE":6,"__proto__":{"plan":7},"User_ID":8,"resource.id":9,"coderAgent":10,"a":11}}',
+      '{"metadata":{"a":11,"plan":"gold"}}',
+    ],
+    [
+      'loses a context that names a user, in every spelling',
+      { metadata: DROP },
+      '{"context":{"userId":"a"},"Context":1,"con_text":[{}],"message":{"context":1}}',
+      '{"context":{},"Context":{},"con_text":{},"message":{"context":1}}',
+    ],
+  ])('%s', (_what, edits, params, expected) => {
+    expect(edited(params, edits)).toBe(expected);
+  });
+});
