@@ -131,4 +131,4 @@ writeFileSync(
   join(FOLDER, 'index.html'),
   `<!doctype html><meta charset="utf-8"><title>Engines</title><style>figure { display: inline-block; width: 300px; margin: 4px; font: 11px sans-serif } img { max-width: 100%; max-height: 330px; border: 1px solid }</style>${shown.join('\n')}`,
 );
-console.log(`${figures.length} pictures: ${join(FOLDER, 'index.html')}`);
+process.stdout.write(`${figures.length} pictures: ${join(FOLDER, 'index.html')}\n`);
