@@ -4,6 +4,8 @@
  *
  * @example
  * ```ts
+ * import type { IdentityProvider } from 'agent-bff';
+ *
  * declare module 'agent-bff' {
  *   interface OwnProviders {
  *     okta: IdentityProvider;
