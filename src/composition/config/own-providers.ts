@@ -17,10 +17,3 @@
  */
 // oxlint-disable-next-line typescript/no-empty-interface typescript/no-empty-object-type
 export interface OwnProviders {}
-
-/**
- * A name of `OwnProviders`.
- *
- * @public
- */
-export type OwnName = Extract<keyof OwnProviders, string>;

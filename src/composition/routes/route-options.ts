@@ -16,7 +16,7 @@ import {
   type OptionCheck,
   type OptionShape,
 } from '../../domain/shared/options.js';
-import type { OwnName } from '../config/own-providers.js';
+import type { OwnProviders } from '../config/own-providers.js';
 import { type ServiceAuthStrategy, STRATEGIES } from '../config/server-config.js';
 
 /**
@@ -100,7 +100,7 @@ export interface SiteFieldOptions<NativeRequest = any> {
  */
 export interface AuthHeadersOptions {
   /** Service strategy. Default: the configured one. */
-  readonly strategy?: ServiceAuthStrategy | OwnName | '' | undefined;
+  readonly strategy?: ServiceAuthStrategy | (keyof OwnProviders & string) | '' | undefined;
   /** API key. Default: the configured `serviceApiKey`. */
   readonly apiKey?: string | undefined;
 }
@@ -247,10 +247,15 @@ export interface RenderCacheOptions {
   readonly freshMs?: number | undefined;
   /** Maximum lifetime of a render in milliseconds, even if every check finds its widget unchanged. Default 300 000. */
   readonly maxAgeMs?: number | undefined;
-  /** Maximum number of renders one handler leaves in the store. Default 500. */
+  /** @deprecated Has no effect: a process bounds its memory in bytes, and deletes nothing from a shared store. */
   readonly maxEntries?: number | undefined;
   /** Maximum size of a cached render, in bytes. Default 1 048 576. */
   readonly maxEntryBytes?: number | undefined;
+  /**
+   * Bytes of unexpired renders that a process leaves in a shared `cacheStore`; beyond that it stores a render on its
+   * second request only. Default 67 108 864.
+   */
+  readonly storeBytes?: number | undefined;
 }
 
 /**
@@ -280,7 +285,7 @@ export interface SurfaceRouterOptions<NativeRequest = any> extends SurfaceHandle
    */
   readonly getHeaders?: GetHeaders<NativeRequest> | undefined;
   /** Service strategy of this route. Default: none, the API key is sent alone. */
-  readonly strategy?: ServiceAuthStrategy | OwnName | '' | undefined;
+  readonly strategy?: ServiceAuthStrategy | (keyof OwnProviders & string) | '' | undefined;
 }
 
 /**
@@ -364,6 +369,7 @@ const cache: OptionShape<keyof RenderCacheOptions> = {
     maxAgeMs: wholeNumber,
     maxEntries: wholeNumber,
     maxEntryBytes: wholeNumber,
+    storeBytes: wholeNumber,
   },
 };
 
