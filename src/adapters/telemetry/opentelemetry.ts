@@ -50,6 +50,8 @@ export function openTelemetry(api: OpenTelemetryLike, options?: OpenTelemetryOpt
   const tracer = api.trace.getTracer(NAME) as TracerLike;
   const count = siteMetrics(api.metrics.getMeter(NAME) as MeterLike, metricsByToolkit);
   const requests = new OpenSpans();
+  /** Spans of open streams: as many as there are streams, each of which ends. */
+  const streaming = new Map<string, SpanLike>();
   const calls = new OpenSpans();
   /** Spans whose `error.type` is a code of this package. */
   const errors = new WeakSet<SpanLike>();
@@ -80,19 +82,23 @@ export function openTelemetry(api: OpenTelemetryLike, options?: OpenTelemetryOpt
       count(event);
       if (event.type === 'request') {
         const { requestId, streams = false } = event;
-        describeRequest(requests.get(requestId), event, errors);
-        if (!streams) requests.close(requestId)?.end();
+        const span = requests.close(requestId);
+        describeRequest(span, event, errors);
+        if (!streams) span?.end();
+        else if (span !== undefined) streaming.set(requestId, span);
       }
       if (event.type === 'stream_ended') {
-        const span = requests.close(event.requestId);
+        const span = streaming.get(event.requestId);
+        streaming.delete(event.requestId);
         span?.setAttribute('agent_bff.outcome', event.outcome);
         if (event.outcome === 'upstream') span?.setStatus({ code: FAILED });
         span?.end();
       }
       if (event.type === 'upstream') endCall(calls.close(event.callId), event);
       if (event.type === 'error') {
-        const span = requests.get(event.requestId);
-        span?.setAttribute('error.type', event.code);
+        const { requestId, code } = event;
+        const span = requests.get(requestId) ?? streaming.get(requestId);
+        span?.setAttribute('error.type', code);
         if (span !== undefined) errors.add(span);
       }
       if (event.type !== 'token' || event.durationMs === undefined) return;
@@ -169,10 +175,13 @@ const STREAM_S = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 /** All other methods are `_OTHER`: visitors choose them, and each name would create a series. */
 const METHODS: ReadonlySet<string> = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']);
 
+function knownMethod(method: string): string {
+  return METHODS.has(method) ? method : '_OTHER';
+}
+
 function methodOf(method: string): Attributes {
-  return METHODS.has(method)
-    ? { 'http.request.method': method }
-    : { 'http.request.method': '_OTHER', 'http.request.method_original': method };
+  const known = knownMethod(method);
+  return { 'http.request.method': known, ...(known !== method && { 'http.request.method_original': method }) };
 }
 
 /** The address of a request as the conventions name its parts; the mount path is the route that the site has. */
@@ -217,7 +226,7 @@ function siteMetrics(meter: MeterLike, isByToolkit: boolean): (event: TelemetryE
         requests.record(event.durationMs / 1_000, {
           ...of,
           'agent_bff.route': event.route,
-          'http.request.method': METHODS.has(event.method) ? event.method : '_OTHER',
+          'http.request.method': knownMethod(event.method),
           'http.response.status_code': event.status,
           ...(event.status >= 500 && { 'error.type': String(event.status) }),
         });
@@ -232,7 +241,7 @@ function siteMetrics(meter: MeterLike, isByToolkit: boolean): (event: TelemetryE
       case 'upstream':
         calls.record(event.durationMs / 1_000, {
           ...of,
-          'http.request.method': event.method,
+          'http.request.method': knownMethod(event.method),
           ...serverOf(event.origin),
           ...(event.status !== undefined && { 'http.response.status_code': event.status }),
           ...(event.failure !== undefined && { 'error.type': event.failure }),

@@ -359,6 +359,48 @@ describe('a stream of events', () => {
   });
 });
 
+it("calls with a visitor's made-up methods share one series", () => {
+  const recorded: unknown[] = [];
+  const instrument = { add: () => undefined, record: (_value: number, labels: unknown) => recorded.push(labels) };
+  const meter = {
+    createCounter: () => instrument,
+    createUpDownCounter: () => instrument,
+    createHistogram: () => instrument,
+  };
+  const telemetry = openTelemetry({ ...api, metrics: { getMeter: () => meter } });
+  for (let number = 0; number < 500; number += 1)
+    telemetry.emit({
+      type: 'upstream',
+      ...CALL,
+      method: `MADE${String(number)}`,
+      path: '/',
+      status: 200,
+      durationMs: 1,
+    });
+  expect(new Set(recorded.map((labels) => JSON.stringify(labels))).size).toBe(1);
+});
+
+it('keeps the spans of 20,000 open streams until they end', () => {
+  const telemetry = openTelemetry(api);
+  const ids = Array.from({ length: 20_000 }, (_, index) => String(index));
+  for (const requestId of ids) {
+    telemetry.runRequest?.({ ...REQUEST, requestId }, () => undefined);
+    telemetry.emit({
+      type: 'request',
+      requestId,
+      route: 'chat',
+      method: 'POST',
+      status: 200,
+      durationMs: 1,
+      streams: true,
+    });
+  }
+  expect(exported.getFinishedSpans()).toHaveLength(0);
+  for (const requestId of ids)
+    telemetry.emit({ type: 'stream_ended', requestId, route: 'chat', outcome: 'complete', durationMs: 2 });
+  expect(exported.getFinishedSpans()).toHaveLength(20_000);
+});
+
 it('drops spans that never end', () => {
   const telemetry = openTelemetry(api);
   for (let number = 0; number <= 10_000; number += 1)
