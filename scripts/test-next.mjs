@@ -154,7 +154,7 @@ async function visit(url, variant, staticFolder) {
     await page.goto(`${site}/api/edge`);
     expect(await page.innerText('body'), 'edge');
     await until(() => agent.open === 0, 'a page that was left has let its stream go');
-    await page.goBack();
+    await page.goBack({ waitUntil: 'commit' }); // a page that was put away loads nothing
     await page.locator('.a2a-message-agent').filter({ hasText: 'Taken up again.' }).waitFor();
 
     await page.goto(`${site}/floating`);

@@ -2,7 +2,7 @@ import type { Keyv } from 'keyv';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock, RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
 import { KeyvCacheStore, keyvOver } from '../../src/adapters/keyv/keyv-cache-store.js';
-import { isRedisLibraryInstalled, RedisStorage } from '../../src/adapters/keyv/redis-storage.js';
+import { RedisStorage } from '../../src/adapters/keyv/redis-storage.js';
 import { systemClock } from '../../src/adapters/system/system.js';
 import { STORE_AWAY } from '../../src/domain/shared/store-away.js';
 import { secret } from '../../src/domain/shared/secret.js';
@@ -175,25 +175,5 @@ describe.skipIf(REDIS_SERVER === undefined)('a Redis at an address', () => {
     await expect.poll(connections).toBe(0);
     await expect(used.get('key')).rejects.toBe(STORE_AWAY);
     expect(await connections()).toBe(0);
-  });
-});
-
-describe('the client library', () => {
-  it('is found when it is installed', () => {
-    expect(isRedisLibraryInstalled()).toBe(true);
-  });
-
-  it('is reported missing when it is not installed', () => {
-    const missing = (): never => {
-      throw Object.assign(new Error('Cannot find package'), { code: 'ERR_MODULE_NOT_FOUND' });
-    };
-    expect(isRedisLibraryInstalled(missing)).toBe(false);
-  });
-
-  it('is assumed installed when nothing can be resolved, as in a bundle', () => {
-    const unable = (): never => {
-      throw new TypeError('import.meta.resolve is not a function');
-    };
-    expect(isRedisLibraryInstalled(unable)).toBe(true);
   });
 });

@@ -11,6 +11,7 @@ import type {
 } from '../../ports/identity-provider.js';
 import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../ports/session-token-source.js';
 import type { Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
+import type { LimitVerdict, VisitorLimit } from '../../ports/visitor-limit.js';
 
 /**
  * A clock that moves only when the test moves it.
@@ -173,6 +174,24 @@ export class FakeSessionTokenSource implements SessionTokenSource {
   getToken(_request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
     this.queries.push(query);
     return Promise.resolve(this.session);
+  }
+}
+
+/**
+ * A limit that admits every message, until it is set to something else.
+ *
+ * @public
+ */
+export class FakeVisitorLimit implements VisitorLimit {
+  /** Every request it counted, oldest first, as the framework passed it. */
+  readonly requests: unknown[] = [];
+  /** The decision about the next message. */
+  verdict: LimitVerdict = { kind: 'admitted' };
+
+  /** The decision it is set to. */
+  admit(request: unknown): Promise<LimitVerdict> {
+    this.requests.push(request);
+    return Promise.resolve(this.verdict);
   }
 }
 

@@ -24,27 +24,20 @@ interface RedisLibrary {
   createClient(options: { readonly url: string; readonly socket: { readonly reconnectStrategy: false } }): RedisClient;
 }
 
-type Resolve = (this: void, name: string) => string;
+/** The name of the error, since a fault of a store is reported by name and code. */
+const NOT_LOADED = '@keyv/redis cannot be loaded (run: npm install @keyv/redis):';
 
-/** True if the optional client library is installed; checked without loading it. */
-export function isRedisLibraryInstalled(
-  resolve: Resolve | undefined = (import.meta as { readonly resolve?: Resolve }).resolve,
-): boolean {
-  // Bundles cannot resolve: if the library is missing, loading it fails.
-  if (resolve === undefined) return true;
-  try {
-    resolve('@keyv/redis');
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND';
-  }
-}
-
-async function loadRedisLibrary(): Promise<RedisLibrary> {
-  // Hidden from bundlers, which refuse to build if a visible package is not installed.
-  return (await import(
+/** Loads the optional client library. */
+function loadRedisLibrary(): Promise<RedisLibrary> {
+  // Only loading tells if it is there: in a bundle it cannot be resolved, and Jest does not load files with `import.meta`.
+  // The comments are for bundlers that fail if a package is missing; esbuild and Bun only warn when they see `catch`.
+  const loaded: Promise<unknown> = import(
     /* webpackIgnore: true */ /* turbopackIgnore: true */ /* @vite-ignore */ '@keyv/redis'
-  )) as unknown as RedisLibrary;
+  ).catch((cause: unknown) => {
+    const { code } = cause as { readonly code?: unknown };
+    throw Object.assign(new Error('not loaded', { cause }), { name: NOT_LOADED, code: code ?? 'MODULE_NOT_FOUND' });
+  });
+  return loaded as Promise<RedisLibrary>;
 }
 
 /** Options of a storage in Redis. */
@@ -53,6 +46,8 @@ export interface RedisStorageOptions {
   readonly address: Secret;
   /** Milliseconds a call waits for the first connection before it is a miss. */
   readonly patienceMs: number;
+  /** Called if the first connection fails: the library is missing, the password is wrong. */
+  readonly failed?: (error: unknown) => void;
 }
 
 /** A connection without a response for this long is closed: the other end may have disappeared silently. */
@@ -80,10 +75,9 @@ export class RedisStorage implements TextStorage {
 
   constructor(options: RedisStorageOptions) {
     this.#options = options;
-    this.#connect().then(
-      () => (this.#isNew = false),
-      () => (this.#isNew = false),
-    );
+    this.#connect()
+      .catch((error: unknown) => options.failed?.(error))
+      .finally(() => (this.#isNew = false));
   }
 
   async get(key: string): Promise<StoredText | undefined> {

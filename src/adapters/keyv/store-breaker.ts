@@ -117,7 +117,7 @@ export class StoreBreaker {
 }
 
 /** Name and code of an error. Its message is left out: that of a parser quotes the entry, which may be a token. */
-function nameOf(error: unknown): string {
+export function nameOf(error: unknown): string {
   if (!(error instanceof Error)) return 'the store reported a fault';
   const { code } = error as { code?: unknown };
   // Redis starts messages with a code: "NOAUTH Authentication required."

@@ -4,6 +4,8 @@
  *
  * @example
  * ```ts
+ * import type { IdentityProvider } from 'agent-bff';
+ *
  * declare module 'agent-bff' {
  *   interface OwnProviders {
  *     okta: IdentityProvider;
@@ -15,6 +17,3 @@
  */
 // oxlint-disable-next-line typescript/no-empty-interface typescript/no-empty-object-type
 export interface OwnProviders {}
-
-/** A name of `OwnProviders`. */
-export type OwnName = Extract<keyof OwnProviders, string>;

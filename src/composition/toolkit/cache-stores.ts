@@ -8,7 +8,8 @@ import {
   type TextStorage,
 } from '../../adapters/keyv/keyv-cache-store.js';
 import { MemoryStorage } from '../../adapters/keyv/memory-storage.js';
-import { isRedisLibraryInstalled, RedisStorage } from '../../adapters/keyv/redis-storage.js';
+import { RedisStorage } from '../../adapters/keyv/redis-storage.js';
+import { nameOf } from '../../adapters/keyv/store-breaker.js';
 import { SealedCacheStore } from '../../adapters/keyv/sealed-cache-store.js';
 import { sleep } from '../../adapters/system/system.js';
 import { TokenCache } from '../../domain/credentials/token-cache.js';
@@ -16,7 +17,6 @@ import { getMany } from '../../domain/shared/get-many.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import { invalidField } from '../config/addresses.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import type { CacheStores, Parts } from './container.js';
 import { processStored } from './process-wide.js';
@@ -44,7 +44,10 @@ export function cacheStores(
     ...config.cacheKeys.map(({ id }) => id),
   ];
   if (previous !== undefined && sameItems(previous.settings, settings)) return previous;
-  const redis = storeAtAddress(config);
+  const redis = storeAtAddress(config, (error) => {
+    // At the start, not with the first visitor.
+    telemetry.emit({ type: 'cache_fault', operation: 'get', detail: nameOf(error) });
+  });
   const store = sharedStore(config, redis, clock, telemetry);
   const [first, ...rest] = config.cacheKeys;
   const sealed = (kind: 'token' | 'sealed'): CacheStore | undefined =>
@@ -87,19 +90,18 @@ export function cacheStores(
   };
 }
 
-/**
- * Connects to the store at the configured address; `undefined` if no address is configured.
- *
- * @throws ConfigurationError when the client library is not installed.
- */
-export function storeAtAddress({ cacheAddress, timeouts }: ResolvedConfig): RedisStorage | undefined {
+/** Connects to the store at the configured address; `undefined` if no address is configured. */
+export function storeAtAddress(
+  { cacheAddress, timeouts }: ResolvedConfig,
+  failed?: (error: unknown) => void,
+): RedisStorage | undefined {
   if (cacheAddress === undefined) return undefined;
-  if (!isRedisLibraryInstalled()) {
-    const detail = '"cacheStore" is an address, and the library that calls it is not installed.';
-    throw invalidField('cacheStore', detail, 'Run: npm install @keyv/redis');
-  }
   // Calls have their own deadline: a miss must come before it, otherwise it counts as a fault.
-  return new RedisStorage({ address: cacheAddress.url, patienceMs: timeouts.cacheMs * 0.8 });
+  return new RedisStorage({
+    address: cacheAddress.url,
+    patienceMs: timeouts.cacheMs * 0.8,
+    ...(failed && { failed }),
+  });
 }
 
 /** The configured store as a `CacheStore`; `undefined` if none is configured. */

@@ -36,13 +36,11 @@ export function platformModule(config: ResolvedConfig, previous: LastingParts | 
     provide(bind, 'connections', ['upstreamSource'], ({ upstreamSource }) =>
       connections(upstreamSource, previous?.connections),
     );
-    // Calls are only reported if there is a listener.
     provide(
       bind,
       'upstream',
       ['connections', 'telemetry', 'clock'],
-      ({ connections: { upstream }, telemetry, clock }) =>
-        telemetry.callStarted === undefined ? upstream : observedUpstream(upstream, telemetry, clock),
+      ({ connections: { upstream }, telemetry, clock }) => observedUpstream(upstream, telemetry, clock),
     );
     provide(
       bind,

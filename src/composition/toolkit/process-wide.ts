@@ -4,7 +4,6 @@ import { memorySize } from '../../adapters/system/system.js';
 import { FaultLog, writeToStandardError } from '../../adapters/telemetry/terminal-telemetry.js';
 import { BodyBudget } from '../../adapters/web/request-body.js';
 import { StoreBudget } from '../../domain/surfaces/store-budget.js';
-import { EXCHANGE } from '../process-state.js';
 
 const MIN_BYTES = 67_108_864;
 const PART_OF_MEMORY = 0.25;
@@ -25,7 +24,8 @@ export function processBodies(bodyLimitBytes: number): BodyBudget {
 
 /** Creates the exchange for hosts with sockets, unless the process has one: a single memory budget for all waiting responses. */
 export function provideExchange(): void {
-  processWide(EXCHANGE, () => new NodeExchange(new SendBudget(bodyMemory(memorySize()))));
+  // The name that `processExchange` looks up.
+  processWide('agent-bff/exchange@1', () => new NodeExchange(new SendBudget(bodyMemory(memorySize()))));
 }
 
 /** The log of faults: one for all toolkits of a process, which share its terminal. */

@@ -151,7 +151,7 @@ export class SiteHandlers {
 
   conversations(options: ServiceProxyOptions): HttpHandler {
     const { site, conversations: proxy } = this.#deps;
-    const auth = this.credentials.session(options.auth, options, 'conversation');
+    const auth = this.credentials.session(options.auth, { ...options, route: 'conversation' });
     const routes = conversationRoutes({ site, proxy, auth });
     return this.#served(routes, 'conversation');
   }
@@ -171,8 +171,8 @@ export class SiteHandlers {
     if (telemetry.runRequest === undefined) return handler;
     const run = telemetry.runRequest.bind(telemetry);
     return (request) => {
-      const { method, headers } = request;
-      return run({ requestId: newRequestId(), method, headers }, () => handler(request));
+      const { method, headers, publicUrl, path } = request;
+      return run({ requestId: newRequestId(), method, headers, publicUrl, path }, () => handler(request));
     };
   }
 }
