@@ -16,7 +16,7 @@ import {
   type OptionCheck,
   type OptionShape,
 } from '../../domain/shared/options.js';
-import type { OwnProviders } from '../config/own-providers.js';
+import type { OwnName } from '../config/own-providers.js';
 import { type ServiceAuthStrategy, STRATEGIES } from '../config/server-config.js';
 
 /**
@@ -100,7 +100,7 @@ export interface SiteFieldOptions<NativeRequest = any> {
  */
 export interface AuthHeadersOptions {
   /** Service strategy. Default: the configured one. */
-  readonly strategy?: ServiceAuthStrategy | (keyof OwnProviders & string) | '' | undefined;
+  readonly strategy?: ServiceAuthStrategy | OwnName | undefined;
   /** API key. Default: the configured `serviceApiKey`. */
   readonly apiKey?: string | undefined;
 }
@@ -248,9 +248,9 @@ export interface RenderCacheOptions {
   /** Maximum lifetime of a render in milliseconds, even if every check finds its widget unchanged. Default 300 000. */
   readonly maxAgeMs?: number | undefined;
   /**
-   * Has no effect.
+   * Has no effect: memory is bounded in bytes, and a process deletes nothing from a shared store.
    *
-   * @deprecated A process bounds its memory in bytes, and deletes nothing from a shared store. Default: none.
+   * @deprecated Leave it out.
    */
   readonly maxEntries?: number | undefined;
   /** Maximum size of a cached render, in bytes. Default 1 048 576. */
@@ -289,7 +289,7 @@ export interface SurfaceRouterOptions<NativeRequest = any> extends SurfaceHandle
    */
   readonly getHeaders?: GetHeaders<NativeRequest> | undefined;
   /** Service strategy of this route. Default: none, the API key is sent alone. */
-  readonly strategy?: ServiceAuthStrategy | (keyof OwnProviders & string) | '' | undefined;
+  readonly strategy?: ServiceAuthStrategy | OwnName | undefined;
 }
 
 /**
