@@ -137,7 +137,7 @@ async function next(folder, [program, ...args], until, more) {
   return { found, text: () => text, stop: () => (child.kill('SIGTERM'), ended) };
 }
 
-/** What visitors, clients and careless developers meet. */
+/** The walk of a visitor, a client and a careless developer. */
 async function visit(url, variant, staticFolder) {
   const { config: { basePath = '' } = {}, pages = false, misuses = false } = variant;
   const site = `${url}${basePath}`;
@@ -157,15 +157,17 @@ async function visit(url, variant, staticFolder) {
     await page.goBack({ waitUntil: 'commit' }); // a page that was put away loads nothing
     await page.locator('.a2a-message-agent').filter({ hasText: 'Taken up again.' }).waitFor();
 
-    await page.goto(`${site}/floating`);
-    const button = page.locator('.a2a-fab, .agent-bff button').first();
+    const other = await (await browser.newContext()).newPage(); // without the first one's cache
+    await other.goto(`${site}/floating`);
+    const button = other.locator('.agent-bff button').first();
     await button.waitFor();
-    await page.waitForLoadState('networkidle');
+    await other.waitForLoadState('networkidle');
     renameSync(staticFolder, `${staticFolder}-gone`); // as after a new release
     await button.click();
-    await page.getByText('Please reload the page.').waitFor();
+    await other.getByText('Please reload the page.').waitFor();
     renameSync(`${staticFolder}-gone`, staticFolder);
-    await Promise.all([page.waitForEvent('load'), page.getByRole('button', { name: 'Reload' }).click()]);
+    await Promise.all([other.waitForEvent('load'), other.getByRole('button', { name: 'Reload' }).click()]);
+    await other.context().close();
 
     const card = await (await fetch(`${site}/api/a2a/.well-known/agent-card.json`)).json();
     expect(new URL(card.url).pathname.replace(/\/$/, ''), `${basePath}/api/a2a`);

@@ -47,7 +47,7 @@ export function siteError(
   if (typeof own === 'string') return new ChatError('refused', own, details);
   // An error that names a configuration block is for the operator.
   const message = typeof block === 'string' ? MESSAGES.unreachable : messageOf(status, reason);
-  // What visitors can tell the operator, who finds it in the log.
+  // Visitors can pass the id on to the operator, whose log has it.
   return new ChatError('refused', id && message === MESSAGES.unreachable ? `${message} (ID ${id})` : message, details);
 }
 

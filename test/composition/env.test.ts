@@ -237,9 +237,9 @@ describe('a hint names the environment variable of its field', () => {
     const telemetry = new RecordingTelemetry();
     const toolkit = createToolkit({ ...configFromEnv({ SERVICE_API_URL: 'https://platform.example' }), telemetry });
     expect(await toolkit.projectId()).toBeNull();
-    const [{ summary = '', detail = '' } = {}] = telemetry.of('warning');
+    const [{ summary, detail } = { summary: '', detail: '' }] = telemetry.of('warning');
     expect(summary).toMatch(/In the environment: SERVICE_API_KEY, SERVICE_AUTH_STRATEGY\.$/);
-    expect(detail.startsWith(summary)).toBe(true);
+    expect(detail.startsWith(String(summary))).toBe(true);
   });
 
   it('and holds no second copy of a secret that printing would show', () => {

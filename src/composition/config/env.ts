@@ -42,7 +42,7 @@ interface ConfigWarning {
   readonly variable: string;
 }
 
-/** What is known about the environment that a configuration was read from. */
+/** The environment that a configuration was read from. */
 interface Origin {
   readonly warnings: readonly ConfigWarning[];
   /** True if the variable has set this value, or neither is set. A function, so that no printed object repeats a secret. */

@@ -17,3 +17,11 @@
  */
 // oxlint-disable-next-line typescript/no-empty-interface typescript/no-empty-object-type
 export interface OwnProviders {}
+
+/**
+ * A name of `OwnProviders`, or an empty text, which clears a field.
+ *
+ * @public
+ */
+// oxlint-disable-next-line typescript/no-redundant-type-constituents -- sites add names
+export type OwnName = Extract<keyof OwnProviders, string> | '';

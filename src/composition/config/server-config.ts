@@ -6,7 +6,7 @@ import type { CacheStore } from '../../ports/cache-store.js';
 import type { IdentityProvider } from '../../ports/identity-provider.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { VisitorLimit } from '../../ports/visitor-limit.js';
-import type { OwnProviders } from './own-providers.js';
+import type { OwnName } from './own-providers.js';
 import type { UpstreamConfig } from './upstream-config.js';
 
 export type { IdpAConfig, IdpAServiceUserConfig, IdpBServiceConfig, ServiceAccountConfig };
@@ -45,7 +45,7 @@ export type AuthProvider = 'idp_a' | 'idp_b';
  */
 export interface OnBehalfOfConfig {
   /** The provider that exchanges tokens. Default: `authProvider`, else `idp_b`. */
-  readonly provider?: AuthProvider | (keyof OwnProviders & string) | '' | undefined;
+  readonly provider?: AuthProvider | OwnName | undefined;
   /** Scope of the exchanged token. Default: that of `idpBService`, or of `idpA`. */
   readonly scope?: string | undefined;
   /** Audience of the exchanged token, at `idp_a`. Default: `idpA.audience`. */
@@ -121,14 +121,14 @@ export interface ServerConfig {
   /** Project identifier; sent as `x-project-id`. */
   readonly serviceProjectId?: string | undefined;
   /** Service authentication strategy. Default: the one that fits the other fields. */
-  readonly serviceAuthStrategy?: ServiceAuthStrategy | (keyof OwnProviders & string) | '' | undefined;
+  readonly serviceAuthStrategy?: ServiceAuthStrategy | OwnName | undefined;
   /**
    * A fixed token, sent as `Authorization: Bearer …` (RFC 6750), with or without the word `Bearer`. Used by the
    * strategy `static_token` only.
    */
   readonly serviceToken?: string | undefined;
   /** Identity provider of service strategies: one of this package, or of `identityProviders`. */
-  readonly authProvider?: AuthProvider | (keyof OwnProviders & string) | '' | undefined;
+  readonly authProvider?: AuthProvider | OwnName | undefined;
   /**
    * The site's own identity providers, by the name to use as `authProvider`, as `serviceAuthStrategy` or as a route's
    * `strategy`; merged by name. Default: none.

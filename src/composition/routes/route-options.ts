@@ -16,7 +16,7 @@ import {
   type OptionCheck,
   type OptionShape,
 } from '../../domain/shared/options.js';
-import type { OwnProviders } from '../config/own-providers.js';
+import type { OwnName } from '../config/own-providers.js';
 import { type ServiceAuthStrategy, STRATEGIES } from '../config/server-config.js';
 
 /**
@@ -100,7 +100,7 @@ export interface SiteFieldOptions<NativeRequest = any> {
  */
 export interface AuthHeadersOptions {
   /** Service strategy. Default: the configured one. */
-  readonly strategy?: ServiceAuthStrategy | (keyof OwnProviders & string) | '' | undefined;
+  readonly strategy?: ServiceAuthStrategy | OwnName | undefined;
   /** API key. Default: the configured `serviceApiKey`. */
   readonly apiKey?: string | undefined;
 }
@@ -148,15 +148,6 @@ export interface ConversationOptions<NativeRequest = any> {
    * Members for each message that is sent: JSON values, or functions that return them. A visitor's own members of these
    * names never cross. Agents repeat metadata in their responses, so nothing here may be secret. If a function throws,
    * the response is a 500 whose reason is only in the server's log. Default: none.
-   *
-   * @example
-   * ```ts
-   * import { createHandlers } from 'agent-bff/express';
-   * import express from 'express';
-   *
-   * const metadata = { plan: 'gold', customer: (_request: unknown, { visitor }: { visitor: string | null }) => visitor };
-   * express().use('/api', createHandlers(express, { a2a: { metadata } }));
-   * ```
    */
   readonly metadata?: Readonly<Record<string, MetadataFunction<NativeRequest> | JsonLike>> | undefined;
   /**
@@ -256,7 +247,11 @@ export interface RenderCacheOptions {
   readonly freshMs?: number | undefined;
   /** Maximum lifetime of a render in milliseconds, even if every check finds its widget unchanged. Default 300 000. */
   readonly maxAgeMs?: number | undefined;
-  /** @deprecated Has no effect: a process bounds its memory in bytes, and deletes nothing from a shared store. */
+  /**
+   * Has no effect: memory is bounded in bytes, and a process deletes nothing from a shared store.
+   *
+   * @deprecated Leave it out.
+   */
   readonly maxEntries?: number | undefined;
   /** Maximum size of a cached render, in bytes. Default 1 048 576. */
   readonly maxEntryBytes?: number | undefined;
@@ -294,7 +289,7 @@ export interface SurfaceRouterOptions<NativeRequest = any> extends SurfaceHandle
    */
   readonly getHeaders?: GetHeaders<NativeRequest> | undefined;
   /** Service strategy of this route. Default: none, the API key is sent alone. */
-  readonly strategy?: ServiceAuthStrategy | (keyof OwnProviders & string) | '' | undefined;
+  readonly strategy?: ServiceAuthStrategy | OwnName | undefined;
 }
 
 /**

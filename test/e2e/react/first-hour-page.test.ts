@@ -15,7 +15,7 @@ import { refusedOrigin } from '../../support/recording-upstream.js';
 import { watchTerminal } from '../../support/terminal.js';
 
 // Ten commonest mistakes of a site configured by its environment, as four readers meet them. The file beside this one,
-// first-hour-page.md, has their words: `vitest run --update` writes it anew.
+// first-hour-page.md, has their words: `vitest run --update` replaces it.
 
 const KEY = 'the-key-of-the-site';
 const SENTENCE = 'This is not available at the moment. Please try again later.';
@@ -96,7 +96,7 @@ describe.skipIf(findChromium() === undefined)('the ten commonest mistakes of the
   it.each(MISTAKES)('$what: visitors read a sentence, and the fix is where developers look', async (mistake) => {
     const { what, fix, site, env: changes = () => ({}), ports = {} } = mistake;
     const agent = await startAgent();
-    const env = { A2A_URL: `${agent}/a2a`, SERVICE_API_KEY: KEY, ...(await changes(agent)) };
+    const env = { A2A_URL: `${agent}/a2a`, SERVICE_API_KEY: KEY, ...(await Promise.resolve(changes(agent))) };
     const terminal = watchTerminal();
     const url = await startSite(env, ports, site);
 
