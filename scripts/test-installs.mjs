@@ -219,7 +219,7 @@ async function compiled(compiler, cwd) {
 async function jest(name, configuration) {
   const own = ['jest', 'typescript', '@types/jest', '@types/node', name === 'jest' ? '@babel/preset-env' : 'ts-jest'];
   const cwd = await site(name, [tarball, ...own.map((id) => `${id}@${TOOLS[id]}`)]);
-  cpSync(join(FILES, 'site.test.js'), join(cwd, name === 'jest' ? 'site.test.js' : 'site.test.ts'));
+  cpSync(join(FILES, 'jest.js'), join(cwd, name === 'jest' ? 'site.test.js' : 'site.test.ts'));
   writeFileSync(join(cwd, 'package.json'), '{ "name": "a-site", "private": true }');
   const options = {
     module: 'commonjs',
