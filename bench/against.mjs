@@ -79,8 +79,7 @@ async function compare(title, { name, other: otherName = name, ask: { isContinue
     const ratios = [];
     for (let slice = 0; slice < SLICES; slice += 1) {
       const costs = new Map();
-      for (const place of slice % 2 === 0 ? places : places.toReversed())
-        costs.set(place.folder, await cost(place));
+      for (const place of slice % 2 === 0 ? places : places.toReversed()) costs.set(place.folder, await cost(place));
       ratios.push(costs.get('.') / costs.get(other));
     }
     samples.push(median(ratios));

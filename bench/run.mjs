@@ -39,14 +39,13 @@ const QUICK_WARM_UP = { warmUpMs: 600, warmUpAnswers: 10_000, longestWarmUpMs: 1
 /** Enough for 10 000 streams, each with a connection on both sides. */
 const DESCRIPTORS = 65_536;
 
-const { values } = parseArgs({
-  options: {
-    only: { type: 'string' },
-    quick: { type: 'boolean', default: false },
-    publish: { type: 'boolean', default: false },
-  },
-});
-const { quick, publish } = values;
+const USAGE = 'npm run bench [-- --quick] [-- --only chat,stream] [-- --publish]';
+const { values } = readArguments();
+const { quick, publish, help } = values;
+if (help) {
+  console.log(`${USAGE}\n\nWorkloads: ${Object.keys(WORKLOADS).join(', ')}`);
+  process.exit(0);
+}
 if (quick && publish) {
   console.error('A quick run is a look: publish a full one.');
   process.exit(1);
@@ -122,5 +121,15 @@ function openFilesLimit() {
     return Number(/Max open files\s+(\d+)/.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]);
   } catch {
     return 0;
+  }
+}
+
+function readArguments() {
+  const flag = { type: 'boolean', default: false };
+  try {
+    return parseArgs({ options: { only: { type: 'string' }, quick: flag, publish: flag, help: flag } });
+  } catch (error) {
+    console.error(`${error.message}\n${USAGE}`);
+    process.exit(2);
   }
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -12,7 +12,16 @@ const UNREADABLE_FOR_MS = 10_000;
  */
 export async function withCloneLock(root, work) {
   const file = `${root}/temp/set-up.lock`;
-  mkdirSync(dirname(file), { recursive: true });
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    accessSync(dirname(file), constants.W_OK);
+  } catch (error) {
+    if (!['EROFS', 'EACCES', 'EPERM'].includes(error.code)) throw error;
+    console.error(
+      `${root} cannot be written (${error.code}), and is not installed and built yet. Run the command once where it can be.`,
+    );
+    process.exit(1);
+  }
   let announced = false;
   while (!tryLock(file)) {
     if (!announced)

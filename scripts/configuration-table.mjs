@@ -99,7 +99,7 @@ function section({ file, type, title, block }) {
 /** An interface as formatted by prettier: its first sentence, and name, type and comment of each field, including inherited ones. */
 function interfaceOf(source, type) {
   const found = new RegExp(
-    `\\/\\*\\*\\n((?: \\*.*\\n)+?) \\*\\/\\nexport interface ${type}(?:<[^>]*>)?\\s(?:\\s*extends ([\\w<>,\\s]+?)\\s)?\\{\\n([\\s\\S]*?)\\n\\}`,
+    `\\/\\*\\*\\n((?: \\*.*\\n)+?) \\*\\/\\nexport interface ${type}(?:<[^>]*>)?\\s(?:\\s*extends\\s+([\\w<>,\\s]+?)\\s)?\\{\\n([\\s\\S]*?)\\n\\}`,
   ).exec(source);
   if (found === null) throw new Error(`no documented interface ${type}`);
   const [, comment, bases = '', body] = found;

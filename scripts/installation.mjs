@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { withCloneLock } from './clone-lock.mjs';
 import { run, runNode } from './command.mjs';
@@ -20,7 +20,8 @@ export async function ensureInstalled(root = ROOT) {
   await withCloneLock(root, async () => {
     const problem = installationProblem(root); // another command may have installed while this one waited
     if (problem === undefined) return;
-    console.error(`${problem}: running npm ci, once, about half a minute …`);
+    const place = root === ROOT ? '' : `${relative(ROOT, root)}: `;
+    console.error(`${place}${problem}: running npm ci, once, about half a minute …`);
     const started = Date.now();
     const status = await installWithSignsOfLife(root, started);
     if (status !== 0) {

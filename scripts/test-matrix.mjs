@@ -5,7 +5,7 @@ import { run } from './command.mjs';
 import { CLIENTS, ensureInstalled, FRAMEWORKS } from './installation.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const VERSIONS = ['22.23.3', '24.21.0', '26.10.0'];
+const VERSIONS = ['20.19.0', '22.23.3', '24.21.0', '26.10.0'];
 
 await ensureInstalled();
 for (const folder of [FRAMEWORKS, CLIENTS]) await ensureInstalled(folder);

@@ -1,9 +1,9 @@
 // npm run test:package [-- --packed FOLDER --shots FOLDER]: installs the packages that `npm run pack` left in a folder (without one
 // they are packed first) in a new folder like a site, and uses them there: with import and require on every supported Node, and from
-// TypeScript in every way a site may be set up. Also visits in Chromium the installed demo on three Nodes, with the whole suite of the
+// TypeScript in every way a site may be set up. Also visits in Chromium the installed demo on four Nodes, with the whole suite of the
 // demo on this one, the starters, and the pages of docs/chat.md.
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,9 +13,10 @@ import { run } from './command.mjs';
 import { ensureInstalled } from './installation.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const NODE_LINES = ['22.23.3', '24.21.0', '26.10.0'];
+/** The oldest Node of `engines`, and the newest of each later line. */
+const NODE_LINES = ['20.19.0', '22.23.3', '24.21.0', '26.10.0'];
 /** The lines that the demo is visited on, beside the one that runs this script. */
-const DEMO_LINES = NODE_LINES.slice(0, 2);
+const DEMO_LINES = NODE_LINES.slice(0, 3);
 const { shots, packed } = parseArgs({ options: { shots: { type: 'string' }, packed: { type: 'string' } } }).values;
 const DEMO_SUITE = ['test/e2e/demo/'];
 const COMPILERS = ['typescript', 'typescript6', 'typescript5'];
@@ -42,7 +43,7 @@ if (packed === undefined && (await run(process.execPath, [join(ROOT, 'scripts/pa
   process.exit(1);
 const [filename, components] = ['agent-bff', 'agent-bff-react'].map((name) => `${name}-${manifest.version}.tgz`);
 for (const file of [filename, components]) cpSync(join(given, file), join(folder, file));
-const { size } = statSync(join(folder, filename));
+const { size } = lstatSync(join(folder, filename));
 writeFileSync(join(folder, 'package.json'), '{ "name": "a-site", "private": true, "type": "module" }\n');
 npm('install', '--no-audit', '--no-fund', '--omit=dev', `./${filename}`);
 const own = installed();
@@ -163,12 +164,11 @@ function binaryOf(version) {
 /** The size of a production install: packages and megabytes on disk. */
 function installed() {
   const lock = JSON.parse(readFileSync(join(folder, 'node_modules/.package-lock.json'), 'utf8'));
-  const files = readdirSync(join(folder, 'node_modules'), { recursive: true, withFileTypes: true });
-  const bytes = files.reduce(
-    (total, file) => total + (file.isFile() ? statSync(join(file.parentPath, file.name)).size : 0),
-    0,
-  );
-  return { packages: Object.keys(lock.packages).length, megabytes: Math.round(bytes / 1e6) };
+  const entries = readdirSync(join(folder, 'node_modules'), { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  // In blocks, as they are stored.
+  const kilobyteCount = files.reduce((sum, file) => sum + Math.ceil(lstatSync(file).size / 4_096) * 4, 0);
+  return { packages: Object.keys(lock.packages).length, megabytes: Math.round(kilobyteCount / 102.4) / 10 };
 }
 
 function kilobytes(bytes) {

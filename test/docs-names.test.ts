@@ -130,12 +130,12 @@ it('every variable in the README sets the field beside it', () => {
   }
 });
 
-/** Names of other products that documents mention: browsers, Node, Entra, Kubernetes, frameworks, http-proxy-middleware. */
+/** Names of other products that documents mention: browsers, Node, Entra, Kubernetes, agents, frameworks, http-proxy-middleware. */
 const FOREIGN = new Set(
   `textContent requestTimeout maxConnections maxDuration
   knownClientApplications requestedAccessTokenVersion terminationGracePeriodSeconds
   serverExternalPackages setGlobalPrefix overrideGlobalObjects autoCleanupIncoming onRequest
-  createFromUrl useA2ARuntime changeOrigin cookieDomainRewrite fixRequestBody followRedirects proxyReq proxyRes proxyTimeout`.split(
+  resourceId userId coderAgent createFromUrl useA2ARuntime changeOrigin cookieDomainRewrite fixRequestBody followRedirects proxyReq proxyRes proxyTimeout`.split(
     /\s+/,
   ),
 );

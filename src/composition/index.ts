@@ -30,7 +30,13 @@ export type {
   UpstreamOutcome,
   UpstreamRequest,
 } from '../ports/http.js';
-export type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../ports/session-token-source.js';
+export type { MessageFacts } from '../domain/credentials/route-auth.js';
+export type {
+  SessionToken,
+  SessionTokenQuery,
+  SessionTokenSource,
+  SessionUser,
+} from '../ports/session-token-source.js';
 export type { Telemetry, TelemetryEvent } from '../ports/telemetry.js';
 export type { LimitVerdict, VisitorLimit } from '../ports/visitor-limit.js';
 export type {
@@ -65,9 +71,12 @@ export type {
   ChatHandlerOptions,
   ConversationAccess,
   ConversationOptions,
+  FieldsContext,
   ForwardOptions,
   GetHeaders,
   HeadersLike,
+  JsonLike,
+  MetadataFunction,
   OwnsContext,
   RenderCacheOptions,
   ServiceProxyOptions,

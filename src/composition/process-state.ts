@@ -16,11 +16,8 @@ export interface ServerState {
   sessions?: Set<SessionTokenLike>;
 }
 
-/** Name of the process's exchange. */
-export const EXCHANGE = 'agent-bff/exchange@1';
-
 const STATE_KEY: unique symbol = Symbol.for('agent-bff/state@1') as never;
-const EXCHANGE_KEY: unique symbol = Symbol.for(EXCHANGE) as never;
+const EXCHANGE_KEY: unique symbol = Symbol.for('agent-bff/exchange@1') as never;
 const shared = globalThis as { [STATE_KEY]?: ServerState; readonly [EXCHANGE_KEY]?: Exchange };
 
 export function serverState(): ServerState {

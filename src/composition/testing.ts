@@ -6,5 +6,6 @@ export {
   FakeSessionTokenSource,
   FakeTokenExchange,
   FakeUpstream,
+  FakeVisitorLimit,
   RecordingTelemetry,
 } from '../adapters/fakes/fakes.js';

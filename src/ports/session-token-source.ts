@@ -87,3 +87,17 @@ export interface SessionTokenSource {
   /** Finds the token. May renew it and write cookies to the native response. */
   getToken(request: RequestContext, query: SessionTokenQuery): Promise<SessionToken>;
 }
+
+/**
+ * The signed-in user of a request, by the names that the session source returns.
+ *
+ * @public
+ */
+export interface SessionUser {
+  /** The user's name at the issuer. Absent if the session has none. */
+  readonly subject?: string;
+  /** The identity provider. Absent if the session does not name it. */
+  readonly issuer?: string;
+  /** The user's tenant. Absent if the session does not name it. */
+  readonly tenant?: string;
+}

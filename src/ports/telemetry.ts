@@ -124,6 +124,10 @@ export interface Telemetry {
       readonly method: string;
       /** Lower-case names, as the browser sent them. */
       readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+      /** Scheme, host and path at which the route is mounted, such as `https://site.example/api/a2a`. */
+      readonly publicUrl: string;
+      /** The path below `publicUrl`, without its query. */
+      readonly path: string;
     },
     work: () => Result,
   ) => Result;
@@ -138,7 +142,14 @@ export interface Telemetry {
     readonly method: string;
     /** Scheme, host and port. */
     readonly origin: string;
+    /** Without its query. */
+    readonly path: string;
   }) => Readonly<Record<string, string>>;
+  /**
+   * Sends a call to the platform, exactly once, after `callStarted`: other instrumentation of the process may be kept from
+   * observing the same call. Default: sends it directly.
+   */
+  readonly runCall?: <Result>(send: () => Result) => Result;
 }
 
 export type ObservedRequest = Parameters<NonNullable<Telemetry['runRequest']>>[0];

@@ -2,13 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { Keyv } from 'keyv';
 import { FakeCacheStore, FakeClock, RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
 import { isKeyv, KeyvCacheStore, type KeyvLike, keyvLike } from '../../src/adapters/keyv/keyv-cache-store.js';
+import { STORE_AWAY } from '../../src/domain/shared/store-away.js';
 import { getMany } from '../../src/domain/shared/get-many.js';
 import type { CacheStore } from '../../src/ports/cache-store.js';
 import { cacheStoreContract } from '../contracts/cache-store.contract.js';
 import { timed } from '../support/stopwatch.js';
 
 const CACHE_MS = 60;
-const PAUSE_MS = 2_000;
+const PAUSE_MS = 500;
 
 /** A Keyv with scripted faults, which records its calls. */
 class ScriptedKeyv implements KeyvLike {
@@ -61,6 +62,9 @@ class World {
     return this.telemetry.of('cache_fault').map(({ operation, detail }) => `${operation}: ${detail}`);
   }
 }
+
+/** The error of a failed call. */
+const failed = (call: Promise<unknown>): Promise<unknown> => call.catch((error: unknown) => error);
 
 const never = (): Promise<unknown> => new Promise(() => {});
 const refused = (): Promise<unknown> =>
@@ -138,10 +142,16 @@ describe('a shared store', () => {
 });
 
 describe('a shared store that fails', () => {
+  /** Fails three times in a row, after which the store is away. */
+  async function away(world: World): Promise<void> {
+    for (let call = 0; call < 3; call += 1) await failed(world.store.get('token'));
+    world.keyv.calls.length = 0;
+  }
+
   it.each(['get', 'set', 'delete'] as const)('delays a %s by its deadline only', async (operation) => {
     const world = new World();
     world.keyv.fault = never;
-    const took = await timed(() => world.store[operation]('token', 'value', world.clock.now() + 60_000));
+    const took = await timed(() => failed(world.store[operation]('token', 'value', world.clock.now() + 60_000)));
     expect(took.wall).toBeGreaterThanOrEqual(CACHE_MS - 5);
     expect(took.own).toBeLessThan(CACHE_MS + 500);
     expect(world.faults).toEqual([`${operation}: Error TIMEOUT`]);
@@ -152,76 +162,94 @@ describe('a shared store that fails', () => {
     world.keyv.fault = () => {
       throw new Error('NOAUTH Authentication required.');
     };
-    await world.store[operation]('token', 'value', world.clock.now() + 60_000);
+    await failed(world.store[operation]('token', 'value', world.clock.now() + 60_000));
     expect(world.faults).toEqual([`${operation}: Error NOAUTH`]);
   });
 
-  it('is not called for two seconds', async () => {
+  it('once or twice is called again at once', async () => {
     const world = new World();
+    await world.set('token', 'value');
     world.keyv.fault = refused;
-    await world.store.get('token');
-    world.clock.advance(PAUSE_MS - 1);
-    await Promise.all([world.store.get('a'), world.set('b', 'value'), world.store.delete('c')]);
-    expect(world.keyv.calls).toEqual(['get token']);
+    await failed(world.store.get('token'));
+    await failed(world.store.get('token'));
+    world.keyv.fault = undefined;
+    expect([await world.store.get('token'), world.store.isAway]).toEqual(['value', false]);
   });
 
-  it('costs one deadline, however long it is down', async () => {
+  it('three times in a row is not called for half a second', async () => {
+    const world = new World();
+    world.keyv.fault = refused;
+    await away(world);
+    world.clock.advance(PAUSE_MS - 1);
+    const calls = [world.store.get('a'), world.set('b', 'value'), world.store.delete('c')];
+    expect(await Promise.all(calls.map((call) => failed(call)))).toEqual([STORE_AWAY, STORE_AWAY, STORE_AWAY]);
+    expect([world.keyv.calls, world.store.isAway]).toEqual([[], true]);
+  });
+
+  it('for many concurrent calls has failed once: a short stall does not open the breaker', async () => {
+    const world = new World();
+    let stalled: (() => void)[] = [];
+    world.keyv.fault = () => new Promise((_resolve, reject) => stalled.push(() => reject(new Error('late'))));
+    const calls = Array.from({ length: 100 }, () => failed(world.store.get('token')));
+    world.clock.advance(CACHE_MS);
+    for (const end of stalled) end();
+    await Promise.all(calls);
+    expect([world.store.isAway, world.faults]).toEqual([false, ['get: Error']]);
+  });
+
+  it('costs a few deadlines, however long it is down', async () => {
     const world = new World();
     world.keyv.fault = never;
-    await world.store.get('token');
+    await away(world);
     for (let pause = 0; pause < 5; pause += 1) {
       world.clock.advance(PAUSE_MS);
-      const took = await timed(() => Promise.all([world.store.get('a'), world.store.get('b')]));
+      const took = await timed(() => Promise.all([failed(world.store.get('a')), failed(world.store.get('b'))]));
       expect(took.own).toBeLessThan(CACHE_MS / 2);
       // The deadline of the call that is not awaited.
-      await expect.poll(() => world.faults).toHaveLength(pause + 2);
+      await expect.poll(() => world.faults).toHaveLength(pause + 4);
     }
-    expect(world.keyv.calls).toEqual(['get token', 'get a', 'get a', 'get a', 'get a', 'get a']);
+    expect(world.keyv.calls).toEqual(['get a', 'get a', 'get a', 'get a', 'get a']);
   });
 
   it('is used again after the first successful call', async () => {
     const world = new World();
     await world.set('token', 'value');
     world.keyv.fault = refused;
-    await world.store.get('token');
+    await away(world);
     world.keyv.fault = undefined;
     world.clock.advance(PAUSE_MS);
-    expect(await world.store.get('token')).toBeUndefined();
+    expect(await failed(world.store.get('token'))).toBe(STORE_AWAY);
     await new Promise((resolve) => setImmediate(resolve));
     expect(await world.store.get('token')).toBe('value');
   });
 
-  it('and reports it by an event only is not called either', async () => {
+  it('and reports it by an event only has failed too', async () => {
     const world = new World();
-    const missing = (): Promise<unknown> => {
+    world.keyv.fault = () => {
       world.keyv.emit(new Error('socket closed'));
       return Promise.resolve(undefined);
     };
-    world.keyv.fault = missing;
-    await world.store.get('token');
-    await world.store.get('token');
-    world.clock.advance(PAUSE_MS);
-    await world.store.get('token');
-    await world.store.get('token');
-    expect(world.keyv.calls).toHaveLength(2);
+    await away(world);
+    await failed(world.store.get('token'));
+    expect([world.keyv.calls, world.store.isAway]).toEqual([[], true]);
   });
 
   it('is logged once per pause, without the error text', async () => {
     const world = new World();
     world.keyv.fault = refused;
-    await Promise.all(Array.from({ length: 20 }, () => world.store.get('token')));
+    await away(world);
     world.keyv.emit('hunter2');
-    expect(world.faults).toEqual(['get: Error ECONNREFUSED']);
+    expect(world.faults).toEqual(Array.from({ length: 3 }, () => 'get: Error ECONNREFUSED'));
     world.clock.advance(PAUSE_MS);
     world.keyv.emit('hunter2');
-    expect(world.faults).toEqual(['get: Error ECONNREFUSED', 'get: the store reported a fault']);
+    expect(world.faults.slice(3)).toEqual(['get: the store reported a fault']);
   });
 
   it('after its deadline does not crash the process', async () => {
     const world = new World();
     let fail: (reason: Error) => void = () => {};
     world.keyv.fault = () => new Promise((_resolve, reject) => (fail = reject));
-    await world.store.get('token');
+    await failed(world.store.get('token'));
     fail(new Error('late'));
     await new Promise((resolve) => setImmediate(resolve));
     expect(world.faults).toEqual(['get: Error TIMEOUT']);
@@ -298,7 +326,7 @@ describe('a store that a site wrote', () => {
     await store.set('key', 'value', clock.now() + 1_000);
     expect(await store.get('key')).toBe('value');
     expect(await store.getMany(['key', 'other'])).toEqual(['value', undefined]);
-    await store.delete('key');
+    await failed(store.delete('key'));
     expect(telemetry.of('cache_fault')).toMatchObject([{ operation: 'delete', detail: 'TypeError' }]);
   });
 

@@ -9,8 +9,8 @@ import { cacheStoreContract } from '../contracts/cache-store.contract.js';
 const clock = new FakeClock();
 const LIFE_MS = 60_000;
 
-function memory(bounds: { maxEntries?: number; maxBytes?: number } = {}): Keyv<string> {
-  return keyvOver(new MemoryStorage(clock, { maxEntries: 1_000, maxBytes: 1_000_000, ...bounds }));
+function memory(bounds: { maxBytes?: number } = {}): Keyv<string> {
+  return keyvOver(new MemoryStorage(clock, { maxBytes: 1_000_000, ...bounds }));
 }
 
 async function kept(keyv: Keyv<string>, keys: string): Promise<string> {
@@ -30,17 +30,17 @@ cacheStoreContract('KeyvCacheStore over MemoryStorage', () => {
 
 describe('the storage in memory', () => {
   it('evicts as many entries as a large one needs', async () => {
-    const keyv = memory({ maxBytes: 80 });
+    const keyv = memory({ maxBytes: 880 });
     for (const key of 'abcd') await keyv.set(key, 'x'.repeat(9), LIFE_MS);
     await keyv.set('e', 'x'.repeat(19), LIFE_MS);
     expect(await kept(keyv, 'abcde')).toBe('cde');
   });
 
   it('reuses the space of removed, replaced and expired entries', async () => {
-    const keyv = memory({ maxBytes: 80 });
-    await keyv.set('a', 'x'.repeat(39), LIFE_MS);
+    const keyv = memory({ maxBytes: 880 });
+    await keyv.set('a', 'x'.repeat(300), LIFE_MS);
     await keyv.delete('a');
-    await keyv.set('a', 'x'.repeat(39), LIFE_MS);
+    await keyv.set('a', 'x'.repeat(300), LIFE_MS);
     await keyv.set('a', 'x'.repeat(9), 10);
     clock.advance(10);
     expect(await keyv.get('a')).toBeUndefined();

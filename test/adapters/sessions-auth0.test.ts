@@ -9,7 +9,7 @@ describe('Auth0 (nextjs-auth0)', () => {
     async (error) => {
       const rejecting = (): Promise<never> => Promise.reject(Object(error) as Error);
       const asking = ask(auth0Session({ getAccessToken: rejecting }));
-      await expect(asking).rejects.toThrow(/^Auth0 could not return the token: (unknown error|String)$/);
+      await expect(asking).rejects.toThrow(/^@auth0\/nextjs-auth0 could not return the token: (unknown error|String)$/);
     },
   );
 
@@ -100,9 +100,11 @@ describe('Auth0 (nextjs-auth0)', () => {
     { name: 'AccessTokenError', code: 'failed_to_refresh_token', cause: { code: 'invalid_client' } },
     { name: 'DiscoveryError', code: 'discovery_error' },
     { name: 'TypeError', code: 'invalid_grant' },
-  ])('throws without the message of the library when the provider fails (%j)', async (facts) => {
+  ])('throws with name, code and the redacted message of the library when the provider fails (%j)', async (facts) => {
     const asking = ask(auth0Session({ getAccessToken: rejects(facts) }));
-    await expect(asking).rejects.toThrow(`Auth0 could not return the token: ${facts.name} ${facts.code}`);
+    await expect(asking).rejects.toThrow(
+      `@auth0/nextjs-auth0 could not return the token: ${facts.name} ${facts.code}: with [redacted] inside`,
+    );
     await asking.catch((error: Error) =>
       expect([error.message.includes('secret'), error.cause]).toEqual([false, undefined]),
     );

@@ -71,6 +71,20 @@ describe('better-auth 1.7', () => {
     expect(asked[1]).toMatchObject({ body: { accountId: 'row-2' }, returnHeaders: true });
   });
 
+  it('of version 1.6 is called with the provider, and again without trying the row first', async () => {
+    const bodies: object[] = [];
+    const getAccessToken = async ({ body }: { body: object }): Promise<object> => {
+      bodies.push(body);
+      if (!('providerId' in body))
+        await rejects({ name: 'APIError', statusCode: 400, body: { code: 'VALIDATION_ERROR' } })();
+      return { response: { accessToken: 't' }, headers: null };
+    };
+    const old = source({ api: { listUserAccounts: () => Promise.resolve(ACCOUNTS), getAccessToken } });
+    for (const _time of [1, 2]) expect(await ask(old)).toMatchObject({ kind: 'token', accessToken: 't' });
+    const byProvider = { providerId: 'microsoft', accountId: 'oid' };
+    expect(bodies).toEqual([{ accountId: 'row-2' }, byProvider, byProvider]);
+  });
+
   it('reads the account cookie without a database', async () => {
     const noDatabase = { ...answers({ accessToken: 't' }).api, listUserAccounts: rejects({}) };
     const found = ask(betterAuthSession({ api: noDatabase }, { useAccountCookie: true }));
@@ -112,7 +126,9 @@ describe('better-auth 1.7', () => {
     const asking = ask(
       source(refuses({ name: 'APIError', statusCode: 400, body: { code: 'PROVIDER_NOT_SUPPORTED' } })),
     );
-    await expect(asking).rejects.toThrow('better-auth could not return the token: APIError PROVIDER_NOT_SUPPORTED');
+    await expect(asking).rejects.toThrow(
+      'better-auth could not return the token: APIError PROVIDER_NOT_SUPPORTED: with [redacted] inside',
+    );
     expect(await ask(source(answers({ accessToken: '' })))).toMatchObject({ kind: 'expired' });
   });
 });

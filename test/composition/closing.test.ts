@@ -65,7 +65,7 @@ describe('a closed toolkit', () => {
   it('lets streams run for the grace period, then ends them with an error event', async () => {
     const toolkit = build();
     const { exchange, response } = await openStream(toolkit);
-    const closing = toolkit.close({ graceMs: 100 });
+    const closing = toolkit.close({ graceMs: 1_000 });
     expect((await chat(toolkit)).status).toBe(503);
     expect(await isSettled(closing)).toBe(false);
     const text = await textOf(response.body);

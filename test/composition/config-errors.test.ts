@@ -67,6 +67,12 @@ describe('an unknown field', () => {
   });
 });
 
+const OTHER_CLAIMS =
+  'an object without iss, sub, aud, iat, exp, jti, which each token has: "issuer", "subject" and "audience" set theirs';
+const DOMAIN =
+  'the domain of the tenant, such as acme.eu.auth0.com, or its https address without user, query or fragment';
+const AUTHORITY = 'an https address without user, query or fragment, such as https://login.microsoftonline.us';
+
 describe('a configured value', () => {
   it.each([
     ['a2aUrl', 7, 'a string'],
@@ -100,7 +106,13 @@ describe('a configured value', () => {
 
   it.each([
     ['serviceAccount', 'serviceAccountId', 7, 'a string'],
-    ['serviceAccount', 'claims', 'text', 'an object'],
+    ['serviceAccount', 'claims', 'text', OTHER_CLAIMS],
+    ['serviceAccount', 'claims', { exp: 1 }, OTHER_CLAIMS],
+    ['serviceAccount', 'claims', { iss: 'site' }, OTHER_CLAIMS],
+    ['idpA', 'domain', 'https://a b', DOMAIN],
+    ['idpA', 'domain', 'http://acme.example', DOMAIN],
+    ['idpBService', 'authority', 'not a url', AUTHORITY],
+    ['idpBService', 'authority', 'http://login.example', AUTHORITY],
     ['idpAServiceUser', 'password', 1234, 'a string'],
     ['timeouts', 'headersMs', '60s', 'a number'],
     ['timeouts', 'connectMs', -1, 'a number of at least 0'],

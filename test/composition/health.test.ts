@@ -36,7 +36,7 @@ describe('the health of a toolkit', () => {
     const toolkit = toolkitOf();
     expect(await toolkit.health()).toEqual({
       status: 'ready',
-      checks: { configuration: { status: 'pass' }, credential: { status: 'pass' } },
+      checks: { configuration: { status: 'pass' }, credential: { status: 'pass' }, store: { status: 'skipped' } },
       inFlight: 0,
       openStreams: 0,
     });

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { configFromEnv, configureServer, getAuthHeaders, getCachedServiceToken, type ServerConfig } from 'agent-bff';
 import { describe, expect, it } from 'vitest';
-import { FakeClock, FakeUpstream, RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
+import { FakeClock, FakeUpstream, FakeVisitorLimit, RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
 import { buildToolkit, createToolkit } from '../../src/composition/toolkit/toolkit.js';
 import { browserRequest, bytes } from '../adapters/web/browser-request.js';
 import { textOf } from '../contracts/http-upstream.contract.js';
@@ -85,17 +85,15 @@ describe('the strategy "none"', () => {
 
   it('stays a service route: other methods are denied, and visitors are counted', async () => {
     const world = new World();
-    const admitted: unknown[] = [];
-    const chatLimit = {
-      admit: (request: unknown) =>
-        Promise.resolve({ kind: admitted.push(request) > 1 ? 'refused' : 'admitted', retryAfterMs: 1_000 } as const),
-    };
+    const chatLimit = new FakeVisitorLimit();
     const chat = chatRoute(createToolkit({ ...SITE, serviceAuthStrategy: 'none', chatLimit }, world.ports));
     const listing = bytes('{"jsonrpc":"2.0","id":1,"method":"tasks/list","params":{}}');
     expect(await textOf((await chat(browserRequest({ body: listing }))).body)).toContain('-32004');
     expect(world.upstream.requests).toEqual([]);
-    await chat(browserRequest());
+    expect((await chat(browserRequest())).status).toBe(200);
+    chatLimit.verdict = { kind: 'refused', retryAfterMs: 1_000 };
     expect((await chat(browserRequest())).status).toBe(429);
+    expect(chatLimit.requests).toHaveLength(3);
   });
 
   it('caches renders for all visitors', async () => {

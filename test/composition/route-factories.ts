@@ -61,7 +61,7 @@ export const INVALID: Readonly<Record<string, readonly unknown[]>> = {
   conversations: ['marker', null, true],
   visitorMaxAge: ['marker', null, -1, 0.5],
   metadata: ['marker', null, ['marker']],
-  visitorMetadata: ['marker', null, [1], { marker: true }],
+  visitorMetadata: ['marker', null, { marker: true }],
   ownsContext: ['marker', null, {}],
   tenant: [7, null, ['marker']],
   forward: ['marker', null, ['x-marker']],
@@ -116,15 +116,7 @@ export interface Factory {
 
 const USER = ['audience', 'apiKey', 'exchange'];
 const FIELDS = ['headers', 'forward'];
-const WHOSE = [
-  'conversations',
-  'visitor',
-  'visitorMaxAge',
-  'ownsContext',
-  'tenant',
-  'metadata',
-  'visitorMetadata',
-];
+const WHOSE = ['conversations', 'visitor', 'visitorMaxAge', 'ownsContext', 'tenant', 'metadata', 'visitorMetadata'];
 const getHeaders = (): object => ({});
 export const SERVICE = 'service_account';
 const noSource = (name: string): NonNullable<Factory['conflicts']> => [

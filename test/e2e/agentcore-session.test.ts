@@ -29,7 +29,10 @@ class AgentCore {
       const version = request.headers['a2a-version'];
       const answer = await fetch(new URL(request.url ?? '', this.#agent.a2aUrl), {
         method: request.method ?? 'GET',
-        headers: { 'content-type': 'application/json', ...(version !== undefined && { 'a2a-version': String(version) }) },
+        headers: {
+          'content-type': 'application/json',
+          ...(version !== undefined && { 'a2a-version': String(version) }),
+        },
         ...(body === '' ? {} : { body }),
       });
       response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });

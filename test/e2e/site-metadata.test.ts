@@ -145,6 +145,7 @@ describe('a site', () => {
     ['a value that is not JSON', { metadata: { plan: 10n as never } }, '"plan"'],
     ['a name of the site in the list of the visitor', { metadata: { plan: 1 }, visitorMetadata: ['plan'] }, '"plan"'],
     ['a name that chooses memory', { visitorMetadata: ['userId'] }, '"userId"'],
+    ['a list of numbers', { visitorMetadata: [1] as never }, 'visitorMetadata'],
     ['an unknown rule', { visitorMetadata: 'keep' as never }, 'visitorMetadata'],
     ['metadata that is text', { metadata: 'gold' as never }, 'metadata'],
   ])('refuses %s when the route is created', async (_what, a2a, named) => {

@@ -37,7 +37,10 @@ describe('a limit for signed-in users', () => {
     const allowed = async (user: string): Promise<boolean> => {
       const before = agent.calls.length;
       const { seen } = await person(user).say('hello');
-      expect([seen.status === 200, agent.calls.length > before]).toEqual([!seen.text.includes('RATE_LIMITED'), seen.status === 200]);
+      expect([seen.status === 200, agent.calls.length > before]).toEqual([
+        !seen.text.includes('RATE_LIMITED'),
+        seen.status === 200,
+      ]);
       return seen.status === 200;
     };
     const verdicts = [];

@@ -1,6 +1,7 @@
 import { createToolkit, forgetVisitorCookies } from 'agent-bff';
 import { createNodeHandler } from 'agent-bff/node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listeningSite } from '../site/frameworks/listening-site.js';
 import { OLD, openSite, Person, SECRET, visitor } from '../support/conversation-people.js';
 import { AGENTS, type RememberingAgent } from '../support/remembering-agents.js';
 
@@ -49,7 +50,11 @@ describe('a site', () => {
       expect.stringMatching(/^agent-bff-visitor=[\w-]{22}\.\w+; Path=\/; Max-Age=2592000; HttpOnly; SameSite=Lax$/),
     ]);
     expect((await alice.say('again')).seen.setCookie).toEqual([]);
-    expect((await alice.rpc('tasks/get', { id: taskId })).text).toContain('hello');
+    // A cookie of 1970 is due, and still only a message renews it.
+    alice.cookie = alice.cookie.replace(/\w+$/, '1');
+    const later = await alice.rpc('tasks/get', { id: taskId });
+    expect([later.text, later.setCookie]).toEqual([expect.stringContaining('hello'), []]);
+    expect((await alice.say('again')).seen.setCookie).toHaveLength(1);
     await site.close();
   });
 
@@ -90,6 +95,19 @@ describe('a site', () => {
     await site.close();
   });
 
+  it.each(['tasks/list', 'tasks/export', 'tasks/pushNotificationConfig/set', 'ListTasks', 'constructor'])(
+    'does not forward %s, even where every method crosses',
+    async (method) => {
+      const site = await openSite(agent, { conversations: 'visitor' }, { a2aMethods: 'all' });
+      const alice = new Person(site.url, OLD);
+      const { contextId } = await alice.say('hello');
+      const before = agent.calls.length;
+      expect((await alice.rpc(method, { contextId })).text).toContain('METHOD_DENIED');
+      expect(agent.calls.length).toBe(before);
+      await site.close();
+    },
+  );
+
   it('counts each look-up of a task as reading on', async () => {
     const counted: string[] = [];
     const count = (kind: string) => () => {
@@ -104,6 +122,24 @@ describe('a site', () => {
     await alice.say('again', { referenceTaskIds: [taskId] });
     expect(counted).toEqual(['message', 'message', 'reading', 'message']);
     await site.close();
+  });
+
+  it.each([
+    ['open', ['7', 'once']],
+    ['visitor', [undefined, undefined]],
+  ] as const)('with "%s" forwards fields that name a stream or a repetition: %j', async (conversations, expected) => {
+    const seen: unknown[] = [];
+    const recording = await listeningSite((request, response) => {
+      if (request.method === 'POST') seen.push(request.headers['last-event-id'], request.headers['idempotency-key']);
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"jsonrpc":"2.0","id":1,"result":{}}');
+    });
+    const site = await openSite({ a2aUrl: `${recording.url}/` }, { conversations });
+    const params = { message: OLD.message('hello') };
+    const body = { jsonrpc: '2.0', id: 1, method: 'message/send', params };
+    await new Person(site.url, OLD).call({ headers: { 'last-event-id': '7', 'idempotency-key': 'once' }, body });
+    expect(seen).toEqual(expected);
+    await site.close();
+    await recording.close();
   });
 
   it('lets an agent that is down be down', async () => {

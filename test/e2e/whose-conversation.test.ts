@@ -71,6 +71,9 @@ describe.each(Object.entries(AGENTS))('behind an agent on %s', (name, start) => 
     expect((await carol.rpc(dialect.get, { id: first.taskId })).text).toContain('I am Carol');
     const referring = await carol.say('about that', { referenceTaskIds: [first.taskId] });
     expect(referring.contextId).toMatch(MINTED);
+    // Half of the agents do not compare task and context.
+    const mixed = await carol.say('mixed', { taskId: first.taskId, contextId: referring.contextId });
+    expect(mixed.text).toContain('CONVERSATION_UNKNOWN');
     const { taskId } = await carol.say(WAIT, { contextId: first.contextId });
     await carol.rpc(dialect.cancel, { id: taskId });
     await expect.poll(async () => (await carol.rpc(dialect.get, { id: taskId })).text).toMatch(/cancell?ed/i);

@@ -3,7 +3,6 @@ import { createNodeHandler } from 'agent-bff/node';
 import type { IncomingMessage } from 'node:http';
 import type { Site } from '../site/framework.js';
 import { listeningSite } from '../site/frameworks/listening-site.js';
-import type { RememberingAgent } from './remembering-agents.js';
 
 /** A remembering agent never finishes a task that says this. */
 export const WAIT = 'wait for me';
@@ -119,11 +118,10 @@ export interface Opened {
 }
 
 export async function openSite(
-  agent: RememberingAgent,
+  { a2aUrl }: { readonly a2aUrl: string },
   a2a: ChatHandlerOptions,
   more: ServerConfig = {},
 ): Promise<Opened> {
-  const { a2aUrl } = agent;
   const bindings = ['JSONRPC', 'HTTP+JSON'] as const;
   const toolkit: Toolkit = createToolkit({ a2aUrl, serviceApiKey: 'key', bindings, telemetry: 'silent', ...more });
   const site: Site = await listeningSite(createNodeHandler({ toolkit, a2a }));

@@ -22,6 +22,23 @@ export const FIELD_NAMES: readonly string[] = [
   'Straße 文件',
 ];
 
+/** Fields of the types that hold text, as filled in by a visitor. */
+export const FILLED: Readonly<Record<string, readonly [attributes: string, value: string]>> = {
+  text: ['', 'Ada'],
+  password: ['', 'secret'],
+  email: ['', 'ada@example.com'],
+  tel: ['', '+49 30 1'],
+  url: ['', 'https://example.com/'],
+  search: ['', 'word'],
+  number: ['', '42'],
+  range: ['max="10"', '7'],
+  date: ['', '2026-02-28'],
+  time: ['', '13:45'],
+  'datetime-local': ['', '2026-02-28T13:45'],
+  month: ['', '2026-02'],
+  color: ['', '#336699'],
+};
+
 function words(text: string): readonly string[] {
   return text.trim().split(/\s+/);
 }

@@ -14,7 +14,7 @@ export const ask = (
 ): Promise<SessionToken> => source.getToken(request, query);
 
 const fault = (facts: object): Error => Object.assign(new Error('with eyJhbGciOi.secret inside'), facts);
-/** A library call that fails. Its message must not appear anywhere. */
+/** A library call that fails. The token in its message must not appear anywhere. */
 export const rejects = (facts: object) => (): Promise<never> => Promise.reject(fault(facts));
 /** An unsigned JWT. */
 export const jwt = (claims: object): string =>

@@ -11,8 +11,7 @@ const QUESTION = 'And now?';
  */
 export async function twoVisitors(a2aUrl: string, isNew: boolean): Promise<number> {
   const dialect = isNew ? NEW : OLD;
-  const agent = { a2aUrl, calls: [], close: () => Promise.resolve() };
-  const site = await openSite(agent, { conversations: 'visitor' });
+  const site = await openSite({ a2aUrl }, { conversations: 'visitor' });
   try {
     const alice = new Person(site.url, dialect);
     const bob = new Person(site.url, dialect);

@@ -86,6 +86,26 @@ function metadataOf(page: string | undefined): object {
   return page === undefined ? {} : { metadata: { pageContext: JSON.parse(page) as unknown } };
 }
 
+/** The time a first message waits for that of another tab, in milliseconds: some agents respond only when they are done. */
+const TURN_MS = 2000;
+
+/**
+ * Sends the first message of a conversation after that of another tab has a response. The response may set the
+ * visitor's cookie, of which the browser keeps one: of two, one conversation would end.
+ */
+async function inTurn(post: () => Promise<Response>): Promise<Response> {
+  // Absent on pages without https, and in old browsers.
+  const locks = (globalThis.navigator as { locks?: LockManager } | undefined)?.locks;
+  let posting: Promise<Response> | undefined;
+  const begin = (): Promise<Response> => (posting ??= post());
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), TURN_MS);
+  // Rejects if it is late, or if the request does, which then rejects below.
+  await locks?.request('agent-bff', { signal: late.signal }, begin).catch(() => undefined);
+  clearTimeout(timer);
+  return begin();
+}
+
 /** The agent card's say in how the agent is spoken to. */
 export interface CardFacts {
   readonly name: string;
@@ -208,12 +228,14 @@ export class AgentClient {
       ...(typeof subject === 'string' ? { id: subject } : { message: message(subject), ...metadataOf(subject.page) }),
       ...(this.#tenant !== '' && this.#dialect === A2A_1 && { tenant: this.#tenant }),
     };
-    const response = await this.#fetch(this.#url, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream', ...headers },
-      body: JSON.stringify({ jsonrpc: '2.0', id: ++this.#lastId, method: methods[call], params }),
-      signal: signal ?? null,
-    });
+    const post = (): Promise<Response> =>
+      this.#fetch(this.#url, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream', ...headers },
+        body: JSON.stringify({ jsonrpc: '2.0', id: ++this.#lastId, method: methods[call], params }),
+        signal: signal ?? null,
+      });
+    const response = await (typeof subject === 'object' && subject.contextId === '' ? inTurn(post) : post());
     if (response.ok && isStream(response)) return response;
     const text = await response.text().catch(lost);
     const body = parse(text);

@@ -1,16 +1,23 @@
 /** A reader within this distance of the end, in pixels, who moves towards it is at the end again. */
 const NEAR_END = 48;
 
+/** In browsers that anchor scrolling, the frames in which they, or a reader, move before this does. */
+const PATIENCE = 4;
+
 /**
  * Keeps the end of a growing list in view, unless its reader has scrolled back: whatever makes it grow, or its place
- * shrink. For a reader who has scrolled back, what is at the top of the view stays there: WebKit does not anchor
- * scrolling, so no engine does (`overflow-anchor`), and nothing else sets the list's scroll position.
+ * shrink. Setting the position would end smooth scrolling, so browsers that anchor scrolling hold the end by themselves
+ * (`.a2a-log::after`); here it is set at once in WebKit, which does not anchor, and elsewhere only if that has failed.
+ * For a reader who has scrolled back, what is at the top of the view stays there, and no browser anchors anything.
  */
 export class FollowedEnd {
   readonly #viewport: HTMLElement;
   readonly #listening = new AbortController();
   readonly #observer: ResizeObserver | undefined;
   #isAtEnd = true;
+  readonly #isAnchoring: boolean;
+  /** The frame that is waited for, else 0. */
+  #frame = 0;
   /** The position seen last, in pixels. */
   #top: number;
   /** The element at the top of the view of a reader who has scrolled back, and its distance from there in pixels. */
@@ -19,6 +26,7 @@ export class FollowedEnd {
 
   constructor(viewport: HTMLElement, content: HTMLElement) {
     this.#viewport = viewport;
+    this.#isAnchoring = 'overflowAnchor' in viewport.style;
     this.#top = viewport.scrollTop;
     const { signal } = this.#listening;
     const passive = { passive: true, signal };
@@ -43,11 +51,12 @@ export class FollowedEnd {
 
   /** Scrolls to the end, and stays there. */
   show(): void {
-    this.#isAtEnd = true;
-    this.#onResize();
+    this.#setAtEnd(true);
+    this.#toEnd();
   }
 
   stop(): void {
+    this.#stay();
     this.#listening.abort();
     this.#observer?.disconnect();
   }
@@ -56,7 +65,7 @@ export class FollowedEnd {
     if (this.#viewport.clientHeight === 0) return; // hidden: the position is lost, the place is not
     // The reader may have moved although the scroll event is still to come.
     if (this.#hasMovedBack) return this.#onScroll();
-    if (this.#isAtEnd) this.#viewport.scrollTop = this.#viewport.scrollHeight;
+    if (this.#isAtEnd) this.#follow();
     else if (this.#anchor?.isConnected === true) {
       const moved = this.#distance(this.#anchor) - this.#offset;
       if (Math.abs(moved) >= 1) this.#viewport.scrollTop += moved;
@@ -65,13 +74,44 @@ export class FollowedEnd {
     this.#top = this.#viewport.scrollTop;
   }
 
+  #follow(): void {
+    if (this.#fromEnd <= 1) return this.#stay();
+    if (!this.#isAnchoring) return this.#toEnd();
+    const { scrollTop } = this.#viewport;
+    // The browser may have followed too, but only a reader's own movement leaves a rest.
+    if (Math.abs(scrollTop - this.#top) >= 1) return this.#leave();
+    const wait = (frames: number): void => {
+      this.#frame = requestAnimationFrame(() => {
+        if (this.#viewport.scrollTop < scrollTop) this.#leave();
+        else if (frames > 1 && this.#isAtEnd) return wait(frames - 1);
+        else if (this.#isAtEnd) this.#toEnd();
+        this.#frame = 0;
+      });
+    };
+    if (this.#frame === 0) wait(PATIENCE);
+  }
+
+  #stay(): void {
+    cancelAnimationFrame(this.#frame);
+    this.#frame = 0;
+  }
+
+  #setAtEnd(isAtEnd: boolean): void {
+    this.#isAtEnd = isAtEnd;
+    if (this.#isAnchoring) this.#viewport.style.overflowAnchor = isAtEnd ? '' : 'none';
+  }
+
+  #toEnd(): void {
+    this.#viewport.scrollTop = this.#viewport.scrollHeight;
+    this.#top = this.#viewport.scrollTop;
+  }
+
   #onScroll(): void {
     const { scrollTop } = this.#viewport;
     if (scrollTop === this.#top) return; // written here
     // Far from the end says nothing: more may have been written since. Only a reader moves back.
-    if (this.#hasMovedBack) this.#isAtEnd = false;
-    else if (scrollTop > this.#top && this.#fromEnd < NEAR_END) this.#isAtEnd = true;
-    this.#top = scrollTop;
+    if (this.#hasMovedBack) this.#setAtEnd(false);
+    else if (scrollTop > this.#top && this.#fromEnd < NEAR_END) this.#setAtEnd(true);
     this.#remember();
   }
 
@@ -82,12 +122,13 @@ export class FollowedEnd {
 
   #leave(): void {
     if (!this.#isAtEnd || this.#viewport.scrollTop <= 0) return;
-    this.#isAtEnd = false;
+    this.#setAtEnd(false);
     this.#remember();
   }
 
-  /** Looks for the innermost element that begins above the view and reaches into it, or the first one that begins in it. */
+  /** Takes the position as seen. Looks for the innermost element that begins above the view and reaches into it, or the first one that begins in it. */
   #remember(): void {
+    this.#top = this.#viewport.scrollTop;
     this.#anchor = undefined;
     let within: Element | undefined = this.#isAtEnd ? undefined : this.#viewport;
     while (within !== undefined) {

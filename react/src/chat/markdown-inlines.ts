@@ -82,6 +82,8 @@ class InlineParser {
   readonly #brackets: Bracket[] = [];
   #at: number;
   #end: number;
+  /** A code span or a comment has begun, and may contain what follows once its end is there. */
+  #isSpanOpen = false;
   /** No bracket closes an address before this offset. */
   #openUntil = 0;
 
@@ -174,7 +176,10 @@ class InlineParser {
       else if (!'?!.,:;*_~\'"`]'.includes(last) || last === '') break;
       address = address.slice(0, -1);
     }
-    if (this.#brackets.some(({ isActive, isImage }) => isActive && !isImage)) this.#push(address, this.#at);
+    const around = this.#brackets.filter(({ isActive, isImage }) => isActive && !isImage);
+    // Whatever becomes of them, a parse that begins after these brackets would make a link of it.
+    for (const { token } of around) token.isOpen = true;
+    if (around.length > 0) this.#push(address, this.#at);
     else this.#element('a', [visible(address)], /^www/i.test(address) ? `https://${address}` : address);
     this.#at += address.length;
   }
@@ -207,7 +212,7 @@ class InlineParser {
       at = from + count;
     }
     if (end < 0 && !this.#isGrowing) {
-      this.#push('`'.repeat(length)).isOpen = true;
+      this.#push('`'.repeat(length)).isOpen = this.#isSpanOpen = true;
       this.#at = start;
       return;
     }
@@ -250,15 +255,20 @@ class InlineParser {
   #close(): void {
     const bracket = this.#brackets.pop();
     this.#at += 1;
-    if (bracket?.isActive !== true) return void this.#push(']');
-    const link = this.#target(bracket);
-    if (link === undefined) return void this.#push(']');
+    if (bracket === undefined) return void this.#push(']');
+    const link = bracket.isActive ? this.#target(bracket) : undefined;
+    if (link === undefined) {
+      bracket.token.isOpen ||= this.#isSpanOpen;
+      return void this.#push(']');
+    }
     if (link === 'text') return void (bracket.token.text = '');
     pairDelimiters(this.#delimiters, bracket.delimiters);
     this.#delimiters.length = bracket.delimiters;
     bracket.token.text = '';
     const end = this.#push('');
-    if (link === 'pending' || ALLOWED_ADDRESS.test(link.href)) {
+    const isLink = link === 'pending' || ALLOWED_ADDRESS.test(link.href);
+    bracket.token.isOpen = this.#isSpanOpen || !isLink;
+    if (isLink) {
       bracket.token.opens.push({ tag: 'a', ...(link === 'pending' ? {} : { href: link.href, title: link.title }) });
       end.closes = 1;
     }
@@ -344,7 +354,7 @@ class InlineParser {
         this.#push('').isOpen = end < 0;
         return;
       }
-      this.#push('<').isOpen = true;
+      this.#push('<').isOpen = this.#isSpanOpen = true;
       this.#at += 1;
       return;
     }

@@ -11,6 +11,7 @@ import type {
 } from '../../ports/identity-provider.js';
 import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../ports/session-token-source.js';
 import type { Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
+import type { LimitVerdict, VisitorLimit } from '../../ports/visitor-limit.js';
 
 /**
  * A clock that moves only when the test moves it.
@@ -177,13 +178,36 @@ export class FakeSessionTokenSource implements SessionTokenSource {
 }
 
 /**
+ * A limit that admits every message, until it is set to something else.
+ *
+ * @public
+ */
+export class FakeVisitorLimit implements VisitorLimit {
+  /** Every request it counted, oldest first, as the framework passed it. */
+  readonly requests: unknown[] = [];
+  /** The decision about the next message. */
+  verdict: LimitVerdict = { kind: 'admitted' };
+
+  /** The decision it is set to. */
+  admit(request: unknown): Promise<LimitVerdict> {
+    this.requests.push(request);
+    return Promise.resolve(this.verdict);
+  }
+}
+
+/**
  * An in-memory cache store that counts its calls.
  *
  * @public
  */
 export class FakeCacheStore implements CacheStore {
   /** Number of calls of each operation. */
-  readonly calls: { get: number; set: number; delete: number } = { get: 0, set: 0, delete: 0 };
+  readonly calls: { get: number; set: number; setIfAbsent: number; delete: number } = {
+    get: 0,
+    set: 0,
+    setIfAbsent: 0,
+    delete: 0,
+  };
   readonly #clock: Clock;
   readonly #entries = new Map<string, { readonly value: string; readonly expiresAt: number }>();
 
@@ -194,8 +218,7 @@ export class FakeCacheStore implements CacheStore {
   /** The entry, unless it has expired. */
   get(key: string): Promise<string | undefined> {
     this.calls.get += 1;
-    const entry = this.#entries.get(key);
-    return Promise.resolve(entry !== undefined && this.#clock.now() < entry.expiresAt ? entry.value : undefined);
+    return Promise.resolve(this.#read(key));
   }
 
   /** Stores an entry. */
@@ -205,11 +228,24 @@ export class FakeCacheStore implements CacheStore {
     return Promise.resolve();
   }
 
+  /** Stores an entry unless there is an unexpired one. */
+  setIfAbsent(key: string, value: string, expiresAt: number): Promise<boolean> {
+    this.calls.setIfAbsent += 1;
+    const isAbsent = this.#read(key) === undefined;
+    if (isAbsent) this.#entries.set(key, { value, expiresAt });
+    return Promise.resolve(isAbsent);
+  }
+
   /** Removes an entry. */
   delete(key: string): Promise<void> {
     this.calls.delete += 1;
     this.#entries.delete(key);
     return Promise.resolve();
+  }
+
+  #read(key: string): string | undefined {
+    const entry = this.#entries.get(key);
+    return entry !== undefined && this.#clock.now() < entry.expiresAt ? entry.value : undefined;
   }
 }
 

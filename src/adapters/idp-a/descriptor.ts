@@ -1,3 +1,4 @@
+import { accept } from '../../domain/shared/options.js';
 import { isLoopback, withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { Secret } from '../../domain/shared/secret.js';
 import { secretRow, type Setting, type SettingsOf, textRow } from '../../domain/shared/setting.js';
@@ -41,11 +42,16 @@ export interface IdpABlocks {
   readonly idpAServiceUser: SettingsOf<IdpAServiceUserConfig, { readonly password: Secret }>;
 }
 
+const isDomain = accept(
+  (value) => typeof value === 'string' && (value.trim() === '' || issuerAddress(value).kind === 'issuer'),
+  'the domain of the tenant, such as acme.eu.auth0.com, or its https address without user, query or fragment',
+);
+
 /** A provider like Auth0. */
 export const IDP_A: ProviderDescriptor<IdpABlocks> = {
   blocks: {
     idpA: {
-      domain: textRow('principal', 'IDP_A_DOMAIN'),
+      domain: { ...textRow('principal', 'IDP_A_DOMAIN'), check: isDomain },
       clientId: textRow('principal', 'IDP_A_CLIENT_ID'),
       clientSecret: secretRow('IDP_A_CLIENT_SECRET'),
       audience: textRow('principal', 'IDP_A_AUDIENCE'),

@@ -1,3 +1,4 @@
+import { accept } from '../../domain/shared/options.js';
 import { isLoopback, withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { Secret } from '../../domain/shared/secret.js';
 import { firstFilled, revealed, secretRow, type SettingsOf, textRow } from '../../domain/shared/setting.js';
@@ -36,12 +37,17 @@ export interface IdpBBlocks {
   readonly idpBService: IdpBSettings;
 }
 
+const isAuthority = accept(
+  (value) => typeof value === 'string' && tenantAddress('tenant', value).kind === 'address',
+  'an https address without user, query or fragment, such as https://login.microsoftonline.us',
+);
+
 /** A provider like Entra. */
 export const IDP_B: ProviderDescriptor<IdpBBlocks> = {
   blocks: {
     idpBService: {
       tenantId: textRow('principal', 'IDP_B_TENANT_ID'),
-      authority: textRow('principal', 'IDP_B_AUTHORITY'),
+      authority: { ...textRow('principal', 'IDP_B_AUTHORITY'), check: isAuthority },
       clientId: textRow('principal', 'IDP_B_CLIENT_ID'),
       scope: textRow('principal', 'IDP_B_SCOPE'),
       clientSecret: secretRow('IDP_B_CLIENT_SECRET'),

@@ -18,6 +18,8 @@ export interface KeyvLike {
   delete(key: string): Promise<unknown>;
   /** Keyv reports errors of its storage through this event. */
   on?(event: 'error', listener: (error: unknown) => void): unknown;
+  /** Removes a listener. */
+  off?(event: 'error', listener: (error: unknown) => void): unknown;
 }
 
 /** True for a Keyv. A `CacheStore` has the same three methods, but neither events nor an inner store. */
@@ -45,6 +47,8 @@ export interface TextStorage {
   getMany(keys: readonly string[]): Promise<readonly (StoredText | undefined)[]>;
   /** `ttl` in milliseconds. */
   set(key: string, text: StoredText, ttl: number): Promise<unknown>;
+  /** True if this call stored the text. */
+  setIfAbsent?(key: string, text: StoredText, ttl: number): Promise<boolean>;
   delete(key: string): Promise<unknown>;
   clear(): Promise<void>;
 }
@@ -57,11 +61,41 @@ export function keyvOver(store: TextStorage): Keyv {
   return keyv;
 }
 
+interface Listening {
+  readonly breakers: Set<StoreBreaker>;
+  readonly listener: (error: unknown) => void;
+}
+
+/** One listener per Keyv, however many toolkits use it. */
+const LISTENING = new WeakMap<KeyvLike, Listening>();
+
+/** Passes errors of a Keyv on until the returned function is called. Without a listener, Keyv 6 crashes the process when Redis disconnects. */
+function listen(keyv: KeyvLike, breaker: StoreBreaker): () => void {
+  const breakers = new Set<StoreBreaker>();
+  const listener = (error: unknown): void => {
+    for (const one of breakers) one.report(error);
+  };
+  const listening = LISTENING.get(keyv) ?? { breakers, listener };
+  if (listening.breakers === breakers) keyv.on?.('error', listener);
+  LISTENING.set(keyv, listening);
+  listening.breakers.add(breaker);
+  return () => {
+    listening.breakers.delete(breaker);
+    if (listening.breakers.size > 0) return;
+    keyv.off?.('error', listening.listener);
+    LISTENING.delete(keyv);
+  };
+}
+
 /** Dependencies of a cache store over a Keyv. */
 export interface KeyvCacheStoreDependencies {
   readonly keyv: KeyvLike;
   /** Reads several keys in one call. Absent for a Keyv from the site: it may use a cluster, which rejects MGET across slots. */
   readonly getMany?: (keys: string[]) => Promise<readonly unknown[]>;
+  /** Stores an entry unless there is one. Absent if the store cannot do so atomically. */
+  readonly setIfAbsent?: ((key: string, value: string, ttl: number) => Promise<boolean>) | undefined;
+  /** As in `CacheStore`. */
+  readonly primary?: (() => string) | undefined;
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   /** Milliseconds one call may take. Absent for a storage in memory, which is always in time and returns what was set. */
@@ -72,19 +106,34 @@ export interface KeyvCacheStoreDependencies {
  * A cache store over any Keyv 5 or 6.
  *
  * Each entry contains its own key and expiry, so an entry that the store mixed up or kept too long is a miss. `set` and
- * `delete` wait for the store as long as `get` does; their results are ignored.
+ * `delete` wait for the store as long as `get` does. A failed call rejects.
  */
 export class KeyvCacheStore implements CacheStore {
   readonly #deps: KeyvCacheStoreDependencies;
   readonly #breaker: StoreBreaker | undefined;
+  /** Stops listening to errors of its Keyv, which may belong to the site. */
+  readonly close: () => void;
+  readonly setIfAbsent?: NonNullable<CacheStore['setIfAbsent']>;
+  readonly primary?: () => string;
 
   constructor(dependencies: KeyvCacheStoreDependencies) {
     this.#deps = dependencies;
-    const { keyv, clock, telemetry, cacheMs } = dependencies;
+    const { keyv, clock, telemetry, cacheMs, setIfAbsent, primary } = dependencies;
     const breaker = cacheMs === undefined ? undefined : new StoreBreaker({ clock, telemetry, cacheMs });
     this.#breaker = breaker;
-    // Without a listener, Keyv 6 crashes the process when Redis disconnects.
-    keyv.on?.('error', (error) => breaker?.report(error));
+    if (primary !== undefined) this.primary = primary;
+    if (setIfAbsent !== undefined) {
+      this.setIfAbsent = async (key, value, expiresAt) => {
+        const life = this.#life(expiresAt);
+        return life > 0 && (await this.#run('set', () => setIfAbsent(key, pack(key, value, expiresAt), life))) === true;
+      };
+    }
+    this.close = breaker === undefined ? () => undefined : listen(keyv, breaker);
+  }
+
+  /** True while the store is not called, because several calls in a row failed. */
+  get isAway(): boolean {
+    return this.#breaker?.isAway === true;
   }
 
   async get(key: string): Promise<string | undefined> {
@@ -98,7 +147,7 @@ export class KeyvCacheStore implements CacheStore {
   }
 
   async set(key: string, value: string, expiresAt: number): Promise<void> {
-    const life = Math.floor(expiresAt - this.#deps.clock.now());
+    const life = this.#life(expiresAt);
     // A Keyv treats a lifetime of 0 as no expiry.
     if (!(life > 0)) return this.delete(key);
     await this.#run('set', () =>
@@ -108,6 +157,10 @@ export class KeyvCacheStore implements CacheStore {
 
   async delete(key: string): Promise<void> {
     await this.#run('delete', () => this.#deps.keyv.delete(key));
+  }
+
+  #life(expiresAt: number): number {
+    return Math.floor(expiresAt - this.#deps.clock.now());
   }
 
   #run<T>(operation: StoreOperation, call: () => Promise<T>): Promise<T | undefined> {

@@ -7,7 +7,10 @@ interface Entry {
   readonly expiresAt: number;
 }
 
-/** An in-memory storage for Keyv, bounded in number and size. The default if no store is configured. */
+/** Bytes of an entry besides its key and text. */
+const ENTRY_BYTES = 200;
+
+/** An in-memory storage for Keyv, bounded in bytes. The default if no store is configured. */
 export class MemoryStorage implements TextStorage {
   readonly #clock: Clock;
   readonly #bounds: MapBounds;
@@ -30,7 +33,7 @@ export class MemoryStorage implements TextStorage {
 
   set(key: string, text: StoredText, ttl: number): Promise<void> {
     // Two bytes a character, including the key's.
-    const bytes = 2 * (key.length + text.value.length);
+    const bytes = 2 * (key.length + text.value.length) + ENTRY_BYTES;
     this.#entries.set(key, { text, expiresAt: this.#clock.now() + ttl }, bytes);
     return Promise.resolve();
   }

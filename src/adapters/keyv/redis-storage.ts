@@ -1,5 +1,6 @@
 import { beforeAlarm } from '../../domain/shared/deadline.js';
 import type { Secret } from '../../domain/shared/secret.js';
+import { STORE_AWAY } from '../../domain/shared/store-away.js';
 import type { StoredText, TextStorage } from './keyv-cache-store.js';
 
 /** The part of a client that is used. */
@@ -12,8 +13,9 @@ interface RedisClient {
   unref(): void;
   on(event: 'error', listener: (error: unknown) => void): unknown;
   get(key: string): Promise<unknown>;
-  /** `PX`: milliseconds to live. */
-  set(key: string, value: string, options: { readonly PX: number }): Promise<unknown>;
+  /** `PX`: milliseconds to live. `NX`: only if there is no entry; `null` otherwise. */
+  set(key: string, value: string, options: { readonly PX: number; readonly NX?: true }): Promise<unknown>;
+  info(section: 'server'): Promise<unknown>;
   unlink(key: string): Promise<unknown>;
 }
 
@@ -22,27 +24,20 @@ interface RedisLibrary {
   createClient(options: { readonly url: string; readonly socket: { readonly reconnectStrategy: false } }): RedisClient;
 }
 
-type Resolve = (this: void, name: string) => string;
+/** The name of the error, since a fault of a store is reported by name and code. */
+const NOT_LOADED = '@keyv/redis cannot be loaded (run: npm install @keyv/redis):';
 
-/** True if the optional client library is installed; checked without loading it. */
-export function isRedisLibraryInstalled(
-  resolve: Resolve | undefined = (import.meta as { readonly resolve?: Resolve }).resolve,
-): boolean {
-  // Bundles cannot resolve: if the library is missing, loading it fails.
-  if (resolve === undefined) return true;
-  try {
-    resolve('@keyv/redis');
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND';
-  }
-}
-
-async function loadRedisLibrary(): Promise<RedisLibrary> {
-  // Hidden from bundlers, which refuse to build if a visible package is not installed.
-  return (await import(
+/** Loads the optional client library. */
+function loadRedisLibrary(): Promise<RedisLibrary> {
+  // Only loading tells if it is there: in a bundle it cannot be resolved, and Jest does not load files with `import.meta`.
+  // The comments are for bundlers that fail if a package is missing; esbuild and Bun only warn when they see `catch`.
+  const loaded: Promise<unknown> = import(
     /* webpackIgnore: true */ /* turbopackIgnore: true */ /* @vite-ignore */ '@keyv/redis'
-  )) as unknown as RedisLibrary;
+  ).catch((cause: unknown) => {
+    const { code } = cause as { readonly code?: unknown };
+    throw Object.assign(new Error('not loaded', { cause }), { name: NOT_LOADED, code: code ?? 'MODULE_NOT_FOUND' });
+  });
+  return loaded as Promise<RedisLibrary>;
 }
 
 /** Options of a storage in Redis. */
@@ -51,6 +46,8 @@ export interface RedisStorageOptions {
   readonly address: Secret;
   /** Milliseconds a call waits for the first connection before it is a miss. */
   readonly patienceMs: number;
+  /** Called if the first connection fails: the library is missing, the password is wrong. */
+  readonly failed?: (error: unknown) => void;
 }
 
 /** A connection without a response for this long is closed: the other end may have disappeared silently. */
@@ -62,7 +59,7 @@ const FLUSH_GRACE_MS = 250;
  * A Redis or Valkey server as a storage of Keyv.
  *
  * Connects when it is constructed, and reconnects with the next call after a connection broke; it does not keep the
- * process alive. Until the first connection is established, calls are misses, not errors.
+ * process alive. Until the first connection is established, the store is away, without a fault.
  */
 export class RedisStorage implements TextStorage {
   readonly #options: RedisStorageOptions;
@@ -71,15 +68,16 @@ export class RedisStorage implements TextStorage {
   #connecting: Promise<RedisClient> | undefined;
   #isNew = true;
   #isClosed = false;
+  /** The run id of the server. */
+  #primary = '';
   /** Time of the connection's last response, or of the first call since all responses arrived. */
   #heardAt = 0;
 
   constructor(options: RedisStorageOptions) {
     this.#options = options;
-    this.#connect().then(
-      () => (this.#isNew = false),
-      () => (this.#isNew = false),
-    );
+    this.#connect()
+      .catch((error: unknown) => options.failed?.(error))
+      .finally(() => (this.#isNew = false));
   }
 
   async get(key: string): Promise<StoredText | undefined> {
@@ -96,6 +94,15 @@ export class RedisStorage implements TextStorage {
     return this.#run((client) => client.set(key, value, { PX: ttl }));
   }
 
+  async setIfAbsent(key: string, { value }: StoredText, ttl: number): Promise<boolean> {
+    return (await this.#run((client) => client.set(key, value, { PX: ttl, NX: true }))) !== null;
+  }
+
+  /** The run id of the server last connected to; empty before the first connection, or if this user may not read it. */
+  primary(): string {
+    return this.#primary;
+  }
+
   async delete(key: string): Promise<unknown> {
     return this.#run((client) => client.unlink(key));
   }
@@ -105,7 +112,7 @@ export class RedisStorage implements TextStorage {
     return Promise.resolve();
   }
 
-  /** Lets running calls finish for a moment, then closes the connection; later calls are misses. */
+  /** Lets running calls finish for a moment, then closes the connection; later calls find it away. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await before(Promise.allSettled([...this.#running, this.#connecting]), FLUSH_GRACE_MS);
@@ -113,11 +120,13 @@ export class RedisStorage implements TextStorage {
   }
 
   async #run(call: (client: RedisClient) => Promise<unknown>): Promise<unknown> {
-    if (this.#isClosed) return undefined;
+    if (this.#isClosed) throw STORE_AWAY;
     if (this.#isNew) await before(this.#connect(), this.#options.patienceMs).catch(() => undefined);
-    if (this.#isNew) return undefined;
+    if (this.#isNew) throw STORE_AWAY;
     if (this.#running.size > 0 && performance.now() - this.#heardAt > MAX_SILENCE_MS) this.#end();
-    const client = this.#client?.isReady === true ? this.#client : await this.#connect();
+    // A new connection is used once the run id is known.
+    const isReady = this.#connecting === undefined && this.#client?.isReady === true;
+    const client = isReady && this.#client !== undefined ? this.#client : await this.#connect();
     if (this.#running.size === 0) this.#heardAt = performance.now();
     const running = call(client);
     this.#running.add(running);
@@ -139,6 +148,8 @@ export class RedisStorage implements TextStorage {
   async #open(): Promise<RedisClient> {
     this.#client ??= await this.#create();
     await this.#client.connect();
+    const info = await this.#client.info('server').catch(() => '');
+    this.#primary = /^run_id:(\w+)/m.exec(String(info))?.[1] ?? '';
     // Closed meanwhile.
     if (this.#isClosed) this.#client.destroy();
     return this.#client;

@@ -54,9 +54,18 @@ const MIN_DISTINCT = 16;
  */
 export class SealedCacheStore implements CacheStore {
   readonly #deps: SealedCacheStoreDependencies;
+  readonly setIfAbsent?: NonNullable<CacheStore['setIfAbsent']>;
 
   constructor(dependencies: SealedCacheStoreDependencies) {
     this.#deps = dependencies;
+    const setIfAbsent = dependencies.store.setIfAbsent?.bind(dependencies.store);
+    if (setIfAbsent === undefined) return;
+    this.setIfAbsent = (key, value, expiresAt) =>
+      setIfAbsent(this.#storeKey(key), this.#seal(key, `${String(expiresAt)} ${value}`), expiresAt);
+  }
+
+  primary(): string {
+    return this.#deps.store.primary?.() ?? '';
   }
 
   async get(key: string): Promise<string | undefined> {

@@ -1,4 +1,5 @@
 import { beforeAlarm } from '../../domain/shared/deadline.js';
+import { STORE_AWAY } from '../../domain/shared/store-away.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 
@@ -13,52 +14,69 @@ export interface StoreBreakerDependencies {
   readonly cacheMs: number;
 }
 
-const PAUSE_MS = 2_000;
+const PAUSE_MS = 500;
+/** Failures in a row after which the store counts as away. Calls that fail together count as one: a short stall meets many. */
+const MAX_FAILURES = 3;
 
 /**
- * Limits each call to a store by a deadline, and stops calling the store after an error.
+ * Limits each call to a store by a deadline, and stops calling a store that fails several times in a row.
  *
- * After a pause, one call tries the store in the background: a store that stays down costs callers one deadline, not
+ * After a pause, one call tries the store in the background: a store that stays down costs callers a few deadlines, not
  * one per pause.
  */
 export class StoreBreaker {
   readonly #deps: StoreBreakerDependencies;
-  #open = false;
   #probing = false;
   #pauseEnd = 0;
-  #faults = 0;
+  #failures = 0;
+  #failedAt = -Infinity;
+  #running = 0;
+  /** The last error that the store reported by an event. */
+  #reported: { readonly error: unknown } | undefined;
   #last: StoreOperation = 'get';
 
   constructor(dependencies: StoreBreakerDependencies) {
     this.#deps = dependencies;
   }
 
-  /** Result of the call, or `undefined` if it fails, takes too long or is skipped. */
+  /** True while the store is not called. */
+  get isAway(): boolean {
+    return this.#failures >= MAX_FAILURES;
+  }
+
+  /**
+   * Result of the call; `undefined` if the store returned what cannot be parsed.
+   *
+   * @throws what the store throws, an error when it takes too long, and `STORE_AWAY` when it is not called.
+   */
   async run<T>(operation: StoreOperation, call: () => Promise<T>): Promise<T | undefined> {
-    if (!this.#open) return this.#attempt(operation, call);
+    if (!this.isAway) return this.#attempt(operation, call);
     if (!this.#probing && this.#deps.clock.now() >= this.#pauseEnd) void this.#probe(operation, call);
-    return undefined;
+    throw STORE_AWAY;
   }
 
   /** Records an error that the store reported other than by a failing call. */
   report(error: unknown): void {
-    this.#fault(this.#last, error);
+    if (error === STORE_AWAY) return;
+    this.#reported = { error };
+    // Otherwise the running call fails with it.
+    if (this.#running === 0) this.#failed(this.#last, error, this.#deps.clock.now());
   }
 
   async #probe(operation: StoreOperation, call: () => Promise<unknown>): Promise<void> {
-    const faults = this.#faults;
     this.#probing = true;
-    await this.#attempt(operation, call);
+    await this.#attempt(operation, call).catch(() => undefined);
     this.#probing = false;
-    // A Keyv turns a failed call into a miss, and reports the error by an event only.
-    if (this.#faults === faults) this.#open = false;
   }
 
   async #attempt<T>(operation: StoreOperation, call: () => Promise<T>): Promise<T | undefined> {
     this.#last = operation;
+    this.#running += 1;
+    const reported = this.#reported;
+    const startedAt = this.#deps.clock.now();
     try {
       // Awaited inside `try`: a site's store may throw synchronously, or return a value.
-      return await beforeAlarm(
+      const result = await beforeAlarm(
         (async () => call())(),
         (expire) => {
           // One more turn of the event loop: a response that has already arrived must not time out because our own turn was long.
@@ -69,27 +87,37 @@ export class StoreBreaker {
           throw new Error(`TIMEOUT after ${String(this.#deps.cacheMs)} ms`);
         },
       );
+      // A Keyv turns a failed call into a miss, and reports the error by an event only.
+      if (this.#reported !== reported) throw this.#reported?.error as Error;
+      this.#failures = 0;
+      return result;
     } catch (error) {
-      this.#fault(operation, error);
-      return undefined;
+      // The next entry may parse.
+      if (error instanceof SyntaxError) return this.#tell(operation, error);
+      if (error !== STORE_AWAY) this.#failed(operation, error, startedAt);
+      throw error;
+    } finally {
+      this.#running -= 1;
     }
   }
 
-  #fault(operation: StoreOperation, error: unknown): void {
-    // The next entry may parse.
-    const isGarbage = error instanceof SyntaxError;
-    const isNew = isGarbage || !this.#open || this.#deps.clock.now() >= this.#pauseEnd;
-    if (!isGarbage) {
-      this.#faults += 1;
-      this.#open = true;
-      this.#pauseEnd = this.#deps.clock.now() + PAUSE_MS;
-    }
-    if (isNew) this.#deps.telemetry.emit({ type: 'cache_fault', operation, detail: nameOf(error) });
+  #failed(operation: StoreOperation, error: unknown, startedAt: number): void {
+    const now = this.#deps.clock.now();
+    if (startedAt < this.#failedAt) return;
+    this.#failedAt = now;
+    const isPaused = this.isAway && now < this.#pauseEnd;
+    this.#failures += 1;
+    if (this.isAway) this.#pauseEnd = now + PAUSE_MS;
+    if (!isPaused) this.#tell(operation, error);
+  }
+
+  #tell(operation: StoreOperation, error: unknown): undefined {
+    this.#deps.telemetry.emit({ type: 'cache_fault', operation, detail: nameOf(error) });
   }
 }
 
 /** Name and code of an error. Its message is left out: that of a parser quotes the entry, which may be a token. */
-function nameOf(error: unknown): string {
+export function nameOf(error: unknown): string {
   if (!(error instanceof Error)) return 'the store reported a fault';
   const { code } = error as { code?: unknown };
   // Redis starts messages with a code: "NOAUTH Authentication required."

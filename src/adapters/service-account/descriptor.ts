@@ -1,6 +1,6 @@
 import { accept, text } from '../../domain/shared/options.js';
 import { optionalSecret, type Secret } from '../../domain/shared/secret.js';
-import { object, row, type SettingsOf, textRow } from '../../domain/shared/setting.js';
+import { hasFields, row, type SettingsOf, textRow } from '../../domain/shared/setting.js';
 import type { Clock } from '../../ports/clock.js';
 import type { KeyFact, ProviderDescriptor } from '../../ports/identity-provider.js';
 import { keyFile, keyText, type PrivateKeySource } from '../keys/private-key.js';
@@ -28,9 +28,11 @@ export interface ServiceAccountConfig {
   readonly subject?: string | undefined;
   /** Issuer of each token. Default: `serviceAccountId`. */
   readonly issuer?: string | undefined;
-  /** Additional claims; registered claims cannot be replaced. */
+  /** Additional claims, none of `iss`, `sub`, `aud`, `iat`, `exp` and `jti`. */
   readonly claims?: Readonly<Record<string, unknown>> | undefined;
 }
+
+const SET_CLAIMS = ['iss', 'sub', 'aud', 'iat', 'exp', 'jti'];
 
 /** The settings of a service account. */
 export type ServiceAccountSettings = SettingsOf<ServiceAccountConfig, { readonly privateKeyPem: Secret | undefined }>;
@@ -39,6 +41,11 @@ export type ServiceAccountSettings = SettingsOf<ServiceAccountConfig, { readonly
 export interface ServiceAccountBlocks {
   readonly serviceAccount: ServiceAccountSettings;
 }
+
+const otherClaims = accept(
+  (value) => hasFields(value) && !SET_CLAIMS.some((name) => Object.hasOwn(value, name)),
+  `an object without ${SET_CLAIMS.join(', ')}, which each token has: "issuer", "subject" and "audience" set theirs`,
+);
 
 /** The server as its own identity provider. */
 export const SERVICE_ACCOUNT: ProviderDescriptor<ServiceAccountBlocks> = {
@@ -62,7 +69,7 @@ export const SERVICE_ACCOUNT: ProviderDescriptor<ServiceAccountBlocks> = {
       ),
       subject: textRow('principal'),
       issuer: textRow('principal'),
-      claims: row('principal', object, (claims: Readonly<Record<string, unknown>> = {}) => claims),
+      claims: row('principal', otherClaims, (claims: Readonly<Record<string, unknown>> = {}) => claims),
     },
   },
   prefix: 'SERVICE_ACCOUNT_',

@@ -85,7 +85,7 @@ function refusal(error: unknown): SessionToken {
       // `failed_to_refresh_token` also covers outages; only the cause distinguishes them.
       const ended = code === 'failed_to_refresh_token' ? refreshRefusal(cause?.code) : undefined;
       if (ended !== undefined) return ended;
-      throw sanitizeLibraryError('Auth0', error);
+      throw sanitizeLibraryError('@auth0/nextjs-auth0', error);
     }
   }
 }

@@ -21,7 +21,7 @@ export interface BetterAuthOptions extends SessionSourceOptions {
   readonly providerId?: string | undefined;
   /**
    * Uses the account in better-auth's signed cookie, whatever its provider, on a site without a database
-   * (`account.storeAccountCookie`). Default: false.
+   * (`account.storeAccountCookie`). Needs better-auth 1.7. Default: false.
    */
   readonly useAccountCookie?: boolean | undefined;
 }
@@ -36,7 +36,7 @@ const BETTER_AUTH: OptionShape<keyof BetterAuthOptions> = {
 };
 
 /**
- * Reads the user's provider token from a session of better-auth 1.7, which refreshes it when due. The account's ID
+ * Reads the user's provider token from a session of better-auth 1.6 or 1.7, which refreshes it when due. The account's ID
  * token names user, issuer and tenant.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option.
@@ -64,6 +64,8 @@ export function betterAuthSession(
   options: BetterAuthOptions,
 ): SessionTokenSource {
   const { providerId: provider, useAccountCookie, ...given } = readOptions('betterAuthSession', BETTER_AUTH, options);
+  // better-auth 1.6 selects by provider, and 1.7 by row; each rejects what the other takes.
+  let selectsByProvider = false;
   return {
     sessionCookies: ['better-auth.session_token', '__Secure-better-auth.session_token'],
     ...given,
@@ -74,7 +76,16 @@ export function betterAuthSession(
         const accounts = (await auth.api.listUserAccounts({ headers })) as readonly Account[];
         const account = accounts.find(({ providerId: id }) => id === provider);
         if (account === undefined) return { kind: 'expired', reason: 'interaction', detail: 'ACCOUNT_NOT_FOUND' };
-        return await tokenFrom(auth, { accountId: account.id }, headers, request);
+        const byProvider = { providerId: account.providerId, accountId: account.accountId };
+        const byRow = { accountId: account.id };
+        try {
+          return await tokenFrom(auth, selectsByProvider ? byProvider : byRow, headers, request);
+        } catch (error) {
+          if (selectsByProvider || codeOf(error) !== 'VALIDATION_ERROR') throw error;
+          const found = await tokenFrom(auth, byProvider, headers, request);
+          selectsByProvider = true;
+          return found;
+        }
       } catch (error) {
         return refusal(error);
       }
@@ -82,9 +93,10 @@ export function betterAuthSession(
   };
 }
 
-/** A linked account: `id` is its database row, not the user's id at the provider. */
+/** A linked account: `id` is its database row, `accountId` the user's id at the provider. */
 interface Account {
   readonly id: string;
+  readonly accountId: string;
   readonly providerId: string;
 }
 
@@ -122,9 +134,14 @@ function tokenOf({ accessToken, accessTokenExpiresAt: end, idToken }: TokenReply
   };
 }
 
+function codeOf(error: unknown): unknown {
+  return (Object(error) as { body?: { readonly code?: unknown } }).body?.code;
+}
+
 function refusal(error: unknown): SessionToken {
-  const { name, statusCode, body } = Object(error) as {
+  const { name, message, statusCode, body } = Object(error) as {
     name?: unknown;
+    message?: unknown;
     statusCode?: unknown;
     body?: { readonly code?: unknown };
   };
@@ -135,6 +152,6 @@ function refusal(error: unknown): SessionToken {
     case 'ACCOUNT_NOT_FOUND':
       return { kind: 'expired', reason: 'interaction', detail: body.code };
     default:
-      throw sanitizeLibraryError('better-auth', { name, code: body?.code });
+      throw sanitizeLibraryError('better-auth', { name, code: body?.code, message });
   }
 }

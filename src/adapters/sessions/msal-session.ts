@@ -116,12 +116,12 @@ const EXPIRED: readonly unknown[] = [
 ];
 
 function refusal(error: unknown): SessionToken {
-  const { errorCode, name } = Object(error) as { errorCode?: unknown; name?: unknown };
+  const { errorCode, name, message } = Object(error) as { errorCode?: unknown; name?: unknown; message?: unknown };
   if (EXPIRED.includes(errorCode)) return { kind: 'expired', detail: String(errorCode) };
   const ended = refreshRefusal(errorCode);
   if (ended !== undefined) return ended;
   if (name === 'InteractionRequiredAuthError') {
     return { kind: 'expired', reason: 'interaction', detail: String(errorCode) };
   }
-  throw sanitizeLibraryError('msal-node', { name, code: errorCode });
+  throw sanitizeLibraryError('@azure/msal-node', { name, code: errorCode, message });
 }

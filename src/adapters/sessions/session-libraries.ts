@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { jwtClaims } from '../../domain/shared/json.js';
+import { REDACTED, withoutSecrets } from '../../domain/shared/redaction.js';
 import type { HeaderFields, RequestContext } from '../../ports/http.js';
 import type { SessionToken } from '../../ports/session-token-source.js';
 
@@ -86,16 +89,33 @@ export function refreshRefusal(code: unknown): SessionToken | undefined {
   return reason === undefined ? undefined : { kind: 'expired', reason, detail: `the refresh failed: ${String(code)}` };
 }
 
+/** Matches what may be a token: long, and with a digit or both cases. */
+const OPAQUE = /(?=[\w.~+=-]*(?:\d|[a-z][\w.~+=-]*[A-Z]|[A-Z][\w.~+=-]*[a-z]))[\w.~+=-]{16,}/gu;
+const MAX_MESSAGE = 200;
+
 /**
- * An error with the name and code of a failed call to a session library. The library's own error is dropped, because it
- * may hold tokens and the provider's response.
+ * An error for a failed call of a session library, with the library's version, and the name, code and redacted message of
+ * its error. The error itself is dropped, because it may hold tokens and the provider's response. `library` is the name
+ * of its package.
  */
 export function sanitizeLibraryError(library: string, error: unknown): Error {
-  const { name, code } = Object(error) as { name?: unknown; code?: unknown };
+  const { name, code, message } = Object(error) as { name?: unknown; code?: unknown; message?: unknown };
   const words = [name, code].filter((word) => typeof word === 'string' && /^[\w.-]{1,64}$/.test(word));
-  return new Error(
-    [`${library} could not return the token:`, ...(words.length > 0 ? words : ['unknown error'])].join(' '),
-  );
+  // The session's tokens are not known here, so anything that could be one is redacted.
+  const text = typeof message === 'string' ? withoutSecrets(message, []).replace(OPAQUE, REDACTED) : '';
+  const facts = [words.join(' '), text.slice(0, MAX_MESSAGE)].filter((fact) => fact !== '');
+  const failure = `${library}${versionOf(library)} could not return the token`;
+  return new Error([failure, ...(facts.length > 0 ? facts : ['unknown error'])].join(': '));
+}
+
+/** The version of a package in the folder the site runs in, after a space; empty if it is not there, as in a bundle. */
+function versionOf(library: string): string {
+  try {
+    const manifest = readFileSync(join(process.cwd(), 'node_modules', library, 'package.json'), 'utf8');
+    return ` ${String((JSON.parse(manifest) as { version?: unknown }).version)}`;
+  } catch {
+    return '';
+  }
 }
 
 type Names = Pick<Extract<SessionToken, { kind: 'token' }>, 'subject' | 'issuer' | 'tenant'>;

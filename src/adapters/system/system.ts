@@ -12,6 +12,11 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await setTimeout(ms, undefined, { signal }).catch(() => undefined);
 }
 
+/** Resolves after a delay; does not keep the process alive. */
+export async function sleep(ms: number): Promise<void> {
+  await setTimeout(ms, undefined, { ref: false });
+}
+
 /** The SHA-256 of a text in UTF-8, or of bytes, in lower-case hex. */
 export function sha256(data: string | Uint8Array): string {
   return createHash('sha256').update(data).digest('hex');

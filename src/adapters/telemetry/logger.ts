@@ -4,7 +4,8 @@ type Level = 'debug' | 'info' | 'warn' | 'error';
 
 /**
  * Writes every event as one structured line to a logger with pino's interface; pass it to `telemetry`. Requests are
- * `info`, single steps `debug`, problems `warn`, and faults that the site has to fix `error`.
+ * `info`, single steps `debug`, problems `warn`, and faults that the site has to fix `error`. Of problems and faults, at
+ * most 100 lines a minute for each type of event; the next one has their number as `leftOut`.
  *
  * @example
  * ```ts
@@ -19,12 +20,38 @@ type Level = 'debug' | 'info' | 'warn' | 'error';
 export function loggerTelemetry(
   logger: Readonly<Record<'debug' | 'info' | 'warn' | 'error', (fields: object, message: string) => void>>,
 ): Telemetry {
+  const limits = new Map<string, Limit>();
   return {
     emit: (event) => {
       const { type, ...fields } = event;
-      logger[levelOf(event)]({ event: type, ...fields }, messageOf(event));
+      const level = levelOf(event);
+      const isLimited = level === 'warn' || level === 'error';
+      const leftOut = isLimited ? linesLeftOut(limits, `${type} ${level}`) : 0;
+      if (leftOut === undefined) return;
+      logger[level]({ event: type, ...fields, ...(leftOut > 0 && { leftOut }) }, messageOf(event));
     },
   };
+}
+
+const MAX_LINES = 100;
+const MINUTE_MS = 60_000;
+
+/** The lines of one kind since a time. */
+interface Limit {
+  readonly since: number;
+  lines: number;
+}
+
+/** The number of lines left out before this one; `undefined` if it is to be left out too. */
+function linesLeftOut(limits: Map<string, Limit>, kind: string): number | undefined {
+  const now = performance.now();
+  const last = limits.get(kind);
+  if (last !== undefined && now < last.since + MINUTE_MS) {
+    last.lines += 1;
+    return last.lines > MAX_LINES ? undefined : 0;
+  }
+  limits.set(kind, { since: now, lines: 1 });
+  return last === undefined ? 0 : Math.max(0, last.lines - MAX_LINES);
 }
 
 function levelOf(event: TelemetryEvent): Level {

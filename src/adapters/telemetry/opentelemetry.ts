@@ -20,13 +20,15 @@ const INTERNAL = 0;
 const SERVER = 1;
 const CLIENT = 2;
 const FAILED = 2;
+/** The SDK makes no spans in a context with this key, and sends no trace fields (`suppressTracing` of `@opentelemetry/core`). */
+const SUPPRESSED = Symbol.for('OpenTelemetry SDK Context Key SUPPRESS_TRACING');
 /** Maximum number of open spans: spans whose end event never arrives are evicted. */
 const MAX_OPEN_SPANS = 10_000;
 
 /**
  * Spans and metrics for OpenTelemetry; pass it to `telemetry`. One span per request (a child of the host's own, if
- * instrumented), one per call to the platform, with W3C trace context sent along, and one per requested token. The span
- * of a request ends with its response, even if that is a stream. Metrics: `agent_bff.request.duration`,
+ * instrumented), one per call to the platform, with W3C trace context sent along, and one per requested token. Calls to
+ * the platform are hidden from instrumentation of undici, which would trace them again. The span of a request ends with its response, even if that is a stream. Metrics: `agent_bff.request.duration`,
  * `agent_bff.upstream.duration` and `agent_bff.stream.duration` (seconds), `agent_bff.streams.open`, and the counters
  * `agent_bff.errors`, `agent_bff.tokens`, `agent_bff.cache`, `agent_bff.retries` and `agent_bff.streams.broken`.
  * Attributes follow the semantic conventions; `agent_bff.toolkit` is the `name` of the toolkit.
@@ -48,22 +50,28 @@ export function openTelemetry(api: OpenTelemetryLike, options?: OpenTelemetryOpt
   const tracer = api.trace.getTracer(NAME) as TracerLike;
   const count = siteMetrics(api.metrics.getMeter(NAME) as MeterLike, metricsByToolkit);
   const requests = new OpenSpans();
+  /** Spans of open streams: as many as there are streams, each of which ends. */
+  const streaming = new Map<string, SpanLike>();
   const calls = new OpenSpans();
+  /** Spans whose `error.type` is a code of this package. */
+  const errors = new WeakSet<SpanLike>();
 
   return {
-    runRequest: (request, work) => {
+    runRequest: ({ requestId, method, headers, publicUrl, path }, work) => {
       const active: unknown = api.context.active();
       // An instrumented host already has a span for this request; otherwise the browser's trace is continued here.
       const hosted = api.trace.getSpan(active) !== undefined;
-      const parent: unknown = hosted ? active : api.propagation.extract(active, request.headers);
+      const parent: unknown = hosted ? active : api.propagation.extract(active, headers);
       const kind = hosted ? INTERNAL : SERVER;
-      const span = tracer.startSpan(`${NAME} ${request.method}`, { kind }, parent);
-      requests.open(request.requestId, span);
+      const attributes = { ...methodOf(method), ...addressOf(publicUrl, path) };
+      const span = tracer.startSpan(`${NAME} ${method}`, { kind, attributes }, parent);
+      requests.open(requestId, span);
       return api.context.with(api.trace.setSpan(parent, span), work);
     },
-    callStarted: ({ callId, method, origin }: ObservedCall) => {
+    runCall: (send) => api.context.with(api.context.active().setValue(SUPPRESSED, true), send),
+    callStarted: ({ callId, method, origin, path }: ObservedCall) => {
       const parent: unknown = api.context.active();
-      const attributes = { 'http.request.method': method, ...serverOf(origin) };
+      const attributes = { ...methodOf(method), ...serverOf(origin), 'url.full': origin + path };
       const span = tracer.startSpan(method, { kind: CLIENT, attributes }, parent);
       calls.open(callId, span);
       const fields: Record<string, string> = {};
@@ -74,17 +82,25 @@ export function openTelemetry(api: OpenTelemetryLike, options?: OpenTelemetryOpt
       count(event);
       if (event.type === 'request') {
         const { requestId, streams = false } = event;
-        describeRequest(requests.get(requestId), event);
-        if (!streams) requests.close(requestId)?.end();
+        const span = requests.close(requestId);
+        describeRequest(span, event, errors);
+        if (!streams) span?.end();
+        else if (span !== undefined) streaming.set(requestId, span);
       }
       if (event.type === 'stream_ended') {
-        const span = requests.close(event.requestId);
+        const span = streaming.get(event.requestId);
+        streaming.delete(event.requestId);
         span?.setAttribute('agent_bff.outcome', event.outcome);
         if (event.outcome === 'upstream') span?.setStatus({ code: FAILED });
         span?.end();
       }
       if (event.type === 'upstream') endCall(calls.close(event.callId), event);
-      if (event.type === 'error') requests.get(event.requestId)?.setAttribute('error.type', event.code);
+      if (event.type === 'error') {
+        const { requestId, code } = event;
+        const span = requests.get(requestId) ?? streaming.get(requestId);
+        span?.setAttribute('error.type', code);
+        if (span !== undefined) errors.add(span);
+      }
       if (event.type !== 'token' || event.durationMs === undefined) return;
       const startTime = Date.now() - event.durationMs;
       const attributes = { ...ofToolkit(event), 'agent_bff.block': event.block, 'agent_bff.outcome': event.outcome };
@@ -98,23 +114,31 @@ function ofToolkit({ toolkit }: TelemetryEvent): Attributes {
   return toolkit === undefined ? {} : { 'agent_bff.toolkit': toolkit };
 }
 
-function describeRequest(span: SpanLike | undefined, event: Extract<TelemetryEvent, { type: 'request' }>): void {
+function describeRequest(
+  span: SpanLike | undefined,
+  event: Extract<TelemetryEvent, { type: 'request' }>,
+  errors: WeakSet<SpanLike>,
+): void {
   if (span === undefined) return;
   span.updateName(`${event.method} ${event.route}`);
   span.setAttribute('http.response.status_code', event.status);
   span.setAttribute('agent_bff.request_id', event.requestId);
   if (event.toolkit !== undefined) span.setAttribute('agent_bff.toolkit', event.toolkit);
-  if (event.status >= 500) span.setStatus({ code: FAILED });
+  span.setAttribute('agent_bff.route', event.route);
+  if (event.status < 500) return;
+  span.setStatus({ code: FAILED });
+  if (!errors.has(span)) span.setAttribute('error.type', String(event.status));
 }
 
 function endCall(span: SpanLike | undefined, event: Extract<TelemetryEvent, { type: 'upstream' }>): void {
   if (span === undefined) return;
   if (event.status !== undefined) span.setAttribute('http.response.status_code', event.status);
-  if (event.failure !== undefined) span.setAttribute('error.type', event.failure);
   if (event.toolkit !== undefined) span.setAttribute('agent_bff.toolkit', event.toolkit);
+  const refused = (event.status ?? 0) >= 400 ? String(event.status) : undefined;
+  const type = event.failure ?? refused;
+  if (type !== undefined) span.setAttribute('error.type', type);
   // A browser that leaves is not a failure.
-  const failed = event.failure === undefined ? (event.status ?? 0) >= 400 : event.failure !== 'aborted';
-  if (failed) span.setStatus({ code: FAILED });
+  if (type !== undefined && type !== 'aborted') span.setStatus({ code: FAILED });
   span.end();
 }
 
@@ -151,6 +175,28 @@ const STREAM_S = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 /** All other methods are `_OTHER`: visitors choose them, and each name would create a series. */
 const METHODS: ReadonlySet<string> = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']);
 
+function knownMethod(method: string): string {
+  return METHODS.has(method) ? method : '_OTHER';
+}
+
+function methodOf(method: string): Attributes {
+  const known = knownMethod(method);
+  return { 'http.request.method': known, ...(known !== method && { 'http.request.method_original': method }) };
+}
+
+/** The address of a request as the conventions name its parts; the mount path is the route that the site has. */
+function addressOf(publicUrl: string, path: string): Attributes {
+  if (!URL.canParse(publicUrl)) return { 'url.path': path };
+  const { origin, protocol, pathname } = new URL(publicUrl);
+  const route = pathname === '/' ? '' : pathname;
+  return {
+    ...serverOf(origin),
+    'url.scheme': protocol.slice(0, -1),
+    'url.path': route + path || '/',
+    'http.route': route || '/',
+  };
+}
+
 /** Records the metrics of a site from its events. No attribute has more values than a site has routes, codes, blocks and platforms. */
 function siteMetrics(meter: MeterLike, isByToolkit: boolean): (event: TelemetryEvent) => void {
   const seconds = (name: string, description: string, explicitBucketBoundaries: number[]): HistogramLike =>
@@ -180,7 +226,7 @@ function siteMetrics(meter: MeterLike, isByToolkit: boolean): (event: TelemetryE
         requests.record(event.durationMs / 1_000, {
           ...of,
           'agent_bff.route': event.route,
-          'http.request.method': METHODS.has(event.method) ? event.method : '_OTHER',
+          'http.request.method': knownMethod(event.method),
           'http.response.status_code': event.status,
           ...(event.status >= 500 && { 'error.type': String(event.status) }),
         });
@@ -195,7 +241,7 @@ function siteMetrics(meter: MeterLike, isByToolkit: boolean): (event: TelemetryE
       case 'upstream':
         calls.record(event.durationMs / 1_000, {
           ...of,
-          'http.request.method': event.method,
+          'http.request.method': knownMethod(event.method),
           ...serverOf(event.origin),
           ...(event.status !== undefined && { 'http.response.status_code': event.status }),
           ...(event.failure !== undefined && { 'error.type': event.failure }),

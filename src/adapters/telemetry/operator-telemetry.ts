@@ -1,7 +1,8 @@
+import { channel } from 'node:diagnostics_channel';
 import { redactor } from '../../domain/shared/redaction.js';
 import type { VariableHint } from '../../domain/shared/setting.js';
 import type { Clock } from '../../ports/clock.js';
-import type { HttpUpstream } from '../../ports/http.js';
+import type { HeaderFields, HttpUpstream, UpstreamRequest } from '../../ports/http.js';
 import type { ObservedCall, ObservedRequest, Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
 import { currentRequestId, currentSecrets, inRequest, newRequestId } from './request-scope.js';
 
@@ -80,14 +81,23 @@ export class OperatorTelemetry extends RedactedTelemetry implements Telemetry {
   }
 
   runRequest<Result>(request: ObservedRequest, work: () => Result): Result {
+    const observed = { ...request, path: this.redactor(request.path) };
     const wrapped = this.#listeners.reduceRight<() => Result>(
-      (inner, listener) => () => runOnce(listener, request, inner),
+      (inner, listener) => () => runOnce((once) => listener.runRequest?.(observed, once), inner),
       work,
     );
     return inRequest(request, wrapped);
   }
 
-  callStarted(call: ObservedCall): Readonly<Record<string, string>> {
+  runCall<Result>(send: () => Result): Result {
+    return this.#listeners.reduceRight<() => Result>(
+      (inner, listener) => () => runOnce((once) => listener.runCall?.(once), inner),
+      send,
+    )();
+  }
+
+  callStarted(started: ObservedCall): Readonly<Record<string, string>> {
+    const call = { ...started, path: this.redactor(started.path) };
     let fields: Readonly<Record<string, string>> = {};
     for (const listener of this.#listeners) {
       ignoreErrors(() => {
@@ -110,8 +120,7 @@ export class OperatorTelemetry extends RedactedTelemetry implements Telemetry {
 }
 
 /** The work's own outcome, whatever the listener does: it can neither prevent the work nor run it twice. */
-function runOnce<Result>(listener: Telemetry, request: ObservedRequest, work: () => Result): Result {
-  if (listener.runRequest === undefined) return work();
+function runOnce<Result>(listener: (work: () => Result) => unknown, work: () => Result): Result {
   let outcome: { readonly result: Result } | { readonly error: unknown } | undefined;
   const once = (): Result => {
     outcome ??= attempt(work);
@@ -119,7 +128,7 @@ function runOnce<Result>(listener: Telemetry, request: ObservedRequest, work: ()
     return outcome.result;
   };
   ignoreErrors(() => {
-    listener.runRequest?.(request, once);
+    listener(once);
   });
   return once();
 }
@@ -140,28 +149,43 @@ function ignoreErrors(tell: () => void): void {
   }
 }
 
-/** An upstream that reports every call to operators, and forwards their trace context. */
+/** Published by undici for each request; what traces the process subscribes, and adds trace fields of its own. */
+const CREATED = channel('undici:request:create');
+const TRACE_FIELDS = ['traceparent', 'tracestate', 'baggage'];
+
+/** The request with one trace context: that of a listener, else of the process's own instrumentation, else the browser's. */
+function traced(request: UpstreamRequest, fields: HeaderFields = {}): UpstreamRequest {
+  if (Object.keys(fields).length > 0) return { ...request, headers: { ...request.headers, ...fields } };
+  if (!CREATED.hasSubscribers) return request;
+  const headers = Object.entries(request.headers).filter(([name]) => !TRACE_FIELDS.includes(name));
+  return { ...request, headers: Object.fromEntries(headers) };
+}
+
+/** An upstream that reports every call to operators, if they listen, and sends one trace context with it. */
 export function observedUpstream(upstream: HttpUpstream, telemetry: Telemetry, clock: Clock): HttpUpstream {
+  const close: HttpUpstream['close'] = (options) => upstream.close(options);
+  if (telemetry.callStarted === undefined) return { send: (request) => upstream.send(traced(request)), close };
   return {
     send: async (request) => {
-      const { method, origin, path } = request;
+      const { method, origin } = request;
+      const path = request.path.split('?', 1)[0] ?? request.path;
       const callId = newRequestId();
       const startedAt = clock.now();
-      const fields = telemetry.callStarted?.({ callId, method, origin });
-      const traced = fields === undefined ? request : { ...request, headers: { ...request.headers, ...fields } };
-      const outcome = await upstream.send(traced);
+      const fields = telemetry.callStarted?.({ callId, method, origin, path });
+      const send = (): ReturnType<HttpUpstream['send']> => upstream.send(traced(request, fields));
+      const outcome = await (telemetry.runCall === undefined ? send() : telemetry.runCall(send));
       telemetry.emit({
         type: 'upstream',
         callId,
         method,
         origin,
-        path: path.split('?', 1)[0] ?? path,
+        path,
         ...(outcome.kind === 'response' ? { status: outcome.response.status } : { failure: outcome.reason }),
         durationMs: clock.now() - startedAt,
       });
       return outcome;
     },
-    close: (options) => upstream.close(options),
+    close,
   };
 }
 

@@ -22,7 +22,7 @@ export interface ChatMount {
   readonly publicUrl: string;
   /** Recognises the visitor of a request; absent if conversations are open to anyone who knows their id. */
   readonly visitor?: VisitorOf | undefined;
-  /** What messages may contain, and what is added to them. */
+  /** The rules for messages. */
   readonly options?: ChatCallOptions | undefined;
 }
 
@@ -100,7 +100,8 @@ function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
         const isReading = message.fault === undefined && readsOn(message.method);
         await checkVisitor(request, site, auth, isReading ? 'reading' : 'message');
       }
-      const options = await visited(routes, request);
+      const options: VisitedOptions =
+        visitor === undefined ? (routes.options ?? {}) : await visited(visitor, routes, request);
       const response = await forwarder.forward({ head: request, body: bytes, message }, auth, policy, options);
       if (startsWork(message.method)) served.cookie = options.cookie;
       if (!isExtendedCardMethod(message.method)) return response;
@@ -112,13 +113,21 @@ function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
   });
 }
 
+interface VisitedOptions extends ChatCallOptions {
+  readonly cookie?: string | undefined;
+}
+
 /** The options of a call by its visitor. */
 async function visited(
-  { visitor, options, site, auth }: Pick<ChatRoutes, 'visitor' | 'options' | 'site' | 'auth'>,
+  visitor: VisitorOf,
+  { options, site, auth }: Pick<ChatRoutes, 'options' | 'site' | 'auth'>,
   request: HttpRequest,
-): Promise<ChatCallOptions & { readonly cookie?: string | undefined }> {
-  if (visitor === undefined) return options ?? {};
-  const { conversations, visitor: name, cookie } = await visitor(request, () => checkVisitor(request, site, auth, 'reading'));
+): Promise<VisitedOptions> {
+  const {
+    conversations,
+    visitor: name,
+    cookie,
+  } = await visitor(request, () => checkVisitor(request, site, auth, 'reading'));
   const { reading, metadata, tenant } = options ?? {};
   return { reading, metadata, tenant, conversations, visitor: name, cookie };
 }
@@ -147,7 +156,8 @@ export function httpJsonRoutes(routes: HttpJsonRoutes): HttpHandler {
       const { url } = chatAddress(request.publicUrl, routes.publicUrl);
       const body = await bodyOf(request, site);
       try {
-        const options = await visited(routes, request);
+        const options: VisitedOptions =
+          visitor === undefined ? (routes.options ?? {}) : await visited(visitor, routes, request);
         const rewrite = { url, policy, bindings };
         const passed = await routes.binding.forward({ head: request, call, body }, auth, policy, rewrite, options);
         if (startsWork(call.methods[request.method] ?? '')) served.cookie = options.cookie;

@@ -1,6 +1,7 @@
 import { type HttpBody, isStream } from '../../domain/shared/body.js';
 import { ByteCollector } from '../../domain/shared/bytes.js';
 import { RequestError } from '../../domain/shared/errors.js';
+import { MinHeap } from '../../domain/shared/min-heap.js';
 import { jsonMediaType } from '../../domain/upstream/header-policy.js';
 import type { HeaderFields, HttpRequest } from '../../ports/http.js';
 
@@ -279,9 +280,7 @@ export class BodyBudget {
 
   /** The share of a body that is about to be read; `cut` ends its reading. */
   open(cut: (error: RequestError) => void): BodyShare {
-    const share = new BodyShare(this, this.#small, cut);
-    this.#small.reading.add(share);
-    return share;
+    return new BodyShare(this, this.#small, cut);
   }
 
   /**
@@ -304,15 +303,15 @@ export class BodyBudget {
   charge(share: BodyShare, bytes: number): void {
     const total = share.bytes + bytes;
     const pool = this.#poolOf(total);
-    if (share.cut !== undefined) share.came(bytes, this.#now());
+    let charged = bytes;
     if (pool !== share.pool) {
-      const isReading = share.pool.reading.has(share);
       share.release();
       share.pool = pool;
-      if (isReading) pool.reading.add(share);
-      bytes = total;
+      charged = total;
     }
-    this.#add(pool, share, bytes);
+    // A body without bytes is not listed: cutting it would free no memory.
+    if (share.cut !== undefined && total > 0) pool.reading.set(share, share.came(bytes, this.#now()));
+    this.#add(pool, share, charged);
   }
 
   #add(pool: Pool, share: BodyShare, bytes: number): void {
@@ -326,7 +325,7 @@ export class BodyBudget {
   }
 
   #makeRoom(pool: Pool, share: BodyShare): void {
-    const slowest = pool.slowest(this.#now());
+    const slowest = pool.reading.first;
     if (slowest === undefined || (slowest === share && pool.reading.size === 1)) {
       share.release();
       throw full();
@@ -374,36 +373,25 @@ export class BodyShare {
     this.bytes = 0;
   }
 
-  came(bytes: number, now: number): void {
-    this.#recent = this.recent(now) + bytes;
+  /**
+   * Counts received bytes. Returns a rank by recently received bytes, of which older ones count less. The logarithm of
+   * what is left of them falls equally fast for all bodies, so that ranks of different times can be compared.
+   */
+  came(bytes: number, now: number): number {
+    this.#recent = this.#recent * 2 ** ((this.#cameAt - now) / HALF_LIFE_MS) + bytes;
     this.#cameAt = now;
-  }
-
-  /** Recently received bytes; older ones count less. */
-  recent(now: number): number {
-    return this.#recent * 2 ** ((this.#cameAt - now) / HALF_LIFE_MS);
+    return Math.log2(this.#recent) + now / HALF_LIFE_MS;
   }
 }
 
 class Pool {
   limit: number;
   used: number = 0;
-  /** Bodies that are not complete. */
-  readonly reading: Set<BodyShare> = new Set();
+  /** Bodies that are not complete, the slowest first. */
+  readonly reading: MinHeap<BodyShare> = new MinHeap();
 
   constructor(limit: number) {
     this.limit = limit;
-  }
-
-  slowest(now: number): BodyShare | undefined {
-    let slowest: BodyShare | undefined;
-    let least = Infinity;
-    for (const share of this.reading) {
-      const recent = share.recent(now);
-      // Cutting a body without bytes would free no memory.
-      if (share.bytes > 0 && recent < least) [slowest, least] = [share, recent];
-    }
-    return slowest;
   }
 }
 

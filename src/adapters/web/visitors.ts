@@ -80,7 +80,9 @@ export class Visitors {
     request: HttpRequest,
     user: VisitorUser | undefined,
   ): { readonly secret: string; readonly isSealed: boolean; readonly writtenS: number } | undefined {
-    const all = [...[request.headers['cookie'] ?? ''].flat().join(';').matchAll(COOKIES)];
+    const { cookie } = request.headers;
+    if (cookie === undefined) return undefined;
+    const all = [...[cookie].flat().join(';').matchAll(COOKIES)];
     const safe = all.filter(([, prefix]) => prefix !== undefined);
     const named = safe.length > 0 || this.#isHttps(request) ? safe : all;
     const [, plain, sealed, written = ''] = (named.length === 1 ? VALUE.exec(named[0]?.[2]?.trim() ?? '') : null) ?? [];

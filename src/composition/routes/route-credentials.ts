@@ -33,6 +33,9 @@ import type {
   SurfaceRouterOptions,
 } from './route-options.js';
 
+/** The site's own fields, with the route as its function knows it. */
+type NamedFields = SiteFieldOptions & { readonly route?: FieldsContext['route'] };
+
 const MAX_SESSIONS = 10_000;
 /** For headers that are the credential: nothing is known before them. */
 const NO_ABOUT: FieldsContext = { session: null, route: 'surface', message: undefined };
@@ -83,7 +86,8 @@ export class RouteCredentials {
 
   chat(options: ChatHandlerOptions): RouteAuth<'service' | 'session'> {
     const { auth } = options;
-    return auth === undefined ? this.service(options, 'chat') : this.#caching(auth, options, 'chat');
+    const named = { ...options, route: 'chat' as const };
+    return auth === undefined ? this.service(named) : this.#caching(auth, named);
   }
 
   /** The credential of the config route's look-ups: the site's own headers if configured, otherwise the credential of the chat. */
@@ -107,20 +111,13 @@ export class RouteCredentials {
     return required ? this.session(NOBODY, options) : this.#apiKeyAlone(options);
   }
 
-  service(
-    options: AuthHeadersOptions & SiteFieldOptions,
-    route: FieldsContext['route'] = 'surface',
-  ): RouteAuth<'service'> {
+  service(options: AuthHeadersOptions & NamedFields): RouteAuth<'service'> {
     const { strategy = '', apiKey } = options;
-    return { kind: 'service', strategy, apiKey: optionalSecret(apiKey), ...this.#fields(options, route) };
+    return { kind: 'service', strategy, apiKey: optionalSecret(apiKey), ...this.#fields(options) };
   }
 
   /** Rejects requests without a session. */
-  session(
-    like: SessionTokenLike,
-    options: SessionOptions & SiteFieldOptions,
-    route: FieldsContext['route'] = 'surface',
-  ): SessionRequired {
+  session(like: SessionTokenLike, options: SessionOptions & NamedFields): SessionRequired {
     const { audience = '', apiKey, exchange } = options;
     const source = asSessionTokenSource(like);
     const exchanges = exchange !== undefined || this.#deps.config.alwaysExchange;
@@ -132,18 +129,14 @@ export class RouteCredentials {
       nameOf: (token) => this.#names.nameOf(source, token),
       audience,
       exchange: exchanges ? this.#exchanged : undefined,
-      ...this.#fields(options, route),
+      ...this.#fields(options),
     };
   }
 
   /** The same for a route that caches data for its users. */
-  #caching(
-    like: SessionTokenLike,
-    options: SessionOptions & SiteFieldOptions,
-    route?: FieldsContext['route'],
-  ): SessionRequired {
+  #caching(like: SessionTokenLike, options: SessionOptions & NamedFields): SessionRequired {
     this.#deps.sessions.add(like);
-    return this.session(like, options, route);
+    return this.session(like, options);
   }
 
   #apiKeyAlone(options: Pick<SessionOptions, 'apiKey'> & SiteFieldOptions): RouteAuth<'api-key'> {
@@ -176,7 +169,9 @@ export class RouteCredentials {
     return {
       kind: 'headers',
       obtain: async ({ native }) => {
-        const fields = Object.entries(await returnedFields(getHeaders, native.request, NO_ABOUT, timeouts.sessionMs, noHeaders));
+        const fields = Object.entries(
+          await returnedFields(getHeaders, native.request, NO_ABOUT, timeouts.sessionMs, noHeaders),
+        );
         const headers = { ...key, ...Object.fromEntries(fields.filter(([name]) => !MESSAGE_FIELDS.has(name))) };
         return new Credential({
           kind: 'session',
@@ -189,7 +184,7 @@ export class RouteCredentials {
   }
 
   /** The site's own fields on a route; none if its options set none. */
-  #fields({ headers, forward = {} }: SiteFieldOptions, route: FieldsContext['route'] = 'surface'): { readonly fields?: RouteFields } {
+  #fields({ headers, forward = {}, route = 'surface' }: NamedFields): { readonly fields?: RouteFields } {
     const request = lowerCase(forward.request);
     const response = lowerCase(forward.response);
     if (headers !== undefined) return { fields: { request, response, make: this.#replacedOnce(headers, route) } };
@@ -203,7 +198,7 @@ export class RouteCredentials {
     const sent = new Map<string, string>();
     if (config.serviceApiKey !== undefined) sent.set(apiKey, '"serviceApiKey"');
     if (config.serviceProjectId !== '') sent.set(projectId, '"serviceProjectId"');
-    return async ({ native }, { session = null, message }) => {
+    return async ({ native }, session, message) => {
       const about = { session, route, message };
       const fields = await returnedFields(headers, native.request, about, config.timeouts.sessionMs, noFields);
       const withheld = Object.keys(fields).find(isWithheld);

@@ -3,9 +3,9 @@
 
 import { sessionKind, type SessionTokenLike } from '../../adapters/sessions/session-like.js';
 import { nameHint } from '../../domain/shared/nearest.js';
-import type { MessageFacts, SessionUser } from '../../domain/credentials/route-auth.js';
+import type { MessageFacts } from '../../domain/credentials/route-auth.js';
+import type { SessionUser } from '../../ports/session-token-source.js';
 import {
-  accept,
   callback,
   flag,
   headerKey,
@@ -54,6 +54,7 @@ export type GetHeaders<NativeRequest = any> = {
 export interface FieldsContext {
   /** The signed-in user of a route with `auth`; `null` without a session. */
   readonly session: SessionUser | null;
+  /** The route that the call serves. */
   readonly route: 'chat' | 'surface' | 'conversation';
   /** The message of a chat. Absent for look-ups, such as the agent card: what depends on it is not cached. */
   readonly message?: MessageFacts | undefined;
@@ -119,7 +120,7 @@ export interface SessionOptions {
 }
 
 /**
- * Access to the conversations of a chat route.
+ * Access to the conversations of a chat route, and the site's word in their messages.
  *
  * @public
  */
@@ -143,14 +144,6 @@ export interface ConversationOptions<NativeRequest = any> {
   readonly ownsContext?: OwnsContext<NativeRequest> | undefined;
   /** The one A2A tenant that requests may name. Default: those that the agent's card declares. */
   readonly tenant?: string | undefined;
-}
-
-/**
- * The site's word in the messages of a chat route, which the agent reads in `message.metadata` and `params.metadata`.
- *
- * @public
- */
-export interface MetadataOptions<NativeRequest = any> {
   /**
    * Members for each message that is sent: JSON values, or functions that return them. A visitor's own members of these
    * names never cross. Agents repeat metadata in their responses, so nothing here may be secret. If a function throws,
@@ -212,12 +205,7 @@ export type SessionHeadersOptions = SessionOptions &
  * @public
  */
 export interface ChatHandlerOptions<NativeRequest = any>
-  extends
-    AuthHeadersOptions,
-    SessionOptions,
-    SiteFieldOptions<NativeRequest>,
-    ConversationOptions<NativeRequest>,
-    MetadataOptions<NativeRequest> {
+  extends AuthHeadersOptions, SessionOptions, SiteFieldOptions<NativeRequest>, ConversationOptions<NativeRequest> {
   /** Provides the signed-in user's token. The route then requires a session, and `strategy` is not allowed. */
   readonly auth?: SessionTokenLike<NativeRequest> | undefined;
   /** The same as `auth`, which is the name on every route. */
@@ -268,10 +256,15 @@ export interface RenderCacheOptions {
   readonly freshMs?: number | undefined;
   /** Maximum lifetime of a render in milliseconds, even if every check finds its widget unchanged. Default 300 000. */
   readonly maxAgeMs?: number | undefined;
-  /** Maximum number of renders one handler leaves in the store. Default 500. */
+  /** @deprecated Has no effect: a process bounds its memory in bytes, and deletes nothing from a shared store. */
   readonly maxEntries?: number | undefined;
   /** Maximum size of a cached render, in bytes. Default 1 048 576. */
   readonly maxEntryBytes?: number | undefined;
+  /**
+   * Bytes of unexpired renders that a process leaves in a shared `cacheStore`; beyond that it stores a render on its
+   * second request only. Default 67 108 864.
+   */
+  readonly storeBytes?: number | undefined;
 }
 
 /**
@@ -364,19 +357,19 @@ const exchange: OptionCheck = (value) => nameHint(value, ['on_behalf_of']);
 export const session: Checks<SessionOptions> = { audience: text, apiKey: headerKey, exchange };
 
 /** The options of every chat route besides its credential. */
-export const chatFields: Checks<
-  ConversationOptions & MetadataOptions & SiteFieldOptions & Pick<ChatHandlerOptions, 'configGetHeaders'>
-> = {
-  configGetHeaders: callback,
-  conversations: (value) => nameHint(value, ['open', 'visitor']),
-  visitor: callback,
-  visitorMaxAge: wholeNumber,
-  ownsContext: callback,
-  tenant: text,
-  metadata: accept(isPlainObject, 'an object'),
-  visitorMetadata: (value, all) => (Array.isArray(value) ? texts(value, all) : nameHint(value, ['pass', 'drop'])),
-  ...siteFields,
-};
+export const chatFields: Checks<ConversationOptions & SiteFieldOptions & Pick<ChatHandlerOptions, 'configGetHeaders'>> =
+  {
+    configGetHeaders: callback,
+    conversations: (value) => nameHint(value, ['open', 'visitor']),
+    visitor: callback,
+    visitorMaxAge: wholeNumber,
+    ownsContext: callback,
+    tenant: text,
+    // The toolkit checks their members.
+    metadata: (value) => (isPlainObject(value) ? undefined : 'Set it to an object.'),
+    visitorMetadata: (value) => (Array.isArray(value) ? undefined : nameHint(value, ['pass', 'drop'])),
+    ...siteFields,
+  };
 
 const cache: OptionShape<keyof RenderCacheOptions> = {
   options: {
@@ -385,6 +378,7 @@ const cache: OptionShape<keyof RenderCacheOptions> = {
     maxAgeMs: wholeNumber,
     maxEntries: wholeNumber,
     maxEntryBytes: wholeNumber,
+    storeBytes: wholeNumber,
   },
 };
 

@@ -8,16 +8,18 @@ import {
   type TextStorage,
 } from '../../adapters/keyv/keyv-cache-store.js';
 import { MemoryStorage } from '../../adapters/keyv/memory-storage.js';
-import { isRedisLibraryInstalled, RedisStorage } from '../../adapters/keyv/redis-storage.js';
+import { RedisStorage } from '../../adapters/keyv/redis-storage.js';
+import { nameOf } from '../../adapters/keyv/store-breaker.js';
 import { SealedCacheStore } from '../../adapters/keyv/sealed-cache-store.js';
+import { sleep } from '../../adapters/system/system.js';
 import { TokenCache } from '../../domain/credentials/token-cache.js';
 import { getMany } from '../../domain/shared/get-many.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import { invalidField } from '../config/addresses.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import type { CacheStores, Parts } from './container.js';
+import { processStored } from './process-wide.js';
 
 /** Prefix of every key: the name of the package, and the version of the stored format. */
 const PREFIX = 'agent-bff:1:';
@@ -25,8 +27,7 @@ const PREFIX = 'agent-bff:1:';
 const MAX_TOKENS = 10_000;
 const PROCESS_KEY = randomBytes(32);
 
-// 10 000 renders, each with its version tags and aliases; their bytes are the real limit.
-const MEMORY_BOUNDS = { maxEntries: 40_000, maxBytes: 67_108_864 };
+const MEMORY_BOUNDS = { maxBytes: 67_108_864 };
 
 /** The stores of a configuration; reuses those of the previous one if their settings are unchanged. */
 export function cacheStores(
@@ -43,19 +44,20 @@ export function cacheStores(
     ...config.cacheKeys.map(({ id }) => id),
   ];
   if (previous !== undefined && sameItems(previous.settings, settings)) return previous;
-  const redis = storeAtAddress(config);
-  const shared = (): CacheStore | undefined => sharedStore(config, redis, clock, telemetry);
+  const redis = storeAtAddress(config, (error) => {
+    // At the start, not with the first visitor.
+    telemetry.emit({ type: 'cache_fault', operation: 'get', detail: nameOf(error) });
+  });
+  const store = sharedStore(config, redis, clock, telemetry);
   const [first, ...rest] = config.cacheKeys;
-  const sealed = (kind: 'token' | 'sealed'): CacheStore | undefined => {
-    const store = first && shared();
-    return (
-      store && new SealedCacheStore({ store, clock, telemetry, keys: [first, ...rest], prefix: PREFIX + kind + ':' })
-    );
-  };
+  const sealed = (kind: 'token' | 'sealed'): CacheStore | undefined =>
+    store &&
+    first &&
+    new SealedCacheStore({ store, clock, telemetry, keys: [first, ...rest], prefix: PREFIX + kind + ':' });
   // Anyone who can read the store could use the tokens in it, so they are only shared if they can be sealed.
   const sharedTokens = sealed('token');
   // Renders contain users' data.
-  const sharedRenders = sealed('sealed') ?? shared();
+  const sharedRenders = sealed('sealed') ?? store;
   if (first === undefined && sharedRenders !== undefined) {
     telemetry.emit({
       type: 'warning',
@@ -66,7 +68,7 @@ export function cacheStores(
   // The in-memory part depends neither on the store nor on its keys.
   const isKept = previous !== undefined && sameItems(previous.settings.slice(0, 2), settings.slice(0, 2));
   const own: CacheStores['own'] = isKept ? previous.own : {};
-  const cache = { clock, telemetry, random, maxEntries: MAX_TOKENS };
+  const cache = { clock, telemetry, random, sleep, maxEntries: MAX_TOKENS };
   const tokens =
     sharedTokens === undefined
       ? (own.tokens ?? new TokenCache(cache))
@@ -76,7 +78,9 @@ export function cacheStores(
   return {
     settings,
     redis,
+    store,
     renders,
+    budget: sharedRenders && processStored(),
     tokens,
     own: {
       ...(sharedRenders === undefined ? { renders } : {}),
@@ -86,19 +90,18 @@ export function cacheStores(
   };
 }
 
-/**
- * Connects to the store at the configured address; `undefined` if no address is configured.
- *
- * @throws ConfigurationError when the client library is not installed.
- */
-export function storeAtAddress({ cacheAddress, timeouts }: ResolvedConfig): RedisStorage | undefined {
+/** Connects to the store at the configured address; `undefined` if no address is configured. */
+export function storeAtAddress(
+  { cacheAddress, timeouts }: ResolvedConfig,
+  failed?: (error: unknown) => void,
+): RedisStorage | undefined {
   if (cacheAddress === undefined) return undefined;
-  if (!isRedisLibraryInstalled()) {
-    const detail = '"cacheStore" is an address, and the library that calls it is not installed.';
-    throw invalidField('cacheStore', detail, 'Run: npm install @keyv/redis');
-  }
   // Calls have their own deadline: a miss must come before it, otherwise it counts as a fault.
-  return new RedisStorage({ address: cacheAddress.url, patienceMs: timeouts.cacheMs * 0.8 });
+  return new RedisStorage({
+    address: cacheAddress.url,
+    patienceMs: timeouts.cacheMs * 0.8,
+    ...(failed && { failed }),
+  });
 }
 
 /** The configured store as a `CacheStore`; `undefined` if none is configured. */
@@ -107,19 +110,31 @@ export function sharedStore(
   connected: RedisStorage | undefined,
   clock: Clock,
   telemetry: Telemetry,
-): CacheStore | undefined {
+): KeyvCacheStore | undefined {
   const { cacheStore, timeouts } = config;
   const parts = { clock, telemetry, cacheMs: timeouts.cacheMs };
-  if (connected !== undefined) return storeOver(connected, parts);
+  if (connected !== undefined) return storeOver(connected, { ...parts, primary: () => connected.primary() });
   if (cacheStore === undefined) return undefined;
   if (isKeyv(cacheStore)) return new KeyvCacheStore({ keyv: cacheStore, ...parts });
   const store = cacheStore as CacheStore;
-  return new KeyvCacheStore({ keyv: keyvLike(store, clock), getMany: (keys) => getMany(store, keys), ...parts });
+  const create = store.setIfAbsent?.bind(store);
+  return new KeyvCacheStore({
+    keyv: keyvLike(store, clock),
+    getMany: (keys) => getMany(store, keys),
+    setIfAbsent: create && ((key, value, ttl) => create(key, value, clock.now() + ttl)),
+    primary: store.primary?.bind(store),
+    ...parts,
+  });
 }
 
-function storeOver(storage: TextStorage, parts: Omit<KeyvCacheStoreDependencies, 'keyv' | 'getMany'>): CacheStore {
+function storeOver(
+  storage: TextStorage,
+  parts: Pick<KeyvCacheStoreDependencies, 'clock' | 'telemetry' | 'cacheMs' | 'primary'>,
+): KeyvCacheStore {
   const keyv = keyvOver(storage);
-  return new KeyvCacheStore({ keyv, getMany: (keys) => keyv.getMany(keys), ...parts });
+  const create = storage.setIfAbsent?.bind(storage);
+  const setIfAbsent = create && ((key: string, value: string, ttl: number) => create(key, { value }, ttl));
+  return new KeyvCacheStore({ keyv, getMany: (keys) => keyv.getMany(keys), setIfAbsent, ...parts });
 }
 
 /** Derived from a shared key if there is one: processes that share tokens must compute the same digest of a proof. */

@@ -1,7 +1,9 @@
 import type { Container, ContainerModuleLoadOptions } from 'inversify';
+import type { KeyvCacheStore } from '../../adapters/keyv/keyv-cache-store.js';
 import type { RedisStorage } from '../../adapters/keyv/redis-storage.js';
 import type { CredentialBroker } from '../../domain/credentials/credential-broker.js';
 import type { TokenCache } from '../../domain/credentials/token-cache.js';
+import type { StoreBudget } from '../../domain/surfaces/store-budget.js';
 import type { PlatformErrors } from '../../domain/upstream/platform-error.js';
 import type { PlatformCall } from '../../domain/upstream/platform-call.js';
 import type { PlatformDirectory } from '../../domain/upstream/platform-directory.js';
@@ -37,7 +39,11 @@ export interface CacheStores {
   readonly settings: readonly unknown[];
   /** The connection to the store in `cacheStore`, if that is an address. */
   readonly redis: RedisStorage | undefined;
+  /** The shared store, if one is configured. */
+  readonly store: KeyvCacheStore | undefined;
   readonly renders: CacheStore;
+  /** Bounds the bytes of this process's renders in a shared store. */
+  readonly budget: StoreBudget | undefined;
   readonly tokens: TokenCache;
   /** The in-memory stores among them. */
   readonly own: { readonly renders?: CacheStore; readonly tokens?: TokenCache };

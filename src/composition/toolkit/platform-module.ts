@@ -10,10 +10,18 @@ import { redactor } from '../../domain/shared/redaction.js';
 import { TerminalTelemetry } from '../../adapters/telemetry/terminal-telemetry.js';
 import { UndiciUpstream } from '../../adapters/undici/undici-upstream.js';
 import { PlatformErrors, type PlatformErrorsDependencies } from '../../domain/upstream/platform-error.js';
+import type { HttpUpstream } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { configuredSecrets, type ResolvedConfig } from '../config/resolve-config.js';
 import { cacheStores, sameItems } from './cache-stores.js';
-import { type Connections, type LastingParts, type Parts, provide, type UpstreamSource } from './container.js';
+import {
+  type CacheStores,
+  type Connections,
+  type LastingParts,
+  type Parts,
+  provide,
+  type UpstreamSource,
+} from './container.js';
 import { processFaults } from './process-wide.js';
 
 /** Binds the infrastructure of a site; reuses the parts of `previous` whose settings are unchanged. */
@@ -28,13 +36,11 @@ export function platformModule(config: ResolvedConfig, previous: LastingParts | 
     provide(bind, 'connections', ['upstreamSource'], ({ upstreamSource }) =>
       connections(upstreamSource, previous?.connections),
     );
-    // Calls are only reported if there is a listener.
     provide(
       bind,
       'upstream',
       ['connections', 'telemetry', 'clock'],
-      ({ connections: { upstream }, telemetry, clock }) =>
-        telemetry.callStarted === undefined ? upstream : observedUpstream(upstream, telemetry, clock),
+      ({ connections: { upstream }, telemetry, clock }) => observedUpstream(upstream, telemetry, clock),
     );
     provide(
       bind,
@@ -52,12 +58,30 @@ export function retireReplaced(
   previous: LastingParts,
   { connections: { upstream, retired }, stores }: LastingParts,
 ): void {
-  if (previous.stores !== stores) void previous.stores.redis?.close();
+  if (previous.stores !== stores) void closeStores(previous.stores);
   const replaced = previous.connections.upstream;
   if (replaced === upstream) return;
   retired.add(replaced);
   const forget = (): unknown => retired.delete(replaced);
   void replaced.close().then(forget, forget);
+}
+
+/** Closes the connection to the shared store, and stops listening to a Keyv of the site. */
+export async function closeStores({ store, redis }: CacheStores): Promise<void> {
+  store?.close();
+  await redis?.close();
+}
+
+/** A site's own upstream, which is the site's to close: other toolkits may use it. Closing ends only the calls of this toolkit. */
+export function borrowed(upstream: HttpUpstream): HttpUpstream {
+  const end = new AbortController();
+  return {
+    send: (request) => upstream.send({ ...request, signal: AbortSignal.any([request.signal, end.signal]) }),
+    close: (options) => {
+      if (options !== undefined) end.abort();
+      return Promise.resolve();
+    },
+  };
 }
 
 function connections({ key, connect }: UpstreamSource, previous: Connections | undefined): Connections {

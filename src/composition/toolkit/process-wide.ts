@@ -3,7 +3,7 @@ import { SendBudget } from '../../adapters/node/send-budget.js';
 import { memorySize } from '../../adapters/system/system.js';
 import { FaultLog, writeToStandardError } from '../../adapters/telemetry/terminal-telemetry.js';
 import { BodyBudget } from '../../adapters/web/request-body.js';
-import { EXCHANGE } from '../process-state.js';
+import { StoreBudget } from '../../domain/surfaces/store-budget.js';
 
 const MIN_BYTES = 67_108_864;
 const PART_OF_MEMORY = 0.25;
@@ -24,12 +24,18 @@ export function processBodies(bodyLimitBytes: number): BodyBudget {
 
 /** Creates the exchange for hosts with sockets, unless the process has one: a single memory budget for all waiting responses. */
 export function provideExchange(): void {
-  processWide(EXCHANGE, () => new NodeExchange(new SendBudget(bodyMemory(memorySize()))));
+  // The name that `processExchange` looks up.
+  processWide('agent-bff/exchange@1', () => new NodeExchange(new SendBudget(bodyMemory(memorySize()))));
 }
 
 /** The log of faults: one for all toolkits of a process, which share its terminal. */
 export function processFaults(): FaultLog {
   return processWide('agent-bff/faults@1', () => new FaultLog({ now, write: writeToStandardError }));
+}
+
+/** The bytes of renders that this process leaves in shared stores: one count for all toolkits. */
+export function processStored(): StoreBudget {
+  return processWide('agent-bff/stored@1', () => new StoreBudget());
 }
 
 /** Stored in a registered symbol of the global object, because bundlers give each entry its own copy of this module. */

@@ -6,7 +6,7 @@ import { refusal } from '../../adapters/web/error-response.js';
 import type { RequestGate } from '../../adapters/web/request-gate.js';
 import { errorContext, type SiteSettings } from '../../adapters/web/serve-route.js';
 import { surfaceRoutes } from '../../adapters/web/surface-routes.js';
-import { sha256 } from '../../adapters/system/system.js';
+import { sha256, sleep } from '../../adapters/system/system.js';
 import type { ChatConfig } from '../../domain/chat/chat-config.js';
 import type { ChatForwarder } from '../../domain/chat/chat-forwarder.js';
 import type { RouteAuth } from '../../domain/credentials/route-auth.js';
@@ -14,7 +14,6 @@ import type { HttpJsonBinding } from '../../domain/chat/http-json-binding.js';
 import type { ConversationProxy } from '../../domain/conversations/conversation-proxy.js';
 import { RenderCache, type RenderCacheSettings } from '../../domain/surfaces/render-cache.js';
 import type { SurfaceService } from '../../domain/surfaces/surface-service.js';
-import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import { ConfigurationError, type RequestError } from '../../domain/shared/errors.js';
 import type { PlatformCall } from '../../domain/upstream/platform-call.js';
@@ -23,6 +22,7 @@ import { newRequestId } from '../../adapters/telemetry/request-scope.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import { siteMetadata } from './site-metadata.js';
 import type { RouteCredentials } from '../routes/route-credentials.js';
+import type { CacheStores } from './container.js';
 import type {
   ChatHandlerOptions,
   RenderCacheOptions,
@@ -34,7 +34,7 @@ export interface SiteHandlersDependencies extends SiteParts {
   readonly config: ResolvedConfig;
   readonly site: SiteSettings;
   readonly credentials: RouteCredentials;
-  readonly renders: CacheStore;
+  readonly stores: Pick<CacheStores, 'renders' | 'budget'>;
 }
 
 /** The parts of a toolkit that its handlers use directly. */
@@ -55,8 +55,8 @@ export type RouteHandlers = Pick<SiteHandlers, keyof SiteHandlers>;
 const RENDER_CACHE: RenderCacheSettings = {
   freshMs: 3_000,
   maxAgeMs: 300_000,
-  maxEntries: 500,
   maxEntryBytes: 1_048_576,
+  storeBytes: 67_108_864,
 };
 
 /** Creates the handlers of one toolkit, each from options that `readOptions` has read. */
@@ -133,18 +133,21 @@ export class SiteHandlers {
   }
 
   surfaces(auth: RouteAuth, options: Pick<SurfaceHandlerOptions, 'cache'>): HttpHandler {
-    const { site, surfaces: service, renders: store, clock } = this.#deps;
+    const { site, surfaces: service, stores, clock } = this.#deps;
     const settings = renderCacheSettings(options.cache);
-    const cache =
-      settings === undefined
-        ? undefined
-        : new RenderCache({ ...settings, store, clock, hash: sha256, newVersionTag: () => crypto.randomUUID(), later });
+    if (options.cache?.maxEntries !== undefined) {
+      const detail = 'The option "cache.maxEntries" has no effect any more: leave it out. Memory is bounded in bytes.';
+      site.telemetry.emit({ type: 'warning', code: 'option_deprecated', detail });
+    }
+    const { renders: store, budget } = stores;
+    const parts = { store, budget, clock, hash: sha256, newVersionTag: () => crypto.randomUUID(), sleep };
+    const cache = settings && new RenderCache({ ...settings, ...parts });
     return this.#served(surfaceRoutes({ site, service, auth, cache }), 'surface');
   }
 
   conversations(options: ServiceProxyOptions): HttpHandler {
     const { site, conversations: proxy } = this.#deps;
-    const auth = this.credentials.session(options.auth, options, 'conversation');
+    const auth = this.credentials.session(options.auth, { ...options, route: 'conversation' });
     const routes = conversationRoutes({ site, proxy, auth });
     return this.#served(routes, 'conversation');
   }
@@ -164,8 +167,8 @@ export class SiteHandlers {
     if (telemetry.runRequest === undefined) return handler;
     const run = telemetry.runRequest.bind(telemetry);
     return (request) => {
-      const { method, headers } = request;
-      return run({ requestId: newRequestId(), method, headers }, () => handler(request));
+      const { method, headers, publicUrl, path } = request;
+      return run({ requestId: newRequestId(), method, headers, publicUrl, path }, () => handler(request));
     };
   }
 }
@@ -178,10 +181,6 @@ function renderCacheSettings({ enabled, ...given }: RenderCacheOptions = {}): Re
 /** Long enough to distinguish two bodies, short enough for a header field. */
 function shortHash(text: string): string {
   return sha256(text).slice(0, 32);
-}
-
-function later(ms: number, task: () => void): void {
-  setTimeout(task, ms).unref();
 }
 
 /**

@@ -1,9 +1,9 @@
 import { normalizedName } from '../../domain/chat/chat-message.js';
-import type { SiteMetadata } from '../../domain/chat/conversations.js';
+import type { MetadataAbout, SiteMetadata } from '../../domain/chat/conversations.js';
 import { choosesMemory } from '../../domain/chat/message-edits.js';
 import { ConfigurationError } from '../../domain/shared/errors.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import type { ConversationAccess, MetadataOptions } from '../routes/route-options.js';
+import type { ConversationAccess, ConversationOptions } from '../routes/route-options.js';
 import { siteFailed, siteSays } from './site-function.js';
 
 /** The member in which a page speaks of itself, by the prop `context` of the chat. */
@@ -15,7 +15,7 @@ const PAGE = 'pageContext';
  * @throws ConfigurationError when two names are one to some agents, or a value is not JSON.
  */
 export function siteMetadata(
-  { metadata, visitorMetadata }: MetadataOptions,
+  { metadata, visitorMetadata }: ConversationOptions,
   conversations: ConversationAccess,
   sessionMs: number,
   telemetry: Telemetry,
@@ -32,6 +32,7 @@ export function siteMetadata(
     names.add(folded);
   }
   for (const name of listed) {
+    if (typeof name !== 'string') throw refused('A name is not a string.', 'visitorMetadata', 'a list of strings');
     if (!names.has(normalizedName(name)) && !choosesMemory(name)) continue;
     throw refused(`A visitor's "${name}" never crosses.`, 'visitorMetadata', 'other names');
   }
@@ -43,7 +44,7 @@ export function siteMetadata(
       return text;
     }
     const failure = siteFailed(option, 'The metadata of this message could not be created.');
-    return async (about: Parameters<NonNullable<SiteMetadata['own']>>[0]) => {
+    return async (about: MetadataAbout) => {
       const { request, session, visitor } = about;
       const text = member(name, await siteSays(() => value(request, { session, visitor }), sessionMs, failure));
       if (text instanceof Error) throw failure(`it returned what JSON cannot hold`);
@@ -60,12 +61,12 @@ export function siteMetadata(
     return false;
   };
   const constant = members.every((text) => typeof text === 'string') ? Promise.resolve(joined(members)) : undefined;
-  const made: NonNullable<SiteMetadata['own']> = (about) =>
-    constant ?? Promise.all(members.map((text) => (typeof text === 'string' ? text : text(about)))).then(joined);
+  const made = async (about: MetadataAbout): Promise<string> =>
+    joined(await Promise.all(members.map(async (text) => (typeof text === 'string' ? text : text(about)))));
   return {
     names,
     passes: rule === 'pass' ? () => true : (name) => listed.includes(name) || dropped(name),
-    ...(members.length > 0 && { own: made }),
+    ...(members.length > 0 && { own: (about) => constant ?? made(about) }),
   };
 }
 

@@ -22,13 +22,12 @@ export function siteModule(config: ResolvedConfig): ContainerModule {
       bind,
       'handlers',
       [...routes, 'routeCredentials', 'gate', 'stores', 'clock', 'telemetry'],
-      ({ routeCredentials: credentials, stores: { renders }, telemetry, ...parts }) =>
+      ({ routeCredentials: credentials, telemetry, ...parts }) =>
         new SiteHandlers({
           ...parts,
           config,
           site: siteSettings(config, parts.clock, telemetry),
           credentials,
-          renders,
         }),
     );
   });

@@ -17,8 +17,11 @@ export interface ToolkitHealth {
   /** The results of the checks. */
   readonly checks: Readonly<
     Record<
-      /** `configuration`: there is an address to forward to. `credential`: the service credential is cached, or can be obtained now. */
-      'configuration' | 'credential',
+      /**
+       * `configuration`: there is an address to forward to. `credential`: the service credential is cached, or can be
+       * obtained now. `store`: the shared `cacheStore` responds; without it the toolkit is still `ready`.
+       */
+      'configuration' | 'credential' | 'store',
       {
         /** `skipped`: not applicable. */
         readonly status: 'pass' | 'fail' | 'skipped';

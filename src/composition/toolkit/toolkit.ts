@@ -16,7 +16,7 @@ import { SERVICE_HEADERS, SESSION_HEADERS, type SessionOptions } from '../routes
 import { type LastingParts, type Parts, rebind, resolve } from './container.js';
 import { domainModule } from './domain-module.js';
 import { identityModule } from './identity-module.js';
-import { platformModule, retireReplaced } from './platform-module.js';
+import { borrowed, closeStores, platformModule, retireReplaced } from './platform-module.js';
 import { provideExchange } from './process-wide.js';
 import { siteModule } from './site-module.js';
 import type { HealthCheck, Toolkit, ToolkitPorts } from './toolkit-type.js';
@@ -80,7 +80,7 @@ export function toolkitContainer(
 function rebindPorts(container: Container, ports: ToolkitPorts, identityProviderMs: number): void {
   const { clock, upstream, telemetry, tokenExchange, identityFetch, random } = ports;
   if (clock) rebind(container, 'clock', clock);
-  if (upstream) rebind(container, 'upstreamSource', { key: upstream, connect: () => upstream });
+  if (upstream) rebind(container, 'upstreamSource', { key: upstream, connect: () => borrowed(upstream) });
   if (telemetry) rebind(container, 'listeners', [telemetry]);
   if (tokenExchange) rebind(container, 'exchange', timedTokenExchange(tokenExchange, identityProviderMs));
   if (identityFetch) rebind(container, 'fetch', identityFetch);
@@ -146,8 +146,10 @@ export function buildToolkit(
       const credential: HealthCheck = gate.isClosed
         ? { status: 'skipped' }
         : await credentialCheck(resolved, () => broker.obtain(SERVICE, NO_REQUEST));
-      const checks = { configuration: configurationCheck(resolved), credential };
-      const works = Object.values(checks).every(({ status }) => status !== 'fail');
+      const configuration = configurationCheck(resolved);
+      // Without the store, every request is still served.
+      const works = [configuration, credential].every(({ status }) => status !== 'fail');
+      const checks = { configuration, credential, store: storeCheck(stores) };
       const { inFlight, openStreams } = gate;
       return { status: gate.isClosed ? 'closing' : works ? 'ready' : 'degraded', checks, inFlight, openStreams };
     },
@@ -202,6 +204,13 @@ function configurationCheck({ agent, serviceApi }: ResolvedConfig): HealthCheck 
   };
 }
 
+/** Fails while the shared store is not called, because several calls in a row failed. */
+function storeCheck({ store }: Parts['stores']): HealthCheck {
+  if (store === undefined) return { status: 'skipped' };
+  if (!store.isAway) return { status: 'pass' };
+  return { status: 'fail', block: 'configureServer', fields: ['cacheStore'] };
+}
+
 /** Passes if the service credential is cached or can be obtained; a site for signed-in users only needs none. */
 async function credentialCheck(config: ResolvedConfig, obtain: () => Promise<unknown>): Promise<HealthCheck> {
   const { serviceAuthStrategy, authProvider, hasServiceAccount, serviceApiKey } = config;
@@ -239,7 +248,7 @@ async function shutDown(gate: Parts['gate'], lasting: LastingParts | undefined, 
   // (3) Event streams get their error event, other responses are cut: see `EventStream` and `writeStream`.
   const ended = Promise.allSettled([...upstreams.map((upstream) => upstream.close({ graceMs: 0 })), gate.idle()]);
   await before(ended, FLUSH_GRACE_MS);
-  await lasting?.stores.redis?.close();
+  if (lasting !== undefined) await closeStores(lasting.stores);
   // Node passes the last writes to the sockets in the next turn.
   await setImmediate();
 }

@@ -57,11 +57,7 @@ export function visitorConversations(dependencies: VisitorConversationsDependenc
 }
 
 /** The user of a request: as the site says, or as the session of the route. Each kind has its own names. */
-function userOf(
-  auth: RouteAuth,
-  { visitor }: ChatHandlerOptions,
-  sessionMs: number,
-): VisitorsDependencies['user'] {
+function userOf(auth: RouteAuth, { visitor }: ChatHandlerOptions, sessionMs: number): VisitorsDependencies['user'] {
   if (visitor !== undefined) {
     return async ({ native }) => {
       const name: unknown = await siteSays(() => visitor(native.request), sessionMs, failed('visitor'));

@@ -106,9 +106,7 @@ export class ChatForwarder {
     // (3), (4)
     const { conversations, metadata } = options;
     const isPlain = conversations === undefined && metadata === undefined && auth.fields?.make === undefined;
-    const reply = isPlain
-      ? await call.send(sending, caller)
-      : await this.#exchanged(sending, request, caller, options);
+    const reply = isPlain ? await call.send(sending, caller) : await this.#exchanged(sending, request, caller, options);
     // (5), (6)
     return reply.response.status < 300 && isForA2AClients(reply.response)
       ? toBrowserResponse(reply)

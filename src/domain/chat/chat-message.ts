@@ -212,11 +212,7 @@ export function readRpcMessage(bytes: Uint8Array, scrutiny: Scrutiny, isPlaced =
 }
 
 /** Reads a message of the HTTP+JSON binding, which equals the `params` of JSON-RPC (A2A v1.0 §11). */
-export function readHttpJsonMessage(
-  bytes: Uint8Array,
-  scrutiny: Scrutiny = 'policy',
-  isPlaced = false,
-): ChatMessage {
+export function readHttpJsonMessage(bytes: Uint8Array, scrutiny: Scrutiny = 'policy', isPlaced = false): ChatMessage {
   return new MessageReader(bytes, scrutiny, isPlaced).read(PARAMS);
 }
 

@@ -154,7 +154,8 @@ export class ConversationGuard {
   }
 
   async #checkOwn({ visitor, scope }: Asked, contextId: string): Promise<void> {
-    if (this.#deps.contexts.verify(contextId, visitor.keys, scope) || (await visitor.owns?.(contextId)) === true) return;
+    if (this.#deps.contexts.verify(contextId, visitor.keys, scope) || (await visitor.owns?.(contextId)) === true)
+      return;
     if (!this.#hasWarned) {
       this.#hasWarned = true;
       const detail =

@@ -1,5 +1,6 @@
 import type { HeaderFields } from '../../ports/http.js';
-import type { MessageFacts, SessionUser } from '../credentials/route-auth.js';
+import type { SessionUser } from '../../ports/session-token-source.js';
+import type { MessageFacts } from '../credentials/route-auth.js';
 import type { CallContext, PlatformCall } from '../upstream/platform-call.js';
 import type { PlatformReply } from '../upstream/platform-error.js';
 import { RequestError } from '../shared/errors.js';
@@ -43,10 +44,18 @@ export interface ConversationCheck {
   admit(call: GuardedCall): Promise<AdmittedCall>;
 }
 
+/** The facts by which a site speaks in a message. */
+export interface MetadataAbout {
+  /** The framework's own request. */
+  readonly request: unknown;
+  readonly session: SessionUser | null;
+  readonly visitor: string | null;
+}
+
 /** The site's word in its messages. */
 export interface SiteMetadata extends MetadataRules {
   /** The site's members for one message, as JSON without braces; absent if it has none. */
-  readonly own?: (about: { request: unknown; session: SessionUser | null; visitor: string | null }) => Promise<string>;
+  readonly own?: (about: MetadataAbout) => Promise<string>;
 }
 
 /** Settings of a chat route besides its credential and its methods. */
@@ -63,16 +72,30 @@ export interface ChatCallOptions {
   readonly visitor?: string | null | undefined;
 }
 
+type Send = (body: Uint8Array | null, caller: CallContext) => Promise<PlatformReply>;
+
 /**
  * Sends one call of a visitor with what the site adds to it, and checks the response.
  *
  * @throws RequestError when the call names anything that is not this visitor's.
  */
-export async function exchanged(
+export function exchanged(
+  platform: PlatformCall,
+  call: GuardedCall,
+  options: ChatCallOptions,
+  send: Send,
+): Promise<PlatformReply> {
+  const { body, caller } = call;
+  const { conversations, metadata } = options;
+  const isPlain = conversations === undefined && metadata === undefined && caller.auth.fields?.make === undefined;
+  return isPlain ? send(body?.bytes ?? null, caller) : completed(platform, call, options, send);
+}
+
+async function completed(
   platform: PlatformCall,
   call: GuardedCall,
   { conversations, metadata, visitor = null }: ChatCallOptions,
-  send: (body: Uint8Array | null, caller: CallContext) => Promise<PlatformReply>,
+  send: Send,
 ): Promise<PlatformReply> {
   const { method, body, caller } = call;
   const { contextId, isUnnamed, judge }: AdmittedCall =
@@ -82,7 +105,7 @@ export async function exchanged(
     let own = '';
     if (metadata?.own !== undefined && startsWork(method)) {
       const { request, credential } = caller;
-      own = await metadata.own({ request: request.native.request, session: credential.user ?? null, visitor });
+      own = await metadata.own({ request: request.native.request, session: credential.user, visitor });
     }
     bytes = editedMessage(body, isUnnamed === true ? contextId : undefined, metadata, own);
   }

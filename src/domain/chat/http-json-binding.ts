@@ -30,13 +30,7 @@ import {
   withCardEdited,
 } from './agent-card.js';
 import { type ChatMessage, readHttpJsonMessage } from './chat-message.js';
-import {
-  type ChatCallOptions,
-  checkTenants,
-  exchanged,
-  guardedFields,
-  queryTenants,
-} from './conversations.js';
+import { type ChatCallOptions, checkTenants, exchanged, guardedFields, queryTenants } from './conversations.js';
 import type { MethodPolicy } from './method-policy.js';
 import { withoutTrailingSlashes } from '../shared/paths.js';
 

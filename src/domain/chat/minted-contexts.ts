@@ -33,7 +33,7 @@ const DIGITS = 32;
  */
 export class MintedContexts {
   readonly #primitives: VisitorCrypto;
-  /** What verified for a cookie before, by its secret, id and place. */
+  /** The ids that verified for a cookie before, by its secret and their place. */
   readonly #verified = new LruMap<true>({ maxEntries: MAX_VERIFIED });
 
   constructor(primitives: VisitorCrypto) {

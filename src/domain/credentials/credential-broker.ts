@@ -337,7 +337,7 @@ export async function withSiteFields(
 ): Promise<Credential> {
   const credential = await obtaining;
   const forwarded = forwardedFields(request.headers, names);
-  const added = (await make?.(request, { session: credential.user, message })) ?? {};
+  const added = (await make?.(request, credential.user, message)) ?? {};
   return credential.withFields({ added, forwarded, response });
 }
 

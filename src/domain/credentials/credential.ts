@@ -1,7 +1,7 @@
 import { ServiceAuthError, SessionError } from '../shared/errors.js';
 import type { HeaderFields } from '../../ports/http.js';
 import type { IssueFailure, Identity } from '../../ports/identity-provider.js';
-import type { SessionUser } from './route-auth.js';
+import type { SessionUser } from '../../ports/session-token-source.js';
 import { choosingFields } from '../upstream/header-policy.js';
 
 /** The kind of authority a credential carries. */
@@ -87,9 +87,9 @@ export class Credential {
     return this.#facts.token;
   }
 
-  /** The signed-in user; absent without a session. */
-  get user(): SessionUser | undefined {
-    return this.#facts.user;
+  /** The signed-in user; null without a session. */
+  get user(): SessionUser | null {
+    return this.#facts.user ?? null;
   }
 
   /** The credential to send to the platform's API instead of to the agent. */

@@ -1,5 +1,5 @@
 import type { HeaderFields, RequestContext } from '../../ports/http.js';
-import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
+import type { SessionToken, SessionTokenSource, SessionUser } from '../../ports/session-token-source.js';
 import type { Secret } from '../shared/secret.js';
 import type { Credential } from './credential.js';
 import type { ExchangedTokens } from './exchanged-tokens.js';
@@ -43,29 +43,11 @@ export interface RouteFields {
   /** Fields of the platform that are sent to the browser too. */
   readonly response: readonly string[];
   /** Creates the site's own fields for each call; absent if there are none. */
-  readonly make?: (request: Pick<RequestContext, 'native'>, about: CallAbout) => Promise<HeaderFields>;
-}
-
-/** The facts about one call, for the fields of the site. */
-export interface CallAbout {
-  /** The signed-in user; absent without a session. */
-  readonly session: SessionUser | undefined;
-  /** Absent if the call carries no message of the chat. */
-  readonly message: MessageFacts | undefined;
-}
-
-/**
- * The signed-in user of a request, by the names that the session source returns.
- *
- * @public
- */
-export interface SessionUser {
-  /** The user's name at the issuer. Absent if the session has none. */
-  readonly subject?: string;
-  /** The identity provider. Absent if the session does not name it. */
-  readonly issuer?: string;
-  /** The user's tenant. Absent if the session does not name it. */
-  readonly tenant?: string;
+  readonly make?: (
+    request: Pick<RequestContext, 'native'>,
+    session: SessionUser | null,
+    message: MessageFacts | undefined,
+  ) => Promise<HeaderFields>;
 }
 
 /**

@@ -1,9 +1,14 @@
 import type { RequestContext } from '../../ports/http.js';
-import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../ports/session-token-source.js';
+import type {
+  SessionToken,
+  SessionTokenQuery,
+  SessionTokenSource,
+  SessionUser,
+} from '../../ports/session-token-source.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { isAgentBffError, ServiceAuthError } from '../shared/errors.js';
 import { isTokenText, sessionError, withoutScheme } from './credential.js';
-import type { FoundToken, RouteAuth, SessionUser } from './route-auth.js';
+import type { FoundToken, RouteAuth } from './route-auth.js';
 
 type UserAuth = Pick<RouteAuth<'session'>, 'source' | 'nameOf' | 'audience' | 'exchange'>;
 

@@ -2,9 +2,11 @@ import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { AccessToken, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
 import type { Telemetry } from '../../ports/telemetry.js';
+import { getMany } from '../shared/get-many.js';
 import { LruMap } from '../shared/lru-map.js';
 import { isObject, parsedJson } from '../shared/json.js';
 import { SingleFlight } from '../shared/single-flight.js';
+import { FleetFlight } from '../upstream/fleet-flight.js';
 import { isTokenText } from './credential.js';
 
 /** Sends one request to the provider. Shared by all callers of a key, so it must not depend on any one of them. */
@@ -15,8 +17,10 @@ export interface TokenCacheDependencies {
   readonly telemetry: Telemetry;
   /** A number from 0 up to 1, for jitter. */
   readonly random: () => number;
-  /** Tokens shared with other processes, already sealed. */
+  /** Tokens and refusals shared with other processes, already sealed. */
   readonly shared?: CacheStore;
+  /** Resolves after a delay; does not keep the process alive. */
+  readonly sleep: (ms: number) => Promise<void>;
   /** Maximum number of entries in memory; the least recently used is evicted first. */
   readonly maxEntries: number;
 }
@@ -36,6 +40,15 @@ const UNAVAILABLE_MAX_MS = 30_000;
 const MAX_PAUSE_MS = 3_600_000;
 const CLOCKS = ', and the clocks of this server and the provider';
 
+/** A refusal that all processes respect, so that a fleet does not lock its service user's account. */
+interface SharedRefusal {
+  readonly failure: IssueFailure;
+  /** Failures in a row, for the next back-off. */
+  readonly failures: number;
+  readonly refusedAt: number;
+  readonly retryAt: number;
+}
+
 /** The token of one key, and the state of its provider. */
 class Entry {
   readonly block: string;
@@ -48,6 +61,7 @@ class Entry {
   #mustRenewAt = 0;
   #failures = 0;
   #retryAt = 0;
+  #failedAt = 0;
   /** Time at which its back-off was last cleared. */
   #liftedAt = -Infinity;
   /** Until then a rejected token is not dropped: the last renewal did not help, and one per request would overload the provider. */
@@ -106,7 +120,24 @@ class Entry {
     const wait = refused ? span : span * (0.5 + 0.5 * random());
     this.#failures += 1;
     this.failure = failure;
+    this.#failedAt = now;
     this.#retryAt = now + Math.max(wait, Math.min(failure.retryAfterMs ?? 0, MAX_PAUSE_MS));
+  }
+
+  /** The refusal of its provider, for other processes. */
+  get refusal(): SharedRefusal | undefined {
+    const { failure } = this;
+    if (failure?.reason !== 'refused') return undefined;
+    return { failure, failures: this.#failures, refusedAt: this.#failedAt, retryAt: this.#retryAt };
+  }
+
+  /** Backs off as the process that was refused; false if that is over, or was lifted here since. */
+  adopt({ failure, failures, refusedAt, retryAt }: SharedRefusal, now: number): boolean {
+    if (retryAt <= now || refusedAt <= this.#liftedAt) return false;
+    this.failure = failure;
+    this.#failures = failures;
+    this.#retryAt = Math.min(retryAt, now + MAX_PAUSE_MS);
+    return true;
   }
 
   /** Ends a back-off early, at most every 30 seconds. */
@@ -134,9 +165,13 @@ export class TokenCache {
   readonly #deps: TokenCacheDependencies;
   readonly #entries: LruMap<Entry>;
   readonly #renewals = new SingleFlight<IssueOutcome>();
+  /** One request to the provider for all processes that share tokens. */
+  readonly #fleet: FleetFlight | undefined;
 
   constructor(dependencies: TokenCacheDependencies) {
     this.#deps = dependencies;
+    const { shared: store } = dependencies;
+    this.#fleet = store && new FleetFlight({ ...dependencies, store });
     this.#entries = new LruMap(dependencies);
   }
 
@@ -175,8 +210,18 @@ export class TokenCache {
     if (entry.token === undefined) return entry.rejected === value;
     if (!entry.reject(value, this.#deps.clock.now())) return false;
     this.#deps.telemetry.emit({ type: 'token', outcome: 'rejected', block: entry.block });
-    await this.#deps.shared?.delete(key);
+    await this.#withdraw(key, value);
     return true;
+  }
+
+  /** Removes a rejected token from the shared store, unless another process has renewed it. */
+  async #withdraw(key: string, value: string): Promise<void> {
+    const { shared } = this.#deps;
+    try {
+      if (parseShared(await shared?.get(key))?.token.value === value) await shared?.delete(key);
+    } catch {
+      // The store has reported it. Each process ignores the token that was rejected there.
+    }
   }
 
   /**
@@ -203,8 +248,18 @@ export class TokenCache {
   }
 
   async #ask(key: string, entry: Entry, block: string, issue: IssueToken): Promise<IssueOutcome> {
-    const shared = await this.#fromShared(key, entry);
-    if (shared !== undefined) return { kind: 'token', token: shared };
+    const look = (): Promise<IssueOutcome | undefined> => this.#fromShared(key, entry);
+    const name = `${key} ${entry.token?.value ?? entry.rejected ?? ''}`;
+    const shared = await look().catch(() => undefined);
+    if (shared !== undefined) return shared;
+    const { found, yieldTurn } = (await this.#fleet?.join(name, look)) ?? {};
+    if (found !== undefined) return found;
+    const outcome = await this.#issue(key, entry, block, issue);
+    if (outcome.kind === 'failure' && outcome.reason !== 'refused') yieldTurn?.();
+    return outcome;
+  }
+
+  async #issue(key: string, entry: Entry, block: string, issue: IssueToken): Promise<IssueOutcome> {
     const startedAt = this.#deps.clock.now();
     let outcome: IssueOutcome;
     try {
@@ -230,19 +285,30 @@ export class TokenCache {
         block,
         durationMs: now - startedAt,
       });
-      void this.#share(key, outcome.token, now);
+      this.#share(key, { ...outcome.token, issuedAt: now }, outcome.token.expiresAt);
       return outcome;
     }
     entry.backOff(outcome, now, this.#deps.random);
+    const { refusal } = entry;
+    if (refusal !== undefined) this.#share(refusalKey(key), refusal, refusal.retryAt);
     this.#deps.telemetry.emit({ type: 'token', outcome: 'backoff', block: outcome.block, detail: outcome.detail });
     // The caller whose own request failed gets the same retry time as callers during the back-off.
     return outcome.reason === 'unavailable' ? { ...outcome, retryAfterMs: entry.restMs(now) } : outcome;
   }
 
-  async #fromShared(key: string, entry: Entry): Promise<AccessToken | undefined> {
+  /** The token or refusal of another process; rejects if the store fails. */
+  async #fromShared(key: string, entry: Entry): Promise<IssueOutcome | undefined> {
     if (this.#deps.shared === undefined) return undefined;
-    const text = await this.#deps.shared.get(key);
-    const found = text === undefined ? undefined : parseShared(text);
+    const [text, refused] = await getMany(this.#deps.shared, [key, refusalKey(key)]);
+    const token = this.#usable(parseShared(text), entry);
+    if (token !== undefined) return { kind: 'token', token };
+    const now = this.#deps.clock.now();
+    const refusal = parseRefusal(refused);
+    if (refusal === undefined || !entry.adopt(refusal, now)) return undefined;
+    return { ...refusal.failure, retryAfterMs: entry.restMs(now) };
+  }
+
+  #usable(found: ReturnType<typeof parseShared>, entry: Entry): AccessToken | undefined {
     if (found === undefined || found.token.value === entry.rejected) return undefined;
     const now = this.#deps.clock.now();
     const known = entry.token?.expiresAt ?? 0;
@@ -257,9 +323,14 @@ export class TokenCache {
     return found.token;
   }
 
-  async #share(key: string, token: AccessToken, issuedAt: number): Promise<void> {
-    await this.#deps.shared?.set(key, JSON.stringify({ ...token, issuedAt }), token.expiresAt);
+  /** Not awaited: a slow store delays no caller. */
+  #share(key: string, record: object, expiresAt: number): void {
+    this.#deps.shared?.set(key, JSON.stringify(record), expiresAt).catch(() => undefined);
   }
+}
+
+function refusalKey(key: string): string {
+  return `${key} refused`;
 }
 
 function unexpired(entry: Entry, now: number): IssueOutcome | undefined {
@@ -267,12 +338,18 @@ function unexpired(entry: Entry, now: number): IssueOutcome | undefined {
   return token === undefined ? undefined : { kind: 'token', token };
 }
 
-function parseShared(text: string): { token: AccessToken; issuedAt: number } | undefined {
+function parseShared(text: string | undefined): { token: AccessToken; issuedAt: number } | undefined {
   const parsed = parsedJson(text);
   if (!isObject(parsed)) return undefined;
   const { value, expiresAt, issuedAt } = parsed;
   if (typeof value !== 'string' || typeof expiresAt !== 'number' || typeof issuedAt !== 'number') return undefined;
   return { token: { value, expiresAt }, issuedAt };
+}
+
+function parseRefusal(text: string | undefined): SharedRefusal | undefined {
+  const parsed = parsedJson(text);
+  if (!isObject(parsed) || !isObject(parsed['failure']) || typeof parsed['retryAt'] !== 'number') return undefined;
+  return parsed as unknown as SharedRefusal;
 }
 
 /** A failure, so that it is cached: if passed on, the token would be rejected and requested again on every request. */

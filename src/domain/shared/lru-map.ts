@@ -1,6 +1,7 @@
 /** Limits of a map. */
 export interface MapBounds {
-  readonly maxEntries: number;
+  /** Default: no limit. */
+  readonly maxEntries?: number;
   /** All values together. Default: no limit. */
   readonly maxBytes?: number;
 }
@@ -17,8 +18,6 @@ interface Entry<V> {
   newer: Entry<V> | undefined;
 }
 
-const NONE: readonly string[] = [];
-
 /** A map bounded in entries and bytes; the least recently used is evicted first. */
 export class LruMap<V> {
   readonly #maxEntries: number;
@@ -28,7 +27,7 @@ export class LruMap<V> {
   #newest: Entry<V> | undefined;
   #bytes = 0;
 
-  constructor({ maxEntries, maxBytes = Infinity }: MapBounds) {
+  constructor({ maxEntries = Infinity, maxBytes = Infinity }: MapBounds) {
     this.#maxEntries = maxEntries;
     this.#maxBytes = maxBytes;
   }
@@ -48,21 +47,15 @@ export class LruMap<V> {
     return entry.value;
   }
 
-  /** Stores a value of this size, unless it alone is too large. Returns the evicted keys. */
-  set(key: string, value: V, bytes = 0): readonly string[] {
+  /** Stores a value of this size, unless it alone is too large. */
+  set(key: string, value: V, bytes = 0): void {
     this.delete(key);
-    if (bytes > this.#maxBytes) return NONE;
+    if (bytes > this.#maxBytes) return;
     const entry: Entry<V> = { key, value, bytes, older: undefined, newer: undefined };
     this.#entries.set(key, entry);
     this.#append(entry);
     this.#bytes += bytes;
-    if (this.#fits()) return NONE;
-    const evicted: string[] = [];
-    while (this.#oldest !== undefined && !this.#fits()) {
-      evicted.push(this.#oldest.key);
-      this.delete(this.#oldest.key);
-    }
-    return evicted;
+    while (this.#oldest !== undefined && !this.#fits()) this.delete(this.#oldest.key);
   }
 
   delete(key: string): void {

@@ -2,10 +2,13 @@ import type { HttpResponse } from '../../ports/http.js';
 import { utf8Text } from '../shared/bytes.js';
 import { getMany } from '../shared/get-many.js';
 import { LruMap } from '../shared/lru-map.js';
+import { STORE_AWAY } from '../shared/store-away.js';
 import { SingleFlight } from '../shared/single-flight.js';
+import { FleetFlight } from '../upstream/fleet-flight.js';
 import { readAhead } from '../upstream/body-bytes.js';
 import { VersionTags, type VersionTagsDependencies } from './version-tags.js';
 import { type SurfaceNames, surfaceNames, type SurfaceRef } from './surface-ref.js';
+import type { StoreBudget } from './store-budget.js';
 import { RenderKeys, type RenderKeySet, type RenderScope, type RenderSubject } from './render-keys.js';
 import { parsedJson } from '../shared/json.js';
 import { mediaType } from '../shared/body.js';
@@ -16,14 +19,16 @@ export interface RenderCacheSettings {
   readonly freshMs: number;
   /** Maximum lifetime of a render in milliseconds, even if every check finds the widget unchanged. */
   readonly maxAgeMs: number;
-  /** Maximum number of renders this cache leaves in the store; the least recently used is evicted first. */
-  readonly maxEntries: number;
   readonly maxEntryBytes: number;
+  /** Bytes of unexpired renders this process leaves in a shared store, before it waits for their second request. */
+  readonly storeBytes: number;
 }
 
 export interface RenderCacheDependencies extends RenderCacheSettings, Omit<VersionTagsDependencies, 'keys'> {
   /** A collision-resistant one-way hash. */
   readonly hash: (data: string | Uint8Array) => string;
+  /** Counts what this process leaves in the store; absent if the store bounds itself. */
+  readonly budget?: StoreBudget | undefined;
 }
 
 /** The platform's response to the question if a widget changed since a render. */
@@ -57,71 +62,113 @@ export interface RenderOutcome {
   readonly status: CacheStatus;
 }
 
+/** The store's response about one render. */
+interface Found {
+  /** True if the store is not called for now. */
+  readonly isAway: boolean;
+  readonly text?: string | undefined;
+  readonly versionTag?: string | undefined;
+  readonly primary: string;
+}
+
+/** A render to obtain. */
+interface RenderTask {
+  readonly keys: RenderKeySet;
+  readonly subject: RenderSubject;
+  readonly upstream: RenderUpstream;
+  /** Empty if the result is not stored. */
+  readonly versionTag: string;
+  readonly primary: string;
+  /** The store's entry when it was looked up. */
+  readonly text: string | undefined;
+  /** The last action of this process before it. */
+  readonly lastAction: number;
+  isStored: boolean;
+}
+
+type Current = Pick<RenderTask, 'versionTag' | 'primary' | 'lastAction'> & { readonly now: number };
+
+interface Remembered {
+  readonly text: string;
+  readonly render: CachedRender | undefined;
+  /** The last action of this process before the render was found current. */
+  lastAction: number;
+}
+
+/** No action has this number. */
+const OUTDATED = -1;
+
 interface Obtained extends RenderOutcome {
   /** True if everyone who waited may use it: a streaming body has only one reader. */
   readonly shared: boolean;
 }
 
 const UNSUPPORTED_MS = 60_000;
-/** In characters. Longer entries are not remembered, since text and parsed render would both stay in memory. */
-const MAX_READ = 8_192;
+/** Surfaces without a check that are remembered. */
+const MAX_UNSUPPORTED = 10_000;
 /** Total bytes of remembered entries. */
-const READ_BYTES = 8_388_608;
+const READ_BYTES = 16_777_216;
+/** Bytes of a remembered entry besides its text and key. */
+const ENTRY_BYTES = 512;
 
 /**
  * Caches renders.
  *
  *     (1) fresh ──► HIT
  *     (2) otherwise check if the widget changed: no ──► REVALIDATED, and fresh again
- *     (3) otherwise render, once for all who wait ──► MISS
+ *     (3) otherwise render ──► MISS
  *     (4) store it, unless there was an action meanwhile
+ *
+ * Steps 2 and 3 run once for all who wait, in all processes that share the store.
+ *
+ * While the store responds, it alone decides. While it is away, the last render that this process read or made is
+ * served as long as it is fresh and no action of this process came after it. A single failed read is a miss.
  */
 export class RenderCache {
   readonly #deps: RenderCacheDependencies;
   readonly #keys: RenderKeys;
   readonly #versionTags: VersionTags;
-  /** The last text read for each entry: consecutive hits read the same text. */
-  readonly #lastRead: LruMap<{ readonly text: string; readonly render: CachedRender | undefined }>;
+  /** The last text of each entry: consecutive hits read the same one. */
+  readonly #remembered = new LruMap<Remembered>({ maxBytes: READ_BYTES });
   readonly #flights = new SingleFlight<Obtained>();
-  /** Keys this cache left in the store. */
-  readonly #kept: LruMap<true>;
+  readonly #fleet: FleetFlight;
   /** Surfaces for which the platform has no check, and when to try again. */
-  readonly #unsupported: LruMap<number>;
+  readonly #unsupported = new LruMap<number>({ maxEntries: MAX_UNSUPPORTED });
 
   constructor(dependencies: RenderCacheDependencies) {
     this.#deps = dependencies;
-    this.#kept = new LruMap(dependencies);
-    this.#unsupported = new LruMap(dependencies);
-    this.#lastRead = new LruMap({ maxEntries: dependencies.maxEntries, maxBytes: READ_BYTES });
-    this.#keys = new RenderKeys(dependencies.hash, dependencies.maxEntries);
+    this.#fleet = new FleetFlight(dependencies);
+    this.#keys = new RenderKeys(dependencies.hash);
     this.#versionTags = new VersionTags({ ...dependencies, keys: this.#keys });
   }
 
   /** A render that is not older than the last action. Work that others wait for continues when this caller leaves. */
   async render(subject: RenderSubject, upstream: RenderUpstream): Promise<RenderOutcome> {
-    const { store, clock, freshMs, maxAgeMs } = this.#deps;
+    const { clock } = this.#deps;
     const keys = this.#keys.keys(subject);
     if (keys === undefined) return { response: (await upstream.render()).response, status: 'BYPASS' };
-    const [text, callerTag, surfaceTag] = await getMany(store, [keys.render, keys.callerTag, keys.surfaceTag]);
-    const versionTag = await this.#versionTags.current(keys, [callerTag, surfaceTag]);
-    if (versionTag === undefined) return { response: (await upstream.render()).response, status: 'BYPASS' };
-    const known = this.#read(keys, text);
+    const lastAction = this.#versionTags.lastAction(keys);
+    const { isAway, text, versionTag = '', primary } = await this.#lookUp(keys);
     const now = clock.now();
-    const isAlive = known?.versionTag === versionTag && known.renderedAt <= now && now < known.renderedAt + maxAgeMs;
-    const kept = isAlive && !this.#versionTags.isDoubtful(known.renderedAt) ? known : undefined;
-    // (1)
-    if (kept !== undefined && kept.checkedAt <= now && now < kept.checkedAt + freshMs) {
-      if (this.#kept.get(keys.render) === undefined) await this.#note(keys.render);
-      return { response: responseOf(kept), status: 'HIT' };
+    let kept: CachedRender | undefined;
+    if (isAway) {
+      const last = this.#remembered.get(keys.render);
+      if (last?.lastAction === lastAction && last.render !== undefined && this.#isFresh(last.render, now))
+        return { response: responseOf(last.render), status: 'HIT' };
+    } else if (versionTag !== '') {
+      kept = this.#read(keys, text, { versionTag, primary, lastAction, now });
+      // (1)
+      if (kept !== undefined && this.#isFresh(kept, now)) return { response: responseOf(kept), status: 'HIT' };
     }
     // Callers who saw the same version tag wait together; a caller after an action does not join work that began before it.
-    const flightKey = `${keys.render} ${versionTag}`;
+    const flightKey = `${keys.render} ${String(lastAction)} ${versionTag}`;
     const running = this.#flights.running(flightKey);
     if (running !== undefined) {
       const obtained = await running;
       return obtained.shared ? obtained : { response: (await upstream.render()).response, status: 'BYPASS' };
     }
-    return this.#flights.run(flightKey, () => this.#obtain(keys, versionTag, kept, subject, upstream));
+    const task = { keys, subject, upstream, text, versionTag, primary, lastAction, isStored: false };
+    return this.#flights.run(flightKey, () => this.#obtain(task, kept));
   }
 
   /** Await this after every action that was sent, before returning its response: whatever its result, no earlier render is served again. */
@@ -129,13 +176,47 @@ export class RenderCache {
     await this.#versionTags.bump(scope, ref, names);
   }
 
-  async #obtain(
-    keys: RenderKeySet,
-    versionTag: string,
-    kept: CachedRender | undefined,
-    subject: RenderSubject,
-    upstream: RenderUpstream,
-  ): Promise<Obtained> {
+  /** The store's entry of a render and the version tag to depend on: none if the store does not respond or confirm it. */
+  async #lookUp({ render, ...tags }: RenderKeySet): Promise<Found> {
+    const { store } = this.#deps;
+    const before = store.primary?.() ?? '';
+    try {
+      const [text, callerTag, surfaceTag] = await getMany(store, [render, tags.callerTag, tags.surfaceTag]);
+      const known = this.#versionTags.current(tags, [callerTag, surfaceTag]);
+      const versionTag = typeof known === 'object' ? await known : known;
+      const primary = store.primary?.() ?? '';
+      // Before the first connection there is none. Otherwise another primary answered some of this.
+      if (before !== '' && before !== primary) return { isAway: false, primary };
+      return { isAway: false, text, versionTag, primary };
+    } catch (error) {
+      return { isAway: error === STORE_AWAY, primary: before };
+    }
+  }
+
+  /** Checks or renders, unless another process that shares the store does. */
+  async #obtain(task: RenderTask, kept: CachedRender | undefined): Promise<Obtained> {
+    if (task.versionTag === '') return this.#make(task, undefined);
+    const name = `${task.keys.render} ${task.versionTag} ${String(kept?.checkedAt ?? '')}`;
+    const { found, yieldTurn } = await this.#fleet.join(name, () => this.#stored(task));
+    if (found !== undefined) return { response: responseOf(found), status: 'HIT', shared: true };
+    try {
+      return await this.#make(task, kept);
+    } finally {
+      if (!task.isStored) yieldTurn?.();
+    }
+  }
+
+  /** The render that another process stored since the task began. */
+  async #stored({ keys, text: seen, versionTag, primary, lastAction }: RenderTask): Promise<CachedRender | undefined> {
+    const text = await this.#deps.store.get(keys.render);
+    const render = text === seen ? undefined : readCachedRender(text);
+    if (text === undefined || render?.versionTag !== versionTag || render.primary !== primary) return undefined;
+    this.#remember(keys, { text, render, lastAction });
+    return render;
+  }
+
+  async #make(task: RenderTask, kept: CachedRender | undefined): Promise<Obtained> {
+    const { subject, upstream, versionTag, primary } = task;
     const { clock } = this.#deps;
     // A signal of its own: the first caller leaving must not fail the others.
     const { signal } = new AbortController();
@@ -146,7 +227,8 @@ export class RenderCache {
       const check = await upstream.check(kept.etag, signal);
       if (check.kind === 'unchanged') {
         const again = { ...kept, checkedAt };
-        await this.#keep(keys, again);
+        // It replaces an entry with the same expiry, which is counted already.
+        await this.#keep(task, again, undefined);
         return { response: responseOf(again), status: 'REVALIDATED', shared: true };
       }
       if (check.kind === 'unsupported') this.#unsupported.set(surfaceKey(subject), clock.now() + UNSUPPORTED_MS);
@@ -167,37 +249,72 @@ export class RenderCache {
       renderedAt,
       checkedAt: renderedAt,
       versionTag,
+      primary,
       etag: etag || reply.etag,
       headers: rest,
       body: text,
     };
     // (4)
-    await this.#versionTags.link(subject.scope, subject.ref, surfaceNames(read.bytes));
-    await this.#keep(keys, rendered);
+    await this.#keep(task, rendered, this.#deps.budget, surfaceNames(read.bytes));
     return { response: responseOf(rendered), status: 'MISS', shared: true };
   }
 
-  async #keep(keys: RenderKeySet, render: CachedRender): Promise<void> {
-    const { store, maxAgeMs } = this.#deps;
-    if ((await this.#versionTags.current(keys)) !== render.versionTag) return;
-    if (this.#versionTags.isDoubtful(render.renderedAt)) return;
-    await store.set(keys.render, writeCachedRender(render), render.renderedAt + maxAgeMs);
-    await this.#note(keys.render);
-  }
-
-  async #note(key: string): Promise<void> {
-    for (const evicted of this.#kept.set(key, true)) await this.#deps.store.delete(evicted);
-  }
-
-  #read(keys: RenderKeySet, text: string | undefined): CachedRender | undefined {
-    if (text === undefined || text.length > MAX_READ) return readCachedRender(text);
-    let last = this.#lastRead.get(keys.render);
-    if (last?.text !== text) {
-      last = { text, render: readCachedRender(text) };
-      // Two bytes a character, as received and as parsed.
-      this.#lastRead.set(keys.render, last, 4 * text.length);
+  /** Remembers a render, and stores it if its version tag is still the current one. */
+  async #keep(
+    task: RenderTask,
+    render: CachedRender,
+    budget: StoreBudget | undefined,
+    names?: SurfaceNames,
+  ): Promise<void> {
+    const { store, clock, maxAgeMs, storeBytes: limitBytes } = this.#deps;
+    const { keys, subject, versionTag, lastAction } = task;
+    const text = writeCachedRender(render);
+    this.#remember(keys, { text, render, lastAction });
+    if (versionTag === '') return;
+    try {
+      if (names !== undefined) await this.#versionTags.link(subject.scope, subject.ref, names);
+      const found = await getMany(store, [keys.callerTag, keys.surfaceTag]);
+      if (found.join(' ') !== versionTag) return;
+      const [now, expiresAt] = [clock.now(), render.renderedAt + maxAgeMs];
+      const isAdmitted = budget?.admits(keys.render, { bytes: text.length, expiresAt, now, limitBytes }) ?? true;
+      if (!isAdmitted) return;
+      await store.set(keys.render, text, expiresAt);
+      task.isStored = true;
+    } catch {
+      // The store has reported it. The visitor has the render.
     }
-    return last.render;
+  }
+
+  /** The stored render, if it depends on the current version tag; only then it may be served while the store is away. */
+  #read(keys: RenderKeySet, text: string | undefined, current: Current): CachedRender | undefined {
+    if (text === undefined) {
+      this.#remembered.delete(keys.render);
+      return undefined;
+    }
+    const { versionTag, primary, lastAction, now } = current;
+    let last = this.#remembered.get(keys.render);
+    if (last?.text !== text) {
+      last = { text, render: readCachedRender(text), lastAction };
+      this.#remember(keys, last);
+    }
+    const { render } = last;
+    const isCurrent = render?.versionTag === versionTag && render.primary === primary && this.#isAlive(render, now);
+    last.lastAction = isCurrent ? lastAction : OUTDATED;
+    return isCurrent ? render : undefined;
+  }
+
+  #remember({ render: key }: RenderKeySet, entry: Remembered): void {
+    // Two bytes a character; the body is a part of the text.
+    this.#remembered.set(key, entry, 2 * (entry.text.length + key.length) + ENTRY_BYTES);
+  }
+
+  #isAlive({ renderedAt }: CachedRender, now: number): boolean {
+    return renderedAt <= now && now < renderedAt + this.#deps.maxAgeMs;
+  }
+
+  #isFresh(render: CachedRender, now: number): boolean {
+    const { checkedAt } = render;
+    return checkedAt <= now && now < checkedAt + this.#deps.freshMs && this.#isAlive(render, now);
   }
 
   #isUnsupported(subject: RenderSubject): boolean {
@@ -222,6 +339,8 @@ export interface CachedRender {
   readonly checkedAt: number;
   /** The version tag it depends on; if it changed, there was an action meanwhile. */
   readonly versionTag: string;
+  /** The primary of the store that had this tag: another one may have lost an action. */
+  readonly primary: string;
   /** The entity tag of the widget; empty if unknown. */
   readonly etag: string;
   readonly headers: Record<string, string | readonly string[]>;
@@ -239,11 +358,12 @@ export function readCachedRender(text: string | undefined): CachedRender | undef
   const end = text.indexOf('\n');
   if (end === -1) return undefined;
   const head = parsedJson(text.slice(0, end)) as Partial<CachedRender> | null | undefined;
-  const { renderedAt, checkedAt, versionTag, etag, headers } = head ?? {};
+  const { renderedAt, checkedAt, versionTag, primary, etag, headers } = head ?? {};
   if (typeof renderedAt !== 'number' || typeof checkedAt !== 'number' || typeof versionTag !== 'string')
     return undefined;
-  if (typeof etag !== 'string' || typeof headers !== 'object' || headers === null) return undefined;
-  return { renderedAt, checkedAt, versionTag, etag, headers, body: text.slice(end + 1) };
+  if (typeof primary !== 'string' || typeof etag !== 'string') return undefined;
+  if (typeof headers !== 'object' || headers === null) return undefined;
+  return { renderedAt, checkedAt, versionTag, primary, etag, headers, body: text.slice(end + 1) };
 }
 
 /** True if the platform's response may be cached. */

@@ -46,12 +46,11 @@ const decoder = new TextDecoder();
 /** Computes the keys of renders. Recent ones are remembered, since a hit costs little else. */
 export class RenderKeys {
   readonly #hash: (data: string | Uint8Array) => string;
-  readonly #known: LruMap<RenderKeySet>;
+  readonly #known = new LruMap<RenderKeySet>({ maxBytes: KNOWN_BYTES });
 
-  /** `hash` is a collision-resistant one-way hash; the keys of at most `most` renders are remembered. */
-  constructor(hash: (data: string | Uint8Array) => string, most: number) {
+  /** `hash` is a collision-resistant one-way hash. */
+  constructor(hash: (data: string | Uint8Array) => string) {
     this.#hash = hash;
-    this.#known = new LruMap({ maxEntries: most, maxBytes: KNOWN_BYTES });
   }
 
   /** The keys of a render; `undefined` if two parsers could read its body as two different values. */

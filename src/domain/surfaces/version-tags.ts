@@ -1,6 +1,5 @@
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
-import { getMany } from '../shared/get-many.js';
 import { parsedJson } from '../shared/json.js';
 import { LruMap } from '../shared/lru-map.js';
 import { SingleFlight } from '../shared/single-flight.js';
@@ -16,18 +15,23 @@ export interface VersionTagsDependencies {
   readonly newVersionTag: () => string;
   /** Lifetime of a render in milliseconds. */
   readonly maxAgeMs: number;
-  /** Runs a task once after a delay; a pending task does not keep the process alive. */
-  readonly later: (ms: number, task: () => void) => void;
+  /** Resolves after a delay; does not keep the process alive. */
+  readonly sleep: (ms: number) => Promise<void>;
 }
 
 /** Absent as long as another process may have a newer one. */
 type VersionTag = string | undefined;
 
-/** A missing tag costs one render and is never wrong, so tags need not live long. */
-const LIFE_MS = 3_600_000;
-/** Pause before trying again to write version tags that a store lost, in milliseconds. */
-const REPAIR_MS = 1_000;
-const MAX_LOST = 10_000;
+/** Lifetime of a version tag beyond that of a render. A missing tag costs one render and is never wrong. */
+const MARGIN_MS = 60_000;
+/** Milliseconds that the response of an action waits for its version tag. */
+const WAIT_MS = 1_000;
+/** Pause before trying again to write a version tag while a response waits, in milliseconds. */
+const RETRY_MS = 100;
+/** The same afterwards. */
+const REPAIR_MS = 500;
+const MAX_PENDING = 10_000;
+const MAX_ACTED = 10_000;
 
 /**
  * Tracks which renders are older than an action, in every process that shares the store.
@@ -36,53 +40,63 @@ const MAX_LOST = 10_000;
  * action replaces a version tag, and renders made under the old one are no longer served. Tags are UUIDs. A counter
  * would need an atomic increment, which the store lacks.
  *
- * A version tag that the store did not accept is written again until it is. Until then other processes may not know
- * about the action, so a process that saw the store fail distrusts all earlier renders.
+ * A write that timed out may land later. Therefore no tag is written twice, and a tag that another process may have
+ * replaced is used only if the store confirmed it. A version tag that the store did not accept is written again until
+ * it is; until then this process uses no stored render that depends on it.
  */
 export class VersionTags {
   readonly #deps: VersionTagsDependencies;
-  readonly #creations = new SingleFlight<string>();
-  /** Tags the store did not accept, and until when they matter. */
-  readonly #lost = new LruMap<number>({ maxEntries: MAX_LOST });
+  readonly #creations = new SingleFlight<VersionTag>();
+  /** Tags of actions that the store has not accepted, and until when they matter. */
+  readonly #pending = new LruMap<{ readonly until: number }>({ maxEntries: MAX_PENDING });
+  /** Numbers of this process's last actions, by version tag, the oldest first. */
+  readonly #acted = new Map<string, number>();
+  #actions = 0;
+  /** Actions up to this one may be missing in `#acted`. */
+  #dropped = 0;
   #isRepairing = false;
-  /** Time of the last store failure: earlier version tags may be missing, those of other processes too. */
-  #suspectSince = -Infinity;
 
   constructor(dependencies: VersionTagsDependencies) {
     this.#deps = dependencies;
   }
 
   /**
-   * The version tag of a render started now; `undefined` while an action of this process could not be recorded. `found`
-   * has the store's values of both tags, if the caller has read them already.
+   * The version tag of a render started now; `undefined` while it is unknown, since an action of this process is not in
+   * the store, or the store did not confirm a new tag. `caller` and `surface` are the store's values of both tags. A
+   * promise only if one of them is missing, and rejects if the store fails.
    */
-  async current(keys: RenderVersionTags, found?: readonly [VersionTag, VersionTag]): Promise<string | undefined> {
-    const [caller, surface] = found ?? (await getMany(this.#deps.store, [keys.callerTag, keys.surfaceTag]));
-    // The path of a cache hit, without two further awaits.
-    if (caller !== undefined && surface !== undefined && this.#lost.size === 0) return `${caller} ${surface}`;
-    const tags = await Promise.all([
-      this.#versionTag(keys.callerTag, caller),
-      this.#versionTag(keys.surfaceTag, surface),
-    ]);
-    return tags.includes(undefined) ? undefined : tags.join(' ');
+  current(
+    { callerTag, surfaceTag }: RenderVersionTags,
+    [caller, surface]: readonly VersionTag[],
+  ): VersionTag | Promise<VersionTag> {
+    if (this.#pending.size > 0 && (this.#isPending(callerTag) || this.#isPending(surfaceTag))) return undefined;
+    if (caller !== undefined && surface !== undefined) return `${caller} ${surface}`;
+    return this.#created([caller ?? this.#creation(callerTag), surface ?? this.#creation(surfaceTag)]);
   }
 
-  /** True if a render from this time (milliseconds since the epoch) may be older than an action the store did not record. */
-  isDoubtful(renderedAt: number): boolean {
-    return renderedAt < this.#suspectSince;
+  /** The last action of this process that invalidated renders with these tags: a higher number after each one. */
+  lastAction({ callerTag, surfaceTag }: RenderVersionTags): number {
+    return Math.max(this.#acted.get(callerTag) ?? 0, this.#acted.get(surfaceTag) ?? 0, this.#dropped);
   }
 
-  /** Invalidates all renders of a surface, under its id and its name; if only one of them is known, all renders of the caller. */
+  /**
+   * Invalidates all renders of a surface, under its id and its name; if only one of them is known, all renders of the
+   * caller. Waits until the store has it, for a second at most.
+   */
   async bump(scope: RenderScope, ref: SurfaceRef, names: SurfaceNames): Promise<void> {
     const { store, keys } = this.#deps;
     const told = aliases(ref, names) ?? [];
-    const remembered = parseAliases(await store.get(keys.aliases(scope, ref))) ?? [];
+    const remembered = parseAliases(await store.get(keys.aliases(scope, ref)).catch(() => undefined)) ?? [];
     const known = [...told, ...remembered].map((alias) => keys.surfaceTag(scope, alias));
     const tags = known.length === 0 ? [keys.callerTag(scope)] : [...new Set(known)];
     await Promise.all(tags.map((tag) => this.#drop(tag)));
   }
 
-  /** Stores that an id and a name belong to one surface. */
+  /**
+   * Stores that an id and a name belong to one surface.
+   *
+   * @throws what the store throws.
+   */
   async link(scope: RenderScope, ref: SurfaceRef, names: SurfaceNames): Promise<void> {
     const known = aliases(ref, names);
     if (known === undefined) return;
@@ -95,77 +109,99 @@ export class VersionTags {
         if (earlier === text) return;
         // The surface had another name: later actions would not find the renders stored under it.
         if (earlier !== undefined) await this.#drop(keys.callerTag(scope));
-        await store.set(key, text, clock.now() + LIFE_MS);
+        await store.set(key, text, clock.now() + this.#lifeMs());
       }),
     );
   }
 
-  /** The version tag; `found` is the value the store had a moment ago. */
-  async #versionTag(key: string, found: VersionTag): Promise<VersionTag> {
-    const until = this.#lost.get(key);
-    if (until !== undefined && this.#deps.clock.now() < until && !(await this.#replace(key))) return undefined;
-    const known = until === undefined ? found : await this.#deps.store.get(key);
-    if (known !== undefined) return known;
+  async #created(pair: readonly (VersionTag | Promise<VersionTag>)[]): Promise<VersionTag> {
+    const tags = await Promise.all(pair);
+    return tags.includes(undefined) ? undefined : tags.join(' ');
+  }
+
+  #creation(key: string): Promise<VersionTag> {
     return this.#creations.run(key, () => this.#create(key));
   }
 
-  async #create(key: string): Promise<string> {
+  async #create(key: string): Promise<VersionTag> {
     const { store, clock, newVersionTag } = this.#deps;
     const tag = newVersionTag();
-    await store.set(key, tag, clock.now() + this.#lifeMs());
-    // If two processes start together, both use the tag written last.
-    const taken = await store.get(key);
-    if (taken === undefined) this.#suspect();
-    return taken ?? tag;
+    const expiresAt = clock.now() + this.#lifeMs();
+    if (store.setIfAbsent === undefined) await store.set(key, tag, expiresAt);
+    else if (await store.setIfAbsent(key, tag, expiresAt)) return tag;
+    // If two processes start together, both use the tag that is in the store.
+    return store.get(key);
   }
 
-  /** Invalidates all renders that depend on this version tag; the caller sees none of them from now on. */
+  /** Invalidates all renders that depend on this version tag. */
   async #drop(key: string): Promise<void> {
-    if (await this.#replace(key)) return;
-    // A store that fails may lose the version tag but keep the renders. Until they expire, this process distrusts the store.
-    this.#lost.set(key, this.#deps.clock.now() + this.#deps.maxAgeMs);
-    this.#repairLater();
+    const { clock, maxAgeMs, sleep } = this.#deps;
+    this.#countAction(key);
+    const startedAt = clock.now();
+    while (!(await this.#replace(key))) {
+      this.#pending.set(key, { until: clock.now() + maxAgeMs });
+      if (clock.now() - startedAt < WAIT_MS) await sleep(RETRY_MS);
+      else {
+        if (!this.#isRepairing) void this.#repair();
+        return;
+      }
+    }
   }
 
-  /** True if the store accepted a new version tag. */
+  #countAction(key: string): void {
+    this.#actions += 1;
+    this.#acted.delete(key);
+    this.#acted.set(key, this.#actions);
+    if (this.#acted.size <= MAX_ACTED) return;
+    for (const [oldest, action] of this.#acted) {
+      this.#acted.delete(oldest);
+      this.#dropped = action;
+      break;
+    }
+  }
+
+  /** True if the store accepted a new version tag, or at least the loss of the old one. */
   async #replace(key: string): Promise<boolean> {
     const { store, clock, newVersionTag } = this.#deps;
-    const earlier = await store.get(key);
-    await store.set(key, newVersionTag(), clock.now() + this.#lifeMs());
-    const now = await store.get(key);
-    const isTaken = now !== undefined && now !== earlier;
-    if (isTaken) this.#lost.delete(key);
-    else this.#suspect();
-    return isTaken;
-  }
-
-  #suspect(): void {
-    this.#suspectSince = this.#deps.clock.now();
-  }
-
-  #repairLater(): void {
-    if (this.#isRepairing) return;
-    this.#isRepairing = true;
-    this.#deps.later(REPAIR_MS, () => void this.#repair());
-  }
-
-  /** Writes lost version tags one after the other, until the store fails again. */
-  async #repair(): Promise<void> {
-    const { store, clock } = this.#deps;
-    for (const [key, until] of this.#lost) {
-      this.#lost.delete(key);
-      if (until <= clock.now()) continue;
-      this.#lost.set(key, until); // Moved to the end, so that one tag cannot block the others.
+    const tag = newVersionTag();
+    let isAccepted: boolean;
+    try {
+      await store.set(key, tag, clock.now() + this.#lifeMs());
+      isAccepted = (await store.get(key)) === tag;
+    } catch {
       // A full store rejects writes but may still delete: without their version tag, renders are not served either.
-      await store.delete(key);
-      if (!(await this.#replace(key))) break;
+      isAccepted = await store.delete(key).then(
+        () => true,
+        () => false,
+      );
+    }
+    if (isAccepted) this.#pending.delete(key);
+    return isAccepted;
+  }
+
+  /** Writes pending version tags one after the other, until the store has all of them. */
+  async #repair(): Promise<void> {
+    const { clock, sleep } = this.#deps;
+    this.#isRepairing = true;
+    while (this.#pending.size > 0) {
+      await sleep(REPAIR_MS);
+      for (const [key, pending] of this.#pending) {
+        this.#pending.delete(key);
+        if (pending.until <= clock.now()) continue;
+        this.#pending.set(key, pending); // Moved to the end, so that one tag cannot block the others.
+        if (!(await this.#replace(key))) break;
+      }
     }
     this.#isRepairing = false;
-    if (this.#lost.size > 0) this.#repairLater();
+  }
+
+  #isPending(key: string): boolean {
+    const pending = this.#pending.get(key);
+    return pending !== undefined && this.#deps.clock.now() < pending.until;
   }
 
   #lifeMs(): number {
-    return Math.max(LIFE_MS, this.#deps.maxAgeMs);
+    return this.#deps.maxAgeMs + MARGIN_MS;
   }
 }
 

@@ -78,9 +78,9 @@ export class PlatformCall {
   }
 
   /** The caller without the fields that the site makes: those of a chat depend on the message. */
-  async bareCaller(auth: RouteAuth, request: RequestContext): Promise<CallContext> {
+  bareCaller(auth: RouteAuth, request: RequestContext): Promise<CallContext> {
     if (auth.fields?.make === undefined) return this.caller(auth, request);
-    return { auth, request, credential: await this.#deps.credentials.obtain({ ...auth, fields: undefined }, request) };
+    return this.caller({ ...auth, fields: undefined }, request).then((caller) => ({ ...caller, auth }));
   }
 
   /** A bare caller with the fields that the site makes for a message, or for a look-up. */

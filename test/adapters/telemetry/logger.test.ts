@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { loggerTelemetry } from '../../../src/adapters/telemetry/logger.js';
 import type { TelemetryEvent } from '../../../src/ports/telemetry.js';
 import { telemetryContract } from '../../contracts/telemetry.contract.js';
@@ -79,5 +79,25 @@ describe('a line of the log', () => {
     const [line] = written(event);
     expect(line).toMatchObject({ level: LEVELS[level], event: event.type });
     expect(line?.['msg']).toMatch(/\w+/);
+  });
+});
+
+describe('the lines about problems', () => {
+  it('are at most 100 a minute for each kind of event, and the next one has the number of those left out', () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const lines: object[] = [];
+    const write = (fields: object): void => void lines.push(fields);
+    const telemetry = loggerTelemetry({ debug: write, info: write, warn: write, error: write });
+    for (let failure = 0; failure < 5_000; failure += 1) {
+      telemetry.emit({ ...error, requestId: String(failure) });
+      telemetry.emit({ ...call, failure: 'unreachable', path: `/${String(failure)}` });
+    }
+    expect(lines).toHaveLength(200);
+    vi.advanceTimersByTime(60_000);
+    telemetry.emit(error);
+    expect(lines.at(-1)).toMatchObject({ event: 'error', leftOut: 4_900 });
+    telemetry.emit(error);
+    expect(lines.at(-1)).not.toHaveProperty('leftOut');
   });
 });

@@ -16,9 +16,14 @@ import {
 import {
   ATTR_ERROR_TYPE,
   ATTR_HTTP_REQUEST_METHOD,
+  ATTR_HTTP_REQUEST_METHOD_ORIGINAL,
   ATTR_HTTP_RESPONSE_STATUS_CODE,
+  ATTR_HTTP_ROUTE,
   ATTR_SERVER_ADDRESS,
   ATTR_SERVER_PORT,
+  ATTR_URL_FULL,
+  ATTR_URL_PATH,
+  ATTR_URL_SCHEME,
   HTTP_REQUEST_METHOD_VALUE_OTHER,
 } from '@opentelemetry/semantic-conventions';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -43,8 +48,14 @@ afterAll(async () => {
 });
 
 const BROWSER = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
-const REQUEST = { requestId: 'r-1', method: 'POST', headers: { traceparent: BROWSER } };
-const CALL = { callId: 'c-1', method: 'POST', origin: 'https://agent.example' };
+const REQUEST = {
+  requestId: 'r-1',
+  method: 'POST',
+  headers: { traceparent: BROWSER },
+  publicUrl: 'https://site.example/api/a2a',
+  path: '/config',
+};
+const CALL = { callId: 'c-1', method: 'POST', origin: 'https://agent.example', path: '/a2a' };
 
 /** One request with one call; returns the header fields of the call. */
 async function exchange(end: { status: number } | { failure: string } = { status: 200 }, status = 200) {
@@ -53,7 +64,7 @@ async function exchange(end: { status: number } | { failure: string } = { status
     await Promise.resolve();
     const fields = telemetry.callStarted?.(CALL);
     await Promise.resolve();
-    telemetry.emit({ type: 'upstream', ...CALL, path: '/a2a', ...end, durationMs: 1 });
+    telemetry.emit({ type: 'upstream', ...CALL, ...end, durationMs: 1 });
     telemetry.emit({ type: 'request', requestId: 'r-1', route: 'chat', method: 'POST', status, durationMs: 2 });
     return fields;
   });
@@ -104,6 +115,47 @@ describe('the span of a request', () => {
     expect(exported.getFinishedSpans()[0]).toMatchObject({
       status: { code: api.SpanStatusCode.ERROR },
       attributes: { 'error.type': 'upstream_unreachable' },
+    });
+  });
+});
+
+describe('the attributes that the conventions require', () => {
+  it('of a server span: method, path, scheme, route and status', async () => {
+    const { request } = await exchange();
+    expect(request.attributes).toMatchObject({
+      [ATTR_HTTP_REQUEST_METHOD]: 'POST',
+      [ATTR_URL_PATH]: '/api/a2a/config',
+      [ATTR_URL_SCHEME]: 'https',
+      [ATTR_HTTP_ROUTE]: '/api/a2a',
+      [ATTR_SERVER_ADDRESS]: 'site.example',
+      [ATTR_SERVER_PORT]: 443,
+      [ATTR_HTTP_RESPONSE_STATUS_CODE]: 200,
+    });
+    expect(request.attributes).not.toHaveProperty(ATTR_ERROR_TYPE);
+  });
+
+  it("of a client span: method, address, port, URL and status; an error's type is the status", async () => {
+    const { call, request } = await exchange({ status: 503 }, 503);
+    expect(call.attributes).toEqual({
+      [ATTR_HTTP_REQUEST_METHOD]: 'POST',
+      [ATTR_SERVER_ADDRESS]: 'agent.example',
+      [ATTR_SERVER_PORT]: 443,
+      [ATTR_URL_FULL]: 'https://agent.example/a2a',
+      [ATTR_HTTP_RESPONSE_STATUS_CODE]: 503,
+      [ATTR_ERROR_TYPE]: '503',
+    });
+    expect(request.attributes).toMatchObject({ [ATTR_ERROR_TYPE]: '503' });
+  });
+
+  it('of an unknown method: _OTHER, and the method as it was sent', () => {
+    const telemetry = openTelemetry(api);
+    telemetry.runRequest?.({ ...REQUEST, method: 'BREW', publicUrl: '//' }, () =>
+      telemetry.emit({ type: 'request', requestId: 'r-1', route: 'chat', method: 'BREW', status: 405, durationMs: 2 }),
+    );
+    expect(exported.getFinishedSpans()[0]?.attributes).toMatchObject({
+      [ATTR_HTTP_REQUEST_METHOD]: HTTP_REQUEST_METHOD_VALUE_OTHER,
+      [ATTR_HTTP_REQUEST_METHOD_ORIGINAL]: 'BREW',
+      [ATTR_URL_PATH]: '/config',
     });
   });
 });
@@ -305,6 +357,48 @@ describe('a stream of events', () => {
       attributes: { 'agent_bff.outcome': outcome, [ATTR_HTTP_RESPONSE_STATUS_CODE]: 200 },
     });
   });
+});
+
+it("calls with a visitor's made-up methods share one series", () => {
+  const recorded: unknown[] = [];
+  const instrument = { add: () => undefined, record: (_value: number, labels: unknown) => recorded.push(labels) };
+  const meter = {
+    createCounter: () => instrument,
+    createUpDownCounter: () => instrument,
+    createHistogram: () => instrument,
+  };
+  const telemetry = openTelemetry({ ...api, metrics: { getMeter: () => meter } });
+  for (let number = 0; number < 500; number += 1)
+    telemetry.emit({
+      type: 'upstream',
+      ...CALL,
+      method: `MADE${String(number)}`,
+      path: '/',
+      status: 200,
+      durationMs: 1,
+    });
+  expect(new Set(recorded.map((labels) => JSON.stringify(labels))).size).toBe(1);
+});
+
+it('keeps the spans of 20,000 open streams until they end', () => {
+  const telemetry = openTelemetry(api);
+  const ids = Array.from({ length: 20_000 }, (_, index) => String(index));
+  for (const requestId of ids) {
+    telemetry.runRequest?.({ ...REQUEST, requestId }, () => undefined);
+    telemetry.emit({
+      type: 'request',
+      requestId,
+      route: 'chat',
+      method: 'POST',
+      status: 200,
+      durationMs: 1,
+      streams: true,
+    });
+  }
+  expect(exported.getFinishedSpans()).toHaveLength(0);
+  for (const requestId of ids)
+    telemetry.emit({ type: 'stream_ended', requestId, route: 'chat', outcome: 'complete', durationMs: 2 });
+  expect(exported.getFinishedSpans()).toHaveLength(20_000);
 });
 
 it('drops spans that never end', () => {

@@ -5,7 +5,7 @@ import { redactor } from '../../../src/domain/shared/redaction.js';
 import type { Telemetry } from '../../../src/ports/telemetry.js';
 import { telemetryContract } from '../../contracts/telemetry.contract.js';
 
-const REQUEST = { requestId: 'r-1', method: 'POST', headers: {} };
+const REQUEST = { requestId: 'r-1', method: 'POST', headers: {}, publicUrl: 'https://site.example/api', path: '' };
 const JWT = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl';
 const broken: Telemetry = {
   emit: () => {
@@ -117,7 +117,7 @@ describe('a listener that throws', () => {
     telemetry.emit({ type: 'warning', code: 'w', detail: '' });
     expect(listener.events).toHaveLength(1);
     expect(telemetry.runRequest(REQUEST, () => 'the answer')).toBe('the answer');
-    expect(telemetry.callStarted({ callId: 'c', method: 'GET', origin: 'https://a.example' })).toEqual({});
+    expect(telemetry.callStarted({ callId: 'c', method: 'GET', origin: 'https://a.example', path: '/' })).toEqual({});
   });
 
   it('after its work does not run the work again', () => {
@@ -155,6 +155,7 @@ it('a call carries the fields of all listeners', () => {
       callId: 'c',
       method: 'GET',
       origin: 'o',
+      path: '/',
     }),
   ).toEqual({
     traceparent: 'a',

@@ -39,6 +39,19 @@ describe('the id of a conversation', () => {
     expect(contexts.verify(CONTEXT, [key], scope)).toBe(false);
   });
 
+  it('of a cookie is remembered for that cookie and place alone', () => {
+    const cookie: VisitorKey = { kind: 'cookie', user: '', key: 'A'.repeat(22) };
+    const context = contexts.mint(cookie, SCOPE);
+    const known = (key: VisitorKey, scope: ContextScope): boolean[] =>
+      [1, 2].map(() => contexts.verify(context, [key], scope));
+    expect(known(cookie, SCOPE)).toEqual([true, true]);
+    expect(known({ ...cookie, key: 'B'.repeat(22) }, SCOPE)).toEqual([false, false]);
+    expect(known({ ...KEY, user: '' }, SCOPE)).toEqual([false, false]);
+    for (const part of ['agent', 'tenant', 'account'] as const) {
+      expect(known(cookie, { ...SCOPE, [part]: 'other' })).toEqual([false, false]);
+    }
+  });
+
   it('is unknown after a change of any one of its 128 bits', () => {
     const hex = CONTEXT.replaceAll('-', '');
     for (let bit = 0; bit < 128; bit += 1) {

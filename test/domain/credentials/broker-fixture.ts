@@ -1,4 +1,4 @@
-import { FakeClock, FakeIdentityProvider, RecordingTelemetry } from '../../../src/adapters/fakes/fakes.js';
+import { FakeIdentityProvider, RecordingTelemetry } from '../../../src/adapters/fakes/fakes.js';
 import {
   CredentialBroker,
   type CredentialBrokerDependencies,
@@ -8,6 +8,7 @@ import type { CredentialOwner } from '../../../src/domain/credentials/credential
 import { redactor } from '../../../src/domain/shared/redaction.js';
 import { FLOWS } from '../../../src/composition/config/providers.js';
 import { PlatformErrors } from '../../../src/domain/upstream/platform-error.js';
+import { VirtualTime } from '../../support/virtual-time.js';
 import { FakeDeadlines } from '../upstream/fake-deadlines.js';
 import { TokenCache } from '../../../src/domain/credentials/token-cache.js';
 import { secret } from '../../../src/domain/shared/secret.js';
@@ -40,7 +41,7 @@ export const ownedBy = (principal?: string) => (): CredentialOwner => ({ princip
 
 /** A broker with fake providers that issue unique tokens. */
 export class BrokerWorld {
-  readonly clock: FakeClock = new FakeClock();
+  readonly clock: VirtualTime = new VirtualTime();
   readonly telemetry: RecordingTelemetry = new RecordingTelemetry();
   readonly account: FakeIdentityProvider = new FakeIdentityProvider('account', 'serviceAccount');
   readonly password: FakeIdentityProvider = new FakeIdentityProvider('password', 'idpAServiceUser');
@@ -50,6 +51,7 @@ export class BrokerWorld {
     clock: this.clock,
     telemetry: this.telemetry,
     random: () => 0,
+    sleep: this.clock.sleep,
     maxEntries: 100,
   });
   /** The time limit for reading the platform's error texts. */

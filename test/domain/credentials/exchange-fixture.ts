@@ -13,6 +13,7 @@ export class ExchangeWorld {
     clock: this.clock,
     telemetry: this.telemetry,
     random: () => 0,
+    sleep: () => Promise.resolve(),
     maxEntries: 100,
     shared: this.shared,
   });

@@ -1,22 +1,24 @@
-import { FakeClock, FakeIdentityProvider, RecordingTelemetry } from '../../../src/adapters/fakes/fakes.js';
+import { FakeIdentityProvider, RecordingTelemetry } from '../../../src/adapters/fakes/fakes.js';
 import { TokenCache } from '../../../src/domain/credentials/token-cache.js';
 import type { CacheStore } from '../../../src/ports/cache-store.js';
+import { VirtualTime } from '../../support/virtual-time.js';
 import type { IssueFailure, IssueOutcome } from '../../../src/ports/identity-provider.js';
 
 /** A token cache with a fake provider and clock. */
 export class TokenWorld {
-  readonly clock: FakeClock = new FakeClock();
+  readonly clock: VirtualTime = new VirtualTime();
   readonly telemetry: RecordingTelemetry = new RecordingTelemetry();
   readonly provider: FakeIdentityProvider = new FakeIdentityProvider('site', 'someBlock');
   readonly cache: TokenCache;
   /** The random source for jitter; 0 makes every threshold exact. */
   random = 0;
 
-  constructor({ shared, maxEntries = 100 }: { shared?: (clock: FakeClock) => CacheStore; maxEntries?: number } = {}) {
+  constructor({ shared, maxEntries = 100 }: { shared?: (clock: VirtualTime) => CacheStore; maxEntries?: number } = {}) {
     this.cache = new TokenCache({
       clock: this.clock,
       telemetry: this.telemetry,
       random: () => this.random,
+      sleep: this.clock.sleep,
       maxEntries,
       ...(shared === undefined ? {} : { shared: shared(this.clock) }),
     });

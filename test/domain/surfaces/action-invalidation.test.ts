@@ -239,7 +239,7 @@ describe('an action', () => {
     const world = new SurfaceWorld();
     world.platform.isDown = true;
     await expect(world.act(user('ada', ''))).rejects.toMatchObject({ code: 'upstream_unreachable' });
-    expect(world.store.calls).toEqual({ get: 0, set: 0, delete: 0 });
+    expect(world.store.calls).toEqual({ get: 0, set: 0, setIfAbsent: 0, delete: 0 });
   });
 
   it('is sent unchanged with its idempotency key and not cached', async () => {

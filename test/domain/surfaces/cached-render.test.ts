@@ -10,6 +10,7 @@ const RENDER: CachedRender = {
   renderedAt: 1_000,
   checkedAt: 2_000,
   versionTag: 'one two',
+  primary: 'run-1',
   etag: '"1"',
   headers: { 'content-type': 'text/html', link: ['<a>', '<b>'] },
   body: '<p>\n\n</p>\n',
@@ -27,7 +28,7 @@ describe('a cached render', () => {
     ['a first line that is not JSON', `{"renderedAt":1\n${RENDER.body}`],
     ['a first line that is null', `null\n${RENDER.body}`],
     ['a first line that is a number', `7\n${RENDER.body}`],
-    ...(['renderedAt', 'checkedAt', 'versionTag', 'etag', 'headers'] as const).flatMap((field) =>
+    ...(['renderedAt', 'checkedAt', 'versionTag', 'primary', 'etag', 'headers'] as const).flatMap((field) =>
       [undefined, null, true].map(
         (value) => [`${String(value)} as its ${field}`, writeCachedRender({ ...RENDER, [field]: value })] as const,
       ),

@@ -4,18 +4,6 @@ import { COUNTER, COUNTER_BY_NAME, QUOTE, SurfaceWorld, user } from './surface-w
 const ADA = user('ada');
 
 describe('among the cached renders', () => {
-  it('the least recently used is dropped first', async () => {
-    const world = new SurfaceWorld({ maxEntries: 2 });
-    const render = async (body: string): Promise<unknown> => (await world.render(ADA, COUNTER, { body })).cache;
-    expect([await render('1'), await render('2'), await render('1'), await render('3')]).toEqual([
-      'MISS',
-      'MISS',
-      'HIT',
-      'MISS',
-    ]);
-    expect([await render('1'), await render('3'), await render('2')]).toEqual(['HIT', 'HIT', 'MISS']);
-  });
-
   it("none is dated in the future by another machine's clock", async () => {
     const world = new SurfaceWorld();
     world.clock.advance(10_000);

@@ -98,8 +98,8 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('change' as const), id }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('power' as const), isDown: fc.boolean() }) },
 );
-/** Version tags live for an hour, which the model does not cover. */
-const MAX_MS = 3_500_000;
+/** Version tags live a minute longer than renders, which the model does not cover. */
+const MAX_MS = 359_000;
 
 async function follow(script: readonly Step[]): Promise<void> {
   const world = new SurfaceWorld();

@@ -63,7 +63,7 @@ describe('a render', () => {
     const off = await world.service.render(COUNTER, request(), ADA, undefined);
     await world.service.action(COUNTER, 'add', request(), ADA, undefined);
     expect(off.headers['x-cache']).toBe('BYPASS');
-    expect(world.store.calls).toEqual({ get: 0, set: 0, delete: 0 });
+    expect(world.store.calls).toEqual({ get: 0, set: 0, setIfAbsent: 0, delete: 0 });
   });
 
   it('of a user without a subject is never cached', async () => {
@@ -71,7 +71,7 @@ describe('a render', () => {
     const nameless = user('ada', '');
     expect([(await world.render(nameless)).cache, (await world.render(nameless)).cache]).toEqual(['BYPASS', 'BYPASS']);
     await world.act(nameless);
-    expect([world.asked, world.store.calls]).toEqual([[2, 0], { get: 0, set: 0, delete: 0 }]);
+    expect([world.asked, world.store.calls]).toEqual([[2, 0], { get: 0, set: 0, setIfAbsent: 0, delete: 0 }]);
   });
 });
 

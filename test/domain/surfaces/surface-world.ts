@@ -52,8 +52,6 @@ export class SurfaceWorld extends BrokerWorld {
   readonly store: FakeCacheStore = new FakeCacheStore(this.clock);
   readonly service: SurfaceService;
   readonly cache: RenderCache;
-  /** Tasks that the caches postponed. */
-  readonly later: (() => void)[] = [];
   #versionTags = 0;
 
   constructor(settings: Partial<RenderCacheSettings> = {}, api: Partial<PlatformApi> = {}) {
@@ -77,13 +75,11 @@ export class SurfaceWorld extends BrokerWorld {
         this.#versionTags += 1;
         return `version-tag-${String(this.#versionTags)}`;
       },
-      later: (_ms, task) => {
-        this.later.push(task);
-      },
+      sleep: this.clock.sleep,
       freshMs: 3_000,
       maxAgeMs: 300_000,
-      maxEntries: 500,
       maxEntryBytes: 10_000,
+      storeBytes: 1_000_000,
       ...settings,
     });
   }
@@ -94,10 +90,30 @@ export class SurfaceWorld extends BrokerWorld {
     visit: Visit = {},
     cache = this.cache,
   ): Promise<Shown> {
-    return shown(await this.service.render(ref, request(visit), auth, cache));
+    return this.clock.result(this.beginRender(auth, ref, visit, cache));
   }
 
   act(auth: RouteAuth = ADA, ref: SurfaceRef = COUNTER, visit: Visit = {}, cache = this.cache): Promise<HttpResponse> {
+    return this.clock.result(this.beginAct(auth, ref, visit, cache));
+  }
+
+  /** A render during which the test lets time pass. */
+  async beginRender(
+    auth: RouteAuth = ADA,
+    ref: SurfaceRef = COUNTER,
+    visit: Visit = {},
+    cache = this.cache,
+  ): Promise<Shown> {
+    return shown(await this.service.render(ref, request(visit), auth, cache));
+  }
+
+  /** The same for an action. */
+  beginAct(
+    auth: RouteAuth = ADA,
+    ref: SurfaceRef = COUNTER,
+    visit: Visit = {},
+    cache = this.cache,
+  ): Promise<HttpResponse> {
     return this.service.action(ref, 'add', request(visit), auth, cache);
   }
 

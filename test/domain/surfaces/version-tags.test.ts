@@ -1,35 +1,37 @@
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../../src/adapters/fakes/fakes.js';
 import { VersionTags } from '../../../src/domain/surfaces/version-tags.js';
 import { RenderKeys } from '../../../src/domain/surfaces/render-keys.js';
+import { VirtualTime } from '../../support/virtual-time.js';
 
-describe('lost version tags', () => {
+describe('version tags that the store did not accept', () => {
   it('are remembered up to ten thousand, and the oldest are dropped first', async () => {
     const entries = new Map<string, string>();
+    const time = new VirtualTime();
     let isDown = true;
     let count = 0;
-    const later: (() => void)[] = [];
+    const answer = <T>(value: () => T): Promise<T> =>
+      isDown ? Promise.reject(new Error('down')) : Promise.resolve(value());
     const versionTags = new VersionTags({
       store: {
-        get: (key) => Promise.resolve(entries.get(key)),
-        set: (key, value) => Promise.resolve(isDown ? undefined : void entries.set(key, value)),
-        delete: () => Promise.resolve(),
+        get: (key) => answer(() => entries.get(key)),
+        set: (key, value) => answer(() => void entries.set(key, value)),
+        delete: () => answer(() => undefined),
       },
-      clock: new FakeClock(),
-      keys: new RenderKeys(String, 100),
+      clock: time,
+      keys: new RenderKeys(String),
       newVersionTag: () => String((count += 1)),
       maxAgeMs: 300_000,
-      later: (_ms, task) => void later.push(task),
+      sleep: time.sleep,
     });
     // Each surface has two tags, one by its id and one by its name.
-    for (let number = 0; number <= 5_000; number += 1) {
+    const acts = Array.from({ length: 5_001 }, (_, number) => {
       const id = String(number);
-      await versionTags.bump('ada', { by: 'id', value: id }, { id, name: id });
-    }
+      return versionTags.bump('ada', { by: 'id', value: id }, { id, name: id });
+    });
+    await time.pass(2_000);
+    await Promise.all(acts);
     isDown = false;
-    for (const task of later.splice(0)) task();
-    await expect.poll(() => entries.size).toBe(10_000);
-    await new Promise(setImmediate);
+    await time.pass(1_000);
     expect([entries.size, [...entries.keys()].filter((key) => key.includes('"0"'))]).toEqual([10_000, []]);
   });
 });

@@ -1,36 +1,10 @@
 import { describe, expect, it } from 'vitest';
 
 import { type ComponentVisit, describeInBrowsers } from '../../support/component-browser.js';
-import { compose, COMPOSITION_ORDERS } from '../../support/composition.js';
 
 const MAX_HEIGHT = 144;
 
 describeInBrowsers('the text field', { wordMs: 5, slowStepMs: 20 }, (browser) => {
-  describe.each(Object.entries(COMPOSITION_ORDERS))('with an input method: %s', (_engine, order) => {
-    it('sends nothing with the Enter that confirms a word, but with the next', async () => {
-      const visit = await browser.visit();
-      await visit.show('A2AChat');
-      await visit.input.pressSequentially('nihon');
-      expect(await visit.page.evaluate(compose, { key: 'Enter', order })).toBe(true);
-      expect(await visit.input.inputValue()).toBe('nihon');
-      expect(await visit.page.locator('.a2a-message-user').count()).toBe(0);
-      await visit.input.press('Enter');
-      await visit.finished.filter({ hasText: 'nihon' }).waitFor();
-      expect(await visit.page.locator('.a2a-message-user').count()).toBe(1);
-    });
-
-    it('keeps the floating panel open at the Escape that discards a word', async () => {
-      const visit = await browser.visit();
-      await visit.show('A2AChatFloating', { panelTitle: 'Ask us' });
-      await visit.page.getByRole('button', { name: 'Ask us' }).click();
-      await visit.input.focus();
-      await visit.page.evaluate(compose, { key: 'Escape', order });
-      expect(await visit.page.getByRole('dialog').isVisible()).toBe(true);
-      await visit.input.press('Escape');
-      await visit.page.getByRole('dialog').waitFor({ state: 'hidden' });
-    });
-  });
-
   describe.each([true, false])('in a browser that supports field-sizing: %s', (isSupported) => {
     async function visitChat(): Promise<ComponentVisit> {
       const visit = await browser.visit({

@@ -1,134 +1,214 @@
-import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 
-import { type ComponentPage, type ComponentVisit, describeInBrowsers } from '../../support/component-browser.js';
+import type { EnginePage } from '../../support/engines/engine-page.js';
+import { describeInEngines } from '../../support/engines/engine-suite.js';
+import { ANSWER, FINISHED } from '../../support/engines/engine-visit.js';
 
+const LOG = { css: '.a2a-log' } as const;
 const LINE = 'Some words of a line';
 const lines = (count: number): string => Array.from({ length: count }, (_, index) => `${LINE} ${index}`).join('\n\n');
 
+type Scroll = (page: EnginePage) => Promise<unknown>;
+
 /** Ways to scroll up, five of each kind. */
-const WAYS: readonly (readonly [name: string, scroll: (page: Page) => Promise<unknown>])[] = [
-  ...[3, 10, 40, 120, 900].map((px) => [`wheel ${px} px`, (page: Page) => page.mouse.wheel(0, -px)] as const),
-  ...['ArrowUp', 'PageUp', 'Home', 'Shift+Space', 'Shift+PageUp'].map(
-    (key) => [`key ${key}`, (page: Page) => page.locator('.a2a-log').press(key)] as const,
-  ),
-  ...[3, 20, 60, 200, 1000].map((px) => [`scrollBy ${px} px`, by(`log.scrollBy(0, -${px})`)] as const),
-  ...[0.99, 0.9, 0.5, 0.1, 0].map((part) => [`scrollTop ${part}`, by(`log.scrollTop *= ${part}`)] as const),
+const WAYS: readonly (readonly [name: string, scroll: Scroll])[] = [
+  ...[3, 10, 40, 120, 900].map((px): [string, Scroll] => [`wheel ${px} px`, (page) => page.wheel(LOG, -px)]),
+  ...['ArrowUp', 'PageUp', 'Home', 'Shift+Space', 'Shift+PageUp'].map((key): [string, Scroll] => [
+    `key ${key}`,
+    async (page) => {
+      await page.on(LOG, (log) => log.focus(), null);
+      await page.press(key);
+    },
+  ]),
+  ...[3, 20, 60, 200, 1000].map((px): [string, Scroll] => [
+    `scrollBy ${px} px`,
+    (page) => page.on(LOG, (log, by) => log.scrollBy(0, -by), px),
+  ]),
+  ...[0.99, 0.9, 0.5, 0.1, 0].map((part): [string, Scroll] => [
+    `scrollTop ${part}`,
+    (page) => page.on(LOG, (log, by) => void (log.scrollTop *= by), part),
+  ]),
   // The finger of a touch, before the browser reports that anything has scrolled.
-  ...[5, 50, 100, 300, 600].map(
-    (px) => [`touch ${px} px`, by(`touch('touchstart', 0); touch('touchmove', ${px});`)] as const,
-  ),
-  ...[0.02, 0.2, 0.5, 0.7, 0.9].map(
-    (part) => [`scrollIntoView ${part}`, by(`mark(${part}).scrollIntoView();`)] as const,
-  ),
+  ...[5, 50, 100, 300, 600].map((px): [string, Scroll] => [`touch ${px} px`, (page) => page.on(LOG, drag, px)]),
+  ...[0.02, 0.2, 0.5, 0.7, 0.9].map((part): [string, Scroll] => [
+    `scrollIntoView ${part}`,
+    (page) => page.on(LOG, showMark, part),
+  ]),
 ];
 
-function by(script: string): (page: Page) => Promise<unknown> {
-  return (page) =>
-    page.evaluate(`(() => {
-      const log = document.querySelector('.a2a-log');
-      const touch = (type, clientY) => log.dispatchEvent(Object.assign(new Event(type), { touches: [{ clientY }] }));
-      const mark = (part) => {
-        const mark = log.querySelector('.a2a-message-agent').appendChild(document.createElement('i'));
-        mark.parentElement.style.position = 'relative';
-        mark.style.cssText = 'position: absolute; top: ' + part * (mark.parentElement.clientHeight - 700) + 'px';
-        return mark;
-      };
-      ${script}
-    })()`);
+/** Ways that take a while: the page scrolls in steps of its own while the answer grows. */
+const SMOOTH: readonly (readonly [name: string, scroll: Scroll])[] = [
+  ...[0.9, 0.5, 0].map((part): [string, Scroll] => [
+    `scrollTo ${part}`,
+    (page) => page.on(LOG, (log, to) => log.scrollTo({ top: log.scrollTop * to, behavior: 'smooth' }), part),
+  ]),
+  ...[-150, -2000].map((px): [string, Scroll] => [
+    `scrollBy ${px} px`,
+    (page) => page.on(LOG, (log, by) => log.scrollBy({ top: by, behavior: 'smooth' }), px),
+  ]),
+];
+
+/** Runs in the page. */
+function drag(log: HTMLElement, px: number): void {
+  const touch = (type: string, clientY: number): unknown =>
+    log.dispatchEvent(Object.assign(new Event(type), { touches: [{ clientY }] }));
+  touch('touchstart', 0);
+  touch('touchmove', px);
 }
 
-function send(visit: ComponentVisit, text: string): Promise<unknown> {
-  return visit.page.evaluate(
-    (sent) => void (globalThis as unknown as ComponentPage).handle.current['send']?.(sent),
-    text,
+/** Runs in the page. */
+function showMark(log: HTMLElement, part: number): void {
+  const mark = document.createElement('i');
+  const answer = log.querySelector<HTMLElement>('.a2a-message-agent') as HTMLElement;
+  answer.append(mark);
+  answer.style.position = 'relative';
+  mark.style.cssText = `position: absolute; top: ${part * (answer.clientHeight - 700)}px`;
+  mark.scrollIntoView();
+}
+
+interface Place {
+  readonly top: number;
+  readonly height: number;
+  readonly rest: number;
+}
+
+const measure = (page: EnginePage): Promise<Place> =>
+  page.on(
+    LOG,
+    ({ scrollTop, scrollHeight, clientHeight }) => ({
+      top: scrollTop,
+      height: scrollHeight,
+      rest: scrollHeight - scrollTop - clientHeight,
+    }),
+    null,
   );
-}
-
-const measure = (page: Page): Promise<{ readonly top: number; readonly height: number; readonly rest: number }> =>
-  page.locator('.a2a-log').evaluate(({ scrollTop, scrollHeight, clientHeight }) => ({
-    top: scrollTop,
-    height: scrollHeight,
-    rest: scrollHeight - scrollTop - clientHeight,
-  }));
 
 /** Waits until the answer has grown by some lines. */
-async function untilGrown(page: Page): Promise<void> {
+async function untilGrown(page: EnginePage): Promise<void> {
   const { height } = await measure(page);
   await expect.poll(async () => (await measure(page)).height, { interval: 20 }).toBeGreaterThan(height + 100);
 }
 
-describeInBrowsers('scrolling', { wordMs: 4 }, (browser) => {
-  it('leaves a reader alone who scrolls up while an answer grows, in 30 of 30 ways', { timeout: 180_000 }, async () => {
-    const pulledBack: string[] = [];
-    const visit = await browser.visit();
-    const { page } = visit;
-    await visit.show('A2AChat');
-    await send(visit, lines(60));
-    await visit.finished.waitFor();
-    await by(`{
-      let height = 0;
-      const answer = log.querySelector('.a2a-message-agent');
-      setInterval(() => (answer.style.paddingBottom = (height += 4) + 'px'), 10);
-    }`)(page);
-    await page.locator('.a2a-log').hover();
-    for (const [name, scroll] of WAYS) {
-      // Back at the end, the view follows again.
-      await by('log.scrollTop = log.scrollHeight')(page);
-      await untilGrown(page);
-      await expect.poll(async () => (await measure(page)).rest, { interval: 20 }).toBeLessThan(2);
-      const before = await measure(page);
-      await scroll(page);
-      await untilGrown(page);
-      const between = await measure(page);
-      await untilGrown(page);
-      const after = await measure(page);
-      const isUp = between.rest > 100 && between.top < before.height;
-      if (!isUp || after.top > between.top + 1)
-        pulledBack.push(`${name}: ${JSON.stringify({ before, between, after })}`);
-    }
-    expect(WAYS).toHaveLength(30);
-    expect(pulledBack).toEqual([]);
-  });
+async function untilAtEnd(page: EnginePage): Promise<void> {
+  await page.on(LOG, (log) => void (log.scrollTop = log.scrollHeight), null);
+  await untilGrown(page);
+  await expect.poll(async () => (await measure(page)).rest, { interval: 20 }).toBeLessThan(2);
+}
 
-  it('keeps what a reader sees in place when something above grows and shrinks', async () => {
-    const visit = await browser.visit();
-    const { page } = visit;
-    await visit.show('A2AChat');
-    await visit.ask('Hello');
-    await send(visit, lines(60));
-    await visit.agentMessage.filter({ hasText: `${LINE} 0` }).waitFor();
-    await visit.finished.waitFor();
-    const place = (): Promise<number> =>
-      page
-        .locator('.a2a-message-agent')
-        .first()
-        .evaluate((seen) => seen.getBoundingClientRect().top);
-    await by(`log.querySelector('.a2a-message-agent').scrollIntoView()`)(page);
-    await expect.poll(place).toBeGreaterThan(-1);
-    const before = await place();
-    for (const padding of [300, 20, 0]) {
-      await by(`log.querySelector('.a2a-message-user').style.paddingTop = '${padding}px'`)(page);
-      await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
-      expect(Math.abs((await place()) - before)).toBeLessThan(2);
-    }
-  });
+const nextFrames = (page: EnginePage): Promise<unknown> =>
+  page.evaluate(
+    () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(null)))),
+    null,
+  );
+
+/** Makes the first answer grow by 4 px each 10 ms. */
+function grow(log: HTMLElement): void {
+  let height = 0;
+  const answer = log.querySelector<HTMLElement>('.a2a-message-agent');
+  setInterval(() => (answer as HTMLElement).style.setProperty('padding-bottom', `${(height += 4)}px`), 10);
+}
+
+describeInEngines('scrolling', { wordMs: 4 }, (visits) => {
+  it.skipIf(!visits.engine.isSupported)(
+    'leaves a reader alone who scrolls up while an answer grows, in 30 of 30 ways',
+    { timeout: 180_000 },
+    async () => {
+      const pulledBack: string[] = [];
+      const visit = await visits.visit();
+      const { page } = visit;
+      await visit.show('A2AChat');
+      await visit.handle('send', lines(60));
+      await page.see({ ...FINISHED, text: `${LINE} 0` });
+      await page.on(LOG, grow, null);
+      for (const [name, scroll] of WAYS) {
+        // Back at the end, the view follows again.
+        await untilAtEnd(page);
+        const before = await measure(page);
+        await scroll(page);
+        await untilGrown(page);
+        const between = await measure(page);
+        await untilGrown(page);
+        const after = await measure(page);
+        const isUp = between.rest > 100 && between.top < before.height;
+        if (!isUp || after.top > between.top + 1)
+          pulledBack.push(`${name}: ${JSON.stringify({ before, between, after })}`);
+      }
+      expect(WAYS).toHaveLength(30);
+      expect(pulledBack).toEqual([]);
+    },
+  );
+
+  it.skipIf(!visits.engine.isSupported)(
+    'goes where the page scrolls smoothly while an answer grows',
+    { timeout: 180_000 },
+    async () => {
+      const visit = await visits.visit();
+      const { page } = visit;
+      await visit.show('A2AChat');
+      await visit.handle('send', lines(60));
+      await page.see({ ...FINISHED, text: `${LINE} 0` });
+      await page.on(LOG, grow, null);
+      const places: string[] = [];
+      for (const [name, scroll] of SMOOTH) {
+        await untilAtEnd(page);
+        const { top } = await measure(page);
+        await scroll(page);
+        const stopped = async (): Promise<boolean> => {
+          const one = await measure(page);
+          await untilGrown(page);
+          const other = await measure(page);
+          return Math.abs(one.top - other.top) <= 1;
+        };
+        await expect.poll(stopped, { interval: 20 }).toBe(true);
+        const after = await measure(page);
+        if (after.top > top - 100 || after.rest < 100) places.push(`${name}: ${JSON.stringify({ top, after })}`);
+      }
+      expect(places).toEqual([]);
+    },
+  );
+
+  it.skipIf(!visits.engine.isSupported)(
+    'keeps what a reader sees in place when something above grows and shrinks',
+    async () => {
+      const visit = await visits.visit();
+      const { page } = visit;
+      await visit.show('A2AChat');
+      await visit.ask('Hello');
+      await visit.handle('send', lines(60));
+      await page.see({ ...FINISHED, text: `${LINE} 0` });
+      const place = (): Promise<number> =>
+        page.on(LOG, (log) => (log.querySelector('.a2a-message-agent') as Element).getBoundingClientRect().top, null);
+      await page.on(LOG, (log) => log.querySelector('.a2a-message-agent')?.scrollIntoView(), null);
+      await expect.poll(place).toBeGreaterThan(-1);
+      const before = await place();
+      for (const padding of [300, 20, 0]) {
+        await page.on(
+          LOG,
+          (log, px) => log.querySelector<HTMLElement>('.a2a-message-user')?.style.setProperty('padding-top', `${px}px`),
+          padding,
+        );
+        await nextFrames(page);
+        expect(Math.abs((await place()) - before)).toBeLessThan(2);
+      }
+    },
+  );
 
   it('is at the end after 20 of 20 fast answers', { timeout: 180_000 }, async () => {
-    const visit = await browser.visit();
+    const visit = await visits.visit();
+    const { page } = visit;
     await visit.show('A2AChat');
     const rests: number[] = [];
     for (let answer = 0; answer < 20; answer += 1) {
-      await send(
-        visit,
+      await visit.handle(
+        'send',
         `# Title ${answer}\n\n- **bold** item\n- \`code\`\n\n\`\`\`ts\nconst a = 1;\n\`\`\`\n\n| a | b |\n| - | - |\n| 1 | 2 |`,
       );
-      await visit.page.locator('.a2a-message-agent .a2a-bubble[aria-busy=false]').nth(answer).waitFor();
-      await visit.page.evaluate(
-        () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
-      );
-      rests.push((await measure(visit.page)).rest);
+      await expect.poll(() => page.count(FINISHED), { interval: 20 }).toBe(answer + 1);
+      await expect.poll(async () => (await measure(page)).rest, { interval: 20, timeout: 2_000 }).toBeLessThan(2);
+      await nextFrames(page);
+      rests.push((await measure(page)).rest);
     }
+    expect(await page.count(ANSWER)).toBe(20);
     expect(rests.filter((rest) => rest > 1)).toEqual([]);
   });
 });

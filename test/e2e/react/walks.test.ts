@@ -4,7 +4,8 @@ import { promisify } from 'node:util';
 
 import { beforeAll, expect, it } from 'vitest';
 
-import { ANSWER, describeInEngines, FIELD, FINISHED, QUESTION } from '../../support/engines/engine-suite.js';
+import { describeInEngines } from '../../support/engines/engine-suite.js';
+import { ANSWER, FIELD, FINISHED, QUESTION } from '../../support/engines/engine-visit.js';
 
 const BUILD = fileURLToPath(new URL('../../../scripts/build.mjs', import.meta.url));
 const ALERT = { role: 'alert' } as const;

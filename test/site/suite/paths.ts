@@ -57,7 +57,8 @@ export function pathSuite(framework: Framework): void {
       const kept = queryBehind(framework, query);
       expect(sentPaths(world)).toEqual([`/surfaces/counter/render${kept}`, `/conversations${kept}`]);
       world.upstream.requests.length = 0;
-      for (const refused of ['?a b', '?\u00e9', '?a\tb', ...(framework.resolvesPaths === true ? [] : ['?a=1#b'])]) {
+      // By the URL standard, a host encodes or drops the others, if Node's parser lets them pass, as it did before 20.20.
+      for (const refused of ['?a b', ...(framework.resolvesPaths === true ? [] : ['?\u00e9', '?a\tb', '?a=1#b'])]) {
         expect(await send(world, 'POST', `/api/service-surfaces/counter/render${refused}`)).toBeOneOf([400, 404]);
         expect(await send(world, 'GET', `/api/service/conversations${refused}`)).toBeOneOf([400, 404]);
       }
@@ -78,7 +79,7 @@ function expectVerdicts(
     const known = PATH_CORPUS.find((candidate) => candidate.path === other) ?? {
       ...path,
       path: other,
-      surface: null,
+      surface: /^\/[\w%]+\/render$/.test(other) ? `/surfaces${other}` : null,
       record: other,
     };
     const wentAsResolved = verdicts[index]?.sent[0] === place(known);

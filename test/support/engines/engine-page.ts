@@ -74,6 +74,8 @@ export interface Engine {
   readonly name: string;
   /** The program that is missing and its remedy; undefined if the engine is installed. */
   readonly missing: string | undefined;
+  /** False for an engine older than those in `browserslist` of react/package.json: text goes in and comes out, without looks. */
+  readonly isSupported: boolean;
   launch(): Promise<RunningEngine>;
 }
 

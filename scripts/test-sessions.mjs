@@ -1,0 +1,247 @@
+// npm run test:sessions [-- library …]: signs a visitor in with each session library of docs/authentication/sessions.md, its oldest
+// supported release and the current one, in a folder of its own with a provider on loopback. A message is refused before the
+// sign-in, then reaches the agent with the visitor's token, and with a new one after that has expired, where the library refreshes.
+// Its results are written into the table of the page.
+import assert from 'node:assert/strict';
+import { spawn, execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as after } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { freePort } from '../test/package/program.mjs';
+import { startProvider } from '../test/package/sessions/provider.mjs';
+import { listen } from '../test/package/site.mjs';
+import { build } from './build.mjs';
+import { writeTable } from './generated-table.mjs';
+import { ensureInstalled } from './installation.mjs';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const SITES = join(ROOT, 'test/package/sessions/sites');
+const PATIENCE_MS = 20_000;
+const csrf = (base) => async (browser, site) => {
+  const { csrfToken } = await (await browser.send(`${site}${base}/csrf`)).json();
+  await browser.open(`${site}${base}/signin/site`, {
+    method: 'POST',
+    body: new URLSearchParams({ csrfToken, callbackUrl: site }),
+  });
+};
+
+/** The libraries: package, site, oldest and current release, what they need beside them, and their sign-in. */
+const LIBRARIES = [
+  { name: 'express-openid-connect', versions: ['2.7.0', '3.4.0'], refreshes: true },
+  {
+    name: '@auth0/nextjs-auth0',
+    site: 'nextjs-auth0',
+    versions: ['4.0.0', '4.30.0'],
+    beside: (version) =>
+      version === '4.0.0'
+        ? ['next@15.5.0', 'react@19.0.0', 'react-dom@19.0.0']
+        : ['next@16.4.6', 'react@19.3.1', 'react-dom@19.3.1'],
+    signIn: '/auth/login',
+    refreshes: true,
+    control: true,
+  },
+  {
+    name: '@azure/msal-node',
+    site: 'msal-node',
+    versions: ['3.0.1', '7.2.3'],
+    beside: ['express-session@1.19.0'],
+    refreshes: true,
+  },
+  { name: 'better-auth', versions: ['1.6.0', '1.6.34', '1.7.25'], refreshes: true },
+  {
+    name: '@auth/express',
+    site: 'auth-js',
+    versions: ['0.5.6', '0.12.3'],
+    beside: (version) => [`@auth/core@${version === '0.12.3' ? '0.41.3' : '0.34.1'}`],
+    signIn: csrf('/auth'),
+  },
+  { name: 'next-auth', peers: false, versions: ['4.0.1', '4.24.15'], signIn: csrf('/api/auth') },
+  { name: 'iron-session', versions: ['8.0.0', '9.0.1'] },
+  { name: 'express-session', versions: ['1.17.0', '1.19.0'] },
+  { name: 'passport', versions: ['0.5.0', '0.7.0'], beside: ['passport-oauth2@1.8.0', 'express-session@1.19.0'] },
+];
+
+/** Keeps cookies and follows redirects. All addresses are of one host, whose cookies do not depend on the port. */
+class Browser {
+  #cookies = new Map();
+
+  async send(url, { headers = {}, ...init } = {}) {
+    const cookie = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const response = await fetch(url, {
+      ...init,
+      headers: { ...headers, ...(cookie && { cookie }) },
+      redirect: 'manual',
+    });
+    for (const line of response.headers.getSetCookie()) {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(line);
+      if (value === '' || /max-age=0|expires=thu, 01 jan 1970/i.test(line)) this.#cookies.delete(name);
+      else this.#cookies.set(name, value);
+    }
+    return response;
+  }
+
+  async open(url, init) {
+    let response = await this.send(url, init);
+    for (let hops = 0; response.status >= 300 && response.status < 400; hops += 1) {
+      assert.ok(hops < 20, 'the redirects never end');
+      url = new URL(response.headers.get('location'), url).href;
+      await response.body?.cancel();
+      response = await this.send(url);
+    }
+    return response;
+  }
+}
+
+await ensureInstalled();
+if ((await build('package', { onlyIfNeeded: true })) !== 0) process.exit(1);
+const folder = mkdtempSync(join(tmpdir(), 'agent-bff-sessions-'));
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+const tokens = [];
+const agent = await listen(
+  createServer((request, response) => {
+    tokens.push(request.headers.authorization);
+    request.resume();
+    response.setHeader('content-type', 'application/json').end('{"jsonrpc":"2.0","id":1,"result":{"kind":"message"}}');
+  }),
+);
+const chosen = process.argv.slice(2);
+const rows = [];
+for (const library of LIBRARIES.filter(({ name }) => chosen.length === 0 || chosen.includes(name))) {
+  for (const version of library.versions) {
+    const row = [library.name, version, ...(await outcome(library, version))];
+    rows.push(row);
+    console.log(row.join(' | '));
+  }
+}
+await agent.close();
+await writeTable(
+  join(ROOT, 'docs/authentication/sessions.md'),
+  'sessions',
+  [['Package', 'Version', 'Signed in', 'Refreshed'], ...rows],
+  { partly: chosen.length > 0 },
+);
+process.exitCode = rows.length > 0 && rows.flat().every((cell) => cell !== '✗') ? 0 : 1;
+
+async function outcome(library, version) {
+  const marks = { signedIn: '✗', refreshed: library.refreshes ? '✗' : '–' };
+  let said = '';
+  const provider = await startProvider();
+  const site = `http://localhost:${await freePort()}`;
+  try {
+    const cwd = await installed(library, version);
+    const child = spawn(process.execPath, [`${library.site ?? library.name}.mjs`], {
+      cwd,
+      env: {
+        ...process.env,
+        ISSUER: provider.issuer,
+        SITE: site,
+        SECRET: 'of this run only, and more than thirty-two characters',
+        A2A_URL: `${agent.url}/a2a`,
+      },
+    });
+    try {
+      await new Promise((resolve, reject) => {
+        for (const stream of [child.stdout, child.stderr])
+          stream.on('data', (chunk) => {
+            said += chunk;
+            if (said.includes(`ready ${site}`)) resolve();
+          });
+        child.once('exit', () => reject(new Error('the site ended')));
+        AbortSignal.timeout(PATIENCE_MS).addEventListener('abort', () => reject(new Error('the site does not listen')));
+      });
+      await visit(library, provider, site, marks);
+      if (library.control) await control(library, provider, site, version);
+    } finally {
+      child.kill('SIGKILL');
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    }
+  } catch (error) {
+    console.error(`${library.name} ${version}: ${error.message}\n${said.slice(0, 3_000)}`);
+  }
+  await provider.close();
+  return [marks.signedIn, marks.refreshed];
+}
+
+/** A folder with the library, and the sites beside it. */
+async function installed({ name, beside = [], peers = true }, version) {
+  const cwd = mkdtempSync(join(folder, 'site-'));
+  writeFileSync(join(cwd, 'package.json'), '{ "name": "site", "private": true, "type": "module" }');
+  const packages = [
+    `${name}@${version}`,
+    'express@5.3.0',
+    ...(typeof beside === 'function' ? beside(version) : beside),
+  ];
+  await promisify(execFile)(
+    'npm',
+    ['install', '--no-audit', '--no-fund', '--no-save', ...(peers ? [] : ['--legacy-peer-deps']), ...packages],
+    { cwd },
+  );
+  symlinkSync(ROOT, join(cwd, 'node_modules/agent-bff'), 'junction');
+  cpSync(SITES, cwd, { recursive: true });
+  return cwd;
+}
+
+async function visit({ signIn = '/login', refreshes }, provider, site, marks) {
+  const browser = new Browser();
+  assert.equal((await chat(browser, site)).status, 401, 'a visitor without a session');
+  provider.lifetimeSeconds = refreshes ? 2 : 3_600;
+  await signedIn(browser, site, signIn);
+  const first = await chat(browser, site);
+  assert.equal(first.status, 200, await first.text());
+  const token = tokens.at(-1);
+  assert.match(token, /^Bearer eyJ/);
+  marks.signedIn = '✓';
+  if (!refreshes) return;
+  provider.lifetimeSeconds = 3_600;
+  const deadline = Date.now() + 10_000;
+  do {
+    assert.ok(Date.now() < deadline, 'the token was not refreshed');
+    await after(100);
+    const response = await chat(browser, site);
+    assert.equal(response.status, 200, await response.text());
+  } while (tokens.at(-1) === token);
+  assert.equal(provider.reused, 0);
+  marks.refreshed = '✓';
+}
+
+async function signedIn(browser, site, signIn) {
+  if (typeof signIn === 'function') await signIn(browser, site);
+  else await browser.open(`${site}${signIn}`);
+}
+
+function chat(browser, site, query = '') {
+  const params = { message: { messageId: 'm', role: 'user', parts: [{ kind: 'text', text: 'Hello' }] } };
+  return browser.send(`${site}/api/a2a${query}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'message/send', params }),
+  });
+}
+
+/** Six parallel requests after the token expired: through these routes and without them, before and behind the middleware. */
+async function control({ signIn }, provider, site, version) {
+  const ways = {
+    'chat, narrow matcher': (browser) => chat(browser, site),
+    'chat, broad matcher': (browser) => chat(browser, site, '?broad'),
+    'without agent-bff, narrow matcher': (browser) => browser.send(`${site}/control`),
+    'without agent-bff, broad matcher': (browser) => browser.send(`${site}/control?broad`),
+  };
+  for (const [name, ask] of Object.entries(ways)) {
+    const browser = new Browser();
+    provider.lifetimeSeconds = 1;
+    await signedIn(browser, site, signIn);
+    await after(2_000); // The library compares whole seconds.
+    provider.lifetimeSeconds = 3_600;
+    Object.assign(provider, { refreshes: 0, reused: 0 });
+    const found = await Promise.all(Array.from({ length: 6 }, async () => (await ask(browser)).status));
+    const { refreshes, reused } = provider;
+    console.log(
+      `  ${version}, ${name}: ${found.join(' ')}; refreshes ${refreshes}, refused ${reused}; later ${(await ask(browser)).status}`,
+    );
+  }
+}

@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import { FakeCacheStore, FakeIdentityProvider, RecordingTelemetry } from '../../../src/adapters/fakes/fakes.js';
+import { type IssueToken, TokenCache } from '../../../src/domain/credentials/token-cache.js';
+import type { CacheStore } from '../../../src/ports/cache-store.js';
+import type { IssueOutcome } from '../../../src/ports/identity-provider.js';
+import { VirtualTime } from '../../support/virtual-time.js';
+import { failure } from './token-fixture.js';
+
+/** Processes that share tokens, and a provider that takes 100 ms for each request. */
+class TokenFleet {
+  readonly clock = new VirtualTime();
+  readonly store = new FakeCacheStore(this.clock);
+  readonly provider = new FakeIdentityProvider('site', 'someBlock');
+  readonly caches: readonly TokenCache[];
+  issueMs = 100;
+
+  constructor(count = 20, store: CacheStore = this.store) {
+    this.caches = Array.from({ length: count }, () => this.started(store));
+  }
+
+  started(shared: CacheStore = this.store): TokenCache {
+    const { clock } = this;
+    const telemetry = new RecordingTelemetry();
+    return new TokenCache({ clock, telemetry, random: () => 0, sleep: clock.sleep, shared, maxEntries: 100 });
+  }
+
+  readonly issue: IssueToken = async (now) => {
+    const outcome = this.provider.issue(now);
+    await this.clock.sleep(this.issueMs);
+    return outcome;
+  };
+
+  ask(caches: readonly TokenCache[] = this.caches): Promise<readonly IssueOutcome[]> {
+    return this.clock.result(Promise.all(caches.map((cache) => cache.get('key', 'someBlock', this.issue))));
+  }
+}
+
+/** The tokens, or the reasons for their absence. */
+function kinds(outcomes: readonly IssueOutcome[]): readonly string[] {
+  return [...new Set(outcomes.map((outcome) => (outcome.kind === 'token' ? outcome.token.value : outcome.reason)))];
+}
+
+describe('twenty processes that share tokens', () => {
+  it('send one token request when they start', async () => {
+    const fleet = new TokenFleet();
+    expect([kinds(await fleet.ask()), fleet.provider.issued]).toEqual([['site-token-1'], 1]);
+  });
+
+  it('send one request when the token is due', async () => {
+    const fleet = new TokenFleet();
+    await fleet.ask();
+    fleet.clock.advance(299_000);
+    expect([kinds(await fleet.ask()), fleet.provider.issued]).toEqual([['site-token-2'], 2]);
+  });
+
+  it('send one request when the platform rejects the token, and leave a renewed one in the store', async () => {
+    const fleet = new TokenFleet();
+    await fleet.ask();
+    const [first, ...others] = fleet.caches;
+    await first?.reject('key', 'site-token-1');
+    await fleet.ask();
+    for (const cache of others) await cache.reject('key', 'site-token-1');
+    expect([kinds(await fleet.ask()), fleet.provider.issued]).toEqual([['site-token-2'], 2]);
+  });
+
+  it('send one request that is refused, and none until the back-off of the fleet ends', async () => {
+    const fleet = new TokenFleet();
+    fleet.provider.answer = () => failure('refused');
+    expect([kinds(await fleet.ask()), fleet.provider.issued]).toEqual([['refused'], 1]);
+    // Processes that start later know of it too.
+    const late = [fleet.started(), fleet.started()];
+    await fleet.clock.pass(29_000);
+    expect([kinds(await fleet.ask([...fleet.caches, ...late])), fleet.provider.issued]).toEqual([['refused'], 1]);
+    await fleet.clock.pass(2_000);
+    await fleet.ask([...fleet.caches, ...late]);
+    expect(fleet.provider.issued).toBe(2);
+    // The second back-off is twice as long.
+    await fleet.clock.pass(58_000);
+    await fleet.ask([...late, fleet.started()]);
+    expect(fleet.provider.issued).toBe(2);
+  });
+
+  it('ask again once after a refusal whose cause may be fixed', async () => {
+    const fleet = new TokenFleet(2);
+    fleet.provider.answer = () => failure('refused');
+    await fleet.ask();
+    fleet.provider.answer = undefined;
+    for (const cache of fleet.caches) cache.liftBackOffs();
+    await fleet.clock.pass(1_000);
+    expect([kinds(await fleet.ask()), fleet.provider.issued]).toEqual([['site-token-2'], 2]);
+  });
+
+  it('each ask a provider that did not respond to one of them', async () => {
+    const fleet = new TokenFleet(3);
+    fleet.provider.answer = () => failure('unavailable');
+    await fleet.ask();
+    expect(fleet.provider.issued).toBe(3);
+  });
+
+  it('send one more request when the process that asks ends', async () => {
+    const fleet = new TokenFleet(1);
+    void fleet.started().get('key', 'someBlock', () => new Promise(() => undefined));
+    await fleet.clock.pass(1);
+    expect([kinds(await fleet.ask()), fleet.provider.issued]).toEqual([['site-token-1'], 1]);
+    expect(fleet.clock.now() - Date.UTC(2026, 0, 1)).toBeLessThan(1_200);
+  });
+
+  it('wait a second at most, then ask themselves', async () => {
+    const fleet = new TokenFleet(2);
+    fleet.issueMs = 5_000;
+    const startedAt = fleet.clock.now();
+    const waiting = fleet.caches.map((cache) => cache.get('key', 'someBlock', fleet.issue));
+    await fleet.clock.pass(1_100);
+    expect(fleet.provider.issued).toBe(2);
+    await fleet.clock.result(Promise.all(waiting));
+    expect(fleet.clock.now() - startedAt).toBeLessThan(6_200);
+  });
+
+  it.each(['get', 'set', 'setIfAbsent'] as const)(
+    'get their tokens when "%s" of the store fails',
+    async (operation) => {
+      const clock = new VirtualTime();
+      const store = Object.assign(new FakeCacheStore(clock), { [operation]: () => Promise.reject(new Error('down')) });
+      const fleet = new TokenFleet(3, store);
+      expect(kinds(await fleet.ask()).every((kind) => kind.startsWith('site-token'))).toBe(true);
+      await fleet.caches[0]?.reject('key', 'site-token-1');
+    },
+  );
+
+  it('do not remove a token from the store that another process has renewed', async () => {
+    const fleet = new TokenFleet(2);
+    await fleet.ask();
+    const [first, second] = fleet.caches;
+    await first?.reject('key', 'site-token-1');
+    if (first !== undefined) await fleet.ask([first]);
+    await second?.reject('key', 'site-token-1');
+    expect(JSON.parse((await fleet.store.get('key')) ?? '{}')).toMatchObject({ value: 'site-token-2' });
+  });
+
+  it.each(['null', '7', '{}', '{"failure":7,"retryAt":9e15}', '{"failure":{},"retryAt":"9"}'])(
+    'ignore a damaged refusal (%s)',
+    async (text) => {
+      const fleet = new TokenFleet(1);
+      await fleet.store.set('key refused', text, fleet.clock.now() + 60_000);
+      expect(kinds(await fleet.ask())).toEqual(['site-token-1']);
+    },
+  );
+});

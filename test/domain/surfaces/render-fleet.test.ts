@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import type { HttpResponse } from '../../../src/ports/http.js';
+import type { Shown } from './surface-world.js';
+import { actionsIn, Fleet, plain } from './two-processes.js';
+
+/** Processes whose platform takes a while for each call. */
+class BusyFleet extends Fleet {
+  callMs = 100;
+
+  constructor(count = 8, ...rest: [settings?: ConstructorParameters<typeof Fleet>[1], kind?: typeof plain]) {
+    super(count, ...rest);
+    this.upstream.willAnswer(async (request) => {
+      const answer = await this.platform.answer(request);
+      await this.clock.sleep(this.callMs);
+      return answer;
+    });
+  }
+
+  /** The widget in every process at the same time. */
+  showAll(): Promise<readonly Shown[]> {
+    return this.clock.result(Promise.all(this.processes.map((_cache, index) => this.beginShow(index))));
+  }
+
+  /** The answers of `showAll` by their source. */
+  async sources(): Promise<Readonly<Record<string, number>>> {
+    const found: Record<string, number> = {};
+    for (const { cache } of await this.showAll()) found[String(cache)] = (found[String(cache)] ?? 0) + 1;
+    return found;
+  }
+}
+
+describe('eight processes that share renders', () => {
+  it('render a cold widget once', async () => {
+    const fleet = new BusyFleet();
+    expect([await fleet.sources(), fleet.asked]).toEqual([{ MISS: 1, HIT: 7 }, [1, 0]]);
+  });
+
+  it('check a stale widget once', async () => {
+    const fleet = new BusyFleet();
+    await fleet.showAll();
+    fleet.clock.advance(3_000);
+    expect([await fleet.sources(), fleet.asked]).toEqual([{ REVALIDATED: 1, HIT: 7 }, [1, 1]]);
+  });
+
+  it('render it once after an action in any of them', async () => {
+    const fleet = new BusyFleet();
+    await fleet.showAll();
+    await fleet.actIn(3);
+    expect((await fleet.showAll()).map(actionsIn)).toEqual([1, 1, 1, 1, 1, 1, 1, 1]);
+    expect(fleet.asked).toEqual([2, 0]);
+  });
+
+  it('do not wait for a render that began before an action', async () => {
+    const fleet = new BusyFleet(2);
+    await fleet.showAll();
+    fleet.clock.advance(300_000);
+    const early = fleet.beginShow(0);
+    await fleet.clock.pass(50);
+    await fleet.actIn(1);
+    expect(actionsIn(await fleet.show(1))).toBe(1);
+    expect(actionsIn(await fleet.clock.result(early))).toBe(0);
+  });
+
+  it('each render what cannot be shared, without waiting for each other twice', async () => {
+    const fleet = new BusyFleet();
+    fleet.platform.rendered = (answer: HttpResponse) => ({
+      ...answer,
+      headers: { ...answer.headers, 'set-cookie': 'a=b' },
+    });
+    await fleet.showAll();
+    const startedAt = fleet.clock.now();
+    expect([await fleet.sources(), fleet.clock.now() - startedAt]).toEqual([{ MISS: 8 }, 100]);
+  });
+
+  it('each ask a platform that failed for the first of them', async () => {
+    const fleet = new BusyFleet();
+    fleet.platform.isDown = true;
+    const outcomes = fleet.processes.map((_cache, index) => fleet.beginShow(index).catch((error: unknown) => error));
+    expect((await fleet.clock.result(Promise.all(outcomes))).every((outcome) => outcome instanceof Error)).toBe(true);
+  });
+
+  it('wait a second for a slow platform, then ask it themselves', async () => {
+    const fleet = new BusyFleet(2);
+    fleet.callMs = 5_000;
+    const startedAt = fleet.clock.now();
+    await fleet.showAll();
+    expect(fleet.asked).toEqual([2, 0]);
+    expect(fleet.clock.now() - startedAt).toBeLessThan(6_200);
+  });
+
+  it('each render once if their store cannot create an entry atomically', async () => {
+    const fleet = new BusyFleet(8, {}, plain);
+    await fleet.showAll();
+    expect(fleet.asked).toEqual([8, 0]);
+    expect(await fleet.sources()).toEqual({ HIT: 8 });
+  });
+});

@@ -1,0 +1,3 @@
+import { createA2AProxyHandlerWithServiceAuth } from 'agent-bff/next';
+
+export const { GET, POST } = createA2AProxyHandlerWithServiceAuth();

@@ -1,0 +1,3 @@
+import { createSurfaceHandler } from 'agent-bff/next';
+
+export const { GET, POST } = createSurfaceHandler();

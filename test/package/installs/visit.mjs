@@ -1,0 +1,128 @@
+// A platform on loopback, and a visitor who uses the chat, its configuration and a widget of a site that runs anywhere.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import { setTimeout as after } from 'node:timers/promises';
+import { freePort } from '../program.mjs';
+import { listen, sendMessage } from '../site.mjs';
+
+const PATIENCE_MS = 60_000;
+
+/** An agent and a platform, and the environment of a site that uses both. */
+export async function startPlatform() {
+  const server = createServer(async (request, response) => {
+    const { url, headers, method } = request;
+    const json = (body) => response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
+    for await (const chunk of request) void chunk;
+    if (url.startsWith('/a2a') && method === 'POST') {
+      if (/^Bearer ey/.test(headers.authorization)) json({ jsonrpc: '2.0', id: 1, result: { kind: 'message' } });
+      else if (/^Bearer demo-/.test(headers.authorization))
+        json({ jsonrpc: '2.0', id: 1, result: { kind: 'message' } });
+      else response.writeHead(401).end();
+    } else if (url.includes('agent-card')) {
+      const address = `http://${headers.host}/a2a`;
+      json({ name: 'Agent', version: '1', url: address, protocolVersion: '0.3.0', capabilities: { streaming: true } });
+    } else if (url.endsWith('/render')) {
+      json({ surface: { id: 'counter', name: 'counter', version: 1 }, content: '<p>one</p>' });
+    } else if (url.endsWith('.css')) {
+      response.setHeader('content-type', 'text/css').end(':root { --brand: red }');
+    } else json({});
+  });
+  const { url, close } = await listen(server);
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  return {
+    close,
+    env: {
+      A2A_URL: `${url}/a2a`,
+      SERVICE_API_URL: `${url}/platform`,
+      SERVICE_API_KEY: 'the-key',
+      SERVICE_PROJECT_ID: 'project',
+      SERVICE_AUTH_STRATEGY: 'service_account',
+      SERVICE_ACCOUNT_ID: 'site',
+      SERVICE_ACCOUNT_PRIVATE_KEY: privateKey.export({ type: 'pkcs8', format: 'pem' }),
+    },
+  };
+}
+
+/** A Redis on loopback, and the environment of a site that uses it. */
+export async function startRedis(program) {
+  const port = await freePort();
+  const child = spawn(program, ['--bind', '127.0.0.1', '--port', port, '--save', '', '--appendonly', 'no'].map(String));
+  process.once('exit', () => child.kill());
+  for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {
+    if (String(chunk).includes('Ready to accept connections')) break;
+  }
+  child.stdout.resume();
+  return {
+    env: { CACHE_URL: `redis://127.0.0.1:${port}`, CACHE_KEYS: randomBytes(32).toString('base64') },
+    /** Resolves when the site is connected. */
+    async used() {
+      const socket = connect(port, '127.0.0.1');
+      const deadline = Date.now() + 5_000;
+      try {
+        for (;;) {
+          socket.write('CLIENT LIST\r\n');
+          const [list] = await once(socket, 'data');
+          if (String(list).split(' addr=').length > 2) return;
+          assert.ok(Date.now() < deadline, 'the site did not connect to Redis');
+          await after(50);
+        }
+      } finally {
+        socket.destroy();
+      }
+    },
+    close: () => child.kill(),
+  };
+}
+
+/** Starts a site, uses it while it runs, and returns what it wrote to standard error. */
+export async function withSite([program, ...args], { cwd, env }, use) {
+  const child = spawn(program, args, { cwd, env: { ...process.env, ...env }, detached: true });
+  const ended = once(child, 'close');
+  let written = '';
+  const url = new Promise((resolve, reject) => {
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk) => {
+        written += chunk;
+        const [address] = /http:\/\/(?:localhost|127\.0\.0\.1):\d+/.exec(written) ?? [];
+        if (address !== undefined) resolve(address.replace('127.0.0.1', 'localhost'));
+      });
+    child.once('error', reject);
+    child.once('exit', (code) => reject(new Error(`the site ended (${code}): ${written.slice(0, 2_000)}`)));
+    AbortSignal.timeout(PATIENCE_MS).addEventListener('abort', () => reject(new Error(`no address: ${written}`)));
+  });
+  try {
+    await use(await url, () => written);
+    // On a busy machine a call of the store may take longer than its 50 ms.
+    assert.doesNotMatch(written.replace(/.*\(Error TIMEOUT\)/g, ''), /AGENT_BFF|agent-bff:/, written);
+  } catch (error) {
+    error.message += `\n${written.slice(0, 2_000)}`;
+    throw error;
+  } finally {
+    try {
+      process.kill(-child.pid, 'SIGKILL');
+    } catch {
+      // It ended by itself.
+    }
+    await ended;
+  }
+}
+
+/** A visitor of the page: the configuration, a message, a widget and its theme. */
+export async function visit(url) {
+  const config = await fetch(`${url}/api/a2a/config`);
+  assert.equal(config.status, 200, await config.clone().text());
+  assert.equal((await config.json()).agentCard.name, 'Agent');
+  assert.match(await sendMessage(url), /"result"/);
+  const headers = { 'content-type': 'application/json' };
+  const widget = `${url}/api/service-surfaces/counter`;
+  const render = await fetch(`${widget}/render`, { method: 'POST', headers, body: '{}' });
+  assert.equal(render.status, 200, await render.clone().text());
+  assert.equal((await render.json()).content, '<p>one</p>');
+  const theme = await fetch(`${widget}/theme.css`);
+  const rules = await theme.text();
+  assert.match(rules, /--brand: ?red/, rules);
+}

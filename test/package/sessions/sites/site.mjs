@@ -1,0 +1,45 @@
+// Shared by the sites: the application with the chat, which listens where the provider sends visitors back to.
+import { configureServer, loggerTelemetry } from 'agent-bff';
+import { createA2ARouter } from 'agent-bff/express';
+import express from 'express';
+
+export const { ISSUER, SITE, SECRET } = process.env;
+export const CLIENT_ID = 'website';
+export const CLIENT_SECRET = 'secret-of-the-website-0123456789';
+export const SCOPE = 'openid profile email offline_access';
+
+const quiet = () => undefined;
+const log = (fields, message) => console.log(message, JSON.stringify(fields));
+configureServer({
+  a2aUrl: process.env.A2A_URL,
+  telemetry: loggerTelemetry({ debug: quiet, info: quiet, warn: log, error: log }),
+});
+
+/** Serves the site: `mount` adds the library's routes before the chat. */
+export async function serve(auth, mount) {
+  const app = express();
+  await mount(app);
+  app.use('/api/a2a', createA2ARouter(express, { auth }));
+  app.get('/', (_request, response) => response.send('welcome'));
+  app.listen(Number(new URL(SITE).port), () => console.log(`ready ${SITE}`));
+}
+
+/** The sign-in of a site with a library that only holds the session: sends visitors to the provider and trades the code. */
+export function codeFlow(app, keep) {
+  app.get('/login', (_request, response) => {
+    const query = new URLSearchParams({
+      client_id: CLIENT_ID,
+      response_type: 'code',
+      scope: SCOPE,
+      redirect_uri: `${SITE}/callback`,
+    });
+    response.redirect(`${ISSUER}/authorize?${query}`);
+  });
+  app.get('/callback', async (request, response) => {
+    const { code } = request.query;
+    const body = new URLSearchParams({ grant_type: 'authorization_code', code, redirect_uri: `${SITE}/callback` });
+    const tokens = await (await fetch(`${ISSUER}/token`, { method: 'POST', body })).json();
+    await keep(request, response, tokens);
+    response.redirect('/');
+  });
+}
