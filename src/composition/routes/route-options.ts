@@ -256,7 +256,11 @@ export interface RenderCacheOptions {
   readonly freshMs?: number | undefined;
   /** Maximum lifetime of a render in milliseconds, even if every check finds its widget unchanged. Default 300 000. */
   readonly maxAgeMs?: number | undefined;
-  /** @deprecated Has no effect: a process bounds its memory in bytes, and deletes nothing from a shared store. */
+  /**
+   * Has no effect.
+   *
+   * @deprecated A process bounds its memory in bytes, and deletes nothing from a shared store.
+   */
   readonly maxEntries?: number | undefined;
   /** Maximum size of a cached render, in bytes. Default 1 048 576. */
   readonly maxEntryBytes?: number | undefined;
