@@ -16,7 +16,7 @@ export function writeNotices(folder, packages) {
   const texts = new Map(
     packages.map(({ name, version, license, text }) => [`${name} ${version} (${license})`, text.trim()]),
   );
-  const lines = [...texts.keys()].sort();
+  const lines = [...texts.keys()].sort((a, b) => (a < b ? -1 : 1));
   const missing = lines.filter((line) => !texts.get(line));
   if (missing.length > 0)
     throw new Error(

@@ -26,7 +26,7 @@ for (const file of tarballs.sort()) {
   else console.log(`${name}@${version} is published already`);
 }
 
-/** What the registry has under this version, if anything. */
+/** The integrity of the file the registry has under this version, if any. */
 function integrityOf(specifier) {
   const { status, stdout, stderr } = npm(['view', specifier, 'dist.integrity', '--json'], 'pipe');
   if (status === 0) return stdout.trim() === '' ? undefined : JSON.parse(stdout);

@@ -63,7 +63,7 @@ const platform = await startPlatform();
 const redis = await startRedis(process.env.REDIS_SERVER_PATH ?? 'redis-server');
 const tool = (path) => join(tools, 'node_modules', path);
 
-/** What is tried: a name, a version, and `plain` and `redis`, which return the command of a started site or do the whole trial. */
+/** The trials: a name, a version, and the work with the library for Redis and without it. */
 const TRIALS = [
   ...NODES.map((version) => ({
     name: 'Node, `import` and `require`',
@@ -187,7 +187,7 @@ async function yarn(cwd, packages) {
   );
   writeFileSync(join(cwd, 'yarn.lock'), '');
   const [own, ...others] = packages;
-  // `@keyv/redis` needs Keyv from whoever installs it.
+  // `@keyv/redis` needs Keyv from the package that installs it.
   if (others.length > 0) others.push(`keyv@${KEYV}`);
   await quietly(process.execPath, [program, 'add', `agent-bff@file:${own}`, ...others], cwd);
   return [process.execPath, program, 'node', 'site.mjs'];

@@ -36,9 +36,9 @@ const LIBRARIES = [
   {
     name: '@auth0/nextjs-auth0',
     site: 'nextjs-auth0',
-    versions: ['4.0.0', '4.30.0'],
+    versions: ['4.9.0', '4.30.0'],
     beside: (version) =>
-      version === '4.0.0'
+      version === '4.9.0'
         ? ['next@15.5.0', 'react@19.0.0', 'react-dom@19.0.0']
         : ['next@16.4.6', 'react@19.3.1', 'react-dom@19.3.1'],
     signIn: '/auth/login',
@@ -173,7 +173,7 @@ async function installed({ name, beside = [], peers = true }, version) {
   writeFileSync(join(cwd, 'package.json'), '{ "name": "site", "private": true, "type": "module" }');
   const packages = [
     `${name}@${version}`,
-    'express@5.3.0',
+    `express@${version === '0.5.6' ? '4.22.3' : '5.3.0'}`,
     ...(typeof beside === 'function' ? beside(version) : beside),
   ];
   await promisify(execFile)(

@@ -22,7 +22,7 @@ const PACKAGES = [
 const AUTOMATIC = '@opentelemetry/auto-instrumentations-node/register';
 const BROWSER = { trace: '0af7651916cd43dd8448eb211c80319c', span: 'b7ad6b7169203331' };
 const KINDS = ['', 'internal', 'server', 'client'];
-/** What the conventions for HTTP require of a span (and recommend, of the route), by its kind. */
+/** The attributes that the conventions for HTTP require of a span, by its kind. */
 const REQUIRED = {
   server: ['http.request.method', 'url.path', 'url.scheme', 'http.response.status_code'],
   client: ['http.request.method', 'server.address', 'server.port', 'url.full', 'http.response.status_code'],

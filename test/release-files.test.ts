@@ -13,7 +13,7 @@ import { temporaryFolder } from './support/temporary-folder.js';
 const NAMES = ['agent-bff', 'agent-bff-react'];
 const fileOf = (name: string): string => `${name}-1.0.0.tgz`;
 
-/** What `npm run pack` leaves: a file of each package, and the sums of both. */
+/** A folder as `npm run pack` leaves it: a file of each package, and the sums of both. */
 function packed(): string {
   const folder = temporaryFolder('packed');
   for (const name of NAMES) {

@@ -22,7 +22,7 @@ const read = (path: string): unknown =>
   JSON.parse(readFileSync(fileURLToPath(new URL(`../${path}`, import.meta.url)), 'utf8'));
 const manifest = read('package.json') as Manifest;
 const lock = read('package-lock.json') as Lock;
-/** How far a range reaches: minor releases, patches, or one version. */
+/** The reach of a range: minor releases, patches, or one version. */
 const KIND = /^([\^~]?)\d+\.\d+\.\d+$/;
 /** The packages that `npm install agent-bff` adds. */
 const installed = Object.entries(lock.packages).filter(([path, { dev }]) => path !== '' && dev !== true);

@@ -109,4 +109,12 @@ describe('Auth0 (nextjs-auth0)', () => {
       expect([error.message.includes('secret'), error.cause]).toEqual([false, undefined]),
     );
   });
+
+  it('redacts what may be a token in the message, also one of no known form', async () => {
+    const message = 'refresh token rt_9fK2mQpLxV7dZ and vGhJkQwErTyUiOpA refused, see documentation';
+    const failing = auth0Session({ getAccessToken: () => Promise.reject(new Error(message)) });
+    await expect(ask(failing)).rejects.toThrow(
+      '@auth0/nextjs-auth0 could not return the token: Error: refresh token [redacted] and [redacted] refused, see documentation',
+    );
+  });
 });

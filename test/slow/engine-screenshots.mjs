@@ -1,12 +1,16 @@
-// npm run screenshots:engines [-- --engines WebKitGTK,Firefox,Chromium --states 16]: pictures of the chat's states in each engine,
+// npm run screenshots:engines [-- --engines WebKitGTK,Firefox,Chromium --only 390x844]: pictures of the chat's states in each engine,
 // size and colour scheme, and a page with all of them, in reports/screenshots. They are looked at, not compared.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { runnerImport } from 'vite';
 
 const { values } = parseArgs({
-  options: { engines: { type: 'string', default: 'WebKitGTK,Firefox,Chromium' }, states: { type: 'string' } },
+  options: {
+    engines: { type: 'string', default: 'WebKitGTK,Firefox,Chromium' },
+    only: { type: 'string', default: '' },
+  },
 });
 const FOLDER = resolve('reports/screenshots');
 const SIZES = [
@@ -95,22 +99,21 @@ const figures = [];
 for (const name of values.engines.split(',')) {
   const engine = list.ENGINES.find((one) => one.name === name);
   if (engine?.missing !== undefined) throw new Error(`${name}: ${engine.missing}.`);
-  const count = Number(values.states ?? (name === 'Firefox' ? 4 : 16));
   const running = await engine.launch();
   for (const colorScheme of ['light', 'dark'])
     for (const [width, height] of SIZES)
-      for (const [state, show] of Object.entries(STATES).slice(0, count)) {
+      for (const [state, show] of Object.entries(STATES).slice(0, name === 'Firefox' ? 4 : 16)) {
+        const file = `${[name, colorScheme, `${width}x${height}`, state].join('-').replaceAll(' ', '-')}.png`;
+        if (!file.includes(values.only)) continue;
         const page = await running.newPage({ width, height, colorScheme });
         const visit = new visits.EngineVisit(page, site);
-        const file = `${[name, colorScheme, `${width}x${height}`, state].join('-').replaceAll(' ', '-')}.png`;
         try {
           await visit.open();
           await show(visit);
-          await page.evaluate(
-            () =>
-              Promise.all(document.getAnimations().map(({ finished }) => finished.catch(() => null))).then(() => null),
-            null,
-          );
+          // Waits for fades; what turns or blinks goes on.
+          const isStill = () =>
+            page.evaluate(() => document.getAnimations().every((one) => !(one instanceof CSSTransition)), null);
+          for (let tries = 0; tries < 50 && !(await isStill()); tries += 1) await pause(20);
           writeFileSync(join(FOLDER, file), await page.screenshot());
           figures.push({ file, title: `${name}, ${colorScheme}, ${width} × ${height}: ${state}` });
         } finally {
@@ -128,4 +131,4 @@ writeFileSync(
   join(FOLDER, 'index.html'),
   `<!doctype html><meta charset="utf-8"><title>Engines</title><style>figure { display: inline-block; width: 300px; margin: 4px; font: 11px sans-serif } img { max-width: 100%; max-height: 330px; border: 1px solid }</style>${shown.join('\n')}`,
 );
-console.log(`${figures.length} pictures: ${join(FOLDER, 'index.html')}`);
+process.stdout.write(`${figures.length} pictures: ${join(FOLDER, 'index.html')}\n`);

@@ -92,7 +92,7 @@ async function answer(write, events) {
 
 async function measure(browser, events, url, page) {
   await page.open(url);
-  const evaluate = (script) => page.evaluate((text) => (0, eval)(text), script);
+  const evaluate = (script) => page.evaluate(`() => (${script})`, null);
   await until(() => evaluate(`typeof show === 'function'`));
   await evaluate(`void show('A2AChat', {})`);
   await until(() => evaluate(`document.querySelector('.a2a-header h2')?.textContent === 'Agent'`));

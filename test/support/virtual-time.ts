@@ -30,7 +30,7 @@ export class VirtualTime extends FakeClock {
       isDone = true;
     };
     work.then(end, end);
-    await settled();
+    await setImmediate();
     while (!isDone && this.#timers.size > 0) {
       await settled();
       if (!isDone) await this.#fireNext(Infinity);

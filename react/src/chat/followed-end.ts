@@ -16,6 +16,8 @@ export class FollowedEnd {
   readonly #observer: ResizeObserver | undefined;
   #isAtEnd = true;
   readonly #isAnchoring: boolean;
+  /** The browser held the end when the position was seen last. */
+  #isHeld = false;
   /** The frame that is waited for, else 0. */
   #frame = 0;
   /** The position seen last, in pixels. */
@@ -71,15 +73,14 @@ export class FollowedEnd {
       if (Math.abs(moved) >= 1) this.#viewport.scrollTop += moved;
     } else this.#remember();
     // A shorter list moves the position too; that scroll event must not look like a reader's.
-    this.#top = this.#viewport.scrollTop;
+    this.#see();
   }
 
   #follow(): void {
     if (this.#fromEnd <= 1) return this.#stay();
     if (!this.#isAnchoring) return this.#toEnd();
     const { scrollTop } = this.#viewport;
-    // The browser may have followed too, but only a reader's own movement leaves a rest.
-    if (Math.abs(scrollTop - this.#top) >= 1) return this.#leave();
+    if (this.#hasLeft) return this.#leave();
     const wait = (frames: number): void => {
       this.#frame = requestAnimationFrame(() => {
         if (this.#viewport.scrollTop < scrollTop) this.#leave();
@@ -103,14 +104,14 @@ export class FollowedEnd {
 
   #toEnd(): void {
     this.#viewport.scrollTop = this.#viewport.scrollHeight;
-    this.#top = this.#viewport.scrollTop;
+    this.#see();
   }
 
   #onScroll(): void {
     const { scrollTop } = this.#viewport;
     if (scrollTop === this.#top) return; // written here
     // Far from the end says nothing: more may have been written since. Only a reader moves back.
-    if (this.#hasMovedBack) this.#setAtEnd(false);
+    if (this.#hasMovedBack || this.#hasLeft) this.#setAtEnd(false);
     else if (scrollTop > this.#top && this.#fromEnd < NEAR_END) this.#setAtEnd(true);
     this.#remember();
   }
@@ -126,9 +127,14 @@ export class FollowedEnd {
     this.#remember();
   }
 
-  /** Takes the position as seen. Looks for the innermost element that begins above the view and reaches into it, or the first one that begins in it. */
-  #remember(): void {
+  #see(): void {
     this.#top = this.#viewport.scrollTop;
+    this.#isHeld = this.#isAnchoring && this.#isAtEnd && this.#fromEnd <= 1;
+  }
+
+  /** Looks for the innermost element that begins above the view and reaches into it, or the first one that begins in it. */
+  #remember(): void {
+    this.#see();
     this.#anchor = undefined;
     let within: Element | undefined = this.#isAtEnd ? undefined : this.#viewport;
     while (within !== undefined) {
@@ -147,6 +153,11 @@ export class FollowedEnd {
   /** True if the position is before the one seen last and not at the end, where a list that got shorter puts it. */
   get #hasMovedBack(): boolean {
     return this.#viewport.scrollTop < this.#top - 1 && this.#fromEnd > 1;
+  }
+
+  /** True if a reader has moved from an end that the browser holds: it may follow meanwhile, but leaves no rest. */
+  get #hasLeft(): boolean {
+    return this.#isHeld && this.#fromEnd > 1 && Math.abs(this.#viewport.scrollTop - this.#top) >= 1;
   }
 
   get #fromEnd(): number {

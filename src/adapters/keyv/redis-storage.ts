@@ -29,7 +29,7 @@ const NOT_LOADED = '@keyv/redis cannot be loaded (run: npm install @keyv/redis):
 
 /** Loads the optional client library. */
 function loadRedisLibrary(): Promise<RedisLibrary> {
-  // Only loading tells if it is there: in a bundle it cannot be resolved, and Jest does not load files with `import.meta`.
+  // Loaded without a check before: in a bundle it cannot be resolved, and Jest does not load files with `import.meta`.
   // The comments are for bundlers that fail if a package is missing; esbuild and Bun only warn when they see `catch`.
   const loaded: Promise<unknown> = import(
     /* webpackIgnore: true */ /* turbopackIgnore: true */ /* @vite-ignore */ '@keyv/redis'

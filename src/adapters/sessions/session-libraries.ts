@@ -89,8 +89,8 @@ export function refreshRefusal(code: unknown): SessionToken | undefined {
   return reason === undefined ? undefined : { kind: 'expired', reason, detail: `the refresh failed: ${String(code)}` };
 }
 
-/** Matches what may be a token: long, and with a digit or both cases. */
-const OPAQUE = /(?=[\w.~+=-]*(?:\d|[a-z][\w.~+=-]*[A-Z]|[A-Z][\w.~+=-]*[a-z]))[\w.~+=-]{16,}/gu;
+/** Matches words as long as a token. */
+const LONG = /[\w.~+=-]{16,}/gu;
 const MAX_MESSAGE = 200;
 
 /**
@@ -102,10 +102,15 @@ export function sanitizeLibraryError(library: string, error: unknown): Error {
   const { name, code, message } = Object(error) as { name?: unknown; code?: unknown; message?: unknown };
   const words = [name, code].filter((word) => typeof word === 'string' && /^[\w.-]{1,64}$/.test(word));
   // The session's tokens are not known here, so anything that could be one is redacted.
-  const text = typeof message === 'string' ? withoutSecrets(message, []).replace(OPAQUE, REDACTED) : '';
+  const text = typeof message === 'string' ? withoutSecrets(message, []).replace(LONG, withoutToken) : '';
   const facts = [words.join(' '), text.slice(0, MAX_MESSAGE)].filter((fact) => fact !== '');
   const failure = `${library}${versionOf(library)} could not return the token`;
   return new Error([failure, ...(facts.length > 0 ? facts : ['unknown error'])].join(': '));
+}
+
+/** Tokens have digits, or letters of both cases. */
+function withoutToken(word: string): string {
+  return /\d/.test(word) || (/[a-z]/.test(word) && /[A-Z]/.test(word)) ? REDACTED : word;
 }
 
 /** The version of a package in the folder the site runs in, after a space; empty if it is not there, as in a bundle. */

@@ -1,3 +1,4 @@
+import { cookiePair, cookiePairs } from '../../domain/shared/cookies.js';
 import type { Visitor } from '../../domain/chat/conversation-guard.js';
 import type { VisitorKey } from '../../domain/chat/minted-contexts.js';
 import type { Clock } from '../../ports/clock.js';
@@ -37,8 +38,6 @@ export interface VisitorsDependencies {
 const NAME = 'agent-bff-visitor';
 /** A browser accepts this name from the host itself over https only, so no other host of the domain can set it. */
 const HOST_NAME = `__Host-${NAME}`;
-/** Every cookie of these names in a field, with its value. */
-const COOKIES = /(?<![^;])\s*(__Host-)?agent-bff-visitor\s*=([^;]*)/g;
 const SECRET_BYTES = 16;
 /** The secret in its only spelling, or the secret sealed to a user, and the second in which it was written. */
 const VALUE = /^(?:([\w-]{21}[AQgw])|s\.([\w-]{67}))\.([0-9a-z]{1,9})$/;
@@ -82,10 +81,15 @@ export class Visitors {
   ): { readonly secret: string; readonly isSealed: boolean; readonly writtenS: number } | undefined {
     const { cookie } = request.headers;
     if (cookie === undefined) return undefined;
-    const all = [...[cookie].flat().join(';').matchAll(COOKIES)];
-    const safe = all.filter(([, prefix]) => prefix !== undefined);
+    const safe: string[] = [];
+    const all: string[] = [];
+    for (const pair of cookiePairs(cookie)) {
+      const [name, value] = cookiePair(pair);
+      if (name === HOST_NAME) safe.push(value);
+      else if (name === NAME) all.push(value);
+    }
     const named = safe.length > 0 || this.#isHttps(request) ? safe : all;
-    const [, plain, sealed, written = ''] = (named.length === 1 ? VALUE.exec(named[0]?.[2]?.trim() ?? '') : null) ?? [];
+    const [, plain, sealed, written = ''] = (named.length === 1 ? VALUE.exec(named[0] ?? '') : null) ?? [];
     const writtenS = Number.parseInt(written, 36);
     if (plain !== undefined) return { secret: plain, isSealed: false, writtenS };
     if (sealed === undefined || user === undefined) return undefined;

@@ -148,15 +148,6 @@ export interface ConversationOptions<NativeRequest = any> {
    * Members for each message that is sent: JSON values, or functions that return them. A visitor's own members of these
    * names never cross. Agents repeat metadata in their responses, so nothing here may be secret. If a function throws,
    * the response is a 500 whose reason is only in the server's log. Default: none.
-   *
-   * @example
-   * ```ts
-   * import { createHandlers } from 'agent-bff/express';
-   * import express from 'express';
-   *
-   * const metadata = { plan: 'gold', customer: (_request: unknown, { visitor }: { visitor: string | null }) => visitor };
-   * express().use('/api', createHandlers(express, { a2a: { metadata } }));
-   * ```
    */
   readonly metadata?: Readonly<Record<string, MetadataFunction<NativeRequest> | JsonLike>> | undefined;
   /**
@@ -257,9 +248,9 @@ export interface RenderCacheOptions {
   /** Maximum lifetime of a render in milliseconds, even if every check finds its widget unchanged. Default 300 000. */
   readonly maxAgeMs?: number | undefined;
   /**
-   * Has no effect.
+   * Has no effect: memory is bounded in bytes, and a process deletes nothing from a shared store.
    *
-   * @deprecated A process bounds its memory in bytes, and deletes nothing from a shared store.
+   * @deprecated Leave it out.
    */
   readonly maxEntries?: number | undefined;
   /** Maximum size of a cached render, in bytes. Default 1 048 576. */

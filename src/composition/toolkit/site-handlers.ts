@@ -12,8 +12,13 @@ import type { ChatForwarder } from '../../domain/chat/chat-forwarder.js';
 import type { RouteAuth } from '../../domain/credentials/route-auth.js';
 import type { HttpJsonBinding } from '../../domain/chat/http-json-binding.js';
 import type { ConversationProxy } from '../../domain/conversations/conversation-proxy.js';
-import { RenderCache, type RenderCacheSettings } from '../../domain/surfaces/render-cache.js';
+import {
+  RenderCache,
+  type RenderCacheDependencies,
+  type RenderCacheSettings,
+} from '../../domain/surfaces/render-cache.js';
 import type { SurfaceService } from '../../domain/surfaces/surface-service.js';
+import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import { ConfigurationError, type RequestError } from '../../domain/shared/errors.js';
 import type { PlatformCall } from '../../domain/upstream/platform-call.js';
@@ -22,7 +27,6 @@ import { newRequestId } from '../../adapters/telemetry/request-scope.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import { siteMetadata } from './site-metadata.js';
 import type { RouteCredentials } from '../routes/route-credentials.js';
-import type { CacheStores } from './container.js';
 import type {
   ChatHandlerOptions,
   RenderCacheOptions,
@@ -34,7 +38,7 @@ export interface SiteHandlersDependencies extends SiteParts {
   readonly config: ResolvedConfig;
   readonly site: SiteSettings;
   readonly credentials: RouteCredentials;
-  readonly stores: Pick<CacheStores, 'renders' | 'budget'>;
+  readonly stores: Pick<RenderCacheDependencies, 'budget'> & { readonly renders: CacheStore };
 }
 
 /** The parts of a toolkit that its handlers use directly. */

@@ -1,4 +1,4 @@
-import { accept, type OptionCheck, type OptionShape, text as isText } from './options.js';
+import { type OptionCheck, type OptionShape, text as isText } from './options.js';
 import { type Secret, secret } from './secret.js';
 
 /**
@@ -81,8 +81,6 @@ export function secretRow(variable?: string): SettingRow<Secret> {
 export function hasFields(value: unknown): value is Readonly<Record<string, unknown>> {
   return ['[object Object]', '[object Module]'].includes(Object.prototype.toString.call(value));
 }
-
-export const object: OptionCheck = accept(hasFields, 'an object');
 
 /** The values of settings, without their places. */
 export function valuesOf<Settings extends object>(settings: Settings): ValuesOf<Settings> {

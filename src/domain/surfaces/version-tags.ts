@@ -71,7 +71,7 @@ export class VersionTags {
   ): VersionTag | Promise<VersionTag> {
     if (this.#pending.size > 0 && (this.#isPending(callerTag) || this.#isPending(surfaceTag))) return undefined;
     if (caller !== undefined && surface !== undefined) return `${caller} ${surface}`;
-    return this.#created([caller ?? this.#creation(callerTag), surface ?? this.#creation(surfaceTag)]);
+    return this.#created([this.#found(callerTag, caller), this.#found(surfaceTag, surface)]);
   }
 
   /** The last action of this process that invalidated renders with these tags: a higher number after each one. */
@@ -114,13 +114,13 @@ export class VersionTags {
     );
   }
 
-  async #created(pair: readonly (VersionTag | Promise<VersionTag>)[]): Promise<VersionTag> {
+  async #created(pair: readonly Promise<VersionTag>[]): Promise<VersionTag> {
     const tags = await Promise.all(pair);
     return tags.includes(undefined) ? undefined : tags.join(' ');
   }
 
-  #creation(key: string): Promise<VersionTag> {
-    return this.#creations.run(key, () => this.#create(key));
+  #found(key: string, tag: VersionTag): Promise<VersionTag> {
+    return tag === undefined ? this.#creations.run(key, () => this.#create(key)) : Promise.resolve(tag);
   }
 
   async #create(key: string): Promise<VersionTag> {

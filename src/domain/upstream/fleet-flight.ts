@@ -12,7 +12,7 @@ export interface FleetFlightDependencies {
 /** The result of another process; without one, this process works. */
 export interface Turn<T> {
   readonly found?: T;
-  /** Tells waiting processes that this one will store no result. */
+  /** Ends the wait of other processes: this one stores no result. */
   readonly yieldTurn?: () => void;
 }
 

@@ -32,8 +32,8 @@ export interface EnginePage {
   reload(): Promise<void>;
   back(): Promise<void>;
   forward(): Promise<void>;
-  /** Runs a function in the page. What it gets and returns is JSON. */
-  evaluate<Given, Result>(script: (given: Given) => Result | Promise<Result>, given: Given): Promise<Result>;
+  /** Runs a function, or the text of one, in the page. What it gets and returns is JSON. */
+  evaluate<Given, Result>(script: ((given: Given) => Result | Promise<Result>) | string, given: Given): Promise<Result>;
   /** Runs a function with an element in the page. */
   on<Given, Result>(
     target: Target,

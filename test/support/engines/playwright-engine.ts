@@ -54,7 +54,10 @@ class PlaywrightPage implements EnginePage {
     await this.#page.goForward();
   }
 
-  async evaluate<Given, Result>(script: (given: Given) => Result | Promise<Result>, given: Given): Promise<Result> {
+  async evaluate<Given, Result>(
+    script: ((given: Given) => Result | Promise<Result>) | string,
+    given: Given,
+  ): Promise<Result> {
     return this.#page.evaluate(script as never, given) as Promise<Result>;
   }
 

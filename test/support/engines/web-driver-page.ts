@@ -58,7 +58,10 @@ export class WebDriverPage implements EnginePage {
     await this.#call('POST', '/forward', {});
   }
 
-  async evaluate<Given, Result>(script: (given: Given) => Result | Promise<Result>, given: Given): Promise<Result> {
+  async evaluate<Given, Result>(
+    script: ((given: Given) => Result | Promise<Result>) | string,
+    given: Given,
+  ): Promise<Result> {
     return this.#run<Result>(script, given);
   }
 
@@ -150,7 +153,7 @@ export class WebDriverPage implements EnginePage {
     await this.#call('DELETE', '');
   }
 
-  async #run<Result>(script: (...given: never[]) => unknown, ...args: readonly unknown[]): Promise<Result> {
+  async #run<Result>(script: string | ((...given: never[]) => unknown), ...args: readonly unknown[]): Promise<Result> {
     return this.#call('POST', '/execute/sync', { script: `return (${String(script)})(...arguments)`, args });
   }
 
