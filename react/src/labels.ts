@@ -186,5 +186,5 @@ export function wordsOf({ message, cause }: ChatError, labels: ChatLabels, showC
   const known = Object.entries(MESSAGES).find(([, words]) => message.includes(words));
   const text =
     known === undefined ? message : message.replace(known[1], () => labels[known[0] as keyof typeof MESSAGES]);
-  return showCause ? `${text} ${String(cause)}` : text;
+  return showCause ? `${text} ${cause as string}` : text;
 }
