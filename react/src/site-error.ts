@@ -61,8 +61,7 @@ export function notARoute({ url, status, headers }: Response): ChatError {
 function wordsOfPage(text: string): string {
   return text
     .slice(0, 2_000)
-    .replace(/<[^>]*>/g, ' ')
-    .replace(/\s+/g, ' ')
+    .replace(/(<[^>]*>|\s)+/g, ' ')
     .trim()
     .slice(0, 200);
 }
