@@ -95,13 +95,13 @@ const TURN_MS = 2000;
  */
 async function inTurn(post: () => Promise<Response>): Promise<Response> {
   // Absent on pages without https, and in old browsers.
-  const locks = (globalThis.navigator as { locks?: LockManager } | undefined)?.locks;
+  const locks = (globalThis.navigator as { locks?: Partial<LockManager> } | undefined)?.locks;
   let posting: Promise<Response> | undefined;
   const begin = (): Promise<Response> => (posting ??= post());
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), TURN_MS);
   // Rejects if it is late, or if the request does, which then rejects below.
-  await locks?.request('agent-bff', { signal: late.signal }, begin).catch(() => undefined);
+  await locks?.request?.('agent-bff', { signal: late.signal }, begin).catch(() => undefined);
   clearTimeout(timer);
   return begin();
 }

@@ -11,7 +11,10 @@ const BUILD = fileURLToPath(new URL('../../../scripts/build.mjs', import.meta.ur
 const ALERT = { role: 'alert' } as const;
 const SEND_WORDS = 'one two three four five six seven eight nine ten eleven twelve';
 
-describeInEngines('a visitor', { inEachKind: true, wordMs: 15, slowStepMs: 25 }, (visits) => {
+const STEPS = { wordMs: 15, slowStepMs: 25 };
+
+// One walk in each kind of engine wherever all tests run; the others need `npm run test:engines`.
+describeInEngines('a visitor', { ...STEPS, inEachKind: true }, (visits) => {
   beforeAll(() => promisify(execFile)(process.execPath, [BUILD, 'web', '--if-needed']), 120_000);
 
   it('reads an answer word by word', async () => {
@@ -31,6 +34,10 @@ describeInEngines('a visitor', { inEachKind: true, wordMs: 15, slowStepMs: 25 },
     await visit.page.see({ css: 'pre .hljs-keyword' });
     expect(await visit.violations()).toEqual([]);
   });
+});
+
+describeInEngines('a visitor', STEPS, (visits) => {
+  beforeAll(() => promisify(execFile)(process.execPath, [BUILD, 'web', '--if-needed']), 120_000);
 
   it('stops an answer', async () => {
     const visit = await visits.visit();
