@@ -72,7 +72,7 @@ async function conversation(connect: Connect, front: Front): Promise<Transcript>
     openStreams: () => platform.openStreams,
     replaceFetch: (replacement) => vi.stubGlobal('fetch', replacement),
   });
-  await expect.poll(() => platform.openStreams).toBe(0);
+  await vi.waitFor(() => expect(platform.openStreams).toBe(0), 10_000);
   return seen;
 }
 
