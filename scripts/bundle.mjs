@@ -30,7 +30,7 @@ async function bundlePackage() {
       codeSplitting: {
         groups: [
           { name: 'inversify', test: /node_modules[\\/](?:@?inversify|reflect-metadata)/ },
-          // What only the root entry has. With nothing of its own, a bundler takes from it the chunks of the names it imports.
+          // Modules that only the root entry imports: without code of its own there, a bundler takes just the chunks it needs.
           { name: isOfRootAlone, debugName: 'root', includeDependenciesRecursively: false },
         ],
       },

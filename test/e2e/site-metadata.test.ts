@@ -32,7 +32,7 @@ describe.each(['@a2a-js/sdk 0.3.14', '@a2a-js/sdk 1.3.0'])('an agent on %s', (na
     return received(agent);
   }
 
-  it('reads in both places what the site says about the visitor', async () => {
+  it('receives the site’s metadata in the message and in the params', async () => {
     const a2a = { conversations: 'visitor', visitor, metadata: SITE } as const;
     expect(await asked(a2a, (ada) => ada.say('hello'))).toEqual(both({ plan: 'gold', customer: 'ada' }));
     const stream = (ada: Person) => ada.rpc(dialect.stream, { message: dialect.message('hello') });
@@ -52,7 +52,7 @@ describe.each(['@a2a-js/sdk 0.3.14', '@a2a-js/sdk 1.3.0'])('an agent on %s', (na
     expect(await asked(a2a, (ada) => ada.call({ body }), '')).toEqual(both(metadata));
   });
 
-  it('does not read a name whose function returns nothing', async () => {
+  it('receives no member whose function returns undefined', async () => {
     const a2a = { metadata: { plan: () => undefined } };
     const metadata = { plan: 'forged', note: 'mine' };
     const say = (ada: Person) =>
@@ -60,7 +60,7 @@ describe.each(['@a2a-js/sdk 0.3.14', '@a2a-js/sdk 1.3.0'])('an agent on %s', (na
     expect(await asked(a2a, say)).toEqual(both({ note: 'mine' }));
   });
 
-  it('is not told whose memory to open', async () => {
+  it('does not receive the members by which some agents choose a memory', async () => {
     const chosen = { resourceId: 'alice', userId: 'alice', user_id: 'alice', coderAgent: { workspacePath: '/' } };
     const say = (ada: Person) =>
       ada.rpc(dialect.send, {
@@ -75,14 +75,14 @@ describe.each(['@a2a-js/sdk 0.3.14', '@a2a-js/sdk 1.3.0'])('an agent on %s', (na
     expect(agent.calls.at(-1)).not.toContain('alice');
   });
 
-  it('reads of the visitor’s words those that the site lists', async () => {
+  it('receives only the members of the visitor that the site lists', async () => {
     const a2a = { conversations: 'visitor', visitorMetadata: ['pageContext'] } as const;
     const metadata = { pageContext: { url: '/cart' }, note: 'mine' };
     const say = (ada: Person) => ada.say('hello', { metadata });
     expect((await asked(a2a, say)).message).toEqual({ pageContext: { url: '/cart' } });
   });
 
-  it('is told about no task but with messages', async () => {
+  it('receives metadata with messages only, not with other calls', async () => {
     const site = await openSite(agent, { conversations: 'visitor', metadata: { plan: 'gold' } });
     const person = new Person(site.url, dialect);
     const { taskId } = await person.say(WAIT);
@@ -94,7 +94,7 @@ describe.each(['@a2a-js/sdk 0.3.14', '@a2a-js/sdk 1.3.0'])('an agent on %s', (na
 });
 
 describe('over HTTP+JSON', () => {
-  it('the agent reads the same', async () => {
+  it('the agent receives the same', async () => {
     const agent = await AGENTS['@a2a-js/sdk 1.3.0']!();
     const site = await openSite(agent, { metadata: { plan: 'gold' } });
     const person = new Person(site.url, NEW);
@@ -128,7 +128,7 @@ describe('a site', () => {
     await site.close();
   });
 
-  it('tells its operator once that the page’s own statement is dropped, and how it crosses', async () => {
+  it('logs once that the page’s context is dropped, and which option lets it pass', async () => {
     const seen: { readonly code?: string; readonly detail?: string }[] = [];
     const telemetry = { emit: (event: object) => void seen.push(event) };
     const site = await openSite(agent, { conversations: 'visitor' }, { telemetry });

@@ -50,7 +50,7 @@ describe('a limit for signed-in users', () => {
     expect(verdicts).toEqual([true, true, false, true, true, true, false]);
   });
 
-  it('counts reading on apart, and names user and source to the limiter', async () => {
+  it('counts requests that follow a task separately, with user and source in the key', async () => {
     const keys: string[] = [];
     const limiter = { consume: (key: string) => Promise.resolve(keys.push(key)) };
     const person = await open({ userLimit: rateLimiter(limiter) });
@@ -63,7 +63,7 @@ describe('a limit for signed-in users', () => {
   it.each([
     ['a limiter that fails', 'ada', { consume: () => Promise.reject(new Error('down')) }],
     ['a session without a name', 'unnamed', { consume: () => Promise.resolve() }],
-  ])('lets everybody in with %s, and warns', async (_what, user, limiter) => {
+  ])('admits every user with %s, and warns', async (_what, user, limiter) => {
     const seen: object[] = [];
     const telemetry = { emit: (event: object) => void seen.push(event) };
     const person = await open({ userLimit: rateLimiter(limiter), telemetry });
@@ -71,7 +71,7 @@ describe('a limit for signed-in users', () => {
     expect(seen).toContainEqual(expect.objectContaining({ code: 'limit_unknown' }));
   });
 
-  it('leaves those without a session to the error that asks them to sign in', async () => {
+  it('returns 401 without a session, and counts nothing', async () => {
     const keys: string[] = [];
     const person = await open({ userLimit: rateLimiter({ consume: (key) => Promise.resolve(keys.push(key)) }) });
     expect((await person('').say('hello')).text).toContain('SESSION_REQUIRED');

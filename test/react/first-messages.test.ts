@@ -81,7 +81,7 @@ describe('the first messages of two tabs', () => {
     expect(site.asked).toEqual(['one', 'two']);
   });
 
-  it('fail by themselves', async () => {
+  it('are sent even if the first one fails', async () => {
     vi.stubGlobal('navigator', { locks: new BrowserLocks() });
     const first = site.tab('one');
     const second = site.tab('two');

@@ -81,6 +81,8 @@ export class FollowedEnd {
     if (!this.#isAnchoring) return this.#toEnd();
     const { scrollTop } = this.#viewport;
     if (this.#hasLeft) return this.#leave();
+    // No browser anchors at the very top.
+    if (scrollTop === 0) return this.#toEnd();
     const wait = (frames: number): void => {
       this.#frame = requestAnimationFrame(() => {
         if (this.#viewport.scrollTop < scrollTop) this.#leave();

@@ -105,6 +105,7 @@ export class ChatForwarder {
     };
     // (3), (4)
     const { conversations, metadata } = options;
+    // Most sites have no rules for messages.
     const isPlain = conversations === undefined && metadata === undefined && auth.fields?.make === undefined;
     const reply = isPlain ? await call.send(sending, caller) : await this.#exchanged(sending, request, caller, options);
     // (5), (6)

@@ -79,19 +79,7 @@ type Send = (body: Uint8Array | null, caller: CallContext) => Promise<PlatformRe
  *
  * @throws RequestError when the call names anything that is not this visitor's.
  */
-export function exchanged(
-  platform: PlatformCall,
-  call: GuardedCall,
-  options: ChatCallOptions,
-  send: Send,
-): Promise<PlatformReply> {
-  const { body, caller } = call;
-  const { conversations, metadata } = options;
-  const isPlain = conversations === undefined && metadata === undefined && caller.auth.fields?.make === undefined;
-  return isPlain ? send(body?.bytes ?? null, caller) : completed(platform, call, options, send);
-}
-
-async function completed(
+export async function exchanged(
   platform: PlatformCall,
   call: GuardedCall,
   { conversations, metadata, visitor = null }: ChatCallOptions,

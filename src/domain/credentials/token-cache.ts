@@ -57,6 +57,8 @@ class Entry {
   failure: IssueFailure | undefined;
   /** A token the platform rejected: never served again, not even from the shared store. */
   rejected: string | undefined;
+  /** Expiry of the last token, also of a rejected one: identifies it in all processes without revealing it. */
+  expiresAt = 0;
   #staleAt = 0;
   #mustRenewAt = 0;
   #failures = 0;
@@ -101,6 +103,7 @@ class Entry {
     const life = token.expiresAt - issuedAt;
     const early = Math.min(STALE_MAX_MS, life * STALE_SHARE) * (1 + 0.1 * jitter);
     this.token = token;
+    this.expiresAt = token.expiresAt;
     this.#staleAt = token.expiresAt - early;
     this.#mustRenewAt = token.expiresAt - Math.min(FLOOR_MAX_MS, life * FLOOR_SHARE);
     this.#failures = 0;
@@ -249,7 +252,7 @@ export class TokenCache {
 
   async #ask(key: string, entry: Entry, block: string, issue: IssueToken): Promise<IssueOutcome> {
     const look = (): Promise<IssueOutcome | undefined> => this.#fromShared(key, entry);
-    const name = `${key} ${entry.token?.value ?? entry.rejected ?? ''}`;
+    const name = `${key} ${String(entry.expiresAt)}`;
     const shared = await look().catch(() => undefined);
     if (shared !== undefined) return shared;
     const { found, yieldTurn } = (await this.#fleet?.join(name, look)) ?? {};

@@ -63,6 +63,23 @@ describe('twenty processes that share tokens', () => {
     expect([kinds(await fleet.ask()), fleet.provider.issued]).toEqual([['site-token-2'], 2]);
   });
 
+  it('have no token in the keys of the store', async () => {
+    const keys: string[] = [];
+    const fleet = new TokenFleet(2);
+    const setIfAbsent = fleet.store.setIfAbsent.bind(fleet.store);
+    fleet.store.setIfAbsent = (key, value, expiresAt) => {
+      keys.push(key);
+      return setIfAbsent(key, value, expiresAt);
+    };
+    await fleet.ask();
+    await fleet.caches[0]?.reject('key', 'site-token-1');
+    await fleet.ask();
+    fleet.clock.advance(299_000);
+    await fleet.ask();
+    expect(keys.length).toBeGreaterThan(2);
+    expect(keys.join()).not.toContain('site-token');
+  });
+
   it('send one request that is refused, and none until the back-off of the fleet ends', async () => {
     const fleet = new TokenFleet();
     fleet.provider.answer = () => failure('refused');

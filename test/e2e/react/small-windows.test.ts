@@ -50,7 +50,7 @@ describeInBrowsers('a chat in a small window', { wordMs: 0, slowStepMs: 5 }, (br
       expect(await isSeen(visit.input)).toBe(true);
       expect(await isSeen(send)).toBe(true);
       await visit.ask('Hello');
-      await expect.poll(() => isEndSeen(visit.finished)).toBe(true);
+      expect(await isEndSeen(visit.finished)).toBe(true);
       const scrollWidth = await visit.page.evaluate(() => document.documentElement.scrollWidth);
       expect(scrollWidth).toBeLessThanOrEqual(viewport.width);
     });

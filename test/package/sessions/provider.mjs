@@ -1,4 +1,4 @@
-// A provider that signs everybody in as Ann at once, with rotating refresh tokens: one that is used twice ends the session.
+// A provider that signs every visitor in as Ann, with rotating refresh tokens: using one twice ends the session.
 import { createServer } from 'node:http';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { listen } from '../site.mjs';
