@@ -1,14 +1,7 @@
 import { flag, text, type OptionCheck, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { RequestContext } from '../../ports/http.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
-import {
-  claimsOf,
-  sanitizeLibraryError,
-  tenantName,
-  userNames,
-  webHeaders,
-  writeCookies,
-} from './session-libraries.js';
+import { claimsOf, foundToken, sanitizeLibraryError, webHeaders, writeCookies } from './session-libraries.js';
 import { SESSION_SOURCE, type SessionSourceOptions } from './stored-token.js';
 
 /**
@@ -125,13 +118,7 @@ async function tokenFrom(
 function tokenOf({ accessToken, accessTokenExpiresAt: end, idToken }: TokenReply['response']): SessionToken {
   if (accessToken === '') return { kind: 'expired', detail: 'the linked account has no access token' };
   const claims = claimsOf(idToken);
-  return {
-    kind: 'token',
-    accessToken,
-    ...(end !== undefined && { expiresAt: end.getTime() }),
-    ...userNames(claims),
-    ...tenantName(claimsOf(accessToken), claims),
-  };
+  return foundToken(accessToken, end?.getTime(), claims, [claimsOf(accessToken), claims]);
 }
 
 function codeOf(error: unknown): unknown {

@@ -1,7 +1,7 @@
 import { text, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { RequestContext } from '../../ports/http.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
-import { claimsOf, refreshRefusal, sanitizeLibraryError, tenantName, userNames } from './session-libraries.js';
+import { claimsOf, foundToken, refreshRefusal, sanitizeLibraryError } from './session-libraries.js';
 
 /** The part of `req.oidc` (express-openid-connect 2 and 3) that is used. */
 interface OpenidConnectContext {
@@ -88,14 +88,9 @@ function contextOf({ native }: RequestContext): OpenidConnectContext {
 
 function tokenOf(token: OpenidConnectToken, oidc: OpenidConnectContext): Extract<SessionToken, { kind: 'token' }> {
   const claims = { ...oidc.idTokenClaims };
-  return {
-    kind: 'token',
-    accessToken: token.access_token,
-    expiresAt: Date.now() + token.expires_in * 1_000,
-    ...userNames(claims),
-    // A refresh may change the organization of the access token without a new ID token.
-    ...tenantName(claimsOf(token.access_token), claims),
-  };
+  const expiresAt = Date.now() + token.expires_in * 1_000;
+  // A refresh may change the organization of the access token without a new ID token.
+  return foundToken(token.access_token, expiresAt, claims, [claimsOf(token.access_token), claims]);
 }
 
 /** The fields that the refresh changed; other fields may differ between requests and stay. */

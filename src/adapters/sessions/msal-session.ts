@@ -1,6 +1,6 @@
 import { accept, callback, hasMethods, texts, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
-import { refreshRefusal, sanitizeLibraryError, tenantName, userNames } from './session-libraries.js';
+import { foundToken, refreshRefusal, sanitizeLibraryError } from './session-libraries.js';
 import { SESSION_SOURCE, type SessionSourceOptions } from './stored-token.js';
 
 /**
@@ -95,15 +95,10 @@ export function msalSession<Account extends { readonly homeAccountId: string }>(
 type Result = NonNullable<Awaited<ReturnType<MsalClientLike<never>['acquireTokenSilent']>>>;
 
 function tokenOf({ accessToken, expiresOn, idTokenClaims }: Result, subject: string): SessionToken {
-  const claims = { ...idTokenClaims };
   return {
-    kind: 'token',
-    accessToken,
-    ...userNames(claims),
-    ...tenantName(claims),
+    ...foundToken(accessToken, expiresOn?.getTime(), { ...idTokenClaims }),
     // The same in each tenant where the user is a guest, and for each application, unlike `sub`.
     subject,
-    ...(expiresOn !== null && { expiresAt: expiresOn.getTime() }),
   };
 }
 
