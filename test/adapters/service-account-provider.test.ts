@@ -139,7 +139,8 @@ describe('a service account key', () => {
   });
 
   it('that is unusable is reported in the words of its source', async () => {
-    const told = { field: 'privateKeyPath', advice: 'Point "privateKeyPath" elsewhere.', detail: 'ENOENT' } as const;
+    const fields = ['privateKeyPath'] as const;
+    const told = { reason: 'refused', fields, advice: 'Point "privateKeyPath" elsewhere.', detail: 'ENOENT' } as const;
     const key: PrivateKeySource = { read: () => Promise.resolve({ kind: 'unusable', ...told }) };
     expect(await provider({ key }).issue(now)).toEqual({
       kind: 'failure',
