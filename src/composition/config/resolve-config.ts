@@ -6,7 +6,14 @@ import { nearest, similar } from '../../domain/shared/nearest.js';
 import { isPlainObject, type OptionShape, readOptions, type Refusal } from '../../domain/shared/options.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { Secret } from '../../domain/shared/secret.js';
-import { type AnyRows, hasFields, type ValuesOf, valuesOf, type VariableHint } from '../../domain/shared/setting.js';
+import {
+  type AnyRows,
+  hasFields,
+  type Setting,
+  type ValuesOf,
+  valuesOf,
+  type VariableHint,
+} from '../../domain/shared/setting.js';
 import type { Endpoint } from '../../domain/upstream/platform-call.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { ExchangeBlock } from '../../ports/identity-provider.js';
@@ -162,29 +169,26 @@ function shapeOf(rows: AnyRows): OptionShape {
 }
 
 /** Errors of a configuration name block and field. */
-const refusal: Refusal = ({ path, all }, problem, names, hint) => {
+const refusal: Refusal = ({ path, shape, options }, problem, names, hint) => {
   const [block = 'configureServer', ...blocks] = path.split('.').slice(0, -1);
   const fields = names.map((name) => [...blocks, name].join('.'));
   const inside = path === '' ? block : `the "${block}" configuration block`;
   const quoted = fields.map((field) => `"${field}"`).join(' and ');
   return new ConfigurationError({
     detail: `${problem.replace('option', 'field')} ${quoted} in ${inside}.`,
-    hint: problem === 'Unknown option' ? names.map((name) => unknownHint(name, path, all)).join(' ') : hint,
+    hint:
+      problem === 'Unknown option'
+        ? names.map((name) => unknownHint(name, Object.keys(shape.options), options)).join(' ')
+        : hint,
     block,
     fields,
   });
 };
 
-function unknownHint(unknown: string, path: string, config: object): string {
-  let [shape, values]: [OptionShape, object] = [SHAPE, config];
-  for (const name of path.split('.').slice(0, -1)) {
-    shape = shape.options[name] as OptionShape;
-    values = (values as Values)[name] as object;
-  }
+function unknownHint(unknown: string, known: readonly string[], values: object): string {
   // `process.env` itself.
   const isEnvironment = Object.keys(values).some((name) => /^[A-Z][A-Z\d_]+$/.test(name));
   if (isEnvironment) return 'Pass variables through configFromEnv(process.env).';
-  const known = Object.keys(shape.options);
   const shortened = known.filter((name) => isShortened(unknown, name));
   const meant = similar(unknown, known) ?? nearest(unknown, shortened);
   return meant === '' ? `Known fields: ${known.join(', ')}.` : `Did you mean "${meant}"?`;
@@ -225,14 +229,13 @@ function completedAccount(
   serviceApiUrl = '',
 ): ProviderBlocks['serviceAccount'] {
   const { serviceAccountId, subject, issuer, audience } = account;
+  const orElse = <Value>(setting: Setting<Value>, usual: Value): Setting<Value> =>
+    setting.value === '' ? { ...setting, value: usual } : setting;
   return {
     ...account,
-    audience: {
-      ...audience,
-      value: audience.value === '' ? withoutTrailingSlashes(serviceApiUrl.trim()) : audience.value,
-    },
-    subject: { ...subject, value: subject.value || serviceAccountId.value },
-    issuer: { ...issuer, value: issuer.value || serviceAccountId.value },
+    audience: orElse(audience, withoutTrailingSlashes(serviceApiUrl.trim())),
+    subject: orElse(subject, serviceAccountId.value),
+    issuer: orElse(issuer, serviceAccountId.value),
   };
 }
 

@@ -3,6 +3,7 @@ import { readSealingKey, type SealingKey } from '../../adapters/keyv/sealed-cach
 import type { HostName } from '../../adapters/web/admission.js';
 import { isTokenText, withoutScheme } from '../../domain/credentials/credential.js';
 import { MAX_TIMER_MS } from '../../domain/shared/deadline.js';
+import { invalidField } from '../../domain/shared/errors.js';
 import { nameHint } from '../../domain/shared/nearest.js';
 import {
   accept,
@@ -31,7 +32,7 @@ import type { CacheStore } from '../../ports/cache-store.js';
 import type { ExchangeBlock } from '../../ports/identity-provider.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { VisitorLimit } from '../../ports/visitor-limit.js';
-import { allowedHost, invalidField, originOf, publicAddress } from './addresses.js';
+import { allowedHost, originOf, publicAddress } from './addresses.js';
 import { AUTH_PROVIDERS, EXCHANGES, type ProviderBlocks, PROVIDERS } from './providers.js';
 import { type ServerConfig, STRATEGIES, type TimeoutsConfig } from './server-config.js';
 import { type ResolvedUpstream, resolveUpstream, UPSTREAM } from './upstream-config.js';

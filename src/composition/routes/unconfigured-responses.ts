@@ -3,7 +3,7 @@ import { BodyBudget } from '../../adapters/web/request-body.js';
 import { errorHandler } from '../../adapters/web/chat-routes.js';
 import { notFound } from '../../adapters/web/error-response.js';
 import { errorContext, type SiteSettings } from '../../adapters/web/serve-route.js';
-import { ServiceAuthError } from '../../domain/shared/errors.js';
+import { notSet, type ServiceAuthError } from '../../domain/shared/errors.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { processFaults, provideExchange } from '../toolkit/process-wide.js';
 import { newRequestId } from '../../adapters/telemetry/request-scope.js';
@@ -28,11 +28,7 @@ const BARE_SITE: SiteSettings = {
 
 /** The error for calls that need a toolkit before `configureServer`. */
 export function notConfigured(): ServiceAuthError {
-  return new ServiceAuthError('service_auth_failed', {
-    detail: 'The server is not configured.',
-    hint: configureHint(),
-    block: 'configureServer',
-  });
+  return notSet('The server is not configured.', configureHint());
 }
 
 /** Next runs `instrumentation.ts` when a server starts, but not while it builds pages. */
