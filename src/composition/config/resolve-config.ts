@@ -1,7 +1,7 @@
 import { sha256 } from '../../adapters/system/system.js';
 import type { KeyvLike } from '../../adapters/keyv/keyv-cache-store.js';
 import { MethodPolicy } from '../../domain/chat/method-policy.js';
-import { ConfigurationError, isAgentBffError } from '../../domain/shared/errors.js';
+import { ConfigurationError } from '../../domain/shared/errors.js';
 import { nearest, similar } from '../../domain/shared/nearest.js';
 import { isPlainObject, type OptionShape, readOptions, type Refusal } from '../../domain/shared/options.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
@@ -13,6 +13,7 @@ import {
   type ValuesOf,
   valuesOf,
   type VariableHint,
+  withVariables,
 } from '../../domain/shared/setting.js';
 import type { Endpoint } from '../../domain/upstream/platform-call.js';
 import type { CacheStore } from '../../ports/cache-store.js';
@@ -121,9 +122,7 @@ function readFields(plain: ServerConfig, all: object, variables: VariableHint) {
     const settings = settingsOf(FIELDS, given as Values, 'configureServer') as ConfigSettings;
     return [given, unwrapped(settings)] as const;
   } catch (error) {
-    if (!isAgentBffError(error)) throw error;
-    const more = variables(error.block ?? 'configureServer', error.fields);
-    throw Object.assign(error, { hint: `${error.hint ?? ''}${more}`, message: error.message + more });
+    throw withVariables(error, variables);
   }
 }
 
