@@ -100,3 +100,11 @@ export function resetConnection(connection: Connection): void {
   }
   connection.destroy();
 }
+
+/** Runs a task after a delay, unless this closes before; does not keep the process alive. */
+export function unlessClosed(closing: Pick<NodeJS.EventEmitter, 'once'>, ms: number, task: () => void): void {
+  const timer = setTimeout(task, ms).unref();
+  closing.once('close', () => {
+    clearTimeout(timer);
+  });
+}

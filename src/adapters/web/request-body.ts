@@ -63,10 +63,7 @@ function declaredType(request: HttpRequest, { bodyLimitBytes }: BodyLimits, type
     });
   }
   if (request.bodyConsumed) {
-    throw new RequestError('body_consumed', {
-      detail: 'A middleware of this server consumed the request body before the route.',
-      hint: 'Mount the router before that middleware, or let it keep the result in "req.body" or "req.rawBody".',
-    });
+    throw bodyConsumed(', or let it keep the result in "req.body" or "req.rawBody"');
   }
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') {
@@ -91,7 +88,7 @@ async function readStream(
   try {
     for await (const chunk of timed) {
       if (collector.length + chunk.length > bodyLimitBytes) throw tooLarge(bodyLimitBytes);
-      share.charge(chunk.length);
+      bodies.charge(share, chunk.length);
       collector.push(chunk);
     }
     if (collector.length === 0) throw invalid('The request body is empty.');
@@ -104,6 +101,14 @@ async function readStream(
     if (error instanceof RangeError) throw invalid('The request body is nested too deep.', -32600);
     throw invalid('The request body ended before it was complete.');
   }
+}
+
+/** The error for a body that was read before this route. `otherwise` continues the advice. */
+export function bodyConsumed(otherwise = ''): RequestError {
+  return new RequestError('body_consumed', {
+    detail: 'A middleware of this server consumed the request body before the route.',
+    hint: `Mount the router before that middleware${otherwise}.`,
+  });
 }
 
 function invalid(detail: string, rpcCode?: number): RequestError {
@@ -280,7 +285,7 @@ export class BodyBudget {
 
   /** The share of a body that is about to be read; `cut` ends its reading. */
   open(cut: (error: RequestError) => void): BodyShare {
-    return new BodyShare(this, this.#small, cut);
+    return new BodyShare(this.#small, cut);
   }
 
   /**
@@ -290,7 +295,7 @@ export class BodyBudget {
    */
   hold(bytes: number): BodyShare {
     const pool = this.#poolOf(bytes);
-    const share = new BodyShare(this, pool, undefined);
+    const share = new BodyShare(pool, undefined);
     this.#add(pool, share, bytes);
     return share;
   }
@@ -339,26 +344,15 @@ export class BodyBudget {
 
 /** The share of one body in the budget. */
 export class BodyShare {
-  readonly #budget: BodyBudget;
   readonly cut: ((error: RequestError) => void) | undefined;
   pool: Pool;
   bytes: number = 0;
   #recent = 0;
   #cameAt = 0;
 
-  constructor(budget: BodyBudget, pool: Pool, cut: ((error: RequestError) => void) | undefined) {
-    this.#budget = budget;
+  constructor(pool: Pool, cut: ((error: RequestError) => void) | undefined) {
     this.pool = pool;
     this.cut = cut;
-  }
-
-  /**
-   * Counts received bytes.
-   *
-   * @throws RequestError as `BodyBudget.charge` does.
-   */
-  charge(bytes: number): void {
-    this.#budget.charge(this, bytes);
   }
 
   /** The body is complete: it still counts, but can no longer be cut. */
