@@ -82,23 +82,15 @@ export function msalSession<Account extends { readonly homeAccountId: string }>(
       try {
         const msal = typeof client === 'function' ? await client(request) : client;
         const result = await msal.acquireTokenSilent({ account, scopes: wanted, forceRefresh });
-        return result === null
-          ? { kind: 'expired', detail: 'no token in the cache' }
-          : tokenOf(result, account.homeAccountId);
+        if (result === null) return { kind: 'expired', detail: 'no token in the cache' };
+        const { accessToken, expiresOn, idTokenClaims } = result;
+        const found = foundToken(accessToken, expiresOn?.getTime(), { ...idTokenClaims });
+        // The same in each tenant where the user is a guest, and for each application, unlike `sub`.
+        return { ...found, subject: account.homeAccountId };
       } catch (error) {
         return refusal(error);
       }
     },
-  };
-}
-
-type Result = NonNullable<Awaited<ReturnType<MsalClientLike<never>['acquireTokenSilent']>>>;
-
-function tokenOf({ accessToken, expiresOn, idTokenClaims }: Result, subject: string): SessionToken {
-  return {
-    ...foundToken(accessToken, expiresOn?.getTime(), { ...idTokenClaims }),
-    // The same in each tenant where the user is a guest, and for each application, unlike `sub`.
-    subject,
   };
 }
 

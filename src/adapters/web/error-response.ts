@@ -1,6 +1,6 @@
 import type { HttpRequest, HttpResponse } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import { AgentBffError, type ErrorCode, isAgentBffError } from '../../domain/shared/errors.js';
+import { AgentBffError, type ErrorCode, isAgentBffError, RequestError } from '../../domain/shared/errors.js';
 import { type VariableHint, withVariables } from '../../domain/shared/setting.js';
 
 /** The only place with our own status codes. */
@@ -187,6 +187,12 @@ export function notFound({ method, path }: HttpRequest, context: ErrorContext): 
   const detail = 'There is no such route.';
   const hint = 'Compare the path of the request with the one where the routes are mounted.';
   return problemResponse(new AgentBffError('not_found', { detail, hint, log: `${method} ${path}` }), context);
+}
+
+/** The refusal of a request that may succeed in a second. */
+export function refusedForNow(code: 'server_busy' | 'server_closing', detail: string, log?: string): RequestError {
+  const hint = `Send the request again${code === 'server_busy' ? ' in a moment' : ''}.`;
+  return new RequestError(code, { detail, hint, retryable: true, retryAfterMs: 1_000, ...(log && { log }) });
 }
 
 /** Converts anything thrown to an error with a code; messages of foreign errors stay private. */

@@ -4,6 +4,7 @@ import { RequestError } from '../../domain/shared/errors.js';
 import { MinHeap } from '../../domain/shared/min-heap.js';
 import { jsonMediaType } from '../../domain/upstream/header-policy.js';
 import type { HeaderFields, HttpRequest } from '../../ports/http.js';
+import { refusedForNow } from './error-response.js';
 
 /** A JSON body as it will be sent. */
 export interface JsonBody {
@@ -243,7 +244,6 @@ class TimedBody implements AsyncIterableIterator<Uint8Array> {
 const SMALL_BODY_BYTES = 65_536;
 /** The reserve's share of the total. */
 const RESERVED = 0.25;
-const AGAIN_MS = 1_000;
 /** After this time a byte counts half: an early burst must not count as fast forever. */
 const HALF_LIFE_MS = 1_000;
 
@@ -333,7 +333,8 @@ export class BodyBudget {
     const slowest = pool.reading.first;
     if (slowest === undefined || (slowest === share && pool.reading.size === 1)) {
       share.release();
-      throw full();
+      const log = 'the memory for request bodies is full of messages that wait for the platform';
+      throw refusedForNow('server_busy', 'The server holds too many request bodies.', log);
     }
     const error = late('the memory for request bodies was full, and this one was the slowest');
     slowest.release();
@@ -387,16 +388,6 @@ class Pool {
   constructor(limit: number) {
     this.limit = limit;
   }
-}
-
-function full(): RequestError {
-  return new RequestError('server_busy', {
-    detail: 'The server holds too many request bodies.',
-    hint: 'Send the request again in a moment.',
-    retryable: true,
-    retryAfterMs: AGAIN_MS,
-    log: 'the memory for request bodies is full of messages that wait for the platform',
-  });
 }
 
 /** The error of a body that is given up; `log` is the reason for operators. */

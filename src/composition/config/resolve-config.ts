@@ -3,7 +3,7 @@ import type { KeyvLike } from '../../adapters/keyv/keyv-cache-store.js';
 import { MethodPolicy } from '../../domain/chat/method-policy.js';
 import { ConfigurationError } from '../../domain/shared/errors.js';
 import { nearest, similar } from '../../domain/shared/nearest.js';
-import { isPlainObject, type OptionShape, readOptions, type Refusal } from '../../domain/shared/options.js';
+import { hasMethods, isPlainObject, type OptionShape, readOptions, type Refusal } from '../../domain/shared/options.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { Secret } from '../../domain/shared/secret.js';
 import {
@@ -131,7 +131,7 @@ const CHAT_SILENCE_MS = 300_000;
 
 /** Every secret of a configuration, for redaction. */
 export function configuredSecrets(value: unknown, depth = 4): string[] {
-  if (isSecret(value)) return [value.reveal()];
+  if (hasMethods(value, ['reveal'])) return [(value as Secret).reveal()];
   // Only plain blocks: objects from the site, such as a store, are not inspected.
   if (!isPlainObject(value) || depth === 0) return [];
   return Object.values(value).flatMap((inner) => configuredSecrets(inner, depth - 1));
@@ -236,8 +236,4 @@ function completedAccount(
     subject: orElse(subject, serviceAccountId.value),
     issuer: orElse(issuer, serviceAccountId.value),
   };
-}
-
-function isSecret(value: unknown): value is Secret {
-  return typeof (Object(value) as Partial<Secret>).reveal === 'function';
 }
