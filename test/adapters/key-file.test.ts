@@ -5,7 +5,7 @@ import { devNull } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { generateKeyPair, type GeneratedKeyPair } from '../../src/adapters/keys/generate-key-pair.js';
+import { generateKeyPair, type GeneratedKeyPair } from '../../src/adapters/keys/pem.js';
 import { fileAdvice } from '../../src/adapters/keys/advice.js';
 import { keyFile, keyText, type PrivateKeyReading } from '../../src/adapters/keys/private-key.js';
 import type { WatchedReading } from '../../src/adapters/keys/watched-file.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { generateKeyPair } from '../../src/adapters/keys/generate-key-pair.js';
+import { generateKeyPair } from '../../src/adapters/keys/pem.js';
 import { keyText } from '../../src/adapters/keys/private-key.js';
 import { privateKeySourceContract } from '../contracts/private-key-source.contract.js';
 

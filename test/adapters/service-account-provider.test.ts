@@ -6,7 +6,7 @@ import {
   type ServiceAccountOptions,
   ServiceAccountProvider,
 } from '../../src/adapters/service-account/service-account-provider.js';
-import { type GeneratedKeyPair, generateKeyPair } from '../../src/adapters/keys/generate-key-pair.js';
+import { type GeneratedKeyPair, generateKeyPair } from '../../src/adapters/keys/pem.js';
 import { keyText, type PrivateKeyReading, type PrivateKeySource } from '../../src/adapters/keys/private-key.js';
 import type { IdentityProvider } from '../../src/ports/identity-provider.js';
 import { anyIdentity, configuredProvider } from '../support/configured-provider.js';

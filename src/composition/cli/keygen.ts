@@ -1,7 +1,7 @@
 import { chmod, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { generateKeyPair } from '../../adapters/keys/generate-key-pair.js';
+import { generateKeyPair } from '../../adapters/keys/pem.js';
 import { type Command, failure, STATUS, type Terminal } from './command-line.js';
 
 /** The command `keygen`. */
