@@ -55,12 +55,8 @@ export function auth0Session(auth0: Auth0Like, options?: SessionSourceOptions): 
   };
 }
 
-function settings({ audience, scope, forceRefresh }: SessionTokenQuery): object {
-  return {
-    ...(audience !== undefined && { audience }),
-    ...(scope !== undefined && { scope }),
-    ...(forceRefresh === true && { refresh: true }),
-  };
+function settings({ forceRefresh, ...wanted }: SessionTokenQuery): object {
+  return { ...wanted, ...(forceRefresh === true && { refresh: true }) };
 }
 
 function refusal(error: unknown): SessionToken {

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { jwtClaims } from '../../domain/shared/json.js';
-import { REDACTED, withoutSecrets } from '../../domain/shared/redaction.js';
+import { withoutSecrets } from '../../domain/shared/redaction.js';
+import { REDACTED } from '../../domain/shared/secret.js';
 import type { HeaderFields, RequestContext } from '../../ports/http.js';
 import type { SessionToken } from '../../ports/session-token-source.js';
 
