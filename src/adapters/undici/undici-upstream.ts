@@ -157,10 +157,7 @@ type Controller = Dispatcher.DispatchController;
 /** Turns undici's callbacks for one exchange into one outcome and a body; returns the connection when the exchange is over. */
 class ResponseReader implements Dispatcher.DispatchHandler {
   /** All but the body: a stream that stays open for hours must not keep its request message alive. */
-  readonly #request: Pick<
-    UpstreamRequest,
-    'method' | 'signal' | 'headersMs' | 'bodyIdleMs' | 'bodyMs' | 'streamIdleMs'
-  >;
+  readonly #request: Omit<UpstreamRequest, 'origin' | 'path' | 'headers' | 'body'>;
   readonly #accepted: HeaderFields[string];
   readonly #connections: Connections;
   readonly #connection: Connection;

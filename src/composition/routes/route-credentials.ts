@@ -69,7 +69,7 @@ export class RouteCredentials {
     const { clock, tokens, exchange, sessions, telemetry } = dependencies;
     this.#deps = dependencies;
     this.#names = new UserNames({ sources: () => [...sessions].map(asSessionTokenSource), telemetry });
-    this.#exchanged = new ExchangedTokens({ exchange, tokens, clock, hash: sha256, block: 'onBehalfOf' });
+    this.#exchanged = new ExchangedTokens({ exchange, tokens, clock, hash: sha256 });
   }
 
   chat(options: ChatHandlerOptions): RouteAuth<'service' | 'session'> {
