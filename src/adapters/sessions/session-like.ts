@@ -12,7 +12,7 @@ import type { SessionTokenFunction } from './stored-token.js';
 export type SessionTokenLike<NativeRequest = any> =
   SessionTokenSource | Auth0Like | SessionTokenFunction<NativeRequest> | (() => Promise<object | null>);
 
-/** How a site's session is read. */
+/** The reader of a site's session. */
 export type SessionKind = 'source' | 'auth0' | 'function' | 'auth-js';
 
 /**

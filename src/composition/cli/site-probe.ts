@@ -12,7 +12,7 @@ import { failed, type Finding, named, networkFix, type Place, topLevel, withMean
 
 type Trouble = Extract<TelemetryEvent, { type: 'error' | 'warning' }>;
 
-/** What a site is visited with. */
+/** The site of a configuration, and the progress of its visit. */
 export interface Visit {
   readonly config: ServerConfig;
   readonly resolved: ResolvedConfig;

@@ -44,7 +44,7 @@ export interface Place {
   readonly all: object;
   /** The path of a nested object, with a trailing dot. */
   readonly path: string;
-  /** What may be given here, and what is. */
+  /** The options that may be given here, and those that are. */
   readonly shape: OptionShape;
   readonly options: Readonly<Record<string, unknown>>;
   readonly refuse: Refusal;
