@@ -49,7 +49,7 @@ export interface CertificateFileOptions {
   /** The configuration block to name in advice, such as `idpBService`. */
   readonly block: string;
   readonly clock: Clock;
-  /** Told at most once a day while a certificate in use has less than 30 days left. Default: no warning. */
+  /** Gets a warning, at most once a day, while a certificate in use has less than 30 days left. Default: none. */
   readonly telemetry?: Telemetry | undefined;
 }
 
