@@ -17,16 +17,14 @@ export interface RequestGateSettings {
  * all requests once the site closes.
  */
 export class RequestGate {
-  readonly #maxInFlight: number;
-  readonly #sendIdleMs: number;
+  readonly #settings: RequestGateSettings;
   #inFlight = 0;
   #openStreams = 0;
   #isClosed = false;
   readonly #waiting: (() => void)[] = [];
 
-  constructor({ maxInFlight, sendIdleMs }: RequestGateSettings) {
-    this.#maxInFlight = maxInFlight;
-    this.#sendIdleMs = sendIdleMs;
+  constructor(settings: RequestGateSettings) {
+    this.#settings = settings;
   }
 
   /** Running requests, without those whose response is an open event stream. */
@@ -46,7 +44,8 @@ export class RequestGate {
   guard(handler: HttpHandler, refuse: (request: HttpRequest, error: RequestError) => HttpResponse): HttpHandler {
     return async (request) => {
       if (this.#isClosed) return refuse(request, refusedForNow('server_closing', 'The server is shutting down.'));
-      if (this.#maxInFlight > 0 && this.#inFlight >= this.#maxInFlight) {
+      const { maxInFlight } = this.#settings;
+      if (maxInFlight > 0 && this.#inFlight >= maxInFlight) {
         const log = 'the number of running requests has reached "maxInFlight"';
         return refuse(request, refusedForNow('server_busy', 'The server is handling too many requests.', log));
       }
@@ -74,7 +73,7 @@ export class RequestGate {
   }
 
   #counted(response: HttpResponse): HttpResponse {
-    const sendIdleMs = this.#sendIdleMs;
+    const { sendIdleMs } = this.#settings;
     const { body } = response;
     if (!isStream(body)) return { ...response, sendIdleMs };
     const isEvents = isEventStream(response.headers);
