@@ -92,7 +92,9 @@ await trial('the servers of the documents', () =>
 await trial(`node ${process.versions.node}`, () => runTrials());
 for (const version of NODE_LINES) await trial(`node ${version}`, () => runTrials(version));
 await trial('the starters of agent-bff init', () =>
-  run(process.execPath, ['starters.mjs', 'express,koa,next', filename, components], { cwd: folder }),
+  run(process.execPath, [join(ROOT, 'test/package/starters.mjs'), 'express,koa,next', filename, components], {
+    cwd: folder,
+  }),
 );
 await trial('the pages of docs/chat.md', () =>
   run(process.execPath, [join(ROOT, 'test/package/pages.mjs'), filename, components], { cwd: folder, env: record }),
