@@ -3,21 +3,20 @@
 // sign-in, then reaches the agent with the visitor's token, and with a new one after that has expired, where the library refreshes.
 // Its results are written into the table of the page.
 import assert from 'node:assert/strict';
-import { spawn, execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { freePort } from '../test/package/program.mjs';
 import { startProvider } from '../test/package/sessions/provider.mjs';
 import { listen } from '../test/package/site.mjs';
 import { build } from './build.mjs';
 import { writeTable } from './generated-table.mjs';
 import { ensureInstalled } from './installation.mjs';
+import { install, temporaryFolder } from './temporary-site.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const SITES = join(ROOT, 'test/package/sessions/sites');
@@ -99,8 +98,7 @@ class Browser {
 
 await ensureInstalled();
 if ((await build('package', { onlyIfNeeded: true })) !== 0) process.exit(1);
-const folder = mkdtempSync(join(tmpdir(), 'agent-bff-sessions-'));
-process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('sessions');
 const tokens = [];
 const agent = await listen(
   createServer((request, response) => {
@@ -176,11 +174,7 @@ async function installed({ name, beside = [], peers = true }, version) {
     `express@${version === '0.5.6' ? '4.22.3' : '5.3.0'}`,
     ...(typeof beside === 'function' ? beside(version) : beside),
   ];
-  await promisify(execFile)(
-    'npm',
-    ['install', '--no-audit', '--no-fund', '--no-save', ...(peers ? [] : ['--legacy-peer-deps']), ...packages],
-    { cwd },
-  );
+  await install(cwd, packages, ...(peers ? [] : ['--legacy-peer-deps']));
   symlinkSync(ROOT, join(cwd, 'node_modules/agent-bff'), 'junction');
   cpSync(SITES, cwd, { recursive: true });
   return cwd;
