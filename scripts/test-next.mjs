@@ -7,7 +7,8 @@ import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeF
 import { createServer } from 'node:http';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { chromium } from 'playwright-core';
+import { openBrowser } from '../test/package/browser.mjs';
+import { listen } from '../test/package/site.mjs';
 import { build } from './build.mjs';
 import { ensureInstalled } from './installation.mjs';
 
@@ -240,12 +241,12 @@ async function startAgent() {
     } else event({ kind: 'message', messageId: 'a', role: 'agent', parts: [{ kind: 'text', text: WORDS }] });
     response.end();
   });
-  return Object.assign(started, await listening(server));
+  return Object.assign(started, await listen(server));
 }
 
 /** The static files of the sites on an origin of their own. */
 async function startCdn() {
-  return listening(
+  return listen(
     createServer((request, response) => {
       const [, name, path] = /^\/([\w-]+)\/_next\/(static\/[^?]*)/.exec(request.url) ?? [];
       const file = join(SITES, name ?? '', '.next', decodeURIComponent(path ?? ''));
@@ -255,12 +256,6 @@ async function startCdn() {
       response.end(readFileSync(file));
     }),
   );
-}
-
-async function listening(server) {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return { server, url: `http://127.0.0.1:${server.address().port}` };
 }
 
 async function tryVariant(variant) {
@@ -301,21 +296,14 @@ for (const part of ['package', 'react']) if ((await build(part, { onlyIfNeeded: 
 
 const chosen = process.argv.slice(2);
 const [agent, cdn] = await Promise.all([startAgent(), startCdn()]);
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium',
-  ignoreDefaultArgs: ['--disable-back-forward-cache'],
-  args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
-});
+const browser = await openBrowser({ ignoreDefaultArgs: ['--disable-back-forward-cache'] });
 const results = [];
 try {
   for (const variant of VARIANTS)
     if (chosen.length === 0 || chosen.includes(variant.name)) results.push(await tryVariant(variant));
 } finally {
   await browser.close();
-  for (const { server } of [agent, cdn]) {
-    server.close();
-    server.closeAllConnections();
-  }
+  await Promise.all([agent.close(), cdn.close()]);
   rmSync(SITES, { recursive: true, force: true });
 }
 console.table(results);

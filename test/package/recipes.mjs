@@ -5,12 +5,12 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
-import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { nodeOf, temporaryFolder } from '../../scripts/temporary-site.mjs';
 import { freePort, lanAddress } from './program.mjs';
 import { listen } from './site.mjs';
 
@@ -53,12 +53,9 @@ const asked = process.argv.slice(2);
 const chosen = recipes.filter(({ name }) => asked.length === 0 || asked.includes(name));
 assert.notEqual(chosen.length, 0, `the recipes are: ${recipes.map(({ name }) => name).join(', ')}`);
 
-const folder = mkdtempSync(join(tmpdir(), 'agent-bff-recipes-'));
 let site;
-process.once('exit', () => {
-  stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+process.once('exit', stop);
+const folder = temporaryFolder('recipes');
 const [{ filename }] = JSON.parse(shell(`npm pack '${ROOT}' --json --pack-destination '${folder}'`, folder));
 const exchanges = [];
 const agent = await startAgent();
@@ -88,7 +85,7 @@ async function run({ name, text, commands }) {
   }
   const env = {
     ...process.env,
-    ...(text.includes('on Node 22') && { PATH: `${node22()}${delimiter}${process.env.PATH}` }),
+    ...(text.includes('on Node 22') && { PATH: `${await node22()}${delimiter}${process.env.PATH}` }),
     A2A_URL: `${agent.url}/a2a`,
     SERVICE_API_KEY: 'the-key',
     PORT: port,
@@ -234,11 +231,9 @@ function event(text) {
 }
 
 /** The folder of Node 22, for recipes that do not run on older versions. */
-function node22() {
-  if (Number(process.versions.node.split('.')[0]) >= 22) return dirname(process.execPath);
-  // The binary arrives by the package's install script, which .npmrc may turn off.
-  const env = { ...process.env, npm_config_ignore_scripts: 'false' };
-  return dirname(shell(`npx -y -p node@${NODE_22} -c 'node -p process.execPath'`, folder, env).trim());
+async function node22() {
+  const isNew = Number(process.versions.node.split('.')[0]) >= 22;
+  return dirname(isNew ? process.execPath : await nodeOf(NODE_22));
 }
 
 /** Ends the site with its children. */
