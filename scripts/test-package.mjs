@@ -108,7 +108,6 @@ async function compile(compiler, settings) {
   for (const [source, skipLibCheck] of [
     ['types.ts', false],
     ['types-koa.ts', true],
-    ['consumer.ts', true],
   ]) {
     const options = { ...settings, outDir: 'compiled', strict: true, target: 'ES2022', types: ['node'], skipLibCheck };
     const file = join(folder, 'tsconfig.json');
@@ -128,7 +127,7 @@ async function compile(compiler, settings) {
 
 /** Every trial on one Node. */
 async function runTrials(node) {
-  for (const file of ['serve.mjs', 'require.cjs', 'compiled/consumer.js']) {
+  for (const file of ['serve.mjs', 'require.cjs']) {
     const status = await run(node, [file], { cwd: folder });
     if (status !== 0) return status;
   }
