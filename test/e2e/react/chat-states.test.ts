@@ -220,11 +220,6 @@ describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
         contentType: 'application/problem+json',
         body: JSON.stringify({ code: 'service_auth_failed', detail: 'Refused.', hint: 'Check "serviceAccount".' }),
       });
-    const rpcError = (route: Route): Promise<void> =>
-      route.fulfill({
-        contentType: 'application/json',
-        body: JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'Out of order.' } }),
-      });
     const pageOfSite = (route: Route): Promise<void> =>
       route.fulfill({ contentType: 'text/html', body: '<!doctype html><div id="root"></div>' });
     const page502 = (route: Route): Promise<void> =>
@@ -258,27 +253,7 @@ describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
         UNREACHABLE,
         { code: 'unreachable', status: 200 },
       ],
-      [
-        'no route for the message',
-        CHAT,
-        (route) => route.fulfill({ status: 404, contentType: 'text/html', body: '<h1>Not found</h1>' }),
-        UNREACHABLE,
-        {
-          code: 'unreachable',
-          status: 404,
-          cause: expect.stringMatching(/\/api\/a2a responded with status 404: .*"a2aEndpoint" .* base path/),
-        },
-      ],
-      ['a page of the site for the message', CHAT, pageOfSite, UNREACHABLE, { code: 'unreachable' }],
-      [
-        'the agent rejects the message',
-        CHAT,
-        rpcError,
-        'The agent could not finish this.',
-        { code: 'refused', cause: expect.stringContaining('Out of order.') },
-      ],
       ['no response to the message', CHAT, (route) => route.abort(), LOST, { code: 'connection_lost' }],
-      ['a proxy error for the message', CHAT, page502, UNREACHABLE, { code: 'unreachable', status: 502 }],
     ])('%s: shows an error, calls onError and retries on request', async (_what, path, fulfil, words, error) => {
       const visit = await browser.visit({ prepare: (page) => page.route(path, fulfil) });
       await visit.page.evaluate(() => {
