@@ -1,6 +1,5 @@
 // npm run test:agents [-- --latest] [name …]: real agent servers behind a site, with the chat in Chromium before them.
 // Prints one line per agent and writes the table of docs/clients.md. `--latest` installs the newest releases first.
-import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
@@ -9,7 +8,7 @@ import { createToolkit } from 'agent-bff';
 import { createNodeHandler } from 'agent-bff/node';
 import { runnerImport } from 'vite';
 import { openBrowser } from '../test/package/browser.mjs';
-import { freePort } from '../test/package/program.mjs';
+import { freePort, started } from '../test/package/program.mjs';
 import { listen } from '../test/package/site.mjs';
 import { build } from './build.mjs';
 import { run } from './command.mjs';
@@ -131,17 +130,17 @@ async function installLatest() {
 
 /** One agent, in a process of its own, and a visitor for each scene. */
 async function tryAgent(agent) {
-  const started = Date.now();
+  const startedAt = Date.now();
   const { version } = JSON.parse(readFileSync(join(FOLDER, 'node_modules', agent.package, 'package.json'), 'utf8'));
   const scenes = {};
   const server = await startAgent(agent.server);
-  const site = await startSite(server.a2aUrl);
+  const site = await startSite(server.url);
   for (const [scene, play] of Object.entries(SCENES)) {
     if (agent.lacks?.includes(scene)) {
       scenes[scene] = { mark: '–' };
       continue;
     }
-    const visit = await Visit.start(site, { a2aUrl: server.a2aUrl, isNew: agent.server === 'sdk-1' });
+    const visit = await Visit.start(site, { a2aUrl: server.url, isNew: agent.server === 'sdk-1' });
     try {
       await play(visit);
       scenes[scene] = { mark: '✓' };
@@ -151,29 +150,14 @@ async function tryAgent(agent) {
     await visit.close();
   }
   await site.close();
-  server.stop();
-  return { agent, version, scenes, ms: Date.now() - started };
+  await server.stop();
+  return { agent, version, scenes, ms: Date.now() - startedAt };
 }
 
 async function startAgent(name) {
   const port = await freePort();
-  const child = spawn(node, [join(FOLDER, 'servers', `${name}.mjs`), String(port)], {
-    cwd: FOLDER,
-    env: { ...process.env, NODE_ENV: 'production' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  process.once('exit', () => child.kill());
-  let said = '';
-  child.stderr.on('data', (chunk) => (said += chunk));
-  const a2aUrl = await new Promise((resolve, reject) => {
-    child.stdout.on('data', (chunk) => {
-      said += chunk;
-      const [, url] = /^agent at (\S+)$/m.exec(said) ?? [];
-      if (url !== undefined) resolve(url);
-    });
-    child.once('exit', () => reject(new Error(`${name} did not start: ${said}`)));
-  });
-  return { a2aUrl, stop: () => child.kill() };
+  const command = [node, join(FOLDER, 'servers', `${name}.mjs`), String(port)];
+  return started(command, FOLDER, { NODE_ENV: 'production' }, /(?<=^agent at )\S+$/m);
 }
 
 async function startSite(a2aUrl) {

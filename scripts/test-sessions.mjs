@@ -3,16 +3,13 @@
 // sign-in, then reaches the agent with the visitor's token, and with a new one after that has expired, where the library refreshes.
 // Its results are written into the table of the page.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { cpSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../test/package/program.mjs';
+import { freePort, started } from '../test/package/program.mjs';
 import { startProvider } from '../test/package/sessions/provider.mjs';
-import { listen } from '../test/package/site.mjs';
+import { startAgent } from '../test/package/site.mjs';
 import { build } from './build.mjs';
 import { writeTable } from './generated-table.mjs';
 import { ensureInstalled } from './installation.mjs';
@@ -20,7 +17,6 @@ import { install, temporaryFolder } from './temporary-site.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const SITES = join(ROOT, 'test/package/sessions/sites');
-const PATIENCE_MS = 20_000;
 const csrf = (base) => async (browser, site) => {
   const { csrfToken } = await (await browser.send(`${site}${base}/csrf`)).json();
   await browser.open(`${site}${base}/signin/site`, {
@@ -99,14 +95,7 @@ class Browser {
 await ensureInstalled();
 if ((await build('package', { onlyIfNeeded: true })) !== 0) process.exit(1);
 const folder = temporaryFolder('sessions');
-const tokens = [];
-const agent = await listen(
-  createServer((request, response) => {
-    tokens.push(request.headers.authorization);
-    request.resume();
-    response.setHeader('content-type', 'application/json').end('{"jsonrpc":"2.0","id":1,"result":{"kind":"message"}}');
-  }),
-);
+const agent = await startAgent();
 const chosen = process.argv.slice(2);
 const rows = [];
 for (const library of LIBRARIES.filter(({ name }) => chosen.length === 0 || chosen.includes(name))) {
@@ -127,40 +116,24 @@ process.exitCode = rows.length > 0 && rows.flat().every((cell) => cell !== '✗'
 
 async function outcome(library, version) {
   const marks = { signedIn: '✗', refreshed: library.refreshes ? '✗' : '–' };
-  let said = '';
   const provider = await startProvider();
   const site = `http://localhost:${await freePort()}`;
+  let server;
   try {
     const cwd = await installed(library, version);
-    const child = spawn(process.execPath, [`${library.site ?? library.name}.mjs`], {
-      cwd,
-      env: {
-        ...process.env,
-        ISSUER: provider.issuer,
-        SITE: site,
-        SECRET: 'of this run only, and more than thirty-two characters',
-        A2A_URL: `${agent.url}/a2a`,
-      },
-    });
-    try {
-      await new Promise((resolve, reject) => {
-        for (const stream of [child.stdout, child.stderr])
-          stream.on('data', (chunk) => {
-            said += chunk;
-            if (said.includes(`ready ${site}`)) resolve();
-          });
-        child.once('exit', () => reject(new Error('the site ended')));
-        AbortSignal.timeout(PATIENCE_MS).addEventListener('abort', () => reject(new Error('the site does not listen')));
-      });
-      await visit(library, provider, site, marks);
-      if (library.control) await control(library, provider, site, version);
-    } finally {
-      child.kill('SIGKILL');
-      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-    }
+    const env = {
+      ISSUER: provider.issuer,
+      SITE: site,
+      SECRET: 'of this run only, and more than thirty-two characters',
+      A2A_URL: `${agent.url}/a2a`,
+    };
+    server = await started([process.execPath, `${library.site ?? library.name}.mjs`], cwd, env, /ready http\S+/);
+    await visit(library, provider, site, marks);
+    if (library.control) await control(library, provider, site, version);
   } catch (error) {
-    console.error(`${library.name} ${version}: ${error.message}\n${said.slice(0, 3_000)}`);
+    console.error(`${library.name} ${version}: ${error.message}\n${server?.written().slice(0, 3_000) ?? ''}`);
   }
+  await server?.stop();
   await provider.close();
   return [marks.signedIn, marks.refreshed];
 }
@@ -187,7 +160,7 @@ async function visit({ signIn = '/login', refreshes }, provider, site, marks) {
   await signedIn(browser, site, signIn);
   const first = await chat(browser, site);
   assert.equal(first.status, 200, await first.text());
-  const token = tokens.at(-1);
+  const token = agent.credentials.at(-1);
   assert.match(token, /^Bearer eyJ/);
   marks.signedIn = '✓';
   if (!refreshes) return;
@@ -198,7 +171,7 @@ async function visit({ signIn = '/login', refreshes }, provider, site, marks) {
     await after(100);
     const response = await chat(browser, site);
     assert.equal(response.status, 200, await response.text());
-  } while (tokens.at(-1) === token);
+  } while (agent.credentials.at(-1) === token);
   assert.equal(provider.reused, 0);
   marks.refreshed = '✓';
 }

@@ -8,11 +8,10 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import { delimiter, dirname, join } from 'node:path';
-import { setTimeout as after } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { nodeOf, temporaryFolder } from '../../scripts/temporary-site.mjs';
-import { freePort, lanAddress } from './program.mjs';
-import { listen } from './site.mjs';
+import { firstResponse, freePort, lanAddress } from './program.mjs';
+import { cardOf, listen } from './site.mjs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const NODE_22 = '22.23.3';
@@ -132,8 +131,10 @@ async function visit(url, hasAddress) {
   let log = '';
   for (const output of [site.stdout, site.stderr]) output.on('data', (chunk) => (log += chunk));
   const signal = AbortSignal.timeout(PATIENCE_MS);
+  const ended = once(site, 'exit').then(() => assert.fail('the site ended'));
+  ended.catch(() => undefined);
   try {
-    const config = await started(`${url}/api/a2a/config`, signal);
+    const config = await Promise.race([firstResponse(`${url}/api/a2a/config`, signal), ended]);
     assert.equal(config.status, 200);
     const { a2aEndpoint, agentCard } = await config.json();
     assert.deepEqual([a2aEndpoint, agentCard.url], ['/api/a2a', `${url}/api/a2a`]);
@@ -197,25 +198,11 @@ async function fromNetwork(url, signal) {
   return response.statusCode;
 }
 
-async function started(url, signal) {
-  for (;;) {
-    assert.equal(site.exitCode, null, 'the site ended');
-    try {
-      return await fetch(url, { signal });
-    } catch (error) {
-      if (error.cause?.code !== 'ECONNREFUSED') throw error;
-      await after(100);
-    }
-  }
-}
-
 /** An agent that sends one event and leaves the rest to the test. */
 async function startAgent() {
   const server = createServer(async (request, response) => {
     if (request.method === 'GET') {
-      const capabilities = { streaming: true };
-      const card = { name: 'Agent', url: `${agent.url}/a2a`, protocolVersion: '0.3.0', version: '1', capabilities };
-      response.setHeader('content-type', 'application/json').end(JSON.stringify(card));
+      response.setHeader('content-type', 'application/json').end(cardOf(request));
       return;
     }
     for await (const _ of request);
