@@ -88,7 +88,9 @@ describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
     const visit = await browser.visit();
     await answer(visit.page, stream);
     await visit.show('A2AChat');
-    expect((await visit.ask('Book')).replaceAll(/\s+/g, ' ')).toContain(words);
+    await visit.ask('Book');
+    // The code that shows data is loaded for it.
+    await expect.poll(async () => (await visit.finished.innerText()).replaceAll(/\s+/g, ' ')).toContain(words);
   });
 
   it('shows a picture that the agent sends without a name', async () => {
