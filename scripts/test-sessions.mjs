@@ -7,6 +7,7 @@ import { cpSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { runnerImport } from 'vite';
 import { freePort, started } from '../test/package/program.mjs';
 import { startProvider } from '../test/package/sessions/provider.mjs';
 import { startAgent } from '../test/package/site.mjs';
@@ -61,36 +62,7 @@ const LIBRARIES = [
   { name: 'passport', versions: ['0.5.0', '0.7.0'], beside: ['passport-oauth2@1.8.0', 'express-session@1.19.0'] },
 ];
 
-/** Keeps cookies and follows redirects. All addresses are of one host, whose cookies do not depend on the port. */
-class Browser {
-  #cookies = new Map();
-
-  async send(url, { headers = {}, ...init } = {}) {
-    const cookie = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const response = await fetch(url, {
-      ...init,
-      headers: { ...headers, ...(cookie && { cookie }) },
-      redirect: 'manual',
-    });
-    for (const line of response.headers.getSetCookie()) {
-      const [, name, value] = /^([^=]+)=([^;]*)/.exec(line);
-      if (value === '' || /max-age=0|expires=thu, 01 jan 1970/i.test(line)) this.#cookies.delete(name);
-      else this.#cookies.set(name, value);
-    }
-    return response;
-  }
-
-  async open(url, init) {
-    let response = await this.send(url, init);
-    for (let hops = 0; response.status >= 300 && response.status < 400; hops += 1) {
-      assert.ok(hops < 20, 'the redirects never end');
-      url = new URL(response.headers.get('location'), url).href;
-      await response.body?.cancel();
-      response = await this.send(url);
-    }
-    return response;
-  }
-}
+const { CookieBrowser } = (await runnerImport(join(ROOT, 'test/support/cookie-browser.ts'))).module;
 
 await ensureInstalled();
 if ((await build('package', { onlyIfNeeded: true })) !== 0) process.exit(1);
@@ -154,7 +126,7 @@ async function installed({ name, beside = [], peers = true }, version) {
 }
 
 async function visit({ signIn = '/login', refreshes }, provider, site, marks) {
-  const browser = new Browser();
+  const browser = new CookieBrowser();
   assert.equal((await chat(browser, site)).status, 401, 'a visitor without a session');
   provider.lifetimeSeconds = refreshes ? 2 : 3_600;
   await signedIn(browser, site, signIn);
@@ -199,7 +171,7 @@ async function control({ signIn }, provider, site, version) {
     'without agent-bff, broad matcher': (browser) => browser.send(`${site}/control?broad`),
   };
   for (const [name, ask] of Object.entries(ways)) {
-    const browser = new Browser();
+    const browser = new CookieBrowser();
     provider.lifetimeSeconds = 1;
     await signedIn(browser, site, signIn);
     await after(2_000); // The library compares whole seconds.
