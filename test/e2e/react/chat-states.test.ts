@@ -241,18 +241,6 @@ describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
       expect(await visit.page.locator('.a2a-message-user').count()).toBe(path === CHAT ? 2 : 1);
     });
 
-    it('works unstyled in a browser without constructed style sheets and ResizeObserver, such as jsdom', async () => {
-      const visit = await browser.visit({
-        prepare: (page) =>
-          page.addInitScript(() => {
-            Reflect.deleteProperty(globalThis, 'CSSStyleSheet');
-            Reflect.deleteProperty(globalThis, 'ResizeObserver');
-          }),
-      });
-      await visit.show('A2AChat');
-      expect(await visit.ask('Hello')).toContain('Hello');
-    });
-
     it('shows one short problem at a time on a narrow screen', async () => {
       const visit = await browser.visit({ viewport: { width: 320, height: 640 } });
       await visit.page.route(CHAT, (route) => route.abort());
