@@ -28,7 +28,7 @@ const RECORD: Road = {
 const ROADS = [CHAT, RENDER, ACTION, RECORD];
 const CACHE = { cache: { enabled: true } };
 
-const healthy: Answer = (exchange) => void exchange.json(200, { jsonrpc: '2.0', id: 7, result: {} });
+const healthy: Answer = (exchange) => exchange.json(200, { jsonrpc: '2.0', id: 7, result: {} });
 
 async function startSite(options: WorldOptions = {}): Promise<World> {
   const world = await startWorld(expressSite('Express', express), options);
