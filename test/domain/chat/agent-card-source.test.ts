@@ -101,12 +101,6 @@ describe('the search for the card', () => {
     expect(world.near).toHaveLength(2);
   });
 
-  it('times out when the agent does not respond', async () => {
-    const world = new ConfigWorld();
-    world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'timeout', detail: '' }));
-    await expect(world.card()).rejects.toMatchObject({ code: 'upstream_timeout' });
-  });
-
   it('rejects a card without JSON-RPC', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(at(FAR, served({ ...CARD, preferredTransport: 'GRPC' })));
@@ -279,20 +273,6 @@ describe('a configured card address', () => {
   });
 });
 
-describe('the requested protocol version', () => {
-  it("is the browser's, or none", async () => {
-    const world = new ConfigWorld();
-    world.upstream.willAnswer(at(NEAR, served()));
-    for (const version of ['', '1.0', '0.3']) await world.read(version);
-    expect(world.near.map(({ headers }) => headers['a2a-version'])).toEqual([undefined, '1.0', '0.3']);
-    expect(Object.keys(world.upstream.requests[0]?.headers ?? {}).sort()).toEqual([
-      'accept',
-      'authorization',
-      'x-api-key',
-    ]);
-  });
-});
-
 describe('a failed search for the agent card', () => {
   const page = { 'content-type': 'text/html' };
 
@@ -331,16 +311,6 @@ describe('a failed search for the agent card', () => {
     expect(error.logDetail()).toContain('/.well-known/agent-card.json: status ');
   });
 
-  it('reports that the user lacks the role', async () => {
-    const world = new ConfigWorld();
-    world.upstream.willAnswer(() => ({ status: 403, headers: {}, body: null }));
-    expect(await failureOf(world.card('', session('ada')))).toMatchObject({
-      code: 'upstream_error',
-      upstreamStatus: 403,
-      detail: 'The agent does not allow the signed-in user to do this.',
-    });
-  });
-
   it('names the configured field to correct', async () => {
     const world = new ConfigWorld({ cardAddress: ELSEWHERE });
     world.upstream.willAnswer(({ origin }) =>
@@ -364,17 +334,6 @@ describe('a credential rejected at the card', () => {
     world.upstream.willAnswer(refusing('Bearer account-token-2'));
     expect((await world.card())?.['name']).toBe('Agent');
     expect(world.account.issued).toBe(2);
-  });
-
-  it("is renewed by the agent's clock", async () => {
-    const world = new ConfigWorld();
-    const date = new Date(world.clock.now() + 600_000).toUTCString();
-    world.upstream.willAnswer((request) => {
-      const answer = refusing('Bearer account-token-2')(request);
-      return answer.status === 401 ? { ...answer, headers: { date } } : answer;
-    });
-    await world.read();
-    expect(world.telemetry.of('warning').map(({ code }) => code)).toEqual(['clock_skew']);
   });
 
   it('is reported with its block after a second rejection', async () => {
@@ -405,11 +364,5 @@ describe('a credential rejected at the card', () => {
     const error = await failureOf(world.card('', session('ada')));
     expect(error).toMatchObject({ code: 'upstream_error', upstreamStatus: 401, hint: 'Sign in again.' });
     expect(error.logDetail()).toMatch(/^\/v1\/a2a\/.well-known\/agent-card.json: status 401, no body; /);
-  });
-
-  it('is reported as the API key when it is one', async () => {
-    const world = new ConfigWorld({}, { strategy: '', hasServiceAccount: false });
-    world.upstream.willAnswer(refusing('none'));
-    await expect(world.card()).rejects.toMatchObject({ code: 'service_token_rejected', block: 'serviceApiKey' });
   });
 });

@@ -17,15 +17,6 @@ describe('an HTTP+JSON agent', () => {
     expect(response.headers['set-cookie']).toBeUndefined();
   });
 
-  it('with an error body that never ends is aborted at the deadline', async () => {
-    const world = new HttpJsonWorld();
-    const silent = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }) };
-    const answer = world.answered({ status: 503, headers: JSON_TYPE, body: silent });
-    await expect.poll(() => world.excerptDeadlines.spans).toEqual([10_000]);
-    world.excerptDeadlines.pass(10_000);
-    await expect(answer).rejects.toMatchObject({ code: 'upstream_error', upstreamStatus: 503 });
-  });
-
   it.each([
     ['a web page', '<h1>nginx</h1>'],
     ['an error that is a string', '{"error":"no"}'],

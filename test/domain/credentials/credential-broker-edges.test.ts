@@ -107,24 +107,3 @@ describe('a failing provider', () => {
     expect(error).toMatchObject({ code: 'service_auth_failed', retryAfterMs: undefined });
   });
 });
-
-describe("the platform's clock", () => {
-  it('is followed ahead and behind, with one event per change', async () => {
-    const world = new BrokerWorld();
-    const details = (): (string | undefined)[] => world.telemetry.of('warning').map(({ detail }) => detail);
-    const refused = async (aheadMs: number): Promise<void> => {
-      const credential = await world.broker.obtain(SERVICE, REQUEST);
-      const date = new Date(world.clock.now() + aheadMs).toUTCString();
-      await world.broker.renew(SERVICE, credential, REQUEST, date);
-      world.clock.advance(60_000);
-    };
-    await refused(600_000);
-    await refused(600_000);
-    expect(details()).toEqual(["The local clock is 600 s behind the platform's."]);
-    await refused(-600_000);
-    expect(details()).toHaveLength(2);
-    expect(details()[1]).toBe("The local clock is 600 s ahead of the platform's.");
-    await refused(0);
-    expect(details().slice(2)).toEqual(["The local clock agrees with the platform's again."]);
-  });
-});

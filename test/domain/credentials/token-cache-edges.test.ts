@@ -19,19 +19,6 @@ describe('a provider that issues an expired token', () => {
   });
 });
 
-describe('a provider that issues an invalid token', () => {
-  it('is reported with its block, without fields', async () => {
-    const world = new TokenWorld();
-    world.provider.answer = (now) => ({ kind: 'token', token: { value: 'a\r\nb', expiresAt: now + 60_000 } });
-    expect(await world.get()).toMatchObject({
-      reason: 'unavailable',
-      block: 'someBlock',
-      fields: [],
-      advice: 'Check the "someBlock" configuration block.',
-    });
-  });
-});
-
 describe('a token in frequent use', () => {
   it('survives many other tokens', async () => {
     const world = new TokenWorld({ maxEntries: 4 });
@@ -75,20 +62,6 @@ describe('an unknown key', () => {
       undefined,
       true,
     ]);
-  });
-});
-
-describe('a token at the moment it is due', () => {
-  it('is served, renewed in the background and reported', async () => {
-    const world = new TokenWorld();
-    world.provider.answer = (now) => ({ kind: 'token', token: { value: 'v', expiresAt: now + 60_000 } });
-    await world.get();
-    world.clock.advance(47_999);
-    expect(world.cache.fresh('key')?.value).toBe('v');
-    world.clock.advance(1);
-    expect(world.cache.fresh('key')).toBeUndefined();
-    await world.get();
-    expect(world.telemetry.of('token').map(({ outcome }) => outcome)).toContain('stale_served');
   });
 });
 

@@ -235,13 +235,6 @@ describe('an action', () => {
     expect(answers.map((answer) => answer.body)).toEqual([body, body]);
   });
 
-  it('does not touch the store without a cache, even when it fails', async () => {
-    const world = new SurfaceWorld();
-    world.platform.isDown = true;
-    await expect(world.act(user('ada', ''))).rejects.toMatchObject({ code: 'upstream_unreachable' });
-    expect(world.store.calls).toEqual({ get: 0, set: 0, setIfAbsent: 0, delete: 0 });
-  });
-
   it('is sent unchanged with its idempotency key and not cached', async () => {
     const world = new SurfaceWorld();
     const visit = { body: '{"by":1}', headers: { 'idempotency-key': 'once' }, query: '?dry=1' };
@@ -268,13 +261,6 @@ describe('an action', () => {
     });
     expect((await world.act(SERVICE)).status).toBe(200);
     expect(count).toBe(2);
-  });
-
-  it('of a user with a rejected token is not repeated', async () => {
-    const world = new SurfaceWorld();
-    world.upstream.willAnswer(() => ({ status: 401, headers: { 'content-type': 'application/json' }, body: '{}' }));
-    expect((await world.act()).status).toBe(401);
-    expect(world.upstream.requests).toHaveLength(1);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { COUNTER, COUNTER_BY_NAME, QUOTE, SurfaceWorld, user } from './surface-world.js';
+import { COUNTER, QUOTE, SurfaceWorld, user } from './surface-world.js';
 
 const ADA = user('ada');
 
@@ -27,14 +27,6 @@ describe('a store', () => {
     world.clock.advance(1);
     await world.render(ADA, COUNTER);
     expect((await world.render(ADA, QUOTE)).cache).toBe('HIT');
-  });
-
-  it('keeps the renders of two widgets', async () => {
-    const world = new SurfaceWorld();
-    const seen: unknown[] = [];
-    for (const ref of [COUNTER, QUOTE, COUNTER_BY_NAME, COUNTER, QUOTE])
-      seen.push((await world.render(ADA, ref)).cache);
-    expect(seen).toEqual(['MISS', 'MISS', 'MISS', 'HIT', 'HIT']);
   });
 
   it("that never expires an entry does not extend a render's lifetime", async () => {

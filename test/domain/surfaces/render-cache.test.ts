@@ -140,13 +140,6 @@ describe('a response', () => {
 });
 
 describe('a response', () => {
-  it.each([['sets a cookie', { 'set-cookie': 'sid=1' }]])('is not cached when it %s', async (_what, headers) => {
-    const world = new SurfaceWorld();
-    world.platform.rendered = (answer) => ({ ...answer, headers: { ...answer.headers, ...headers } });
-    expect([(await world.render()).cache, (await world.render()).cache]).toEqual(['MISS', 'MISS']);
-    expect(world.asked).toEqual([2, 0]);
-  });
-
   it.each([201, 204, 206, 400, 401, 403, 404, 429])('is not cached with the status %i', async (status) => {
     const world = new SurfaceWorld();
     world.platform.rendered = (answer) => ({ ...answer, status });
