@@ -19,12 +19,6 @@ describe('headers for the service', () => {
       'x-api-key': 'configured',
     });
   });
-
-  it('are rejected for an unknown strategy', () => {
-    expect(() => createGetHeadersWithServiceAuth({ strategy: 'service-account' as never })).toThrow(
-      /"service_account"/,
-    );
-  });
 });
 
 describe('headers for a session', () => {
