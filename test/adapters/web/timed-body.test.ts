@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { HttpBody } from '../../../src/domain/shared/body.js';
-import type { RequestError } from '../../../src/domain/shared/errors.js';
 import { type BodyDeadlines, checkedBody, readJsonBody } from '../../../src/adapters/web/request-body.js';
 import { textOf } from '../../contracts/http-upstream.contract.js';
 import { bodyBudget, browserRequest, bytes, streamed } from './browser-request.js';
 import { PushStream } from './push-stream.js';
+import { errorOf } from '../../support/error-of.js';
 
 /** A body without an announced length. */
 function timedBody(body: HttpBody, deadlines: BodyDeadlines): HttpBody {
@@ -91,8 +91,8 @@ describe('a request body', () => {
   it('of a JSON route may drip within its whole time', async () => {
     const body = new PushStream();
     const drip = setInterval(() => body.push(' '), 5);
-    const error = await textOf(timedBody(body, { idleMs: 1_000, totalMs: 60 })).catch((cause: unknown) => cause);
+    const error = await errorOf(textOf(timedBody(body, { idleMs: 1_000, totalMs: 60 })));
     clearInterval(drip);
-    expect((error as RequestError).logDetail()).toContain('requestBodyMs');
+    expect(error.logDetail()).toContain('requestBodyMs');
   });
 });

@@ -4,6 +4,7 @@ import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
 import type { HttpResponse, UpstreamFailureReason } from '../../../src/ports/http.js';
 import { SERVICE } from '../credentials/broker-fixture.js';
 import { chatRequest, ChatWorld, WatchedBody } from './chat-world.js';
+import { errorOf } from '../../support/error-of.js';
 
 const CHAT = new MethodPolicy('chat');
 
@@ -11,15 +12,6 @@ async function answerTo(response: HttpResponse): Promise<HttpResponse> {
   const world = new ChatWorld();
   world.upstream.willAnswer(() => response);
   return world.forwarder.forward(chatRequest(), SERVICE, CHAT);
-}
-
-async function errorOf(answer: Promise<unknown>): Promise<Error & { logDetail(): string }> {
-  return answer.then(
-    () => {
-      throw new Error('an answer');
-    },
-    (error: unknown) => error as Error & { logDetail(): string },
-  );
 }
 
 function text(body: HttpResponse['body']): string {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fakes.js';
-import type { AgentBffError } from '../../../src/domain/shared/errors.js';
 import { sessionPlan } from '../credentials/broker-fixture.js';
 import { bodyOf } from '../surfaces/surface-world.js';
 import { WatchedBody } from './chat-world.js';
 import { HttpJsonWorld } from './http-json-world.js';
+import { errorOf } from '../../support/error-of.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const ERROR = '{"error":{"code":501,"message":"No such task"}}';
@@ -78,12 +78,10 @@ describe('an HTTP+JSON agent', () => {
     [403, 1],
   ])("that rejects the site's credential (%i) is reported with the block, without its JSON", async (status, calls) => {
     const world = new HttpJsonWorld();
-    const error = await world.answered({ status, headers: JSON_TYPE, body: ERROR }).catch((thrown: unknown) => thrown);
+    const error = await errorOf(world.answered({ status, headers: JSON_TYPE, body: ERROR }));
     expect(error).toMatchObject({ code: 'service_token_rejected', block: 'serviceAccount' });
-    expect((error as AgentBffError).message).not.toContain('No such task');
-    expect((error as AgentBffError).logDetail()).toBe(
-      `status ${String(status)} from the agent, application/json: ${ERROR}`,
-    );
+    expect(error.message).not.toContain('No such task');
+    expect(error.logDetail()).toBe(`status ${String(status)} from the agent, application/json: ${ERROR}`);
     expect(world.upstream.requests).toHaveLength(calls);
   });
 

@@ -83,10 +83,10 @@ describe('a source with a session version', () => {
     return world;
   };
 
-  it.each([
+  it.each<[string, ...(readonly [string | undefined, string])[]]>([
     ['shares a token among requests with old and new cookies', ['r1', 'sid=a'], ['r1', 'sid=b'], ['r2', 'sid=b']],
     ['falls back to the cookies without a version', [undefined, 'sid=a'], [undefined, 'sid=a'], [undefined, 'sid=b']],
-  ] as const)('%s', async (_what, ...requests) => {
+  ])('%s', async (_what, ...requests) => {
     const world = versioned();
     const visits = requests.map(([version, cookie]) => named(version, cookie));
     const found = await Promise.all(visits.map((visit) => world.tokens.getToken(visit, {})));

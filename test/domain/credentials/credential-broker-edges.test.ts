@@ -3,6 +3,7 @@ import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fakes.js';
 import { secret } from '../../../src/domain/shared/secret.js';
 import { BrokerWorld, REQUEST, SERVICE, sessionPlan } from './broker-fixture.js';
 import { failure } from './token-fixture.js';
+import { errorOf } from '../../support/error-of.js';
 
 const KEY_ALONE = { kind: 'api-key', apiKey: undefined } as const;
 const nobody = { ...sessionPlan(new FakeSessionTokenSource({ kind: 'no-session' })), required: false } as const;
@@ -46,7 +47,7 @@ describe('a provider without an identity', () => {
   it('is an outage that names the strategy', async () => {
     const world = new BrokerWorld();
     world.account.identity = () => Promise.reject(new TypeError('no disk'));
-    const error: unknown = await world.broker.obtain(SERVICE, REQUEST).catch((reason: unknown) => reason);
+    const error = await errorOf(world.broker.obtain(SERVICE, REQUEST));
     expect(error).toMatchObject({
       code: 'identity_provider_unavailable',
       detail: 'The identity provider of this strategy cannot be used.',
@@ -55,15 +56,15 @@ describe('a provider without an identity', () => {
       fields: ['serviceAuthStrategy'],
       retryable: true,
     });
-    expect((error as { logDetail: () => string }).logDetail()).toBe('TypeError: no disk');
+    expect(error.logDetail()).toBe('TypeError: no disk');
   });
 
   it('is logged by type alone when it throws something other than an Error', async () => {
     const world = new BrokerWorld();
     // oxlint-disable-next-line typescript/prefer-promise-reject-errors
     world.account.identity = () => Promise.reject('no disk');
-    const error: unknown = await world.broker.obtain(SERVICE, REQUEST).catch((reason: unknown) => reason);
-    expect((error as { logDetail: () => string }).logDetail()).toBe('string');
+    const error = await errorOf(world.broker.obtain(SERVICE, REQUEST));
+    expect(error.logDetail()).toBe('string');
   });
 
   it('keeps its last identity', async () => {
@@ -103,7 +104,7 @@ describe('a failing provider', () => {
   it('has a retry delay only when it is known', async () => {
     const world = new BrokerWorld();
     world.account.answer = () => failure('incomplete');
-    const error: unknown = await world.broker.obtain(SERVICE, REQUEST).catch((reason: unknown) => reason);
+    const error = await errorOf(world.broker.obtain(SERVICE, REQUEST));
     expect(error).toMatchObject({ code: 'service_auth_failed', retryAfterMs: undefined });
   });
 });

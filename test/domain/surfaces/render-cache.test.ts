@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { COUNTER, COUNTER_BY_NAME, QUOTE, request, streamOf, SurfaceWorld, user } from './surface-world.js';
-import type { ServiceAuthError } from '../../../src/domain/shared/errors.js';
 import { secret } from '../../../src/domain/shared/secret.js';
 import { SERVICE } from '../credentials/broker-fixture.js';
+import { errorOf } from '../../support/error-of.js';
 
 const [ADA, BOB] = [user('ada'), user('bob')];
 
@@ -269,11 +269,10 @@ describe('the revalidation of a render', () => {
     await world.render(SERVICE);
     world.clock.advance(3_000);
     world.platform.checked = { status: 401, headers: {}, body: 'no such client' };
-    const refused = world.render(SERVICE);
-    await expect(refused).rejects.toMatchObject({ code: 'service_token_rejected', block: 'serviceAccount' });
+    const error = await errorOf(world.render(SERVICE));
+    expect(error).toMatchObject({ code: 'service_token_rejected', block: 'serviceAccount' });
     expect(world.asked).toEqual([1, 2]);
-    const error = await refused.catch((thrown: unknown) => thrown as ServiceAuthError);
-    expect((error as ServiceAuthError).logDetail()).toBe('status 401 from the platform: no such client');
+    expect(error.logDetail()).toBe('status 401 from the platform: no such client');
   });
 
   it('is an error when it fails, and no stale render is served', async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Credential } from '../../../src/domain/credentials/credential.js';
-import type { UpstreamError } from '../../../src/domain/shared/errors.js';
 import { ownedBy, SERVICE } from '../credentials/broker-fixture.js';
 import { ADA, API, bodyOf, COUNTER, COUNTER_BY_NAME, request, SurfaceWorld } from './surface-world.js';
+import { errorOf } from '../../support/error-of.js';
 
 describe('a render', () => {
   it('is requested unchanged with the credential and the project', async () => {
@@ -213,12 +213,12 @@ describe('a theme', () => {
   ])('is rejected with another status or type (%i, %j)', async (status, type) => {
     const world = new SurfaceWorld();
     world.upstream.willAnswer(() => ({ status, headers: { 'content-type': type }, body: '<script>' }));
-    const error = await theme(world).catch((reason: unknown) => reason);
+    const error = await errorOf(theme(world));
     expect(error).toMatchObject({
       code: 'upstream_invalid_response',
       detail: 'The response of the platform is not a style sheet.',
     });
-    expect((error as UpstreamError).logDetail()).toContain(`Status ${String(status)}.`);
+    expect(error.logDetail()).toContain(`Status ${String(status)}.`);
   });
 
   it('is at most 1 MiB long', async () => {
@@ -231,12 +231,12 @@ describe('a theme', () => {
     world.upstream.willAnswer(answer(1_048_576));
     expect(await bodyOf(await theme(world))).toHaveLength(1_048_576);
     world.upstream.willAnswer(answer(1_048_577));
-    const error = await theme(world).catch((reason: unknown) => reason);
+    const error = await errorOf(theme(world));
     expect(error).toMatchObject({
       code: 'upstream_invalid_response',
       detail: 'The style sheet of the platform is too long or incomplete.',
     });
-    expect((error as UpstreamError).logDetail()).toContain('Status 200.');
+    expect(error.logDetail()).toContain('Status 200.');
   });
 
   it.each([400, 404])("keeps the JSON of the platform's error (%i)", async (status) => {
