@@ -7,6 +7,7 @@ import { ChatWorld, MESSAGE } from '../../domain/chat/chat-world.js';
 import { SERVICE } from '../../domain/credentials/broker-fixture.js';
 import { bodyBudget, browserRequest, bytes, site, streamed } from './browser-request.js';
 import { PushStream } from './push-stream.js';
+import { textOf } from '../../contracts/http-upstream.contract.js';
 
 interface Routes {
   readonly world: ChatWorld;
@@ -22,14 +23,7 @@ function routes(changes: Partial<ChatRoutes> = {}): Routes {
   return { world, settings, handle };
 }
 
-async function text(response: HttpResponse): Promise<string> {
-  const { body } = response;
-  if (body === null || typeof body === 'string') return body ?? '';
-  if (body instanceof Uint8Array) return new TextDecoder().decode(body);
-  let read = '';
-  for await (const chunk of body) read += new TextDecoder().decode(chunk);
-  return read;
-}
+const text = ({ body }: HttpResponse): Promise<string> => textOf(body);
 
 async function json(response: HttpResponse): Promise<unknown> {
   return JSON.parse(await text(response));

@@ -22,9 +22,6 @@ function text(body: HttpResponse['body']): string {
 describe('an agent without a response', () => {
   it.each<[UpstreamFailureReason, string, string, boolean]>([
     ['timeout', 'upstream_timeout', 'The agent did not respond in time.', false],
-    ['unreachable', 'upstream_unreachable', 'The agent cannot be reached.', true],
-    ['reset', 'upstream_unreachable', 'The agent cannot be reached.', false],
-    ['aborted', 'upstream_unreachable', 'The agent cannot be reached.', false],
     ['invalid', 'upstream_invalid_response', 'The agent sent a response that is not valid HTTP.', false],
   ])('(%s) is reported as %s, with its host only in the log', async (reason, code, detail, retryable) => {
     const world = new ChatWorld();

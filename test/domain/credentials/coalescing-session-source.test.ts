@@ -145,14 +145,6 @@ describe('a result without a token', () => {
 describe('a request for a fresh token', () => {
   const force = { forceRefresh: true };
 
-  it('does not receive a cached token, and replaces it', async () => {
-    const world = new SessionWorld();
-    await world.get('sid=anna');
-    expect(await world.get('sid=anna', force)).toBe('token-2');
-    expect(await world.get('sid=anna')).toBe('token-2');
-    expect(world.asked[1]?.query).toEqual(force);
-  });
-
   it('shares its refresh with all waiting requests', async () => {
     const world = new SessionWorld();
     await world.get('sid=anna');

@@ -10,12 +10,6 @@ const never = (): never => {
   throw new Error('out of order');
 };
 
-async function* broken(): AsyncGenerator<Uint8Array> {
-  await Promise.resolve();
-  yield bytes('begun');
-  throw new Error('the connection broke');
-}
-
 describe('the text of a body', () => {
   it.each<[string, HttpBody, string]>([
     ['null', null, ''],
@@ -34,25 +28,6 @@ describe('the text of a body', () => {
 
   it('is an error when it ends inside a character', async () => {
     expect(await bodyText(new WatchedBody('a', bytes('€').subarray(0, 2)), 6)).toBe('a\ufffd');
-  });
-
-  it.each<[string, HttpBody, HttpBody]>([
-    ['text', 'äö', 'äöü'],
-    ['bytes', bytes('äö'), bytes('äöü')],
-  ])('of %s can be as long as the limit in bytes', async (_what, fits, longer) => {
-    expect(await bodyText(fits, 4)).toBe('äö');
-    expect(await bodyText(longer, 4)).toBeUndefined();
-  });
-
-  it('of a stream can be as long as the limit in bytes', async () => {
-    expect(await bodyText(new WatchedBody('ä', 'ö'), 4)).toBe('äö');
-    const longer = new WatchedBody('ä', 'ö', 'ü');
-    expect(await bodyText(longer, 4)).toBeUndefined();
-    expect(longer.ended).toBe(true);
-  });
-
-  it('is undefined when the body breaks', async () => {
-    expect(await bodyText(broken(), 100)).toBeUndefined();
   });
 });
 
