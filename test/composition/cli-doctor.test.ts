@@ -1,8 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { ServerConfig, ToolkitPorts } from 'agent-bff';
 import { createClient } from '@keyv/redis';
@@ -15,6 +12,7 @@ import { type Answer, RecordingUpstream, refusedOrigin } from '../support/record
 import { REDIS_SERVER, RedisServer } from '../support/redis-server.js';
 import { newServiceAccountKey } from '../support/service-account.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
+import { listeningSite } from '../site/frameworks/listening-site.js';
 
 const folder = temporaryFolder('doctor');
 let platform: Platform;
@@ -80,7 +78,7 @@ const agent = (answer: Answer): Promise<string> =>
 
 /** A proxy in front of the platform that buffers each response. */
 async function bufferingProxy(): Promise<string> {
-  const server = createServer(async (incoming, outgoing) => {
+  const { url, close } = await listeningSite(async (incoming, outgoing) => {
     const chunks: Buffer[] = [];
     for await (const chunk of incoming) chunks.push(chunk as Buffer);
     const answer = await fetch(platform.url + (incoming.url ?? ''), {
@@ -92,13 +90,9 @@ async function bufferingProxy(): Promise<string> {
     });
     const body = Buffer.from(await answer.arrayBuffer());
     outgoing.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' }).end(body);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
   });
-  return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  onTestFinished(close);
+  return url;
 }
 
 const answerError: ErrorRequestHandler = (error: { status: number }, _request, response, _next) => {
@@ -225,10 +219,8 @@ describe('agent-bff doctor with a working platform', () => {
     vi.stubEnv('NODE_ENV', 'development');
     const app = express().use(express.json());
     if (handler !== undefined) app.use(handler);
-    const server = createServer(app).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    onTestFinished(() => void server.close());
-    const publicUrl = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+    const { url: publicUrl, close } = await listeningSite(app);
+    onTestFinished(close);
     const { status, printed } = await doctor(site({ publicUrl }));
     expect(printed).toMatch(line);
     expect(status).toBe(0);
