@@ -70,41 +70,36 @@ describe('a chat request', () => {
     expect(world.account.issued).toBe(0);
   });
 
-  it('with an unsafe query is rejected as an unknown route without a call', async () => {
+  const UNSAFE = [
+    chatRequest(MESSAGE, { query: '?a#b' }),
+    { code: 'not_found', detail: 'There is no such route.' },
+  ] as const;
+  const DENIED = [
+    chatRequest('{"jsonrpc":"2.0","id":1,"method":"tasks/list"}'),
+    { code: 'method_denied', rpcCode: -32004 },
+  ] as const;
+  const AMBIGUOUS = [
+    chatRequest('{"jsonrpc":"2.0","id":1,"method":"message/send","method":"tasks/list"}'),
+    {
+      code: 'body_invalid',
+      rpcCode: -32600,
+      detail: 'The member "method" appears twice.',
+      hint: 'Send one A2A request with each member once, under its name in the specification.',
+    },
+  ] as const;
+
+  it.each([
+    ['an unsafe query', ...UNSAFE],
+    ['a denied method', ...DENIED],
+    ['an ambiguous message', ...AMBIGUOUS],
+  ] as const)('with %s is rejected before any token is fetched', async (_what, request, expected) => {
     const world = new ChatWorld();
-    const request = chatRequest(MESSAGE, { query: '?a#b' });
-    await expect(world.forwarder.forward(request, SERVICE, CHAT)).rejects.toMatchObject({
-      name: 'AgentBffError',
-      code: 'not_found',
-      detail: 'There is no such route.',
-    });
+    await expect(world.forwarder.forward(request, SERVICE, CHAT)).rejects.toMatchObject(expected);
     expect([world.account.issued, world.upstream.requests]).toEqual([0, []]);
   });
 });
 
 describe('the method policy of a chat request', () => {
-  it('rejects a denied method before any token is fetched', async () => {
-    const world = new ChatWorld();
-    const request = chatRequest('{"jsonrpc":"2.0","id":1,"method":"tasks/list"}');
-    await expect(world.forwarder.forward(request, SERVICE, CHAT)).rejects.toMatchObject({
-      code: 'method_denied',
-      rpcCode: -32004,
-    });
-    expect([world.account.issued, world.upstream.requests.length]).toEqual([0, 0]);
-  });
-
-  it('rejects an ambiguous message before it reaches the agent', async () => {
-    const world = new ChatWorld();
-    const request = chatRequest('{"jsonrpc":"2.0","id":1,"method":"message/send","method":"tasks/list"}');
-    await expect(world.forwarder.forward(request, SERVICE, CHAT)).rejects.toMatchObject({
-      code: 'body_invalid',
-      rpcCode: -32600,
-      detail: 'The member "method" appears twice.',
-      hint: 'Send one A2A request with each member once, under its name in the specification.',
-    });
-    expect([world.account.issued, world.upstream.requests]).toEqual([0, []]);
-  });
-
   it('allows a repeated field deep inside a message', async () => {
     const world = new ChatWorld();
     const text = '{"method":"message/send","params":{"message":{"metadata":{"a":1,"a":2}}}}';

@@ -265,39 +265,27 @@ describe('an action', () => {
 });
 
 describe('a render during an action', () => {
-  it('is not cached in this process or another', async () => {
-    for (const isElsewhere of [false, true]) {
-      const world = new SurfaceWorld();
-      const rendering = isElsewhere ? world.newCache() : world.cache;
-      const { until, release } = held();
-      world.platform.holds.render.push(until);
-      const early = world.render(ADA, COUNTER, {}, rendering);
-      while (world.platform.calls.render === 0) await Promise.resolve();
-      await world.act();
-      const sets = world.store.calls.set;
-      release();
-      expect((await early).content).toBe('counter v1 s0 for ada');
-      // Only its names are stored, and that there is nothing to share.
-      expect(world.store.calls.set - sets).toBe(3);
-      for (const cache of [rendering, world.cache]) {
-        expect((await world.render(ADA, COUNTER, {}, cache)).content).toBe('counter v1 s1 for ada');
-      }
-    }
-  });
-
-  it('is not shared with later visitors', async () => {
-    for (const isElsewhere of [false, true]) {
-      const world = new SurfaceWorld();
-      const rendering = isElsewhere ? world.newCache() : world.cache;
-      const { until, release } = held();
-      world.platform.holds.render.push(until);
-      const early = world.render(ADA, COUNTER, {}, rendering);
-      while (world.platform.calls.render === 0) await Promise.resolve();
-      await world.act();
-      expect((await world.render(ADA, COUNTER, {}, rendering)).content).toBe('counter v1 s1 for ada');
-      release();
-      expect((await early).content).toBe('counter v1 s0 for ada');
-      expect((await world.render(ADA, COUNTER, {}, rendering)).content).toBe('counter v1 s1 for ada');
+  it.each([
+    ['not cached', 'in this process', false, false],
+    ['not cached', 'in another', true, false],
+    ['not shared with later visitors', 'in this process', false, true],
+    ['not shared with later visitors', 'in another', true, true],
+  ])('is %s %s', async (_what, _where, isElsewhere, hasVisitors) => {
+    const world = new SurfaceWorld();
+    const rendering = isElsewhere ? world.newCache() : world.cache;
+    const { until, release } = held();
+    world.platform.holds.render.push(until);
+    const early = world.render(ADA, COUNTER, {}, rendering);
+    while (world.platform.calls.render === 0) await Promise.resolve();
+    await world.act();
+    if (hasVisitors) expect((await world.render(ADA, COUNTER, {}, rendering)).content).toBe('counter v1 s1 for ada');
+    const sets = world.store.calls.set;
+    release();
+    expect((await early).content).toBe('counter v1 s0 for ada');
+    // Only its names are stored, and, if no visitor came, that there is nothing to share.
+    expect(world.store.calls.set - sets).toBe(hasVisitors ? 1 : 3);
+    for (const cache of [rendering, world.cache]) {
+      expect((await world.render(ADA, COUNTER, {}, cache)).content).toBe('counter v1 s1 for ada');
     }
   });
 
