@@ -147,18 +147,6 @@ describe('a failing "headers" function', () => {
     expect(upstream.requests).toEqual([]);
   });
 
-  it('is reported as JSON-RPC by a chat and as problem+json by the config route', async () => {
-    const { toolkit } = site();
-    const handler = chatRoute(toolkit, {
-      headers: () => {
-        throw new Error('down');
-      },
-    });
-    const [message, record] = [await chat(handler), await config(handler)];
-    expect([message.status, record.status]).toEqual([500, 500]);
-    expect((await said(message)).error.message).toContain('"headers"');
-  });
-
   it('passes on an error of this package', async () => {
     const { toolkit } = site();
     const headers = (): never => {
@@ -348,15 +336,6 @@ describe('the cache of a route with its own fields', () => {
     },
     20_000,
   );
-
-  it('makes no look-up for a visitor over the limit', async () => {
-    const { toolkit, upstream } = site({
-      chatLimit: { admit: () => Promise.resolve({ kind: 'refused', retryAfterMs: 1_000 }) },
-    });
-    const handler = chatRoute(toolkit, { forward });
-    expect((await config(handler, { headers: { prefer: 'made up' } })).status).toBe(429);
-    expect(upstream.requests).toEqual([]);
-  });
 });
 
 describe('a browser cache', () => {

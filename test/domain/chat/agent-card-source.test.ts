@@ -330,13 +330,6 @@ describe('a credential rejected at the card', () => {
     expect(world.account.issued).toBe(2);
   });
 
-  it('is reported with its block after a second rejection', async () => {
-    const world = new ConfigWorld();
-    world.upstream.willAnswer(refusing('none'));
-    await expect(world.card()).rejects.toMatchObject({ code: 'service_token_rejected', block: 'serviceAccount' });
-    expect(world.account.issued).toBe(2);
-  });
-
   it('is not renewed when the site made it', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(refusing('none'));

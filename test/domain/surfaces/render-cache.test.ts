@@ -245,23 +245,19 @@ describe('the revalidation of a render', () => {
     expect(await checkedAfter(1, ADA, COUNTER, { body: '2' })).toBe(true);
   });
 
-  it.each([200, 403, 500])('leads to a new render when it returns another status (%i)', async (status) => {
-    const world = new SurfaceWorld();
-    await world.render();
-    world.clock.advance(3_000);
-    world.platform.checked = { status, headers: {}, body: null };
-    expect([(await world.render()).cache, world.asked]).toEqual(['MISS', [2, 1]]);
-  });
-
   it.each([
-    ['is forbidden for the site', SERVICE, 403],
+    ['returns another status', ADA, 200],
+    ['fails at the platform', ADA, 500],
+    ['is forbidden for the user', ADA, 403],
     ['is unauthorized for the user', ADA, 401],
+    ['is forbidden for the site', SERVICE, 403],
   ])('that %s leads to a new render', async (_what, auth, status) => {
     const world = new SurfaceWorld();
     await world.render(auth);
     world.clock.advance(3_000);
     world.platform.checked = { status, headers: {}, body: 'no' };
     expect((await world.render(auth)).cache).toBe('MISS');
+    expect(world.asked[0]).toBe(2);
   });
 
   it('is an error when it is rejected for the site, even after a renewal', async () => {
