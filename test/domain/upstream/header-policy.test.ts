@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { forwardedFields, isStyleSheet, upstreamRequestHeaders } from '../../../src/domain/upstream/header-policy.js';
+import {
+  forwardedFields,
+  isStyleSheet,
+  RECORD_REQUEST_FIELDS,
+  upstreamRequestHeaders,
+} from '../../../src/domain/upstream/header-policy.js';
 import { isEventStream, mediaType } from '../../../src/domain/shared/body.js';
 
 const ALLOWED = [
@@ -120,6 +125,23 @@ describe('a header field of the browser', () => {
     const [browser, credential] = [Object.freeze({ accept: '*/*' }), Object.freeze({ authorization: 'Bearer ours' })];
     upstreamRequestHeaders(browser, credential);
     expect([browser, credential]).toEqual([{ accept: '*/*' }, { authorization: 'Bearer ours' }]);
+  });
+});
+
+const CONDITIONS = ['if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since', 'if-range', 'range'];
+
+describe('additional fields to the platform', () => {
+  it.each(['content-encoding', 'content-length', ...CONDITIONS])(
+    'are forwarded with conversation records: "%s"',
+    (name) => {
+      expect(upstreamRequestHeaders({ [name]: 'v' }, {}, RECORD_REQUEST_FIELDS)).toEqual({ [name]: 'v' });
+      expect(upstreamRequestHeaders({ [name]: 'v' }, {})).toEqual({});
+    },
+  );
+
+  it('are not forwarded when "Connection" names them', () => {
+    const browser = { connection: 'Range', range: 'bytes=0-1', 'if-range': '"1"' };
+    expect(upstreamRequestHeaders(browser, {}, RECORD_REQUEST_FIELDS)).toEqual({ 'if-range': '"1"' });
   });
 });
 
