@@ -210,7 +210,8 @@ function publicAddress({ publicUrl }: ResolvedConfig, isProduction: boolean): re
 function conversations({ conversations: access }: ResolvedConfig): Finding {
   const check = 'conversations';
   if (access === 'visitor') return passed(check, 'belong to their visitors');
-  const advice = 'open, unless a route sets "conversations" to "visitor"; who learns an id can read and continue them';
+  const advice =
+    'open, unless a route sets "conversations" to "visitor"; anyone who learns an id can read and continue them';
   return passed(check, advice);
 }
 

@@ -69,7 +69,7 @@ describe('the surface routes', () => {
 
   it.each([
     [
-      'nested too deep',
+      'nested too deeply',
       { headers: JSON_TYPE, body: bytes('['.repeat(1_001) + ']'.repeat(1_001)) },
       413,
       'body_too_large',
