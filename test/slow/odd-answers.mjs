@@ -142,8 +142,7 @@ const browser = await chromium.launch({
 });
 const visit = await browser.newPage();
 await visit.goto(page.url);
-await visit.waitForFunction(() => 'show' in globalThis);
-await visit.evaluate(prepare);
+await isReady();
 
 const gone = [];
 let longest = { ms: 0 };
@@ -154,29 +153,21 @@ for (const kind of values.kinds.split(',')) {
   for (let left = Math.ceil(COUNT * share); left > 0; left -= size) {
     const batch = Array.from({ length: Math.min(size, left) }, make);
     let result = await visit.evaluate(tryBatch, { kind, batch });
-    // A task that another process has slowed down is fast the second time. Stored values are then tried one by one, because
-    // no page has so many chats.
-    if (result.longest > MAX_TASK_MS) {
+    // A task that another process has slowed down is fast another time.
+    for (let again = 0; again < 3 && result.longest > MAX_TASK_MS; again += 1) {
       slow += 1;
-      const batches = kind === 'stored' ? batch.map((value) => [value]) : [batch];
-      let again = 0;
-      for (const batch of batches) {
-        const { isGone, longest } = await visit.evaluate(tryBatch, { kind, batch });
-        result.isGone ||= isGone;
-        again = Math.max(again, longest);
-      }
-      result = { ...result, longest: Math.min(result.longest, again) };
+      const { isGone, longest } = await visit.evaluate(tryBatch, { kind, batch });
+      result = { isGone: result.isGone || isGone, longest: Math.min(result.longest, longest) };
     }
     if (result.longest > longest.ms) longest = { ms: result.longest, kind, batch };
     if (result.isGone) {
       gone.push({ kind, batch });
       await visit.reload();
-      await visit.waitForFunction(() => 'show' in globalThis);
-      await visit.evaluate(prepare);
+      await isReady();
     }
   }
   report.note(
-    `${kind}: ${Math.ceil(COUNT * share)} in ${Math.round((performance.now() - begun) / 1000)} s; ${slow} batches tried again`,
+    `${kind}: ${Math.ceil(COUNT * share)} in ${Math.round((performance.now() - begun) / 1000)} s; ${slow} tries again`,
   );
 }
 await browser.close();
@@ -192,6 +183,11 @@ report.check(
   `${longest.ms} ms${longest.ms > MAX_TASK_MS ? ` ${longest.kind}: ${JSON.stringify(longest.batch).slice(0, 2_000)}` : ''}`,
 );
 report.finish();
+
+async function isReady() {
+  await visit.waitForSelector('#site', { state: 'attached' });
+  await visit.evaluate(prepare);
+}
 
 /** Runs in the page: the site's routes respond with the generated values. */
 function prepare() {
@@ -235,31 +231,29 @@ function prepare() {
 
 /** Runs in the page: shows a batch as an answer, a conversation, a list of conversations, or the values stored in the tab. */
 async function tryBatch({ kind, batch }) {
-  const until = async (check) => {
-    for (const end = performance.now() + 5_000; !check() && performance.now() < end;)
-      await new Promise((done) => setTimeout(done, 5));
-  };
-  const settle = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 20)));
   const find = (selector) => document.querySelector(selector);
+  const count = (selector) => document.querySelectorAll(selector).length;
+  const pass = (ms) => new Promise((done) => setTimeout(done, ms));
+  const settle = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 20)));
+  let isGone = false;
+  /** A batch that is not shown was not tried. */
+  const until = async (check) => {
+    for (const end = performance.now() + 10_000; !check(); await pass(5))
+      if ((isGone ||= find('#site') === null || performance.now() > end)) return;
+  };
   longTasks.length = 0;
   globalThis.tried = batch;
   globalThis.entries = kind === 'entries' ? batch : [{ id: 'one', title: 'One', updatedAt: '' }];
-  let isGone = false;
-  const look = () => (isGone ||= find('#site') === null || find('.agent-bff') === null);
   if (kind === 'stored') {
-    const endpoints = batch.map((_, at) => `/api/a2a?${at}`);
-    for (const [at, value] of batch.entries()) sessionStorage.setItem(`agent-bff:${endpoints[at]}`, value);
-    showAll(
-      'A2AChat',
-      endpoints.map((a2aEndpoint) => ({ a2aEndpoint, configEndpoint: '/api/a2a/config', keepOnReload: true })),
-    );
-    const count = () => document.querySelectorAll('.agent-bff').length;
-    await until(() => count() === batch.length || find('#site') === null);
+    for (const [at, value] of batch.entries()) {
+      const a2aEndpoint = `/api/a2a?${at}`;
+      sessionStorage.setItem(`agent-bff:${a2aEndpoint}`, value);
+      showMore('A2AChat', { a2aEndpoint, configEndpoint: '/api/a2a/config', keepOnReload: true });
+      // A page has one chat: each is shown in a task of its own.
+      await until(() => count('.agent-bff') === at + 1);
+    }
     await settle();
-    isGone = find('#site') === null || count() !== batch.length;
-    hide();
-    await until(() => find('.agent-bff') === null);
-    sessionStorage.clear();
+    isGone ||= count('.agent-bff') !== batch.length;
   } else {
     show('A2AChat', { serviceBaseUrl: '/api/service' });
     await until(() => find('.agent-bff') !== null);
@@ -267,17 +261,22 @@ async function tryBatch({ kind, batch }) {
       await chat.current.send('Go');
     } else {
       find('.a2a-header button').click();
-      await until(() => find('.a2a-history li') !== null || find('.a2a-history p:not(:empty)') !== null);
-      if (kind === 'messages') {
+      const items = batch.filter((one) => typeof one === 'object' && one !== null && !Array.isArray(one));
+      if (kind === 'entries') {
+        const entries = items.filter(({ id }) => typeof id === 'string');
+        await until(() => count('.a2a-history li') >= new Set(entries.map(({ id }) => id)).size);
+      } else {
+        await until(() => find('.a2a-entry') !== null);
         find('.a2a-entry')?.click();
-        await until(() => find('.a2a-history') === null);
+        await until(() => count('.a2a-message') === items.length);
       }
     }
     await settle();
-    look();
-    hide();
-    await until(() => find('.agent-bff') === null);
+    isGone ||= find('.agent-bff') === null;
   }
+  hide();
+  await until(() => find('.agent-bff') === null);
+  sessionStorage.clear();
   await settle();
   return { isGone: isGone || find('#site') === null, longest: Math.round(Math.max(0, ...longTasks)) };
 }
