@@ -1,8 +1,11 @@
-// npm run test:odd-answers [-- --count 100000 --seed 1]: generated answers, conversation records and stored values, shown by
-// the chat in Chromium. The page around the chat must stay, and no task may take more than 200 ms.
+// npm run test:odd-answers [-- --count 100000 --seed 1 | --again reports/odd-answers.json]: generated answers, conversation
+// records and stored values, shown by the chat in Chromium. The page around the chat must stay, and no task may take more
+// than 200 ms. The batches that miss this are written to a file, with which they are tried again.
+import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { chromium } from 'playwright-core';
+import { runnerImport } from 'vite';
 import { startChatPage } from './chat-page.mjs';
 import { Report } from './report.mjs';
 import { SeededRandom } from './seeded-random.mjs';
@@ -12,9 +15,12 @@ const { values } = parseArgs({
     count: { type: 'string', default: '100000' },
     seed: { type: 'string', default: '1' },
     react: { type: 'string', default: '.' },
+    again: { type: 'string' },
     kinds: { type: 'string', default: 'answers,messages,entries,stored' },
   },
 });
+const { module } = await runnerImport(resolve('test/support/engines/main-thread.ts'));
+const { mainThreadMs } = module;
 const COUNT = Number(values.count);
 const random = new SeededRandom(Number(values.seed));
 const MAX_TASK_MS = 200;
@@ -144,45 +150,55 @@ const visit = await browser.newPage();
 await visit.goto(page.url);
 await isReady();
 
-const gone = [];
-let longest = { ms: 0 };
-for (const kind of values.kinds.split(',')) {
-  const { share, make, size } = KINDS[kind];
-  const begun = performance.now();
-  let slow = 0;
-  for (let left = Math.ceil(COUNT * share); left > 0; left -= size) {
-    const batch = Array.from({ length: Math.min(size, left) }, make);
-    let result = await visit.evaluate(tryBatch, { kind, batch });
-    // A task that another process has slowed down is fast another time.
-    for (let again = 0; again < 3 && result.longest > MAX_TASK_MS; again += 1) {
-      slow += 1;
-      const { isGone, longest } = await visit.evaluate(tryBatch, { kind, batch });
-      result = { isGone: result.isGone || isGone, longest: Math.min(result.longest, longest) };
-    }
-    if (result.longest > longest.ms) longest = { ms: result.longest, kind, batch };
-    if (result.isGone) {
-      gone.push({ kind, batch });
-      await visit.reload();
-      await isReady();
-    }
+const MISSES = resolve('reports/odd-answers.json');
+const misses = [];
+let longest = 0;
+if (values.again !== undefined)
+  for (const { kind, batch } of JSON.parse(readFileSync(values.again))) await look(kind, batch);
+else
+  for (const kind of values.kinds.split(',')) {
+    const { share, make, size } = KINDS[kind];
+    const begun = performance.now();
+    let again = 0;
+    for (let left = Math.ceil(COUNT * share); left > 0; left -= size)
+      again += await look(kind, Array.from({ length: Math.min(size, left) }, make));
+    const seconds = Math.round((performance.now() - begun) / 1000);
+    report.note(`${kind}: ${Math.ceil(COUNT * share)} in ${seconds} s; ${again} tries again`);
   }
-  report.note(
-    `${kind}: ${Math.ceil(COUNT * share)} in ${Math.round((performance.now() - begun) / 1000)} s; ${slow} tries again`,
-  );
-}
 await browser.close();
 page.close();
-report.check(
-  'the page stays',
-  gone.length === 0,
-  gone.length === 0 ? 'always' : JSON.stringify(gone[0]).slice(0, 2_000),
-);
+const gone = misses.filter(({ isGone }) => isGone);
+if (misses.length > 0) writeFileSync(MISSES, JSON.stringify(misses));
+report.check('the page stays', gone.length === 0, gone.length === 0 ? 'always' : `${gone.length} batches: ${MISSES}`);
+const slow = misses.length - gone.length;
 report.check(
   `no task takes more than ${MAX_TASK_MS} ms`,
-  longest.ms <= MAX_TASK_MS,
-  `${longest.ms} ms${longest.ms > MAX_TASK_MS ? ` ${longest.kind}: ${JSON.stringify(longest.batch).slice(0, 2_000)}` : ''}`,
+  longest <= MAX_TASK_MS,
+  `${longest} ms${slow === 0 ? '' : `, ${slow} batches: ${MISSES}`}`,
 );
 report.finish();
+
+/**
+ * Shows a batch. Returns the number of tries again: a task that another process has slowed down is fast another time, and
+ * takes no longer than the main thread runs for the whole batch.
+ */
+async function look(kind, batch) {
+  let result = await visit.evaluate(tryBatch, { kind, batch });
+  let again = 0;
+  for (; again < 3 && !result.isGone && result.longest > MAX_TASK_MS; again += 1) {
+    const before = mainThreadMs('--type=renderer');
+    const { isGone, longest } = await visit.evaluate(tryBatch, { kind, batch });
+    const used = mainThreadMs('--type=renderer') - before;
+    result = { isGone, longest: Math.min(result.longest, longest, used) };
+  }
+  longest = Math.max(longest, result.longest);
+  if (result.isGone || result.longest > MAX_TASK_MS) misses.push({ kind, batch, ...result });
+  if (result.isGone) {
+    await visit.reload();
+    await isReady();
+  }
+  return again;
+}
 
 async function isReady() {
   await visit.waitForSelector('#site', { state: 'attached' });
