@@ -178,7 +178,8 @@ export class WebDriverPage implements EnginePage {
         const value = await look();
         if (value !== undefined) return value;
       } catch (error) {
-        if (!(error instanceof WebDriverError && PASSING.includes(error.code))) throw error;
+        if (!(error instanceof WebDriverError && PASSING.includes(error.code)))
+          throw new Error(`The page did not show ${what}.`, { cause: error });
         last = error;
       }
       await pause(POLL_MS);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import type { EnginePage, PageOptions, RunningEngine } from './engine-page.js';
 import { startDisplay } from './processes.js';
-import { type Call, startWebDriver } from './web-driver.js';
+import { type Call, CALL_MS, startWebDriver } from './web-driver.js';
 import { WebDriverPage } from './web-driver-page.js';
 
 /** Lets the window be as narrow as a phone; GTK's own toolbar is at least 447 px wide. */
@@ -58,7 +58,8 @@ async function webKit(
 ): Promise<RunningEngine> {
   const driver = await startWebDriver(program, env);
   const session = async (options: PageOptions): Promise<{ readonly version: string; readonly page: EnginePage }> => {
-    const alwaysMatch = { timeouts: { script: 600_000 }, ...capabilities(options) };
+    const timeouts = { script: CALL_MS - 5_000, pageLoad: CALL_MS - 5_000 };
+    const alwaysMatch = { timeouts, ...capabilities(options) };
     const { sessionId, capabilities: given } = await driver.call<{
       readonly sessionId: string;
       readonly capabilities: { readonly browserVersion: string };
