@@ -13,13 +13,11 @@ const { values } = parseArgs({
   },
 });
 const FOLDER = resolve('reports/screenshots');
-const SIZES = [
-  [390, 844],
-  [844, 390],
-  [320, 640],
-  [1280, 800],
-  [640, 400],
-];
+const PHONE = [390, 844];
+const WIDE = [1280, 800];
+const SIZES = [PHONE, [844, 390], [320, 640], WIDE, [640, 400]];
+/** The sizes and the number of states in each engine. */
+const SHOWN = { WebKitGTK: [SIZES, 4], Firefox: [SIZES, 4], Chromium: [[PHONE, WIDE], 16] };
 const PROMPTS = ['Where is my parcel?', 'I want to return something', 'Which size fits me?'];
 const FAB = { role: 'button', name: 'Ask us' };
 const floating = async (visit) => {
@@ -100,9 +98,10 @@ for (const name of values.engines.split(',')) {
   const engine = list.ENGINES.find((one) => one.name === name);
   if (engine?.missing !== undefined) throw new Error(`${name}: ${engine.missing}.`);
   const running = await engine.launch();
+  const [sizes, count] = SHOWN[name];
   for (const colorScheme of ['light', 'dark'])
-    for (const [width, height] of SIZES)
-      for (const [state, show] of Object.entries(STATES).slice(0, name === 'Firefox' ? 4 : 16)) {
+    for (const [width, height] of sizes)
+      for (const [state, show] of Object.entries(STATES).slice(0, count)) {
         const file = `${[name, colorScheme, `${width}x${height}`, state].join('-').replaceAll(' ', '-')}.png`;
         if (!file.includes(values.only)) continue;
         const page = await running.newPage({ width, height, colorScheme });

@@ -83,7 +83,10 @@ export class FollowedEnd {
     if (this.#isAtEnd) this.#follow();
     else if (this.#anchor?.isConnected === true) {
       const moved = this.#distance(this.#anchor) + this.#viewport.scrollTop - this.#place;
-      if (Math.abs(moved) >= 1) this.#viewport.scrollTop += moved;
+      if (Math.abs(moved) >= 1) {
+        this.#place += moved;
+        this.#viewport.scrollTop += moved;
+      }
     } else this.#remember();
     // A shorter list moves the position too; that scroll event must not look like a reader's.
     this.#see();
