@@ -134,7 +134,7 @@ const oddStored = () =>
       );
 
 const KINDS = {
-  answers: { share: 0.02, make: oddText, size: 1 },
+  answers: { share: 0.02, make: oddText, size: 10 },
   messages: { share: 0.68, make: () => mostly({ role: mostly('agent'), text: mostly(oddText()) }), size: BATCH },
   entries: { share: 0.1, make: oddEntry, size: BATCH },
   stored: { share: 0.2, make: oddStored, size: 20 },
@@ -217,10 +217,11 @@ function prepare() {
     const url = String(input instanceof Request ? input.url : input);
     if (url.includes('/api/service/conversations/')) return json({ messages: globalThis.tried });
     if (url.includes('/api/service/conversations')) return json({ conversations: globalThis.entries });
-    if (!url.endsWith('/api/a2a')) return fetch(input, init);
+    const [, at] = /\/api\/a2a\?(\d+)$/.exec(url) ?? [];
+    if (at === undefined) return fetch(input, init);
     const { id } = JSON.parse(init?.body ?? (await input.text()));
     const task = { taskId: 'task', contextId: 'context' };
-    const [text] = globalThis.tried;
+    const text = globalThis.tried[at];
     const pieces = Array.from({ length: 5 }, (_, at) =>
       text.slice((text.length * at) / 5, (text.length * (at + 1)) / 5),
     );
@@ -260,36 +261,37 @@ async function tryBatch({ kind, batch }) {
   longTasks.length = 0;
   globalThis.tried = batch;
   globalThis.entries = kind === 'entries' ? batch : [{ id: 'one', title: 'One', updatedAt: '' }];
-  if (kind === 'stored') {
+  const isEach = kind === 'stored' || kind === 'answers';
+  if (isEach) {
+    const chats = batch.map(() => ({ current: null }));
     for (const [at, value] of batch.entries()) {
       const a2aEndpoint = `/api/a2a?${at}`;
-      sessionStorage.setItem(`agent-bff:${a2aEndpoint}`, value);
-      showMore('A2AChat', { a2aEndpoint, configEndpoint: '/api/a2a/config', keepOnReload: true });
+      if (kind === 'stored') sessionStorage.setItem(`agent-bff:${a2aEndpoint}`, value);
+      const props = { a2aEndpoint, configEndpoint: '/api/a2a/config', keepOnReload: kind === 'stored', ref: chats[at] };
+      showMore('A2AChat', props);
       // A page has one chat: each is shown in a task of its own.
       await until(() => count('.agent-bff') === at + 1);
     }
-    await settle();
-    isGone ||= count('.agent-bff') !== batch.length;
+    if (kind === 'answers') {
+      await Promise.all(chats.map(({ current }) => current?.send('Go')));
+      await until(() => count('.a2a-message-agent .a2a-bubble[aria-busy=false]') === batch.length);
+    }
   } else {
     show('A2AChat', { serviceBaseUrl: '/api/service' });
-    await until(() => find('.agent-bff') !== null);
-    if (kind === 'answers') {
-      await chat.current.send('Go');
+    await until(() => find('.a2a-header button') !== null);
+    find('.a2a-header button')?.click();
+    const items = batch.filter((one) => typeof one === 'object' && one !== null && !Array.isArray(one));
+    if (kind === 'entries') {
+      const ids = items.map(({ id }) => id).filter((id) => typeof id === 'string');
+      await until(() => count('.a2a-history li') >= new Set(ids).size);
     } else {
-      find('.a2a-header button').click();
-      const items = batch.filter((one) => typeof one === 'object' && one !== null && !Array.isArray(one));
-      if (kind === 'entries') {
-        const entries = items.filter(({ id }) => typeof id === 'string');
-        await until(() => count('.a2a-history li') >= new Set(entries.map(({ id }) => id)).size);
-      } else {
-        await until(() => find('.a2a-entry') !== null);
-        find('.a2a-entry')?.click();
-        await until(() => count('.a2a-message') === items.length);
-      }
+      await until(() => find('.a2a-entry') !== null);
+      find('.a2a-entry')?.click();
+      await until(() => count('.a2a-message') === items.length);
     }
-    await settle();
-    isGone ||= find('.agent-bff') === null;
   }
+  await settle();
+  isGone ||= count('.agent-bff') !== (isEach ? batch.length : 1);
   hide();
   await until(() => find('.agent-bff') === null);
   sessionStorage.clear();
