@@ -81,10 +81,13 @@ export class MarkdownView {
     const blocks = this.#blocks;
     blocks.write(this.#written, isGrowing);
     if (!isGrowing && this.#hasMissed && blocks.referenceCount > 0) this.#isAll = true;
-    this.#growing?.removeAttribute('data-growing');
+    const before = this.#growing;
     this.#growing = isGrowing ? this.#element : undefined;
     this.#container(this.#element, blocks.root);
-    this.#growing?.setAttribute('data-growing', '');
+    if (before !== this.#growing) {
+      before?.removeAttribute('data-growing');
+      this.#growing?.setAttribute('data-growing', '');
+    }
     this.#isAll = false;
   }
 
