@@ -24,7 +24,10 @@ const floating = async (visit) => {
   await visit.show('A2AChatFloating', { panelTitle: 'Ask us', suggestedPrompts: PROMPTS });
   await visit.page.click(FAB);
 };
-const chat = (props) => (visit) => visit.show('A2AChat', { suggestedPrompts: PROMPTS, ...props });
+const chat = (props) => async (visit) => {
+  await visit.show('A2AChat', { suggestedPrompts: PROMPTS, ...props });
+  await visit.page.see({ css: 'h2', text: 'Demo agent' });
+};
 const asked =
   (...texts) =>
   async (visit) => {
