@@ -111,6 +111,8 @@ for (const name of values.engines.split(',')) {
         const visit = new visits.EngineVisit(page, site);
         try {
           await visit.open();
+          // As a site that has both schemes.
+          await page.evaluate(() => void (document.documentElement.style.colorScheme = 'light dark'), null);
           await show(visit);
           // Waits for fades; what turns or blinks goes on.
           const isStill = () =>
