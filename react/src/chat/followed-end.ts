@@ -71,7 +71,7 @@ export class FollowedEnd {
       viewport[name] = (...to: readonly (ScrollToOptions | number | undefined)[]) => {
         const top = typeof to[0] === 'object' ? to[0].top : (to[1] as number | undefined);
         const from = name === 'scrollBy' ? 0 : viewport.scrollTop;
-        if ((top ?? from) < from && !signal.aborted) this.#leave();
+        if ((top ?? from) < from - 1 && !signal.aborted) this.#leave();
         Element.prototype[name].apply(viewport, to as [number, number]);
       };
   }
