@@ -100,10 +100,10 @@ function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
         const isReading = message.fault === undefined && readsOn(message.method);
         await checkVisitor(request, site, auth, isReading ? 'reading' : 'message');
       }
-      const options: VisitedOptions =
-        visitor === undefined ? (routes.options ?? {}) : await visited(visitor, routes, request);
+      const visit = visitor?.(request, () => checkVisitor(request, site, auth, 'reading'));
+      const options = visited(routes.options, visit instanceof Promise ? await visit : visit);
       const response = await forwarder.forward({ head: request, body: bytes, message }, auth, policy, options);
-      if (startsWork(message.method)) served.cookie = options.cookie;
+      if (options.cookie !== undefined && startsWork(message.method)) served.cookie = options.cookie;
       if (!isExtendedCardMethod(message.method)) return response;
       const { url } = chatAddress(request.publicUrl, routes.publicUrl ?? '');
       return await rewriteExtendedCard(response, { ...routes.served, url, policy });
@@ -118,18 +118,10 @@ interface VisitedOptions extends ChatCallOptions {
 }
 
 /** The options of a call by its visitor. */
-async function visited(
-  visitor: VisitorOf,
-  { options, site, auth }: Pick<ChatRoutes, 'options' | 'site' | 'auth'>,
-  request: HttpRequest,
-): Promise<VisitedOptions> {
-  const {
-    conversations,
-    visitor: name,
-    cookie,
-  } = await visitor(request, () => checkVisitor(request, site, auth, 'reading'));
-  const { reading, metadata, tenant } = options ?? {};
-  return { reading, metadata, tenant, conversations, visitor: name, cookie };
+function visited(options: ChatCallOptions = {}, visit: ConversationVisit | undefined): VisitedOptions {
+  if (visit === undefined) return options;
+  const { conversations, visitor, cookie } = visit;
+  return { ...options, conversations, visitor, cookie };
 }
 
 export interface HttpJsonRoutes extends ChatMount {
@@ -156,8 +148,8 @@ export function httpJsonRoutes(routes: HttpJsonRoutes): HttpHandler {
       const { url } = chatAddress(request.publicUrl, routes.publicUrl);
       const body = await bodyOf(request, site);
       try {
-        const options: VisitedOptions =
-          visitor === undefined ? (routes.options ?? {}) : await visited(visitor, routes, request);
+        const visit = visitor?.(request, () => checkVisitor(request, site, auth, 'reading'));
+        const options = visited(routes.options, visit instanceof Promise ? await visit : visit);
         const rewrite = { url, policy, bindings };
         const passed = await routes.binding.forward({ head: request, call, body }, auth, policy, rewrite, options);
         if (startsWork(call.methods[request.method] ?? '')) served.cookie = options.cookie;

@@ -41,7 +41,7 @@ export interface AdmittedCall {
 /** Decides about the calls of one visitor. */
 export interface ConversationCheck {
   /** @throws RequestError when the call names anything that is not this visitor's, or is not defined. */
-  admit(call: GuardedCall): Promise<AdmittedCall>;
+  admit(call: GuardedCall): AdmittedCall | Promise<AdmittedCall>;
 }
 
 /** The facts by which a site speaks in a message. */

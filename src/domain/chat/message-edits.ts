@@ -54,8 +54,8 @@ export function editedMessage(
     setMember(edits, inner, 'metadata', text);
     setMember(edits, params, 'metadata', text);
     // Agents that read a user in `context` define it themselves: no version of A2A has it.
-    for (const { name, start, end } of params?.members ?? []) {
-      if (normalizedName(spelled(name)) === 'context') edits.push({ start, end, text: '{}' });
+    for (const { name, isExact, start, end } of params?.members ?? []) {
+      if (!isExact && normalizedName(spelled(name)) === 'context') edits.push({ start, end, text: '{}' });
     }
   }
   return edits.length === 0 ? bytes : withEdits(bytes, edits);
