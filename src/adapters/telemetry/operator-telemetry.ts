@@ -63,11 +63,13 @@ export class RedactedTelemetry {
 
 /** Passes redacted events to the listeners, with the id of their request. A listener that throws loses its own event only. */
 export class OperatorTelemetry extends RedactedTelemetry implements Telemetry {
+  readonly chatEvents: boolean;
   readonly #listeners: readonly Telemetry[];
 
   constructor(listeners: readonly Telemetry[], toolkit: ReportingToolkit) {
     super(toolkit);
     this.#listeners = listeners;
+    this.chatEvents = listeners.some(({ chatEvents }) => chatEvents === true);
   }
 
   emit(event: TelemetryEvent): void {
@@ -75,9 +77,10 @@ export class OperatorTelemetry extends RedactedTelemetry implements Telemetry {
     const named = this.named(event);
     const redacted = this.#redacted(requestId === undefined ? named : { requestId, ...named });
     for (const listener of this.#listeners)
-      ignoreErrors(() => {
-        listener.emit(redacted);
-      });
+      if (event.type !== 'chat' || listener.chatEvents === true)
+        ignoreErrors(() => {
+          listener.emit(redacted);
+        });
   }
 
   runRequest<Result>(request: ObservedRequest, work: () => Result): Result {

@@ -6,7 +6,7 @@ import type { PlatformReply } from '../upstream/platform-error.js';
 import { RequestError } from '../shared/errors.js';
 import { type AgentCardJson, records, textOf } from './agent-card.js';
 import { type MessageReading, normalizedName } from './chat-message.js';
-import { editedMessage, memberOf, type MessageBody, type MetadataRules } from './message-edits.js';
+import { editedMessage, type MessageBody, type MetadataRules, namesIn } from './message-edits.js';
 import { canonical, startsWork } from './method-policy.js';
 
 /** A call that is about to be sent to the agent. */
@@ -102,16 +102,10 @@ export async function exchanged(
   return judge === undefined ? reply : judge(reply);
 }
 
-function factsOf(call: GuardedCall, contextId: string | undefined): MessageFacts {
-  const named = (level: 'message' | 'params', name: string): string | undefined => {
-    const value = memberOf(call, level, name);
-    return typeof value === 'string' && value !== '' ? value : undefined;
-  };
-  return {
-    method: canonical(call.method),
-    contextId: contextId ?? named('message', 'contextId'),
-    taskId: call.taskId ?? named('message', 'taskId') ?? named('params', 'id'),
-  };
+function factsOf(call: GuardedCall, admitted: string | undefined): MessageFacts {
+  const named = namesIn(call);
+  const { contextId = named.contextId, taskId = named.taskId } = { contextId: admitted, taskId: call.taskId };
+  return { method: canonical(call.method), contextId, taskId };
 }
 
 /** The browser's fields without those that could name what another visitor began: the end of a stream, a repeated request. */

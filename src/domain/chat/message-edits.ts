@@ -36,6 +36,20 @@ export function memberOf(
   return member && JSON.parse(decoder.decode(body?.bytes.subarray(member.start, member.end)));
 }
 
+/** The conversation and the task that a call names, if they are texts. */
+export function namesIn(call: { readonly body: MessageBody | undefined }): {
+  readonly contextId?: string;
+  readonly taskId?: string;
+} {
+  const named = (level: keyof MessagePlaces, name: string): string | undefined => {
+    const value = memberOf(call, level, name);
+    return typeof value === 'string' && value !== '' ? value : undefined;
+  };
+  const contextId = named('message', 'contextId');
+  const taskId = named('message', 'taskId') ?? named('params', 'id');
+  return { ...(contextId !== undefined && { contextId }), ...(taskId !== undefined && { taskId }) };
+}
+
 /**
  * The bytes of a message in this context, with the members of metadata that its rules admit, and the site's own as JSON
  * without braces, such as `"plan":"gold"`. All other bytes stay.

@@ -76,6 +76,14 @@ export function startsWork(method: string): boolean {
   return canonical(method) === 'SendMessage' || canonical(method) === 'SendStreamingMessage';
 }
 
+const METHODS: ReadonlySet<string> = new Set(SPELLINGS.values());
+
+/** A method by its name in v1.0; `_OTHER` for one that no version defines, as OpenTelemetry writes it. */
+export function knownMethod(method: string): string {
+  const name = canonical(method);
+  return METHODS.has(name) ? name : '_OTHER';
+}
+
 /** A method by its name in v1.0. */
 export function canonical(method: string): string {
   return SPELLINGS.get(method) ?? method;
