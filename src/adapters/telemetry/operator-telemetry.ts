@@ -167,7 +167,9 @@ function traced(request: UpstreamRequest, fields: HeaderFields = {}): UpstreamRe
 /** An upstream that reports every call to operators, if they listen, and sends one trace context with it. */
 export function observedUpstream(upstream: HttpUpstream, telemetry: Telemetry, clock: Clock): HttpUpstream {
   const close: HttpUpstream['close'] = (options) => upstream.close(options);
-  if (telemetry.callStarted === undefined) return { send: (request) => upstream.send(traced(request)), close };
+  if (telemetry.callStarted === undefined) {
+    return { send: (request) => upstream.send(CREATED.hasSubscribers ? traced(request) : request), close };
+  }
   return {
     send: async (request) => {
       const { method, origin } = request;
