@@ -129,13 +129,11 @@ function visited(
   { options, site, auth }: Pick<ChatRoutes, 'options' | 'site' | 'auth'>,
   request: HttpRequest,
 ): VisitedOptions | Promise<VisitedOptions> {
-  const withVisit = ({ conversations, visitor, cookie, key }: ConversationVisit): VisitedOptions => ({
-    ...options,
-    conversations,
-    visitor,
-    cookie,
-    key,
-  });
+  // Written out: a spread costs more than the rest of this function.
+  const { reading, metadata, tenant } = options ?? {};
+  const withVisit = ({ conversations, visitor, cookie, key }: ConversationVisit): VisitedOptions => {
+    return { reading, metadata, tenant, conversations, visitor, cookie, key };
+  };
   const visit = visitorOf(request, () => checkVisitor(request, site, auth, 'reading'));
   return visit instanceof Promise ? visit.then(withVisit) : withVisit(visit);
 }

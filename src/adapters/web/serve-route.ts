@@ -40,7 +40,8 @@ export async function serveRoute(
   try {
     response = withBrowserFields(await respond(context), site);
     const { cookie } = served;
-    if (cookie !== undefined) response = { ...response, headers: { ...response.headers, 'set-cookie': cookie } };
+    // The agent sets no cookie: `browserFields` drops it.
+    if (cookie !== undefined) response = { ...response, headers: { 'set-cookie': cookie, ...response.headers } };
   } catch (error) {
     response = withBrowserFields(errorResponse(error, errors, context), site);
   }
