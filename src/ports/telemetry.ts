@@ -34,14 +34,7 @@ export type TelemetryEvent = { readonly toolkit?: string } & (
       readonly task?: string;
       /** The last state of the task. Absent if the agent named none. */
       readonly state?:
-        | 'submitted'
-        | 'working'
-        | 'completed'
-        | 'failed'
-        | 'canceled'
-        | 'rejected'
-        | 'input-required'
-        | 'auth-required';
+        'submitted' | 'working' | 'completed' | 'failed' | 'canceled' | 'rejected' | 'input-required' | 'auth-required';
       /** The code of a JSON-RPC error in the response. */
       readonly errorCode?: number;
       /** As in `stream_ended`. */

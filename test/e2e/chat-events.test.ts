@@ -105,7 +105,8 @@ describe('chat events', () => {
     const written = JSON.stringify(events);
     const ids = texts.flatMap((text) => [...text.matchAll(/"(?:id|contextId)":"([^"]{8,})"/g)].map(([, id]) => id));
     expect(ids.length).toBeGreaterThan(4);
-    for (const secret of [...ids, cookie.split('=')[1]?.split('.')[0], 'Hello there']) expect(written).not.toContain(secret);
+    for (const secret of [...ids, cookie.split('=')[1]?.split('.')[0], 'Hello there'])
+      expect(written).not.toContain(secret);
   });
 
   it('go only to the listeners that ask for them', async () => {

@@ -150,7 +150,10 @@ export class ChatWatch {
 /** A state under its name in v0.3: v1.0 writes `TASK_STATE_INPUT_REQUIRED`. */
 function stateOf(value: unknown): TaskState | undefined {
   if (typeof value !== 'string') return undefined;
-  const name = value.replace(/^TASK_STATE_/, '').replaceAll('_', '-').toLowerCase();
+  const name = value
+    .replace(/^TASK_STATE_/, '')
+    .replaceAll('_', '-')
+    .toLowerCase();
   return STATES.has(name) ? (name as TaskState) : undefined;
 }
 
@@ -159,7 +162,9 @@ function usageOf(metadata: unknown): ChatEvent['usage'] {
   const usage = USAGES.map((name) => metadata[name]).find(isObject);
   if (usage === undefined) return undefined;
   const count = (names: readonly string[]): number | undefined =>
-    names.map((name) => usage[name]).find((value): value is number => Number.isSafeInteger(value) && Number(value) >= 0);
+    names
+      .map((name) => usage[name])
+      .find((value): value is number => Number.isSafeInteger(value) && Number(value) >= 0);
   const [inputTokens, outputTokens] = [count(INPUT), count(OUTPUT)];
   if (inputTokens === undefined && outputTokens === undefined) return undefined;
   return { ...(inputTokens !== undefined && { inputTokens }), ...(outputTokens !== undefined && { outputTokens }) };

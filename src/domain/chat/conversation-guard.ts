@@ -153,7 +153,9 @@ export class ConversationGuard {
 
   /** A promise only where the site is asked. */
   #checkOwn({ visitor, scope }: Asked, contextId: string): Promise<void> | undefined {
-    return this.#deps.contexts.verify(contextId, visitor.keys, scope) ? undefined : this.#checkGiven(visitor, contextId);
+    return this.#deps.contexts.verify(contextId, visitor.keys, scope)
+      ? undefined
+      : this.#checkGiven(visitor, contextId);
   }
 
   async #checkGiven({ owns }: Visitor, contextId: string): Promise<void> {

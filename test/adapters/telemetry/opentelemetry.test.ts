@@ -444,7 +444,9 @@ describe('a chat call', () => {
     telemetry.emit({ ...chat, visitor: 'v', context: 'c', task: 't' });
     const method = { [ATTR_RPC_METHOD]: 'SendMessage' };
     expect(await measurements()).toMatchObject({
-      'agent_bff.chat.duration s': [[{ ...method, 'agent_bff.state': 'completed', 'agent_bff.outcome': 'complete' }, 1.5]],
+      'agent_bff.chat.duration s': [
+        [{ ...method, 'agent_bff.state': 'completed', 'agent_bff.outcome': 'complete' }, 1.5],
+      ],
       'agent_bff.chat.first_event s': [[method, 0.25]],
     });
   });

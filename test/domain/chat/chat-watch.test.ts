@@ -47,7 +47,11 @@ describe('the event of a chat call', () => {
     ['counts no comment', [': keep-alive\n\n', V03], { events: 2, firstEventMs: 20 }],
     ['does not count an event that is cut', [V03.slice(0, -1)], { events: 1 }],
     ['counts what is not JSON', ['data: {\n\n'], { events: 1 }],
-    ['reads on after an event too long to read', [`data: ${'x'.repeat(300_000)}`, '\n\n', V03], { ...FACTS, events: 3 }],
+    [
+      'reads on after an event too long to read',
+      [`data: ${'x'.repeat(300_000)}`, '\n\n', V03],
+      { ...FACTS, events: 3 },
+    ],
   ])('%s', (_what, chunks, facts) => {
     const bytes = encoder.encode(chunks.join('')).length;
     const durationMs = 10 * (chunks.length + 1);
@@ -64,7 +68,11 @@ describe('the event of a chat call', () => {
   it.each<[string, object, object | undefined]>([
     ['of most agents', { usage: { inputTokens: 3, output_tokens: 5 } }, { inputTokens: 3, outputTokens: 5 }],
     ['of OpenAI', { usage: { prompt_tokens: 3, completion_tokens: 5 } }, { inputTokens: 3, outputTokens: 5 }],
-    ['of ADK', { adk_usage_metadata: { promptTokenCount: 7, candidatesTokenCount: 1 } }, { inputTokens: 7, outputTokens: 1 }],
+    [
+      'of ADK',
+      { adk_usage_metadata: { promptTokenCount: 7, candidatesTokenCount: 1 } },
+      { inputTokens: 7, outputTokens: 1 },
+    ],
     ['that is no number', { usage: { inputTokens: '3', outputTokens: -1 } }, undefined],
     ['that is absent', { other: 1 }, undefined],
   ])('has the usage %s', (_what, metadata, usage) => {

@@ -49,7 +49,9 @@ export function answerSuite(framework: Framework): void {
       expect(reply.headers['content-type']).toBe('application/json');
       expect(await reply.text()).toBe(body);
       const bytes = Buffer.byteLength(body);
-      expect(telemetry.of('chat')).toMatchObject([{ method: 'SendStreamingMessage', outcome: 'complete', events: 0, bytes }]);
+      expect(telemetry.of('chat')).toMatchObject([
+        { method: 'SendStreamingMessage', outcome: 'complete', events: 0, bytes },
+      ]);
     });
 
     it('drops every other field of the agent', async () => {

@@ -68,7 +68,8 @@ export function streamSuite(framework: Framework): void {
       const [opened] = world.telemetry.of('request');
       expect(opened).toMatchObject({ route: 'chat', streams: true });
       expect(world.telemetry.of('stream_ended')).toEqual([]);
-      const answer = 'data: {"jsonrpc":"2.0","id":7,"result":{"task":{"id":"t","status":{"state":"TASK_STATE_FAILED"}}}}';
+      const answer =
+        'data: {"jsonrpc":"2.0","id":7,"result":{"task":{"id":"t","status":{"state":"TASK_STATE_FAILED"}}}}';
       exchange.write(`${answer}\n\n`).end();
       await reply.text();
       const ended = { requestId: opened?.requestId, route: 'chat', outcome: 'complete' };
