@@ -8,11 +8,12 @@ import { type MessageBody, namesIn } from '../../domain/chat/message-edits.js';
 import { type MethodPolicy, readsOn, startsWork } from '../../domain/chat/method-policy.js';
 import { mayHoldSession, type RouteAuth } from '../../domain/credentials/route-auth.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
+import { readStart } from '../../domain/upstream/body-bytes.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { checkOrigin, checkVisitor } from './admission.js';
 import { errorResponse, methodNotAllowed, notFound, PROBLEMS, REST_ERRORS, RPC_ERRORS } from './error-response.js';
 import { type BodyLimits, type JsonBody, readJsonBody } from './request-body.js';
-import { errorContext, type ServedRoute, serveRoute, type SiteSettings } from './serve-route.js';
+import { errorContext, type ErrorSite, type ServedRoute, serveRoute, type SiteSettings } from './serve-route.js';
 
 /** Settings shared by all routes below a chat mount. */
 export interface ChatMount {
@@ -224,10 +225,19 @@ function split(address: string): { readonly origin: string; readonly path: strin
 }
 
 /** Responds to every request of a mount that cannot work with its error; on `chat` mounts in the form of A2A. */
-export function errorHandler(site: SiteSettings, cause: unknown, chat: boolean): HttpHandler {
-  return (request) => {
-    const context = errorContext(site, ROUTE);
+export function errorHandler(site: ErrorSite, cause: unknown, chat: boolean): HttpHandler {
+  return async (request) => {
     const isChat = chat && request.method === 'POST';
-    return Promise.resolve(errorResponse(cause, isChat ? RPC_ERRORS : PROBLEMS, context));
+    const form = isChat ? { ...RPC_ERRORS, id: await idOf(request) } : PROBLEMS;
+    return errorResponse(cause, form, errorContext(site, ROUTE));
   };
+}
+
+const MAX_READ = 65_536;
+const READ_MS = 1_000;
+
+/** The id of a JSON-RPC request that is not served; `null` if it is long or arrives slowly. */
+async function idOf({ body }: HttpRequest): Promise<string> {
+  const { bytes, isWhole } = await readStart(body, MAX_READ, AbortSignal.timeout(READ_MS));
+  return isWhole ? readRpcMessage(bytes, 'method').id : 'null';
 }
