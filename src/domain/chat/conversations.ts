@@ -95,7 +95,8 @@ export async function exchanged(
       const { request, credential } = caller;
       own = await metadata.own({ request: request.native.request, session: credential.user, visitor });
     }
-    bytes = editedMessage(body, isUnnamed === true ? contextId : undefined, metadata, own);
+    const isStreamed = canonical(method) === 'SendStreamingMessage';
+    bytes = editedMessage(body, isUnnamed === true ? contextId : undefined, metadata, own, isStreamed);
   }
   const hasFields = caller.auth.fields?.make !== undefined;
   const reply = await send(bytes, hasFields ? await platform.withFields(caller, factsOf(call, contextId)) : caller);
