@@ -48,7 +48,7 @@ const rpc = (method: string, params: unknown) => ({ jsonrpc: '2.0', id: 1, metho
 
 /** The attributes of the only span of a chat request. */
 function chatSpan(): Record<string, unknown> {
-  const [span, ...more] = spans.getFinishedSpans().filter(({ name }) => / chat$/.test(name));
+  const [span, ...more] = spans.getFinishedSpans().filter(({ name }) => name.endsWith(' chat'));
   expect(more).toEqual([]);
   return span?.attributes ?? {};
 }

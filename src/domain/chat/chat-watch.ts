@@ -11,7 +11,7 @@ type TaskState = NonNullable<ChatEvent['state']>;
 export interface WatchedCall {
   /** Any text: the visitor may have made it up. */
   readonly method: string;
-  /** A text that only this visitor has; absent if visitors are not told apart. */
+  /** A text of this visitor alone. Absent with open conversations. */
   readonly visitor?: string | undefined;
   readonly contextId?: string | undefined;
   readonly taskId?: string | undefined;
