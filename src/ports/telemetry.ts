@@ -16,6 +16,39 @@ export type TelemetryEvent = { readonly toolkit?: string } & (
       readonly durationMs: number;
       /** True if an event stream follows; `stream_ended` reports its end. Default: false. */
       readonly streams?: boolean;
+      /** True if the body is still coming and a `chat` event follows. Default: false. */
+      readonly continues?: boolean;
+    }
+  | {
+      /** The end of a chat call, for listeners with `chatEvents`. */
+      readonly type: 'chat';
+      readonly requestId: string;
+      readonly route: string;
+      /** The A2A method under its name in v1.0, such as `SendMessage`; `_OTHER` for one that no version defines. */
+      readonly method: string;
+      /** Digest of the visitor, with `conversations: 'visitor'`: the same for one visitor, and keyed, so that it cannot be guessed. */
+      readonly visitor?: string;
+      /** Digest of the conversation, as the response or else the message names it. */
+      readonly context?: string;
+      /** Digest of the task. */
+      readonly task?: string;
+      /** The last state of the task. Absent if the agent named none. */
+      readonly state?:
+        'submitted' | 'working' | 'completed' | 'failed' | 'canceled' | 'rejected' | 'input-required' | 'auth-required';
+      /** The code of a JSON-RPC error in the response. */
+      readonly errorCode?: number;
+      /** As in `stream_ended`. */
+      readonly outcome: 'complete' | 'upstream' | 'browser' | 'site';
+      /** Milliseconds from the message to the end of the response. */
+      readonly durationMs: number;
+      /** Milliseconds from the message to the first event of a stream. */
+      readonly firstEventMs?: number;
+      /** Number of events in a stream; 0 for a finished response. */
+      readonly events: number;
+      /** Bytes of the response. */
+      readonly bytes: number;
+      /** The use of a model, if the agent reports it in the metadata of its last answer. */
+      readonly usage?: { readonly inputTokens?: number; readonly outputTokens?: number };
     }
   | {
       readonly type: 'stream_ended';
@@ -115,6 +148,8 @@ export type TelemetryEvent = { readonly toolkit?: string } & (
 export interface Telemetry {
   /** Receives one event. */
   emit(event: TelemetryEvent): void;
+  /** True to receive `chat` events, for which responses of the agent are read. Default: false. */
+  readonly chatEvents?: boolean;
   /** Runs the work of one request, exactly once, so that events and spans inside can be attributed to it. Default: runs it directly. */
   readonly runRequest?: <Result>(
     request: {

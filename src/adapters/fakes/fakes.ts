@@ -255,6 +255,8 @@ export class FakeCacheStore implements CacheStore {
  * @public
  */
 export class RecordingTelemetry implements Telemetry {
+  /** Asks for every kind of event. */
+  readonly chatEvents: boolean = true;
   /** Every event so far, oldest first. */
   readonly events: TelemetryEvent[] = [];
 

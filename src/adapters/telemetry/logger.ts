@@ -22,6 +22,7 @@ export function loggerTelemetry(
 ): Telemetry {
   const limits = new Map<string, Limit>();
   return {
+    chatEvents: true,
     emit: (event) => {
       const { type, ...fields } = event;
       const level = levelOf(event);
@@ -57,6 +58,7 @@ function linesLeftOut(limits: Map<string, Limit>, kind: string): number | undefi
 function levelOf(event: TelemetryEvent): Level {
   switch (event.type) {
     case 'request':
+    case 'chat':
       return 'info';
     case 'error':
       return levelOfError(event);
@@ -94,6 +96,8 @@ function messageOf(event: TelemetryEvent): string {
   switch (event.type) {
     case 'request':
       return `${event.method} ${event.route} ${String(event.status)}`;
+    case 'chat':
+      return `${event.method} ${event.state ?? event.outcome}`;
     case 'error':
       return `${event.route}: ${event.code}`;
     case 'upstream':

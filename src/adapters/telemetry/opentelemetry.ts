@@ -29,7 +29,7 @@ const MAX_OPEN_SPANS = 10_000;
  * Spans and metrics for OpenTelemetry; pass it to `telemetry`. One span per request (a child of the host's own, if
  * instrumented), one per call to the platform, with W3C trace context sent along, and one per requested token. Calls to
  * the platform are hidden from instrumentation of undici, which would trace them again. The span of a request ends with its response, even if that is a stream. Metrics: `agent_bff.request.duration`,
- * `agent_bff.upstream.duration` and `agent_bff.stream.duration` (seconds), `agent_bff.streams.open`, and the counters
+ * `agent_bff.upstream.duration`, `agent_bff.stream.duration`, `agent_bff.chat.duration` and `agent_bff.chat.first_event` (seconds), `agent_bff.streams.open`, and the counters
  * `agent_bff.errors`, `agent_bff.tokens`, `agent_bff.cache`, `agent_bff.retries` and `agent_bff.streams.broken`.
  * Attributes follow the semantic conventions; `agent_bff.toolkit` is the `name` of the toolkit.
  *
@@ -57,6 +57,7 @@ export function openTelemetry(api: OpenTelemetryLike, options?: OpenTelemetryOpt
   const errors = new WeakSet<SpanLike>();
 
   return {
+    chatEvents: true,
     runRequest: ({ requestId, method, headers, publicUrl, path }, work) => {
       const active: unknown = api.context.active();
       // An instrumented host already has a span for this request; otherwise the browser's trace is continued here.
@@ -81,13 +82,18 @@ export function openTelemetry(api: OpenTelemetryLike, options?: OpenTelemetryOpt
     emit: (event) => {
       count(event);
       if (event.type === 'request') {
-        const { requestId, streams = false } = event;
+        const { requestId, streams = false, continues = false } = event;
         const span = requests.close(requestId);
         describeRequest(span, event, errors);
-        if (!streams) span?.end();
+        if (!streams && !continues) span?.end();
         else if (span !== undefined) streaming.set(requestId, span);
       }
-      if (event.type === 'stream_ended') {
+      if (event.type === 'chat') {
+        const { requestId } = event;
+        describeChat(requests.get(requestId) ?? streaming.get(requestId), event);
+      }
+      // Of the two, the first one ends the span.
+      if (event.type === 'stream_ended' || event.type === 'chat') {
         const span = streaming.get(event.requestId);
         streaming.delete(event.requestId);
         span?.setAttribute('agent_bff.outcome', event.outcome);
@@ -128,6 +134,25 @@ function describeRequest(
   if (event.status < 500) return;
   span.setStatus({ code: FAILED });
   if (!errors.has(span)) span.setAttribute('error.type', String(event.status));
+}
+
+/** The stable attributes of OpenTelemetry for an RPC; those for generative AI are not stable yet. */
+function describeChat(span: SpanLike | undefined, event: Extract<TelemetryEvent, { type: 'chat' }>): void {
+  const { visitor, context, task, state, errorCode, firstEventMs, usage = {} } = event;
+  const attributes: Record<string, string | number | undefined> = {
+    'rpc.method': event.method,
+    'rpc.status_code': errorCode === undefined ? undefined : String(errorCode),
+    'agent_bff.visitor': visitor,
+    'agent_bff.context': context,
+    'agent_bff.task': task,
+    'agent_bff.state': state,
+    'agent_bff.first_event_ms': firstEventMs,
+    'agent_bff.events': event.events,
+    'agent_bff.bytes': event.bytes,
+    'agent_bff.input_tokens': usage.inputTokens,
+    'agent_bff.output_tokens': usage.outputTokens,
+  };
+  for (const [key, value] of Object.entries(attributes)) if (value !== undefined) span?.setAttribute(key, value);
 }
 
 function endCall(span: SpanLike | undefined, event: Extract<TelemetryEvent, { type: 'upstream' }>): void {
@@ -206,6 +231,8 @@ function siteMetrics(meter: MeterLike, isByToolkit: boolean): (event: TelemetryE
   const requests = seconds('request.duration', 'Time to the head of the response', RESPONSE_S);
   const streams = seconds('stream.duration', 'Time to the end of an event stream', STREAM_S);
   const calls = seconds('upstream.duration', "Time to the head of the platform's response", RESPONSE_S);
+  const chats = seconds('chat.duration', 'Time to the end of the answer to a message', STREAM_S);
+  const firstEvents = seconds('chat.first_event', 'Time to the first event of an answer', RESPONSE_S);
   const openStreams = meter.createUpDownCounter('agent_bff.streams.open', {
     unit: '{stream}',
     description: 'Open event streams',
@@ -236,6 +263,13 @@ function siteMetrics(meter: MeterLike, isByToolkit: boolean): (event: TelemetryE
         const route = { ...of, 'agent_bff.route': event.route };
         openStreams.add(-1, route);
         streams.record(event.durationMs / 1_000, { ...route, 'agent_bff.outcome': event.outcome });
+        break;
+      }
+      case 'chat': {
+        const method = { ...of, 'rpc.method': event.method };
+        const state = event.state !== undefined && { 'agent_bff.state': event.state };
+        chats.record(event.durationMs / 1_000, { ...method, ...state, 'agent_bff.outcome': event.outcome });
+        if (event.firstEventMs !== undefined) firstEvents.record(event.firstEventMs / 1_000, method);
         break;
       }
       case 'upstream':

@@ -63,11 +63,13 @@ export class RedactedTelemetry {
 
 /** Passes redacted events to the listeners, with the id of their request. A listener that throws loses its own event only. */
 export class OperatorTelemetry extends RedactedTelemetry implements Telemetry {
+  readonly chatEvents: boolean;
   readonly #listeners: readonly Telemetry[];
 
   constructor(listeners: readonly Telemetry[], toolkit: ReportingToolkit) {
     super(toolkit);
     this.#listeners = listeners;
+    this.chatEvents = listeners.some(({ chatEvents }) => chatEvents === true);
   }
 
   emit(event: TelemetryEvent): void {
@@ -75,9 +77,10 @@ export class OperatorTelemetry extends RedactedTelemetry implements Telemetry {
     const named = this.named(event);
     const redacted = this.#redacted(requestId === undefined ? named : { requestId, ...named });
     for (const listener of this.#listeners)
-      ignoreErrors(() => {
-        listener.emit(redacted);
-      });
+      if (event.type !== 'chat' || listener.chatEvents === true)
+        ignoreErrors(() => {
+          listener.emit(redacted);
+        });
   }
 
   runRequest<Result>(request: ObservedRequest, work: () => Result): Result {
@@ -164,7 +167,9 @@ function traced(request: UpstreamRequest, fields: HeaderFields = {}): UpstreamRe
 /** An upstream that reports every call to operators, if they listen, and sends one trace context with it. */
 export function observedUpstream(upstream: HttpUpstream, telemetry: Telemetry, clock: Clock): HttpUpstream {
   const close: HttpUpstream['close'] = (options) => upstream.close(options);
-  if (telemetry.callStarted === undefined) return { send: (request) => upstream.send(traced(request)), close };
+  if (telemetry.callStarted === undefined) {
+    return { send: (request) => upstream.send(CREATED.hasSubscribers ? traced(request) : request), close };
+  }
   return {
     send: async (request) => {
       const { method, origin } = request;

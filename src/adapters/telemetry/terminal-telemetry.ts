@@ -71,11 +71,13 @@ export class TerminalTelemetry extends RedactedTelemetry implements Telemetry {
   }
 
   emit(reported: TelemetryEvent): void {
+    // Without a name: most requests are nothing else.
+    if (reported.type === 'request') {
+      if (reported.status < 400) this.#settled.add(reported.route);
+      return;
+    }
     const event = this.named(reported);
     switch (event.type) {
-      case 'request':
-        if (event.status < 400) this.#settled.add(event.route);
-        break;
       case 'error':
         if (this.#isFault(event) || this.#isFirst(event)) this.#tellError(event);
         break;
@@ -89,6 +91,8 @@ export class TerminalTelemetry extends RedactedTelemetry implements Telemetry {
         if (event.side === 'upstream') this.#tell([event.type, event.route], `${event.route}: ${BROKEN}`, event);
         break;
       case 'cache':
+      case 'chat':
+      case 'request':
       case 'retry':
       case 'stream_ended':
       case 'token':

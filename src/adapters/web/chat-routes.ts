@@ -1,8 +1,10 @@
 import type { CardRewrite } from '../../domain/chat/agent-card.js';
 import { type ChatForwarder, isExtendedCardMethod, rewriteExtendedCard } from '../../domain/chat/chat-forwarder.js';
+import { ChatWatch } from '../../domain/chat/chat-watch.js';
 import { readRpcMessage } from '../../domain/chat/chat-message.js';
 import { type HttpJsonBinding, httpJsonCall } from '../../domain/chat/http-json-binding.js';
 import type { ChatCallOptions, ConversationCheck } from '../../domain/chat/conversations.js';
+import { type MessageBody, namesIn } from '../../domain/chat/message-edits.js';
 import { type MethodPolicy, readsOn, startsWork } from '../../domain/chat/method-policy.js';
 import { mayHoldSession, type RouteAuth } from '../../domain/credentials/route-auth.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
@@ -36,6 +38,8 @@ export type VisitorOf = (
 /** The visitor of one request. */
 export interface ConversationVisit extends Pick<ChatCallOptions, 'visitor'> {
   readonly conversations: ConversationCheck;
+  /** A text that only this visitor has, secret or not. */
+  readonly key: string;
   /** A value of `Set-Cookie`; absent if none is due. */
   readonly cookie: string | undefined;
 }
@@ -103,8 +107,9 @@ function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
       }
       const options: VisitedOptions =
         visitor === undefined ? (routes.options ?? {}) : await visited(visitor, routes, request);
+      if (site.digest !== undefined) served.chat = watched(site, options, message.method, { bytes, message });
       const response = await forwarder.forward({ head: request, body: bytes, message }, auth, policy, options);
-      if (startsWork(message.method)) served.cookie = options.cookie;
+      if (options.cookie !== undefined && startsWork(message.method)) served.cookie = options.cookie;
       if (!isExtendedCardMethod(message.method)) return response;
       const { url } = chatAddress(request.publicUrl, routes.publicUrl ?? '');
       return await rewriteExtendedCard(response, { ...routes.served, url, policy });
@@ -115,16 +120,36 @@ function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
 }
 
 interface VisitedOptions extends ChatCallOptions {
+  readonly key?: string;
   readonly cookie?: string | undefined;
 }
 
 /** The options of a call by its visitor. */
-async function visited(
-  visitor: VisitorOf,
+function visited(
+  visitorOf: VisitorOf,
   { options, site, auth }: Pick<ChatRoutes, 'options' | 'site' | 'auth'>,
   request: HttpRequest,
-): Promise<VisitedOptions> {
-  return { ...options, ...(await visitor(request, () => checkVisitor(request, site, auth, 'reading'))) };
+): VisitedOptions | Promise<VisitedOptions> {
+  // Written out: a spread costs more than the rest of this function.
+  const { reading, metadata, tenant } = options ?? {};
+  const withVisit = ({ conversations, visitor, cookie, key }: ConversationVisit): VisitedOptions => {
+    return { reading, metadata, tenant, conversations, visitor, cookie, key };
+  };
+  const visit = visitorOf(request, () => checkVisitor(request, site, auth, 'reading'));
+  return visit instanceof Promise ? visit.then(withVisit) : withVisit(visit);
+}
+
+/** Watches a call if a listener asks for `chat` events. */
+function watched(
+  { digest, clock }: SiteSettings,
+  { key }: VisitedOptions,
+  method: string,
+  body?: MessageBody,
+  task?: string,
+): ChatWatch | undefined {
+  if (digest === undefined) return undefined;
+  const { contextId, taskId = task } = namesIn({ body });
+  return new ChatWatch({ clock, digest }, { method, visitor: key, contextId, taskId });
 }
 
 export interface HttpJsonRoutes extends ChatMount {
@@ -153,6 +178,7 @@ export function httpJsonRoutes(routes: HttpJsonRoutes): HttpHandler {
       try {
         const options: VisitedOptions =
           visitor === undefined ? (routes.options ?? {}) : await visited(visitor, routes, request);
+        served.chat = watched(site, options, call.methods[request.method] ?? '', undefined, call.taskId);
         const rewrite = { url, policy, bindings };
         const passed = await routes.binding.forward({ head: request, call, body }, auth, policy, rewrite, options);
         if (startsWork(call.methods[request.method] ?? '')) served.cookie = options.cookie;

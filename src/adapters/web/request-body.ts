@@ -363,7 +363,8 @@ export class BodyShare {
 
   /** The body is no longer in memory. */
   release(): void {
-    this.pool.reading.delete(this);
+    // Only a body that can be cut is listed.
+    if (this.cut !== undefined) this.pool.reading.delete(this);
     this.pool.used -= this.bytes;
     this.bytes = 0;
   }

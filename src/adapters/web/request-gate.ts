@@ -75,10 +75,11 @@ export class RequestGate {
   #counted(response: HttpResponse): HttpResponse {
     const { sendIdleMs } = this.#settings;
     const { body } = response;
-    if (!isStream(body)) return { ...response, sendIdleMs };
+    // What follows a spread is many times slower than what stands before it.
+    if (!isStream(body)) return { sendIdleMs, ...response };
     const isEvents = isEventStream(response.headers);
     this.#add(isEvents, 1);
-    return { ...response, sendIdleMs, body: new ObservedBody(body, { onOver: () => this.#add(isEvents, -1) }) };
+    return { sendIdleMs, ...response, body: new ObservedBody(body, { onOver: () => this.#add(isEvents, -1) }) };
   }
 
   #add(isEvents: boolean, count: 1 | -1): void {

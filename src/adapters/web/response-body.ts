@@ -3,6 +3,8 @@ import { EventEnd } from '../../domain/shared/event-end.js';
 
 /** Observes how a body ends. */
 export interface BodyObserver {
+  /** Called with each chunk before it is passed on. */
+  readonly onChunk?: ((chunk: Uint8Array) => void) | undefined;
   /** Called once when the body has ended, broken or been cancelled. */
   onOver?(): void;
   /** Called before that if it breaks; `side` is absent if the request's signal shows it. */
@@ -38,6 +40,7 @@ export class ObservedBody extends ReadableFlow implements BodySink {
   }
 
   write(chunk: Uint8Array): boolean {
+    this.#observer?.onChunk?.(chunk);
     return this.sink?.write(chunk) === true;
   }
 

@@ -1,3 +1,4 @@
+import type { ChatWatch } from '../../domain/chat/chat-watch.js';
 import { UpstreamError } from '../../domain/shared/errors.js';
 import { discard, isBodiless, isStream, isEventStream } from '../../domain/shared/body.js';
 import {
@@ -12,7 +13,7 @@ import type { Telemetry } from '../../ports/telemetry.js';
 import type { HostPolicy, OriginPolicy, VisitorPolicy } from './admission.js';
 import { type ErrorContext, errorEventData, type ErrorForm, errorResponse, PROBLEMS } from './error-response.js';
 import type { BodyLimits } from './request-body.js';
-import { EventStream, type EventStreamOptions, ObservedBody } from './response-body.js';
+import { type BodyObserver, EventStream, type EventStreamOptions, ObservedBody } from './response-body.js';
 
 /** A route, as operators and clients know it. */
 export interface ServedRoute {
@@ -22,6 +23,8 @@ export interface ServedRoute {
   readonly errors?: ErrorForm;
   /** The cookie that the response sets, after the fields of the agent, which may set none. */
   cookie?: string | undefined;
+  /** Learns the facts of a chat call; absent if no listener asks for them. */
+  chat?: ChatWatch | undefined;
 }
 
 /** Serves one request: exceptions become responses, operators get an event, and a stream is observed until it ends. */
@@ -37,7 +40,8 @@ export async function serveRoute(
   try {
     response = withBrowserFields(await respond(context), site);
     const { cookie } = served;
-    if (cookie !== undefined) response = { ...response, headers: { ...response.headers, 'set-cookie': cookie } };
+    // The agent sets no cookie: `browserFields` drops it.
+    if (cookie !== undefined) response = { ...response, headers: { 'set-cookie': cookie, ...response.headers } };
   } catch (error) {
     response = withBrowserFields(errorResponse(error, errors, context), site);
   }
@@ -45,6 +49,12 @@ export async function serveRoute(
   const { body } = response;
   const coming = isStream(body) ? body : undefined;
   const streams = coming !== undefined && isEventStream(response.headers);
+  const { chat } = served;
+  chat?.begin(streams, isPlain(response.headers));
+  if (chat !== undefined && coming === undefined) {
+    if (body !== null && !isStream(body)) chat.push(typeof body === 'string' ? encoder.encode(body) : body);
+    site.telemetry.emit(chat.end('complete', context.requestId, route));
+  }
   site.telemetry.emit({
     type: 'request',
     requestId: context.requestId,
@@ -53,6 +63,7 @@ export async function serveRoute(
     status: response.status,
     durationMs: site.clock.now() - startedAt,
     ...(streams && { streams }),
+    ...(chat !== undefined && coming !== undefined && { continues: true }),
   });
   if (coming === undefined) return response;
   const watch = new StreamWatch({
@@ -61,9 +72,10 @@ export async function serveRoute(
     site,
     signal: request.signal,
     startedAt: streams ? startedAt : undefined,
+    chat,
   });
   // An event cannot be added to compressed bytes: they pass unchanged, and break where they break.
-  const isWritable = errors.endsStreams && isPlainEventStream(response.headers);
+  const isWritable = errors.endsStreams && streams && isPlain(response.headers);
   return { ...response, body: isWritable ? new EventStream(coming, watch) : new ObservedBody(coming, watch) };
 }
 
@@ -90,6 +102,7 @@ interface OpenBody {
   readonly signal: HttpRequest['signal'];
   /** Absent if the body is not an event stream. */
   readonly startedAt: number | undefined;
+  readonly chat: ChatWatch | undefined;
 }
 
 /** An object instead of closures, since there is one per open stream, which must not keep its request message alive. */
@@ -97,8 +110,13 @@ class StreamWatch implements EventStreamOptions {
   readonly #body: OpenBody;
   #outcome: 'complete' | 'upstream' | 'browser' | 'site' = 'complete';
 
+  /** Absent if the chunks are not read. */
+  readonly onChunk: BodyObserver['onChunk'];
+
   constructor(body: OpenBody) {
     this.#body = body;
+    const { chat } = body;
+    this.onChunk = chat && ((chunk) => chat.push(chunk));
   }
 
   get keepAliveMs(): number {
@@ -124,11 +142,12 @@ class StreamWatch implements EventStreamOptions {
   }
 
   onOver(): void {
-    const { site, startedAt } = this.#body;
-    if (startedAt === undefined) return;
+    const { site, startedAt, chat } = this.#body;
     const { telemetry, requestId, route } = this.#body.context;
     // A browser that leaves between two chunks breaks nothing.
     const outcome = this.#outcome === 'complete' && this.#body.signal.aborted ? 'browser' : this.#outcome;
+    if (chat !== undefined) telemetry.emit(chat.end(outcome, requestId, route));
+    if (startedAt === undefined) return;
     telemetry.emit({
       type: 'stream_ended',
       requestId,
@@ -147,9 +166,10 @@ function interrupted(): UpstreamError {
   });
 }
 
-function isPlainEventStream(headers: HeaderFields): boolean {
-  const coding = headers['content-encoding'];
-  return isEventStream(headers) && (coding === undefined || coding === 'identity');
+const encoder = new TextEncoder();
+
+function isPlain({ 'content-encoding': coding }: HeaderFields): boolean {
+  return coding === undefined || coding === 'identity';
 }
 
 /** Settings shared by all routes of a site; complete, so that routes need no defaults. */
@@ -162,6 +182,8 @@ export interface SiteSettings extends BodyLimits, VisitorPolicy {
   readonly keepAliveMs: number;
   readonly authUnavailableStatus: number;
   readonly variables?: ErrorContext['variables'];
+  /** Digests the names in `chat` events; absent if no listener asks for them. */
+  readonly digest?: ((text: string) => string) | undefined;
   /** Creates an id for one request, for logs and error responses. */
   readonly newRequestId: () => string;
   readonly clock: Clock;

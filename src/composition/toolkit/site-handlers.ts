@@ -85,7 +85,7 @@ export class SiteHandlers {
     const isEdited = metadata !== undefined;
     const reading = {
       scrutiny: isEdited ? ('policy' as const) : policy.scrutiny,
-      isPlaced: isEdited || auth.fields?.make !== undefined,
+      isPlaced: isEdited || auth.fields?.make !== undefined || site.digest !== undefined,
     };
     const shared = { site, policy, bindings, publicUrl, visitor, options: { tenant, metadata, reading } };
     const lookups = { ...shared, chatConfig, auth: this.credentials.lookups(auth, options), hash: shortHash };

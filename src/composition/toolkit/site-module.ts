@@ -1,6 +1,7 @@
 import { ContainerModule } from 'inversify';
 import { writtenDisposition } from '../../adapters/content-disposition/written-disposition.js';
 import { withReadings } from '../../adapters/rate-limit/rate-limiter.js';
+import { chatDigest } from '../../adapters/telemetry/chat-digest.js';
 import { requestId } from '../../adapters/telemetry/request-scope.js';
 import { leftOutReporter, type SiteSettings } from '../../adapters/web/serve-route.js';
 import { RequestGate } from '../../adapters/web/request-gate.js';
@@ -48,6 +49,7 @@ function siteSettings(config: ResolvedConfig, clock: Clock, telemetry: Telemetry
     keepAliveMs: config.keepAliveMs,
     authUnavailableStatus: config.authUnavailableStatus,
     variables: config.variables,
+    digest: telemetry.chatEvents === true ? chatDigest(config.cacheKeys[0]?.key) : undefined,
     newRequestId: requestId,
     chatLimit: config.chatLimit && withReadings(config.chatLimit),
     userLimit: config.userLimit && withReadings(config.userLimit),

@@ -46,7 +46,10 @@ export function visitorConversations(dependencies: VisitorConversationsDependenc
       ownsContext &&
       (async (contextId: string): Promise<boolean> =>
         (await siteSays(() => ownsContext(contextId, caller), timeouts.sessionMs, failed('ownsContext'))) === true);
-    return { conversations: guard.of({ keys: visit.keys, owns, countLookup }), cookie: visit.cookie, visitor };
+    const { keys, user, cookie } = visit;
+    // The secret of a cookie, unlike a key of users, is one visitor's alone.
+    const key = user?.key ?? String(keys[0].key);
+    return { conversations: guard.of({ keys, owns, countLookup }), cookie, visitor, key };
   };
   return (request, countLookup) => {
     const visit = visitors.of(request);

@@ -78,12 +78,14 @@ export class ChatForwarder {
     options: ChatCallOptions = {},
   ): Promise<HttpResponse> {
     // (1)
-    if (!isSafeQuery(request.head.query)) throw new AgentBffError('not_found', { detail: 'There is no such route.' });
+    if (request.head.query !== '' && !isSafeQuery(request.head.query))
+      throw new AgentBffError('not_found', { detail: 'There is no such route.' });
     policy.check(request.message.method, request.message);
     const { call, timeouts, agent, card } = this.#deps;
     const { origin, path } = requireEndpoint('a2aUrl', agent);
     // (2)
-    const caller = await call.bareCaller(auth, request.head);
+    const makesFields = auth.fields?.make !== undefined;
+    const caller = await (makesFields ? call.bareCaller(auth, request.head) : call.caller(auth, request.head));
     const { headers, query, signal } = request.head;
     const { message, body } = request;
     const { tenants } = message;
@@ -106,7 +108,7 @@ export class ChatForwarder {
     // (3), (4)
     const { conversations, metadata } = options;
     // Most sites have no rules for messages.
-    const isPlain = conversations === undefined && metadata === undefined && auth.fields?.make === undefined;
+    const isPlain = conversations === undefined && metadata === undefined && !makesFields;
     const reply = isPlain ? await call.send(sending, caller) : await this.#exchanged(sending, request, caller, options);
     // (5), (6)
     return reply.response.status < 300 && isForA2AClients(reply.response)

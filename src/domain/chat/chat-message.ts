@@ -7,8 +7,8 @@ interface MemberName {
   readonly member: string | undefined;
   /** The name as a lenient parser reads it. */
   readonly folded: string;
-  /** True for the exact spelling, which every parser reads as this member. */
-  readonly isExact: boolean;
+  /** Its text for the exact spelling, which every parser reads as this member; otherwise undefined. */
+  readonly spelling: string | undefined;
 }
 
 /** The members of one level of a message, by spelling. */
@@ -37,7 +37,7 @@ class MemberNames {
     const bytes = new TextEncoder().encode(spelling);
     const key = bytes.length * 256 + (bytes[0] ?? 0);
     const alike = this.#exact.get(key) ?? [];
-    this.#exact.set(key, [...alike, { bytes, name: { member, folded, isExact: true } }]);
+    this.#exact.set(key, [...alike, { bytes, name: { member, folded, spelling } }]);
     this.#folded.set(folded, member);
   }
 
@@ -52,7 +52,7 @@ class MemberNames {
     const name = raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
     const folded = normalizedName(name);
     // Assigning `__proto__` while copying sets the prototype, whose members are then read as the message's own.
-    return { member: name === '__proto__' ? name : this.#folded.get(folded), folded, isExact: false };
+    return { member: name === '__proto__' ? name : this.#folded.get(folded), folded, spelling: undefined };
   }
 }
 
@@ -95,8 +95,14 @@ export type MessagePlaces = Readonly<Partial<Record<Level['name'], ObjectPlace>>
 export interface ObjectPlace {
   /** The offset after its brace. */
   readonly start: number;
-  /** Every member, by the raw text of its name. */
-  readonly members: readonly (JsonSpan & { readonly name: string })[];
+  readonly members: readonly PlacedMember[];
+}
+
+/** The value of a member, by the raw text of its name. */
+export interface PlacedMember extends JsonSpan {
+  readonly name: string;
+  /** True for a name of the specification in its exact spelling. */
+  readonly isExact: boolean;
 }
 
 /**
@@ -273,7 +279,7 @@ class MessageReader {
     const seen = new Set<string>();
     const outer = this.#level;
     this.#level = at;
-    const members: (JsonSpan & { name: string })[] = [];
+    const members: PlacedMember[] = [];
     if (this.#places !== undefined) this.#places[at.name] = { start: this.#cursor.position, members };
     let count = 0;
     for (let name = this.#cursor.nextName(true); name !== undefined; name = this.#cursor.nextName(false)) {
@@ -289,20 +295,23 @@ class MessageReader {
       }
       this.#cursor.peek();
       const start = this.#cursor.position;
-      this.#readMember(at, name, seen);
-      members.push({ name: decodedText(this.#bytes, name), start, end: this.#cursor.position });
+      const spelling = this.#readMember(at, name, seen);
+      const text = spelling ?? decodedText(this.#bytes, name);
+      members.push({ name: text, isExact: spelling !== undefined, start, end: this.#cursor.position });
     }
     this.#level = outer;
   }
 
-  #readMember(at: Level, span: JsonSpan, seen: Set<string>): void {
-    const { member, folded, isExact } = at.names.find(this.#bytes, span);
+  /** Returns the name if it is an exact spelling. */
+  #readMember(at: Level, span: JsonSpan, seen: Set<string>): string | undefined {
+    const { member, folded, spelling } = at.names.find(this.#bytes, span);
     // In a configuration, any future member may be one.
     const isPush =
       PUSH_CONFIGURATIONS.includes(member ?? '') || (at === CONFIGURATION && folded.includes('pushnotification'));
     if (isPush && this.#cursor.peek() !== NULL) this.#hasPushConfiguration = true;
     const isJudged = member !== undefined && (this.#scrutiny !== 'method' || member === 'method');
-    if (isJudged && !isExact) this.#refuse(`A member resembles "${member}" but is spelled differently.`, at.rpcCode);
+    if (isJudged && spelling === undefined)
+      this.#refuse(`A member resembles "${member}" but is spelled differently.`, at.rpcCode);
     if (isJudged && seen.has(member)) this.#refuse(`The member "${member}" appears twice.`, at.rpcCode);
     if (isJudged) seen.add(member);
     // The tenant is checked under every policy, so the params are read under every policy.
@@ -312,6 +321,7 @@ class MessageReader {
     else if (at === ENVELOPE && member === 'method') this.#readMethod();
     else if (at === PARAMS && member === 'tenant') this.#readTenant();
     else this.#cursor.skipValue();
+    return spelling;
   }
 
   #readInner(member: string, inner: Level): void {

@@ -8,7 +8,7 @@ import { decodeSegment } from '../upstream/safe-path.js';
 import { CONFIGURATION_MEMBERS, MESSAGE_MEMBERS } from './chat-message.js';
 import type { AdmittedCall, ConversationCheck, GuardedCall } from './conversations.js';
 import { memberOf } from './message-edits.js';
-import { canonical, startsWork } from './method-policy.js';
+import { canonical, readsOn, startsWork } from './method-policy.js';
 import type { ContextScope, MintedContexts, VisitorKey } from './minted-contexts.js';
 
 /** The visitor of one request. */
@@ -78,23 +78,21 @@ export class ConversationGuard {
     return { admit: (call) => this.#admit(visitor, call) };
   }
 
-  async #admit(visitor: Visitor, call: GuardedCall): Promise<AdmittedCall> {
+  #admit(visitor: Visitor, call: GuardedCall): AdmittedCall | Promise<AdmittedCall> {
     const method = canonical(call.method);
     checkForm(call, method);
     const { owner } = call.caller.credential;
     const scope = { agent: this.#deps.agent, tenant: call.tenants[0] ?? '', account: owner.account ?? '' };
     const asked = { visitor, call, scope };
-    if (method === 'GetTask') {
-      const taskId = namedTask(call);
-      const known = this.#tasks.get(taskKey(asked, taskId));
-      if (known === undefined) return { judge: (reply) => this.#judged(reply, asked, taskId) };
-      await this.#checkOwn(asked, known);
-      return { contextId: known };
-    }
-    if (method === 'CancelTask' || method === 'SubscribeToTask') {
-      return { contextId: await this.#taskContext(asked, namedTask(call)) };
-    }
-    return startsWork(method) ? this.#place(asked) : {};
+    if (startsWork(method)) return this.#place(asked);
+    return readsOn(method) ? this.#follow(asked, namedTask(call), method === 'GetTask') : {};
+  }
+
+  /** A task that is only read is judged by the response. */
+  async #follow(asked: Asked, taskId: string, isRead: boolean): Promise<AdmittedCall> {
+    const isKnown = this.#tasks.get(taskKey(asked, taskId)) !== undefined;
+    if (isRead && !isKnown) return { judge: (reply) => this.#judged(reply, asked, taskId) };
+    return { contextId: await this.#taskContext(asked, taskId) };
   }
 
   /** The context that a message is sent in: its own, its task's, or a new one. */
@@ -153,9 +151,15 @@ export class ConversationGuard {
     return { contextId: task['contextId'], bytes };
   }
 
-  async #checkOwn({ visitor, scope }: Asked, contextId: string): Promise<void> {
-    if (this.#deps.contexts.verify(contextId, visitor.keys, scope) || (await visitor.owns?.(contextId)) === true)
-      return;
+  /** A promise only where the site is asked. */
+  #checkOwn({ visitor, scope }: Asked, contextId: string): Promise<void> | undefined {
+    return this.#deps.contexts.verify(contextId, visitor.keys, scope)
+      ? undefined
+      : this.#checkGiven(visitor, contextId);
+  }
+
+  async #checkGiven({ owns }: Visitor, contextId: string): Promise<void> {
+    if ((await owns?.(contextId)) === true) return;
     if (!this.#hasWarned) {
       this.#hasWarned = true;
       const detail =

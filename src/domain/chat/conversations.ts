@@ -6,7 +6,7 @@ import type { PlatformReply } from '../upstream/platform-error.js';
 import { RequestError } from '../shared/errors.js';
 import { type AgentCardJson, records, textOf } from './agent-card.js';
 import { type MessageReading, normalizedName } from './chat-message.js';
-import { editedMessage, memberOf, type MessageBody, type MetadataRules } from './message-edits.js';
+import { editedMessage, type MessageBody, type MetadataRules, namesIn } from './message-edits.js';
 import { canonical, startsWork } from './method-policy.js';
 
 /** A call that is about to be sent to the agent. */
@@ -41,7 +41,7 @@ export interface AdmittedCall {
 /** Decides about the calls of one visitor. */
 export interface ConversationCheck {
   /** @throws RequestError when the call names anything that is not this visitor's, or is not defined. */
-  admit(call: GuardedCall): Promise<AdmittedCall>;
+  admit(call: GuardedCall): AdmittedCall | Promise<AdmittedCall>;
 }
 
 /** The facts by which a site speaks in a message. */
@@ -95,23 +95,18 @@ export async function exchanged(
       const { request, credential } = caller;
       own = await metadata.own({ request: request.native.request, session: credential.user, visitor });
     }
-    bytes = editedMessage(body, isUnnamed === true ? contextId : undefined, metadata, own);
+    const isStreamed = canonical(method) === 'SendStreamingMessage';
+    bytes = editedMessage(body, isUnnamed === true ? contextId : undefined, metadata, own, isStreamed);
   }
   const hasFields = caller.auth.fields?.make !== undefined;
   const reply = await send(bytes, hasFields ? await platform.withFields(caller, factsOf(call, contextId)) : caller);
   return judge === undefined ? reply : judge(reply);
 }
 
-function factsOf(call: GuardedCall, contextId: string | undefined): MessageFacts {
-  const named = (level: 'message' | 'params', name: string): string | undefined => {
-    const value = memberOf(call, level, name);
-    return typeof value === 'string' && value !== '' ? value : undefined;
-  };
-  return {
-    method: canonical(call.method),
-    contextId: contextId ?? named('message', 'contextId'),
-    taskId: call.taskId ?? named('message', 'taskId') ?? named('params', 'id'),
-  };
+function factsOf(call: GuardedCall, admitted: string | undefined): MessageFacts {
+  const named = namesIn(call);
+  const { contextId = named.contextId, taskId = named.taskId } = { contextId: admitted, taskId: call.taskId };
+  return { method: canonical(call.method), contextId, taskId };
 }
 
 /** The browser's fields without those that could name what another visitor began: the end of a stream, a repeated request. */

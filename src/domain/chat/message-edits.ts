@@ -36,15 +36,30 @@ export function memberOf(
   return member && JSON.parse(decoder.decode(body?.bytes.subarray(member.start, member.end)));
 }
 
+/** The conversation and the task that a call names, if they are texts. */
+export function namesIn(call: { readonly body: MessageBody | undefined }): {
+  readonly contextId?: string;
+  readonly taskId?: string;
+} {
+  const named = (level: keyof MessagePlaces, name: string): string | undefined => {
+    const value = memberOf(call, level, name);
+    return typeof value === 'string' && value !== '' ? value : undefined;
+  };
+  const contextId = named('message', 'contextId');
+  const taskId = named('message', 'taskId') ?? named('params', 'id');
+  return { ...(contextId !== undefined && { contextId }), ...(taskId !== undefined && { taskId }) };
+}
+
 /**
  * The bytes of a message in this context, with the members of metadata that its rules admit, and the site's own as JSON
- * without braces, such as `"plan":"gold"`. All other bytes stay.
+ * without braces, such as `"plan":"gold"`. All other bytes stay. `isStreamed` if they may be kept as long as a stream.
  */
 export function editedMessage(
   { bytes, message }: MessageBody,
   contextId: string | undefined,
   rules: MetadataRules | undefined,
   own: string,
+  isStreamed = true,
 ): Uint8Array {
   const { params, message: inner } = message.places ?? {};
   const edits: Edit[] = [];
@@ -54,11 +69,11 @@ export function editedMessage(
     setMember(edits, inner, 'metadata', text);
     setMember(edits, params, 'metadata', text);
     // Agents that read a user in `context` define it themselves: no version of A2A has it.
-    for (const { name, start, end } of params?.members ?? []) {
-      if (normalizedName(spelled(name)) === 'context') edits.push({ start, end, text: '{}' });
+    for (const { name, isExact, start, end } of params?.members ?? []) {
+      if (!isExact && normalizedName(spelled(name)) === 'context') edits.push({ start, end, text: '{}' });
     }
   }
-  return edits.length === 0 ? bytes : withEdits(bytes, edits);
+  return edits.length === 0 ? bytes : withEdits(bytes, edits, isStreamed);
 }
 
 interface Span {
@@ -116,9 +131,26 @@ function spelled(raw: string): string {
   return raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
 }
 
-function withEdits(bytes: Uint8Array, edits: readonly Edit[]): Uint8Array {
+const BLOCK_BYTES = 8_192;
+let block = new Uint8Array(0);
+let used = 0;
+
+/** Part of a block that messages share: to the collector, memory of its own costs more than all of the edit. */
+function shared(bytes: number): Uint8Array {
+  if (bytes > BLOCK_BYTES / 2) return new Uint8Array(bytes);
+  if (used + bytes > block.length) {
+    block = new Uint8Array(BLOCK_BYTES);
+    used = 0;
+  }
+  used += bytes;
+  return block.subarray(used - bytes, used);
+}
+
+function withEdits(bytes: Uint8Array, edits: readonly Edit[], isStreamed: boolean): Uint8Array {
   // In UTF-8, a UTF-16 unit takes three bytes at most.
-  const edited = new Uint8Array(edits.reduce((length, { text }) => length + 3 * text.length, bytes.length));
+  const most = edits.reduce((length, { text }) => length + 3 * text.length, bytes.length);
+  // An open stream would keep the whole block.
+  const edited = isStreamed ? new Uint8Array(most) : shared(most);
   let at = 0;
   let length = 0;
   for (const { start, end, text } of edits.toSorted((one, other) => one.start - other.start)) {

@@ -16,26 +16,21 @@ const SPELLINGS: ReadonlyMap<string, string> = new Map([
   ['agent/getAuthenticatedExtendedCard', 'GetExtendedAgentCard'],
 ]);
 
-const CHAT_METHODS: ReadonlySet<string> = new Set([
-  'SendMessage',
-  'SendStreamingMessage',
-  'GetTask',
-  'CancelTask',
-  'SubscribeToTask',
-]);
+const CHAT_METHODS = ['SendMessage', 'SendStreamingMessage', 'GetTask', 'CancelTask', 'SubscribeToTask'];
 
 /**
  * The A2A methods that are forwarded. With a service credential all visitors are one user of the agent, so the default
  * is a closed list.
  */
 export class MethodPolicy {
-  /** Undefined if every method is allowed. */
+  /** Undefined if every method is allowed; in both spellings. */
   readonly #allowed: ReadonlySet<string> | undefined;
 
   constructor(methods: 'chat' | 'all' | readonly string[]) {
-    if (methods === 'all') this.#allowed = undefined;
-    else if (methods === 'chat') this.#allowed = CHAT_METHODS;
-    else this.#allowed = new Set(methods.map(canonical));
+    if (methods === 'all') return;
+    const names = new Set((methods === 'chat' ? CHAT_METHODS : methods).map(canonical));
+    const old = [...SPELLINGS.keys()].filter((method) => names.has(canonical(method)));
+    this.#allowed = new Set([...names, ...old]);
   }
 
   /** The part of a message this policy depends on. */
@@ -45,7 +40,7 @@ export class MethodPolicy {
 
   /** True if a method is allowed, in either spelling. */
   allows(method: string): boolean {
-    return this.#allowed === undefined || this.#allowed.has(canonical(method));
+    return this.#allowed === undefined || this.#allowed.has(method);
   }
 
   /**
@@ -74,6 +69,14 @@ export function readsOn(method: string): boolean {
 /** True if a method, in either spelling, sends a message. */
 export function startsWork(method: string): boolean {
   return canonical(method) === 'SendMessage' || canonical(method) === 'SendStreamingMessage';
+}
+
+const METHODS: ReadonlySet<string> = new Set(SPELLINGS.values());
+
+/** A method by its name in v1.0; `_OTHER` for one that no version defines, as OpenTelemetry writes it. */
+export function knownMethod(method: string): string {
+  const name = canonical(method);
+  return METHODS.has(name) ? name : '_OTHER';
 }
 
 /** A method by its name in v1.0. */

@@ -33,8 +33,8 @@ const DIGITS = 32;
  */
 export class MintedContexts {
   readonly #primitives: VisitorCrypto;
-  /** The ids that verified for a cookie before, by its secret and their place. */
-  readonly #verified = new LruMap<true>({ maxEntries: MAX_VERIFIED });
+  /** The place of ids that verified for a cookie before, by its secret and the id. */
+  readonly #verified = new LruMap<string>({ maxEntries: MAX_VERIFIED });
 
   constructor(primitives: VisitorCrypto) {
     this.#primitives = primitives;
@@ -54,10 +54,10 @@ export class MintedContexts {
     let isOwn = false;
     for (const key of keys) {
       const place = placeOf(key, scope);
-      const name = typeof key.key === 'string' ? key.key + contextId + place : undefined;
-      if (name !== undefined && this.#verified.get(name) === true) return true;
+      const name = typeof key.key === 'string' ? key.key + contextId : undefined;
+      if (name !== undefined && this.#verified.get(name) === place) return true;
       if (!this.#primitives.equal(this.#written(digits, key, place), contextId)) continue;
-      if (name !== undefined) this.#verified.set(name, true);
+      if (name !== undefined) this.#verified.set(name, place);
       isOwn = true;
     }
     return isOwn;

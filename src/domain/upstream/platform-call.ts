@@ -133,8 +133,8 @@ export class PlatformCall {
     const { counterpart, timeouts, method, origin, path, browser, further, own, contentType, body, signal } = message;
     const fields = own === undefined ? credential?.headers : { ...credential?.headers, ...own, ...credential?.own };
     const headers = upstreamRequestHeaders(browser, fields ?? {}, further, contentType);
-    // The spread comes first: the engine copies a whole object in one step, but merges into an existing one field by field.
-    const request = { ...timeouts, method, origin, path, headers, body, signal };
+    // The spread comes last: each property that follows one costs as much as all of this object.
+    const request = { method, origin, path, headers, body, signal, ...timeouts };
     let outcome = await this.#deps.upstream.send(request);
     if (outcome.kind === 'failure') outcome = await repeated(request, outcome, this.#deps);
     if (outcome.kind === 'response') return outcome.response;

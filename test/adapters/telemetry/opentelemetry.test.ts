@@ -19,6 +19,7 @@ import {
   ATTR_HTTP_REQUEST_METHOD_ORIGINAL,
   ATTR_HTTP_RESPONSE_STATUS_CODE,
   ATTR_HTTP_ROUTE,
+  ATTR_RPC_METHOD,
   ATTR_SERVER_ADDRESS,
   ATTR_SERVER_PORT,
   ATTR_URL_FULL,
@@ -402,4 +403,47 @@ it('drops spans that never end', () => {
   for (let number = 0; number <= 10_000; number += 1)
     telemetry.callStarted?.({ ...CALL, callId: `c-${String(number)}` });
   expect(exported.getFinishedSpans()).toHaveLength(1);
+});
+
+describe('a chat call', () => {
+  const request = { type: 'request', requestId: 'r-1', route: 'chat', method: 'POST', status: 200 } as const;
+  const chat = {
+    type: 'chat',
+    requestId: 'r-1',
+    route: 'chat',
+    method: 'SendMessage',
+    state: 'completed',
+    outcome: 'complete',
+    durationMs: 1_500,
+    firstEventMs: 250,
+    events: 3,
+    bytes: 99,
+    usage: { inputTokens: 3, outputTokens: 5 },
+  } as const;
+
+  it.each([
+    ['an event stream', { streams: true, continues: true }],
+    ['a finished response that is still coming', { continues: true }],
+  ])('describes the span of its request and ends it: %s', (_what, body) => {
+    const telemetry = openTelemetry(api);
+    telemetry.runRequest?.(REQUEST, () => telemetry.emit({ ...request, durationMs: 2, ...body }));
+    expect(exported.getFinishedSpans()).toHaveLength(0);
+    telemetry.emit(chat);
+    telemetry.emit({ type: 'stream_ended', requestId: 'r-1', route: 'chat', outcome: 'complete', durationMs: 9 });
+    expect(exported.getFinishedSpans().map(({ attributes }) => attributes)).toMatchObject([
+      { [ATTR_RPC_METHOD]: 'SendMessage', 'agent_bff.input_tokens': 3, 'agent_bff.output_tokens': 5 },
+    ]);
+  });
+
+  it('is measured by method, state and outcome, and by nothing that a visitor chooses', async () => {
+    const { telemetry, measurements } = measuring();
+    telemetry.emit({ ...chat, visitor: 'v', context: 'c', task: 't' });
+    const method = { [ATTR_RPC_METHOD]: 'SendMessage' };
+    expect(await measurements()).toMatchObject({
+      'agent_bff.chat.duration s': [
+        [{ ...method, 'agent_bff.state': 'completed', 'agent_bff.outcome': 'complete' }, 1.5],
+      ],
+      'agent_bff.chat.first_event s': [[method, 0.25]],
+    });
+  });
 });

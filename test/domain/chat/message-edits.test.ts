@@ -18,6 +18,16 @@ const DROP = { names: new Set<string>(), passes: () => false, own: '' };
 const PASS = { names: new Set(['plan', 'größe'].map(normalizedName)), passes: () => true, own: '"plan":"gold"' };
 
 describe('an edited message', () => {
+  it('keeps its bytes when others are edited after it', () => {
+    const bytes = new TextEncoder().encode('{"message":{"role":"user"}}');
+    const body = { bytes, message: readHttpJsonMessage(bytes, 'policy', true) };
+    const edits = Array.from({ length: 500 }, (_, at) =>
+      editedMessage(body, `größe ${String(at)}`, undefined, '', false),
+    );
+    const texts = edits.map((one) => new TextDecoder().decode(one));
+    expect(texts).toEqual(texts.map((_, at) => `{"message":{"contextId":"größe ${String(at)}","role":"user"}}`));
+  });
+
   it.each<[string, Edits, string, string]>([
     [
       'keeps every other byte',

@@ -31,7 +31,7 @@ const FAILURES: readonly (readonly [what: string, status: number, reason: string
 export function answerSuite(framework: Framework): void {
   describe('a response of the agent', () => {
     it('arrives with its status, its bytes and the fields of the protocol', async () => {
-      const { chat, upstream } = await startWorld(framework);
+      const { chat, upstream, telemetry } = await startWorld(framework);
       const fields = {
         'a2a-version': '1.0',
         'a2a-extensions': 'x',
@@ -48,6 +48,10 @@ export function answerSuite(framework: Framework): void {
       expect(reply.headers).toMatchObject({ ...fields, vary: expect.stringContaining('A2A-Version') as string });
       expect(reply.headers['content-type']).toBe('application/json');
       expect(await reply.text()).toBe(body);
+      const bytes = Buffer.byteLength(body);
+      expect(telemetry.of('chat')).toMatchObject([
+        { method: 'SendStreamingMessage', outcome: 'complete', events: 0, bytes },
+      ]);
     });
 
     it('drops every other field of the agent', async () => {

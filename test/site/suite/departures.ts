@@ -27,6 +27,7 @@ export function departureSuite(framework: Framework): void {
       await expectAborted(exchange, () => reply.leave());
       expect(world.telemetry.of('stream_broken')).toMatchObject([{ side: 'browser' }]);
       expect(world.telemetry.of('stream_ended')).toMatchObject([{ outcome: 'browser' }]);
+      expect(world.telemetry.of('chat')).toMatchObject([{ outcome: 'browser', events: 1 }]);
       await expectNextRequestWorks(world);
     });
 

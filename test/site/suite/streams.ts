@@ -68,10 +68,14 @@ export function streamSuite(framework: Framework): void {
       const [opened] = world.telemetry.of('request');
       expect(opened).toMatchObject({ route: 'chat', streams: true });
       expect(world.telemetry.of('stream_ended')).toEqual([]);
-      exchange.write('data: one\n\n').end();
+      const answer =
+        'data: {"jsonrpc":"2.0","id":7,"result":{"task":{"id":"t","status":{"state":"TASK_STATE_FAILED"}}}}';
+      exchange.write(`${answer}\n\n`).end();
       await reply.text();
       const ended = { requestId: opened?.requestId, route: 'chat', outcome: 'complete' };
       expect(world.telemetry.of('stream_ended')).toMatchObject([ended]);
+      const call = { method: 'SendStreamingMessage', state: 'failed', events: 1, bytes: answer.length + 2 };
+      expect(world.telemetry.of('chat')).toMatchObject([{ ...ended, ...call }]);
     });
 
     it('arrives unchanged, wherever the network splits it', async () => {
