@@ -95,7 +95,7 @@ export interface KeyvCacheStoreDependencies {
   /** Stores an entry unless there is one. Absent if the store cannot do so atomically. */
   readonly setIfAbsent?: ((key: string, value: string, ttl: number) => Promise<boolean>) | undefined;
   /** As in `CacheStore`. */
-  readonly primary?: (() => string) | undefined;
+  readonly primary?: CacheStore['primary'];
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   /** Milliseconds one call may take. Absent for a storage in memory, which is always in time and returns what was set. */
@@ -114,7 +114,7 @@ export class KeyvCacheStore implements CacheStore {
   /** Stops listening to errors of its Keyv, which may belong to the site. */
   readonly close: () => void;
   readonly setIfAbsent?: NonNullable<CacheStore['setIfAbsent']>;
-  readonly primary?: () => string;
+  readonly primary?: NonNullable<CacheStore['primary']>;
 
   constructor(dependencies: KeyvCacheStoreDependencies) {
     this.#deps = dependencies;

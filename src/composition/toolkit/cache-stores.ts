@@ -113,7 +113,7 @@ export function sharedStore(
 ): KeyvCacheStore | undefined {
   const { cacheStore, timeouts } = config;
   const parts = { clock, telemetry, cacheMs: timeouts.cacheMs };
-  if (connected !== undefined) return storeOver(connected, { ...parts, primary: () => connected.primary() });
+  if (connected !== undefined) return storeOver(connected, { ...parts, primary: (keys) => connected.primary(keys) });
   if (cacheStore === undefined) return undefined;
   if (isKeyv(cacheStore)) return new KeyvCacheStore({ keyv: cacheStore, ...parts });
   const store = cacheStore as CacheStore;

@@ -179,12 +179,13 @@ export class RenderCache {
   /** The store's entry of a render and the version tag to depend on: none if the store does not respond or confirm it. */
   async #lookUp({ render, ...tags }: RenderKeySet): Promise<Found> {
     const { store } = this.#deps;
-    const before = store.primary?.() ?? '';
+    const tagKeys = [tags.callerTag, tags.surfaceTag];
+    const before = store.primary?.(tagKeys) ?? '';
     try {
-      const [text, callerTag, surfaceTag] = await getMany(store, [render, tags.callerTag, tags.surfaceTag]);
+      const [text, callerTag, surfaceTag] = await getMany(store, [render, ...tagKeys]);
       const known = this.#versionTags.current(tags, [callerTag, surfaceTag]);
       const versionTag = typeof known === 'object' ? await known : known;
-      const primary = store.primary?.() ?? '';
+      const primary = store.primary?.(tagKeys) ?? '';
       // Before the first connection there is none. Otherwise another primary answered some of this.
       if (before !== '' && before !== primary) return { isAway: false, primary };
       return { isAway: false, text, versionTag, primary };
