@@ -112,7 +112,7 @@ export class RedisNode {
   }
 
   async run<T>(call: (client: RedisClient) => Promise<T>): Promise<T> {
-    await this.connect();
+    if (!this.isReady) await this.connect();
     const client = this.#client as RedisClient;
     if (this.#running.size === 0) this.#heardAt = performance.now();
     const running = call(client);
