@@ -1,4 +1,4 @@
-import { beforeAlarm } from '../../domain/shared/deadline.js';
+import { before } from './timers.js';
 
 /** The part of a client that is used. */
 export interface RedisClient {
@@ -51,13 +51,7 @@ export async function within<T>(client: RedisClient, ms: number, work: () => Pro
     if (client.isOpen) client.destroy();
     throw new Error(`TIMEOUT after ${String(ms)} ms`);
   };
-  return beforeAlarm(work(), (expire) => alarm(ms, expire), late);
-}
-
-/** A timer that does not keep the process alive, and its end. */
-export function alarm(ms: number, expire: () => void): () => void {
-  const timer = setTimeout(expire, ms).unref();
-  return () => clearTimeout(timer);
+  return before(work(), ms, late);
 }
 
 /** A connection without a response for this long is closed: the other end may have disappeared silently. */

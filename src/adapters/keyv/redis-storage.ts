@@ -1,9 +1,9 @@
-import { beforeAlarm } from '../../domain/shared/deadline.js';
 import type { Secret } from '../../domain/shared/secret.js';
 import { STORE_AWAY } from '../../domain/shared/store-away.js';
 import { besideUrl, type RedisServers, redisServers } from './redis-address.js';
-import { alarm, newClient, type RedisClient, RedisNode, within } from './redis-node.js';
+import { newClient, type RedisClient, RedisNode, within } from './redis-node.js';
 import type { StoredText, TextStorage } from './keyv-cache-store.js';
+import { before } from './timers.js';
 
 /** Options of a storage in Redis. */
 export interface RedisStorageOptions {
@@ -293,9 +293,4 @@ export function slotOf(key: string): number {
     crc = ((crc << 8) & 0xffff) ^ (CRC[(crc >> 8) ^ (key.charCodeAt(at) & 0xff)] ?? 0);
   }
   return crc % SLOTS;
-}
-
-/** Resolves when the work does; after a delay, with the result of `late`. */
-function before<T, Late = undefined>(work: Promise<T>, ms: number, late?: () => Late): Promise<T | Late> {
-  return beforeAlarm(work, (expire) => alarm(ms, expire), late ?? (() => undefined as Late));
 }

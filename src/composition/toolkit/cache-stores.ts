@@ -115,7 +115,7 @@ export function sharedStore(
   const parts = { clock, telemetry, cacheMs: timeouts.cacheMs };
   if (connected !== undefined) return storeOver(connected, { ...parts, primary: (keys) => connected.primary(keys) });
   if (cacheStore === undefined) return undefined;
-  if (isKeyv(cacheStore)) return new KeyvCacheStore({ keyv: cacheStore, ...parts });
+  if (isKeyv(cacheStore)) return new KeyvCacheStore({ keyv: cacheStore, connects: true, ...parts });
   const store = cacheStore as CacheStore;
   const create = store.setIfAbsent?.bind(store);
   return new KeyvCacheStore({
