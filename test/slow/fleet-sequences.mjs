@@ -122,6 +122,54 @@ if (parts.includes('sequences')) {
   await redis.close();
 }
 
+// A cluster under load: platform calls before, while and after a primary is replaced, and slots move.
+if (parts.includes('cluster')) {
+  const cluster = await startCluster();
+  const all = await fleet(cluster.url);
+  const users = usersOf(200);
+  const RATE = 500;
+  const TURN_MS = 100;
+  /** Visits at the rate until `act` and the time are over; all renders are served. */
+  const step = async (what, ms, { isKept = () => true, act = async () => undefined } = {}) => {
+    platform.reset();
+    const sum = {};
+    const began = Date.now();
+    let isActing = true;
+    const acting = act().finally(() => (isActing = false));
+    for (let at = began; at < began + ms || isActing; at += TURN_MS) {
+      const visits = () =>
+        shuffled(users)
+          .slice(0, (RATE * TURN_MS) / 1_000 / PROCESSES)
+          .map((user) => ({ user }));
+      for (const { counts } of await Promise.all(all.map((one) => one.visit(visits(), 10))))
+        for (const [name, count] of Object.entries(counts)) sum[name] = (sum[name] ?? 0) + count;
+      await pause(Math.max(0, at + TURN_MS - Date.now()));
+    }
+    await acting;
+    const seconds = (Date.now() - began) / 1_000;
+    const { render, check } = platform.calls;
+    const total = Object.values(sum).reduce((one, other) => one + other, 0);
+    const perSecond = { visits: total / seconds, renders: render / seconds, checks: check / seconds };
+    const [visits, renders, checks] = Object.values(perSecond).map((value) => value.toFixed(0));
+    const isServed = Object.keys(sum).every((name) => /^[A-Z]+$/.test(name));
+    const text = `${visits} visits/s: ${renders} renders/s, ${checks} checks/s in ${seconds.toFixed(0)} s ${JSON.stringify(sum)}`;
+    report.check(what, isServed && isKept(perSecond), text);
+    return perSecond;
+  };
+  await step('a cluster, the first renders', 4_000);
+  const before = await step('a cluster works', 6_000);
+  const isAsBefore = { isKept: ({ renders }) => renders <= before.renders + 10 };
+  const key = 'any';
+  let killed;
+  await step('a primary is killed', 6_000, { act: async () => (killed = await cluster.failover(key)) });
+  await step('its replica is the primary', 6_000, isAsBefore);
+  await step('the killed server is back', 6_000, { act: () => killed.start() });
+  await step('1,000 slots move', 6_000, { act: () => cluster.reshardMany(1_000) });
+  await step('the slots have moved', 6_000, isAsBefore);
+  all.end();
+  await cluster.close();
+}
+
 report.note(told());
 report.finish();
 platform.server.close();

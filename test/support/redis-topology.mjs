@@ -205,11 +205,17 @@ export async function startCluster(lines = []) {
         const keys = (await source.cli('cluster', 'getkeysinslot', String(number), '1000')).split('\n').filter(Boolean);
         if (keys.length > 0)
           await source.cli('migrate', HOST, String(target.port), '', '0', '5000', 'keys', ...keys);
-        for (const node of [target, source, ...nodes]) {
-          await node.cli('cluster', 'setslot', String(number), 'node', to.id).catch(() => undefined);
-        }
+        for (const node of [target, source]) await node.cli('cluster', 'setslot', String(number), 'node', to.id);
       }
       return { source, target };
+    },
+    /** Moves this many slots between two primaries, as operators do. */
+    async reshardMany(count) {
+      const running = await Promise.any(nodes.map(async (node) => (await node.cli('ping'), node)));
+      const [from, to] = (await view(running)).filter(({ slots }) => slots.length > 0);
+      const options = { from: from.id, to: to.id, slots: String(count), timeout: '5000' };
+      const words = Object.entries(options).flatMap(([name, value]) => [`--cluster-${name}`, value]);
+      await redisCli(running.port, '--cluster', 'reshard', `${HOST}:${running.port}`, ...words, '--cluster-yes');
     },
     async close() {
       await Promise.all(nodes.map((node) => node.kill()));
