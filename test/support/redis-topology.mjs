@@ -122,18 +122,20 @@ export async function startServer(lines = []) {
 export async function startCluster(lines = []) {
   const folder = newFolder();
   const ports = await freePorts(12);
-  const nodes = ports.slice(0, 6).map(
-    (port, index) =>
-      new Server(folder, port, [
-        ...PLAIN,
-        `port ${port}`,
-        'cluster-enabled yes',
-        `cluster-port ${ports[6 + index]}`,
-        `cluster-node-timeout ${NODE_TIMEOUT_MS}`,
-        'cluster-replica-validity-factor 0',
-        ...lines,
-      ]),
-  );
+  const nodes = ports
+    .slice(0, 6)
+    .map(
+      (port, index) =>
+        new Server(folder, port, [
+          ...PLAIN,
+          `port ${port}`,
+          'cluster-enabled yes',
+          `cluster-port ${ports[6 + index]}`,
+          `cluster-node-timeout ${NODE_TIMEOUT_MS}`,
+          'cluster-replica-validity-factor 0',
+          ...lines,
+        ]),
+    );
   await Promise.all(nodes.map((node) => node.start()));
   const addresses = nodes.map(({ port }) => `${HOST}:${port}`);
   await redisCli(nodes[0].port, '--cluster', 'create', ...addresses, '--cluster-replicas', '1', '--cluster-yes');
@@ -203,8 +205,7 @@ export async function startCluster(lines = []) {
         await target.cli('cluster', 'setslot', String(number), 'importing', from.id);
         await source.cli('cluster', 'setslot', String(number), 'migrating', to.id);
         const keys = (await source.cli('cluster', 'getkeysinslot', String(number), '1000')).split('\n').filter(Boolean);
-        if (keys.length > 0)
-          await source.cli('migrate', HOST, String(target.port), '', '0', '5000', 'keys', ...keys);
+        if (keys.length > 0) await source.cli('migrate', HOST, String(target.port), '', '0', '5000', 'keys', ...keys);
         for (const node of [target, source]) await node.cli('cluster', 'setslot', String(number), 'node', to.id);
       }
       return { source, target };

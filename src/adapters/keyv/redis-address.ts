@@ -17,7 +17,8 @@ const FORM = /^(?:redis|valkey)(s?)(\+sentinel)?:\/\/([^@/?#]*@)?([^@/?#]*)((?:\
  */
 export function redisServers(address: string): RedisServers | AddressFault {
   const [, tls, sentinel, login = '', hosts = '', path = ''] = FORM.exec(address) ?? [];
-  if (tls === undefined) return /,\s*[a-z+]+:\/\//i.test(address) ? 'several schemes' : 'form';
+  if (/,\s*[a-z+]+:\/\//i.test(address)) return 'several schemes';
+  if (tls === undefined) return 'form';
   const parts = path.split('/').slice(1);
   const primaryName = sentinel === undefined ? '' : decoded(parts.shift() ?? '');
   if (sentinel !== undefined && primaryName === '') return 'no primary name';
@@ -25,7 +26,7 @@ export function redisServers(address: string): RedisServers | AddressFault {
   const port = sentinel === undefined ? '' : ':26379';
   const urls = hosts.split(',').map((host) => {
     const place = /:\d+$/.test(host) ? host : host + port;
-    return `redis${tls}://${login}${place}${database === '' ? '' : `/${database}`}`;
+    return `redis${tls.toLowerCase()}://${login}${place}${database === '' ? '' : `/${database}`}`;
   });
   const isValid = rest.every((part) => part === '') && /^\d*$/.test(database) && urls.every(isUsable);
   return isValid ? { urls, primaryName } : 'form';

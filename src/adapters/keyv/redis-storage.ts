@@ -169,7 +169,9 @@ export class RedisStorage implements TextStorage {
 
   /** Asks one server after the other, those that respond first. */
   async #ask(): Promise<void> {
-    const known = [...new Set(this.#layout.slots)].filter((node) => node?.isReady === true && node.silentMs < LOCATE_MS);
+    const known = [...new Set(this.#layout.slots)].filter(
+      (node) => node?.isReady === true && node.silentMs < LOCATE_MS,
+    );
     const urls = [...known.flatMap((node) => node?.url ?? []), ...this.#servers.urls];
     let fault: unknown;
     for (const url of urls) {
