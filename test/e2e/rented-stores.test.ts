@@ -74,6 +74,16 @@ describe.skipIf(REDIS_SERVER === undefined)('a store that teams rent', { timeout
     await expect.poll(last, { timeout: FAILOVER_MS, interval: 50 }).toEqual(result);
   }
 
+  /** Resolves once a render of one process is a hit in the other, so that neither serves from its own memory. */
+  async function shared(one: Toolkit, other: Toolkit): Promise<void> {
+    const tried = async (): Promise<unknown> => {
+      const widget = randomBytes(4).toString('hex');
+      expect(await render(one, widget)).toContain(200);
+      return render(other, widget);
+    };
+    await expect.poll(tried, { timeout: FAILOVER_MS, interval: 50 }).toEqual(HIT);
+  }
+
   describe('a cluster', () => {
     let cluster: RedisCluster;
     beforeAll(async () => {
@@ -141,18 +151,24 @@ describe.skipIf(REDIS_SERVER === undefined)('a store that teams rent', { timeout
       expect((await cluster.primaryOf(key)).port).toBe((await moving).target.port);
     });
 
-    it('that fails over serves no render from before, in this process and in new ones, and then works again', async () => {
-      const toolkit = start(anyNode(), { ...READABLE, timeouts: {} });
-      const key = await tagKey(toolkit, 'failing');
-      const killed = await cluster.failover(key);
-      await cluster.settled();
-      const other = start(anyNode(), READABLE);
-      expect([await render(other, 'failing'), await render(other, 'failing')]).toEqual([MISS, HIT]);
-      await until(toolkit, 'failing', HIT);
-      await killed.start();
-      await cluster.settled();
-      expect(await render(toolkit, 'failing')).toEqual(HIT);
-    });
+    it.each([
+      ['crashed', 'kill', 'start'],
+      ['hangs', 'freeze', 'thaw'],
+    ] as const)(
+      'whose primary %s serves no render from before, here and in new processes',
+      async (_title, end, begin) => {
+        const toolkit = start(anyNode(), { ...READABLE, timeouts: {} });
+        const widget = `failing-${end}`;
+        const lost = await cluster.failover(await tagKey(toolkit, widget), end);
+        await cluster.settled();
+        const other = start(anyNode(), READABLE);
+        expect([await render(other, widget), await render(other, widget)]).toEqual([MISS, HIT]);
+        await until(toolkit, widget, HIT);
+        await lost[begin]();
+        await cluster.settled();
+        expect(await render(toolkit, widget)).toEqual(HIT);
+      },
+    );
 
     /** The key of the version tag of a widget, which is in the cache after this. */
     async function tagKey(toolkit: Toolkit, widget: string): Promise<string> {
@@ -171,15 +187,19 @@ describe.skipIf(REDIS_SERVER === undefined)('a store that teams rent', { timeout
     }, 60_000);
     afterAll(() => sentinels.close());
 
-    it('is shared, and replaced after a failover, which makes all renders misses', async () => {
+    it.each([
+      ['crashed', 'kill', 'start'],
+      ['hangs', 'freeze', 'thaw'],
+    ] as const)('that %s is replaced, and renders from before are misses', async (_title, end, begin) => {
       const toolkit = start(sentinels.url, { timeouts: {} });
       await until(toolkit, 'widget', HIT);
       expect(await render(start(sentinels.url), 'widget')).toEqual(HIT);
-      const killed = await sentinels.failover();
-      expect(await render(start(sentinels.url), 'widget')).toEqual(MISS);
-      await until(toolkit, 'widget', HIT);
-      await killed.start();
-      await act(start(sentinels.url), 'widget');
+      const lost = await sentinels.failover(end);
+      const other = start(sentinels.url);
+      expect([await render(other, 'widget'), await render(other, 'widget')]).toEqual([MISS, HIT]);
+      await shared(toolkit, other);
+      await lost[begin]();
+      await act(other, 'widget');
       expect(await render(toolkit, 'widget')).toEqual(MISS);
     });
 

@@ -17,7 +17,9 @@ export interface RedisCluster {
   settled(): Promise<unknown>;
   primaryOf(key: string): Promise<TopologyServer>;
   replicaOf(primary: TopologyServer): Promise<TopologyServer>;
-  failover(key: string): Promise<TopologyServer>;
+  failover(key: string, how?: 'kill' | 'freeze'): Promise<TopologyServer>;
+  /** Moves many slots between two primaries. */
+  reshardMany(count: number): Promise<void>;
   reshard(key: string, count: number): Promise<{ readonly source: TopologyServer; readonly target: TopologyServer }>;
   close(): Promise<void>;
 }
@@ -27,7 +29,7 @@ export interface RedisSentinels {
   readonly sentinels: readonly TopologyServer[];
   readonly url: string;
   primary(): Promise<TopologyServer>;
-  failover(): Promise<TopologyServer>;
+  failover(how?: 'kill' | 'freeze'): Promise<TopologyServer>;
   close(): Promise<void>;
 }
 

@@ -51,6 +51,7 @@ class Server {
   #lines;
   #folder;
   #process;
+  #isFrozen = false;
 
   constructor(folder, port, lines) {
     this.port = port;
@@ -74,6 +75,7 @@ class Server {
   }
 
   cli(...words) {
+    if (this.#isFrozen) return Promise.reject(new Error('frozen'));
     return redisCli(this.port, ...words);
   }
 
@@ -86,10 +88,12 @@ class Server {
   }
 
   freeze() {
+    this.#isFrozen = true;
     this.#process?.kill('SIGSTOP');
   }
 
   thaw() {
+    this.#isFrozen = false;
     this.#process?.kill('SIGCONT');
   }
 }
@@ -183,11 +187,11 @@ export async function startCluster(lines = []) {
     settled,
     primaryOf,
     replicaOf,
-    /** Kills the primary of a key, and waits until its replica has its slots; the killed server. */
-    async failover(key) {
+    /** Kills or freezes the primary of a key, and waits until its replica has its slots; that server. */
+    async failover(key, how = 'kill') {
       const primary = await primaryOf(key);
       const replica = await replicaOf(primary);
-      await primary.kill();
+      await primary[how]();
       await until('the replica is promoted', async () => (await replica.cli('role')).startsWith('master'));
       return primary;
     },
@@ -257,10 +261,10 @@ export async function startSentinels(lines = [], sentinelLines = []) {
     sentinels,
     primary,
     url: `redis+sentinel://${sentinels.map(({ port }) => `${HOST}:${port}`).join(',')}/mymaster`,
-    /** Kills the primary, and waits until the Sentinels name another; the killed server. */
-    async failover() {
+    /** Kills or freezes the primary, and waits until the Sentinels name another; that server. */
+    async failover(how = 'kill') {
       const before = await primary();
-      await before.kill();
+      await before[how]();
       await until('another primary', async () => {
         const now = await primary();
         return now !== before && (await now.cli('role')).startsWith('master');
