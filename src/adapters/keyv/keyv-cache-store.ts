@@ -1,5 +1,4 @@
 import { Keyv } from 'keyv';
-import { STORE_AWAY } from '../../domain/shared/store-away.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
@@ -186,11 +185,8 @@ export class KeyvCacheStore implements CacheStore {
 
   #run<T>(operation: StoreOperation, call: () => Promise<T>): Promise<T | undefined> {
     if (this.#breaker === undefined) return call();
-    return this.#breaker.run(operation, async () => {
-      if (this.#connecting !== undefined) await before(this.#connecting, 0.8 * (this.#deps.cacheMs ?? 0));
-      if (this.#connecting !== undefined) throw STORE_AWAY;
-      return call();
-    });
+    const connecting = this.#connecting;
+    return this.#breaker.run(operation, connecting === undefined ? call : () => connecting.then(call));
   }
 
   #read(key: string, stored: unknown): string | undefined {
