@@ -8,6 +8,11 @@ import { configFromEnv, createToolkit, type ServerConfig, type Toolkit } from 'a
 import { RecordingTelemetry } from 'agent-bff/testing';
 import { Keyv } from 'keyv';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { RedisStorage } from '../../src/adapters/keyv/redis-storage.js';
+import { systemClock } from '../../src/adapters/system/system.js';
+import { cacheFindings } from '../../src/composition/cli/deployment-findings.js';
+import { resolveConfig } from '../../src/composition/config/resolve-config.js';
+import { secret } from '../../src/domain/shared/secret.js';
 import { browserRequest } from '../adapters/web/browser-request.js';
 import { privateAuthority } from '../support/identity-provider/private-authority.js';
 import { textOf } from '../contracts/http-upstream.contract.js';
@@ -84,6 +89,12 @@ describe.skipIf(REDIS_SERVER === undefined)('a store that teams rent', { timeout
     await expect.poll(tried, { timeout: FAILOVER_MS, interval: 50 }).toEqual(HIT);
   }
 
+  /** The finding about the store, as doctor shows it. */
+  async function doctor(cacheStore: string): Promise<string> {
+    const [finding] = await cacheFindings(resolveConfig({ cacheStore }), systemClock);
+    return String(finding?.message);
+  }
+
   describe('a cluster', () => {
     let cluster: RedisCluster;
     beforeAll(async () => {
@@ -117,9 +128,11 @@ describe.skipIf(REDIS_SERVER === undefined)('a store that teams rent', { timeout
       expect(telemetry.of('cache_fault')).toEqual([]);
     });
 
+    it('is named by doctor', async () => {
+      expect(await doctor(cluster.url)).toMatch(/^a call takes [\d.]+ ms; Redis [\d.]+, a cluster with 3 primaries$/);
+    });
+
     it('asks all servers of a hit at the same time', async () => {
-      const { RedisStorage } = await import('../../src/adapters/keyv/redis-storage.js');
-      const { secret } = await import('../../src/domain/shared/secret.js');
       const store = new RedisStorage({ address: secret(cluster.url), patienceMs: PATIENT.cacheMs });
       onTestFinished(() => store.close());
       const keys = ['a', 'b', 'c'];
@@ -203,6 +216,12 @@ describe.skipIf(REDIS_SERVER === undefined)('a store that teams rent', { timeout
       expect(await render(toolkit, 'widget')).toEqual(MISS);
     });
 
+    it('is named by doctor', async () => {
+      const { port } = await sentinels.primary();
+      const server = `the primary 127.0.0.1:${String(port)}, which Sentinel names for "mymaster"`;
+      expect(await doctor(sentinels.url)).toContain(server);
+    });
+
     it('with a name that they do not know is reported', async () => {
       const telemetry = new RecordingTelemetry();
       const toolkit = start(sentinels.url.replace('mymaster', 'other'), { telemetry });
@@ -254,6 +273,7 @@ describe.skipIf(REDIS_SERVER === undefined)('a store that teams rent', { timeout
       expect(await act(toolkit, 'widget')).toContain(200);
       expect(await render(toolkit, 'widget')).toEqual(MISS);
       expect(telemetry.of('cache_fault').map(({ detail }) => detail)).toContainEqual(expect.stringMatching(message));
+      expect(await doctor(store.url)).toMatch(message);
       await store.cli(...mended);
       await until(toolkit, 'new', HIT);
       await until(start(store.url), 'widget', HIT);
