@@ -37,7 +37,7 @@ const FAILOVER_MS = 30_000;
 const HIT = [200, 'HIT'];
 const MISS = [200, 'MISS'];
 const cacheKeys = [randomBytes(32).toString('hex')];
-/** Not sealed, so that a test can tell keys apart. */
+/** Not sealed, so that a test can read the names of keys. */
 const READABLE: ServerConfig = { cacheKeys: [] };
 
 describe.skipIf(REDIS_SERVER === undefined)('a store that teams rent', { timeout: 90_000 }, () => {

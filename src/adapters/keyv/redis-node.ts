@@ -56,7 +56,7 @@ export async function within<T>(client: RedisClient, ms: number, work: () => Pro
 
 /** A connection without a response for this long is closed: the other end may have disappeared silently. */
 const MAX_SILENCE_MS = 5_000;
-/** Characters of a run id that tell servers apart. */
+/** Characters of a run id that are unique. */
 const RUN_ID = 16;
 
 /** One server. Connects when it is called, and again after the connection broke. */

@@ -289,7 +289,7 @@ const CRC = Uint16Array.from({ length: 256 }, (_, byte) => {
 });
 
 /** The slot of a key in ASCII without braces. A wrong one would cost a redirection. */
-export function slotOf(key: string): number {
+function slotOf(key: string): number {
   let crc = 0;
   for (let at = 0; at < key.length; at += 1) {
     crc = ((crc << 8) & 0xffff) ^ (CRC[(crc >> 8) ^ (key.charCodeAt(at) & 0xff)] ?? 0);

@@ -112,9 +112,9 @@ export class StoreBreaker {
     }
   }
 
-  #failed(operation: StoreOperation, error: unknown, startedAt: number): void {
+  #failed(operation: StoreOperation, error: unknown, startedAt: number): undefined {
     const now = this.#deps.clock.now();
-    if (error instanceof Error && REJECTED_WRITE.test(error.message)) return void this.#tell(operation, error);
+    if (error instanceof Error && REJECTED_WRITE.test(error.message)) return this.#tell(operation, error);
     if (startedAt < this.#failedAt) return;
     this.#failedAt = now;
     if (this.#failures === 0) this.#failingSince = startedAt;
