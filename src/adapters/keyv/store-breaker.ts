@@ -18,8 +18,8 @@ export interface StoreBreakerDependencies {
 const PAUSE_MS = 500;
 /** Failures in a row after which the store counts as away. Calls that fail together count as one: a short stall meets many. */
 const MAX_FAILURES = 3;
-/** A store that is merely slow counts as away after this many milliseconds without a response. */
-const MAX_STALL_MS = 500;
+/** A store that is merely slow counts as away after this many milliseconds without a response: as long as an action waits for it. */
+const MAX_STALL_MS = 1_000;
 /** Matches the message of a store that rejects this write, and still responds to reads. */
 const REJECTED_WRITE = /^(?:OOM|MISCONF|NOREPLICAS|NOPERM)\b/;
 
@@ -28,8 +28,8 @@ class Timeout extends Error {}
 /**
  * Limits each call to a store by a deadline, and stops calling a store that fails several times in a row.
  *
- * After a pause, one call tries the store in the background: a store that stays down costs callers half a second of
- * deadlines, not one per pause. A short stall does not count as away, since a process then serves renders that another
+ * After a pause, one call tries the store in the background: a store that hangs costs callers a second of deadlines,
+ * not one per pause. A short stall does not count as away, since a process then serves renders that another
  * process may have invalidated.
  */
 export class StoreBreaker {
