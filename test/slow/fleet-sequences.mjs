@@ -6,10 +6,9 @@ import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { fileURLToPath } from 'node:url';
 import { createClient } from '@keyv/redis';
-import { startCluster } from '../support/redis-topology.mjs';
+import { startCluster, startServer } from '../support/redis-topology.mjs';
 import { Platform, shuffled, usersOf } from './fleet-platform.mjs';
 import { startFleetProcess } from './fleet-process.mjs';
-import { startRedis } from './redis-process.mjs';
 import { Report } from './report.mjs';
 
 const { values } = parseArgs({
@@ -45,8 +44,7 @@ async function fleet(store, more = {}) {
 
 // An action in one process, then the widget in another.
 if (parts.includes('sequences')) {
-  const redis = await startRedis();
-  if (redis === undefined) throw new Error('there is no redis-server');
+  const redis = await startServer();
   const inRedis = async (...words) => {
     const client = createClient({ url: redis.url });
     client.on('error', () => undefined);

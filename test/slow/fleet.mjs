@@ -5,9 +5,9 @@ import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { fileURLToPath } from 'node:url';
 import { createClient } from '@keyv/redis';
+import { startServer } from '../support/redis-topology.mjs';
 import { Platform, shuffled, usersOf } from './fleet-platform.mjs';
 import { startFleetProcess } from './fleet-process.mjs';
-import { startRedis } from './redis-process.mjs';
 import { Report } from './report.mjs';
 
 const { values } = parseArgs({
@@ -32,8 +32,7 @@ report.note(
     .map((load) => load.toFixed(1))
     .join(' ')}`,
 );
-const redis = await startRedis();
-if (redis === undefined) throw new Error('there is no redis-server');
+const redis = await startServer();
 const platform = await new Platform().start();
 
 async function inRedis(run) {

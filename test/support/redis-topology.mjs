@@ -1,4 +1,4 @@
-// A cluster of six Redis nodes and a Sentinel trio, on loopback and without a disk. All their files are in one folder
+// One Redis, a cluster of six nodes, and a Sentinel trio, on loopback and without a disk. All their files are in one folder
 // under the system's temporary folder; all processes end with this one.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -98,7 +98,7 @@ class Server {
   }
 }
 
-const PLAIN = ['save ""', 'appendonly no', 'repl-diskless-sync-delay 0', 'enable-debug-command local'];
+const PLAIN = ['save ""', 'appendonly no', 'repl-diskless-sync-delay 0'];
 
 function newFolder() {
   const folder = mkdtempSync(join(tmpdir(), 'agent-bff-redis-'));
