@@ -1,5 +1,5 @@
 import { beforeAlarm } from '../../domain/shared/deadline.js';
-import { REDACTED } from '../../domain/shared/redaction.js';
+import { REDACTED } from '../../domain/shared/secret.js';
 import { STORE_AWAY } from '../../domain/shared/store-away.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';

@@ -1,6 +1,6 @@
 import { type AddressFault, redisServers } from '../../adapters/keyv/redis-address.js';
 import type { HostName, HostPolicy } from '../../adapters/web/admission.js';
-import { type ConfigurationError, invalidField } from '../../domain/shared/errors.js';
+import { invalidField } from '../../domain/shared/errors.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import { type Secret, secret } from '../../domain/shared/secret.js';
 import { endpoint } from '../../domain/upstream/platform-call.js';
