@@ -234,6 +234,25 @@ describe('agent-bff doctor with a working platform', () => {
     expect(status).toBe(0);
   });
 
+  it.each([
+    ['a page at every address', 200, 'text/html'],
+    ['no route for the chat', 404, 'application/json'],
+    ['a login page', 302, 'text/plain'],
+  ])('says that the running site has %s', async (_site, status, type) => {
+    const url = await answering((exchange) => {
+      exchange.head(status, { 'content-type': type, location: '/login' }).end('{}');
+    });
+    const { printed } = await doctor(site({ publicUrl: url }));
+    expect(printed).toContain(`! chat address      ${url}/api/a2a responded with status ${String(status)} and ${type}`);
+    expect(printed).toContain('fix: Mount the routes at /api, before a page that answers all other addresses.');
+    expect(printed).toMatch(/^All is well\. \d to review/m);
+  });
+
+  it('says nothing of the address when the chat is there', async () => {
+    const url = await answering((exchange) => void exchange.json(400, { jsonrpc: '2.0', error: {} }));
+    expect((await doctor(site({ publicUrl: url }))).printed).not.toContain('chat address');
+  });
+
   it('skips the error page check when the site is not running', async () => {
     const { status, printed } = await doctor(site({ publicUrl: await refusedOrigin() }));
     expect(printed).toMatch(/- error page +http\S+ does not respond; try again when the site runs$/m);
