@@ -1,13 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { ServerConfig, ToolkitPorts } from 'agent-bff';
 import { createClient } from '@keyv/redis';
-import express, { type ErrorRequestHandler } from 'express';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Platform, startPlatform } from '../../examples/platform/start-platform.js';
 import { runCommandLine } from '../support/command-line.js';
 import { fixesOf } from '../support/doctor-fixes.js';
@@ -15,6 +11,7 @@ import { type Answer, RecordingUpstream, refusedOrigin } from '../support/record
 import { REDIS_SERVER, RedisServer } from '../support/redis-server.js';
 import { newServiceAccountKey } from '../support/service-account.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
+import { listeningSite } from '../site/frameworks/listening-site.js';
 
 const folder = temporaryFolder('doctor');
 let platform: Platform;
@@ -80,7 +77,7 @@ const agent = (answer: Answer): Promise<string> =>
 
 /** A proxy in front of the platform that buffers each response. */
 async function bufferingProxy(): Promise<string> {
-  const server = createServer(async (incoming, outgoing) => {
+  const { url, close } = await listeningSite(async (incoming, outgoing) => {
     const chunks: Buffer[] = [];
     for await (const chunk of incoming) chunks.push(chunk as Buffer);
     const answer = await fetch(platform.url + (incoming.url ?? ''), {
@@ -92,18 +89,10 @@ async function bufferingProxy(): Promise<string> {
     });
     const body = Buffer.from(await answer.arrayBuffer());
     outgoing.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' }).end(body);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
   });
-  return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  onTestFinished(close);
+  return url;
 }
-
-const answerError: ErrorRequestHandler = (error: { status: number }, _request, response, _next) => {
-  response.sendStatus(error.status);
-};
 
 describe('agent-bff doctor with a working platform', () => {
   it('prints the agent, the project, the brand and that the clocks agree', async () => {
@@ -208,30 +197,6 @@ describe('agent-bff doctor with a working platform', () => {
     expect(printed).toContain('Agent ');
     // oxlint-disable-next-line no-control-regex
     expect(printed).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
-  });
-
-  it.each([
-    [
-      'a site that shows the stack of an error',
-      undefined,
-      /! error page +shows visitors a stack trace.*\n {4}fix: Mount an error handler/,
-    ],
-    [
-      'a site with an error handler',
-      answerError,
-      /✓ error page +shows no stack trace \(status 400 for an invalid body\)/,
-    ],
-  ])('sends an invalid body to %s and reports what visitors see', async (_site, handler, line) => {
-    vi.stubEnv('NODE_ENV', 'development');
-    const app = express().use(express.json());
-    if (handler !== undefined) app.use(handler);
-    const server = createServer(app).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    onTestFinished(() => void server.close());
-    const publicUrl = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
-    const { status, printed } = await doctor(site({ publicUrl }));
-    expect(printed).toMatch(line);
-    expect(status).toBe(0);
   });
 
   it.each([

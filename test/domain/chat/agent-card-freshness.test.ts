@@ -133,15 +133,11 @@ describe('a cached card', () => {
     expect(world.near).toHaveLength(2);
   });
 
-  it('is evicted by newer ones', async () => {
-    const world = new ConfigWorld({ maxEntries: 2 });
-    world.upstream.willAnswer(near(CARD));
-    for (const version of ['0.2', '0.3', '1.0', '1.0', '0.3', '0.2']) await world.read(version);
-    expect(world.near.map(({ headers }) => headers['a2a-version'])).toEqual(['0.2', '0.3', '1.0', '0.2']);
-  });
-
-  it('is evicted by newer ones when their total size is too large', async () => {
-    const world = new ConfigWorld({ maxBytes: 2_500 });
+  it.each([
+    ['too many', { maxEntries: 2 }],
+    ['too large in total', { maxBytes: 2_500 }],
+  ])('is evicted by newer ones when they are %s', async (_what, limit) => {
+    const world = new ConfigWorld(limit);
     world.upstream.willAnswer(near({ ...CARD, description: 'x'.repeat(1_000) }));
     for (const version of ['0.2', '0.3', '1.0', '1.0', '0.3', '0.2']) await world.read(version);
     expect(world.near.map(({ headers }) => headers['a2a-version'])).toEqual(['0.2', '0.3', '1.0', '0.2']);
