@@ -19,8 +19,8 @@ export interface CacheStore {
   /** Removes an entry; does nothing if it is absent. */
   delete(key: string): Promise<void>;
   /**
-   * Identifies the server that holds the entries, such as the run id of Redis. Renders stored under another one are not
-   * served, since a new primary may have lost actions. Default: always the same.
+   * Identifies the servers that hold these entries, or all entries, such as by the run id of Redis. Renders stored under
+   * another one are not served, since a new primary may have lost actions. Default: always the same.
    */
-  primary?(): string;
+  primary?(keys?: readonly string[]): string;
 }

@@ -122,23 +122,26 @@ describe.skipIf(REDIS_SERVER === undefined).each(versions)('Redis behind %s', (_
     running = false;
     await Promise.all(requests);
     expect(Math.max(...times)).toBeLessThan(CACHE_MS + SLACK_MS);
-    expect(times.filter((time) => time > CACHE_MS / 2).length).toBeLessThanOrEqual(30);
+    // A second of each of the five, and one call more.
+    expect(times.filter((time) => time > CACHE_MS / 2).length).toBeLessThanOrEqual(5 * (1_000 / CACHE_MS + 2));
     await redis.restart();
     await works(store);
   });
 
-  test('a frozen server costs three deadlines and works again when it thaws', async () => {
+  test('a frozen server costs a second of deadlines and works again when it thaws', async () => {
     const { store, telemetry } = connect();
     await works(store);
     redis.freeze();
     const first = await timed(() => tried(store.get('probe')));
-    for (let call = 0; call < 2; call += 1) await tried(store.get('probe'));
+    for (let call = 0; call < 1_000 / CACHE_MS; call += 1) await tried(store.get('probe'));
     expect(first.wall).toBeGreaterThan(CACHE_MS - 5);
     expect(first.own).toBeLessThan(CACHE_MS + SLACK_MS);
     const others = Array.from({ length: 50 }, async () => tried(store.get('probe')));
     expect((await timed(() => Promise.all(others))).own).toBeLessThan(CACHE_MS / 2);
     expect(new Set(telemetry.events.map((event) => JSON.stringify(event)))).toEqual(
-      new Set([JSON.stringify({ type: 'cache_fault', operation: 'get', detail: 'Error TIMEOUT' })]),
+      new Set([
+        JSON.stringify({ type: 'cache_fault', operation: 'get', detail: `Error TIMEOUT after ${String(CACHE_MS)} ms` }),
+      ]),
     );
     redis.thaw();
     await works(store);

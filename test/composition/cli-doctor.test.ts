@@ -396,7 +396,7 @@ describe('agent-bff doctor with an unusable platform', () => {
       client.destroy();
       const { status, printed } = await doctor(site({ cacheStore: redis.url.replace('//', '//:hunter2-hunter2@') }));
       expect(printed).toMatch(
-        /✗ cache store +it cannot be used: .*WRONGPASS\n {4}fix: .*"cacheStore" in configureServer/,
+        /✗ cache store +it cannot be used: .*WRONGPASS .*\n {4}fix: .*"cacheStore" in configureServer/,
       );
       expect(printed.match(/✗/g)).toHaveLength(1);
       expect(status).toBe(1);

@@ -1,14 +1,13 @@
-// npm run test:fleet [-- --package <folder of another checkout>] [--quick] [--users 1000,5000] [--only hot,once,strangers,faults,actions]: what a fleet asks of platform and provider, counted. Real processes
+// npm run test:fleet [-- --package <folder of another checkout>] [--quick] [--users 1000,5000] [--only hot,once,strangers,faults]: what a fleet asks of platform and provider, counted. Real processes
 // and a real Redis.
-import { once } from 'node:events';
-import { createServer } from 'node:http';
 import { randomBytes } from 'node:crypto';
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { fileURLToPath } from 'node:url';
 import { createClient } from '@keyv/redis';
+import { startServer } from '../support/redis-topology.mjs';
+import { Platform, shuffled, usersOf } from './fleet-platform.mjs';
 import { startFleetProcess } from './fleet-process.mjs';
-import { startRedis } from './redis-process.mjs';
 import { Report } from './report.mjs';
 
 const { values } = parseArgs({
@@ -20,56 +19,12 @@ const { values } = parseArgs({
   },
 });
 const folder = values.package ?? fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
-const parts = values.only?.split(',') ?? ['hot', 'once', 'strangers', 'faults', 'actions'];
+const parts = values.only?.split(',') ?? ['hot', 'once', 'strangers', 'faults'];
 const FRESH_MS = 3_000;
 /** A busy machine must not look like a slow store, where only requests are counted. */
 const PATIENT = { timeouts: { cacheMs: 2_000 } };
 const cacheKeys = [randomBytes(32).toString('base64')];
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-
-/** Counts its calls; its content is the number of actions of a user. */
-class Platform {
-  calls = { render: 0, check: 0, action: 0, token: 0, exchange: 0 };
-  #acted = new Map();
-
-  async start() {
-    this.server = createServer((request, response) => void this.#answer(request, response)).listen(0, '127.0.0.1');
-    await once(this.server, 'listening');
-    this.url = `http://127.0.0.1:${this.server.address().port}`;
-    return this;
-  }
-
-  reset() {
-    for (const name of Object.keys(this.calls)) this.calls[name] = 0;
-  }
-
-  async #answer(request, response) {
-    const { url, method } = request;
-    const body = (await request.toArray()).join('');
-    const kind =
-      url === '/token'
-        ? 'token'
-        : url === '/exchange'
-          ? 'exchange'
-          : url.includes('/actions/')
-            ? 'action'
-            : method === 'GET'
-              ? 'check'
-              : 'render';
-    this.calls[kind] += 1;
-    const user = String(request.headers.authorization);
-    if (kind === 'action') this.#acted.set(user, (this.#acted.get(user) ?? 0) + 1);
-    const acted = this.#acted.get(user) ?? 0;
-    await pause(kind === 'token' || kind === 'exchange' ? 100 : 20);
-    if (kind === 'check') return void response.writeHead(304, { etag: '"1"' }).end();
-    const name = url.split('/').find((part) => part.startsWith('w')) ?? 'w';
-    const surface = { id: name, name: `name of ${name}` };
-    response.writeHead(200, { 'content-type': 'application/json', etag: '"1"' });
-    if (kind === 'token' || kind === 'exchange')
-      return void response.end(JSON.stringify({ value: `t${randomBytes(8).toString('hex')}`, lifeMs: 20_000 }));
-    response.end(JSON.stringify({ surface, acted, filler: body.length > 1_000 ? body : 'x'.repeat(1_200) }));
-  }
-}
 
 const report = new Report('A fleet behind one Redis');
 report.note(
@@ -77,8 +32,7 @@ report.note(
     .map((load) => load.toFixed(1))
     .join(' ')}`,
 );
-const redis = await startRedis();
-if (redis === undefined) throw new Error('there is no redis-server');
+const redis = await startServer();
 const platform = await new Platform().start();
 
 async function inRedis(run) {
@@ -117,13 +71,6 @@ function summed(all) {
     for (const [name, count] of Object.entries(counts)) sum[name] = (sum[name] ?? 0) + count;
   return sum;
 }
-
-const usersOf = (count) => Array.from({ length: count }, (_, index) => `user${index}`);
-const shuffled = (list) =>
-  list
-    .map((value) => [Math.random(), value])
-    .sort(([a], [b]) => a - b)
-    .map(([, value]) => value);
 
 // Hot users: each visits each process or toolkit once after the first render.
 if (parts.includes('hot'))
@@ -281,64 +228,6 @@ if (parts.includes('faults')) {
   await step('Redis is killed, 4 s', 4_000, () => redis.kill());
   await step('Redis has restarted empty, 4 s', 4_000, () => redis.start());
   await step('Redis works again, 4 s', 4_000);
-  all.end();
-}
-
-// An action in one process, then the widget in another.
-if (parts.includes('actions')) {
-  await fresh();
-  let all = await fleet(4, 1, { config: PATIENT });
-  let last = 0;
-  const acted = new Map();
-  const checks = async (count, lanes) => {
-    const result = { checked: 0, stale: 0, later: 0 };
-    let next = 0;
-    const lane = async (number) => {
-      while (next < count) {
-        next += 1;
-        const user = `actor${number}-${(last += 1) % 5}`;
-        const [one, other] = shuffled([0, 1, 2, 3]);
-        await all[other].show({ user });
-        const { status } = await all[one].show({ user, act: true });
-        if (status !== 200) throw new Error(`an action ended with ${status}`);
-        acted.set(user, (acted.get(user) ?? 0) + 1);
-        const seen = async () => JSON.parse((await all[other].show({ user })).text).acted;
-        result.checked += 1;
-        if ((await seen()) >= acted.get(user)) continue;
-        result.stale += 1;
-        await pause(FRESH_MS);
-        if ((await seen()) < acted.get(user)) result.later += 1;
-      }
-    };
-    await Promise.all(Array.from({ length: lanes }, (_, number) => lane(number)));
-    return result;
-  };
-  const scale = values.quick ? 0.1 : 1;
-  const told = (result) => JSON.stringify(result);
-  const up = await checks(7_000 * scale, 40);
-  report.check('actions, then the widget in another process: the store works', up.stale === 0, told(up));
-  all.end();
-  // With the default deadline of a call.
-  all = await fleet(4, 1);
-  const stalls = setInterval(
-    () => void inRedis((client) => client.sendCommand(['CLIENT', 'PAUSE', '120', 'ALL'])),
-    700,
-  );
-  const slow = await checks(2_000 * scale, 40);
-  clearInterval(stalls);
-  report.check(
-    `… it stalls for 120 ms again and again: older renders for ${FRESH_MS} ms at most`,
-    slow.later === 0,
-    told(slow),
-  );
-  await pause(3_000);
-  await redis.kill();
-  const gone = await checks(500 * scale, 40);
-  report.check(`… the store is gone: older renders for ${FRESH_MS} ms at most`, gone.later === 0, told(gone));
-  await redis.start();
-  await pause(2_000);
-  const back = await checks(500 * scale, 40);
-  report.check(`… the store is back: older renders for ${FRESH_MS} ms at most`, back.later === 0, told(back));
   all.end();
 }
 

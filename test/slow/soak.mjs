@@ -5,7 +5,7 @@
 import { generateKeyPairSync, randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { startRedis } from './redis-process.mjs';
+import { startServer } from '../support/redis-topology.mjs';
 import { mib, Report } from './report.mjs';
 import { SeededRandom } from './seeded-random.mjs';
 import { SoakPlatform } from './soak-platform.mjs';
@@ -36,7 +36,9 @@ const { privateKey, publicKey } = generateKeyPairSync('rsa', {
   privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
 });
 const platform = await SoakPlatform.start({ publicKey, now: () => startedAt + (Date.now() - startedAt) * CLOCK_SPEED });
-const redis = await startRedis();
+const redis = await startServer().catch((error) => {
+  if (error.code !== 'ENOENT') throw error;
+});
 if (redis === undefined) report.note('there is no redis-server: renders and tokens stay in memory');
 const site = await startSoakSite({
   platform: platform.origin,

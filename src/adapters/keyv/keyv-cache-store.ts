@@ -3,6 +3,7 @@ import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { StoreBreaker, type StoreOperation } from './store-breaker.js';
+import { before } from './timers.js';
 
 /**
  * The part of a Keyv (5 or 6) that is used.
@@ -87,6 +88,19 @@ function listen(keyv: KeyvLike, breaker: StoreBreaker): () => void {
   };
 }
 
+/** Milliseconds that calls wait for the first one. */
+const CONNECT_MS = 2_000;
+/** The first call to each Keyv of a site. */
+const FIRST_CALLS = new WeakMap<KeyvLike, Promise<unknown>>();
+
+/** Resolves after the first call to a Keyv. It connects, and adapters of a cluster fail calls that come meanwhile. */
+function connected(keyv: KeyvLike): Promise<unknown> {
+  const first =
+    FIRST_CALLS.get(keyv) ?? before((async () => keyv.get('agent-bff:connect'))(), CONNECT_MS).catch(() => undefined);
+  FIRST_CALLS.set(keyv, first);
+  return first;
+}
+
 /** Dependencies of a cache store over a Keyv. */
 export interface KeyvCacheStoreDependencies {
   readonly keyv: KeyvLike;
@@ -95,7 +109,9 @@ export interface KeyvCacheStoreDependencies {
   /** Stores an entry unless there is one. Absent if the store cannot do so atomically. */
   readonly setIfAbsent?: ((key: string, value: string, ttl: number) => Promise<boolean>) | undefined;
   /** As in `CacheStore`. */
-  readonly primary?: (() => string) | undefined;
+  readonly primary?: CacheStore['primary'];
+  /** True for a Keyv of the site: nothing else is called before its first call returns. */
+  readonly connects?: boolean;
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   /** Milliseconds one call may take. Absent for a storage in memory, which is always in time and returns what was set. */
@@ -111,10 +127,11 @@ export interface KeyvCacheStoreDependencies {
 export class KeyvCacheStore implements CacheStore {
   readonly #deps: KeyvCacheStoreDependencies;
   readonly #breaker: StoreBreaker | undefined;
+  #connecting: Promise<unknown> | undefined;
   /** Stops listening to errors of its Keyv, which may belong to the site. */
   readonly close: () => void;
   readonly setIfAbsent?: NonNullable<CacheStore['setIfAbsent']>;
-  readonly primary?: () => string;
+  readonly primary?: NonNullable<CacheStore['primary']>;
 
   constructor(dependencies: KeyvCacheStoreDependencies) {
     this.#deps = dependencies;
@@ -127,6 +144,9 @@ export class KeyvCacheStore implements CacheStore {
         const life = this.#life(expiresAt);
         return life > 0 && (await this.#run('set', () => setIfAbsent(key, pack(key, value, expiresAt), life))) === true;
       };
+    }
+    if (dependencies.connects === true) {
+      this.#connecting = connected(keyv).finally(() => (this.#connecting = undefined));
     }
     this.close = breaker === undefined ? () => undefined : listen(keyv, breaker);
   }
@@ -164,7 +184,9 @@ export class KeyvCacheStore implements CacheStore {
   }
 
   #run<T>(operation: StoreOperation, call: () => Promise<T>): Promise<T | undefined> {
-    return this.#breaker === undefined ? call() : this.#breaker.run(operation, call);
+    if (this.#breaker === undefined) return call();
+    const connecting = this.#connecting;
+    return this.#breaker.run(operation, connecting === undefined ? call : () => connecting.then(call));
   }
 
   #read(key: string, stored: unknown): string | undefined {

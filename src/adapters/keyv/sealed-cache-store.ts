@@ -64,8 +64,8 @@ export class SealedCacheStore implements CacheStore {
       setIfAbsent(this.#storeKey(key), this.#seal(key, `${String(expiresAt)} ${value}`), expiresAt);
   }
 
-  primary(): string {
-    return this.#deps.store.primary?.() ?? '';
+  primary(keys?: readonly string[]): string {
+    return this.#deps.store.primary?.(keys?.map((key) => this.#storeKey(key))) ?? '';
   }
 
   async get(key: string): Promise<string | undefined> {

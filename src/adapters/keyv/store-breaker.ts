@@ -1,4 +1,5 @@
 import { beforeAlarm } from '../../domain/shared/deadline.js';
+import { REDACTED } from '../../domain/shared/secret.js';
 import { STORE_AWAY } from '../../domain/shared/store-away.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
@@ -17,18 +18,27 @@ export interface StoreBreakerDependencies {
 const PAUSE_MS = 500;
 /** Failures in a row after which the store counts as away. Calls that fail together count as one: a short stall meets many. */
 const MAX_FAILURES = 3;
+/** A store that is merely slow counts as away after this many milliseconds without a response: as long as an action waits for it. */
+const MAX_STALL_MS = 1_000;
+/** Matches the message of a store that rejects this write, and still responds to reads. */
+const REJECTED_WRITE = /^(?:OOM|MISCONF|NOREPLICAS|NOPERM)\b/;
+
+class Timeout extends Error {}
 
 /**
  * Limits each call to a store by a deadline, and stops calling a store that fails several times in a row.
  *
- * After a pause, one call tries the store in the background: a store that stays down costs callers a few deadlines, not
- * one per pause.
+ * After a pause, one call tries the store in the background: a store that hangs costs callers a second of deadlines,
+ * not one per pause. A short stall does not count as away, since a process then serves renders that another
+ * process may have invalidated.
  */
 export class StoreBreaker {
   readonly #deps: StoreBreakerDependencies;
   #probing = false;
   #pauseEnd = 0;
+  #isAway = false;
   #failures = 0;
+  #failingSince = 0;
   #failedAt = -Infinity;
   #running = 0;
   /** The last error that the store reported by an event. */
@@ -41,7 +51,7 @@ export class StoreBreaker {
 
   /** True while the store is not called. */
   get isAway(): boolean {
-    return this.#failures >= MAX_FAILURES;
+    return this.#isAway;
   }
 
   /**
@@ -84,12 +94,13 @@ export class StoreBreaker {
           return () => clearTimeout(timer);
         },
         () => {
-          throw new Error(`TIMEOUT after ${String(this.#deps.cacheMs)} ms`);
+          throw new Timeout(`TIMEOUT after ${String(this.#deps.cacheMs)} ms`);
         },
       );
       // A Keyv turns a failed call into a miss, and reports the error by an event only.
       if (this.#reported !== reported) throw this.#reported?.error as Error;
       this.#failures = 0;
+      this.#isAway = false;
       return result;
     } catch (error) {
       // The next entry may parse.
@@ -101,26 +112,35 @@ export class StoreBreaker {
     }
   }
 
-  #failed(operation: StoreOperation, error: unknown, startedAt: number): void {
+  #failed(operation: StoreOperation, error: unknown, startedAt: number): undefined {
     const now = this.#deps.clock.now();
+    if (error instanceof Error && REJECTED_WRITE.test(error.message)) return this.#tell(operation, error);
     if (startedAt < this.#failedAt) return;
     this.#failedAt = now;
-    const isPaused = this.isAway && now < this.#pauseEnd;
+    if (this.#failures === 0) this.#failingSince = startedAt;
     this.#failures += 1;
-    if (this.isAway) this.#pauseEnd = now + PAUSE_MS;
+    const isPaused = this.#isAway && now < this.#pauseEnd;
+    const isStall = error instanceof Timeout && now - this.#failingSince < MAX_STALL_MS;
+    this.#isAway ||= this.#failures >= MAX_FAILURES && !isStall;
+    if (this.#isAway) this.#pauseEnd = now + PAUSE_MS;
     if (!isPaused) this.#tell(operation, error);
   }
 
   #tell(operation: StoreOperation, error: unknown): undefined {
-    this.#deps.telemetry.emit({ type: 'cache_fault', operation, detail: nameOf(error) });
+    this.#deps.telemetry.emit({ type: 'cache_fault', operation, detail: faultOf(error) });
   }
 }
 
-/** Name and code of an error. Its message is left out: that of a parser quotes the entry, which may be a token. */
-export function nameOf(error: unknown): string {
+/** Matches texts that may be an entry, its key, a token, or the login of an address. */
+const OPAQUE = /[\w+/=-]{32,}|(?<=:\/\/)[^\s@/]+(?=@)/g;
+const MAX_DETAIL = 200;
+
+/** Name, code and message of an error. A parser's message quotes the entry, which may be a token, and is left out. */
+export function faultOf(error: unknown): string {
   if (!(error instanceof Error)) return 'the store reported a fault';
   const { code } = error as { code?: unknown };
-  // Redis starts messages with a code: "NOAUTH Authentication required."
-  const first = /^[A-Z]{2,}\b/.exec(error.message)?.[0];
-  return [error.name, typeof code === 'string' ? code : first].filter((word) => word !== undefined).join(' ');
+  const message = error instanceof SyntaxError || error.message.includes('JSON') ? '' : error.message;
+  const known = typeof code === 'string' && !message.includes(code) ? code : '';
+  const text = [error.name, known, message].filter((word) => word !== '').join(' ');
+  return text.replace(OPAQUE, REDACTED).slice(0, MAX_DETAIL);
 }

@@ -6,6 +6,13 @@ import type { ResolvedConfig } from '../config/resolve-config.js';
 import { failed, type Finding, networkFix, passed, refused, skipped, topLevel, warning } from './finding.js';
 
 const LOG_IN = 'Correct address, user and password in "cacheStore" in configureServer.';
+/** Fixes of what a server rejects. */
+const REJECTED: readonly (readonly [RegExp, string])[] = [
+  [/READONLY/, 'Set "cacheStore" to the address of the primary, or to those of Sentinels.'],
+  [/OOM/, 'Raise "maxmemory" of the store, or set its "maxmemory-policy" to allkeys-lru.'],
+  [/NOPERM/, 'Allow its user GET, SET, UNLINK, INFO and CLUSTER SLOTS, and the keys "agent-bff:*".'],
+  [/Sentinel/, 'Correct the name of the primary at the end of "cacheStore".'],
+];
 const LIFE_MS = 60_000;
 /** Longer than the limit of a call, because opening a connection takes longer. */
 const PATIENT_MS = 5_000;
@@ -33,7 +40,11 @@ export async function cacheFindings(config: ResolvedConfig, clock: Clock): Promi
     const found = await tried(store.get(key));
     const ms = (performance.now() - began) / 2;
     await tried(store.delete(key));
-    return [reach(found === 'doctor', faults[0], ms, timeouts.cacheMs), ...keys(cacheKeys.length)];
+    const place = connected?.describe() ?? '';
+    const message = `a call takes ${ms.toFixed(1)} ms${place === '' ? '' : `; ${place}`}`;
+    const reached = reach(found === 'doctor', faults[0], { message, isLate: ms > timeouts.cacheMs }, timeouts.cacheMs);
+    const unnamed = found === 'doctor' && connected?.isNamed === false ? [UNNAMED] : [];
+    return [reached, ...unnamed, ...keys(cacheKeys.length)];
   } catch (error) {
     return [refused('cache store', error)];
   } finally {
@@ -41,15 +52,27 @@ export async function cacheFindings(config: ResolvedConfig, clock: Clock): Promi
   }
 }
 
-function reach(isKept: boolean, fault: string | undefined, ms: number, cacheMs: number): Finding {
+const UNNAMED: Finding = warning(
+  'cache store',
+  'its user may not read INFO, so that renders from before a failover are not recognised',
+  topLevel('cacheStore'),
+  'Allow its user the command: ACL SETUSER … +info.',
+);
+
+function reach(
+  isKept: boolean,
+  fault: string | undefined,
+  { message, isLate }: { readonly message: string; readonly isLate: boolean },
+  cacheMs: number,
+): Finding {
   const check = 'cache store';
   const store = topLevel('cacheStore');
   if (!isKept) {
     if (fault === undefined) return failed(check, 'it does not return the entry that was set', store);
-    return failed(check, `it cannot be used: ${fault}`, store, networkFix(codeIn(fault), store) ?? LOG_IN);
+    const fix = REJECTED.find(([pattern]) => pattern.test(fault))?.[1];
+    return failed(check, `it cannot be used: ${fault}`, store, fix ?? networkFix(codeIn(fault), store) ?? LOG_IN);
   }
-  const message = `a call takes ${ms.toFixed(1)} ms`;
-  if (ms <= cacheMs) return passed(check, message);
+  if (!isLate) return passed(check, message);
   const late = `${message}, but times out after ${String(cacheMs)} ms`;
   return warning(
     check,
@@ -59,7 +82,7 @@ function reach(isKept: boolean, fault: string | undefined, ms: number, cacheMs: 
   );
 }
 
-/** The client puts the code at the end of its own sentence. */
+/** The code in the message of the client. */
 function codeIn(fault: string): string {
   return /\bE[A-Z_]{4,}\b/.exec(fault)?.[0] ?? '';
 }

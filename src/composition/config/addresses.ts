@@ -1,5 +1,5 @@
+import { type AddressFault, redisServers } from '../../adapters/keyv/redis-address.js';
 import type { HostName, HostPolicy } from '../../adapters/web/admission.js';
-import type { ConfigurationError } from '../../domain/shared/errors.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import { type Secret, secret } from '../../domain/shared/secret.js';
 import { invalidField } from '../../domain/shared/setting.js';
@@ -63,7 +63,7 @@ export function hostPolicy(
 
 /** The address of a shared cache. */
 export interface CacheAddress {
-  /** With the scheme that its client library supports; may contain the password. */
+  /** May contain the password. */
   readonly url: Secret;
   /** As written in the address; empty if there is none. */
   readonly writtenPassword: Secret;
@@ -71,12 +71,13 @@ export interface CacheAddress {
   readonly password: Secret;
 }
 
-/** Valkey uses the protocol of Redis. */
-const SCHEMES: Readonly<Record<string, string>> = {
-  'redis:': 'redis:',
-  'rediss:': 'rediss:',
-  'valkey:': 'redis:',
-  'valkeys:': 'rediss:',
+const ADDRESS_FAULTS: Readonly<Record<AddressFault, string>> = {
+  'several schemes': 'Write the scheme once, with commas between the servers: redis://a.example:6379,b.example:6379.',
+  'no primary name':
+    'Add the name that the Sentinels know the primary by: redis+sentinel://a.example:26379,b.example:26379/mymaster.',
+  form:
+    'Set it to an address with redis, rediss, valkey or valkeys as scheme, such as rediss://cache.example:6379/0; ' +
+    'percent-encode the special characters of its password.',
 };
 
 /**
@@ -86,32 +87,9 @@ const SCHEMES: Readonly<Record<string, string>> = {
  */
 export function cacheAddress(text: string): CacheAddress {
   const address = text.trim();
-  const url = URL.canParse(address) ? new URL(address) : undefined;
-  const scheme = SCHEMES[url?.protocol ?? ''];
-  if (url === undefined || scheme === undefined || url.hostname === '' || !isPlain(url)) throw unsupportedCache();
-  return {
-    url: secret(scheme + address.slice(address.indexOf(':') + 1)),
-    writtenPassword: secret(url.password),
-    password: secret(decoded(url.password)),
-  };
-}
-
-/** True if only a database number follows the host. */
-function isPlain({ pathname, search, hash }: URL): boolean {
-  return /^(?:\/\d*)?$/.test(pathname) && search === '' && hash === '';
-}
-
-function decoded(password: string): string {
-  try {
-    return decodeURIComponent(password);
-  } catch {
-    throw unsupportedCache();
-  }
-}
-
-function unsupportedCache(): ConfigurationError {
-  const hint =
-    'Set it to an address with redis, rediss, valkey or valkeys as scheme, such as rediss://cache.example:6379/0; ' +
-    'percent-encode the special characters of its password.';
-  return invalidField('cacheStore', 'Unsupported "cacheStore" URL.', hint);
+  const servers = redisServers(address);
+  if (typeof servers === 'string')
+    throw invalidField('cacheStore', 'Unsupported "cacheStore" URL.', ADDRESS_FAULTS[servers]);
+  const { password } = new URL(servers.urls[0] ?? '');
+  return { url: secret(address), writtenPassword: secret(password), password: secret(decodeURIComponent(password)) };
 }

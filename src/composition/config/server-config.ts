@@ -194,8 +194,9 @@ export interface ServerConfig {
   /** Exchanges the signed-in user's token before it is sent to the platform. Default: the token is sent as it is. */
   readonly onBehalfOf?: OnBehalfOfConfig | undefined;
   /**
-   * Cache shared by several processes: the address of a Redis or Valkey (`redis:`, `rediss:`, `valkey:`, `valkeys:`;
-   * needs the package `@keyv/redis`), a Keyv 5 or 6, or a store of the site's own. Default: in memory.
+   * Cache shared by several processes: the address of a Redis or Valkey (`redis:`, `rediss:`, `valkey:`, `valkeys:`, also
+   * with `+sentinel`; several hosts with commas; needs the package `@keyv/redis`), a Keyv 5 or 6, or a store of the
+   * site's own. Default: in memory.
    */
   readonly cacheStore?: string | CacheStore | KeyvLike | undefined;
   /**

@@ -9,7 +9,7 @@ import {
 } from '../../adapters/keyv/keyv-cache-store.js';
 import { MemoryStorage } from '../../adapters/keyv/memory-storage.js';
 import { RedisStorage } from '../../adapters/keyv/redis-storage.js';
-import { nameOf } from '../../adapters/keyv/store-breaker.js';
+import { faultOf } from '../../adapters/keyv/store-breaker.js';
 import { SealedCacheStore } from '../../adapters/keyv/sealed-cache-store.js';
 import { sleep } from '../../adapters/system/system.js';
 import { TokenCache } from '../../domain/credentials/token-cache.js';
@@ -46,7 +46,7 @@ export function cacheStores(
   if (previous !== undefined && sameItems(previous.settings, settings)) return previous;
   const redis = storeAtAddress(config, (error) => {
     // At the start, not with the first visitor.
-    telemetry.emit({ type: 'cache_fault', operation: 'get', detail: nameOf(error) });
+    telemetry.emit({ type: 'cache_fault', operation: 'get', detail: faultOf(error) });
   });
   const store = sharedStore(config, redis, clock, telemetry);
   const [first, ...rest] = config.cacheKeys;
@@ -113,9 +113,9 @@ export function sharedStore(
 ): KeyvCacheStore | undefined {
   const { cacheStore, timeouts } = config;
   const parts = { clock, telemetry, cacheMs: timeouts.cacheMs };
-  if (connected !== undefined) return storeOver(connected, { ...parts, primary: () => connected.primary() });
+  if (connected !== undefined) return storeOver(connected, { ...parts, primary: (keys) => connected.primary(keys) });
   if (cacheStore === undefined) return undefined;
-  if (isKeyv(cacheStore)) return new KeyvCacheStore({ keyv: cacheStore, ...parts });
+  if (isKeyv(cacheStore)) return new KeyvCacheStore({ keyv: cacheStore, connects: true, ...parts });
   const store = cacheStore as CacheStore;
   const create = store.setIfAbsent?.bind(store);
   return new KeyvCacheStore({

@@ -106,6 +106,8 @@ interface Obtained extends RenderOutcome {
 const UNSUPPORTED_MS = 60_000;
 /** Surfaces without a check that are remembered. */
 const MAX_UNSUPPORTED = 10_000;
+/** Flights without a version tag that are remembered. */
+const MAX_UNTAGGED = 1_000;
 /** Total bytes of remembered entries. */
 const READ_BYTES = 16_777_216;
 /** Bytes of a remembered entry besides its text and key. */
@@ -131,6 +133,9 @@ export class RenderCache {
   /** The last text of each entry: consecutive hits read the same one. */
   readonly #remembered = new LruMap<Remembered>({ maxBytes: READ_BYTES });
   readonly #flights = new SingleFlight<Obtained>();
+  /** Numbers of the last flights without a version tag. */
+  readonly #untagged = new LruMap<number>({ maxEntries: MAX_UNTAGGED });
+  #turns = 0;
   readonly #fleet: FleetFlight;
   /** Surfaces for which the platform has no check, and when to try again. */
   readonly #unsupported = new LruMap<number>({ maxEntries: MAX_UNSUPPORTED });
@@ -148,6 +153,7 @@ export class RenderCache {
     const keys = this.#keys.keys(subject);
     if (keys === undefined) return { response: (await upstream.render()).response, status: 'BYPASS' };
     const lastAction = this.#versionTags.lastAction(keys);
+    const turn = this.#turns;
     const { isAway, text, versionTag = '', primary } = await this.#lookUp(keys);
     const now = clock.now();
     let kept: CachedRender | undefined;
@@ -161,7 +167,9 @@ export class RenderCache {
       if (kept !== undefined && this.#isFresh(kept, now)) return { response: responseOf(kept), status: 'HIT' };
     }
     // Callers who saw the same version tag wait together; a caller after an action does not join work that began before it.
-    const flightKey = `${keys.render} ${String(lastAction)} ${versionTag}`;
+    let flightKey = `${keys.render} ${String(lastAction)} ${versionTag}`;
+    // Without a version tag, only work that began after this request is certain to see the actions before it.
+    if (versionTag === '' && !isAway) flightKey += ` ${String(this.#turnAfter(turn, flightKey))}`;
     const running = this.#flights.running(flightKey);
     if (running !== undefined) {
       const obtained = await running;
@@ -179,18 +187,28 @@ export class RenderCache {
   /** The store's entry of a render and the version tag to depend on: none if the store does not respond or confirm it. */
   async #lookUp({ render, ...tags }: RenderKeySet): Promise<Found> {
     const { store } = this.#deps;
-    const before = store.primary?.() ?? '';
+    const tagKeys = [tags.callerTag, tags.surfaceTag];
+    const before = store.primary?.(tagKeys) ?? '';
     try {
-      const [text, callerTag, surfaceTag] = await getMany(store, [render, tags.callerTag, tags.surfaceTag]);
+      const [text, callerTag, surfaceTag] = await getMany(store, [render, ...tagKeys]);
       const known = this.#versionTags.current(tags, [callerTag, surfaceTag]);
       const versionTag = typeof known === 'object' ? await known : known;
-      const primary = store.primary?.() ?? '';
+      const primary = store.primary?.(tagKeys) ?? '';
       // Before the first connection there is none. Otherwise another primary answered some of this.
       if (before !== '' && before !== primary) return { isAway: false, primary };
       return { isAway: false, text, versionTag, primary };
     } catch (error) {
       return { isAway: error === STORE_AWAY, primary: before };
     }
+  }
+
+  /** The number of a flight that began after this turn. */
+  #turnAfter(turn: number, flightKey: string): number {
+    const last = this.#untagged.get(flightKey) ?? 0;
+    if (last > turn) return last;
+    this.#turns += 1;
+    this.#untagged.set(flightKey, this.#turns);
+    return this.#turns;
   }
 
   /** Checks or renders, unless another process that shares the store does. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SERVICE } from '../credentials/broker-fixture.js';
 import { COUNTER, streamOf, SurfaceWorld, user } from './surface-world.js';
+import { actionsIn, Fleet } from './two-processes.js';
 
 const ADA = user('ada');
 
@@ -75,5 +76,28 @@ describe('many concurrent visitors', () => {
     leaving.abort();
     expect([(await first).cache, (await second).cache]).toEqual(['MISS', 'MISS']);
     expect(world.upstream.requests.map(({ signal }) => signal.aborted)).toEqual([false]);
+  });
+});
+
+describe('renders of one process whose reads fail', () => {
+  it('are one call to the platform when they come together', async () => {
+    const fleet = new Fleet(1);
+    fleet.all = { isDown: true };
+    await Promise.all(Array.from({ length: 10 }, () => fleet.beginShow(0)));
+    expect(fleet.platform.calls.render).toBe(1);
+  });
+
+  it('do not wait for one that began before an action of another process', async () => {
+    const fleet = new Fleet(2);
+    Object.assign(fleet.connections[1] ?? {}, { isDown: true });
+    let release: () => void = () => {};
+    fleet.platform.holds.render.push(new Promise((resolve) => (release = resolve)));
+    const earlier = fleet.beginShow(1);
+    await fleet.clock.pass(0);
+    await fleet.actIn(0);
+    const later = fleet.beginShow(1);
+    await fleet.clock.pass(0);
+    release();
+    expect([actionsIn(await earlier), actionsIn(await later)]).toEqual([0, 1]);
   });
 });

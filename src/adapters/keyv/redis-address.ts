@@ -1,0 +1,59 @@
+/** The servers that an address names. */
+export interface RedisServers {
+  /** One URL each, as the client library supports it; may contain the password. */
+  readonly urls: readonly string[];
+  /** The name of the primary if the servers are Sentinels; otherwise empty. */
+  readonly primaryName: string;
+}
+
+/** The reason why an address is unusable. */
+export type AddressFault = 'several schemes' | 'no primary name' | 'form';
+
+const FORM = /^(?:redis|valkey)(s?)(\+sentinel)?:\/\/([^@/?#]*@)?([^@/?#]*)((?:\/[^/?#]*){0,2})$/i;
+
+/**
+ * Parses `redis://user:password@a:6379,b:6379/0` and `redis+sentinel://user:password@a:26379,b:26379/mymaster/0`, also
+ * with `rediss`, `valkey` or `valkeys`.
+ */
+export function redisServers(address: string): RedisServers | AddressFault {
+  const [, tls, sentinel, login = '', hosts = '', path = ''] = FORM.exec(address) ?? [];
+  if (/,\s*[a-z+]+:\/\//i.test(address)) return 'several schemes';
+  if (tls === undefined) return 'form';
+  const parts = path.split('/').slice(1);
+  const primaryName = sentinel === undefined ? '' : decoded(parts.shift() ?? '');
+  if (sentinel !== undefined && primaryName === '') return 'no primary name';
+  const [database = '', ...rest] = parts;
+  const port = sentinel === undefined ? '' : ':26379';
+  const urls = hosts.split(',').map((host) => {
+    const place = /:\d+$/.test(host) ? host : host + port;
+    return `redis${tls.toLowerCase()}://${login}${place}${database === '' ? '' : `/${database}`}`;
+  });
+  const isValid = rest.every((part) => part === '') && /^\d*$/.test(database) && urls.every(isUsable);
+  return isValid ? { urls, primaryName } : 'form';
+}
+
+function isUsable(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { hostname, password } = new URL(url);
+  try {
+    return hostname !== '' && decodeURIComponent(password) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return '';
+  }
+}
+
+/** The URL of another server, with the user and password of this one; without a name, on the same host. */
+export function besideUrl(url: string, host: string, port: number): string {
+  const other = new URL(url);
+  other.port = String(port);
+  if (host !== '' && host !== '?') other.hostname = host.includes(':') ? `[${host}]` : host;
+  return other.href;
+}

@@ -1,0 +1,360 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import KeyvRedis, { createCluster } from '@keyv/redis';
+import { configFromEnv, createToolkit, type ServerConfig, type Toolkit } from 'agent-bff';
+import { RecordingTelemetry } from 'agent-bff/testing';
+import { Keyv } from 'keyv';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { RedisStorage } from '../../src/adapters/keyv/redis-storage.js';
+import { systemClock } from '../../src/adapters/system/system.js';
+import { cacheFindings } from '../../src/composition/cli/deployment-findings.js';
+import { resolveConfig } from '../../src/composition/config/resolve-config.js';
+import { secret } from '../../src/domain/shared/secret.js';
+import { browserRequest } from '../adapters/web/browser-request.js';
+import { privateAuthority } from '../support/identity-provider/private-authority.js';
+import { textOf } from '../contracts/http-upstream.contract.js';
+import { RecordingUpstream } from '../support/recording-upstream.js';
+import { REDIS_SERVER } from '../support/redis-server.js';
+import {
+  type RedisCluster,
+  type RedisSentinels,
+  startCluster,
+  startSentinels,
+  startServer,
+  type TopologyServer,
+} from '../support/redis-topology.mjs';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { surfaceRoute } from '../support/toolkit-routes.js';
+
+/** Long enough that a slow machine does not look like a store that is down. */
+const PATIENT = { cacheMs: 5_000 };
+/** Long enough that no render here expires. */
+const LONG_MS = 600_000;
+const FAILOVER_MS = 30_000;
+const HIT = [200, 'HIT'];
+const MISS = [200, 'MISS'];
+const cacheKeys = [randomBytes(32).toString('hex')];
+/** Not sealed, so that a test can read the names of keys. */
+const READABLE: ServerConfig = { cacheKeys: [] };
+
+describe.skipIf(REDIS_SERVER === undefined)('a store that teams rent', { timeout: 90_000 }, () => {
+  let upstream: RecordingUpstream;
+  const open: Toolkit[] = [];
+
+  beforeAll(async () => {
+    upstream = await RecordingUpstream.start();
+  });
+  afterEach(() => Promise.all(open.splice(0).map((toolkit) => toolkit.close({ graceMs: 0 }))));
+  afterAll(() => upstream.close());
+
+  /** A process of the site: connections and memory of its own. */
+  function start(cacheStore: ServerConfig['cacheStore'], changes: ServerConfig = {}): Toolkit {
+    const env = { SERVICE_API_URL: `${upstream.origin}/api`, SERVICE_API_KEY: 'site-key' };
+    const toolkit = createToolkit({ ...configFromEnv(env), cacheStore, cacheKeys, timeouts: PATIENT, ...changes });
+    open.push(toolkit);
+    return toolkit;
+  }
+
+  const cache = { enabled: true, freshMs: LONG_MS, maxAgeMs: LONG_MS };
+  const routes = new WeakMap<Toolkit, ReturnType<typeof surfaceRoute>>();
+  async function post(toolkit: Toolkit, path: string): Promise<unknown> {
+    const route = routes.get(toolkit) ?? surfaceRoute(toolkit, { cache });
+    routes.set(toolkit, route);
+    const response = await route(browserRequest({ path }));
+    await textOf(response.body);
+    return [response.status, response.headers['x-cache']];
+  }
+  const render = (toolkit: Toolkit, widget: string): Promise<unknown> => post(toolkit, `/${widget}/render`);
+  const act = (toolkit: Toolkit, widget: string): Promise<unknown> => post(toolkit, `/${widget}/actions/add`);
+  /** Renders until the result is this one; every response before it has status 200. */
+  async function until(toolkit: Toolkit, widget: string, result: unknown): Promise<void> {
+    const last = async (): Promise<unknown> => {
+      const [status, cache] = (await render(toolkit, widget)) as unknown[];
+      expect(status).toBe(200);
+      return [status, cache];
+    };
+    await expect.poll(last, { timeout: FAILOVER_MS, interval: 50 }).toEqual(result);
+  }
+
+  /** Resolves once a render of one process is a hit in the other, so that neither serves from its own memory. */
+  async function shared(one: Toolkit, other: Toolkit): Promise<void> {
+    const tried = async (): Promise<unknown> => {
+      const widget = randomBytes(4).toString('hex');
+      expect(await render(one, widget)).toContain(200);
+      return render(other, widget);
+    };
+    await expect.poll(tried, { timeout: FAILOVER_MS, interval: 50 }).toEqual(HIT);
+  }
+
+  /** The finding about the store, as doctor shows it. */
+  async function doctor(cacheStore: string): Promise<string> {
+    const [finding] = await cacheFindings(resolveConfig({ cacheStore }), systemClock);
+    return String(finding?.message);
+  }
+
+  describe('a cluster', () => {
+    let cluster: RedisCluster;
+    beforeAll(async () => {
+      cluster = await startCluster();
+    }, 60_000);
+    afterAll(() => cluster.close());
+
+    const anyNode = (): string => `redis://${cluster.nodes.map(({ port }) => `127.0.0.1:${String(port)}`).join(',')}`;
+    const keyv = (): ServerConfig['cacheStore'] => {
+      const client = createCluster({ rootNodes: cluster.nodes.map(({ url }) => ({ url })) });
+      client.on('error', () => undefined);
+      onTestFinished(() => client.destroy());
+      return new Keyv(new KeyvRedis(client));
+    };
+
+    it.each<[string, () => ServerConfig['cacheStore']]>([
+      ['the address of one node', () => cluster.url],
+      ['the address of a replica', () => cluster.nodes[5]?.url],
+      ['several addresses, the first of them wrong', () => anyNode().replace('//', '//127.0.0.1:1,')],
+      ['a Keyv over it', keyv],
+    ])('is shared from the first request by %s', async (_title, address) => {
+      const telemetry = new RecordingTelemetry();
+      const one = start(address(), { telemetry });
+      const widgets = Array.from({ length: 20 }, () => `shared-${randomBytes(4).toString('hex')}`);
+      // At once: some of them before the connection is made.
+      expect(await Promise.all(widgets.map((widget) => render(one, widget)))).toEqual(widgets.map(() => MISS));
+      const other = start(address(), { telemetry });
+      expect(await Promise.all(widgets.map((widget) => render(other, widget)))).toEqual(widgets.map(() => HIT));
+      await act(other, String(widgets[0]));
+      expect(await render(one, String(widgets[0]))).toEqual(MISS);
+      expect(telemetry.of('cache_fault')).toEqual([]);
+    });
+
+    it('is named by doctor', async () => {
+      expect(await doctor(cluster.url)).toMatch(/^a call takes [\d.]+ ms; Redis [\d.]+, a cluster with 3 primaries$/);
+    });
+
+    it('asks all servers of a hit at the same time', async () => {
+      const store = new RedisStorage({ address: secret(cluster.url), patienceMs: PATIENT.cacheMs });
+      onTestFinished(() => store.close());
+      const keys = ['a', 'b', 'c'];
+      const primaries = await Promise.all(keys.map((key) => cluster.primaryOf(key)));
+      expect(new Set(primaries).size).toBe(3);
+      await store.getMany(keys);
+      const gets = async (server: TopologyServer): Promise<number> =>
+        Number(/cmdstat_get:calls=(\d+)/.exec(await server.cli('info', 'commandstats'))?.[1] ?? 0);
+      const others = primaries.slice(1);
+      const before = await Promise.all(others.map((server) => gets(server)));
+      primaries[0]?.freeze();
+      const found = store.getMany(keys);
+      await expect
+        .poll(() => Promise.all(others.map((server) => gets(server))))
+        .toEqual(before.map((count) => count + 1));
+      primaries[0]?.thaw();
+      expect(await found).toEqual([undefined, undefined, undefined]);
+    });
+
+    it('moves slots while it serves renders', async () => {
+      const toolkit = start(cluster.url, READABLE);
+      const key = await tagKey(toolkit, 'moving');
+      const moving = cluster.reshard(key, 10);
+      let isMoving = true;
+      void moving.finally(() => (isMoving = false));
+      while (isMoving) expect(await render(toolkit, 'moving')).toContain(200);
+      await until(toolkit, 'moving', HIT);
+      expect(await render(start(cluster.url, READABLE), 'moving')).toEqual(HIT);
+      expect((await cluster.primaryOf(key)).port).toBe((await moving).target.port);
+    });
+
+    it.each([
+      ['crashed', 'kill', 'start'],
+      ['hangs', 'freeze', 'thaw'],
+    ] as const)(
+      'whose primary %s serves no render from before, here and in new processes',
+      async (_title, end, begin) => {
+        const toolkit = start(anyNode(), { ...READABLE, timeouts: {} });
+        const widget = `failing-${end}`;
+        const lost = await cluster.failover(await tagKey(toolkit, widget), end);
+        await cluster.settled();
+        const other = start(anyNode(), READABLE);
+        expect([await render(other, widget), await render(other, widget)]).toEqual([MISS, HIT]);
+        await until(toolkit, widget, HIT);
+        await lost[begin]();
+        await cluster.settled();
+        expect(await render(toolkit, widget)).toEqual(HIT);
+      },
+    );
+
+    /** The key of the version tag of a widget, which is in the cache after this. */
+    async function tagKey(toolkit: Toolkit, widget: string): Promise<string> {
+      const known = new Set(await keysOf(cluster.nodes));
+      await until(toolkit, widget, HIT);
+      const found = (await keysOf(cluster.nodes)).filter((key) => /:tag:/.test(key) && !known.has(key));
+      const values = await Promise.all(found.map(async (key) => (await cluster.primaryOf(key)).cli('get', key)));
+      return String(found.find((_key, index) => /[0-9a-f-]{36}$/.test(String(values[index]))));
+    }
+  });
+
+  describe('a primary found by Sentinels', () => {
+    let sentinels: RedisSentinels;
+    beforeAll(async () => {
+      sentinels = await startSentinels();
+    }, 60_000);
+    afterAll(() => sentinels.close());
+
+    it.each([
+      ['crashed', 'kill', 'start'],
+      ['hangs', 'freeze', 'thaw'],
+    ] as const)('that %s is replaced, and renders from before are misses', async (_title, end, begin) => {
+      const toolkit = start(sentinels.url, { timeouts: {} });
+      await until(toolkit, 'widget', HIT);
+      expect(await render(start(sentinels.url), 'widget')).toEqual(HIT);
+      const lost = await sentinels.failover(end);
+      const other = start(sentinels.url);
+      expect([await render(other, 'widget'), await render(other, 'widget')]).toEqual([MISS, HIT]);
+      await shared(toolkit, other);
+      await lost[begin]();
+      await act(other, 'widget');
+      expect(await render(toolkit, 'widget')).toEqual(MISS);
+    });
+
+    it('is named by doctor', async () => {
+      const { port } = await sentinels.primary();
+      const server = `the primary 127.0.0.1:${String(port)}, which Sentinel names for "mymaster"`;
+      expect(await doctor(sentinels.url)).toContain(server);
+    });
+
+    it('with a name that they do not know is reported', async () => {
+      const telemetry = new RecordingTelemetry();
+      const toolkit = start(sentinels.url.replace('mymaster', 'other'), { telemetry });
+      expect(await render(toolkit, 'unnamed')).toEqual(MISS);
+      expect(telemetry.of('cache_fault')[0]?.detail).toMatch(/Sentinel 127\.0\.0\.1:\d+ knows no primary "other"/);
+    });
+
+    it('with passwords is shared', async () => {
+      const lines = ['requirepass the-password', 'masterauth the-password'];
+      const closed = await startSentinels(lines, [
+        'requirepass the-password',
+        'sentinel auth-pass mymaster the-password',
+      ]);
+      onTestFinished(() => closed.close());
+      const address = closed.url.replace('://', '://:the-password@');
+      await until(start(address), 'widget', HIT);
+      expect(await render(start(address), 'widget')).toEqual(HIT);
+    });
+  });
+
+  describe('one server', () => {
+    async function server(...lines: string[]): Promise<TopologyServer> {
+      const one = await startServer(lines);
+      onTestFinished(() => one.close());
+      return one;
+    }
+
+    it.each([
+      [
+        'is full',
+        ['config', 'set', 'maxmemory', '1'],
+        ['config', 'set', 'maxmemory', '0'],
+        /OOM command not allowed when used memory > 'maxmemory'/,
+      ],
+      ['is a read-only replica', ['replicaof', '127.0.0.1', '1'], ['replicaof', 'no', 'one'], /READONLY/],
+      [
+        'lacks the replicas it must have',
+        ['config', 'set', 'min-replicas-to-write', '1'],
+        ['config', 'set', 'min-replicas-to-write', '0'],
+        /NOREPLICAS Not enough good replicas to write/,
+      ],
+    ])('that %s serves renders and says so, and then works again', async (_title, broken, mended, message) => {
+      const store = await server();
+      const telemetry = new RecordingTelemetry();
+      const toolkit = start(store.url, { telemetry });
+      await until(toolkit, 'widget', HIT);
+      await store.cli(...broken);
+      expect(await render(toolkit, 'new')).toEqual(MISS);
+      expect(await act(toolkit, 'widget')).toContain(200);
+      expect(await render(toolkit, 'widget')).toEqual(MISS);
+      expect(telemetry.of('cache_fault').map(({ detail }) => detail)).toContainEqual(expect.stringMatching(message));
+      expect(await doctor(store.url)).toMatch(message);
+      await store.cli(...mended);
+      await until(toolkit, 'new', HIT);
+      await until(start(store.url), 'widget', HIT);
+    });
+
+    it.each([
+      ['all it needs', ['+get', '+set', '+unlink', '+info', '+cluster|slots']],
+      ['neither INFO nor CLUSTER', ['+get', '+set', '+unlink']],
+    ])('whose user may use %s is shared', async (_title, commands) => {
+      const store = await server();
+      await store.cli('acl', 'setuser', 'site', 'on', '>the-password', '~agent-bff:*', '+auth', ...commands);
+      const address = store.url.replace('://', '://site:the-password@');
+      const telemetry = new RecordingTelemetry();
+      await until(start(address, { telemetry }), 'widget', HIT);
+      expect(await render(start(address, { telemetry }), 'widget')).toEqual(HIT);
+      expect(telemetry.of('cache_fault')).toEqual([]);
+    });
+
+    it('behind TLS is shared by processes that trust its authority, and reported by others', async () => {
+      const folder = temporaryFolder('tls-store');
+      const { serverCertificate, serverKey, ca: authority } = privateAuthority();
+      const write = (name: string, text: string): string => {
+        const file = join(folder, name);
+        writeFileSync(file, text);
+        return file;
+      };
+      const ca = write('ca.pem', authority);
+      const store = await server(
+        `tls-cert-file ${write('cert.pem', serverCertificate)}`,
+        `tls-key-file ${write('key.pem', serverKey)}`,
+        `tls-ca-cert-file ${ca}`,
+        'tls-auth-clients no',
+      );
+      const address = store.url.replace('redis:', 'rediss:');
+      expect(await inOtherProcess(address, { NODE_EXTRA_CA_CERTS: ca })).toBe('MISS HIT \n');
+      expect(await inOtherProcess(address, {})).toMatch(/^MISS MISS .*(?:self-signed|UNABLE_TO_VERIFY)/);
+    });
+
+    /** The results of two renders in a new process, and its faults. */
+    async function inOtherProcess(cacheStore: string, env: Record<string, string>): Promise<string> {
+      const program = `
+        import { createToolkit } from 'agent-bff';
+        import { createWebHandler } from 'agent-bff/web';
+        const faults = new Set();
+        const toolkit = createToolkit(${JSON.stringify({
+          serviceApiUrl: `${upstream.origin}/api`,
+          serviceApiKey: 'site-key',
+          cacheKeys,
+          timeouts: PATIENT,
+          cacheStore,
+        })}, { telemetry: { emit: ({ type, detail }) => type === 'cache_fault' && faults.add(detail) } });
+        const cache = { enabled: true, freshMs: 60_000, maxAgeMs: 60_000 };
+        const handle = createWebHandler({ toolkit, surfaces: { cache } });
+        const render = async () => {
+          const response = await handle(
+            new Request('https://site.example/api/service-surfaces/secure/render', {
+              method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}',
+            }),
+          );
+          return response.headers.get('x-cache');
+        };
+        console.log(await render(), await render(), [...faults].join(', '));
+        await toolkit.close();
+      `;
+      const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+        env: { ...process.env, ...env },
+      });
+      onTestFinished(() => void child.kill('SIGKILL'));
+      let printed = '';
+      child.stdout.on('data', (chunk) => (printed += String(chunk)));
+      await once(child, 'exit');
+      return printed;
+    }
+  });
+});
+
+/** All keys of the primaries among these servers. */
+async function keysOf(servers: readonly TopologyServer[]): Promise<readonly string[]> {
+  const lists = await Promise.all(
+    servers.map(async (server) => ((await server.cli('role')).startsWith('master') ? server.cli('keys', '*') : '')),
+  );
+  return lists.flatMap((list) => list.split('\n')).filter((key) => key !== '');
+}
