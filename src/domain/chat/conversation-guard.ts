@@ -163,7 +163,7 @@ export class ConversationGuard {
     if (!this.#hasWarned) {
       this.#hasWarned = true;
       const detail =
-        'A visitor named a conversation that was not minted here for them. If the agent names conversations itself, set "conversations" to "open"; read docs/conversations.md first.';
+        'A visitor named a conversation that this site did not begin for them, and was refused: their cookie is gone, or it is not theirs. If every second message is refused, the agent names conversations itself: see docs/conversations.md.';
       this.#deps.telemetry.emit({ type: 'warning', code: 'conversation_unknown', detail });
     }
     throw unknownConversation();
