@@ -96,4 +96,5 @@ export {
   resolveServiceProjectId,
 } from './server.js';
 export type { Toolkit, ToolkitHealth, ToolkitOption, ToolkitPorts } from './toolkit/toolkit-type.js';
+export { createShared, type Shared, type SharedOptions } from './toolkit/shared.js';
 export { createToolkit } from './toolkit/toolkit.js';

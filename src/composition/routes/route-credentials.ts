@@ -13,6 +13,7 @@ import { UserNames } from '../../domain/credentials/session-credentials.js';
 import { type AgentBffError, ServiceAuthError } from '../../domain/shared/errors.js';
 import { isFieldValue, isWithheld } from '../../domain/upstream/header-policy.js';
 import { isPlainObject } from '../../domain/shared/options.js';
+import type { MemoryShare } from '../../domain/shared/memory-budget.js';
 import { optionalSecret, type Secret } from '../../domain/shared/secret.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HeaderFields, RequestContext } from '../../ports/http.js';
@@ -36,7 +37,6 @@ import type {
 /** The site's own fields, with the route as its function knows it. */
 type NamedFields = SiteFieldOptions & { readonly route?: FieldsContext['route'] };
 
-const MAX_SESSIONS = 10_000;
 /** For headers that are the credential: nothing is known before them. */
 const NO_ABOUT: FieldsContext = { session: null, route: 'surface', message: undefined };
 
@@ -66,6 +66,8 @@ export interface RouteCredentialsDependencies {
   /** The session libraries of all routes, including those created before this toolkit; each new route adds its own. */
   readonly sessions: Set<SessionTokenLike>;
   readonly tokens: TokenCache;
+  /** Counts the tokens of sessions. */
+  readonly memory: MemoryShare;
   readonly exchange: TokenExchange;
 }
 
@@ -155,7 +157,7 @@ export class RouteCredentials {
         clock,
         hash: sha256,
         hide: hideToken,
-        maxEntries: MAX_SESSIONS,
+        memory: this.#deps.memory,
       });
       this.#sources.set(source, tokens);
     }

@@ -4,7 +4,13 @@ import type { Secret } from '../shared/secret.js';
 import type { Credential } from './credential.js';
 import type { ExchangedTokens } from './exchanged-tokens.js';
 
-type AnyAuth = { readonly fields?: RouteFields | undefined } & (
+interface AnyRoute {
+  readonly fields?: RouteFields | undefined;
+  /** A name of this route, if agent card, project and brand are the same for all its users. */
+  readonly sharesLookups?: string | undefined;
+}
+
+type AnyAuth = AnyRoute & (
   | {
       readonly kind: 'service';
       /** Replaces the configured strategy, unless empty. */

@@ -2,6 +2,7 @@ import type { HttpResponse } from '../../ports/http.js';
 import { utf8Text } from '../shared/bytes.js';
 import { getMany } from '../shared/get-many.js';
 import { LruMap } from '../shared/lru-map.js';
+import type { MemoryShare } from '../shared/memory-budget.js';
 import { STORE_AWAY } from '../shared/store-away.js';
 import { SingleFlight } from '../shared/single-flight.js';
 import { FleetFlight } from '../upstream/fleet-flight.js';
@@ -27,6 +28,8 @@ export interface RenderCacheSettings {
 export interface RenderCacheDependencies extends RenderCacheSettings, Omit<VersionTagsDependencies, 'keys'> {
   /** A collision-resistant one-way hash. */
   readonly hash: (data: string | Uint8Array) => string;
+  /** Counts remembered renders and keys. */
+  readonly memory: MemoryShare;
   /** Counts what this process leaves in the store; absent if the store bounds itself. */
   readonly budget?: StoreBudget | undefined;
 }
@@ -106,8 +109,6 @@ interface Obtained extends RenderOutcome {
 const UNSUPPORTED_MS = 60_000;
 /** Surfaces without a check that are remembered. */
 const MAX_UNSUPPORTED = 10_000;
-/** Total bytes of remembered entries. */
-const READ_BYTES = 16_777_216;
 /** Bytes of a remembered entry besides its text and key. */
 const ENTRY_BYTES = 512;
 
@@ -129,7 +130,7 @@ export class RenderCache {
   readonly #keys: RenderKeys;
   readonly #versionTags: VersionTags;
   /** The last text of each entry: consecutive hits read the same one. */
-  readonly #remembered = new LruMap<Remembered>({ maxBytes: READ_BYTES });
+  readonly #remembered: LruMap<Remembered>;
   readonly #flights = new SingleFlight<Obtained>();
   readonly #fleet: FleetFlight;
   /** Surfaces for which the platform has no check, and when to try again. */
@@ -138,7 +139,9 @@ export class RenderCache {
   constructor(dependencies: RenderCacheDependencies) {
     this.#deps = dependencies;
     this.#fleet = new FleetFlight(dependencies);
-    this.#keys = new RenderKeys(dependencies.hash);
+    const { hash, memory } = dependencies;
+    this.#keys = new RenderKeys(hash, memory);
+    this.#remembered = new LruMap({ share: memory });
     this.#versionTags = new VersionTags({ ...dependencies, keys: this.#keys });
   }
 
@@ -304,8 +307,10 @@ export class RenderCache {
   }
 
   #remember({ render: key }: RenderKeySet, entry: Remembered): void {
+    const { clock, maxAgeMs } = this.#deps;
+    const renderedAt = entry.render?.renderedAt ?? clock.now();
     // Two bytes a character; the body is a part of the text.
-    this.#remembered.set(key, entry, 2 * (entry.text.length + key.length) + ENTRY_BYTES);
+    this.#remembered.set(key, entry, 2 * entry.text.length + ENTRY_BYTES, renderedAt + maxAgeMs);
   }
 
   #isAlive({ renderedAt }: CachedRender, now: number): boolean {
