@@ -2,6 +2,7 @@ import { FakeCacheStore, FakeClock, FakeTokenExchange, RecordingTelemetry } from
 import { ExchangedTokens, type UserAssertion } from '../../../src/domain/credentials/exchanged-tokens.js';
 import { TokenCache } from '../../../src/domain/credentials/token-cache.js';
 import { type AgentBffError, isAgentBffError } from '../../../src/domain/shared/errors.js';
+import { memoryOf } from '../../support/memory.js';
 
 /** Exchanged tokens with their fake dependencies. */
 export class ExchangeWorld {
@@ -14,7 +15,7 @@ export class ExchangeWorld {
     telemetry: this.telemetry,
     random: () => 0,
     sleep: () => Promise.resolve(),
-    maxEntries: 100,
+    memory: memoryOf(this.clock),
     shared: this.shared,
   });
   readonly tokens = new ExchangedTokens({

@@ -15,6 +15,7 @@ import type { HeaderFields, HttpResponse } from '../../../src/ports/http.js';
 import { BrokerWorld, sessionPlan, TIMEOUTS } from '../credentials/broker-fixture.js';
 import { checkedStyles } from '../upstream/checked-styles.js';
 import { WidgetPlatform } from './widget-platform.js';
+import { memoryOf } from '../../support/memory.js';
 
 /** The platform's API under its usual paths. */
 export const API: PlatformApi = {
@@ -71,6 +72,7 @@ export class SurfaceWorld extends BrokerWorld {
       store,
       clock: this.clock,
       hash: sha256,
+      memory: memoryOf(this.clock),
       newVersionTag: () => {
         this.#versionTags += 1;
         return `version-tag-${String(this.#versionTags)}`;

@@ -11,6 +11,7 @@ import { BrokerWorld, REQUEST, SERVICE, TIMEOUTS } from '../credentials/broker-f
 import { API, user } from '../surfaces/surface-world.js';
 import { checkedStyles } from './checked-styles.js';
 import { FakeDeadlines } from './fake-deadlines.js';
+import { memoryOf } from '../../support/memory.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const PROJECT = { status: 200, headers: JSON_TYPE, body: '{"id":"proj-9"}' };
@@ -21,7 +22,7 @@ class DirectoryWorld extends BrokerWorld {
   readonly deadlines: FakeDeadlines = new FakeDeadlines();
   readonly directory: PlatformDirectory;
 
-  constructor(api: Partial<PlatformApi> = {}, maxEntries = 10) {
+  constructor(api: Partial<PlatformApi> = {}, limitBytes = Infinity) {
     super();
     this.directory = new PlatformDirectory({
       call: this.callThrough(this.upstream),
@@ -32,8 +33,7 @@ class DirectoryWorld extends BrokerWorld {
       timeouts: TIMEOUTS,
       lookupMs: 10_000,
       deadline: this.deadlines.start,
-      maxEntries,
-      maxBytes: 2_000_000,
+      memory: memoryOf(this.clock, limitBytes),
       api: { ...API, projectId: '', ...api },
     });
   }
@@ -102,7 +102,7 @@ describe('the project', () => {
   });
 
   it('of the least recent caller is evicted over the limit', async () => {
-    const world = new DirectoryWorld({}, 1);
+    const world = new DirectoryWorld({}, 500);
     await world.project(ADA);
     await world.project(BOB);
     await world.project(ADA);
@@ -134,7 +134,7 @@ describe('the project', () => {
   });
 
   it('is cached for callers up to the limit', async () => {
-    const world = new DirectoryWorld({}, 2);
+    const world = new DirectoryWorld({}, 900);
     for (const caller of [ADA, BOB, ADA, BOB]) await world.project(caller);
     expect(world.upstream.requests).toHaveLength(2);
   });
