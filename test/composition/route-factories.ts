@@ -78,6 +78,7 @@ export const INVALID: Readonly<Record<string, readonly unknown[]>> = {
   identityProviders: ['marker', { okta: {} }, { okta: null }],
   tokenExchange: [{}, { exchange: () => undefined }],
   identityFetch: ['marker', {}],
+  shared: ['marker', {}, { close: () => Promise.resolve() }],
   random: [0.5, null],
   visitor: ['marker', null],
   deadlineMs: [0, -1, Number.NaN, Number.POSITIVE_INFINITY, '50', null],
@@ -229,7 +230,7 @@ const FACTORIES: readonly Factory[] = [
   {
     maker: 'createToolkit',
     make: (ports) => root.createToolkit({}, ports),
-    names: ['clock', 'upstream', 'telemetry', 'identityProviders', 'tokenExchange', 'identityFetch', 'random'],
+    names: ['clock', 'upstream', 'telemetry', 'identityProviders', 'tokenExchange', 'identityFetch', 'random', 'shared'],
   },
   {
     maker: 'rateLimiter',

@@ -124,7 +124,7 @@ export function provide<Name extends keyof Parts, const Need extends keyof Parts
 ): void {
   const part = (...values: unknown[]): Parts[Name] => {
     const parts: Partial<Record<Need, unknown>> = {};
-    for (const [index, need] of needs.entries()) parts[need] = values[index];
+    needs.forEach((need, index) => (parts[need] = values[index]));
     return make(parts as Pick<Parts, Need>);
   };
   bind<Parts[Name]>(name)
