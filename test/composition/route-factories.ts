@@ -57,6 +57,11 @@ export const INVALID: Readonly<Record<string, readonly unknown[]>> = {
   authClient: ['marker', null, {}],
   getHeaders: ['marker', null, { authorization: 'marker' }],
   configGetHeaders: ['marker', null, {}],
+  configPerUser: ['marker', null, 0],
+  cacheStore: [7, {}, 'http://marker.example'],
+  cacheMs: ['marker', 0, -1],
+  connectMs: ['marker', -1],
+  memoryBytes: ['marker', -1, 0.5],
   headers: ['marker', null, { 'x-tenant': 'marker' }],
   conversations: ['marker', null, true],
   visitorMaxAge: ['marker', null, -1, 0.5],
@@ -125,12 +130,13 @@ const noSource = (name: string): NonNullable<Factory['conflicts']> => [
   [{ audience: 'https://api.example' }, [name, 'audience']],
 ];
 const chat: Omit<Factory, 'maker' | 'make'> = {
-  names: ['strategy', 'auth', 'getSessionToken', 'configGetHeaders', ...WHOSE, ...USER, ...FIELDS],
+  names: ['strategy', 'auth', 'getSessionToken', 'configGetHeaders', 'configPerUser', ...WHOSE, ...USER, ...FIELDS],
   conflicts: [
     [{ strategy: SERVICE, getSessionToken: session }, ['strategy', 'getSessionToken']],
     [{ strategy: SERVICE, auth: session }, ['strategy', 'auth']],
     [{ auth: session, getSessionToken: session }, ['auth', 'getSessionToken']],
     ...noSource('auth'),
+    [{ configPerUser: false }, ['auth', 'configPerUser']],
   ],
 };
 const surfaces: Omit<Factory, 'maker' | 'make'> = {
@@ -188,7 +194,7 @@ const FACTORIES: readonly Factory[] = [
     maker: 'createA2AProxyHandler',
     make: next.createA2AProxyHandler,
     ...withToolkit({
-      names: ['auth', 'idp', 'configGetHeaders', ...WHOSE, ...USER, ...FIELDS],
+      names: ['auth', 'idp', 'configGetHeaders', 'configPerUser', ...WHOSE, ...USER, ...FIELDS],
       fewest: { auth: session },
       conflicts: [[{ idp: session }, ['auth', 'idp']]],
     }),
@@ -230,7 +236,21 @@ const FACTORIES: readonly Factory[] = [
   {
     maker: 'createToolkit',
     make: (ports) => root.createToolkit({}, ports),
-    names: ['clock', 'upstream', 'telemetry', 'identityProviders', 'tokenExchange', 'identityFetch', 'random', 'shared'],
+    names: [
+      'clock',
+      'upstream',
+      'telemetry',
+      'identityProviders',
+      'tokenExchange',
+      'identityFetch',
+      'random',
+      'shared',
+    ],
+  },
+  {
+    maker: 'createShared',
+    make: root.createShared,
+    names: ['cacheStore', 'cacheMs', 'connectMs', 'memoryBytes', 'telemetry'],
   },
   {
     maker: 'rateLimiter',

@@ -76,6 +76,8 @@ export class RouteCredentials {
   readonly #deps: RouteCredentialsDependencies;
   readonly #exchanged: ExchangedTokens;
   readonly #names: UserNames;
+  /** Routes whose users share look-ups. */
+  #sharing = 0;
   /** One coalescing source per session library, shared by all routes. */
   readonly #sources = new Map<SessionTokenSource, SessionTokenSource>();
 
@@ -87,9 +89,13 @@ export class RouteCredentials {
   }
 
   chat(options: ChatHandlerOptions): RouteAuth<'service' | 'session'> {
-    const { auth } = options;
+    const { auth, configPerUser = true } = options;
     const named = { ...options, route: 'chat' as const };
-    return auth === undefined ? this.service(named) : this.#caching(auth, named);
+    if (auth === undefined) return this.service(named);
+    const session = this.#caching(auth, named);
+    if (configPerUser) return session;
+    this.#sharing += 1;
+    return { ...session, sharesLookups: `route ${String(this.#sharing)}` };
   }
 
   /** The credential of the config route's look-ups: the site's own headers if configured, otherwise the credential of the chat. */

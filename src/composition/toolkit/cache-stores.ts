@@ -24,6 +24,9 @@ import { processStored } from './process-wide.js';
 /** Prefix of every key: the name of the package, and the version of the stored format. */
 const PREFIX = 'agent-bff:1:';
 
+/** Bytes of a render in a shared store besides its text: its key, there and in the entry, its expiry and the store's own. */
+const ENTRY_BYTES = 320;
+
 const PROCESS_KEY = randomBytes(32);
 
 /** The stores of a configuration; reuses those of the previous one if their settings are unchanged. A shared store is not theirs to close. */
@@ -45,14 +48,15 @@ export function cacheStores(
   const own = sharedStore(config, redis, clock, telemetry);
   const store = own ?? shared?.store;
   const [first, ...rest] = config.cacheKeys;
-  const sealed = (kind: 'token' | 'sealed'): CacheStore | undefined =>
+  const sealed = (kind: 'token' | 'sealed'): SealedCacheStore | undefined =>
     store &&
     first &&
     new SealedCacheStore({ store, clock, telemetry, keys: [first, ...rest], prefix: PREFIX + kind + ':' });
   // Anyone who can read the store could use the tokens in it, so they are only shared if they can be sealed.
   const sharedTokens = sealed('token');
   // Renders contain users' data.
-  const sharedRenders = sealed('sealed') ?? store;
+  const sealedRenders = sealed('sealed');
+  const sharedRenders = sealedRenders ?? store;
   if (first === undefined && sharedRenders !== undefined) {
     telemetry.emit({
       type: 'warning',
@@ -75,6 +79,10 @@ export function cacheStores(
     store,
     renders,
     budget: sharedRenders && processStored(),
+    storedBytes: (text) => {
+      const bytes = Buffer.byteLength(text);
+      return ENTRY_BYTES + (sealedRenders?.sealedBytes(bytes) ?? bytes);
+    },
     tokens,
     own: {
       ...(sharedRenders === undefined ? { renders } : {}),

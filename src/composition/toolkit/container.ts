@@ -53,6 +53,8 @@ export interface CacheStores {
   readonly renders: CacheStore;
   /** Bounds the bytes of this process's renders in a shared store. */
   readonly budget: StoreBudget | undefined;
+  /** Bytes that a render takes in a shared store. */
+  readonly storedBytes: (text: string) => number;
   readonly tokens: TokenCache;
   /** The in-memory stores among them. */
   readonly own: { readonly renders?: CacheStore; readonly tokens?: TokenCache };

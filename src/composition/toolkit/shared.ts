@@ -3,9 +3,11 @@ import { systemClock } from '../../adapters/system/system.js';
 import { UndiciUpstream } from '../../adapters/undici/undici-upstream.js';
 import { ConfigurationError } from '../../domain/shared/errors.js';
 import { MemoryBudget } from '../../domain/shared/memory-budget.js';
-import { methods, type OptionShape, readOptions, wholeNumber } from '../../domain/shared/options.js';
+import { accept, type OptionCheck, type OptionShape, readOptions, wholeNumber } from '../../domain/shared/options.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Telemetry } from '../../ports/telemetry.js';
+import type { AnyRows } from '../../domain/shared/setting.js';
+import { cacheAddress } from '../config/addresses.js';
 import { resolveConfig } from '../config/resolve-config.js';
 import { FIELDS } from '../config/schema.js';
 import type { ServerConfig } from '../config/server-config.js';
@@ -49,19 +51,27 @@ export interface Shared {
   close(): Promise<void>;
 }
 
-const timeouts = (FIELDS['timeouts']?.fields ?? {}) as Readonly<
-  Record<'cacheMs' | 'connectMs', { readonly check: OptionShape }>
->;
+const check = (row: AnyRows[string] | undefined): OptionCheck => row?.check as OptionCheck;
+const times = FIELDS['timeouts']?.fields;
 
 const SHARED: OptionShape<keyof SharedOptions> = {
   options: {
-    cacheStore: FIELDS['cacheStore']?.check ?? {},
-    cacheMs: timeouts.cacheMs.check,
-    connectMs: timeouts.connectMs.check,
+    cacheStore: (value, all) => check(FIELDS['cacheStore'])(value, all) ?? addressHint(value),
+    cacheMs: check(times?.['cacheMs']),
+    connectMs: check(times?.['connectMs']),
     memoryBytes: wholeNumber,
-    telemetry: FIELDS['telemetry']?.check ?? {},
+    telemetry: check(FIELDS['telemetry']),
   },
-} as OptionShape<keyof SharedOptions>;
+};
+
+function addressHint(value: unknown): string | undefined {
+  try {
+    if (typeof value === 'string') cacheAddress(value);
+    return undefined;
+  } catch (error) {
+    return (error as ConfigurationError).hint;
+  }
+}
 
 /**
  * Creates what the toolkits of many tenants share in one process: the connections to agents and platforms, the cache
@@ -86,8 +96,8 @@ const SHARED: OptionShape<keyof SharedOptions> = {
  * @public
  */
 export function createShared(options?: SharedOptions): Shared {
-  const { cacheStore, memoryBytes, telemetry: receivers, ...times } = readOptions('createShared', SHARED, options);
-  const config = resolveConfig({ name: 'shared', cacheStore, timeouts: times, telemetry: receivers });
+  const { cacheStore, memoryBytes, telemetry: receivers, ...timeouts } = readOptions('createShared', SHARED, options);
+  const config = resolveConfig({ name: 'shared', cacheStore, timeouts, telemetry: receivers });
   const telemetry = siteTelemetry(config, config.telemetry, undefined);
   const redis = storeAtAddress(config, telemetry);
   const { tokens, data } = processMemory();
@@ -115,8 +125,10 @@ export function createShared(options?: SharedOptions): Shared {
 }
 
 /** The option `shared` of `createToolkit`. */
-export const sharedOption: OptionShape['options'][string] = (value, all) =>
-  methods('close')(value, all) ?? (sharedObjects().has(Object(value) as object) ? undefined : 'Make it with createShared.');
+export const sharedOption: OptionCheck = accept(
+  (value) => sharedObjects().has(Object(value) as object),
+  'a result of createShared',
+);
 
 /**
  * The parts that a toolkit of this configuration shares.
@@ -125,7 +137,8 @@ export const sharedOption: OptionShape['options'][string] = (value, all) =>
  */
 export function partsOf(shared: Shared, { cacheStore, timeouts: own = {} }: ServerConfig): SharedParts {
   const parts = sharedObjects().get(shared) as SharedParts;
-  if (parts.isClosed) throw refused('The object in "shared" is closed.', 'Make another one with createShared.', 'shared');
+  if (parts.isClosed)
+    throw refused('The object in "shared" is closed.', 'Make another one with createShared.', 'shared');
   const fields = { cacheStore, 'timeouts.cacheMs': own.cacheMs, 'timeouts.connectMs': own.connectMs };
   const [field] = Object.entries(fields).find(([, value]) => (value ?? '') !== '') ?? [];
   if (field === undefined) return parts;

@@ -38,7 +38,7 @@ export interface SiteHandlersDependencies extends SiteParts {
   readonly config: ResolvedConfig;
   readonly site: SiteSettings;
   readonly credentials: RouteCredentials;
-  readonly stores: Pick<RenderCacheDependencies, 'budget'> & { readonly renders: CacheStore };
+  readonly stores: Pick<RenderCacheDependencies, 'budget' | 'storedBytes'> & { readonly renders: CacheStore };
   readonly memory: RenderCacheDependencies['memory'];
 }
 
@@ -144,8 +144,17 @@ export class SiteHandlers {
       const detail = 'The option "cache.maxEntries" has no effect any more: leave it out. Memory is bounded in bytes.';
       site.telemetry.emit({ type: 'warning', code: 'option_deprecated', detail });
     }
-    const { renders: store, budget } = stores;
-    const parts = { store, budget, memory, clock, hash: sha256, newVersionTag: () => crypto.randomUUID(), sleep };
+    const { renders: store, budget, storedBytes } = stores;
+    const parts = {
+      store,
+      budget,
+      storedBytes,
+      memory,
+      clock,
+      hash: sha256,
+      newVersionTag: () => crypto.randomUUID(),
+      sleep,
+    };
     const cache = settings && new RenderCache({ ...settings, ...parts });
     return this.#served(surfaceRoutes({ site, service, auth, cache }), 'surface');
   }

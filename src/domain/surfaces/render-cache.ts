@@ -32,6 +32,8 @@ export interface RenderCacheDependencies extends RenderCacheSettings, Omit<Versi
   readonly memory: MemoryShare;
   /** Counts what this process leaves in the store; absent if the store bounds itself. */
   readonly budget?: StoreBudget | undefined;
+  /** Bytes that an entry takes in the store. */
+  readonly storedBytes: (text: string) => number;
 }
 
 /** The platform's response to the question if a widget changed since a render. */
@@ -269,7 +271,7 @@ export class RenderCache {
     budget: StoreBudget | undefined,
     names?: SurfaceNames,
   ): Promise<void> {
-    const { store, clock, maxAgeMs, storeBytes: limitBytes } = this.#deps;
+    const { store, clock, maxAgeMs, storedBytes, storeBytes: limitBytes } = this.#deps;
     const { keys, subject, versionTag, lastAction } = task;
     const text = writeCachedRender(render);
     this.#remember(keys, { text, render, lastAction });
@@ -279,7 +281,7 @@ export class RenderCache {
       const found = await getMany(store, [keys.callerTag, keys.surfaceTag]);
       if (found.join(' ') !== versionTag) return;
       const [now, expiresAt] = [clock.now(), render.renderedAt + maxAgeMs];
-      const isAdmitted = budget?.admits(keys.render, { bytes: text.length, expiresAt, now, limitBytes }) ?? true;
+      const isAdmitted = budget?.admits(keys.render, { bytes: storedBytes(text), expiresAt, now, limitBytes }) ?? true;
       if (!isAdmitted) return;
       await store.set(keys.render, text, expiresAt);
       task.isStored = true;

@@ -73,6 +73,7 @@ export class SurfaceWorld extends BrokerWorld {
       clock: this.clock,
       hash: sha256,
       memory: memoryOf(this.clock),
+      storedBytes: (text) => text.length,
       newVersionTag: () => {
         this.#versionTags += 1;
         return `version-tag-${String(this.#versionTags)}`;
