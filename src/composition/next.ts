@@ -1,7 +1,7 @@
 import { type NextRoute, nextRoute, nextRoutes } from '../adapters/next/next-route.js';
 import { callback } from '../domain/shared/options.js';
 import type { SessionTokenLike } from '../adapters/sessions/session-like.js';
-import { chatFields, chatUser, service, siteFields, source } from './routes/route-options.js';
+import { chatFields, service, session, siteFields, source } from './routes/route-options.js';
 import type {
   AuthHeadersOptions,
   ConversationOptions,
@@ -52,11 +52,6 @@ export interface A2AProxyHandlerOptions
   readonly idp?: SessionTokenLike<Request> | undefined;
   /** Returns the headers for the config route's look-ups, from Next's request. Default: the credential of the chat. */
   readonly configGetHeaders?: GetHeaders<Request> | undefined;
-  /**
-   * False if agent card, project and brand are the same for all users: then one user's look-up serves all of them.
-   * Default true.
-   */
-  readonly configPerUser?: boolean | undefined;
 }
 
 /**
@@ -89,7 +84,7 @@ const SERVICE_CHAT: RouteOf<A2AServiceHandlerOptions> = {
 const SESSION_CHAT: RouteOf<A2AProxyHandlerOptions> = {
   ...ROUTES.a2a,
   shape: {
-    options: { auth: source, idp: source, ...chatUser, ...chatFields },
+    options: { auth: source, idp: source, ...session, ...chatFields },
     aliases: { auth: 'idp' },
     required: ['auth'],
   },

@@ -57,7 +57,6 @@ export const INVALID: Readonly<Record<string, readonly unknown[]>> = {
   authClient: ['marker', null, {}],
   getHeaders: ['marker', null, { authorization: 'marker' }],
   configGetHeaders: ['marker', null, {}],
-  configPerUser: ['marker', null, 0],
   cacheStore: [7, {}, 'http://marker.example'],
   cacheMs: ['marker', 0, -1],
   connectMs: ['marker', -1],
@@ -130,13 +129,12 @@ const noSource = (name: string): NonNullable<Factory['conflicts']> => [
   [{ audience: 'https://api.example' }, [name, 'audience']],
 ];
 const chat: Omit<Factory, 'maker' | 'make'> = {
-  names: ['strategy', 'auth', 'getSessionToken', 'configGetHeaders', 'configPerUser', ...WHOSE, ...USER, ...FIELDS],
+  names: ['strategy', 'auth', 'getSessionToken', 'configGetHeaders', ...WHOSE, ...USER, ...FIELDS],
   conflicts: [
     [{ strategy: SERVICE, getSessionToken: session }, ['strategy', 'getSessionToken']],
     [{ strategy: SERVICE, auth: session }, ['strategy', 'auth']],
     [{ auth: session, getSessionToken: session }, ['auth', 'getSessionToken']],
     ...noSource('auth'),
-    [{ configPerUser: false }, ['auth', 'configPerUser']],
   ],
 };
 const surfaces: Omit<Factory, 'maker' | 'make'> = {
@@ -194,7 +192,7 @@ const FACTORIES: readonly Factory[] = [
     maker: 'createA2AProxyHandler',
     make: next.createA2AProxyHandler,
     ...withToolkit({
-      names: ['auth', 'idp', 'configGetHeaders', 'configPerUser', ...WHOSE, ...USER, ...FIELDS],
+      names: ['auth', 'idp', 'configGetHeaders', ...WHOSE, ...USER, ...FIELDS],
       fewest: { auth: session },
       conflicts: [[{ idp: session }, ['auth', 'idp']]],
     }),

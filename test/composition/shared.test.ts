@@ -112,6 +112,7 @@ describe('toolkits that share memory', () => {
     }));
     const identityProviders = {
       own: {
+        block: 'own',
         identity: () => ({ principal: 'own', proof: '' }),
         issue: (now: number) =>
           Promise.resolve({ kind: 'token', token: { value: 't', expiresAt: now + 60_000 } } as const),

@@ -6,7 +6,14 @@ import { nearest, similar } from '../../domain/shared/nearest.js';
 import { isPlainObject, type OptionShape, readOptions, type Refusal } from '../../domain/shared/options.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { Secret } from '../../domain/shared/secret.js';
-import { type AnyRows, hasFields, type SettingRow, type ValuesOf, valuesOf, type VariableHint } from '../../domain/shared/setting.js';
+import {
+  type AnyRows,
+  hasFields,
+  type SettingRow,
+  type ValuesOf,
+  valuesOf,
+  type VariableHint,
+} from '../../domain/shared/setting.js';
 import type { Endpoint } from '../../domain/upstream/platform-call.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { ExchangeBlock } from '../../ports/identity-provider.js';
@@ -128,7 +135,8 @@ const CHAT_SILENCE_MS = 300_000;
 export function configuredSecrets(value: unknown, depth = 4, found: string[] = []): string[] {
   if (isSecret(value)) found.push(value.reveal());
   // Only plain blocks: objects from the site, such as a store, are not inspected.
-  else if (depth > 0 && isPlainObject(value)) for (const name in value) configuredSecrets(value[name], depth - 1, found);
+  else if (depth > 0 && isPlainObject(value))
+    for (const name in value) configuredSecrets(value[name], depth - 1, found);
   return found;
 }
 
@@ -215,7 +223,12 @@ function settingsOf(rows: AnyRows, values: Values, block: string): object {
 /** The settings of fields without a value: one for all toolkits of a process, of which some have thousands. */
 const UNSET = new WeakMap<Partial<SettingRow>, object>();
 
-function settingOf({ read, side, fields = {} }: Partial<SettingRow>, value: unknown, block: string, field: string): object {
+function settingOf(
+  { read, side, fields = {} }: Partial<SettingRow>,
+  value: unknown,
+  block: string,
+  field: string,
+): object {
   if (read === undefined) return settingsOf(fields, (value ?? {}) as Values, field);
   return { value: read(value), block, field, side };
 }

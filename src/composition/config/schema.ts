@@ -171,6 +171,7 @@ const ROWS: Rows<ConfigSettings> & BlockRows = {
   allowedOrigins: origins('allowedOrigins'),
   mediaOrigins: origins('mediaOrigins'),
   trustBrandCss: row('neither', flag, (trusted: boolean = false) => trusted),
+  configPerUser: row('neither', flag, (differs: boolean = true) => differs),
   allowedHosts: row('neither', strings, (hosts: readonly string[] = []) => hosts.map(allowedHost)),
   authUnavailableStatus: row(
     'neither',

@@ -59,7 +59,7 @@ const NOBODY: SessionTokenSource = { getToken: () => Promise.resolve({ kind: 'no
 export interface RouteCredentialsDependencies {
   readonly config: Pick<
     ResolvedConfig,
-    'serviceApiKey' | 'serviceProjectId' | 'alwaysExchange' | 'timeouts' | 'upstream'
+    'serviceApiKey' | 'serviceProjectId' | 'alwaysExchange' | 'configPerUser' | 'timeouts' | 'upstream'
   >;
   readonly clock: Clock;
   readonly telemetry: Telemetry;
@@ -89,11 +89,11 @@ export class RouteCredentials {
   }
 
   chat(options: ChatHandlerOptions): RouteAuth<'service' | 'session'> {
-    const { auth, configPerUser = true } = options;
+    const { auth } = options;
     const named = { ...options, route: 'chat' as const };
     if (auth === undefined) return this.service(named);
     const session = this.#caching(auth, named);
-    if (configPerUser) return session;
+    if (this.#deps.config.configPerUser) return session;
     this.#sharing += 1;
     return { ...session, sharesLookups: `route ${String(this.#sharing)}` };
   }

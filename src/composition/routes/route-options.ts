@@ -203,11 +203,6 @@ export interface ChatHandlerOptions<NativeRequest = any>
   readonly getSessionToken?: SessionTokenLike<NativeRequest> | undefined;
   /** Returns the headers for the config route's look-ups, from the framework's request. Default: the credential of the chat. */
   readonly configGetHeaders?: GetHeaders<NativeRequest> | undefined;
-  /**
-   * False if agent card, project and brand are the same for all users of a route with `auth`: then one user's look-up
-   * serves all of them. Default true.
-   */
-  readonly configPerUser?: boolean | undefined;
 }
 
 /**
@@ -356,12 +351,6 @@ const exchange: OptionCheck = (value) => nameHint(value, ['on_behalf_of']);
 
 export const session: Checks<SessionOptions> = { audience: text, apiKey: headerKey, exchange };
 
-/** The same on a chat route. */
-export const chatUser: Checks<SessionOptions & Pick<ChatHandlerOptions, 'configPerUser'>> = {
-  configPerUser: flag,
-  ...session,
-};
-
 /** The options of every chat route besides its credential. */
 export const chatFields: Checks<ConversationOptions & SiteFieldOptions & Pick<ChatHandlerOptions, 'configGetHeaders'>> =
   {
@@ -393,12 +382,12 @@ export const CHAT: OptionShape<keyof ChatHandlerOptions> = {
     strategy,
     auth: source,
     getSessionToken: source,
-    ...chatUser,
+    ...session,
     ...chatFields,
   },
   aliases: { auth: 'getSessionToken' },
   exclusive: [['strategy', 'auth']],
-  needs: { audience: 'auth', exchange: 'auth', configPerUser: 'auth' },
+  needs: { audience: 'auth', exchange: 'auth' },
 };
 
 export const SERVICE_HEADERS: OptionShape<keyof AuthHeadersOptions> = { options: service };

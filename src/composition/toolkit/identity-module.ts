@@ -40,8 +40,7 @@ export function identityModule(): ContainerModule {
       bind,
       'routeCredentials',
       ['config', 'sessions', 'clock', 'telemetry', 'stores', 'exchange', 'memory'],
-      ({ stores: { tokens }, memory, ...parts }) =>
-        new RouteCredentials({ ...parts, tokens, memory: memory.tokens }),
+      ({ stores: { tokens }, memory, ...parts }) => new RouteCredentials({ ...parts, tokens, memory: memory.tokens }),
     );
   });
 }

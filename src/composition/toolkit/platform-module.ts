@@ -15,13 +15,7 @@ import type { HttpUpstream } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { configuredSecrets, type ResolvedConfig } from '../config/resolve-config.js';
 import { cacheStores, sameItems } from './cache-stores.js';
-import {
-  type Connections,
-  type LastingParts,
-  type Parts,
-  provide,
-  type UpstreamSource,
-} from './container.js';
+import { type Connections, type LastingParts, type Parts, provide, type UpstreamSource } from './container.js';
 import { processFaults, processMemory } from './process-wide.js';
 
 /** Binds the infrastructure of a site; reuses the parts of `previous` whose settings are unchanged. */

@@ -13,7 +13,15 @@ import type { ServerConfig } from '../config/server-config.js';
 import { chosenNames } from '../config/upstream-config.js';
 import { forwardHint, sessionRequest } from '../routes/route-credentials.js';
 import { SERVICE_HEADERS, SESSION_HEADERS, type SessionOptions } from '../routes/route-options.js';
-import { build, type Built, givenModule, type LastingParts, type Parts, rebind, type ToolkitSource } from './container.js';
+import {
+  build,
+  type Built,
+  givenModule,
+  type LastingParts,
+  type Parts,
+  rebind,
+  type ToolkitSource,
+} from './container.js';
 import { domainModule } from './domain-module.js';
 import { identityModule } from './identity-module.js';
 import { lent, platformModule, retireReplaced } from './platform-module.js';
