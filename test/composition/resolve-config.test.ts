@@ -47,6 +47,7 @@ describe('a configuration without any field', () => {
       allowedOrigins: new Set(),
       mediaOrigins: new Set(),
       trustBrandCss: false,
+      configPerUser: true,
       allowedHosts: [],
       authUnavailableStatus: 401,
       cacheStore: undefined,

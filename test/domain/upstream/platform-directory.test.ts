@@ -101,6 +101,43 @@ describe('the project', () => {
     expect(world.upstream.requests).toHaveLength(4);
   });
 
+  describe('that is the same for all users', () => {
+    const shared = (auth: Exclude<RouteAuth, { kind: 'headers' }>) => ({ ...auth, sharesLookups: 'route 1' });
+    const users = Array.from({ length: 1_000 }, (_, index) => shared(user(`user${String(index)}`) as typeof SERVICE));
+
+    it('is fetched once for a thousand users, also when they come together', async () => {
+      const world = new DirectoryWorld();
+      expect(new Set(await Promise.all(users.slice(0, 500).map((one) => world.project(one))))).toEqual(
+        new Set([{ value: 'proj-9' }]),
+      );
+      for (const one of users) await world.project(one);
+      expect(world.upstream.requests).toHaveLength(1);
+      world.clock.advance(60_000);
+      for (const one of users) await world.project(one);
+      expect(world.upstream.requests).toHaveLength(2);
+    });
+
+    it('is found for all others although the platform refuses one of them, who is asked for once in five seconds', async () => {
+      const world = new DirectoryWorld();
+      const refused = shared(ADA as typeof SERVICE);
+      world.upstream.willAnswer(({ headers }) =>
+        headers['authorization'] === 'Bearer ada-token' ? { status: 403, headers: {}, body: null } : PROJECT,
+      );
+      const all = await Promise.all([world.project(refused), ...users.slice(0, 3).map((one) => world.project(one))]);
+      expect(all.map(({ value }) => value)).toEqual([null, 'proj-9', 'proj-9', 'proj-9']);
+      const before = world.upstream.requests.length;
+      for (let visit = 0; visit < 10; visit += 1) expect((await world.project(refused)).value).toBeNull();
+      expect(world.upstream.requests.length - before).toBe(0);
+    });
+
+    it('is another one on another route', async () => {
+      const world = new DirectoryWorld();
+      await world.project(shared(ADA as typeof SERVICE));
+      await world.project({ ...shared(BOB as typeof SERVICE), sharesLookups: 'route 2' });
+      expect(world.upstream.requests).toHaveLength(2);
+    });
+  });
+
   it('of the least recent caller is evicted over the limit', async () => {
     const world = new DirectoryWorld({}, 500);
     await world.project(ADA);
