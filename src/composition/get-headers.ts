@@ -1,9 +1,5 @@
-import {
-  type AuthHeadersOptions,
-  SERVICE_HEADERS,
-  SESSION_HEADERS,
-  type SessionHeadersOptions,
-} from './routes/route-options.js';
+import type { AuthHeadersOptions, SessionHeadersOptions } from './routes/route-options.js';
+import { SERVICE_HEADERS, SESSION_HEADERS } from './routes/route-shapes.js';
 import { currentToolkit, readRouteOptions } from './routes/site-routes.js';
 import type { ToolkitOption } from './toolkit/toolkit-type.js';
 

@@ -1,11 +1,7 @@
 export type { KeyvLike } from '../adapters/keyv/keyv-cache-store.js';
 export { rateLimiter, type RateLimiterOptions } from '../adapters/rate-limit/rate-limiter.js';
 export { loggerTelemetry } from '../adapters/telemetry/logger.js';
-export {
-  openTelemetry,
-  type OpenTelemetryLike,
-  type OpenTelemetryOptions,
-} from '../adapters/telemetry/opentelemetry.js';
+export * from '../adapters/telemetry/opentelemetry.js';
 export { rewriteAgentCard, type AgentCardRewrite } from '../domain/chat/agent-card.js';
 export { forgetVisitorCookies } from '../adapters/web/visitors.js';
 export type { ChatConfigRecord } from '../domain/chat/chat-config.js';
@@ -31,12 +27,7 @@ export type {
   UpstreamRequest,
 } from '../ports/http.js';
 export type { MessageFacts } from '../domain/credentials/route-auth.js';
-export type {
-  SessionToken,
-  SessionTokenQuery,
-  SessionTokenSource,
-  SessionUser,
-} from '../ports/session-token-source.js';
+export type * from '../ports/session-token-source.js';
 export type { Telemetry, TelemetryEvent } from '../ports/telemetry.js';
 export type { LimitVerdict, VisitorLimit } from '../ports/visitor-limit.js';
 export type {
@@ -66,35 +57,8 @@ export type { HandlersOptions, SiteRoutesOptions } from './routes/site-routes.js
 export { createGetHeadersForSession, createGetHeadersWithServiceAuth } from './get-headers.js';
 export * from './sessions.js';
 export type { UpstreamConfig, UpstreamHeadersConfig, UpstreamPathsConfig } from './config/upstream-config.js';
-export type {
-  AuthHeadersOptions,
-  ChatHandlerOptions,
-  ConversationAccess,
-  ConversationOptions,
-  FieldsContext,
-  ForwardOptions,
-  GetHeaders,
-  HeadersLike,
-  JsonLike,
-  MetadataFunction,
-  OwnsContext,
-  RenderCacheOptions,
-  ServiceProxyOptions,
-  ServiceSurfaceHandlerOptions,
-  SessionHeadersOptions,
-  SessionOptions,
-  SiteFieldOptions,
-  SurfaceHandlerOptions,
-  SurfaceRouterOptions,
-  VisitorName,
-} from './routes/route-options.js';
-export {
-  configureServer,
-  getAuthHeaders,
-  getCachedServiceToken,
-  resolveServiceBrand,
-  resolveServiceProjectId,
-} from './server.js';
+export type * from './routes/route-options.js';
+export * from './server.js';
 export type { Toolkit, ToolkitHealth, ToolkitOption, ToolkitPorts } from './toolkit/toolkit-type.js';
 export { createShared, type Shared, type SharedOptions } from './toolkit/shared.js';
 export { createToolkit } from './toolkit/toolkit.js';

@@ -1,11 +1,1 @@
-export {
-  FakeCacheStore,
-  FakeClock,
-  FakeIdentityProvider,
-  type FakeResponder,
-  FakeSessionTokenSource,
-  FakeTokenExchange,
-  FakeUpstream,
-  FakeVisitorLimit,
-  RecordingTelemetry,
-} from '../adapters/fakes/fakes.js';
+export * from '../adapters/fakes/fakes.js';

@@ -3,11 +3,11 @@ import { copyFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
 import {
   CertificateFile,
   type CertificateFileOptions,
   type CertificateReading,
-  type CertificateWarning,
 } from '../../src/adapters/keys/certificate.js';
 import { makeClientCertificate, type ClientCertificate } from '../support/identity-provider/index.js';
 import { privateAuthority } from '../support/identity-provider/private-authority.js';
@@ -242,9 +242,9 @@ describe('a certificate that changed', () => {
 
 describe('a certificate that expires soon', () => {
   it('is announced once a day during its last 30 days', async () => {
-    const warnings: CertificateWarning[] = [];
+    const telemetry = new RecordingTelemetry();
     const certificate = makeClientCertificate({ validToDays: 60 });
-    const watching = new CertificateFile({ ...certificate, block, clock, onWarning: (one) => warnings.push(one) });
+    const watching = new CertificateFile({ ...certificate, block, clock, telemetry });
     const { notAfter } = pairIn(await watching.read());
 
     for (const [daysLeft, announced] of [
@@ -257,23 +257,24 @@ describe('a certificate that expires soon', () => {
     ] as const) {
       clock.time = notAfter - daysLeft * DAY;
       await watching.read();
-      expect(warnings).toHaveLength(announced);
+      expect(telemetry.events).toHaveLength(announced);
     }
-    expect(warnings[0]).toEqual({
+    expect(telemetry.events[0]).toEqual({
+      type: 'warning',
       code: 'certificate_expires_soon',
       detail: `the certificate of idpBService.certificatePath expires on ${new Date(notAfter).toISOString()}, in 29 days`,
     });
   });
 
   it('is announced again for its successor', async () => {
-    const warnings: CertificateWarning[] = [];
-    const watching = source({ onWarning: (one) => warnings.push(one) });
+    const telemetry = new RecordingTelemetry();
+    const watching = source({ telemetry });
     for (const validToDays of [10, 20]) {
       await put(certificatePath, makeClientCertificate({ validToDays }).certificatePem);
       clock.time += 30 * SECOND;
       await watching.read();
     }
-    expect(warnings).toHaveLength(2);
+    expect(telemetry.events).toHaveLength(2);
   });
 });
 

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { inspect } from 'node:util';
 import { expect, it } from 'vitest';
-import { generateKeyPair } from '../../src/adapters/keys/generate-key-pair.js';
+import { generateKeyPair } from '../../src/adapters/keys/pem.js';
 
 it('a generated key pair is RSA with 2,048 bits in PKCS#8 and SPKI', async () => {
   const { privateKeyPem, publicKeyPem } = await generateKeyPair();

@@ -5,7 +5,7 @@ import { devNull } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { generateKeyPair, type GeneratedKeyPair } from '../../src/adapters/keys/generate-key-pair.js';
+import { generateKeyPair, type GeneratedKeyPair } from '../../src/adapters/keys/pem.js';
 import { fileAdvice } from '../../src/adapters/keys/advice.js';
 import { keyFile, keyText, type PrivateKeyReading } from '../../src/adapters/keys/private-key.js';
 import type { WatchedReading } from '../../src/adapters/keys/watched-file.js';
@@ -93,7 +93,8 @@ describe('a key file that was never valid', () => {
   it('names its path in the log and only the field in the advice', async () => {
     expect(await keyFile(path, block, clock).read()).toEqual({
       kind: 'unusable',
-      field: 'privateKeyPath',
+      reason: 'refused',
+      fields: ['privateKeyPath'],
       advice: 'Point "privateKeyPath" in the "serviceAccount" configuration block at a file that exists.',
       detail: `privateKeyPath: ENOENT: ${path}`,
     });
@@ -118,7 +119,7 @@ describe('a key file that was never valid', () => {
 
   it('points a key given as its path to the right field', async () => {
     expect(await keyFile(textOf(first), block, clock).read()).toMatchObject({
-      field: 'privateKeyPath',
+      fields: ['privateKeyPath'],
       advice: expect.stringMatching(/^Move the key to "privateKeyPem"/),
       detail: 'privateKeyPath: the value is a PEM text: a value that is not a path',
     });
@@ -248,7 +249,7 @@ describe('a key file that breaks after a successful read', () => {
       expect(keyIn(await source.read())).toBe(await fingerprintOf(first));
     }
     clock.time += 1;
-    expect(await source.read()).toMatchObject({ kind: 'unusable', field: 'privateKeyPath' });
+    expect(await source.read()).toMatchObject({ kind: 'unusable', fields: ['privateKeyPath'] });
     clock.time -= MINUTE;
     expect(await source.read(), 'out of use for good').toMatchObject({ kind: 'unusable' });
   });

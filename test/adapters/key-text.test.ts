@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { generateKeyPair } from '../../src/adapters/keys/generate-key-pair.js';
+import { generateKeyPair } from '../../src/adapters/keys/pem.js';
 import { keyText } from '../../src/adapters/keys/private-key.js';
 import { privateKeySourceContract } from '../contracts/private-key-source.contract.js';
 
@@ -27,7 +27,8 @@ describe('a key given as text', () => {
   it('reports block, field and reason when it is unusable', async () => {
     expect(await keyText('<PRIVATE_KEY>', block).read()).toEqual({
       kind: 'unusable',
-      field: 'privateKeyPem',
+      reason: 'refused',
+      fields: ['privateKeyPem'],
       advice:
         'Put an unencrypted RSA private key of at least 2,048 bits in PEM form into "privateKeyPem" in the "serviceAccount" configuration block: it holds a placeholder.',
       detail: 'privateKeyPem: placeholder',

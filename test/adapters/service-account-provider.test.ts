@@ -6,7 +6,7 @@ import {
   type ServiceAccountOptions,
   ServiceAccountProvider,
 } from '../../src/adapters/service-account/service-account-provider.js';
-import { type GeneratedKeyPair, generateKeyPair } from '../../src/adapters/keys/generate-key-pair.js';
+import { type GeneratedKeyPair, generateKeyPair } from '../../src/adapters/keys/pem.js';
 import { keyText, type PrivateKeyReading, type PrivateKeySource } from '../../src/adapters/keys/private-key.js';
 import type { IdentityProvider } from '../../src/ports/identity-provider.js';
 import { anyIdentity, configuredProvider } from '../support/configured-provider.js';
@@ -139,7 +139,8 @@ describe('a service account key', () => {
   });
 
   it('that is unusable is reported in the words of its source', async () => {
-    const told = { field: 'privateKeyPath', advice: 'Point "privateKeyPath" elsewhere.', detail: 'ENOENT' } as const;
+    const fields = ['privateKeyPath'] as const;
+    const told = { reason: 'refused', fields, advice: 'Point "privateKeyPath" elsewhere.', detail: 'ENOENT' } as const;
     const key: PrivateKeySource = { read: () => Promise.resolve({ kind: 'unusable', ...told }) };
     expect(await provider({ key }).issue(now)).toEqual({
       kind: 'failure',

@@ -4,7 +4,7 @@ import {
   type ServiceAccountOptions,
   ServiceAccountProvider,
 } from '../../src/adapters/service-account/service-account-provider.js';
-import { type GeneratedKeyPair, generateKeyPair } from '../../src/adapters/keys/generate-key-pair.js';
+import { type GeneratedKeyPair, generateKeyPair } from '../../src/adapters/keys/pem.js';
 import { keyText } from '../../src/adapters/keys/private-key.js';
 
 import { anyIdentity } from '../support/configured-provider.js';

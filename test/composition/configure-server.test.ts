@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { generateKeyPair } from '../../src/adapters/keys/generate-key-pair.js';
+import { generateKeyPair } from '../../src/adapters/keys/pem.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';
 import { configureServer, getAuthHeaders, getCachedServiceToken } from '../../src/composition/server.js';
 import { routeHandler, ROUTES } from '../../src/composition/routes/site-routes.js';

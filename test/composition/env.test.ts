@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import {
   type AgentBffError,
+  ServiceAuthError,
   configFromEnv,
   configureServer,
   createToolkit,
@@ -210,6 +211,7 @@ describe('an environment variable', () => {
 describe('a hint names the environment variable of its field', () => {
   const BAD = { A2A_URL: 'agent.example/a2a' };
   const named = 'In the environment: A2A_URL.';
+  const missing = /[^.]\. In the environment: SERVICE_API_KEY, SERVICE_AUTH_STRATEGY\.$/;
   const advice = (make: () => unknown): string => {
     try {
       make();
@@ -233,12 +235,17 @@ describe('a hint names the environment variable of its field', () => {
   it('after another configureServer too, and where the value is missing', async () => {
     configureServer(configFromEnv({ A2A_URL: 'https://agent.example' }));
     configureServer({ telemetry: 'silent' });
-    await expect(getAuthHeaders()).rejects.toMatchObject({ fields: ['serviceAuthStrategy', 'serviceApiKey'] });
+    await expect(getAuthHeaders()).rejects.toBeInstanceOf(ServiceAuthError);
+    await expect(getAuthHeaders()).rejects.toMatchObject({
+      fields: ['serviceAuthStrategy', 'serviceApiKey'],
+      hint: expect.stringMatching(missing) as string,
+      message: expect.stringMatching(missing) as string,
+    });
     const telemetry = new RecordingTelemetry();
     const toolkit = createToolkit({ ...configFromEnv({ SERVICE_API_URL: 'https://platform.example' }), telemetry });
     expect(await toolkit.projectId()).toBeNull();
     const [{ summary, detail } = { summary: '', detail: '' }] = telemetry.of('warning');
-    expect(summary).toMatch(/In the environment: SERVICE_API_KEY, SERVICE_AUTH_STRATEGY\.$/);
+    expect(summary).toMatch(missing);
     expect(detail.startsWith(String(summary))).toBe(true);
   });
 

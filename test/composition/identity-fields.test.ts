@@ -8,7 +8,7 @@ import {
   FakeSessionTokenSource,
   FakeUpstream,
 } from '../../src/adapters/fakes/fakes.js';
-import { generateKeyPair } from '../../src/adapters/keys/generate-key-pair.js';
+import { generateKeyPair } from '../../src/adapters/keys/pem.js';
 import { mergeConfig } from '../../src/composition/config/resolve-config.js';
 import { FIELDS } from '../../src/composition/config/schema.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';

@@ -58,7 +58,7 @@ export function privateKeySourceContract(name: string, make: () => Promise<Priva
       expect(Object.keys(cases.unusable)).not.toEqual([]);
       for (const [fault, source] of Object.entries(cases.unusable)) {
         const reading = await source.read();
-        expect(reading, fault).toMatchObject({ kind: 'unusable', field: cases.field });
+        expect(reading, fault).toMatchObject({ kind: 'unusable', fields: [cases.field] });
         if (reading.kind !== 'unusable') continue;
         expect(reading.advice, fault).toContain(`"${cases.field}"`);
         expect(reading.detail, fault).not.toBe('');

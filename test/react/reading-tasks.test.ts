@@ -212,10 +212,16 @@ describe('events of any shape', () => {
     );
   });
 
-  it('with data nested 100,000 deep are shown without it', () => {
-    const deep: unknown = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000));
-    const read = readEvent({ message: { role: 'agent', parts: [{ text: 'Hi' }, { data: deep }] } });
+  it.each([
+    [200, '['],
+    [201, '…'],
+    [100_000, '…'],
+  ])('with data nested %d deep are shown: %s', (depth, shown) => {
+    const data: unknown = JSON.parse('['.repeat(depth) + ']'.repeat(depth));
+    const read = readEvent({ message: { role: 'agent', parts: [{ text: 'Hi' }, { data }] } });
     if (read === undefined) throw new Error('It is no event.');
-    expect(textOfParts(partsOfAnswer(takeEvent(emptyAnswer('m1'), read)))).toContain('Hi');
+    const text = textOfParts(partsOfAnswer(takeEvent(emptyAnswer('m1'), read)));
+    expect(text).toContain('Hi');
+    expect(text).toContain(shown);
   });
 });

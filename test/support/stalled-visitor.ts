@@ -26,7 +26,8 @@ export class StalledVisitor {
 
   /** Resumes reading. Returns the number of bytes received before the connection ended. */
   async readOn(): Promise<number> {
-    const closed = once(this.#socket, 'close');
+    // A reset ends the connection too; only some versions of Node report it to the reader.
+    const closed = new Promise((resolve) => this.#socket.once('close', resolve));
     this.#socket.on('data', (chunk: Buffer) => {
       this.#received += chunk.length;
     });

@@ -151,20 +151,18 @@ function readPart(part: JsonObject, title: string): WirePart | undefined {
   if (part['data'] === undefined) return undefined;
   return {
     type: 'data',
-    data: writable(part['data']),
+    data: isDeeperThan(MAX_DATA_DEPTH, part['data']) ? '…' : part['data'],
     name: title,
     isThought: isThought(metadata) || isToolCall(metadata),
   };
 }
 
-/** A JSON value that can be written again: what is nested too deeply for that is of no use to a reader either. */
-function writable(data: unknown): unknown {
-  try {
-    JSON.stringify(data);
-    return data;
-  } catch {
-    return '…';
-  }
+/** More levels of nested data than people read. Far fewer than `JSON.stringify` can write, which depends on the browser and the stack. */
+const MAX_DATA_DEPTH = 200;
+
+function isDeeperThan(levels: number, data: unknown): boolean {
+  if (typeof data !== 'object' || data === null) return false;
+  return levels === 0 || Object.values(data).some((value) => isDeeperThan(levels - 1, value));
 }
 
 /** True for a part with a mark such as `adk_thought: true`. */

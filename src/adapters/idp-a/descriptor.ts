@@ -1,8 +1,9 @@
 import { accept } from '../../domain/shared/options.js';
-import { isLoopback, withoutTrailingSlashes } from '../../domain/shared/paths.js';
+import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { Secret } from '../../domain/shared/secret.js';
 import { secretRow, type Setting, type SettingsOf, textRow } from '../../domain/shared/setting.js';
 import type { ProviderAddress, ProviderDescriptor } from '../../ports/identity-provider.js';
+import { providerUrl } from '../oauth/provider-url.js';
 
 /**
  * The confidential application at `idp_a` (docs/authentication/password-grant.md).
@@ -94,17 +95,8 @@ export type IssuerAddress =
  * address with a path is unchanged, since issuers are compared character by character.
  */
 export function issuerAddress(domain: string): IssuerAddress {
-  const text = domain.trim().replace(/\/\.well-known\/openid-configuration$/, '');
-  const address = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `https://${text}`;
-  // The value is left out of all messages: someone may have pasted a secret into the wrong field.
-  if (!URL.canParse(address)) return { kind: 'unusable', detail: 'domain is neither a host name nor an address' };
-  const url = new URL(address);
-  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
-    return { kind: 'unusable', detail: 'domain must have no user, query or fragment' };
-  }
-  if (url.protocol === 'https:') return { kind: 'issuer', url };
-  if (url.protocol === 'http:' && isLoopback(url.hostname)) return { kind: 'issuer', url };
-  return { kind: 'unusable', detail: 'domain must be an https address; http is allowed on this machine only' };
+  const url = providerUrl(domain.trim().replace(/\/\.well-known\/openid-configuration$/, ''));
+  return typeof url === 'string' ? { kind: 'unusable', detail: `domain ${url}` } : { kind: 'issuer', url };
 }
 
 /**

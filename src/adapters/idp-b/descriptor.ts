@@ -1,10 +1,12 @@
 import { accept } from '../../domain/shared/options.js';
-import { isLoopback, withoutTrailingSlashes } from '../../domain/shared/paths.js';
+import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { Secret } from '../../domain/shared/secret.js';
 import { firstFilled, revealed, secretRow, type SettingsOf, textRow } from '../../domain/shared/setting.js';
 import type { Clock } from '../../ports/clock.js';
+import type { Telemetry } from '../../ports/telemetry.js';
 import type { ExchangeBlock, KeyFact, ProviderAddress, ProviderDescriptor } from '../../ports/identity-provider.js';
-import { CertificateFile, type CertificateWarning } from '../keys/certificate.js';
+import { CertificateFile } from '../keys/certificate.js';
+import { providerUrl } from '../oauth/provider-url.js';
 
 /**
  * The application registration at `idp_b` (docs/authentication/client-credentials.md); a certificate takes precedence
@@ -102,7 +104,7 @@ export function exchangeApplication({ idpBService, onBehalfOf }: IdpBBlocks & Ex
 export function certificateOf(
   { certificatePath, privateKeyPath, clientSecret }: IdpBSettings,
   clock: Clock,
-  onWarning?: (warning: CertificateWarning) => void,
+  telemetry?: Telemetry,
 ): CertificateFile | undefined {
   // A key alone is not a certificate, and must not take precedence over a working secret.
   if (certificatePath.value === '' && (privateKeyPath.value === '' || revealed(clientSecret) !== '')) return undefined;
@@ -111,7 +113,7 @@ export function certificateOf(
     privateKeyPath: privateKeyPath.value,
     block: certificatePath.block,
     clock,
-    onWarning,
+    telemetry,
   });
 }
 
@@ -165,10 +167,8 @@ export function tenantAddress(tenantId: string, authority: string): TenantAddres
   if (!/^[a-z\d](?:[\w.-]*[a-z\d])?$/i.test(tenantId)) {
     return { kind: 'unusable', field: 'tenantId', note: 'must be the identifier or the domain of a tenant' };
   }
-  const text = authority.trim() || PUBLIC_CLOUD;
-  const address = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `https://${text}`;
-  const url = URL.canParse(address) ? new URL(address) : undefined;
-  if (url === undefined || !isAllowed(url)) {
+  const url = providerUrl(authority.trim() || PUBLIC_CLOUD);
+  if (typeof url === 'string') {
     const note = 'must be an https address without user, query or fragment; http is allowed on this machine only';
     return { kind: 'unusable', field: 'authority', note };
   }
@@ -178,11 +178,6 @@ export function tenantAddress(tenantId: string, authority: string): TenantAddres
     host: url.host,
     isHttp: url.protocol === 'http:',
   };
-}
-
-function isAllowed({ protocol, hostname, username, password, search, hash }: URL): boolean {
-  if (username !== '' || password !== '' || search !== '' || hash !== '') return false;
-  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
 }
 
 /** Without the tenant, which other libraries expect in the authority, and without the version at the end of an issuer. */

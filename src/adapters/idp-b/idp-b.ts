@@ -175,7 +175,7 @@ function application(
   settings: IdpBSettings,
   { timeoutMs, fetch, telemetry, clock, identityOf }: ProviderContext,
 ): IdpBApplication {
-  const certificate = certificateOf(settings, clock, (warning) => telemetry.emit({ type: 'warning', ...warning }));
+  const certificate = certificateOf(settings, clock, telemetry);
   const { tenantId, authority, clientSecret } = settings;
   // All spellings are one tenant.
   const tenant = tenantAddress(tenantId.value.trim(), authority.value);

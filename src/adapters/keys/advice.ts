@@ -1,5 +1,25 @@
 /** A field of the configuration that holds a path. */
 export type PathField = 'certificatePath' | 'privateKeyPath';
+/** A configuration field that holds a key or the path of a file. */
+export type KeyField = PathField | 'privateKeyPem';
+
+/** The reason why a key or a certificate cannot be used, without values. */
+export interface Unusable {
+  readonly kind: 'unusable';
+  /** `incomplete`: a path is missing; `refused`: the text or the file cannot be used. */
+  readonly reason: 'incomplete' | 'refused';
+  /** The configuration fields to check. */
+  readonly fields: readonly KeyField[];
+  /** Public advice that names fields, not values. */
+  readonly advice: string;
+  /** For the server's log only. */
+  readonly detail: string;
+}
+
+/** The result of reading what cannot be used because of these fields. */
+export function unusable(fields: readonly KeyField[], advice: string, reason: string): Unusable {
+  return { kind: 'unusable', reason: 'refused', fields, advice, detail: `${fields.join(', ')}: ${reason}` };
+}
 
 const PEM_FAULTS = {
   empty: 'it is empty',
@@ -32,7 +52,7 @@ const CERTIFICATE_FAULTS = {
 export type CertificateFault = keyof typeof CERTIFICATE_FAULTS;
 
 /** The advice for a text that is not a usable key. */
-export function pemAdvice(field: 'privateKeyPem' | 'privateKeyPath', block: string, fault: PemFault): string {
+export function pemAdvice(field: KeyField, block: string, fault: PemFault): string {
   const path = field === 'privateKeyPem' && fault === 'no-key' ? ' A path goes into "privateKeyPath".' : '';
   const place = field === 'privateKeyPem' ? '"privateKeyPem"' : 'the file of "privateKeyPath"';
   return `Put an unencrypted RSA private key of at least 2,048 bits in PEM form into ${place} in the "${block}" configuration block: ${PEM_FAULTS[fault]}.${path}`;

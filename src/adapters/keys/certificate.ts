@@ -1,7 +1,8 @@
 import { createPrivateKey } from 'node:crypto';
 import type { Secret } from '../../domain/shared/secret.js';
 import type { Clock } from '../../ports/clock.js';
-import { certificateAdvice, fileAdvice, type PathField } from './advice.js';
+import type { Telemetry } from '../../ports/telemetry.js';
+import { certificateAdvice, fileAdvice, type PathField, type Unusable, unusable } from './advice.js';
 import { type CertificateList, readCertificates } from './pem.js';
 import { keyFileReader, type PrivateKeyReading } from './private-key.js';
 import { ParsedFile, placeOf, WatchedReading } from './watched-file.js';
@@ -23,17 +24,7 @@ export type CertificateReading =
       /** End of validity, in milliseconds since the epoch. */
       readonly notAfter: number;
     }
-  | {
-      readonly kind: 'unusable';
-      /** `incomplete`: a path is missing; `refused`: the files cannot be used. */
-      readonly reason: 'incomplete' | 'refused';
-      /** The configuration fields to check. */
-      readonly fields: readonly ('certificatePath' | 'privateKeyPath')[];
-      /** Public advice that names fields, not values. */
-      readonly advice: string;
-      /** For the server's log only. */
-      readonly detail: string;
-    };
+  | Unusable;
 
 /**
  * Reads a certificate with its private key, and notices changes to either. The caller checks the dates: an expired
@@ -49,12 +40,6 @@ export interface CertificateSource {
 const DAY_MS = 86_400_000;
 const EXPIRES_SOON_MS = 30 * DAY_MS;
 
-/** A warning about a certificate that still works. */
-export interface CertificateWarning {
-  readonly code: 'certificate_expires_soon';
-  readonly detail: string;
-}
-
 /** The files of a certificate and its key; an empty string is an unset path. */
 export interface CertificateFileOptions {
   /** The value of `certificatePath`. */
@@ -64,12 +49,11 @@ export interface CertificateFileOptions {
   /** The configuration block to name in advice, such as `idpBService`. */
   readonly block: string;
   readonly clock: Clock;
-  /** Called at most once a day while a certificate in use has less than 30 days left; must not throw. Default: no warning. */
-  readonly onWarning?: ((warning: CertificateWarning) => void) | undefined;
+  /** Gets a warning, at most once a day, while a certificate in use has less than 30 days left. Default: none. */
+  readonly telemetry?: Telemetry | undefined;
 }
 
 type Pair = Extract<CertificateReading, { kind: 'certificate' }>;
-type Unusable = Extract<CertificateReading, { kind: 'unusable' }>;
 type Certificates = Extract<CertificateList, { kind: 'certificates' }>;
 type Key = Extract<PrivateKeyReading, { kind: 'key' }>;
 
@@ -123,9 +107,7 @@ export class CertificateFile implements CertificateSource {
       return unusable(['certificatePath'], advice, `${isUnread ? list.code : list.fault}: ${placeOf(certificatePath)}`);
     }
     const key = await this.#readKey();
-    if (key.kind === 'key') return this.#match(list, key);
-    const { advice, detail } = key;
-    return { kind: 'unusable', reason: 'refused', fields: ['privateKeyPath'], advice, detail };
+    return key.kind === 'key' ? this.#match(list, key) : key;
   }
 
   #match(list: Certificates, key: Key): CertificateReading {
@@ -155,17 +137,13 @@ export class CertificateFile implements CertificateSource {
   }
 
   #warn({ thumbprintSha256: thumbprint, notAfter }: Pair): void {
-    const { onWarning, block, clock } = this.#options;
+    const { telemetry, block, clock } = this.#options;
     const now = clock.now();
     const left = notAfter - now;
-    if (onWarning === undefined || left > EXPIRES_SOON_MS || left <= 0) return;
+    if (telemetry === undefined || left > EXPIRES_SOON_MS || left <= 0) return;
     if (this.#warned?.thumbprint === thumbprint && Math.abs(now - this.#warned.at) < DAY_MS) return;
     this.#warned = { thumbprint, at: now };
     const detail = `the certificate of ${block}.certificatePath expires on ${new Date(notAfter).toISOString()}, in ${Math.floor(left / DAY_MS)} days`;
-    onWarning({ code: 'certificate_expires_soon', detail });
+    telemetry.emit({ type: 'warning', code: 'certificate_expires_soon', detail });
   }
-}
-
-function unusable(fields: readonly PathField[], advice: string, reason: string): Unusable {
-  return { kind: 'unusable', reason: 'refused', fields, advice, detail: `${fields.join(', ')}: ${reason}` };
 }

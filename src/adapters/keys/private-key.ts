@@ -1,5 +1,5 @@
 import type { Clock } from '../../ports/clock.js';
-import { fileAdvice, pemAdvice } from './advice.js';
+import { fileAdvice, type KeyField, pemAdvice, type Unusable, unusable } from './advice.js';
 import { type PemReading, readPem } from './pem.js';
 import { ParsedFile, placeOf, WatchedReading } from './watched-file.js';
 
@@ -8,17 +8,7 @@ import { ParsedFile, placeOf, WatchedReading } from './watched-file.js';
  *
  * @public
  */
-export type PrivateKeyReading =
-  | Extract<PemReading, { kind: 'key' }>
-  | {
-      readonly kind: 'unusable';
-      /** The configuration field that holds the key or its path. */
-      readonly field: 'privateKeyPem' | 'privateKeyPath';
-      /** Public advice that names the field, not the value. */
-      readonly advice: string;
-      /** For the server's log only. */
-      readonly detail: string;
-    };
+export type PrivateKeyReading = Extract<PemReading, { kind: 'key' }> | Unusable;
 
 /**
  * Reads a private key from the configuration or a file, and notices when the file changes.
@@ -50,22 +40,16 @@ export function keyFileReader(path: string, block: string): () => Promise<Privat
   return async () => {
     if (path.includes('-----BEGIN')) {
       const advice = `Move the key to "privateKeyPem" in the "${block}" configuration block: "privateKeyPath" takes the path of a file.`;
-      return unusable('privateKeyPath', advice, `the value is a PEM text${place}`);
+      return unusable(['privateKeyPath'], advice, `the value is a PEM text${place}`);
     }
     const found = await file.read();
     if (found.kind !== 'unreadable') return found;
-    return unusable('privateKeyPath', fileAdvice('privateKeyPath', block, found.code), `${found.code}${place}`);
+    return unusable(['privateKeyPath'], fileAdvice('privateKeyPath', block, found.code), `${found.code}${place}`);
   };
 }
-
-type KeyField = Extract<PrivateKeyReading, { kind: 'unusable' }>['field'];
 
 function parse(text: string, field: KeyField, block: string, place = ''): PrivateKeyReading {
   const pem = readPem(text);
   if (pem.kind === 'key') return pem;
-  return unusable(field, pemAdvice(field, block, pem.fault), `${pem.fault} ${pem.code}`.trimEnd() + place);
-}
-
-function unusable(field: KeyField, advice: string, reason: string): PrivateKeyReading {
-  return { kind: 'unusable', field, advice, detail: `${field}: ${reason}` };
+  return unusable([field], pemAdvice(field, block, pem.fault), `${pem.fault} ${pem.code}`.trimEnd() + place);
 }

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { discard, type HttpBody, isStream } from '../../domain/shared/body.js';
 import type { HttpResponse } from '../../ports/http.js';
 import { type NodeBody, toNodeBody } from './body-stream.js';
-import { closing, refuseRest, resetConnection, streamOf } from './http2-exchange.js';
+import { closing, refuseRest, resetConnection, streamOf, unlessClosed } from './http2-exchange.js';
 import { drain, isComing, isWasteful } from './request.js';
 import { writeHttpResponse } from './response.js';
 import type { SendBudget } from './send-budget.js';
@@ -196,7 +196,7 @@ async function beforeBodyEnds(
     // Node's response reports its end only once the stream has closed.
     stream.once('finish', () => {
       if (isWasteful(request)) refuseRest(request);
-      else resetLater(request);
+      else unlessClosed(request, LINGER_MS, () => refuseRest(request));
     });
     return given;
   }
@@ -214,11 +214,8 @@ function linger(request: IncomingMessage): void {
   const end = (): void => {
     socket.destroy();
   };
-  const timer = setTimeout(end, LINGER_MS).unref();
-  socket.once('close', () => {
-    clearTimeout(timer);
-    lingering.delete(socket);
-  });
+  unlessClosed(socket, LINGER_MS, end);
+  socket.once('close', () => lingering.delete(socket));
   const [oldest] = lingering;
   if (lingering.size === MAX_LINGERING && oldest !== undefined) {
     lingering.delete(oldest);
@@ -228,12 +225,5 @@ function linger(request: IncomingMessage): void {
   socket.end(() => {
     if (request.complete) end();
     else request.once('end', end);
-  });
-}
-
-function resetLater(request: IncomingMessage): void {
-  const timer = setTimeout(refuseRest, LINGER_MS, request).unref();
-  request.once('close', () => {
-    clearTimeout(timer);
   });
 }

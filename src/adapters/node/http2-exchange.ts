@@ -1,21 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse, Http2Session, Http2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
+import { CONNECTION_FIELDS } from '../../domain/shared/message-fields.js';
 import type { HeaderFields, HttpResponse } from '../../ports/http.js';
 
 // Differences between the objects that `node:http2` passes to listeners of `node:http` and the originals, as far as they matter here.
 
 /** The error code of a stream that a server cannot complete (RFC 9113 §7). */
 export const INTERNAL_ERROR = 2;
-
-/** Fields of HTTP/1.1 that Node refuses to send over HTTP/2 (RFC 9113 §8.2.2). */
-const CONNECTION_FIELDS: ReadonlySet<string> = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-connection',
-  'transfer-encoding',
-  'upgrade',
-]);
 
 /**
  * The fields of a request without pseudo-header fields. `:authority` is the host (RFC 9113 §8.3.1), even if the request
@@ -42,7 +34,7 @@ export function maybeTruncated(request: IncomingMessage): boolean {
   return isHttp2(request) && request.aborted;
 }
 
-/** The fields of a response that HTTP/2 can carry. */
+/** The fields of a response that HTTP/2 can carry: Node refuses to send the others. */
 export function http2Fields(fields: HeaderFields): HeaderFields {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !CONNECTION_FIELDS.has(name)));
 }
@@ -107,4 +99,12 @@ export function resetConnection(connection: Connection): void {
     // TLS sockets and pipes cannot be reset.
   }
   connection.destroy();
+}
+
+/** Runs a task after a delay, unless this closes before; does not keep the process alive. */
+export function unlessClosed(closing: Pick<NodeJS.EventEmitter, 'once'>, ms: number, task: () => void): void {
+  const timer = setTimeout(task, ms).unref();
+  closing.once('close', () => {
+    clearTimeout(timer);
+  });
 }

@@ -167,7 +167,8 @@ class RequestBody implements AsyncIterableIterator<Uint8Array> {
     if (!isThere || this.#isOver || this.#steps !== undefined) return undefined;
     this.#isOver = true;
     taken.add(request);
-    const bytes = request.read() as Uint8Array;
+    // Without a length, newer versions of Node read one chunk only.
+    const bytes = request.read(length) as Uint8Array;
     // Node ends a request for its host only if it is read.
     request.resume();
     return bytes;

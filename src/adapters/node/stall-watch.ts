@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { StallCounter, type StallWatched } from '../../domain/shared/stall-counter.js';
-import { INTERNAL_ERROR, resetConnection, streamOf, unsentBytes } from './http2-exchange.js';
+import { INTERNAL_ERROR, resetConnection, streamOf, unlessClosed, unsentBytes } from './http2-exchange.js';
 
 /** Settings of a watch, besides the response. */
 export interface StallWatchOptions {
@@ -90,10 +90,7 @@ function breakOff(response: ServerResponse, graceMs: number): void {
     const { session } = stream;
     stream.close(INTERNAL_ERROR);
     if (stream.destroyed) return;
-    const timer = setTimeout(() => session?.destroy(), graceMs).unref();
-    stream.once('close', () => {
-      clearTimeout(timer);
-    });
+    unlessClosed(stream, graceMs, () => session?.destroy());
     return;
   }
   if (response.socket) resetConnection(response.socket);

@@ -1,6 +1,6 @@
 import { ByteCollector } from '../../domain/shared/bytes.js';
 import { beforeDeadline } from '../../domain/shared/deadline.js';
-import { parsedJson } from '../../domain/shared/json.js';
+import { isObject, parsedJson } from '../../domain/shared/json.js';
 import { type Fault, type ProviderError, responseError, type Stage, thrownFault } from './provider-error.js';
 
 /** Sends one request, like `globalThis.fetch`, or a `fetch` that trusts a private certificate authority. */
@@ -101,7 +101,8 @@ export class TokenCall {
       throw Object.assign(new Error('not an https address'), { code: 'ERR_NOT_HTTPS' });
     }
     const response = await fetch(url, options);
-    return { response, body: jsonObject(await textOf(response)) };
+    const body = parsedJson(await textOf(response));
+    return { response, body: isObject(body) ? body : undefined };
   }
 
   #failed(failure: ProviderError): Error {
@@ -124,11 +125,6 @@ async function textOf({ body }: Response): Promise<string | undefined> {
     if (collector.length > MAX_BYTES) return undefined;
   }
   return new TextDecoder().decode(collector.take());
-}
-
-function jsonObject(text: string | undefined): JsonObject | undefined {
-  const value = parsedJson(text);
-  return typeof value === 'object' && !Array.isArray(value) ? ((value ?? undefined) as JsonObject) : undefined;
 }
 
 function seconds(value: unknown): number | undefined {

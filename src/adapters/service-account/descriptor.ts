@@ -109,8 +109,8 @@ async function keyFact(account: ServiceAccountSettings, clock: Clock): Promise<K
     return { ...both, isUsable: false, detail: 'none is configured', advice };
   }
   if (reading.kind === 'unusable') {
-    const { field, advice, detail } = reading;
-    return { ...both, fields: [field], isUsable: false, detail, advice };
+    const { fields, advice, detail } = reading;
+    return { ...both, fields, isUsable: false, detail, advice };
   }
   if (!hasUnusedFile(account)) {
     return { ...both, isUsable: true, detail: `RSA, public half SHA-256 ${reading.fingerprint}` };

@@ -69,10 +69,7 @@ export class ServiceAccountProvider implements IdentityProvider {
       return this.#failure('refused', ['claims'], 'Use only JSON values in "claims"', 'claims are not JSON');
     }
     const reading = await key.read();
-    if (reading.kind === 'unusable') {
-      const { field, advice, detail } = reading;
-      return { kind: 'failure', reason: 'refused', block: this.block, fields: [field], advice, detail };
-    }
+    if (reading.kind === 'unusable') return { ...reading, kind: 'failure', block: this.block };
     try {
       return await this.#sign(reading, this.#claims, Math.floor(now / 1000));
     } catch (error) {

@@ -1,7 +1,7 @@
 import type { SessionTokenSource } from '../../ports/session-token-source.js';
 import { authJsSession } from './auth-js.js';
 import { auth0Session } from './auth0.js';
-import { sessionKind, type SessionTokenLike } from './session-like.js';
+import { type SessionKind, sessionKind, type SessionTokenLike } from './session-like.js';
 import { fromFunction } from './stored-token.js';
 
 /** One source per object, however many routes use it: otherwise they would not share a refresh. */
@@ -21,23 +21,17 @@ const sources = new WeakMap<object, SessionTokenSource>();
  * @throws TypeError when it is none of these, or is the module `next-auth/jwt`, whose `getToken` expects other arguments.
  */
 export function asSessionTokenSource(like: SessionTokenLike): SessionTokenSource {
-  const known = sources.get(like);
-  if (known !== undefined) return known;
-  const source = make(like);
-  sources.set(like, source);
+  let source = sources.get(like);
+  if (source === undefined) {
+    source = READERS[sessionKind(like)](like as never);
+    sources.set(like, source);
+  }
   return source;
 }
 
-function make(like: SessionTokenLike): SessionTokenSource {
-  const known = sessionKind(like);
-  switch (known.kind) {
-    case 'source':
-      return known.like;
-    case 'auth0':
-      return auth0Session(known.like);
-    case 'function':
-      return fromFunction(known.like);
-    case 'auth-js':
-      return authJsSession(known.like);
-  }
-}
+const READERS: Readonly<Record<SessionKind, (like: never) => SessionTokenSource>> = {
+  source: (like: SessionTokenSource) => like,
+  auth0: auth0Session,
+  function: fromFunction,
+  'auth-js': authJsSession,
+};

@@ -2,11 +2,10 @@ import { readOptions } from '../../domain/shared/options.js';
 import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../ports/session-token-source.js';
 import {
   claimsOf,
+  foundToken,
   nodePair,
   refreshRefusal,
   sanitizeLibraryError,
-  tenantName,
-  userNames,
   withRefreshedCookies,
 } from './session-libraries.js';
 import { SESSION_SOURCE, type SessionSourceOptions } from './stored-token.js';
@@ -48,14 +47,7 @@ export function auth0Session(auth0: Auth0Like, options?: SessionSourceOptions): 
       withRefreshedCookies(request, async () => {
         try {
           const { token, expiresAt } = await auth0.getAccessToken(...nodePair(request), settings(query));
-          const claims = claimsOf(token);
-          return {
-            kind: 'token',
-            accessToken: token,
-            expiresAt: expiresAt * 1_000,
-            ...userNames(claims),
-            ...tenantName(claims),
-          };
+          return foundToken(token, expiresAt * 1_000, claimsOf(token));
         } catch (error) {
           return refusal(error);
         }
@@ -63,12 +55,8 @@ export function auth0Session(auth0: Auth0Like, options?: SessionSourceOptions): 
   };
 }
 
-function settings({ audience, scope, forceRefresh }: SessionTokenQuery): object {
-  return {
-    ...(audience !== undefined && { audience }),
-    ...(scope !== undefined && { scope }),
-    ...(forceRefresh === true && { refresh: true }),
-  };
+function settings({ forceRefresh, ...wanted }: SessionTokenQuery): object {
+  return { ...wanted, ...(forceRefresh === true && { refresh: true }) };
 }
 
 function refusal(error: unknown): SessionToken {

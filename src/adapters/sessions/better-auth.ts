@@ -1,14 +1,7 @@
 import { flag, text, type OptionCheck, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { RequestContext } from '../../ports/http.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
-import {
-  claimsOf,
-  sanitizeLibraryError,
-  tenantName,
-  userNames,
-  webHeaders,
-  writeCookies,
-} from './session-libraries.js';
+import { claimsOf, foundToken, sanitizeLibraryError, webHeaders, writeCookies } from './session-libraries.js';
 import { SESSION_SOURCE, type SessionSourceOptions } from './stored-token.js';
 
 /**
@@ -119,19 +112,11 @@ async function tokenFrom(
   // Only sites without a database keep the account in a cookie, which callers of `api` must forward.
   const cookies = reply.headers?.getSetCookie() ?? [];
   writeCookies(cookies, request);
-  return { ...tokenOf(reply.response), ...(cookies.length > 0 && { adopt: (to) => writeCookies(cookies, to) }) };
-}
-
-function tokenOf({ accessToken, accessTokenExpiresAt: end, idToken }: TokenReply['response']): SessionToken {
+  const { accessToken, accessTokenExpiresAt: end, idToken } = reply.response;
   if (accessToken === '') return { kind: 'expired', detail: 'the linked account has no access token' };
   const claims = claimsOf(idToken);
-  return {
-    kind: 'token',
-    accessToken,
-    ...(end !== undefined && { expiresAt: end.getTime() }),
-    ...userNames(claims),
-    ...tenantName(claimsOf(accessToken), claims),
-  };
+  const found = foundToken(accessToken, end?.getTime(), claims, [claimsOf(accessToken), claims]);
+  return cookies.length === 0 ? found : { ...found, adopt: (to) => writeCookies(cookies, to) };
 }
 
 function codeOf(error: unknown): unknown {

@@ -1,7 +1,7 @@
 import { accept, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { HeaderFields } from '../../ports/http.js';
 import type { SessionTokenSource } from '../../ports/session-token-source.js';
-import { claimsOf, tenantName, userNames } from './session-libraries.js';
+import { claimsOf, foundToken } from './session-libraries.js';
 
 const EASY_AUTH: OptionShape<'behindAppService'> = {
   options: {
@@ -34,13 +34,7 @@ export function easyAuthSession(options: { readonly behindAppService: true }): S
       if (accessToken === '') return Promise.resolve({ kind: 'no-session' });
       const expiresAt = Date.parse(single(headers, 'x-ms-token-aad-expires-on'));
       const claims = claimsOf(single(headers, 'x-ms-token-aad-id-token'));
-      return Promise.resolve({
-        kind: 'token',
-        accessToken,
-        ...(!Number.isNaN(expiresAt) && { expiresAt }),
-        ...userNames(claims),
-        ...tenantName(claims),
-      });
+      return Promise.resolve(foundToken(accessToken, Number.isNaN(expiresAt) ? undefined : expiresAt, claims));
     },
   };
 }

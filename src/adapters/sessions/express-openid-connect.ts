@@ -1,7 +1,7 @@
 import { text, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { RequestContext } from '../../ports/http.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
-import { claimsOf, refreshRefusal, sanitizeLibraryError, tenantName, userNames } from './session-libraries.js';
+import { claimsOf, foundToken, refreshRefusal, sanitizeLibraryError } from './session-libraries.js';
 
 /** The part of `req.oidc` (express-openid-connect 2 and 3) that is used. */
 interface OpenidConnectContext {
@@ -46,7 +46,17 @@ export function expressOpenidConnectSession(options?: {
   readonly sessionName?: string | undefined;
 }): SessionTokenSource {
   const { sessionName = 'appSession' } = readOptions('expressOpenidConnectSession', OPENID_CONNECT, options);
-  const underWay = new SessionsUnderWay(sessionName);
+  // The sessions of requests whose responses are not sent yet. The middleware writes the cookie of a rolling session on
+  // every response, however late: a request from before a refresh would restore the used refresh token in the browser,
+  // and the provider would treat the next refresh as theft.
+  const underWay = new Set<SessionFields>();
+  const add = (request: RequestContext): void => {
+    const session = sessionOf(request, sessionName);
+    const response = request.native.response as { once?: (event: string, listener: () => void) => unknown } | undefined;
+    if (session === undefined || response?.once === undefined || underWay.has(session)) return;
+    underWay.add(session);
+    response.once('close', () => underWay.delete(session));
+  };
   return {
     sessionCookies: [sessionName],
     sessionVersion: ({ native }) => (native.request as { oidc?: OpenidConnectContext }).oidc?.refreshToken,
@@ -54,22 +64,25 @@ export function expressOpenidConnectSession(options?: {
       const oidc = contextOf(request);
       const token = oidc.accessToken;
       if (token === undefined) return { kind: 'no-session' };
-      underWay.add(request);
+      add(request);
       if (!token.isExpired() && query.forceRefresh !== true) {
         // Without a refresh token the session cannot change. What can be adopted is cached, even after a sign-out (decision 5).
-        return { ...tokenOf(token, oidc), ...(oidc.refreshToken !== undefined && { adopt: (to) => underWay.add(to) }) };
+        return { ...tokenOf(token, oidc), ...(oidc.refreshToken !== undefined && { adopt: add }) };
       }
       if (oidc.refreshToken === undefined) return { kind: 'expired', detail: 'the session has no refresh token' };
       try {
         const before = { ...sessionOf(request, sessionName) };
         const refreshed = await token.refresh();
         const changes = changed(before, { ...sessionOf(request, sessionName) });
-        underWay.carryOver(changes, before);
+        const { refresh_token: spent } = before;
+        for (const session of underWay) {
+          if (spent !== undefined && session['refresh_token'] === spent) Object.assign(session, changes);
+        }
         return {
           ...tokenOf(refreshed, oidc),
           adopt: (to) => {
             Object.assign(sessionOf(to, sessionName) ?? {}, changes);
-            underWay.add(to);
+            add(to);
           },
         };
       } catch (error) {
@@ -88,48 +101,14 @@ function contextOf({ native }: RequestContext): OpenidConnectContext {
 
 function tokenOf(token: OpenidConnectToken, oidc: OpenidConnectContext): Extract<SessionToken, { kind: 'token' }> {
   const claims = { ...oidc.idTokenClaims };
-  return {
-    kind: 'token',
-    accessToken: token.access_token,
-    expiresAt: Date.now() + token.expires_in * 1_000,
-    ...userNames(claims),
-    // A refresh may change the organization of the access token without a new ID token.
-    ...tenantName(claimsOf(token.access_token), claims),
-  };
+  const expiresAt = Date.now() + token.expires_in * 1_000;
+  // A refresh may change the organization of the access token without a new ID token.
+  return foundToken(token.access_token, expiresAt, claims, [claimsOf(token.access_token), claims]);
 }
 
 /** The fields that the refresh changed; other fields may differ between requests and stay. */
 function changed(before: SessionFields, after: SessionFields): SessionFields {
   return Object.fromEntries(Object.entries(after).filter(([name, value]) => before[name] !== value));
-}
-
-/**
- * The sessions of requests whose responses are not sent yet. The middleware writes the cookie of a rolling session on
- * every response, however late: a request from before a refresh would restore the used refresh token in the browser,
- * and the provider would treat the next refresh as theft.
- */
-class SessionsUnderWay {
-  readonly #sessions = new Set<SessionFields>();
-  readonly #name: string;
-
-  constructor(name: string) {
-    this.#name = name;
-  }
-
-  add(request: RequestContext): void {
-    const session = sessionOf(request, this.#name);
-    const response = request.native.response as { once?: (event: string, listener: () => void) => unknown } | undefined;
-    if (session === undefined || response?.once === undefined || this.#sessions.has(session)) return;
-    this.#sessions.add(session);
-    response.once('close', () => this.#sessions.delete(session));
-  }
-
-  /** Updates all sessions that have the old refresh token. */
-  carryOver(changes: SessionFields, before: SessionFields): void {
-    const spent = before['refresh_token'];
-    if (spent === undefined) return;
-    for (const session of this.#sessions) if (session['refresh_token'] === spent) Object.assign(session, changes);
-  }
 }
 
 type SessionFields = Record<string, unknown>;

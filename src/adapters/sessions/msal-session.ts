@@ -1,6 +1,6 @@
 import { accept, callback, hasMethods, texts, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
-import { refreshRefusal, sanitizeLibraryError, tenantName, userNames } from './session-libraries.js';
+import { foundToken, refreshRefusal, sanitizeLibraryError } from './session-libraries.js';
 import { SESSION_SOURCE, type SessionSourceOptions } from './stored-token.js';
 
 /**
@@ -82,28 +82,15 @@ export function msalSession<Account extends { readonly homeAccountId: string }>(
       try {
         const msal = typeof client === 'function' ? await client(request) : client;
         const result = await msal.acquireTokenSilent({ account, scopes: wanted, forceRefresh });
-        return result === null
-          ? { kind: 'expired', detail: 'no token in the cache' }
-          : tokenOf(result, account.homeAccountId);
+        if (result === null) return { kind: 'expired', detail: 'no token in the cache' };
+        const { accessToken, expiresOn, idTokenClaims } = result;
+        const found = foundToken(accessToken, expiresOn?.getTime(), { ...idTokenClaims });
+        // The same in each tenant where the user is a guest, and for each application, unlike `sub`.
+        return { ...found, subject: account.homeAccountId };
       } catch (error) {
         return refusal(error);
       }
     },
-  };
-}
-
-type Result = NonNullable<Awaited<ReturnType<MsalClientLike<never>['acquireTokenSilent']>>>;
-
-function tokenOf({ accessToken, expiresOn, idTokenClaims }: Result, subject: string): SessionToken {
-  const claims = { ...idTokenClaims };
-  return {
-    kind: 'token',
-    accessToken,
-    ...userNames(claims),
-    ...tenantName(claims),
-    // The same in each tenant where the user is a guest, and for each application, unlike `sub`.
-    subject,
-    ...(expiresOn !== null && { expiresAt: expiresOn.getTime() }),
   };
 }
 

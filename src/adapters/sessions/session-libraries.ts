@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { jwtClaims } from '../../domain/shared/json.js';
-import { REDACTED, withoutSecrets } from '../../domain/shared/redaction.js';
+import { withoutSecrets } from '../../domain/shared/redaction.js';
+import { REDACTED } from '../../domain/shared/secret.js';
 import type { HeaderFields, RequestContext } from '../../ports/http.js';
 import type { SessionToken } from '../../ports/session-token-source.js';
 
@@ -123,11 +124,23 @@ function versionOf(library: string): string {
   }
 }
 
-type Names = Pick<Extract<SessionToken, { kind: 'token' }>, 'subject' | 'issuer' | 'tenant'>;
+type FoundToken = Extract<SessionToken, { kind: 'token' }>;
+type Names = Pick<FoundToken, 'subject' | 'issuer' | 'tenant'>;
 type Claims = Readonly<Record<string, unknown>>;
 
 /** Claims that name an organization or tenant: Entra's; Auth0's and WorkOS's; Logto's; Kinde's; those of several others. */
 const TENANT_CLAIMS = ['tid', 'org_id', 'organization_id', 'org_code', 'tenant_id'];
+
+/** A session's token. `claims` are of its ID token; the tenant is in the first of `tenants` that names one. */
+export function foundToken(
+  accessToken: string,
+  expiresAt: number | undefined,
+  claims: Claims | undefined,
+  tenants: readonly (Claims | undefined)[] = [claims],
+): FoundToken {
+  const names = { ...userNames(claims), ...tenantName(...tenants) };
+  return { kind: 'token', accessToken, ...(expiresAt !== undefined && { expiresAt }), ...names };
+}
 
 /** The user of an ID token verified by the session library, by issuer and subject; `{}` unless both are strings. */
 export function userNames(claims: Claims | undefined): Names {

@@ -1,3 +1,4 @@
+import { hasMethods } from '../../domain/shared/options.js';
 import type { SessionTokenSource } from '../../ports/session-token-source.js';
 import type { Auth0Like } from './auth0.js';
 import type { SessionTokenFunction } from './stored-token.js';
@@ -11,12 +12,8 @@ import type { SessionTokenFunction } from './stored-token.js';
 export type SessionTokenLike<NativeRequest = any> =
   SessionTokenSource | Auth0Like | SessionTokenFunction<NativeRequest> | (() => Promise<object | null>);
 
-/** A site's session with its kind. */
-export type SessionKind =
-  | { readonly kind: 'source'; readonly like: SessionTokenSource }
-  | { readonly kind: 'auth0'; readonly like: Auth0Like }
-  | { readonly kind: 'function'; readonly like: SessionTokenFunction }
-  | { readonly kind: 'auth-js'; readonly like: () => Promise<object | null> };
+/** The reader of a site's session. */
+export type SessionKind = 'source' | 'auth0' | 'function' | 'auth-js';
 
 /**
  * Recognises the kind of a site's session without loading its reader: entries that only mount routes check their
@@ -25,23 +22,15 @@ export type SessionKind =
  * @throws TypeError when no session can be read with it, or it is the module `next-auth/jwt`.
  */
 export function sessionKind(like: SessionTokenLike): SessionKind {
-  if (typeof like === 'function') {
-    return like.length === 0
-      ? { kind: 'auth-js', like: like as () => Promise<object | null> }
-      : { kind: 'function', like: like as SessionTokenFunction };
-  }
-  if (has(like, 'getToken')) {
-    if (!has(like, 'encode')) return { kind: 'source', like };
+  if (typeof like === 'function') return like.length === 0 ? 'auth-js' : 'function';
+  if (hasMethods(like, ['getToken'])) {
+    if (!hasMethods(like, ['encode'])) return 'source';
     throw new TypeError('for "next-auth/jwt" pass nextAuthSession(getToken)');
   }
-  if (has(like, 'getAccessToken')) return { kind: 'auth0', like };
+  if (hasMethods(like, ['getAccessToken'])) return 'auth0';
   const { api } = Object(like) as { api?: unknown };
-  if (has(api, 'getAccessToken')) {
+  if (hasMethods(api, ['getAccessToken'])) {
     throw new TypeError('for better-auth pass betterAuthSession(auth, { providerId })');
   }
   throw new TypeError('a session source is a function or has "getToken" or "getAccessToken"');
-}
-
-function has<Like, Name extends string>(like: Like, name: Name): like is Extract<Like, Record<Name, unknown>> {
-  return typeof (Object(like) as Record<string, unknown>)[name] === 'function';
 }

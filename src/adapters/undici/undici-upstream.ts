@@ -92,7 +92,7 @@ function exchange({ path, method, headers, body }: UpstreamRequest, reader: Resp
   fields['accept-encoding'] ??= 'identity';
   const sent = upload(body, headers['accept'], reader);
   // undici cannot see its length, and not every platform accepts chunked bodies.
-  if (sent instanceof PassingBytes) fields['content-length'] = String(sent.length);
+  if (body instanceof Uint8Array && sent !== body) fields['content-length'] = String(body.length);
   try {
     reader.dispatch({
       path,
@@ -121,7 +121,7 @@ const LITTLE_BYTES = 4_096;
 /** The body to send. While a streaming body waits for the browser, the response head is not late. */
 function upload(body: HttpBody, accept: HeaderFields[string], reader: ResponseReader): HttpBody {
   if (body === null) return body;
-  if (body instanceof Uint8Array) return body.length > LITTLE_BYTES ? new PassingBytes(body) : body;
+  if (body instanceof Uint8Array) return body.length > LITTLE_BYTES ? passing([body]) : body;
   // An open stream keeps its request message alive. undici places short texts in a shared block, which is cheaper, but
   // keeps the whole block alive.
   if (typeof body === 'string') return String(accept).includes('text/event-stream') ? encoder.encode(body) : body;
@@ -148,29 +148,8 @@ function upload(body: HttpBody, accept: HeaderFields[string], reader: ResponseRe
  * Bytes that are released while they are sent. undici, and the abort function it returns, keep the body of a request
  * alive as long as the response lasts. Ten thousand streams with two megabytes each would exhaust the memory.
  */
-class PassingBytes implements AsyncIterableIterator<Uint8Array> {
-  readonly length: number;
-  #bytes: Uint8Array | undefined;
-
-  constructor(bytes: Uint8Array) {
-    this.length = bytes.length;
-    this.#bytes = bytes;
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  next(): Promise<IteratorResult<Uint8Array>> {
-    const bytes = this.#bytes;
-    this.#bytes = undefined;
-    return Promise.resolve(bytes === undefined ? { done: true, value: undefined } : { done: false, value: bytes });
-  }
-
-  return(): Promise<IteratorResult<Uint8Array>> {
-    this.#bytes = undefined;
-    return this.next();
-  }
+async function* passing(bytes: [Uint8Array]): AsyncGenerator<Uint8Array> {
+  yield bytes.pop() as Uint8Array;
 }
 
 type Controller = Dispatcher.DispatchController;
@@ -178,10 +157,7 @@ type Controller = Dispatcher.DispatchController;
 /** Turns undici's callbacks for one exchange into one outcome and a body; returns the connection when the exchange is over. */
 class ResponseReader implements Dispatcher.DispatchHandler {
   /** All but the body: a stream that stays open for hours must not keep its request message alive. */
-  readonly #request: Pick<
-    UpstreamRequest,
-    'method' | 'signal' | 'headersMs' | 'bodyIdleMs' | 'bodyMs' | 'streamIdleMs'
-  >;
+  readonly #request: Omit<UpstreamRequest, 'origin' | 'path' | 'headers' | 'body'>;
   readonly #accepted: HeaderFields[string];
   readonly #connections: Connections;
   readonly #connection: Connection;

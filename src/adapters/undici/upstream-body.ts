@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { type BodySink, isBodiless, ReadableFlow, isEventStream, isJson } from '../../domain/shared/body.js';
+import { EventEnd } from '../../domain/shared/event-end.js';
 import type { HeaderFields } from '../../ports/http.js';
 
 // Enough to keep the socket busy during one turn of the reader; small, because each open stream may hold this much.
@@ -149,24 +150,6 @@ export function responseFraming(method: string, status: number, headers: HeaderF
   if (coding !== undefined && coding !== 'identity') return { kind: 'unknown' };
   if (isEventStream(headers)) return { kind: 'checked', check: new EventEnd() };
   return isJson(headers) ? { kind: 'checked', check: new JsonEnd() } : { kind: 'unknown' };
-}
-
-const TAIL_BYTES = 4;
-
-/** An event stream ends with an empty line, or has not begun. */
-class EventEnd implements Framing {
-  #tail: Uint8Array = new Uint8Array();
-
-  push(chunk: Uint8Array): void {
-    this.#tail =
-      chunk.length >= TAIL_BYTES
-        ? chunk.slice(-TAIL_BYTES)
-        : new Uint8Array([...this.#tail, ...chunk]).slice(-TAIL_BYTES);
-  }
-
-  get isComplete(): boolean {
-    return this.#tail.length === 0 || /(?:\n\n|\r\r\n?|\n\r\n?)$/.test(String.fromCharCode(...this.#tail));
-  }
 }
 
 const QUOTE = 0x22;

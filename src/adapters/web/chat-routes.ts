@@ -6,11 +6,12 @@ import type { ChatCallOptions, ConversationCheck } from '../../domain/chat/conve
 import { type MethodPolicy, readsOn, startsWork } from '../../domain/chat/method-policy.js';
 import { mayHoldSession, type RouteAuth } from '../../domain/credentials/route-auth.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
+import { readStart } from '../../domain/upstream/body-bytes.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { checkOrigin, checkVisitor } from './admission.js';
 import { errorResponse, methodNotAllowed, notFound, PROBLEMS, REST_ERRORS, RPC_ERRORS } from './error-response.js';
 import { type BodyLimits, type JsonBody, readJsonBody } from './request-body.js';
-import { errorContext, type ServedRoute, serveRoute, type SiteSettings } from './serve-route.js';
+import { errorContext, type ErrorSite, type ServedRoute, serveRoute, type SiteSettings } from './serve-route.js';
 
 /** Settings shared by all routes below a chat mount. */
 export interface ChatMount {
@@ -100,8 +101,7 @@ function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
         const isReading = message.fault === undefined && readsOn(message.method);
         await checkVisitor(request, site, auth, isReading ? 'reading' : 'message');
       }
-      const options: VisitedOptions =
-        visitor === undefined ? (routes.options ?? {}) : await visited(visitor, routes, request);
+      const options = await visited(routes, request);
       const response = await forwarder.forward({ head: request, body: bytes, message }, auth, policy, options);
       if (startsWork(message.method)) served.cookie = options.cookie;
       if (!isExtendedCardMethod(message.method)) return response;
@@ -118,18 +118,13 @@ interface VisitedOptions extends ChatCallOptions {
 }
 
 /** The options of a call by its visitor. */
-async function visited(
-  visitor: VisitorOf,
-  { options, site, auth }: Pick<ChatRoutes, 'options' | 'site' | 'auth'>,
+function visited(
+  { visitor, options = {}, site, auth }: Pick<ChatRoutes, 'visitor' | 'options' | 'site' | 'auth'>,
   request: HttpRequest,
-): Promise<VisitedOptions> {
-  const {
-    conversations,
-    visitor: name,
-    cookie,
-  } = await visitor(request, () => checkVisitor(request, site, auth, 'reading'));
-  const { reading, metadata, tenant } = options ?? {};
-  return { reading, metadata, tenant, conversations, visitor: name, cookie };
+): VisitedOptions | Promise<VisitedOptions> {
+  if (visitor === undefined) return options;
+  const visit = visitor(request, () => checkVisitor(request, site, auth, 'reading'));
+  return Promise.resolve(visit).then((found) => ({ ...options, ...found }));
 }
 
 export interface HttpJsonRoutes extends ChatMount {
@@ -156,8 +151,7 @@ export function httpJsonRoutes(routes: HttpJsonRoutes): HttpHandler {
       const { url } = chatAddress(request.publicUrl, routes.publicUrl);
       const body = await bodyOf(request, site);
       try {
-        const options: VisitedOptions =
-          visitor === undefined ? (routes.options ?? {}) : await visited(visitor, routes, request);
+        const options = await visited(routes, request);
         const rewrite = { url, policy, bindings };
         const passed = await routes.binding.forward({ head: request, call, body }, auth, policy, rewrite, options);
         if (startsWork(call.methods[request.method] ?? '')) served.cookie = options.cookie;
@@ -204,10 +198,19 @@ function split(address: string): { readonly origin: string; readonly path: strin
 }
 
 /** Responds to every request of a mount that cannot work with its error; on `chat` mounts in the form of A2A. */
-export function errorHandler(site: SiteSettings, cause: unknown, chat: boolean): HttpHandler {
-  return (request) => {
-    const context = errorContext(site, ROUTE);
+export function errorHandler(site: ErrorSite, cause: unknown, chat: boolean): HttpHandler {
+  return async (request) => {
     const isChat = chat && request.method === 'POST';
-    return Promise.resolve(errorResponse(cause, isChat ? RPC_ERRORS : PROBLEMS, context));
+    const form = isChat ? { ...RPC_ERRORS, id: await idOf(request) } : PROBLEMS;
+    return errorResponse(cause, form, errorContext(site, ROUTE));
   };
+}
+
+const MAX_READ = 65_536;
+const READ_MS = 1_000;
+
+/** The id of a JSON-RPC request that is not served; `null` if it is long or arrives slowly. */
+async function idOf({ body }: HttpRequest): Promise<string> {
+  const { bytes, isWhole } = await readStart(body, MAX_READ, AbortSignal.timeout(READ_MS));
+  return isWhole ? readRpcMessage(bytes, 'method').id : 'null';
 }

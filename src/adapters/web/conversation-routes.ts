@@ -3,12 +3,11 @@ import {
   isForwardedMethod,
   type SessionRequired,
 } from '../../domain/conversations/conversation-proxy.js';
-import { RequestError } from '../../domain/shared/errors.js';
 import type { HttpHandler } from '../../ports/http.js';
 import { methodNotAllowed } from './error-response.js';
 import { checkOrigin } from './admission.js';
 import { serveRoute, type SiteSettings } from './serve-route.js';
-import { bodyError, checkedBody } from './request-body.js';
+import { bodyConsumed, bodyError, checkedBody } from './request-body.js';
 
 export interface ConversationRoutes {
   readonly site: SiteSettings;
@@ -25,12 +24,7 @@ export function conversationRoutes({ site, proxy, auth }: ConversationRoutes): H
     serveRoute({ site, route: ROUTE }, request, async (context) => {
       if (!isForwardedMethod(request.method)) return methodNotAllowed(METHODS, context);
       checkOrigin(request, site.origins, true);
-      if (request.bodyConsumed) {
-        throw new RequestError('body_consumed', {
-          detail: 'A middleware of this server consumed the request body before the route.',
-          hint: 'Mount the router before that middleware.',
-        });
-      }
+      if (request.bodyConsumed) throw bodyConsumed();
       const { method, path, query, headers, native, signal } = request;
       const body = checkedBody(request, { idleMs: site.requestIdleMs, totalMs: 0 });
       try {

@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import { AgentBffError, type ErrorCode, type ErrorFacts, isAgentBffError } from '../../domain/shared/errors.js';
-import type { VariableHint } from '../../domain/shared/setting.js';
+import { AgentBffError, type ErrorCode, isAgentBffError, RequestError } from '../../domain/shared/errors.js';
+import { type VariableHint, withVariables } from '../../domain/shared/setting.js';
 
 /** The only place with our own status codes. */
 const STATUS: Readonly<Record<ErrorCode, number>> = {
@@ -133,7 +133,7 @@ export const REST_ERRORS: ErrorForm = {
 
 /** The response to an error, which is also reported to operators. */
 export function errorResponse(cause: unknown, form: ErrorForm, context: ErrorContext): HttpResponse {
-  const error = withVariables(toAgentBffError(cause), context);
+  const error = withVariables(toAgentBffError(cause), context.variables);
   const status = statusOf(error, form, context);
   const { requestId, route, telemetry } = context;
   telemetry.emit({
@@ -148,14 +148,6 @@ export function errorResponse(cause: unknown, form: ErrorForm, context: ErrorCon
     ...(error.fields.length === 0 ? {} : { fields: error.fields }),
   });
   return { status, headers: headers(error, status, form.mediaType), body: form.text(error, requestId, status) };
-}
-
-/** A copy whose hint names the environment variables too: several requests may share one error. */
-function withVariables(error: AgentBffError, { variables }: ErrorContext): AgentBffError {
-  const { code, block = 'configureServer', fields, hint = '' } = error;
-  const more = variables?.(block, fields) ?? '';
-  if (more === '' || hint === '') return error;
-  return new AgentBffError(code, { ...(error as ErrorFacts), hint: hint + more, log: error.logDetail() });
 }
 
 /** The data of the event that ends a stream. */
@@ -195,6 +187,12 @@ export function notFound({ method, path }: HttpRequest, context: ErrorContext): 
   const detail = 'There is no such route.';
   const hint = 'Compare the path of the request with the one where the routes are mounted.';
   return problemResponse(new AgentBffError('not_found', { detail, hint, log: `${method} ${path}` }), context);
+}
+
+/** The refusal of a request that may succeed in a second. */
+export function refusedForNow(code: 'server_busy' | 'server_closing', detail: string, log?: string): RequestError {
+  const hint = `Send the request again${code === 'server_busy' ? ' in a moment' : ''}.`;
+  return new RequestError(code, { detail, hint, retryable: true, retryAfterMs: 1_000, ...(log && { log }) });
 }
 
 /** Converts anything thrown to an error with a code; messages of foreign errors stay private. */

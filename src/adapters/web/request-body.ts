@@ -4,6 +4,7 @@ import { RequestError } from '../../domain/shared/errors.js';
 import { MinHeap } from '../../domain/shared/min-heap.js';
 import { jsonMediaType } from '../../domain/upstream/header-policy.js';
 import type { HeaderFields, HttpRequest } from '../../ports/http.js';
+import { refusedForNow } from './error-response.js';
 
 /** A JSON body as it will be sent. */
 export interface JsonBody {
@@ -63,10 +64,7 @@ function declaredType(request: HttpRequest, { bodyLimitBytes }: BodyLimits, type
     });
   }
   if (request.bodyConsumed) {
-    throw new RequestError('body_consumed', {
-      detail: 'A middleware of this server consumed the request body before the route.',
-      hint: 'Mount the router before that middleware, or let it keep the result in "req.body" or "req.rawBody".',
-    });
+    throw bodyConsumed(', or let it keep the result in "req.body" or "req.rawBody"');
   }
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') {
@@ -91,7 +89,7 @@ async function readStream(
   try {
     for await (const chunk of timed) {
       if (collector.length + chunk.length > bodyLimitBytes) throw tooLarge(bodyLimitBytes);
-      share.charge(chunk.length);
+      bodies.charge(share, chunk.length);
       collector.push(chunk);
     }
     if (collector.length === 0) throw invalid('The request body is empty.');
@@ -104,6 +102,14 @@ async function readStream(
     if (error instanceof RangeError) throw invalid('The request body is nested too deep.', -32600);
     throw invalid('The request body ended before it was complete.');
   }
+}
+
+/** The error for a body that was read before this route. `otherwise` continues the advice. */
+export function bodyConsumed(otherwise = ''): RequestError {
+  return new RequestError('body_consumed', {
+    detail: 'A middleware of this server consumed the request body before the route.',
+    hint: `Mount the router before that middleware${otherwise}.`,
+  });
 }
 
 function invalid(detail: string, rpcCode?: number): RequestError {
@@ -238,7 +244,6 @@ class TimedBody implements AsyncIterableIterator<Uint8Array> {
 const SMALL_BODY_BYTES = 65_536;
 /** The reserve's share of the total. */
 const RESERVED = 0.25;
-const AGAIN_MS = 1_000;
 /** After this time a byte counts half: an early burst must not count as fast forever. */
 const HALF_LIFE_MS = 1_000;
 
@@ -280,7 +285,7 @@ export class BodyBudget {
 
   /** The share of a body that is about to be read; `cut` ends its reading. */
   open(cut: (error: RequestError) => void): BodyShare {
-    return new BodyShare(this, this.#small, cut);
+    return new BodyShare(this.#small, cut);
   }
 
   /**
@@ -290,7 +295,7 @@ export class BodyBudget {
    */
   hold(bytes: number): BodyShare {
     const pool = this.#poolOf(bytes);
-    const share = new BodyShare(this, pool, undefined);
+    const share = new BodyShare(pool, undefined);
     this.#add(pool, share, bytes);
     return share;
   }
@@ -328,7 +333,8 @@ export class BodyBudget {
     const slowest = pool.reading.first;
     if (slowest === undefined || (slowest === share && pool.reading.size === 1)) {
       share.release();
-      throw full();
+      const log = 'the memory for request bodies is full of messages that wait for the platform';
+      throw refusedForNow('server_busy', 'The server holds too many request bodies.', log);
     }
     const error = late('the memory for request bodies was full, and this one was the slowest');
     slowest.release();
@@ -339,26 +345,15 @@ export class BodyBudget {
 
 /** The share of one body in the budget. */
 export class BodyShare {
-  readonly #budget: BodyBudget;
   readonly cut: ((error: RequestError) => void) | undefined;
   pool: Pool;
   bytes: number = 0;
   #recent = 0;
   #cameAt = 0;
 
-  constructor(budget: BodyBudget, pool: Pool, cut: ((error: RequestError) => void) | undefined) {
-    this.#budget = budget;
+  constructor(pool: Pool, cut: ((error: RequestError) => void) | undefined) {
     this.pool = pool;
     this.cut = cut;
-  }
-
-  /**
-   * Counts received bytes.
-   *
-   * @throws RequestError as `BodyBudget.charge` does.
-   */
-  charge(bytes: number): void {
-    this.#budget.charge(this, bytes);
   }
 
   /** The body is complete: it still counts, but can no longer be cut. */
@@ -393,16 +388,6 @@ class Pool {
   constructor(limit: number) {
     this.limit = limit;
   }
-}
-
-function full(): RequestError {
-  return new RequestError('server_busy', {
-    detail: 'The server holds too many request bodies.',
-    hint: 'Send the request again in a moment.',
-    retryable: true,
-    retryAfterMs: AGAIN_MS,
-    log: 'the memory for request bodies is full of messages that wait for the platform',
-  });
 }
 
 /** The error of a body that is given up; `log` is the reason for operators. */

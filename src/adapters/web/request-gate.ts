@@ -1,6 +1,7 @@
-import { RequestError } from '../../domain/shared/errors.js';
+import type { RequestError } from '../../domain/shared/errors.js';
 import { isStream, isEventStream } from '../../domain/shared/body.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
+import { refusedForNow } from './error-response.js';
 import { ObservedBody } from './response-body.js';
 
 /** Limits of a gate. */
@@ -11,23 +12,19 @@ export interface RequestGateSettings {
   readonly sendIdleMs: number;
 }
 
-const AGAIN_MS = 1_000;
-
 /**
  * Counts the requests of a site, from their start to the end of their response; rejects requests beyond the limit, and
  * all requests once the site closes.
  */
 export class RequestGate {
-  readonly #maxInFlight: number;
-  readonly #sendIdleMs: number;
+  readonly #settings: RequestGateSettings;
   #inFlight = 0;
   #openStreams = 0;
   #isClosed = false;
   readonly #waiting: (() => void)[] = [];
 
-  constructor({ maxInFlight, sendIdleMs }: RequestGateSettings) {
-    this.#maxInFlight = maxInFlight;
-    this.#sendIdleMs = sendIdleMs;
+  constructor(settings: RequestGateSettings) {
+    this.#settings = settings;
   }
 
   /** Running requests, without those whose response is an open event stream. */
@@ -46,8 +43,12 @@ export class RequestGate {
   /** A handler behind this gate; `refuse` responds to rejected requests. */
   guard(handler: HttpHandler, refuse: (request: HttpRequest, error: RequestError) => HttpResponse): HttpHandler {
     return async (request) => {
-      if (this.#isClosed) return refuse(request, closing());
-      if (this.#maxInFlight > 0 && this.#inFlight >= this.#maxInFlight) return refuse(request, busy());
+      if (this.#isClosed) return refuse(request, refusedForNow('server_closing', 'The server is shutting down.'));
+      const { maxInFlight } = this.#settings;
+      if (maxInFlight > 0 && this.#inFlight >= maxInFlight) {
+        const log = 'the number of running requests has reached "maxInFlight"';
+        return refuse(request, refusedForNow('server_busy', 'The server is handling too many requests.', log));
+      }
       this.#inFlight += 1;
       try {
         return this.#counted(await handler(request));
@@ -72,7 +73,7 @@ export class RequestGate {
   }
 
   #counted(response: HttpResponse): HttpResponse {
-    const sendIdleMs = this.#sendIdleMs;
+    const { sendIdleMs } = this.#settings;
     const { body } = response;
     if (!isStream(body)) return { ...response, sendIdleMs };
     const isEvents = isEventStream(response.headers);
@@ -91,23 +92,4 @@ export class RequestGate {
     if (this.#inFlight + this.#openStreams > 0) return;
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
-}
-
-function closing(): RequestError {
-  return new RequestError('server_closing', {
-    detail: 'The server is shutting down.',
-    hint: 'Send the request again.',
-    retryable: true,
-    retryAfterMs: AGAIN_MS,
-  });
-}
-
-function busy(): RequestError {
-  return new RequestError('server_busy', {
-    detail: 'The server is handling too many requests.',
-    hint: 'Send the request again in a moment.',
-    retryable: true,
-    retryAfterMs: AGAIN_MS,
-    log: 'the number of running requests has reached "maxInFlight"',
-  });
 }

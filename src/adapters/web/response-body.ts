@@ -1,4 +1,5 @@
 import { type BodySink, flowing, type FlowingBody, ReadableFlow } from '../../domain/shared/body.js';
+import { EventEnd } from '../../domain/shared/event-end.js';
 
 /** Observes how a body ends. */
 export interface BodyObserver {
@@ -81,7 +82,7 @@ const KEEP_ALIVE = encoder.encode(': keep-alive\n\n');
  */
 export class EventStream extends ObservedBody {
   readonly #options: EventStreamOptions;
-  readonly #boundary = new BoundaryFinder();
+  readonly #end = new EventEnd();
   /** True while the sink waits for the next chunk: a slow reader does not count as silence. */
   #isAwaited = true;
   /** One timer, refreshed for each wait between two events: a timer per event costs more than the event. */
@@ -100,14 +101,14 @@ export class EventStream extends ObservedBody {
   }
 
   override write(chunk: Uint8Array): boolean {
-    this.#boundary.push(chunk);
+    this.#end.push(chunk);
     this.#isAwaited = super.write(chunk);
     if (this.#isAwaited) this.#expectSilence();
     return this.#isAwaited;
   }
 
   protected override breakOff(error: unknown): void {
-    if (!this.#boundary.atBoundary) {
+    if (!this.#end.isComplete) {
       super.breakOff(error);
       return;
     }
@@ -123,7 +124,7 @@ export class EventStream extends ObservedBody {
   /** Waits for silence without keeping the process alive. */
   #expectSilence(): void {
     const { keepAliveMs } = this.#options;
-    if (!this.#boundary.atBoundary || this.isOver) {
+    if (!this.#end.isComplete || this.isOver) {
       this.#forgetSilence();
     } else if (this.#silence !== undefined) {
       this.#silence.refresh();
@@ -142,50 +143,5 @@ export class EventStream extends ObservedBody {
   #forgetSilence(): void {
     clearTimeout(this.#silence);
     this.#silence = undefined;
-  }
-}
-
-const LF = 0x0a;
-const CR = 0x0d;
-
-/**
- * Tracks if the bytes so far end between two events (HTML, "Parsing an event stream": lines end with LF, CR or CRLF, and an empty line ends an event).
- */
-export class BoundaryFinder {
-  #atBoundary = true;
-  #lineEmpty = true;
-  #afterCr = false;
-
-  get atBoundary(): boolean {
-    return this.#atBoundary;
-  }
-
-  push(chunk: Uint8Array): void {
-    // Only the tail matters: the last two line ends are within it, or absent.
-    const start = Math.max(0, chunk.length - 4);
-    if (start > 0) {
-      // The byte before the tail shows whether the tail begins on an empty line.
-      const before = chunk[start - 1];
-      this.#afterCr = before === CR;
-      this.#lineEmpty = before === LF || before === CR;
-      this.#atBoundary = false;
-    }
-    for (let index = start; index < chunk.length; index += 1) this.#byte(chunk[index] as number);
-  }
-
-  #byte(byte: number): void {
-    if (byte === LF && this.#afterCr) {
-      // The second half of CRLF: the line ended at its CR.
-      this.#afterCr = false;
-      return;
-    }
-    this.#afterCr = byte === CR;
-    if (byte !== LF && byte !== CR) {
-      this.#lineEmpty = false;
-      this.#atBoundary = false;
-      return;
-    }
-    this.#atBoundary = this.#lineEmpty;
-    this.#lineEmpty = true;
   }
 }

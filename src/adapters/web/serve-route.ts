@@ -167,8 +167,11 @@ export interface SiteSettings extends BodyLimits, VisitorPolicy {
   readonly clock: Clock;
 }
 
+/** The settings that errors need. */
+export type ErrorSite = Pick<SiteSettings, 'telemetry' | 'authUnavailableStatus' | 'variables' | 'newRequestId'>;
+
 /** The context of one request's errors. */
-export function errorContext(site: SiteSettings, route: string): ErrorContext {
+export function errorContext(site: ErrorSite, route: string): ErrorContext {
   return {
     requestId: site.newRequestId(),
     route,

@@ -37,6 +37,11 @@ export function usageError(option: string, detail: string, hint: string): Config
   return new ConfigurationError({ detail, hint, block: BLOCK, fields: [option] });
 }
 
+/** Ends a command with status 1. */
+export function failure(detail: string): ConfigurationError {
+  return new ConfigurationError({ detail });
+}
+
 /** True for an error of `usageError`. */
 export function isUsageError(error: unknown): error is AgentBffError {
   return isAgentBffError(error) && error.block === BLOCK;
@@ -83,20 +88,13 @@ export function listeningPlace(
 }
 
 /** Runs a server until it is stopped. If the port cannot be opened, prints an error and returns exit status 1. */
-export async function whileListening(
-  { port, host }: ListeningPlace,
-  terminal: Terminal,
-  run: () => Promise<void>,
-): Promise<number> {
+export async function whileListening({ port, host }: ListeningPlace, run: () => Promise<void>): Promise<number> {
   try {
     await run();
     return 0;
   } catch (error) {
     const code = String((error as NodeJS.ErrnoException).code);
     if (!CANNOT_LISTEN.includes(code)) throw error;
-    terminal.complain(
-      `agent-bff: ${host}:${String(port)} cannot be opened (${code}); choose another --port or --host.`,
-    );
-    return 1;
+    throw failure(`${host}:${String(port)} cannot be opened (${code}); choose another --port or --host.`);
   }
 }

@@ -4,7 +4,7 @@ import type * as RateLimiters from 'rate-limiter-flexible';
 import { rateLimiter } from '../../adapters/rate-limit/rate-limiter.js';
 import type { VisitorLimit } from '../../ports/visitor-limit.js';
 import type { ServerConfig } from '../config/server-config.js';
-import { invalidField } from '../config/addresses.js';
+import { invalidField } from '../../domain/shared/errors.js';
 import { configFromEnv } from '../config/env.js';
 import { usageError } from './command-line.js';
 

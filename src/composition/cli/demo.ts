@@ -2,7 +2,14 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { type Command, type ListeningPlace, listeningPlace, type Terminal, whileListening } from './command-line.js';
+import {
+  type Command,
+  failure,
+  type ListeningPlace,
+  listeningPlace,
+  type Terminal,
+  whileListening,
+} from './command-line.js';
 
 /** The part of the demo that is used: `examples/start-demo.ts`, bundled with its dependencies. */
 interface DemoModule {
@@ -33,13 +40,10 @@ async function demo(args: string[], terminal: Terminal): Promise<number> {
   const { values } = parseArgs({ args, options: { port: { type: 'string' }, host: { type: 'string' } } });
   const place = listeningPlace(values, terminal.env, 3000);
   if (!existsSync(START) || !existsSync(PAGE)) {
-    terminal.complain(
-      'agent-bff: the demo is not built; in a clone of the repository, `npm start` builds and starts it.',
-    );
-    return 1;
+    throw failure('the demo is not built; in a clone of the repository, `npm start` builds and starts it.');
   }
   const { startDemo } = (await import(START.href)) as DemoModule;
-  return whileListening(place, terminal, async () => {
+  return whileListening(place, async () => {
     const { url, close } = await startDemo(place);
     terminal.print(`agent-bff demo: ${url}`);
     await terminal.stopped;

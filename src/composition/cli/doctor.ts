@@ -136,14 +136,9 @@ export async function examine(
   } catch (error) {
     return [...environment(config), refused('configuration', error)];
   }
-  const chosen = chooseStrategy({
-    flows: FLOWS,
-    strategy: resolved.serviceAuthStrategy,
-    authProvider: resolved.authProvider,
-    hasServiceAccount: resolved.hasServiceAccount,
-    hasApiKey: resolved.serviceApiKey !== undefined,
-    customProviders: resolved.customProviders,
-  });
+  const { serviceAuthStrategy, serviceApiKey } = resolved;
+  const given = { flows: FLOWS, strategy: serviceAuthStrategy, hasApiKey: serviceApiKey !== undefined };
+  const chosen = chooseStrategy({ ...resolved, ...given });
   const { clock = systemClock, telemetry = silentTelemetry, identityFetch } = ports;
   const parts = { fetch: identityFetch, telemetry, clock, proofKey: new Uint8Array(32) };
   const context = providerContext(resolved, parts);
@@ -179,7 +174,7 @@ export async function examine(
     const check = 'platform';
     if (credential.some(({ result }) => result === 'failed')) return [skipped(check)];
     if (chosen.kind === 'none') return [skipped(check, 'needs a signed-in user')];
-    return platformFindings(config, resolved, ports, placeOf(chosen), trials, begin);
+    return platformFindings({ config, resolved, ports, credential: placeOf(chosen), begin }, trials);
   }
 }
 

@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { similar } from '../../domain/shared/nearest.js';
 import { visibleLine } from '../../domain/shared/redaction.js';
-import type { Command, Terminal } from './command-line.js';
+import { type Command, failure, type Terminal, usageError } from './command-line.js';
 
 /** The folders below `starters` that make up each starter. */
 const STARTERS: Readonly<Record<string, readonly string[]>> = {
@@ -41,15 +41,14 @@ function init(args: string[], terminal: Terminal): number {
   const [kind = '', folder = DEFAULT_NAME, ...more] = positionals;
   const starter = Object.hasOwn(STARTERS, kind) ? STARTERS[kind] : undefined;
   if (starter !== undefined && more.length > 0) {
-    terminal.complain('agent-bff: more than one folder. Quote a name with spaces: agent-bff init express "my site"');
-    return 2;
+    const hint = 'Quote a name with spaces: agent-bff init express "my site"';
+    throw usageError('folder', 'more than one folder.', hint);
   }
   if (starter === undefined) {
     const names = Object.keys(STARTERS);
     const meant = kind === '' ? undefined : similar(kind, names);
     const hint = meant === undefined ? `agent-bff init ${names.join('|')} [folder]` : `Did you mean "${meant}"?`;
-    terminal.complain(`agent-bff: ${kind === '' ? 'which starter?' : `unknown starter "${kind}".`} ${hint}`);
-    return 2;
+    throw usageError('starter', kind === '' ? 'which starter?' : `unknown starter "${kind}".`, hint);
   }
   const manifest = createRequire(import.meta.url).resolve('agent-bff/package.json');
   const home = fileURLToPath(new URL('starters/', pathToFileURL(manifest)));
@@ -60,10 +59,7 @@ function init(args: string[], terminal: Terminal): number {
   const names = files.flatMap((file) => file.names);
   const taken = names.filter((name) => existsSync(join(folder, name)));
   if (taken.length > 0) {
-    terminal.complain(
-      `agent-bff: no file was written: ${folder} already has ${taken.join(', ')}. Choose another folder.`,
-    );
-    return 1;
+    throw failure(`no file was written: ${folder} already has ${taken.join(', ')}. Choose another folder.`);
   }
   if (present.length > 0) {
     const kept = present.includes(KEPT) ? ` Your ${KEPT} stays.` : '';
@@ -82,8 +78,7 @@ function init(args: string[], terminal: Terminal): number {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
-    terminal.complain(`agent-bff: the starter cannot be written to ${folder} (${code}).`);
-    return 1;
+    throw failure(`the starter cannot be written to ${folder} (${code}).`);
   }
   const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string };
   for (const name of ['package.json', KEPT].filter((file) => names.includes(file))) {

@@ -1,8 +1,8 @@
 import { chmod, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { generateKeyPair } from '../../adapters/keys/generate-key-pair.js';
-import { type Command, STATUS, type Terminal } from './command-line.js';
+import { generateKeyPair } from '../../adapters/keys/pem.js';
+import { type Command, failure, STATUS, type Terminal } from './command-line.js';
 
 /** The command `keygen`. */
 export const KEYGEN: Command = {
@@ -29,12 +29,11 @@ async function keygen(args: string[], terminal: Terminal): Promise<number> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
-    terminal.complain(
+    throw failure(
       code === 'EEXIST'
-        ? `agent-bff: ${out} already holds a key named "${name}"; choose another --name, or move the files away.`
-        : `agent-bff: the key files cannot be written to ${out} (${code}).`,
+        ? `${out} already holds a key named "${name}"; choose another --name, or move the files away.`
+        : `the key files cannot be written to ${out} (${code}).`,
     );
-    return 1;
   }
 }
 

@@ -86,7 +86,7 @@ async function run(args: string[], terminal: Terminal, ports: ToolkitPorts): Pro
   const config = await configuration(values, terminal.env);
   for (const { detail } of warningsOf(config)) terminal.complain(`agent-bff: ${detail}`);
   const settings = { config, ports, ...place, basePath, graceMs: grace * 1000, log: terminal.print };
-  return whileListening(place, terminal, async () => {
+  return whileListening(place, async () => {
     const { url, stop } = await serve(settings);
     terminal.complain(`agent-bff serves at ${url}${basePath}; Ctrl+C stops it.`);
     if (!config.a2aUrl && !config.serviceApiUrl) terminal.complain(UNCONFIGURED);

@@ -1,5 +1,7 @@
 import { systemClock } from '../../adapters/system/system.js';
 import { UndiciUpstream } from '../../adapters/undici/undici-upstream.js';
+import { parsedJson } from '../../domain/shared/json.js';
+import { bodyText } from '../../domain/upstream/body-bytes.js';
 import type { HttpHandler, HttpRequest, HttpResponse, HttpUpstream } from '../../ports/http.js';
 import type { Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
 import type { ServerConfig } from '../config/server-config.js';
@@ -10,10 +12,19 @@ import { failed, type Finding, named, networkFix, type Place, topLevel, withMean
 
 type Trouble = Extract<TelemetryEvent, { type: 'error' | 'warning' }>;
 
+/** The site of a configuration, and the progress of its visit. */
+export interface Visit {
+  readonly config: ServerConfig;
+  readonly resolved: ResolvedConfig;
+  readonly ports: ToolkitPorts;
+  /** The place to check if the credential was rejected. */
+  readonly credential: Place;
+  /** Receives the name of each check. */
+  readonly begin: (check: string) => void;
+}
+
 /** A response of the platform. */
 interface PlatformResponse {
-  /** Address without its query. */
-  readonly url: string;
   readonly status: number;
   /** Lead of the local clock over the `Date` field, in milliseconds; `NaN` without that field. */
   readonly aheadMs: number;
@@ -29,19 +40,19 @@ export class SiteProbe {
   readonly responses: PlatformResponse[] = [];
   /** Errors and warnings that the site reported, oldest first. */
   readonly #troubles: Trouble[] = [];
-  readonly #credential: Place;
+  readonly #visit: Visit;
 
-  /** `credential`: the place to check if the credential was rejected. */
-  constructor(config: ServerConfig, { timeouts }: ResolvedConfig, ports: ToolkitPorts, credential: Place) {
-    this.#credential = credential;
-    const { clock = systemClock, upstream: platform = new UndiciUpstream({ connectMs: timeouts.connectMs }) } = ports;
+  constructor(visit: Visit) {
+    this.#visit = visit;
+    const { config, ports } = visit;
+    const { connectMs } = visit.resolved.timeouts;
+    const { clock = systemClock, upstream: platform = new UndiciUpstream({ connectMs }) } = ports;
     const upstream: HttpUpstream = {
       send: async (request) => {
         const outcome = await platform.send(request);
         if (outcome.kind === 'response') {
           const { status, headers } = outcome.response;
-          const url = `${request.origin}${request.path.split('?', 1)[0] ?? ''}`;
-          this.responses.push({ url, status, aheadMs: clock.now() - Date.parse(String(headers['date'])) });
+          this.responses.push({ status, aheadMs: clock.now() - Date.parse(String(headers['date'])) });
         }
         return outcome;
       },
@@ -80,6 +91,25 @@ export class SiteProbe {
     });
   }
 
+  /** Sends a call in JSON-RPC to the chat route. */
+  call(
+    method: string,
+    params: object,
+    request: Pick<HttpRequest, 'headers'> & Partial<HttpRequest>,
+  ): Promise<HttpResponse> {
+    return this.ask(this.toolkit.handlers.chat({}), {
+      ...request,
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...request.headers },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    });
+  }
+
+  /** The same site without a credential. */
+  withoutCredential(): SiteProbe {
+    return new SiteProbe({ ...this.#visit, config: { ...this.#visit.config, serviceAuthStrategy: 'none' } });
+  }
+
   /**
    * A failure as the site reported it to its operator: what happened, the reason from the log, and what to do. `code`
    * is that of the event, `usual` the place to check if the site names none.
@@ -92,7 +122,7 @@ export class SiteProbe {
     const [, happened = summary, hint] = /^(.*?\.) (.*)$/s.exec(summary) ?? [];
     const reason = detail.startsWith(summary) ? detail.slice(summary.length).trim() : detail;
     const why = reason === '' || reason === happened ? '' : ` (${withMeaning(reason) ?? excerpt(reason)})`;
-    const place = placeOf(block, fields, usual, this.#credential);
+    const place = placeOf(block, fields, usual, this.#visit.credential);
     const lasting = `If this lasts, ask the operator of the server in ${named(place)}.`;
     return failed(check, happened + why, place, networkFix(reason, place) ?? hint ?? lasting);
   }
@@ -104,14 +134,21 @@ export class SiteProbe {
 
 /** The whole body of a response as JSON; `undefined` if it is not JSON. */
 export async function jsonOf({ body }: HttpResponse): Promise<unknown> {
-  const chunks: Uint8Array[] = [];
-  if (typeof body === 'string' || body instanceof Uint8Array) chunks.push(Buffer.from(body));
-  else if (body !== null) for await (const chunk of body) chunks.push(chunk);
-  try {
-    return JSON.parse(Buffer.concat(chunks).toString());
-  } catch {
-    return undefined;
-  }
+  return parsedJson(await bodyText(body, Infinity));
+}
+
+/** A response in JSON-RPC. */
+export interface RpcReply {
+  readonly jsonrpc?: unknown;
+  readonly error?: { readonly code?: unknown; readonly data?: unknown };
+  /** True if the site made it in place of the agent. */
+  readonly isOurs: boolean;
+}
+
+export async function rpcOf(response: HttpResponse): Promise<RpcReply> {
+  const reply = Object(await jsonOf(response)) as Omit<RpcReply, 'isOurs'>;
+  const [info] = [reply.error?.data].flat() as { domain?: unknown }[];
+  return { ...reply, isOurs: info?.domain === 'agent-bff' };
 }
 
 /** A key or token has no block, and rejections of a credential may name no fields. */

@@ -1,13 +1,8 @@
 import type { HostName, HostPolicy } from '../../adapters/web/admission.js';
-import { ConfigurationError } from '../../domain/shared/errors.js';
+import { type ConfigurationError, invalidField } from '../../domain/shared/errors.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import { type Secret, secret } from '../../domain/shared/secret.js';
 import { endpoint } from '../../domain/upstream/platform-call.js';
-
-/** The error for an invalid value of a field of `configureServer`. */
-export function invalidField(field: string, detail: string, hint: string): ConfigurationError {
-  return new ConfigurationError({ detail, hint, block: 'configureServer', fields: [field] });
-}
 
 /** Parses `publicUrl`; empty if it is not set. */
 export function publicAddress(value = ''): string {

@@ -1,18 +1,20 @@
 import { sha256 } from '../../adapters/system/system.js';
 import type { KeyvLike } from '../../adapters/keyv/keyv-cache-store.js';
 import { MethodPolicy } from '../../domain/chat/method-policy.js';
-import { ConfigurationError, isAgentBffError } from '../../domain/shared/errors.js';
+import { ConfigurationError } from '../../domain/shared/errors.js';
 import { nearest, similar } from '../../domain/shared/nearest.js';
-import { isPlainObject, type OptionShape, readOptions, type Refusal } from '../../domain/shared/options.js';
+import { hasMethods, isPlainObject, type OptionShape, readOptions, type Refusal } from '../../domain/shared/options.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { Secret } from '../../domain/shared/secret.js';
 import {
   type AnyRows,
   hasFields,
+  type Setting,
   type SettingRow,
   type ValuesOf,
   valuesOf,
   type VariableHint,
+  withVariables,
 } from '../../domain/shared/setting.js';
 import type { Endpoint } from '../../domain/upstream/platform-call.js';
 import type { CacheStore } from '../../ports/cache-store.js';
@@ -122,9 +124,7 @@ function readFields(plain: ServerConfig, all: object, variables: VariableHint) {
     const settings = settingsOf(FIELDS, given as Values, 'configureServer') as ConfigSettings;
     return [given, unwrapped(settings)] as const;
   } catch (error) {
-    if (!isAgentBffError(error)) throw error;
-    const more = variables(error.block ?? 'configureServer', error.fields);
-    throw Object.assign(error, { hint: `${error.hint ?? ''}${more}`, message: error.message + more });
+    throw withVariables(error, variables);
   }
 }
 
@@ -133,7 +133,7 @@ const CHAT_SILENCE_MS = 300_000;
 
 /** Every secret of a configuration, for redaction. */
 export function configuredSecrets(value: unknown, depth = 4, found: string[] = []): string[] {
-  if (isSecret(value)) found.push(value.reveal());
+  if (hasMethods(value, ['reveal'])) found.push((value as Secret).reveal());
   // Only plain blocks: objects from the site, such as a store, are not inspected.
   else if (depth > 0 && isPlainObject(value))
     for (const name in value) configuredSecrets(value[name], depth - 1, found);
@@ -171,29 +171,26 @@ function shapeOf(rows: AnyRows): OptionShape {
 }
 
 /** Errors of a configuration name block and field. */
-const refusal: Refusal = ({ path, all }, problem, names, hint) => {
+const refusal: Refusal = ({ path, shape, options }, problem, names, hint) => {
   const [block = 'configureServer', ...blocks] = path.split('.').slice(0, -1);
   const fields = names.map((name) => [...blocks, name].join('.'));
   const inside = path === '' ? block : `the "${block}" configuration block`;
   const quoted = fields.map((field) => `"${field}"`).join(' and ');
   return new ConfigurationError({
     detail: `${problem.replace('option', 'field')} ${quoted} in ${inside}.`,
-    hint: problem === 'Unknown option' ? names.map((name) => unknownHint(name, path, all)).join(' ') : hint,
+    hint:
+      problem === 'Unknown option'
+        ? names.map((name) => unknownHint(name, Object.keys(shape.options), options)).join(' ')
+        : hint,
     block,
     fields,
   });
 };
 
-function unknownHint(unknown: string, path: string, config: object): string {
-  let [shape, values]: [OptionShape, object] = [SHAPE, config];
-  for (const name of path.split('.').slice(0, -1)) {
-    shape = shape.options[name] as OptionShape;
-    values = (values as Values)[name] as object;
-  }
+function unknownHint(unknown: string, known: readonly string[], values: object): string {
   // `process.env` itself.
   const isEnvironment = Object.keys(values).some((name) => /^[A-Z][A-Z\d_]+$/.test(name));
   if (isEnvironment) return 'Pass variables through configFromEnv(process.env).';
-  const known = Object.keys(shape.options);
   const shortened = known.filter((name) => isShortened(unknown, name));
   const meant = similar(unknown, known) ?? nearest(unknown, shortened);
   return meant === '' ? `Known fields: ${known.join(', ')}.` : `Did you mean "${meant}"?`;
@@ -251,17 +248,12 @@ function completedAccount(
   serviceApiUrl = '',
 ): ProviderBlocks['serviceAccount'] {
   const { serviceAccountId, subject, issuer, audience } = account;
+  const orElse = <Value>(setting: Setting<Value>, usual: Value): Setting<Value> =>
+    setting.value === '' ? { ...setting, value: usual } : setting;
   return {
     ...account,
-    audience: {
-      ...audience,
-      value: audience.value === '' ? withoutTrailingSlashes(serviceApiUrl.trim()) : audience.value,
-    },
-    subject: { ...subject, value: subject.value || serviceAccountId.value },
-    issuer: { ...issuer, value: issuer.value || serviceAccountId.value },
+    audience: orElse(audience, withoutTrailingSlashes(serviceApiUrl.trim())),
+    subject: orElse(subject, serviceAccountId.value),
+    issuer: orElse(issuer, serviceAccountId.value),
   };
-}
-
-function isSecret(value: unknown): value is Secret {
-  return typeof (Object(value) as Partial<Secret>).reveal === 'function';
 }

@@ -3,6 +3,7 @@ import { readSealingKey, type SealingKey } from '../../adapters/keyv/sealed-cach
 import type { HostName } from '../../adapters/web/admission.js';
 import { isTokenText, withoutScheme } from '../../domain/credentials/credential.js';
 import { MAX_TIMER_MS } from '../../domain/shared/deadline.js';
+import { invalidField } from '../../domain/shared/errors.js';
 import { nameHint } from '../../domain/shared/nearest.js';
 import {
   accept,
@@ -31,7 +32,7 @@ import type { CacheStore } from '../../ports/cache-store.js';
 import type { ExchangeBlock } from '../../ports/identity-provider.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { VisitorLimit } from '../../ports/visitor-limit.js';
-import { allowedHost, invalidField, originOf, publicAddress } from './addresses.js';
+import { allowedHost, originOf, publicAddress } from './addresses.js';
 import { AUTH_PROVIDERS, EXCHANGES, type ProviderBlocks, PROVIDERS } from './providers.js';
 import { type ServerConfig, STRATEGIES, type TimeoutsConfig } from './server-config.js';
 import { type ResolvedUpstream, resolveUpstream, UPSTREAM } from './upstream-config.js';
@@ -135,18 +136,16 @@ const ROWS: Rows<ConfigSettings> & BlockRows = {
     ...row('principal', UPSTREAM, resolveUpstream),
     fields: { paths: { fields: {} }, headers: { fields: {} } },
   },
-  a2aMethods: row(
-    'neither',
+  a2aMethods: usual(
     accept(
       (value) => value === 'chat' || value === 'all' || isListOf(value, isString),
       '"chat", "all", or a list of strings',
     ),
-    (methods?: ServerConfig['a2aMethods']) => methods,
+    undefined,
   ),
-  conversations: row(
-    'neither',
+  conversations: usual(
     accept((value) => value === 'open' || value === 'visitor', '"open" or "visitor"'),
-    (access?: ServerConfig['conversations']) => access ?? 'open',
+    'open',
     'A2A_CONVERSATIONS',
   ),
   timeouts: {
@@ -170,13 +169,12 @@ const ROWS: Rows<ConfigSettings> & BlockRows = {
   keepAliveMs: milliseconds(15_000),
   allowedOrigins: origins('allowedOrigins'),
   mediaOrigins: origins('mediaOrigins'),
-  trustBrandCss: row('neither', flag, (trusted: boolean = false) => trusted),
-  configPerUser: row('neither', flag, (differs: boolean = true) => differs),
+  trustBrandCss: usual(flag, false),
+  configPerUser: usual(flag, true),
   allowedHosts: row('neither', strings, (hosts: readonly string[] = []) => hosts.map(allowedHost)),
-  authUnavailableStatus: row(
-    'neither',
+  authUnavailableStatus: usual(
     accept((value) => value === 401 || value === 503, '401 or 503'),
-    (status?: 401 | 503) => status ?? 401,
+    401,
   ),
   onBehalfOf: {
     fields: {
@@ -191,13 +189,12 @@ const ROWS: Rows<ConfigSettings> & BlockRows = {
       privateKeyPath: textRow('proof'),
     },
   },
-  cacheStore: row(
-    'neither',
+  cacheStore: usual(
     accept(
       (value) => isString(value) || hasMethods(value, ['get', 'set', 'delete']),
       'an address, or an object with get, set and delete',
     ),
-    (store?: string | CacheStore | KeyvLike) => store,
+    undefined,
     'CACHE_URL',
   ),
   // They key the digest of every proof.
@@ -205,16 +202,15 @@ const ROWS: Rows<ConfigSettings> & BlockRows = {
     ...row('proof', strings, (keys: readonly string[] = []) => keys.map(sealingKey), 'CACHE_KEYS'),
     isList: true,
   },
-  chatLimit: row('neither', methods('admit'), (limit?: VisitorLimit) => limit),
-  name: row(
-    'neither',
+  chatLimit: usual(methods('admit'), undefined),
+  name: usual(
     accept(
       (value) => isString(value) && /^[\w.-]{0,64}$/.test(String(value)),
       'up to 64 letters, digits, dots, underscores and hyphens',
     ),
-    (name?: string) => name ?? '',
+    '',
   ),
-  userLimit: row('neither', methods('admit'), (limit?: VisitorLimit) => limit),
+  userLimit: usual(methods('admit'), undefined),
   telemetry: row(
     'neither',
     accept(
@@ -261,7 +257,12 @@ function wholeNumber(initial: number, least = 0, most = Infinity): SettingRow<nu
     const words = problem(value);
     return words && `Set it to ${words}.`;
   };
-  return row('neither', check, (value?: number) => value ?? initial);
+  return usual(check, initial);
+}
+
+/** A value that is read as it is; `initial` if there is none. */
+function usual<Value>(check: OptionCheck, initial: Value, variable?: string): SettingRow<Value> {
+  return row('neither', check, (value?: Value) => value ?? initial, variable);
 }
 
 function isListOf(value: unknown, isRight: (item: unknown) => boolean): boolean {

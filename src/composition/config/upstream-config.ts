@@ -1,6 +1,7 @@
 import { ConfigurationError } from '../../domain/shared/errors.js';
+import { MESSAGE_FIELDS } from '../../domain/shared/message-fields.js';
 import { type OptionCheck, type OptionShape, text } from '../../domain/shared/options.js';
-import type { PlatformPathName } from '../../domain/upstream/platform-api.js';
+import { PLATFORM_PATHS, type PlatformPathName } from '../../domain/upstream/platform-api.js';
 import { isSafePath } from '../../domain/upstream/safe-path.js';
 
 /**
@@ -64,37 +65,16 @@ export interface ResolvedUpstream {
   readonly headers: { readonly apiKey: string; readonly projectId: string };
 }
 
-const PATHS: Readonly<Record<PlatformPathName, string>> = {
-  surface: '/surfaces/{id}',
-  surfaceByName: '/surfaces/by-name/{name}',
-  render: '/surfaces/{id}/render',
-  renderByName: '/surfaces/by-name/{name}/render',
-  action: '/surfaces/{id}/actions/{action}',
-  actionByName: '/surfaces/by-name/{name}/actions/{action}',
-  theme: '/surfaces/{id}/theme.css',
-  themeByName: '/surfaces/by-name/{name}/theme.css',
-  project: '/project',
-  brand: '/brand.css',
-  conversations: '/{path}',
-};
-
 const HEADERS: ResolvedUpstream['headers'] = { apiKey: 'x-api-key', projectId: 'x-project-id' };
 
 /** Fields that belong to the message, or to the credential besides the API key. */
 const TAKEN_HEADERS: ReadonlySet<string> = new Set([
+  ...MESSAGE_FIELDS,
   'authorization',
-  'connection',
   'content-encoding',
-  'content-length',
   'content-type',
   'cookie',
   'expect',
-  'host',
-  'keep-alive',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
 ]);
 
 /** Header names that the site chose. Defaults are excluded: a new default must not forbid a field that sites already forward. */
@@ -106,7 +86,7 @@ export function chosenNames(headers: ResolvedUpstream['headers']): readonly stri
 /** The options of the block `upstream`. */
 export const UPSTREAM: OptionShape<keyof UpstreamConfig> = {
   options: {
-    paths: { options: checks(PATHS, templateHint) },
+    paths: { options: checks(PLATFORM_PATHS, templateHint) },
     headers: { options: checks(HEADERS, headerHint) },
   },
 };
@@ -125,7 +105,7 @@ interface GivenUpstream {
 export function resolveUpstream({ paths, headers }: GivenUpstream = {}): ResolvedUpstream {
   const { apiKey, projectId } = { ...HEADERS, ...headers };
   const names = { apiKey: apiKey.toLowerCase(), projectId: projectId.toLowerCase() };
-  if (names.apiKey !== names.projectId) return { paths: { ...PATHS, ...paths }, headers: names };
+  if (names.apiKey !== names.projectId) return { paths: { ...PLATFORM_PATHS, ...paths }, headers: names };
   throw new ConfigurationError({
     detail: 'Invalid value for "headers.projectId" in the "upstream" configuration block.',
     hint: 'Set a different field for each value.',

@@ -12,6 +12,7 @@ import type { TokenCache } from '../../domain/credentials/token-cache.js';
 import { UserNames } from '../../domain/credentials/session-credentials.js';
 import { type AgentBffError, ServiceAuthError } from '../../domain/shared/errors.js';
 import { isFieldValue, isWithheld } from '../../domain/upstream/header-policy.js';
+import { MESSAGE_FIELDS } from '../../domain/shared/message-fields.js';
 import { isPlainObject } from '../../domain/shared/options.js';
 import type { MemoryShare } from '../../domain/shared/memory-budget.js';
 import { optionalSecret, type Secret } from '../../domain/shared/secret.js';
@@ -39,19 +40,6 @@ type NamedFields = SiteFieldOptions & { readonly route?: FieldsContext['route'] 
 
 /** For headers that are the credential: nothing is known before them. */
 const NO_ABOUT: FieldsContext = { session: null, route: 'surface', message: undefined };
-
-/** Fields that belong to the message and not to the caller: copying them would break or redirect the call. */
-const MESSAGE_FIELDS: ReadonlySet<string> = new Set([
-  'connection',
-  'content-length',
-  'host',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
 
 /** For a site without sign-in: no session. */
 const NOBODY: SessionTokenSource = { getToken: () => Promise.resolve({ kind: 'no-session' }) };
@@ -85,7 +73,7 @@ export class RouteCredentials {
     const { clock, tokens, exchange, sessions, telemetry } = dependencies;
     this.#deps = dependencies;
     this.#names = new UserNames({ sources: () => [...sessions].map(asSessionTokenSource), telemetry });
-    this.#exchanged = new ExchangedTokens({ exchange, tokens, clock, hash: sha256, block: 'onBehalfOf' });
+    this.#exchanged = new ExchangedTokens({ exchange, tokens, clock, hash: sha256 });
   }
 
   chat(options: ChatHandlerOptions): RouteAuth<'service' | 'session'> {

@@ -8,7 +8,7 @@ import type { HttpHandler, MountedHandler } from '../../ports/http.js';
 import { serverState, siteSessions } from '../process-state.js';
 import type { RouteHandlers } from '../toolkit/site-handlers.js';
 import type { Toolkit, ToolkitOption } from '../toolkit/toolkit-type.js';
-import { CHAT, PROXY, SERVICE_SURFACES, SESSION_SURFACES, SURFACE_ROUTER } from './route-options.js';
+import { CHAT, PROXY, SERVICE_SURFACES, SESSION_SURFACES, SURFACE_ROUTER } from './route-shapes.js';
 import type {
   ChatHandlerOptions,
   ServiceProxyOptions,

@@ -1,9 +1,8 @@
 import { TerminalTelemetry } from '../../adapters/telemetry/terminal-telemetry.js';
-import { BodyBudget } from '../../adapters/web/request-body.js';
 import { errorHandler } from '../../adapters/web/chat-routes.js';
 import { notFound } from '../../adapters/web/error-response.js';
-import { errorContext, type SiteSettings } from '../../adapters/web/serve-route.js';
-import { ServiceAuthError } from '../../domain/shared/errors.js';
+import { errorContext, type ErrorSite } from '../../adapters/web/serve-route.js';
+import { notSet, type ServiceAuthError } from '../../domain/shared/errors.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { processFaults, provideExchange } from '../toolkit/process-wide.js';
 import { newRequestId } from '../../adapters/telemetry/request-scope.js';
@@ -12,27 +11,15 @@ import { newRequestId } from '../../adapters/telemetry/request-scope.js';
 
 provideExchange();
 
-const BARE_SITE: SiteSettings = {
+const BARE_SITE: ErrorSite = {
   telemetry: new TerminalTelemetry(processFaults(), { name: 'unconfigured', secrets: [] }),
-  origins: { publicOrigin: '', allowedOrigins: new Set() },
-  fields: { disposition: () => undefined, leftOut: () => undefined },
-  bodyLimitBytes: 0,
-  bodies: new BodyBudget({ limitBytes: 0, now: () => 0 }),
-  requestBodyMs: 0,
-  requestIdleMs: 0,
-  keepAliveMs: 0,
   authUnavailableStatus: 401,
   newRequestId,
-  clock: { now: () => 0 },
 };
 
 /** The error for calls that need a toolkit before `configureServer`. */
 export function notConfigured(): ServiceAuthError {
-  return new ServiceAuthError('service_auth_failed', {
-    detail: 'The server is not configured.',
-    hint: configureHint(),
-    block: 'configureServer',
-  });
+  return notSet('The server is not configured.', configureHint());
 }
 
 /** Next runs `instrumentation.ts` when a server starts, but not while it builds pages. */
@@ -55,5 +42,5 @@ export const noRoute: HttpHandler = (request) => Promise.resolve(notFound(reques
 
 /** A route whose options the configured toolkit rejects. */
 export function misconfigured(request: HttpRequest, error: unknown): Promise<HttpResponse> {
-  return errorHandler(BARE_SITE, error, request.method === 'POST')(request);
+  return errorHandler(BARE_SITE, error, true)(request);
 }

@@ -6,13 +6,15 @@ import type { RouteAuth } from '../../domain/credentials/route-auth.js';
 import { MAX_TIMER_MS } from '../../domain/shared/deadline.js';
 import { isAgentBffError } from '../../domain/shared/errors.js';
 import { accept, callback, methods, type Given, type OptionShape, readOptions } from '../../domain/shared/options.js';
+import { withVariables } from '../../domain/shared/setting.js';
 import { warningsOf } from '../config/env.js';
 import { type ResolvedConfig, resolveConfig } from '../config/resolve-config.js';
 import { providers } from '../config/schema.js';
 import type { ServerConfig } from '../config/server-config.js';
 import { chosenNames } from '../config/upstream-config.js';
 import { forwardHint, sessionRequest } from '../routes/route-credentials.js';
-import { SERVICE_HEADERS, SESSION_HEADERS, type SessionOptions } from '../routes/route-options.js';
+import type { SessionOptions } from '../routes/route-options.js';
+import { SERVICE_HEADERS, SESSION_HEADERS } from '../routes/route-shapes.js';
 import {
   build,
   type Built,
@@ -111,6 +113,10 @@ export function buildToolkit(
   const { handlers, gate, credentials: broker, directory, ...lasting } = built;
   const { telemetry, stores } = lasting;
   const { credentials } = handlers;
+  const obtain: typeof broker.obtain = (auth, request) =>
+    broker.obtain(auth, request).catch((error: unknown) => {
+      throw withVariables(error, resolved.variables);
+    });
   if (kept !== undefined) retireReplaced(kept, lasting);
   let closing: Promise<void> | undefined;
   const read = <Options extends object>(
@@ -130,7 +136,7 @@ export function buildToolkit(
     },
     authHeaders: async (options) => {
       const auth = credentials.service(read('authHeaders', SERVICE_HEADERS, options));
-      return { ...(await broker.obtain(auth, NO_REQUEST)).forPlatform.headers } as Record<string, string>;
+      return { ...(await obtain(auth, NO_REQUEST)).forPlatform.headers } as Record<string, string>;
     },
     sessionHeaders: async (options, request) => {
       // Read with `authClient` as `auth`, which is required.
@@ -138,7 +144,7 @@ export function buildToolkit(
         readonly auth: SessionTokenLike;
       };
       const auth = credentials.session(like, user);
-      return { ...(await broker.obtain(auth, sessionRequest(request))).headers } as Record<string, string>;
+      return { ...(await obtain(auth, sessionRequest(request))).headers } as Record<string, string>;
     },
     customProviders: resolved.customProviders,
     forwardHint: (names) => forwardHint(names, chosenNames(resolved.upstream.headers)),

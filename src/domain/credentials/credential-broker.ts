@@ -4,7 +4,7 @@ import type { AccessToken, IdentityProvider, IssueOutcome } from '../../ports/id
 import { delimited } from '../shared/json.js';
 import type { Secret } from '../shared/secret.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import { ServiceAuthError, SessionError } from '../shared/errors.js';
+import { notSet, ServiceAuthError, SessionError } from '../shared/errors.js';
 import { forwardedFields } from '../upstream/header-policy.js';
 import { Credential, type CredentialOwner, NO_CREDENTIAL, serviceAuthError, statedIdentity } from './credential.js';
 import type { MessageFacts, RouteAuth, RouteFields } from './route-auth.js';
@@ -252,7 +252,10 @@ export class CredentialBroker {
 
   /** The API key as the only credential. */
   #apiKeyAlone(apiKey: Secret | undefined): Credential {
-    if (apiKey === undefined) throw noApiKey();
+    if (apiKey === undefined) {
+      const hint = 'Set "serviceApiKey" in configureServer, or "apiKey" in the options of the route.';
+      throw notSet('The server has no API key for the platform.', hint, 'serviceApiKey');
+    }
     const known = this.#keyCredentials.get(apiKey);
     if (known !== undefined) return known;
     const owner = ownerOf(JSON.stringify(['api-key', this.#keyName(apiKey)]));
@@ -275,7 +278,10 @@ export class CredentialBroker {
     const last = made.get(apiKey ?? this);
     if (last !== undefined) return last;
     const { serviceToken } = this.#deps;
-    if (kind === 'static-token' && serviceToken === undefined) throw noServiceToken();
+    if (kind === 'static-token' && serviceToken === undefined) {
+      const hint = 'Set "serviceToken" in configureServer.';
+      throw notSet('The server has no token for the strategy "static_token".', hint, 'serviceToken');
+    }
     const token = kind === 'static-token' ? serviceToken : undefined;
     const owner = ownerOf(JSON.stringify([kind, this.#keyName(token), this.#keyName(apiKey)]));
     const credential = new Credential({
@@ -346,31 +352,10 @@ function ownerOf(principal: string): CredentialOwner {
   return { principal, reader: principal };
 }
 
-function noApiKey(): ServiceAuthError {
-  return new ServiceAuthError('service_auth_failed', {
-    detail: 'The server has no API key for the platform.',
-    hint: 'Set "serviceApiKey" in configureServer, or "apiKey" in the options of the route.',
-    block: 'configureServer',
-    fields: ['serviceApiKey'],
-  });
-}
-
-function noServiceToken(): ServiceAuthError {
-  return new ServiceAuthError('service_auth_failed', {
-    detail: 'The server has no token for the strategy "static_token".',
-    hint: 'Set "serviceToken" in configureServer.',
-    block: 'configureServer',
-    fields: ['serviceToken'],
-  });
-}
-
 function noStrategy(): ServiceAuthError {
-  return new ServiceAuthError('service_auth_failed', {
-    detail: 'The server has no credential for the platform.',
-    hint: 'Set "serviceAuthStrategy" in configureServer, or "strategy" in the options, and fill in the configuration block of that strategy; or set "serviceApiKey". For an agent without authentication, the strategy is "none"; for a fixed token, "static_token" with "serviceToken".',
-    block: 'configureServer',
-    fields: ['serviceAuthStrategy', 'serviceApiKey'],
-  });
+  const hint =
+    'Set "serviceAuthStrategy" in configureServer, or "strategy" in the options, and fill in the configuration block of that strategy; or set "serviceApiKey". For an agent without authentication, the strategy is "none"; for a fixed token, "static_token" with "serviceToken".';
+  return notSet('The server has no credential for the platform.', hint, 'serviceAuthStrategy', 'serviceApiKey');
 }
 
 /** A `Date` field has whole seconds and network delay; below this difference the clocks agree. */

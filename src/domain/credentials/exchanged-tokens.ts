@@ -19,9 +19,10 @@ export interface ExchangedTokensDependencies {
   readonly clock: Clock;
   /** A collision-resistant one-way hash, so that no user's token becomes part of a key. */
   readonly hash: (text: string) => string;
-  /** The configuration block to name if the exchange fails for every user, such as `onBehalfOf`. */
-  readonly block: string;
 }
+
+/** The configuration block to name if the exchange fails for every user. */
+const BLOCK = 'onBehalfOf';
 
 /** A signed-in user's token, and the target of its exchange. */
 export interface UserAssertion extends TokenExchangeRequest {
@@ -61,16 +62,15 @@ export class ExchangedTokens {
    * @throws ServiceAuthError naming block and fields when the exchange fails for every user.
    */
   async obtain(user: UserAssertion): Promise<ExchangedToken> {
-    const { assertion, audience, scope } = user;
-    const { exchange, tokens, clock, hash, block } = this.#deps;
-    const end = user.assertionExpiresAt ?? Number.POSITIVE_INFINITY;
+    const { exchange, tokens, clock, hash } = this.#deps;
+    const { assertionExpiresAt: end = Infinity, ...request } = user;
+    const { assertion, audience = null, scope = null } = request;
     // All users without a token would share one key.
     if (assertion === '' || end <= clock.now()) throw sessionError('expired', 'the token of the session has expired');
 
-    const request = { assertion, ...(audience !== undefined && { audience }), ...(scope !== undefined && { scope }) };
     const { principal, proof } = await this.#identity();
-    const cacheKey = JSON.stringify(['exchanged', principal, proof, audience ?? null, scope ?? null, hash(assertion)]);
-    const outcome = await tokens.get(cacheKey, block, async (now) =>
+    const cacheKey = JSON.stringify(['exchanged', principal, proof, audience, scope, hash(assertion)]);
+    const outcome = await tokens.get(cacheKey, BLOCK, async (now) =>
       cacheable(await exchange.exchange(request, now), end),
     );
     if (outcome.kind === 'failure') {
@@ -82,12 +82,11 @@ export class ExchangedTokens {
 
   /** The identity of the exchange; an exchange that cannot state it is reported as out of order. */
   async #identity(): Promise<Identity> {
-    const { exchange, block } = this.#deps;
     try {
-      return await statedIdentity(exchange);
+      return await statedIdentity(this.#deps.exchange);
     } catch (error) {
       const kind = error instanceof Error ? error.name : typeof error;
-      throw exchangeError(unusable(block, `the token exchange threw ${kind}`));
+      throw exchangeError(unusable(BLOCK, `the token exchange threw ${kind}`));
     }
   }
 }

@@ -33,8 +33,8 @@ export function readOptions<Options extends object>(
   all: object = options,
   refuse: Refusal = refusal,
 ): Given<Options> {
-  const place = { maker, all, path: '', refuse };
-  if (isPlainObject(options)) return read(place, shape as OptionShape, options) as Given<Options>;
+  const place = { maker, all, path: '', shape: shape as OptionShape, options: options as Place['options'], refuse };
+  if (isPlainObject(options)) return read(place) as Given<Options>;
   throw refuse(place, 'Invalid value for', ['options'], 'Set it to an object.');
 }
 
@@ -44,6 +44,9 @@ export interface Place {
   readonly all: object;
   /** The path of a nested object, with a trailing dot. */
   readonly path: string;
+  /** The options that may be given here, and those that are. */
+  readonly shape: OptionShape;
+  readonly options: Readonly<Record<string, unknown>>;
   readonly refuse: Refusal;
 }
 
@@ -56,7 +59,8 @@ export type Refusal = (
   others?: readonly string[],
 ) => ConfigurationError;
 
-function read(place: Place, shape: OptionShape, options: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function read(place: Place): Record<string, unknown> {
+  const { shape, options } = place;
   const known = Object.keys(shape.options);
   for (const name of Object.keys(options)) {
     if (known.includes(name)) continue;
@@ -76,7 +80,7 @@ function read(place: Place, shape: OptionShape, options: Readonly<Record<string,
     const nested = typeof option !== 'function' && isPlainObject(value);
     const hint = typeof option === 'function' ? option(value, place.all) : nested ? undefined : 'Set it to an object.';
     if (hint !== undefined) throw place.refuse(place, isAbsent ? 'Missing option' : 'Invalid value for', [name], hint);
-    given[name] = nested ? read({ ...place, path: `${place.path}${name}.` }, option, value) : value;
+    given[name] = nested ? read({ ...place, path: `${place.path}${name}.`, shape: option, options: value }) : value;
   }
   for (const [name, alias = ''] of Object.entries(aliases)) {
     if (given[alias] === undefined) continue;

@@ -1,5 +1,5 @@
-/** Replaces a secret in a text. */
-export const REDACTED = '[redacted]';
+import { REDACTED } from './secret.js';
+
 /** Shorter values are not secrets, and would replace every other word of a log. */
 const MIN_SECRET = 6;
 /** Long enough to include the request ids that platforms put at the end of a text. */

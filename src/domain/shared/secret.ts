@@ -9,7 +9,7 @@ export interface Secret {
 }
 
 /** The text that replaces every secret. */
-const REDACTED = '[redacted]';
+export const REDACTED = '[redacted]';
 
 class HiddenSecret implements Secret {
   readonly #value: string;

@@ -1,3 +1,4 @@
+import { AgentBffError, type ErrorFacts, isAgentBffError } from './errors.js';
 import { type OptionCheck, type OptionShape, text as isText } from './options.js';
 import { type Secret, secret } from './secret.js';
 
@@ -18,6 +19,19 @@ export interface Setting<Value = string> {
 
 /** The sentence that names the environment variables of these fields, with a space before it; empty if there are none. */
 export type VariableHint = (block: string, fields: readonly string[]) => string;
+
+/**
+ * A copy of an error whose hint also names the environment variables of its fields: several callers may share one error.
+ * Anything else, and an error that names them already, is returned as it is.
+ */
+export function withVariables<Thrown>(error: Thrown, variables: VariableHint | undefined): Thrown {
+  if (!isAgentBffError(error)) return error;
+  const { code, block = 'configureServer', fields, hint = '' } = error;
+  const more = variables?.(block, fields) ?? '';
+  if (hint === '' || hint.endsWith(more)) return error;
+  const copy = new AgentBffError(code, { ...(error as ErrorFacts), hint: hint + more, log: error.logDetail() });
+  return Object.setPrototypeOf(copy, Object.getPrototypeOf(error) as object) as Thrown;
+}
 
 /** Settings by field. */
 export type AnySettings = Readonly<Record<string, Setting<unknown>>>;

@@ -1,21 +1,24 @@
 import type { HeaderFields } from '../../ports/http.js';
-import { ServiceAuthError } from '../shared/errors.js';
+import { notSet } from '../shared/errors.js';
 import { type CallTimeouts, type Endpoint, type PlatformCall, requireEndpoint } from './platform-call.js';
 import { withoutTrailingSlashes } from '../shared/paths.js';
 
-/** The calls below `serviceApiUrl`, each with its own path. */
-export type PlatformPathName =
-  | 'surface'
-  | 'surfaceByName'
-  | 'render'
-  | 'renderByName'
-  | 'action'
-  | 'actionByName'
-  | 'theme'
-  | 'themeByName'
-  | 'project'
-  | 'brand'
-  | 'conversations';
+/** The calls below `serviceApiUrl`, each with its own path, and the path unless the site configures another. */
+export const PLATFORM_PATHS = {
+  surface: '/surfaces/{id}',
+  surfaceByName: '/surfaces/by-name/{name}',
+  render: '/surfaces/{id}/render',
+  renderByName: '/surfaces/by-name/{name}/render',
+  action: '/surfaces/{id}/actions/{action}',
+  actionByName: '/surfaces/by-name/{name}/actions/{action}',
+  theme: '/surfaces/{id}/theme.css',
+  themeByName: '/surfaces/by-name/{name}/theme.css',
+  project: '/project',
+  brand: '/brand.css',
+  conversations: '/{path}',
+} as const;
+
+export type PlatformPathName = keyof typeof PLATFORM_PATHS;
 
 /** The platform's own API: its address, and the fields sent to it besides a credential. */
 export interface PlatformApi {
@@ -87,10 +90,6 @@ export function platformFields({ projectId, projectIdHeader }: PlatformApi): Hea
 
 function requireProject(projectId: string): string {
   if (projectId !== '') return projectId;
-  throw new ServiceAuthError('service_auth_failed', {
-    detail: 'No project is configured.',
-    hint: 'Set "serviceProjectId" in configureServer: a path in "upstream" needs it.',
-    block: 'configureServer',
-    fields: ['serviceProjectId'],
-  });
+  const hint = 'Set "serviceProjectId" in configureServer: a path in "upstream" needs it.';
+  throw notSet('No project is configured.', hint, 'serviceProjectId');
 }

@@ -11,7 +11,7 @@ import type { Credential } from '../credentials/credential.js';
 import { type CredentialBroker, withSiteFields } from '../credentials/credential-broker.js';
 import type { MessageFacts, RouteAuth } from '../credentials/route-auth.js';
 import { discard, isStream } from '../shared/body.js';
-import { ConfigurationError, ServiceAuthError } from '../shared/errors.js';
+import { invalidField, notSet } from '../shared/errors.js';
 import { type Counterpart, noResponse, type PlatformErrors, type PlatformReply } from './platform-error.js';
 import { upstreamRequestHeaders } from './header-policy.js';
 
@@ -197,12 +197,8 @@ export function endpoint(field: string, address: string): Endpoint {
   const trimmed = address.trim();
   const parts = /^(https?:\/\/)([^/?#\\@\s]+)(\/(?:(?![?#\\])[\x21-\x7e])*)?$/i.exec(trimmed);
   if (parts === null || !URL.canParse(trimmed)) {
-    throw new ConfigurationError({
-      detail: `Invalid URL in "${field}".`,
-      hint: `Set "${field}" to an absolute http or https address without user name, query or fragment, such as https://platform.example/a2a.`,
-      block: 'configureServer',
-      fields: [field],
-    });
+    const hint = `Set "${field}" to an absolute http or https address without user name, query or fragment, such as https://platform.example/a2a.`;
+    throw invalidField(field, `Invalid URL in "${field}".`, hint);
   }
   return { origin: `${(parts[1] ?? '').toLowerCase()}${parts[2] ?? ''}`, path: parts[3] ?? '/' };
 }
@@ -215,10 +211,6 @@ export function endpoint(field: string, address: string): Endpoint {
  */
 export function requireEndpoint(field: string, known: Endpoint | undefined): Endpoint {
   if (known !== undefined) return known;
-  throw new ServiceAuthError('service_auth_failed', {
-    detail: `No address is configured for the ${field === 'a2aUrl' ? 'agent' : 'platform'}.`,
-    hint: `Set "${field}" in configureServer.`,
-    block: 'configureServer',
-    fields: [field],
-  });
+  const party = field === 'a2aUrl' ? 'agent' : 'platform';
+  throw notSet(`No address is configured for the ${party}.`, `Set "${field}" in configureServer.`, field);
 }

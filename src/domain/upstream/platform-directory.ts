@@ -101,13 +101,11 @@ export class PlatformDirectory {
   async resolve(name: LookupName, auth: RouteAuth, request: RequestContext): Promise<Lookup> {
     const { projectId } = this.#deps.api;
     if (name === 'project' && projectId !== '') return { value: projectId };
-    let caller: CallContext;
     try {
-      caller = await this.#deps.call.caller(auth, request);
+      return await this[name](await this.#deps.call.caller(auth, request));
     } catch (error) {
       return this.#failed(name, error);
     }
-    return name === 'project' ? this.project(caller) : this.brand(caller);
   }
 
   #look(name: LookupName, caller: CallContext): Promise<Lookup> {

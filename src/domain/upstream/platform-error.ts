@@ -1,6 +1,6 @@
 import type { HeaderFields, HttpResponse, UpstreamOutcome, HttpBody } from '../../ports/http.js';
 import { type Credential, NO_CREDENTIAL } from '../credentials/credential.js';
-import { type ErrorFacts, ServiceAuthError, UpstreamError } from '../shared/errors.js';
+import { type ErrorCode, type ErrorFacts, ServiceAuthError, UpstreamError } from '../shared/errors.js';
 import { discard, isJson, mediaType } from '../shared/body.js';
 import { type BodyStart, readStart } from './body-bytes.js';
 
@@ -166,54 +166,41 @@ export function platformError(
 function tokenRejected(
   { block }: Refused,
   status: number,
-  { name, fields }: Counterpart,
+  counterpart: Counterpart,
   log: string,
   wrong: AddressFacts | undefined,
 ): ServiceAuthError {
-  const isField = block === 'serviceApiKey' || block === 'serviceToken';
-  if (block === NO_CREDENTIAL) return credentialWanted(status, name, log, wrong);
-  if (status === 403) {
-    const elsewhere = `Some gateways respond like this to unknown paths too: then check ${quoted(fields)}.`;
-    return new ServiceAuthError('service_token_rejected', {
-      detail: 'The platform does not allow the service credential to do this.',
-      hint: isField
-        ? `Check what the platform allows for "${block}" in configureServer, and the strategy in "serviceAuthStrategy". ${elsewhere}`
-        : `Check the "${block}" configuration block: the platform must grant this client or key the required role. ${elsewhere}`,
-      block,
-      upstreamStatus: status,
-      log,
-    });
-  }
-  const hint = isField
-    ? `Check "${block}" in configureServer, and the strategy in "serviceAuthStrategy".`
-    : `Check the "${block}" configuration block: the platform must know this client or key, its audience and its role.`;
+  const refused = refusedCredential(block, status, counterpart);
   return new ServiceAuthError('service_token_rejected', {
-    detail: wrong?.detail ?? 'The platform refused the service credential.',
-    hint: wrong === undefined ? hint : `${wrong.hint} ${hint}`,
-    block,
-    fields:
-      block === 'serviceAccount' ? ['serviceAccountId', 'keyId', 'privateKeyPem', 'privateKeyPath', 'audience'] : [],
+    ...refused,
+    detail: wrong?.detail ?? refused.detail,
+    hint: wrong === undefined ? refused.hint : `${wrong.hint} ${refused.hint}`,
+    ...(status === 401 ? {} : { upstreamStatus: status }),
     log,
   });
 }
 
-/** The error if a site that sends no credential meets an agent that wants one. */
-function credentialWanted(
-  status: number,
-  name: string,
-  log: string,
-  wrong: AddressFacts | undefined,
-): ServiceAuthError {
-  const hint =
-    'Set "serviceAuthStrategy" in configureServer to a strategy it accepts instead of "none", such as "static_token" with "serviceToken".';
-  return new ServiceAuthError('service_token_rejected', {
-    detail: wrong?.detail ?? `The ${name} wants a credential, and none is sent.`,
-    hint: wrong === undefined ? hint : `${wrong.hint} ${hint}`,
-    block: 'configureServer',
-    fields: [NO_CREDENTIAL],
-    ...(status === 401 ? {} : { upstreamStatus: status }),
-    log,
-  });
+function refusedCredential(block: string, status: number, { name, fields }: Counterpart): AddressFacts {
+  if (block === NO_CREDENTIAL) {
+    const way = 'to a strategy it accepts instead of "none", such as "static_token" with "serviceToken"';
+    const hint = `Set "serviceAuthStrategy" in configureServer ${way}.`;
+    return facts(`The ${name} wants a credential, and none is sent.`, hint, [NO_CREDENTIAL]);
+  }
+  const isField = block === 'serviceApiKey' || block === 'serviceToken';
+  if (status === 403) {
+    const elsewhere = `Some gateways respond like this to unknown paths too: then check ${quoted(fields)}.`;
+    const detail = 'The platform does not allow the service credential to do this.';
+    const hint = isField
+      ? `Check what the platform allows for "${block}" in configureServer, and the strategy in "serviceAuthStrategy". ${elsewhere}`
+      : `Check the "${block}" configuration block: the platform must grant this client or key the required role. ${elsewhere}`;
+    return { detail, hint, block, fields: [] };
+  }
+  const hint = isField
+    ? `Check "${block}" in configureServer, and the strategy in "serviceAuthStrategy".`
+    : `Check the "${block}" configuration block: the platform must know this client or key, its audience and its role.`;
+  const suspects = ['serviceAccountId', 'keyId', 'privateKeyPem', 'privateKeyPath', 'audience'];
+  const detail = 'The platform refused the service credential.';
+  return { detail, hint, block, fields: block === 'serviceAccount' ? suspects : [] };
 }
 
 /** The facts of a refusal that is not about the address, whatever its body contains. */
@@ -226,12 +213,11 @@ function refusal(
     case 401:
       return { detail: `The ${name} rejected the user's token.`, hint: 'Sign in again.' };
     case 403:
-      return {
-        detail: `The ${name} does not allow the signed-in user to do this.`,
-        hint: `The account needs a role that allows it. If every account is refused, check ${quoted(fields)} in configureServer.`,
-        block: 'configureServer',
+      return facts(
+        `The ${name} does not allow the signed-in user to do this.`,
+        `The account needs a role that allows it. If every account is refused, check ${quoted(fields)} in configureServer.`,
         fields,
-      };
+      );
     case 409:
       return { detail: `The request conflicts with the state of the ${name}.` };
     case 413:
@@ -285,42 +271,28 @@ export function noResponse(
   isRepeatable: boolean,
 ): UpstreamError {
   const retryable = isRepeatable || sent === 'nothing';
-  const place = { block: 'configureServer', fields };
   const where = `${quoted(fields)} in configureServer`;
+  const lasting = `If this lasts, check that the ${name} runs, and ${where}`;
+  const failed = (code: ErrorCode, happened: string, hint: string, mayRetry: boolean = retryable): UpstreamError =>
+    new UpstreamError(code, { ...facts(`The ${name} ${happened}.`, hint, fields), retryable: mayRetry, log });
   switch (reason) {
-    case 'timeout':
-      return new UpstreamError('upstream_timeout', {
-        detail: `The ${name} did not respond in time.`,
-        hint: `If it needs longer, raise "headersMs" in the "timeouts" configuration block. If it never responds, check ${where}.`,
-        ...place,
-        retryable,
-        log,
-      });
-    case 'invalid':
-      return new UpstreamError('upstream_invalid_response', {
-        detail: `The ${name} sent a response that is not valid HTTP.`,
-        hint: `Check scheme and port of ${where}.`,
-        ...place,
-        log,
-      });
+    case 'timeout': {
+      const longer = 'If it needs longer, raise "headersMs" in the "timeouts" configuration block.';
+      return failed('upstream_timeout', 'did not respond in time', `${longer} If it never responds, check ${where}.`);
+    }
+    case 'invalid': {
+      const hint = `Check scheme and port of ${where}.`;
+      return failed('upstream_invalid_response', 'sent a response that is not valid HTTP', hint, false);
+    }
     case 'unreachable':
+      return failed('upstream_unreachable', 'cannot be reached', `${lasting}.`, true);
     case 'reset': {
-      const cause = reason === 'reset' ? ': a server that expects https closes a plain connection' : '';
-      return new UpstreamError('upstream_unreachable', {
-        detail: `The ${name} cannot be reached.`,
-        hint: `If this lasts, check that the ${name} runs, and ${where}${cause}.`,
-        ...place,
-        retryable: reason === 'unreachable' || retryable,
-        log,
-      });
+      const hint = `${lasting}: a server that expects https closes a plain connection.`;
+      return failed('upstream_unreachable', 'cannot be reached', hint);
     }
     case 'aborted':
       // The visitor has left; there is nothing to fix.
-      return new UpstreamError('upstream_unreachable', {
-        detail: `The ${name} cannot be reached.`,
-        retryable,
-        log,
-      });
+      return new UpstreamError('upstream_unreachable', { detail: `The ${name} cannot be reached.`, retryable, log });
   }
 }
 
@@ -425,10 +397,7 @@ export class PlatformErrors {
 }
 
 function headOf(response: Pick<HttpResponse, 'status' | 'headers'>, from: Counterpart | undefined): string {
-  const type =
-    String(response.headers['content-type'] ?? '')
-      .split(';', 1)[0]
-      ?.trim() ?? '';
+  const type = mediaType(response.headers);
   const sender = from === undefined ? '' : ` from the ${from.name}`;
   return `status ${String(response.status)}${sender}${type === '' ? '' : `, ${type}`}`;
 }

@@ -15,7 +15,7 @@ function world() {
     pass: (ms: number) => (now += ms),
     reads(name: string, ...counts: number[]): BodyShare {
       const share = budget.open((error) => cut.push(`${name} ${error.code}`));
-      for (const count of counts) share.charge(count);
+      for (const count of counts) budget.charge(share, count);
       return share;
     },
   };
@@ -57,12 +57,12 @@ describe('the memory of request bodies', () => {
   });
 
   it('counts a dripping body as slow, however fast it began', () => {
-    const { cut, pass, reads } = world();
+    const { budget, cut, pass, reads } = world();
     const dripping = reads('dripping', LARGE);
     pass(20_000);
     reads('second', 90_000);
     reads('third', 90_000);
-    dripping.charge(1);
+    budget.charge(dripping, 1);
     reads('newcomer', 70_000);
     expect(cut).toEqual(['dripping body_timeout']);
   });
@@ -73,7 +73,7 @@ describe('the memory of request bodies', () => {
     pass(10_000);
     reads('second', LARGE);
     reads('third', LARGE);
-    expect(errorOf(() => slow.charge(1))).toMatchObject({ code: 'body_timeout', retryable: true });
+    expect(errorOf(() => budget.charge(slow, 1))).toMatchObject({ code: 'body_timeout', retryable: true });
     expect([cut, budget.heldBytes]).toEqual([[], 2 * LARGE]);
   });
 

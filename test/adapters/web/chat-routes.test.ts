@@ -3,7 +3,7 @@ import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fakes.js';
 import { chatRoutes, type ChatRoutes, errorHandler } from '../../../src/adapters/web/chat-routes.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
 import { ServiceAuthError } from '../../../src/domain/shared/errors.js';
-import type { HttpHandler, HttpResponse } from '../../../src/ports/http.js';
+import type { HttpHandler, HttpRequest, HttpResponse } from '../../../src/ports/http.js';
 import { ChatWorld, MESSAGE } from '../../domain/chat/chat-world.js';
 import { SERVICE, sessionPlan } from '../../domain/credentials/broker-fixture.js';
 import { bodyBudget, browserRequest, bytes, site, streamed } from './browser-request.js';
@@ -114,8 +114,24 @@ describe('a mount that cannot work', () => {
     const handle = errorHandler(site(), cause, true);
     const [message, rest] = [await handle(browserRequest()), await handle(browserRequest({ method: 'GET' }))];
     expect([message.status, rest.status]).toEqual([401, 401]);
-    expect(await json(message)).toMatchObject({ id: null, error: { message: 'The server is not configured.' } });
+    expect(await json(message)).toMatchObject({ id: '1', error: { message: 'The server is not configured.' } });
     expect(await json(rest)).toMatchObject({ code: 'service_auth_failed', detail: 'The server is not configured.' });
+  });
+
+  it.each<[state: string, body: HttpRequest['body'], id: unknown]>([
+    ['streams', streamed(['{"jsonrpc":"2.0",', '"id":7,"method":"x"}']), 7],
+    ['is not JSON', '{', null],
+    ['breaks', streamed(['{"id":7'], new Error('cut')), null],
+    ['is longer than it reads', `{"id":7,"x":"${'x'.repeat(70_000)}"}`, null],
+    ['was taken by a parser', null, null],
+  ])('names the id of a message that %s', async (_state, body, id) => {
+    expect(await json(await errorHandler(site(), cause, true)(browserRequest({ body })))).toMatchObject({ id });
+  });
+
+  it('does not wait for a message that does not come', async () => {
+    const body = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }) };
+    const response = await errorHandler(site(), cause, true)(browserRequest({ body }));
+    expect(await json(response)).toMatchObject({ id: null });
   });
 
   it('returns the reason as a problem document when no A2A client calls', async () => {

@@ -23,7 +23,6 @@ export class ExchangeWorld {
     tokens: this.cache,
     clock: this.clock,
     hash: (text) => `hash(${String(text.length)}${text.slice(-2)})`,
-    block: 'onBehalfOf',
   });
 
   async get(user: string | UserAssertion): Promise<string> {

@@ -166,7 +166,6 @@ describe("a user's rejected exchanged token", () => {
       clock: world.clock,
       exchange: new FakeTokenExchange(),
       hash: sha256,
-      block: 'onBehalfOf',
     });
     return {
       ...sessionPlan(new FakeSessionTokenSource({ kind: 'token', accessToken: 'ada-token', subject: 'ada' })),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BoundaryFinder } from '../../../src/adapters/web/response-body.js';
-import { bytes } from './browser-request.js';
+import { EventEnd } from '../../../src/domain/shared/event-end.js';
+import { bytes } from '../../adapters/web/browser-request.js';
 
 /** Reference implementation: all bytes so far, with uniform line ends (HTML, "Parsing an event stream"), end in an empty line. */
 function atBoundary(text: string): boolean {
@@ -10,18 +10,18 @@ function atBoundary(text: string): boolean {
 }
 
 function expectSame(pieces: readonly string[]): void {
-  const finder = new BoundaryFinder();
+  const finder = new EventEnd();
   let seen = '';
   for (const piece of pieces) {
     finder.push(bytes(piece));
     seen += piece;
-    expect(finder.atBoundary, JSON.stringify(pieces)).toBe(atBoundary(seen));
+    expect(finder.isComplete, JSON.stringify(pieces)).toBe(atBoundary(seen));
   }
 }
 
 describe('the place between two events', () => {
   it('is found before the first byte', () => {
-    expect(new BoundaryFinder().atBoundary).toBe(true);
+    expect(new EventEnd().isComplete).toBe(true);
   });
 
   it('is found in every short stream, cut in two at every byte', () => {

@@ -1,0 +1,44 @@
+const LF = 0x0a;
+const CR = 0x0d;
+
+/**
+ * Tracks if the bytes so far end between two events (HTML, "Parsing an event stream": lines end with LF, CR or CRLF, and an empty line ends an event).
+ */
+export class EventEnd {
+  #isComplete = true;
+  #lineEmpty = true;
+  #afterCr = false;
+
+  get isComplete(): boolean {
+    return this.#isComplete;
+  }
+
+  push(chunk: Uint8Array): void {
+    // Only the tail matters: the last two line ends are within it, or absent.
+    const start = Math.max(0, chunk.length - 4);
+    if (start > 0) {
+      // The byte before the tail shows whether the tail begins on an empty line.
+      const before = chunk[start - 1];
+      this.#afterCr = before === CR;
+      this.#lineEmpty = before === LF || before === CR;
+      this.#isComplete = false;
+    }
+    for (let index = start; index < chunk.length; index += 1) this.#byte(chunk[index] as number);
+  }
+
+  #byte(byte: number): void {
+    if (byte === LF && this.#afterCr) {
+      // The second half of CRLF: the line ended at its CR.
+      this.#afterCr = false;
+      return;
+    }
+    this.#afterCr = byte === CR;
+    if (byte !== LF && byte !== CR) {
+      this.#lineEmpty = false;
+      this.#isComplete = false;
+      return;
+    }
+    this.#isComplete = this.#lineEmpty;
+    this.#lineEmpty = true;
+  }
+}
