@@ -28,7 +28,9 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   platform.url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
 });
-afterAll(() => void server.close().closeAllConnections());
+afterAll(() => {
+  server.close().closeAllConnections();
+});
 
 const tenant = (name: string, shared: Shared): Toolkit =>
   createToolkit({ name, serviceApiUrl: platform.url, serviceApiKey: `key-of-${name}` }, { shared });

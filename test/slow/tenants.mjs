@@ -21,6 +21,8 @@ async function startPlatform() {
       else response.end(JSON.stringify({ id: 'p', filler: 'x'.repeat(1_200) }));
     });
   }).listen(0, '127.0.0.1');
+  // On a busy machine, a connection must not be closed by one side while the other uses it.
+  server.keepAliveTimeout = 600_000;
   await once(server, 'listening');
   const connections = () => new Promise((resolve) => server.getConnections((_error, count) => resolve(count)));
   return { server, connections, url: `http://127.0.0.1:${server.address().port}` };

@@ -1,4 +1,4 @@
-import { Container, ContainerModule, type ContainerModuleLoadOptions } from 'inversify';
+import { type Container, ContainerModule, type ContainerModuleLoadOptions } from 'inversify';
 import type { KeyvCacheStore } from '../../adapters/keyv/keyv-cache-store.js';
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
 import type { CredentialBroker } from '../../domain/credentials/credential-broker.js';
@@ -67,7 +67,7 @@ export interface CacheStores {
 /** Returns the identity provider of a flow; its library is loaded on first use. */
 export type ProviderLoader = (name: string) => Promise<IdentityProvider> | undefined;
 
-/** What toolkits share by `createShared`. */
+/** The parts behind a result of `createShared`. */
 export interface SharedParts {
   readonly upstream: HttpUpstream;
   readonly store: KeyvCacheStore | undefined;
@@ -84,7 +84,7 @@ export interface ToolkitSource {
   readonly previous: LastingParts | undefined;
   /** The session libraries of its routes. */
   readonly sessions: Set<SessionTokenLike>;
-  /** What it shares with other toolkits. */
+  /** The parts it shares with other toolkits. */
   readonly shared: SharedParts | undefined;
 }
 

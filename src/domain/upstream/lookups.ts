@@ -84,7 +84,10 @@ export class Lookups<T> {
       return task.ask(deadline, last);
     };
     try {
-      return await this.#cached({ ...task, ask, failed: undefined }, this.#key(name, readerScope(credential, sharedBy)));
+      return await this.#cached(
+        { ...task, ask, failed: undefined },
+        this.#key(name, readerScope(credential, sharedBy)),
+      );
     } catch (error) {
       // The platform may refuse this user alone.
       return this.#cached(isMine ? { ...task, ask: () => Promise.reject(error as Error) } : task, own);

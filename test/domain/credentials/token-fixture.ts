@@ -14,7 +14,10 @@ export class TokenWorld {
   /** The random source for jitter; 0 makes every threshold exact. */
   random = 0;
 
-  constructor({ shared, maxTokens = Infinity }: { shared?: (clock: VirtualTime) => CacheStore; maxTokens?: number } = {}) {
+  constructor({
+    shared,
+    maxTokens = Infinity,
+  }: { shared?: (clock: VirtualTime) => CacheStore; maxTokens?: number } = {}) {
     this.cache = new TokenCache({
       clock: this.clock,
       telemetry: this.telemetry,
