@@ -79,11 +79,24 @@ export function lent(upstream: HttpUpstream): UpstreamSource {
 }
 
 function borrowed(upstream: HttpUpstream): HttpUpstream {
-  const end = new AbortController();
+  // Not `AbortSignal.any`: in Node 20 it leaks some bytes for each call of a signal that lives as long as the toolkit.
+  const calls = new Set<WeakRef<AbortController>>();
+  const ended = new FinalizationRegistry<WeakRef<AbortController>>((call) => calls.delete(call));
   return {
-    send: (request) => upstream.send({ ...request, signal: AbortSignal.any([request.signal, end.signal]) }),
+    send: (request) => {
+      const { signal } = request;
+      const call = new AbortController();
+      const abort = (): void => call.abort(signal.reason);
+      if (signal.aborted) abort();
+      // It also keeps the controller as long as the caller has its signal.
+      else signal.addEventListener('abort', abort, { once: true });
+      const reference = new WeakRef(call);
+      calls.add(reference);
+      ended.register(call, reference);
+      return upstream.send({ ...request, signal: call.signal });
+    },
     close: (options) => {
-      if (options !== undefined) end.abort();
+      if (options !== undefined) for (const call of calls) call.deref()?.abort();
       return Promise.resolve();
     },
   };
