@@ -72,7 +72,7 @@ export async function tenants({ report, folder, redis, clients, quick }) {
       later.bytes - closed.bytes < idle.bytes * 1.3,
       `${((full.bytes - closed.bytes) / MIB).toFixed(1)} MiB of data, then ${((later.bytes - closed.bytes) / MIB).toFixed(1)}`,
     );
-    report.check(`${name}: connections`, toPlatform <= 64 && toStore <= 1, `${toPlatform} and ${toStore}`);
+    report.check(`${name}: connections`, toPlatform <= 200 && toStore <= 1, `${toPlatform} and ${toStore}`);
     report.check(
       `${name}: one closed under load`,
       load.others.length === 1 && load.others[0] === 200,

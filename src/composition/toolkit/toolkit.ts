@@ -263,8 +263,8 @@ async function shutDown(gate: Parts['gate'], lasting: LastingParts | undefined, 
   await before(ended, FLUSH_GRACE_MS);
   if (lasting !== undefined) {
     await lasting.stores.close();
-    lasting.memory.data.clear();
-    lasting.memory.tokens.clear();
+    lasting.memory.data.close();
+    lasting.memory.tokens.close();
   }
   // Node passes the last writes to the sockets in the next turn.
   await setImmediate();

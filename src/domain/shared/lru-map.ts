@@ -58,6 +58,7 @@ export class LruMap<V> implements CountedCache {
   set(key: string, value: V, valueBytes: number = 0, expiresAt: number = Infinity): void {
     this.delete(key);
     const { share } = this;
+    if (share?.isClosed === true) return;
     const bytes = share === undefined ? valueBytes : valueBytes + 2 * key.length + ENTRY_BYTES;
     if (bytes > this.#maxBytes) return;
     const entry: Entry<V> = { key, value, bytes, expiresAt, cache: this, older: undefined, newer: undefined };

@@ -81,6 +81,7 @@ export class MemoryShare {
   readonly #caches = new Set<CountedCache>();
   readonly now: () => number;
   bytes: number = 0;
+  isClosed: boolean = false;
 
   /** `now`: milliseconds since the epoch. */
   constructor(budget: MemoryBudget, now: () => number) {
@@ -109,8 +110,9 @@ export class MemoryShare {
     largest?.evict();
   }
 
-  /** Empties all caches. */
-  clear(): void {
+  /** Empties all caches; later entries are not stored. */
+  close(): void {
+    this.isClosed = true;
     for (const cache of this.#caches) cache.clear();
   }
 }

@@ -98,14 +98,15 @@ describe('the memory that toolkits share', () => {
     expect([keysOf(one), keysOf(other), site.budget.heldBytes]).toEqual(['a', '', KB]);
   });
 
-  it('is empty after each toolkit cleared its share', () => {
+  it('is empty after each toolkit closed its share, and stays so', () => {
     const site = new Process(60);
     const tenants = [site.tenant(), site.tenant()];
     const maps = tenants.flatMap((tenant) => [cache(tenant), cache(tenant)]);
     for (const map of maps) site.fill(map, 'abc');
-    tenants[0]?.clear();
+    tenants[0]?.close();
     expect([maps.map(keysOf), site.budget.heldBytes]).toEqual([['', '', 'abc', 'abc'], 6 * KB]);
-    tenants[1]?.clear();
+    tenants[1]?.close();
+    for (const map of maps) site.fill(map, 'abc');
     expect(site.budget.heldBytes).toBe(0);
   });
 
