@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { LatencyRecord } from './latency-record.mjs';
 import { requestBytes, Visitor } from './visitor.mjs';
 
 const STOP_MS = 5_000;
@@ -14,7 +13,6 @@ export class Crowd {
   #scenario;
   #connections;
   #requests;
-  #latency;
   #visitors = new Set();
   #fromCache;
   #state = { completed: 0, uncached: 0, wrong: 0, dropped: 0, problem: '' };
@@ -33,7 +31,6 @@ export class Crowd {
     this.#requests = Array.from({ length: vary }, (_, index) =>
       requestBytes(variant({ scenario, path, fields, body }, index)),
     );
-    this.#latency = scenario === 'paced' ? new LatencyRecord() : undefined;
   }
 
   /** Connects every visitor that is not connected. */
@@ -74,15 +71,9 @@ export class Crowd {
     return { ...this.#state, at: performance.now() };
   }
 
-  latency() {
-    return this.#latency?.summary();
-  }
-
   #arrive() {
-    const mine = this.#latency?.visitor();
     const visitor = new Visitor(this.#target, this.#scenario, {
       ...(this.#fromCache && { onHead: (head) => (this.#state.uncached += HIT.test(head) ? 0 : 1) }),
-      onBytes: (chunk, seen) => mine?.take(chunk, seen),
       onAnswer: (problem) => {
         if (problem === '') this.#state.completed += 1;
         else this.#fail('wrong', problem);
@@ -101,7 +92,6 @@ export class Crowd {
         }
       },
     });
-    visitor.begin = () => mine?.begin();
     this.#visitors.add(visitor);
     return visitor;
   }
@@ -109,7 +99,6 @@ export class Crowd {
   #askOf(visitor) {
     if (!visitor.isThere) return;
     this.#busy += 1;
-    visitor.begin();
     visitor.send(this.#requests[this.#asked++ % this.#requests.length]);
   }
 

@@ -26,7 +26,6 @@ answerQuestions(
     once,
     hold,
     release: () => held.splice(0).forEach((visitor) => visitor.leave()),
-    crawl,
   },
 );
 
@@ -53,7 +52,7 @@ async function stop({ crowd: name }) {
   crowds.delete(name);
   const stuck = await crowd.rest();
   crowd.leave();
-  return { ...crowd.count(), stuck, latency: crowd.latency() };
+  return { ...crowd.count(), stuck };
 }
 
 /** One request of one visitor, on a new connection. */
@@ -135,27 +134,4 @@ function http2Visitor(session, { scenario, path, fields }, { onBytes, onAnswer, 
       session.close();
     },
   };
-}
-
-/** One visitor who reads at this many bytes a second and leaves before the end. */
-async function crawl({ target, scenario, path, bytesPerSecond, seconds }) {
-  let received = 0;
-  let debtMs = 0;
-  let gone = false;
-  const visitor = new Visitor(target, scenario, {
-    onBytes: (chunk) => {
-      received += chunk.length;
-      debtMs += (chunk.length / bytesPerSecond) * 1_000;
-      if (debtMs < 20) return;
-      visitor.socket.pause();
-      setTimeout(() => visitor.socket.resume(), debtMs);
-      debtMs = 0;
-    },
-    onGone: () => (gone = true),
-  });
-  visitor.send(requestBytes({ scenario, path }));
-  await pause(seconds * 1_000);
-  const early = gone;
-  visitor.leave();
-  return { received, problem: early ? 'the stream ended early' : '' };
 }

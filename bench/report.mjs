@@ -1,10 +1,9 @@
-// Results as JSON and a plot, and as the tables of docs/benchmark.md.
+// Results as JSON, and as the tables of docs/benchmark.md.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 import { environmentLine } from './environment.mjs';
-import { barPlot } from './plot.mjs';
 import { limitText, TARGETS, verdict } from './targets.mjs';
 
 const RESULTS = fileURLToPath(new URL('./results', import.meta.url));
@@ -23,7 +22,7 @@ export function earlierResults(folder, node) {
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
 }
 
-/** Writes every round as JSON, the figures as Markdown, and the plot of the chat. */
+/** Writes every round as JSON, and the figures as Markdown. */
 export async function writeResults(folder, node, results) {
   mkdirSync(folder, { recursive: true });
   const text = JSON.stringify(results)
@@ -32,7 +31,6 @@ export async function writeResults(folder, node, results) {
   writeFileSync(join(folder, `${lineOf(node)}.json`), `${text}\n`);
   const markdown = `# Benchmark results\n\n${environments(results)}\n\n${tables(results)}\n`;
   await writePage(join(folder, `${lineOf(node)}.md`), markdown);
-  if (results.chat !== undefined) writeFileSync(join(folder, `${lineOf(node)}-chat.svg`), plotOf(results.chat));
 }
 
 /** One line per target, for the terminal. */
@@ -122,13 +120,6 @@ function tables(results) {
 function cell(measure) {
   if (measure === undefined) return '';
   return `${number(measure.median)} / ${number(measure.minimum)} / ${Math.round(measure.spread * 100)} %`;
-}
-
-function plotOf({ title, measures, figures }) {
-  const bars = figures
-    .filter(({ measures: found }) => found.cpu !== undefined)
-    .map((figure) => ({ label: figure.label, value: figure.measures.cpu.median, ours: isOurs(figure) }));
-  return barPlot({ title, unit: measures.cpu, bars });
 }
 
 function isOurs({ name }) {

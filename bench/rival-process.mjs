@@ -8,7 +8,6 @@ export { options };
 /** As long as the signed tokens of the other servers. */
 export const AUTHORIZATION = `Bearer ${'t'.repeat(600)}`;
 
-const SAMPLE_MS = 20;
 const GIVEN_BACK_MS = 500;
 const BACKLOG = 4_096;
 
@@ -23,7 +22,6 @@ export function serve(listener, create = createServer) {
 
 /** Sends the port of a listening server to the parent. */
 function announce(port) {
-  let peak = 0;
   answerQuestions(
     { port },
     {
@@ -39,12 +37,6 @@ function announce(port) {
         }
         return process.memoryUsage.rss();
       },
-      watchRss: () => {
-        peak = process.memoryUsage.rss();
-        setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), SAMPLE_MS).unref();
-        return peak;
-      },
-      peakRss: () => peak,
     },
   );
 }

@@ -11,17 +11,13 @@ import { coldStart } from './workloads/cold-start.mjs';
 import { credential } from './workloads/credential.mjs';
 import { growth } from './workloads/growth.mjs';
 import { openStreams } from './workloads/open-streams.mjs';
-import { paced } from './workloads/paced.mjs';
 import { chat, next, render, stream, upload } from './workloads/requests.mjs';
-import { slowReader } from './workloads/slow-reader.mjs';
 
 const WORKLOADS = {
   chat,
   upload,
   stream,
-  paced,
   'open-streams': openStreams,
-  'slow-reader': slowReader,
   render,
   credential,
   'cold-start': coldStart,
@@ -31,10 +27,10 @@ const WORKLOADS = {
 /** A build of Next takes longer than a quick run should. */
 const SLOW_TO_BUILD = ['next'];
 /** Disturbances of this machine last less than a second, so a round consists of far shorter slices. */
-const ROUNDS = { rounds: 7, fewRounds: 2, roundMs: 1_200, sliceMs: 100, pacedSlices: 8 };
+const ROUNDS = { rounds: 7, fewRounds: 2, roundMs: 1_200, sliceMs: 100 };
 /** A Node server reaches its usual speed after 20,000 requests or more; the first hundreds cost five times as much. */
 const WARM_UP = { warmUpMs: 2_000, warmUpAnswers: 30_000, longestWarmUpMs: 8_000 };
-const QUICK_ROUNDS = { rounds: 4, fewRounds: 0, roundMs: 300, sliceMs: 100, pacedSlices: 1 };
+const QUICK_ROUNDS = { rounds: 4, fewRounds: 0, roundMs: 300, sliceMs: 100 };
 const QUICK_WARM_UP = { warmUpMs: 600, warmUpAnswers: 10_000, longestWarmUpMs: 1_200 };
 /** Enough for 10 000 streams, each with a connection on both sides. */
 const DESCRIPTORS = 65_536;
@@ -82,7 +78,6 @@ const context = {
   descriptors: openFilesLimit(),
   // A separate address for each server; otherwise many connections would use up the ports.
   upstreamAddress: (path) => `http://127.0.0.${10 + (addresses++ % 200)}:${upstream.facts.port}${path}`,
-  upstreamTarget: () => ({ host: '127.0.0.1', port: upstream.facts.port }),
   say: undefined,
 };
 

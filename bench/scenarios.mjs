@@ -1,16 +1,6 @@
 // Requests and responses, shared by the upstream that sends them and the load that checks them.
 
 const KIB = 1_024;
-const STAMP_DIGITS = 20;
-const STAMP_AT = 'data: '.length;
-
-/** Longest pause of a paced stream between two events, in milliseconds. */
-export const PACE_MS = 4;
-export const PACED_EVENTS = 25;
-
-/** Maximum size of a flood: far more than a server should buffer. */
-export const FLOOD_BYTES = 400 * KIB * KIB;
-export const FLOOD_EVENT = Buffer.from(`data: ${'x'.repeat(64 * KIB - 8)}\n\n`);
 
 const STREAM_EVENT = event(200, `{"jsonrpc":"2.0","id":1,"result":{"kind":"status-update","text":"`, `"}}`);
 
@@ -41,7 +31,7 @@ export function message(contextId) {
 }
 
 /**
- * By the last part of the upstream's path. `answer` is every byte a visitor gets; without it only its `length` is known.
+ * By the last part of the upstream's path. `answer` is every byte a visitor gets.
  * `events` is what the upstream sends in pieces, one piece per turn of its event loop.
  */
 export const SCENARIOS = {
@@ -53,18 +43,6 @@ export const SCENARIOS = {
     events: { bytes: STREAM_EVENT, count: 200 },
     answer: Buffer.concat(Array.from({ length: 200 }, () => STREAM_EVENT)),
   },
-  paced: { body: STREAMED_CHAT, type: 'text/event-stream', length: PACED_EVENTS * stamped(0n).length },
   hold: { body: STREAMED_CHAT, type: 'text/event-stream', answer: STREAM_EVENT },
-  flood: { body: STREAMED_CHAT, type: 'text/event-stream', length: FLOOD_BYTES },
   render: { body: Buffer.from('{"input":{"page":1}}'), type: 'application/json', answer: json(KIB, '{"html":"', '"}') },
 };
-
-/** An event with its send time: nanoseconds of the system's monotonic clock, which all processes share. */
-export function stamped(now) {
-  return Buffer.from(`data: ${String(now).padStart(STAMP_DIGITS, '0')} ${'p'.repeat(170)}\n\n`);
-}
-
-/** The send time in an event of `stamped`. */
-export function stampOf(text, at) {
-  return BigInt(text.slice(at + STAMP_AT, at + STAMP_AT + STAMP_DIGITS));
-}

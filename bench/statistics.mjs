@@ -1,13 +1,7 @@
-/** The value below which the fraction `part` of a list lies. */
-export function quantile(list, part) {
-  const sorted = [...list].sort((a, b) => a - b);
-  const at = (sorted.length - 1) * part;
-  const low = sorted[Math.floor(at)];
-  return low + (sorted[Math.ceil(at)] - low) * (at - Math.floor(at));
-}
-
 export function median(list) {
-  return quantile(list, 0.5);
+  const sorted = [...list].sort((a, b) => a - b);
+  const middle = (sorted.length - 1) / 2;
+  return (sorted[Math.floor(middle)] + sorted[Math.ceil(middle)]) / 2;
 }
 
 /**

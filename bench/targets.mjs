@@ -32,13 +32,10 @@ export const TARGETS = [
   { id: 'T6', ...stream, times: 'node-fetch', atMost: 1 },
   { id: 'T6', ...stream, times: 'express-fetch', atMost: 1 },
   { id: 'T6', ...stream, times: 'hono-proxy', atMost: 1 },
-  { id: 'T7', workload: 'paced', measure: 'added', subject: 'ours-express', times: 'node-client', atMost: 1.1 },
-  { id: 'T7', workload: 'paced', measure: 'firstByte', subject: 'ours-express', times: 'express-fetch', atMost: 0.6 },
   { id: 'T8', ...streams, measure: 'kilobytes', atMost: 42 },
   { id: 'T8', ...streams, measure: 'kilobytes', times: 'node-fetch', atMost: 0.65 },
   // 10,000 in one process: browsers share connections, so that a stream takes one descriptor.
   { id: 'T8', workload: 'open-streams', subject: 'ours-http2-most', measure: 'held', atLeast: 10_000 },
-  { id: 'T9', workload: 'slow-reader', measure: 'megabytes', subject: 'ours-express', atMost: 24 },
   { id: 'T10', ...render, measure: 'cpu', subject: 'ours-render', atMost: 1.4 },
   { id: 'T10', ...render, measure: 'rate', subject: 'ours-render', atLeast: 0.7 },
   { id: 'T10', ...render, measure: 'rate', subject: 'ours-render-redis', atLeast: 0.3 },

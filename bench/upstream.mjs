@@ -2,7 +2,7 @@
 import { createServer } from 'node:net';
 import { MessageReader } from './message-reader.mjs';
 import { answerQuestions } from './process.mjs';
-import { FLOOD_BYTES, FLOOD_EVENT, PACE_MS, PACED_EVENTS, SCENARIOS, stamped, STREAMING_METHOD } from './scenarios.mjs';
+import { SCENARIOS, STREAMING_METHOD } from './scenarios.mjs';
 
 const STREAM_HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n';
 const STREAMING = Buffer.from(STREAMING_METHOD);
@@ -13,9 +13,7 @@ const WHOLE = {
   version: whole(Buffer.from('{"version":"1"}')),
   hold: Buffer.concat([Buffer.from(STREAM_HEAD), chunk(SCENARIOS.hold.answer)]),
 };
-const PIECEWISE = { stream, paced, flood };
 const STREAM_PIECE = chunk(SCENARIOS.stream.events.bytes);
-const FLOOD_PIECE = chunk(FLOOD_EVENT);
 
 let last = '';
 const server = createServer({ noDelay: true }, (socket) => {
@@ -44,7 +42,8 @@ function scenarioOf(head) {
 function answer(socket, scenario) {
   const prepared = WHOLE[scenario];
   if (prepared !== undefined) socket.write(prepared);
-  else (PIECEWISE[scenario] ?? unknown)(socket);
+  else if (scenario === 'stream') stream(socket);
+  else unknown(socket);
 }
 
 function unknown(socket) {
@@ -62,34 +61,6 @@ function stream(socket) {
     else socket.write(LAST_CHUNK);
   };
   setImmediate(turn);
-}
-
-function paced(socket) {
-  let left = PACED_EVENTS;
-  socket.write(STREAM_HEAD);
-  const timer = setInterval(() => {
-    if (left > 0) socket.write(chunk(stamped(process.hrtime.bigint())));
-    left -= 1;
-    if (left > 0 && !socket.destroyed) return;
-    clearInterval(timer);
-    socket.write(LAST_CHUNK);
-  }, PACE_MS);
-  // The first event is sent at once: the time to first byte depends on it.
-  socket.write(chunk(stamped(process.hrtime.bigint())));
-  left -= 1;
-}
-
-function flood(socket) {
-  let left = FLOOD_BYTES / FLOOD_EVENT.length;
-  socket.write(STREAM_HEAD);
-  const more = () => {
-    while (left > 0 && !socket.destroyed) {
-      left -= 1;
-      if (!socket.write(FLOOD_PIECE)) return void socket.once('drain', more);
-    }
-    if (!socket.destroyed) socket.write(LAST_CHUNK);
-  };
-  more();
 }
 
 function whole(body) {

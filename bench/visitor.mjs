@@ -27,17 +27,14 @@ export function requestBytes({ scenario, path, fields, body = SCENARIOS[scenario
 export class Visitor {
   #socket;
   #expected;
-  #length;
   #seen = 0;
   #problem = '';
   #busy = false;
   #listener;
 
-  /** Calls `onHead(head)`, `onAnswer(problem)`, `onBytes(chunk, seen)` and `onGone(busy)` of `listener`. */
+  /** Calls `onHead(head)`, `onAnswer(problem)`, `onBytes()` and `onGone(busy)` of `listener`. */
   constructor({ host, port }, scenario, listener) {
-    const { answer, length } = SCENARIOS[scenario];
-    this.#expected = answer;
-    this.#length = answer?.length ?? length;
+    this.#expected = SCENARIOS[scenario].answer;
     this.#listener = listener;
     const reader = new MessageReader({
       onHead: (head) => {
@@ -78,19 +75,19 @@ export class Visitor {
   }
 
   #take(chunk) {
-    if (this.#problem === '' && this.#expected !== undefined) {
+    if (this.#problem === '') {
       const end = Math.min(this.#seen + chunk.length, this.#expected.length);
       const same = this.#expected.compare(chunk, 0, chunk.length, Math.min(this.#seen, end), end) === 0;
       if (!same) this.#problem = `other bytes: ${chunk.toString('latin1', 0, 80)}`;
     }
-    this.#listener.onBytes?.(chunk, this.#seen);
+    this.#listener.onBytes?.();
     this.#seen += chunk.length;
   }
 
   #finish() {
     this.#busy = false;
-    if (this.#problem === '' && this.#seen !== this.#length)
-      this.#problem = `${this.#seen} bytes in place of ${this.#length}`;
+    const { length } = this.#expected;
+    if (this.#problem === '' && this.#seen !== length) this.#problem = `${this.#seen} bytes in place of ${length}`;
     this.#listener.onAnswer?.(this.#problem);
   }
 }

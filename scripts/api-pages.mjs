@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
+import { tableOf } from './generated-table.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const FOLDER = join(ROOT, 'docs/api');
@@ -163,8 +164,7 @@ function linked(tokens, { startIndex, endIndex }, hrefOf) {
 }
 
 function table(titles, rows) {
-  if (rows.length === 0) return '';
-  return [titles, titles.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  return rows.length === 0 ? '' : tableOf([titles, ...rows]);
 }
 
 function textOf(tokens) {

@@ -1,10 +1,10 @@
 // node scripts/configuration-table.mjs: writes the tables of docs/configuration.md from the doc comments of the
 // options. With --check it writes nothing, and fails if the page is outdated.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { format, resolveConfig } from 'prettier';
 import { runnerImport } from 'vite';
+import { tableOf, writeGenerated } from './generated-table.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PAGE = join(ROOT, 'docs/configuration.md');
@@ -49,7 +49,6 @@ const COMMON = ['ToolkitOption', 'SiteFieldOptions', 'ConversationOptions'];
 
 const loaded = async (file) => (await runnerImport(join(SOURCES, file), { configFile: false })).module;
 const read = (file) => readFileSync(join(SOURCES, file), 'utf8');
-const page = readFileSync(PAGE, 'utf8');
 const table = rowsOf((await loaded('config/schema.ts')).FIELDS);
 const variables = new Map(table.flatMap(({ path, variable }) => (variable === undefined ? [] : [[path, variable]])));
 const defaults = (await loaded('config/resolve-config.ts')).resolveConfig({}, new Set());
@@ -59,15 +58,13 @@ const fields = CONFIGURATION.map(section).join('\n\n');
 const forgotten = [...variables.keys()].filter((path) => !listed.has(path));
 if (forgotten.length > 0)
   throw new Error(`schema.ts has variables of fields that no table lists: ${forgotten.join(', ')}`);
-const written = await format(replaced(replaced(page, 'fields', fields), 'options', OPTIONS.map(section).join('\n\n')), {
-  ...(await resolveConfig(PAGE)),
-  filepath: PAGE,
-});
-if (!process.argv.includes('--check')) writeFileSync(PAGE, written);
-else if (written !== page) {
-  console.error('docs/configuration.md is out of date: run "node scripts/configuration-table.mjs".');
-  process.exitCode = 1;
-}
+await writeGenerated(
+  PAGE,
+  { fields, options: OPTIONS.map(section).join('\n\n') },
+  process.argv.includes('--check')
+    ? 'docs/configuration.md is out of date: run "node scripts/configuration-table.mjs".'
+    : undefined,
+);
 
 /** One heading, one sentence and one table. */
 function section({ file, type, title, block }) {
@@ -88,11 +85,10 @@ function section({ file, type, title, block }) {
       ...(hasVariables ? [variable === undefined ? '' : `\`${variable}\``] : []),
     ];
   });
-  const line = (items) => `| ${items.join(' | ')} |`;
   return [
     `### ${title ?? `\`${block}\``}`,
     ...(title === 'All fields' || summary === '' ? [] : [summary]),
-    [line(columns), line(columns.map(() => '---')), ...cells.map(line)].join('\n'),
+    tableOf([columns, ...cells]),
   ].join('\n\n');
 }
 
@@ -176,14 +172,6 @@ function checkDefault(path, initial) {
 
 function pathOf(block, name) {
   return block ? `${block}.${name}` : name;
-}
-
-function replaced(text, name, content) {
-  const [begin, end] = [`<!-- ${name}: begin -->`, `<!-- ${name}: end -->`];
-  const [before, rest] = text.split(begin);
-  const after = rest?.split(end)[1];
-  if (after === undefined) throw new Error(`docs/configuration.md lacks the lines ${begin} and ${end}`);
-  return `${before}${begin}\n\n${content}\n\n${end}${after}`;
 }
 
 function escaped(text) {

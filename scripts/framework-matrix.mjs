@@ -1,15 +1,14 @@
 // npm run matrix: runs the site suite with every framework and writes the results into docs/frameworks.md.
 // Neither runs anything: --from REPORT takes a report of vitest, and --check REPORT compares the page with one.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { format, resolveConfig } from 'prettier';
 import { runNode } from './command.mjs';
+import { tableOf, writeGenerated } from './generated-table.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PAGE = join(ROOT, 'docs/frameworks.md');
 const REPORT = join(ROOT, 'reports/tests.json');
-const [BEGIN, END] = ['<!-- framework matrix: begin -->', '<!-- framework matrix: end -->'];
 const [flag, given = REPORT] = process.argv.slice(2);
 const isCheck = flag === '--check';
 const isRun = !isCheck && flag !== '--from';
@@ -18,19 +17,12 @@ if (isRun) {
   const status = await runNode(join(ROOT, 'scripts/test.mjs'), ['test/site/'], { cwd: ROOT });
   if (status !== 0) console.error('The suite has failures; the table shows them.');
 }
-const page = readFileSync(PAGE, 'utf8');
-const [before, rest] = page.split(BEGIN);
-const after = rest?.split(END)[1];
-if (after === undefined) throw new Error(`docs/frameworks.md lacks the lines ${BEGIN} and ${END}`);
-const written = await format(
-  `${before}${BEGIN}\n\n${table(JSON.parse(readFileSync(isRun ? REPORT : given, 'utf8')))}\n\n${END}${after}`,
-  { ...(await resolveConfig(PAGE)), filepath: PAGE },
+const report = JSON.parse(readFileSync(isRun ? REPORT : given, 'utf8'));
+await writeGenerated(
+  PAGE,
+  { 'framework matrix': table(report) },
+  isCheck ? 'The table of frameworks in docs/frameworks.md does not match this run: run "npm run matrix".' : undefined,
 );
-if (!isCheck) writeFileSync(PAGE, written);
-else if (written !== page) {
-  console.error('The table of frameworks in docs/frameworks.md does not match this run: run "npm run matrix".');
-  process.exit(1);
-}
 
 /** A row for each framework: the suites with cases that did not pass, and those that do not apply. */
 function table({ testResults }) {
@@ -52,17 +44,12 @@ function table({ testResults }) {
   const names = [...suites].sort((one, other) => one.localeCompare(other));
   if (rows.size === 0) throw new Error('the report holds no case of the site suite');
   const listed = (names) => names.join(', ');
-  const line = (cells) => `| ${cells.join(' | ')} |`;
-  return [
-    `Suites: ${listed(names)}.\n`,
-    line(['Framework', 'Passed', 'Not applicable']),
-    line(['---', '---', '---']),
-    ...[...rows]
-      .sort(([one], [other]) => one.localeCompare(other))
-      .map(([name, row]) => {
-        const failed = [...row].filter(([, count]) => count > 0).map(([suite, count]) => `${suite} (${count})`);
-        const skipped = names.filter((suite) => !row.has(suite));
-        return line([name, failed.length === 0 ? '✓' : `all but ${listed(failed)}`, listed(skipped)]);
-      }),
-  ].join('\n');
+  const lines = [...rows]
+    .sort(([one], [other]) => one.localeCompare(other))
+    .map(([name, row]) => {
+      const failed = [...row].filter(([, count]) => count > 0).map(([suite, count]) => `${suite} (${count})`);
+      const skipped = names.filter((suite) => !row.has(suite));
+      return [name, failed.length === 0 ? '✓' : `all but ${listed(failed)}`, listed(skipped)];
+    });
+  return `Suites: ${listed(names)}.\n\n${tableOf([['Framework', 'Passed', 'Not applicable'], ...lines])}`;
 }

@@ -1,22 +1,47 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { format, resolveConfig } from 'prettier';
 
+/** The parts of a page before, between and after `<!-- name: begin -->` and `<!-- name: end -->`. */
+function partsOf(text, name) {
+  const [before, rest] = text.split(`<!-- ${name}: begin -->`);
+  const [between, after] = rest?.split(`<!-- ${name}: end -->`) ?? [];
+  if (after === undefined)
+    throw new Error(`The page lacks the lines <!-- ${name}: begin --> and <!-- ${name}: end -->`);
+  return [before, between, after];
+}
+
 /**
- * Replaces the table between `<!-- name: begin -->` and `<!-- name: end -->` of a page. The first row is the head. With
- * `partly` only the rows with the same first two cells are replaced.
+ * Replaces the text between the lines of each name. With `check` it writes nothing, and the script fails with these
+ * words if the page differs.
  */
+export async function writeGenerated(page, texts, check) {
+  const present = readFileSync(page, 'utf8');
+  let text = present;
+  for (const [name, content] of Object.entries(texts)) {
+    const [before, , after] = partsOf(text, name);
+    text = `${before}<!-- ${name}: begin -->\n\n${content}\n\n<!-- ${name}: end -->${after}`;
+  }
+  const written = await format(text, { ...(await resolveConfig(page)), filepath: page });
+  if (check === undefined) writeFileSync(page, written);
+  else if (written !== present) {
+    console.error(check);
+    process.exitCode = 1;
+  }
+}
+
+/** A table in Markdown; the first row is the head. */
+export function tableOf([head, ...rows]) {
+  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+/** Replaces a table. With `partly` only the rows with the same first two cells are replaced. */
 export async function writeTable(page, name, [head, ...rows], { partly = false } = {}) {
-  const [begin, end] = [`<!-- ${name}: begin -->`, `<!-- ${name}: end -->`];
-  const [before, rest] = readFileSync(page, 'utf8').split(begin);
-  const after = rest?.split(end)[1];
-  if (after === undefined) throw new Error(`${page} lacks the lines ${begin} and ${end}`);
-  const made = partly
-    ? [...rest.split(end)[0].matchAll(/^\| (?!-)(.*) \|$/gm)].slice(1).map(([, row]) => cellsOf(row))
-    : rows;
-  const current = made.map((old) => rows.find((row) => row[0] === old[0] && row[1] === old[1]) ?? old);
-  const lines = [head, head.map(() => '---'), ...current].map((cells) => `| ${cells.join(' | ')} |`);
-  const text = `${before}${begin}\n\n${lines.join('\n')}\n\n${end}${after}`;
-  writeFileSync(page, await format(text, { ...(await resolveConfig(page)), filepath: page }));
+  const [, between] = partsOf(readFileSync(page, 'utf8'), name);
+  const present = [...between.matchAll(/^\| (?!-)(.*) \|$/gm)].slice(1).map(([, row]) => cellsOf(row));
+  const current = (partly ? present : rows).map(
+    (old) => rows.find((row) => row[0] === old[0] && row[1] === old[1]) ?? old,
+  );
+  await writeGenerated(page, { [name]: tableOf([head, ...current]) });
 }
 
 function cellsOf(row) {

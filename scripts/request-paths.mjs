@@ -8,6 +8,7 @@ import { Agent, createServer, request } from 'node:http';
 import { Session } from 'node:inspector/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { listen } from '../test/package/site.mjs';
 import { runNode } from './command.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -58,7 +59,7 @@ async function measureAll() {
   const paths = [];
   for (const [name, send] of routes) paths.push({ name, ...(await measure(send)) });
   agent.destroy();
-  for (const { server } of [platform, ...sites]) server.close().closeAllConnections();
+  await Promise.all([platform, ...sites].map(({ close }) => close()));
   session.disconnect();
   return paths;
 }
@@ -193,12 +194,6 @@ async function nextRoute(platform) {
 
 function compiled(entry) {
   return pathToFileURL(join(folder, 'composition', `${entry}.js`)).href;
-}
-
-async function listen(server) {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return { server, url: `http://127.0.0.1:${server.address().port}` };
 }
 
 async function ask(agent, url, body) {

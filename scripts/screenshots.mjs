@@ -1,9 +1,8 @@
 // npm run screenshots: starts the demo, walks through it in Chromium and saves pictures to docs/images/.
-import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { chromium } from 'playwright-core';
+import { openBrowser } from '../test/package/browser.mjs';
 import { build } from './build.mjs';
 
 const FOLDER = fileURLToPath(new URL('../docs/images', import.meta.url));
@@ -12,8 +11,6 @@ const WIDE = { viewport: { width: 1280, height: 800 } };
 const CLOSE = { ...WIDE, deviceScaleFactor: 2 };
 const NARROW = { viewport: { width: 320, height: 640 }, deviceScaleFactor: 2 };
 
-const executablePath = process.env.CHROMIUM_PATH || findChromium();
-if (executablePath === '') throw new Error('Install chromium, or set CHROMIUM_PATH.');
 for (const part of ['package', 'examples', 'web']) {
   const status = await build(part, { onlyIfNeeded: true });
   if (status !== 0) process.exit(status);
@@ -22,7 +19,7 @@ mkdirSync(FOLDER, { recursive: true });
 
 const { startDemo } = await import(DEMO.href);
 const demo = await startDemo({ port: 0 });
-const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+const browser = await openBrowser();
 try {
   await visit(WIDE, '/', async (page) => {
     await send(page, 'markdown');
@@ -95,10 +92,4 @@ async function send(page, text) {
 
 async function says(page, text) {
   await page.locator('.a2a-message-agent').last().filter({ hasText: text }).waitFor();
-}
-
-/** The path of the first of these programs that is installed; empty without one. */
-function findChromium() {
-  const command = 'command -v chromium || command -v chromium-browser || command -v google-chrome || true';
-  return execFileSync('sh', ['-c', command], { encoding: 'utf8' }).trim();
 }

@@ -1,21 +1,23 @@
 // npm run test:agents [-- --latest] [name …]: real agent servers behind a site, with the chat in Chromium before them.
 // Prints one line per agent and writes the table of docs/clients.md. `--latest` installs the newest releases first.
-import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { createToolkit } from 'agent-bff';
 import { createNodeHandler } from 'agent-bff/node';
-import { chromium } from 'playwright-core';
-import { rolldown } from 'rolldown';
+import { runnerImport } from 'vite';
+import { openBrowser } from '../test/package/browser.mjs';
+import { freePort, started } from '../test/package/program.mjs';
+import { listen } from '../test/package/site.mjs';
 import { build } from './build.mjs';
 import { run } from './command.mjs';
+import { writeTable } from './generated-table.mjs';
 import { AGENTS as FOLDER, ensureInstalled } from './installation.mjs';
+import { nodeOf } from './temporary-site.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const NODE = '24.21.0';
-const PAGE = join(ROOT, 'docs/clients.md');
 
 /** The agents: their package, their server, and what their framework cannot do (`–` in the table). */
 const AGENTS = [
@@ -126,68 +128,19 @@ async function installLatest() {
   if ((await run('npm', args, { cwd: FOLDER })) !== 0) process.exit(1);
 }
 
-/** The path of a Node of this version, which the npm package `node` brings. */
-async function nodeOf(version) {
-  const env = { ...process.env, npm_config_ignore_scripts: 'false' };
-  const child = spawn('npx', ['-y', '-p', `node@${version}`, '-c', 'node -p process.execPath'], { env });
-  let path = '';
-  for await (const chunk of child.stdout) path += chunk;
-  return path.trim();
-}
-
-/** The walk of two visitors, which the tests of conversations share. */
-async function loadedWalk() {
-  const bundled = await rolldown({
-    input: join(ROOT, 'test/support/two-visitors.ts'),
-    platform: 'node',
-    external: /^agent-bff/,
-  });
-  const { output } = await bundled.generate({ format: 'esm' });
-  await bundled.close();
-  // Inside the package, whose own name then resolves.
-  const file = join(ROOT, 'temp/two-visitors.mjs');
-  mkdirSync(join(ROOT, 'temp'), { recursive: true });
-  writeFileSync(file, output[0].code);
-  return import(pathToFileURL(file).href);
-}
-
-async function pageFiles() {
-  const bundled = await rolldown({
-    input: { entry: join(ROOT, 'test/support/component-page.ts') },
-    platform: 'browser',
-    checks: { moduleLevelDirective: false },
-    transform: { define: { 'process.env.NODE_ENV': '"production"' } },
-  });
-  const { output } = await bundled.generate({
-    format: 'esm',
-    entryFileNames: '[name].js',
-    chunkFileNames: '[name].js',
-  });
-  await bundled.close();
-  const page = `<!doctype html><html lang="en"><head><title>Chat</title><meta charset="utf-8"><link rel="stylesheet" href="/page/style.css"></head>
-<body><div id="root" style="height: 100vh"></div><script type="module" src="/page/entry.js"></script></body></html>`;
-  return new Map([
-    ['/page/', ['text/html', page]],
-    ['/page/style.css', ['text/css', readFileSync(join(ROOT, 'react/dist/style.css'), 'utf8')]],
-    ...output
-      .filter(({ type }) => type === 'chunk')
-      .map((file) => [`/page/${file.fileName}`, ['text/javascript', file.code]]),
-  ]);
-}
-
 /** One agent, in a process of its own, and a visitor for each scene. */
 async function tryAgent(agent) {
-  const started = Date.now();
+  const startedAt = Date.now();
   const { version } = JSON.parse(readFileSync(join(FOLDER, 'node_modules', agent.package, 'package.json'), 'utf8'));
   const scenes = {};
   const server = await startAgent(agent.server);
-  const site = await startSite(server.a2aUrl);
+  const site = await startSite(server.url);
   for (const [scene, play] of Object.entries(SCENES)) {
     if (agent.lacks?.includes(scene)) {
       scenes[scene] = { mark: '–' };
       continue;
     }
-    const visit = await Visit.start(site, { a2aUrl: server.a2aUrl, isNew: agent.server === 'sdk-1' });
+    const visit = await Visit.start(site, { a2aUrl: server.url, isNew: agent.server === 'sdk-1' });
     try {
       await play(visit);
       scenes[scene] = { mark: '✓' };
@@ -197,37 +150,14 @@ async function tryAgent(agent) {
     await visit.close();
   }
   await site.close();
-  server.stop();
-  return { agent, version, scenes, ms: Date.now() - started };
+  await server.stop();
+  return { agent, version, scenes, ms: Date.now() - startedAt };
 }
 
 async function startAgent(name) {
   const port = await freePort();
-  const child = spawn(node, [join(FOLDER, 'servers', `${name}.mjs`), String(port)], {
-    cwd: FOLDER,
-    env: { ...process.env, NODE_ENV: 'production' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  process.once('exit', () => child.kill());
-  let said = '';
-  child.stderr.on('data', (chunk) => (said += chunk));
-  const a2aUrl = await new Promise((resolve, reject) => {
-    child.stdout.on('data', (chunk) => {
-      said += chunk;
-      const [, url] = /^agent at (\S+)$/m.exec(said) ?? [];
-      if (url !== undefined) resolve(url);
-    });
-    child.once('exit', () => reject(new Error(`${name} did not start: ${said}`)));
-  });
-  return { a2aUrl, stop: () => child.kill() };
-}
-
-async function freePort() {
-  const server = createServer();
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+  const command = [node, join(FOLDER, 'servers', `${name}.mjs`), String(port)];
+  return started(command, FOLDER, { NODE_ENV: 'production' }, /(?<=^agent at )\S+$/m);
 }
 
 async function startSite(a2aUrl) {
@@ -235,26 +165,20 @@ async function startSite(a2aUrl) {
   const handle = createNodeHandler({ toolkit });
   const sockets = new Set();
   const server = createServer((request, response) => {
-    const [type, body] = files.get(request.url) ?? [];
-    if (type === undefined) handle(request, response);
-    else response.writeHead(200, { 'content-type': `${type}; charset=utf-8` }).end(body);
+    const [, name] = /^\/page\/([\w.-]*)$/.exec(request.url) ?? [];
+    const body = files.get(name);
+    if (body === undefined) handle(request, response);
+    else response.writeHead(200, { 'content-type': mediaTypeOf(name) }).end(body);
   });
   server.on('connection', (socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const breakConnections = () => {
-    for (const socket of sockets) socket.destroy();
-  };
+  const { url, close } = await listen(server);
   return {
-    url: `http://127.0.0.1:${server.address().port}/page/`,
-    breakConnections,
-    close: async () => {
-      server.close();
-      breakConnections();
-      await toolkit.close();
-    },
+    url: `${url}/page/`,
+    breakConnections: () => sockets.forEach((socket) => socket.destroy()),
+    close: () => close().then(() => toolkit.close()),
   };
 }
 
@@ -326,21 +250,6 @@ class Visit {
   }
 }
 
-function writeTable() {
-  const scenes = Object.keys(SCENES);
-  const rows = results.map(({ agent, version, scenes: done }) =>
-    [`\`${agent.name.replace(/ .*/, '')} ${version}\``, ...scenes.map((scene) => done[scene].mark)].join(' | '),
-  );
-  const table = [`Agent | ${scenes.join(' | ')}`, `---|${scenes.map(() => ':-:').join('|')}`, ...rows];
-  const text = table.map((row) => `| ${row} |`).join('\n');
-  const page = readFileSync(PAGE, 'utf8');
-  const marked = /(<!-- agents -->\n)[\s\S]*?(\n<!-- \/agents -->)/;
-  writeFileSync(
-    PAGE,
-    page.replace(marked, (_all, start, end) => `${start}\n${text}\n${end}`),
-  );
-}
-
 const given = process.argv.slice(2);
 const isLatest = given.includes('--latest');
 const chosen = given.filter((word) => word !== '--latest');
@@ -353,14 +262,12 @@ for (const part of ['package', 'react']) if ((await build(part, { onlyIfNeeded: 
 // Ending this run also ends the agent and the browser.
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 const node = await nodeOf(NODE);
-const files = await pageFiles();
-const { twoVisitors } = await loadedWalk();
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium',
-  handleSIGTERM: false,
-  handleSIGINT: false,
-  args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
-});
+const { module: pages } = await runnerImport(join(ROOT, 'test/support/component-files.ts'));
+const { mediaTypeOf } = pages;
+const files = await pages.componentFiles();
+// The tests of conversations share this walk.
+const { twoVisitors } = (await runnerImport(join(ROOT, 'test/support/two-visitors.ts'))).module;
+const browser = await openBrowser({ handleSIGTERM: false, handleSIGINT: false });
 const results = [];
 for (const agent of AGENTS.filter(({ server }) => chosen.length === 0 || chosen.includes(server))) {
   const result = await tryAgent(agent);
@@ -369,5 +276,12 @@ for (const agent of AGENTS.filter(({ server }) => chosen.length === 0 || chosen.
   console.log(`${agent.name} ${result.version} (${Math.round(result.ms / 1000)} s): ${cells.join(', ')}`);
 }
 await browser.close();
-if (chosen.length === 0) writeTable();
+if (chosen.length === 0)
+  await writeTable(join(ROOT, 'docs/clients.md'), 'agents', [
+    ['Agent', ...Object.keys(SCENES)],
+    ...results.map(({ agent, version, scenes }) => [
+      `\`${agent.name.replace(/ .*/, '')} ${version}\``,
+      ...Object.values(scenes).map(({ mark }) => mark),
+    ]),
+  ]);
 process.exitCode = results.every(({ scenes }) => Object.values(scenes).every(({ mark }) => mark !== '✗')) ? 0 : 1;

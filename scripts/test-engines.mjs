@@ -5,13 +5,11 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliDecompressSync } from 'node:zlib';
-import { format, resolveConfig } from 'prettier';
 import { runnerImport } from 'vite';
 import { run, runNode } from './command.mjs';
+import { tableOf, writeGenerated } from './generated-table.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const PAGE = join(ROOT, 'docs/chat.md');
-const [BEGIN, END] = ['<!-- engines: begin -->', '<!-- engines: end -->'];
 const CHROME = join(ROOT, 'temp/chrome-123');
 
 const chosen = process.argv.slice(2);
@@ -42,20 +40,11 @@ async function writeTable() {
   for (const engine of engines) heads.push(await headOf(engine));
   const rows = rowsOf(JSON.parse(readFileSync(join(ROOT, 'reports/tests.json'), 'utf8')));
   if (rows.size === 0) throw new Error('The report has no test of the engines: run "npm run test:engines".');
-  const line = (cells) => `| ${cells.join(' | ')} |`;
-  const table = [
-    line(['', ...heads]),
-    line(['---', ...engines.map(() => '---')]),
-    ...[...rows].map(([title, cells]) =>
-      line([title, ...engines.map((engine) => cellOf(engine, cells.get(engine.name)))]),
-    ),
-  ].join('\n');
-  const page = readFileSync(PAGE, 'utf8');
-  const [before, rest] = page.split(BEGIN);
-  const after = rest?.split(END)[1];
-  if (after === undefined) throw new Error(`docs/chat.md lacks the lines ${BEGIN} and ${END}`);
-  const written = `${before}${BEGIN}\n\n${table}\n\n${END}${after}`;
-  writeFileSync(PAGE, await format(written, { ...(await resolveConfig(PAGE)), filepath: PAGE }));
+  const lines = [...rows].map(([title, cells]) => [
+    title,
+    ...engines.map((engine) => cellOf(engine, cells.get(engine.name))),
+  ]);
+  await writeGenerated(join(ROOT, 'docs/chat.md'), { engines: tableOf([['', ...heads], ...lines]) });
 }
 
 async function headOf({ name, missing, launch }) {

@@ -1,15 +1,14 @@
 // npm run test:installs [-- --tarball FILE] [name …]: the packed package in every runtime, bundler and test runner that people use,
 // with and without Redis. A site is started, and a visitor reads its configuration, sends a message and opens a widget.
 // Tools come into a temporary folder. Its results are written into the table of docs/deployment.md.
-import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs, promisify } from 'node:util';
+import { parseArgs } from 'node:util';
 import { startPlatform, startRedis, visit, withSite } from '../test/package/installs/visit.mjs';
-import { ensureInstalled } from './installation.mjs';
 import { writeTable } from './generated-table.mjs';
+import { ensureInstalled } from './installation.mjs';
+import { install, NODE_LINES, nodeOf, quietly, temporaryFolder } from './temporary-site.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const FILES = join(ROOT, 'test/package/installs');
@@ -17,8 +16,7 @@ const { values, positionals: chosen } = parseArgs({
   options: { tarball: { type: 'string' } },
   allowPositionals: true,
 });
-/** Versions of what the package is installed with. The oldest Node is the one that `engines` names. */
-const NODES = ['20.19.0', '22.23.3', '24.21.0', '26.10.0'];
+/** Versions of what the package is installed with. */
 const TOOLS = {
   '@babel/preset-env': '7.29.14',
   '@rollup/plugin-commonjs': '29.0.3',
@@ -47,8 +45,7 @@ const KEYV = manifest.dependencies.keyv;
 const transformIgnorePatterns = ['/node_modules/(?!(agent-bff|@csstools|jose|oauth4webapi|openid-client)/)'];
 
 await ensureInstalled();
-const folder = mkdtempSync(join(tmpdir(), 'agent-bff-installs-'));
-process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('installs');
 cpSync(join(ROOT, 'test/package'), join(folder, 'tests'), { recursive: true });
 const tarball = values.tarball === undefined ? await packed() : resolve(values.tarball);
 
@@ -65,7 +62,7 @@ const tool = (path) => join(tools, 'node_modules', path);
 
 /** The trials: a name, a version, and the work with the library for Redis and without it. */
 const TRIALS = [
-  ...NODES.map((version) => ({
+  ...NODE_LINES.map((version) => ({
     name: 'Node, `import` and `require`',
     version,
     ...installed(
@@ -268,9 +265,7 @@ async function packed() {
 /** A folder with packages installed, and the files of a site. */
 async function site(name, packages) {
   const cwd = emptySite(name);
-  await quietly('npm', ['install', '--no-audit', '--no-fund', '--no-save', '--legacy-peer-deps', ...packages], cwd, {
-    npm_config_ignore_scripts: 'false',
-  });
+  await install(cwd, packages, '--legacy-peer-deps');
   return cwd;
 }
 
@@ -280,17 +275,4 @@ function emptySite(name) {
   writeFileSync(join(cwd, 'package.json'), '{ "name": "a-site", "private": true, "type": "module" }\n');
   for (const file of ['site.mjs', 'site.cjs']) cpSync(join(FILES, file), join(cwd, file));
   return cwd;
-}
-
-/** The binary of another Node, which the npm package `node` brings. */
-async function nodeOf(version) {
-  if (process.version === `v${version}`) return process.execPath;
-  const command = ['-y', '-p', `node@${version}`, '-c', 'node -p process.execPath'];
-  return (await quietly('npx', command, folder, { npm_config_ignore_scripts: 'false' })).trim();
-}
-
-/** Runs a program without showing its output; asynchronously, since this process also is the platform. */
-async function quietly(program, args, cwd, env = {}) {
-  const options = { cwd, env: { ...process.env, ...env }, maxBuffer: 1 << 26 };
-  return (await promisify(execFile)(program, args, options)).stdout;
 }

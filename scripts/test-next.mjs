@@ -1,15 +1,16 @@
 // npm run test:next [-- name …]: small sites of Next, from the documents' own files, built with both bundlers and opened in Chromium.
 // Each has an edge route, and a middleware.ts or proxy.ts: then Next compiles instrumentation.ts for the edge too. A visitor sends a
 // message, leaves in the middle of another and comes back, and meets a site whose files are gone. Some pages misuse the package.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { chromium } from 'playwright-core';
+import { openBrowser } from '../test/package/browser.mjs';
+import { started } from '../test/package/program.mjs';
+import { cardOf, listen } from '../test/package/site.mjs';
 import { build } from './build.mjs';
 import { ensureInstalled } from './installation.mjs';
+import { quietly } from './temporary-site.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const EXAMPLE = join(ROOT, 'examples/next');
@@ -110,32 +111,13 @@ function writeSite(folder, variant) {
       cpSync(join(from, part), join(folder, 'node_modules', name, part), { recursive: true });
 }
 
-/** Runs Next in a folder until it ends, or until it prints `until`. */
-async function next(folder, [program, ...args], until, more) {
-  const env = {
-    ...process.env,
-    A2A_URL: `${agent.url}/a2a`,
-    SERVICE_API_KEY: 'the-key',
-    SERVICE_PROJECT_ID: 'project-7',
-    NEXT_TELEMETRY_DISABLED: '1',
-    ...more,
-  };
-  const child = spawn(process.execPath, [program, ...args], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
-  let text = '';
-  let found;
-  const ready = new Promise((resolve) => {
-    for (const stream of [child.stdout, child.stderr])
-      stream.on('data', (chunk) => {
-        text += chunk;
-        found = until?.exec(text) ?? undefined;
-        if (found !== undefined) resolve();
-      });
-  });
-  const ended = once(child, 'close');
-  await Promise.race([ready, ended]);
-  if (until === undefined ? child.exitCode !== 0 : found === undefined) throw new Error(text.slice(-2_000));
-  return { found, text: () => text, stop: () => (child.kill('SIGTERM'), ended) };
-}
+/** The variables of a site and of its build. */
+const environment = () => ({
+  A2A_URL: `${agent.url}/a2a`,
+  SERVICE_API_KEY: 'the-key',
+  SERVICE_PROJECT_ID: 'project-7',
+  NEXT_TELEMETRY_DISABLED: '1',
+});
 
 /** The walk of a visitor, a client and a careless developer. */
 async function visit(url, variant, staticFolder) {
@@ -187,7 +169,8 @@ async function visit(url, variant, staticFolder) {
 
 /** Next reports an error of `register`; its words must lead to the variable. */
 async function startWithBadAddress(folder, command) {
-  const server = await next(folder, command, /In the environment: A2A_URL/, { A2A_URL: 'agent.example/a2a' });
+  const env = { ...environment(), A2A_URL: 'agent.example/a2a' };
+  const server = await started(command, folder, env, /In the environment: A2A_URL/);
   await server.stop();
 }
 
@@ -211,17 +194,11 @@ async function until(isTrue, what) {
 
 /** An agent that responds to every message with the same words, except to "slow": that task works until it is taken up again. */
 async function startAgent() {
-  const started = { open: 0 };
+  const agent = { open: 0 };
   const server = createServer(async (request, response) => {
     if (request.method === 'GET') {
       if (!request.url.includes('agent-card')) return response.writeHead(404).end();
-      const card = {
-        name: 'Agent',
-        url: `${started.url}/a2a`,
-        protocolVersion: '0.3.0',
-        capabilities: { streaming: true },
-      };
-      return response.setHeader('content-type', 'application/json').end(JSON.stringify(card));
+      return response.setHeader('content-type', 'application/json').end(cardOf(request));
     }
     let body = '';
     for await (const chunk of request) body += chunk;
@@ -234,18 +211,18 @@ async function startAgent() {
       event({ kind: 'artifact-update', ...ids, artifact: { artifactId: 'a', parts } });
       event({ kind: 'status-update', ...ids, status: { state: 'completed' }, final: true });
     } else if (body.includes('"slow"')) {
-      started.open += 1;
-      response.once('close', () => (started.open -= 1));
+      agent.open += 1;
+      response.once('close', () => (agent.open -= 1));
       return event({ kind: 'task', id: 't', contextId: 'c', status: { state: 'working' } });
     } else event({ kind: 'message', messageId: 'a', role: 'agent', parts: [{ kind: 'text', text: WORDS }] });
     response.end();
   });
-  return Object.assign(started, await listening(server));
+  return Object.assign(agent, await listen(server));
 }
 
 /** The static files of the sites on an origin of their own. */
 async function startCdn() {
-  return listening(
+  return listen(
     createServer((request, response) => {
       const [, name, path] = /^\/([\w-]+)\/_next\/(static\/[^?]*)/.exec(request.url) ?? [];
       const file = join(SITES, name ?? '', '.next', decodeURIComponent(path ?? ''));
@@ -257,12 +234,6 @@ async function startCdn() {
   );
 }
 
-async function listening(server) {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return { server, url: `http://127.0.0.1:${server.address().port}` };
-}
-
 async function tryVariant(variant) {
   const folder = join(SITES, variant.name);
   writeSite(folder, variant);
@@ -270,25 +241,25 @@ async function tryVariant(variant) {
   let server;
   try {
     const start = performance.now();
-    await next(folder, [NEXT, 'build', `--${variant.bundler}`]);
+    await quietly(process.execPath, [NEXT, 'build', `--${variant.bundler}`], folder, environment());
     Object.assign(result, { build: '✓', seconds: Math.round((performance.now() - start) / 1000), visit: '✗' });
     let staticFolder = join(folder, '.next/static');
-    let command = [NEXT, 'start', '--port', '0', '--hostname', '127.0.0.1'];
-    let env = {};
+    let command = [process.execPath, NEXT, 'start', '--port', '0', '--hostname', '127.0.0.1'];
+    let env = environment();
     if (variant.config?.output === 'standalone') {
       const standalone = join(folder, '.next/standalone', relative(ROOT, folder));
       cpSync(staticFolder, join(standalone, '.next/static'), { recursive: true }); // as Next's documentation says
       staticFolder = join(standalone, '.next/static');
-      command = [join(standalone, 'server.js')];
-      env = { PORT: '0', HOSTNAME: '127.0.0.1' };
+      command = [process.execPath, join(standalone, 'server.js')];
+      env = { ...env, PORT: '0', HOSTNAME: '127.0.0.1' };
     }
-    server = await next(folder, command, /http:\/\/127\.0\.0\.1:\d+(?=\s)/, env);
-    await visit(server.found[0], variant, staticFolder);
+    server = await started(command, folder, env, /http:\/\/127\.0\.0\.1:\d+(?=\s)/);
+    await visit(server.url, variant, staticFolder);
     if (variant.misuses) await startWithBadAddress(folder, command);
     result.visit = '✓';
   } catch (error) {
     if (result.build === '–') result.build = '✗';
-    console.error(`${variant.name}: ${error.message}\n${server?.text().slice(-1_000) ?? ''}`);
+    console.error(`${variant.name}: ${error.message}\n${error.stdout ?? server?.written().slice(-1_000) ?? ''}`);
   } finally {
     await server?.stop();
   }
@@ -301,21 +272,14 @@ for (const part of ['package', 'react']) if ((await build(part, { onlyIfNeeded: 
 
 const chosen = process.argv.slice(2);
 const [agent, cdn] = await Promise.all([startAgent(), startCdn()]);
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium',
-  ignoreDefaultArgs: ['--disable-back-forward-cache'],
-  args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
-});
+const browser = await openBrowser({ ignoreDefaultArgs: ['--disable-back-forward-cache'] });
 const results = [];
 try {
   for (const variant of VARIANTS)
     if (chosen.length === 0 || chosen.includes(variant.name)) results.push(await tryVariant(variant));
 } finally {
   await browser.close();
-  for (const { server } of [agent, cdn]) {
-    server.close();
-    server.closeAllConnections();
-  }
+  await Promise.all([agent.close(), cdn.close()]);
   rmSync(SITES, { recursive: true, force: true });
 }
 console.table(results);

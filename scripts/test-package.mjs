@@ -3,18 +3,16 @@
 // TypeScript in every way a site may be set up. Also visits in Chromium the installed demo on four Nodes, with the whole suite of the
 // demo on this one, the starters, and the pages of docs/chat.md.
 import { execFileSync } from 'node:child_process';
-import { cpSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { summary } from '../test/package/blocks.mjs';
 import { run } from './command.mjs';
 import { ensureInstalled } from './installation.mjs';
+import { NODE_LINES, nodeOf, temporaryFolder } from './temporary-site.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** The oldest Node of `engines`, and the newest of each later line. */
-const NODE_LINES = ['20.19.0', '22.23.3', '24.21.0', '26.10.0'];
 /** The lines that the demo is visited on, beside the one that runs this script. */
 const DEMO_LINES = NODE_LINES.slice(0, 3);
 const { shots, packed } = parseArgs({ options: { shots: { type: 'string' }, packed: { type: 'string' } } }).values;
@@ -32,8 +30,7 @@ const { dependencies, devDependencies } = JSON.parse(
 const versionOf = (name) => manifest.devDependencies[name].replace(/^npm:.*@/, '');
 
 await ensureInstalled();
-const folder = mkdtempSync(join(tmpdir(), 'agent-bff-package-'));
-process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('package');
 cpSync(join(ROOT, 'test/package'), folder, { recursive: true });
 const npm = (...args) =>
   execFileSync('npm', args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
@@ -59,7 +56,7 @@ for (const file of [filename, components])
 const pictures = shots === undefined ? [] : ['--shots', resolve(shots)];
 await trial(`agent-bff demo on node ${process.versions.node}`, () => visitDemo(pictures));
 for (const version of DEMO_LINES)
-  await trial(`agent-bff demo on node ${version}`, () => visitDemo(['--node', binaryOf(version)]));
+  await trial(`agent-bff demo on node ${version}`, async () => visitDemo(['--node', await nodeOf(version)]));
 await trial('the suite of the demo, with the installed demo', () =>
   run(process.execPath, [join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', '--reporter=dot', ...DEMO_SUITE], {
     cwd: ROOT,
@@ -89,10 +86,12 @@ for (const [name, settings] of Object.entries(SETTINGS)) {
 await trial('the servers of the documents', () =>
   run(process.execPath, ['servers.mjs', ROOT], { cwd: folder, env: record }),
 );
-await trial(`node ${process.versions.node}`, () => runTrials());
-for (const version of NODE_LINES) await trial(`node ${version}`, () => runTrials(version));
+for (const version of [process.versions.node, ...NODE_LINES])
+  await trial(`node ${version}`, async () => runTrials(await nodeOf(version)));
 await trial('the starters of agent-bff init', () =>
-  run(process.execPath, ['starters.mjs', 'express,koa,next', filename, components], { cwd: folder }),
+  run(process.execPath, [join(ROOT, 'test/package/starters.mjs'), 'express,koa,next', filename, components], {
+    cwd: folder,
+  }),
 );
 await trial('the pages of docs/chat.md', () =>
   run(process.execPath, [join(ROOT, 'test/package/pages.mjs'), filename, components], { cwd: folder, env: record }),
@@ -111,7 +110,6 @@ async function compile(compiler, settings) {
   for (const [source, skipLibCheck] of [
     ['types.ts', false],
     ['types-koa.ts', true],
-    ['consumer.ts', true],
   ]) {
     const options = { ...settings, outDir: 'compiled', strict: true, target: 'ES2022', types: ['node'], skipLibCheck };
     const file = join(folder, 'tsconfig.json');
@@ -129,16 +127,10 @@ async function compile(compiler, settings) {
   return 0;
 }
 
-/** Both trials on one Node: the one that runs this script, or another line. */
-async function runTrials(version) {
-  for (const file of ['serve.mjs', 'require.cjs', 'compiled/consumer.js']) {
-    const status = await (version === undefined
-      ? run(process.execPath, [file], { cwd: folder })
-      : // The package's install script provides the binary.
-        run('npx', ['-y', '-p', `node@${version}`, '-c', `node ${file}`], {
-          cwd: folder,
-          env: { npm_config_ignore_scripts: 'false' },
-        }));
+/** Every trial on one Node. */
+async function runTrials(node) {
+  for (const file of ['serve.mjs', 'require.cjs']) {
+    const status = await run(node, [file], { cwd: folder });
     if (status !== 0) return status;
   }
   return 0;
@@ -152,13 +144,6 @@ function compilerName(name) {
 /** The walk through the demo is driven by this Node, since only the demo itself must run on others. */
 function visitDemo(options) {
   return run(process.execPath, [join(ROOT, 'test/package/demo.mjs'), ...options], { cwd: folder });
-}
-
-/** The binary of another Node. The package's install script provides it, which .npmrc may turn off. */
-function binaryOf(version) {
-  const env = { ...process.env, npm_config_ignore_scripts: 'false' };
-  const command = ['-y', '-p', `node@${version}`, '-c', 'node -p process.execPath'];
-  return execFileSync('npx', command, { cwd: folder, env, encoding: 'utf8' }).trim();
 }
 
 /** The size of a production install: packages and megabytes on disk. */

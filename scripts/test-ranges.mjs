@@ -1,11 +1,11 @@
 // npm run test:ranges -- --newest | --lowest [vitest arguments]: the tests with other versions of the dependencies than those of
 // the lock file, the newest or the lowest that the ranges allow. Runs in a copy, so that this clone keeps its installation.
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { run, runNode } from './command.mjs';
+import { temporaryFolder } from './temporary-site.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const FLAGS = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
@@ -17,8 +17,7 @@ if (end !== '--newest' && end !== '--lowest') {
   process.exit(2);
 }
 
-const copy = mkdtempSync(join(tmpdir(), 'agent-bff-ranges-'));
-process.once('exit', () => rmSync(copy, { recursive: true, force: true }));
+const copy = temporaryFolder('ranges');
 const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: ROOT });
 for (const file of listed.toString().split('\0').filter(Boolean)) {
   mkdirSync(join(copy, dirname(file)), { recursive: true });

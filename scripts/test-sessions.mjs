@@ -3,25 +3,21 @@
 // sign-in, then reaches the agent with the visitor's token, and with a new one after that has expired, where the library refreshes.
 // Its results are written into the table of the page.
 import assert from 'node:assert/strict';
-import { spawn, execFile } from 'node:child_process';
-import { once } from 'node:events';
-import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { freePort } from '../test/package/program.mjs';
+import { runnerImport } from 'vite';
+import { freePort, started } from '../test/package/program.mjs';
 import { startProvider } from '../test/package/sessions/provider.mjs';
-import { listen } from '../test/package/site.mjs';
+import { startAgent } from '../test/package/site.mjs';
 import { build } from './build.mjs';
 import { writeTable } from './generated-table.mjs';
 import { ensureInstalled } from './installation.mjs';
+import { install, temporaryFolder } from './temporary-site.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const SITES = join(ROOT, 'test/package/sessions/sites');
-const PATIENCE_MS = 20_000;
 const csrf = (base) => async (browser, site) => {
   const { csrfToken } = await (await browser.send(`${site}${base}/csrf`)).json();
   await browser.open(`${site}${base}/signin/site`, {
@@ -66,49 +62,12 @@ const LIBRARIES = [
   { name: 'passport', versions: ['0.5.0', '0.7.0'], beside: ['passport-oauth2@1.8.0', 'express-session@1.19.0'] },
 ];
 
-/** Keeps cookies and follows redirects. All addresses are of one host, whose cookies do not depend on the port. */
-class Browser {
-  #cookies = new Map();
-
-  async send(url, { headers = {}, ...init } = {}) {
-    const cookie = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const response = await fetch(url, {
-      ...init,
-      headers: { ...headers, ...(cookie && { cookie }) },
-      redirect: 'manual',
-    });
-    for (const line of response.headers.getSetCookie()) {
-      const [, name, value] = /^([^=]+)=([^;]*)/.exec(line);
-      if (value === '' || /max-age=0|expires=thu, 01 jan 1970/i.test(line)) this.#cookies.delete(name);
-      else this.#cookies.set(name, value);
-    }
-    return response;
-  }
-
-  async open(url, init) {
-    let response = await this.send(url, init);
-    for (let hops = 0; response.status >= 300 && response.status < 400; hops += 1) {
-      assert.ok(hops < 20, 'the redirects never end');
-      url = new URL(response.headers.get('location'), url).href;
-      await response.body?.cancel();
-      response = await this.send(url);
-    }
-    return response;
-  }
-}
+const { CookieBrowser } = (await runnerImport(join(ROOT, 'test/support/cookie-browser.ts'))).module;
 
 await ensureInstalled();
 if ((await build('package', { onlyIfNeeded: true })) !== 0) process.exit(1);
-const folder = mkdtempSync(join(tmpdir(), 'agent-bff-sessions-'));
-process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-const tokens = [];
-const agent = await listen(
-  createServer((request, response) => {
-    tokens.push(request.headers.authorization);
-    request.resume();
-    response.setHeader('content-type', 'application/json').end('{"jsonrpc":"2.0","id":1,"result":{"kind":"message"}}');
-  }),
-);
+const folder = temporaryFolder('sessions');
+const agent = await startAgent();
 const chosen = process.argv.slice(2);
 const rows = [];
 for (const library of LIBRARIES.filter(({ name }) => chosen.length === 0 || chosen.includes(name))) {
@@ -129,40 +88,24 @@ process.exitCode = rows.length > 0 && rows.flat().every((cell) => cell !== '✗'
 
 async function outcome(library, version) {
   const marks = { signedIn: '✗', refreshed: library.refreshes ? '✗' : '–' };
-  let said = '';
   const provider = await startProvider();
   const site = `http://localhost:${await freePort()}`;
+  let server;
   try {
     const cwd = await installed(library, version);
-    const child = spawn(process.execPath, [`${library.site ?? library.name}.mjs`], {
-      cwd,
-      env: {
-        ...process.env,
-        ISSUER: provider.issuer,
-        SITE: site,
-        SECRET: 'of this run only, and more than thirty-two characters',
-        A2A_URL: `${agent.url}/a2a`,
-      },
-    });
-    try {
-      await new Promise((resolve, reject) => {
-        for (const stream of [child.stdout, child.stderr])
-          stream.on('data', (chunk) => {
-            said += chunk;
-            if (said.includes(`ready ${site}`)) resolve();
-          });
-        child.once('exit', () => reject(new Error('the site ended')));
-        AbortSignal.timeout(PATIENCE_MS).addEventListener('abort', () => reject(new Error('the site does not listen')));
-      });
-      await visit(library, provider, site, marks);
-      if (library.control) await control(library, provider, site, version);
-    } finally {
-      child.kill('SIGKILL');
-      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-    }
+    const env = {
+      ISSUER: provider.issuer,
+      SITE: site,
+      SECRET: 'of this run only, and more than thirty-two characters',
+      A2A_URL: `${agent.url}/a2a`,
+    };
+    server = await started([process.execPath, `${library.site ?? library.name}.mjs`], cwd, env, /ready http\S+/);
+    await visit(library, provider, site, marks);
+    if (library.control) await control(library, provider, site, version);
   } catch (error) {
-    console.error(`${library.name} ${version}: ${error.message}\n${said.slice(0, 3_000)}`);
+    console.error(`${library.name} ${version}: ${error.message}\n${server?.written().slice(0, 3_000) ?? ''}`);
   }
+  await server?.stop();
   await provider.close();
   return [marks.signedIn, marks.refreshed];
 }
@@ -176,24 +119,20 @@ async function installed({ name, beside = [], peers = true }, version) {
     `express@${version === '0.5.6' ? '4.22.3' : '5.3.0'}`,
     ...(typeof beside === 'function' ? beside(version) : beside),
   ];
-  await promisify(execFile)(
-    'npm',
-    ['install', '--no-audit', '--no-fund', '--no-save', ...(peers ? [] : ['--legacy-peer-deps']), ...packages],
-    { cwd },
-  );
+  await install(cwd, packages, ...(peers ? [] : ['--legacy-peer-deps']));
   symlinkSync(ROOT, join(cwd, 'node_modules/agent-bff'), 'junction');
   cpSync(SITES, cwd, { recursive: true });
   return cwd;
 }
 
 async function visit({ signIn = '/login', refreshes }, provider, site, marks) {
-  const browser = new Browser();
+  const browser = new CookieBrowser();
   assert.equal((await chat(browser, site)).status, 401, 'a visitor without a session');
   provider.lifetimeSeconds = refreshes ? 2 : 3_600;
   await signedIn(browser, site, signIn);
   const first = await chat(browser, site);
   assert.equal(first.status, 200, await first.text());
-  const token = tokens.at(-1);
+  const token = agent.credentials.at(-1);
   assert.match(token, /^Bearer eyJ/);
   marks.signedIn = '✓';
   if (!refreshes) return;
@@ -204,7 +143,7 @@ async function visit({ signIn = '/login', refreshes }, provider, site, marks) {
     await after(100);
     const response = await chat(browser, site);
     assert.equal(response.status, 200, await response.text());
-  } while (tokens.at(-1) === token);
+  } while (agent.credentials.at(-1) === token);
   assert.equal(provider.reused, 0);
   marks.refreshed = '✓';
 }
@@ -232,7 +171,7 @@ async function control({ signIn }, provider, site, version) {
     'without agent-bff, broad matcher': (browser) => browser.send(`${site}/control?broad`),
   };
   for (const [name, ask] of Object.entries(ways)) {
-    const browser = new Browser();
+    const browser = new CookieBrowser();
     provider.lifetimeSeconds = 1;
     await signedIn(browser, site, signIn);
     await after(2_000); // The library compares whole seconds.

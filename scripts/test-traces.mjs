@@ -2,16 +2,15 @@
 // Node and without. Prints the spans, and fails unless the platform gets one `traceparent`, parents are in order, and the
 // attributes are those of the conventions. The packages of OpenTelemetry come into a temporary folder.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { withSite } from '../test/package/installs/visit.mjs';
 import { listen, sendMessage } from '../test/package/site.mjs';
 import { build } from './build.mjs';
 import { ensureInstalled } from './installation.mjs';
+import { install, temporaryFolder } from './temporary-site.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PACKAGES = [
@@ -51,13 +50,9 @@ const VARIANTS = [
 
 await ensureInstalled();
 if ((await build('package', { onlyIfNeeded: true })) !== 0) process.exit(1);
-const folder = mkdtempSync(join(tmpdir(), 'agent-bff-traces-'));
-process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('traces');
 cpSync(join(ROOT, 'test/package/traces'), folder, { recursive: true });
-execFileSync('npm', ['install', '--no-audit', '--no-fund', '--no-save', ...PACKAGES], {
-  cwd: folder,
-  stdio: ['ignore', 'ignore', 'inherit'],
-});
+await install(folder, PACKAGES);
 symlinkSync(ROOT, join(folder, 'node_modules/agent-bff'), 'junction');
 
 let received = [];

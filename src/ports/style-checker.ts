@@ -11,7 +11,7 @@ export interface StyleChecker {
   brand(css: string): Promise<CheckedStyle>;
   /**
    * Keeps every rule, but replaces URLs of foreign origins with an empty image and removes imports. Resolves to
-   * `undefined` if the text is too long or nested too deep to be parsed.
+   * `undefined` if the text is too long or nested too deeply to be parsed.
    */
   theme(css: string): Promise<CheckedStyle | undefined>;
 }

@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { copyFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { copyFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -14,7 +14,6 @@ import { privateAuthority } from '../support/identity-provider/private-authority
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const SECOND = 1_000;
-const MINUTE = 60_000;
 const DAY = 86_400_000;
 const block = 'idpBService';
 const clock = { time: Date.now(), now: () => clock.time };
@@ -100,13 +99,6 @@ describe('a certificate and its key', () => {
     expect((await source({ privateKeyPath: '' }).read()).kind, 'and the second path may be left out').toBe(
       'certificate',
     );
-  });
-
-  it('are parsed once while their files are unchanged', async () => {
-    const shared = source();
-    const readings = await Promise.all(Array.from({ length: 20 }, () => shared.read()));
-    clock.time += 31 * SECOND;
-    expect(new Set([...readings, await shared.read()]).size).toBe(1);
   });
 
   it('are read when they are expired', async () => {
@@ -225,18 +217,6 @@ describe('a certificate that changed', () => {
     await put(certificatePath, renewed.certificatePem);
     clock.time += 30 * SECOND;
     expect(await thumbprint(watching)).toBe(renewed.thumbprint);
-  });
-
-  it('that was removed is used for five minutes more', async () => {
-    const watching = source();
-    await watching.read();
-    await rm(certificatePath);
-    for (const wait of [30 * SECOND, 4 * MINUTE, MINUTE - 1]) {
-      clock.time += wait;
-      expect(await thumbprint(watching)).toBe(good.thumbprint);
-    }
-    clock.time += 31 * SECOND;
-    expect((await watching.read()).kind).toBe('unusable');
   });
 });
 

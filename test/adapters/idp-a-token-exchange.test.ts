@@ -80,10 +80,4 @@ describe('an exchange that fails for all users', () => {
     const outcome = await exchange().exchange({ assertion: await idp.issueUserToken('ann') }, NOW);
     expect(outcome).toMatchObject({ block: 'onBehalfOf', fields: ['subjectTokenType'] });
   });
-
-  it('is incomplete without a request when a field is missing', async () => {
-    const outcome = await exchange({ clientId: '' }).exchange({ assertion: 'x' }, NOW);
-    expect(outcome).toMatchObject({ kind: 'failure', reason: 'incomplete', block: 'idpA', fields: ['clientId'] });
-    expect(idp.metadataRequests.count).toBe(0);
-  });
 });

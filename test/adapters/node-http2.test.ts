@@ -118,6 +118,12 @@ describe('a response over HTTP/2', () => {
     expect(Object.keys(headers).sort()).toEqual([':status', 'date', 'x-kept']);
   });
 
+  it('has the length of a body that is known in one piece, however long', async () => {
+    const reply = await (await visitorOf(() => Promise.resolve(answer('x'.repeat(MIB))))).visit();
+    expect(reply.headers['content-length']).toBe(String(MIB));
+    expect(await reply.text()).toHaveLength(MIB);
+  });
+
   it('sends each event before the next one and ends cleanly', async () => {
     const { exchange, reply } = await startStream();
     expect([reply.status, reply.headers['content-type']]).toEqual([200, 'text/event-stream']);

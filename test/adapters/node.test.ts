@@ -187,20 +187,6 @@ describe('the bridge to node:http', () => {
     await Promise.all(browsers.map(goOn));
   });
 
-  it('keeps the cookies of the handler and the host apart', async () => {
-    const cookies = ['a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT', 'b=2'];
-    const listener = nodeListener(
-      [{ mount: '', handler: () => Promise.resolve(text('', { 'set-cookie': cookies })) }],
-      () => Promise.resolve(text('')),
-      new NodeExchange(new SendBudget(Infinity)),
-    );
-    const url = await serve((request, response) => {
-      response.setHeader('set-cookie', ['host=0']);
-      listener(request, response);
-    });
-    expect((await visit(url)).headers['set-cookie']).toEqual(['host=0', ...cookies]);
-  });
-
   it.each<[string, HttpBody]>([
     ['text', 'grüezi'],
     ['bytes', Buffer.from('grüezi')],

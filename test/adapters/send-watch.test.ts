@@ -1,13 +1,16 @@
 import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { createServer as createHttp2Server } from 'node:http2';
 import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { nodeListener } from '../../src/adapters/node/node-listener.js';
+import { unsentBytes } from '../../src/adapters/node/http2-exchange.js';
 import { NodeExchange } from '../../src/adapters/node/exchange.js';
 import { SendBudget } from '../../src/adapters/node/send-budget.js';
 import type { HttpBody, HttpHandler } from '../../src/ports/http.js';
 import { fullBudgetSuite, MIB, sizedHandler } from '../support/full-budget.js';
 import { arrive } from '../support/http2-site.js';
+import { StalledVisitor } from '../support/stalled-visitor.js';
 import { handlerOf, type Listener, LONG, PATH, serve, wholeBodySuite } from '../support/whole-bodies.js';
 
 const listenerOf = (handler: HttpHandler, budget: SendBudget = new SendBudget(Infinity)): Listener =>
@@ -16,7 +19,28 @@ const listenerOf = (handler: HttpHandler, budget: SendBudget = new SendBudget(In
 describe('over HTTP/1.1', () => {
   wholeBodySuite(listenerOf);
   fullBudgetSuite(listenerOf);
+
+  it('resets a connection that reads nothing, so that the system discards what it had buffered', async () => {
+    const { url, closed } = await serve(createServer(), listenerOf(handlerOf(() => LONG, 200)));
+    const visitor = await StalledVisitor.arrive(url, PATH);
+    await closed;
+    expect(await visitor.readOn()).toBeLessThan(await bytesAfterClose());
+  });
 });
+
+/** The bytes that arrive over a connection that is only closed: all that the system had buffered. */
+async function bytesAfterClose(): Promise<number> {
+  const { url, closed } = await serve(createServer(), async (_request, response) => {
+    response.end(LONG);
+    let before: number | undefined;
+    const isStill = (): boolean => before === (before = unsentBytes(response));
+    await expect.poll(isStill, { interval: 50 }).toBe(true);
+    response.destroy();
+  });
+  const visitor = await StalledVisitor.arrive(url, PATH);
+  await closed;
+  return visitor.readOn();
+}
 
 describe('over HTTP/2', () => {
   /** An endless body that records its cancellation. */

@@ -1,37 +1,26 @@
-import { once } from 'node:events';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from 'vitest';
+import { onTestFinished, describe, expect, it } from 'vitest';
 import { UndiciUpstream } from '../../src/adapters/undici/undici-upstream.js';
 import type { HttpResponse } from '../../src/ports/http.js';
 import { responseOf, textOf, upstreamRequest } from '../contracts/http-upstream.contract.js';
-
-const closers: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-});
+import { socketServer } from '../support/socket-server.js';
 
 /** A close-delimited response and its connection. */
-async function answered(type: string, bytes: string, method = 'POST'): Promise<[HttpResponse, Socket]> {
-  const server = createServer((socket) => {
-    socket.on('error', () => undefined);
+async function answered(fields: string, bytes: string | Buffer, method = 'POST'): Promise<[HttpResponse, Socket]> {
+  let connected: (socket: Socket) => void;
+  const connection = new Promise<Socket>((resolve) => (connected = resolve));
+  const host = await socketServer((socket) => {
+    connected(socket);
     socket.once('data', () => {
-      socket.write(
-        `HTTP/1.1 200 OK\r\n${type === '' ? '' : `content-type: ${type}\r\n`}connection: close\r\n\r\n${bytes}`,
-      );
+      socket.write(`HTTP/1.1 200 OK\r\n${fields === '' ? '' : `content-type: ${fields}\r\n`}connection: close\r\n\r\n`);
+      socket.write(bytes);
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const connected = once(server, 'connection') as Promise<[Socket]>;
   const upstream = new UndiciUpstream({ connectMs: 1_000 });
-  closers.push(
-    () => upstream.close(),
-    () => new Promise((resolve) => server.close(resolve)),
-  );
-  const origin = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
-  const response = responseOf(await upstream.send(upstreamRequest(origin, { method })));
-  return [response, (await connected)[0]];
+  onTestFinished(() => upstream.close({ graceMs: 0 }));
+  const response = responseOf(await upstream.send(upstreamRequest(`http://${host}`, { method })));
+  return [response, await connection];
 }
 
 /** Reads a whole body. Its connection ends after its bytes have arrived, so that the end does not overtake them. */
@@ -96,18 +85,8 @@ describe('a response without length or chunks', () => {
 
   it('passes unchanged when it is a compressed stream of events', async () => {
     const bytes = gzipSync('data: one\n\n');
-    const server = createServer((socket) => {
-      const head = `HTTP/1.1 200 OK\r\ncontent-type: ${EVENTS}\r\ncontent-encoding: gzip\r\nconnection: close\r\n\r\n`;
-      socket.once('data', () => socket.end(Buffer.concat([Buffer.from(head), bytes])));
-    });
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    const upstream = new UndiciUpstream({ connectMs: 1_000 });
-    closers.push(
-      () => upstream.close(),
-      () => new Promise((resolve) => server.close(resolve)),
-    );
-    const origin = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
-    const { body, closeDelimited } = responseOf(await upstream.send(upstreamRequest(origin)));
+    const [{ body, closeDelimited }, socket] = await answered(`${EVENTS}\r\ncontent-encoding: gzip`, bytes);
+    socket.end();
     const chunks: Uint8Array[] = [];
     for await (const chunk of body as AsyncIterable<Uint8Array>) chunks.push(chunk);
     expect(Buffer.concat(chunks).equals(bytes)).toBe(true);

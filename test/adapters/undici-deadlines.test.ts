@@ -1,9 +1,8 @@
-import { once } from 'node:events';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { responseOf, textOf } from '../contracts/http-upstream.contract.js';
 import { runUndiciWorld } from './undici-world.js';
 import { PushStream } from './web/push-stream.js';
+import { socketServer } from '../support/socket-server.js';
 
 const world = runUndiciWorld();
 const { send, opened } = world;
@@ -39,15 +38,12 @@ describe('the deadline of the head', () => {
 
   it('runs while the platform does not read an upload', async () => {
     // A platform that has stopped reading.
-    const stuck = createServer((socket: Socket) => socket.pause().on('error', () => undefined)).listen(0, '127.0.0.1');
-    await once(stuck, 'listening');
-    const origin = `http://127.0.0.1:${String((stuck.address() as AddressInfo).port)}`;
+    const origin = `http://${await socketServer((socket) => void socket.pause())}`;
     const flood = {
       [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve({ value: new Uint8Array(65_536) }) }),
     };
     const outcome = await send({ origin, headersMs: 200, body: flood as AsyncIterable<Uint8Array> });
     expect(outcome).toMatchObject({ kind: 'failure', reason: 'timeout' });
-    stuck.close();
   });
 
   it('is not extended by early hints', async () => {

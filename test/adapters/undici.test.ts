@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer as createNetServer } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
@@ -8,6 +6,7 @@ import type { HttpResponse, UpstreamFailureReason } from '../../src/ports/http.j
 import { httpUpstreamContract, responseOf, textOf, upstreamRequest } from '../contracts/http-upstream.contract.js';
 import { type Answer, RecordingUpstream } from '../support/recording-upstream.js';
 import { runUndiciWorld } from './undici-world.js';
+import { socketServer } from '../support/socket-server.js';
 
 httpUpstreamContract('UndiciUpstream', async () => {
   const platform = await RecordingUpstream.start();
@@ -54,13 +53,10 @@ describe('UndiciUpstream', () => {
     ['text/event-stream', false],
   ])('returns a short response of %s as bytes: %s', async (type, isBytes) => {
     const head = `HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\ncontent-length: 2\r\n\r\n`;
-    const server = createNetServer((socket) => socket.once('data', () => socket.end(`${head}\n\n`)));
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    const origin = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
-    const { body } = responseOf(await send({ origin }));
+    const host = await socketServer((socket) => socket.once('data', () => socket.end(`${head}\n\n`)));
+    const { body } = responseOf(await send({ origin: `http://${host}` }));
     expect(body instanceof Uint8Array).toBe(isBytes);
     expect(await textOf(body)).toBe('\n\n');
-    server.close();
   });
 
   const faults: readonly [string, Answer, UpstreamFailureReason][] = [
@@ -123,23 +119,21 @@ describe('UndiciUpstream', () => {
     const interim = 'HTTP/1.1 100 Continue\r\nX: y\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n';
     const bytes = `${interim}HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 12\r\n\r\nHTTP/1.1 100`;
     let cut = 0;
-    const server = createNetServer((socket) => {
-      socket.setNoDelay().on('error', () => undefined);
-      socket.on('data', () => {
+    let connections = 0;
+    const host = await socketServer((socket) => {
+      connections += 1;
+      socket.setNoDelay().on('data', () => {
         cut += 1;
         socket.write(bytes.slice(0, cut), () => {
           setImmediate(() => socket.write(bytes.slice(cut)));
         });
       });
     });
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    const origin = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
     while (cut < bytes.length - 1) {
-      const { body } = responseOf(await send({ origin, body: null, method: 'GET' }));
+      const { body } = responseOf(await send({ origin: `http://${host}`, body: null, method: 'GET' }));
       expect(await textOf(body), `cut at ${String(cut)}`).toBe('HTTP/1.1 100');
     }
-    expect(await new Promise((resolve) => server.getConnections((_error, count) => resolve(count)))).toBe(1);
-    server.close();
+    expect(connections).toBe(1);
   });
 
   it('reports an unknown name', async () => {
@@ -148,13 +142,10 @@ describe('UndiciUpstream', () => {
 
   it('reports a missing connection in time', async () => {
     // A listener that never finishes a TLS handshake is the slowest possible network.
-    const silent = createNetServer().listen(0, '127.0.0.1');
-    await once(silent, 'listening');
+    const origin = `https://${await socketServer()}`;
     const impatient = new UndiciUpstream({ connectMs: 50 });
-    const origin = `https://127.0.0.1:${String((silent.address() as AddressInfo).port)}`;
     expect(await impatient.send(upstreamRequest(origin))).toMatchObject({ kind: 'failure', reason: 'timeout' });
     await impatient.close();
-    silent.close();
   });
 
   it('sends nothing when the browser has left already', async () => {

@@ -1,13 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { ServerConfig, ToolkitPorts } from 'agent-bff';
 import { createClient } from '@keyv/redis';
-import express, { type ErrorRequestHandler } from 'express';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Platform, startPlatform } from '../../examples/platform/start-platform.js';
 import { runCommandLine } from '../support/command-line.js';
 import { fixesOf } from '../support/doctor-fixes.js';
@@ -15,6 +11,7 @@ import { type Answer, RecordingUpstream, refusedOrigin } from '../support/record
 import { REDIS_SERVER, RedisServer } from '../support/redis-server.js';
 import { newServiceAccountKey } from '../support/service-account.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
+import { listeningSite } from '../site/frameworks/listening-site.js';
 
 const folder = temporaryFolder('doctor');
 let platform: Platform;
@@ -80,7 +77,7 @@ const agent = (answer: Answer): Promise<string> =>
 
 /** A proxy in front of the platform that buffers each response. */
 async function bufferingProxy(): Promise<string> {
-  const server = createServer(async (incoming, outgoing) => {
+  const { url, close } = await listeningSite(async (incoming, outgoing) => {
     const chunks: Buffer[] = [];
     for await (const chunk of incoming) chunks.push(chunk as Buffer);
     const answer = await fetch(platform.url + (incoming.url ?? ''), {
@@ -92,18 +89,10 @@ async function bufferingProxy(): Promise<string> {
     });
     const body = Buffer.from(await answer.arrayBuffer());
     outgoing.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' }).end(body);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
   });
-  return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  onTestFinished(close);
+  return url;
 }
-
-const answerError: ErrorRequestHandler = (error: { status: number }, _request, response, _next) => {
-  response.sendStatus(error.status);
-};
 
 describe('agent-bff doctor with a working platform', () => {
   it('prints the agent, the project, the brand and that the clocks agree', async () => {
@@ -211,27 +200,22 @@ describe('agent-bff doctor with a working platform', () => {
   });
 
   it.each([
-    [
-      'a site that shows the stack of an error',
-      undefined,
-      /! error page +shows visitors a stack trace.*\n {4}fix: Mount an error handler/,
-    ],
-    [
-      'a site with an error handler',
-      answerError,
-      /✓ error page +shows no stack trace \(status 400 for an invalid body\)/,
-    ],
-  ])('sends an invalid body to %s and reports what visitors see', async (_site, handler, line) => {
-    vi.stubEnv('NODE_ENV', 'development');
-    const app = express().use(express.json());
-    if (handler !== undefined) app.use(handler);
-    const server = createServer(app).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    onTestFinished(() => void server.close());
-    const publicUrl = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
-    const { status, printed } = await doctor(site({ publicUrl }));
-    expect(printed).toMatch(line);
-    expect(status).toBe(0);
+    ['a page at every address', 200, 'text/html'],
+    ['no route for the chat', 404, 'application/json'],
+    ['a login page', 302, 'text/plain'],
+  ])('says that the running site has %s', async (_site, status, type) => {
+    const url = await answering((exchange) => {
+      exchange.head(status, { 'content-type': type, location: '/login' }).end('{}');
+    });
+    const { printed } = await doctor(site({ publicUrl: url }));
+    expect(printed).toContain(`! chat address      ${url}/api/a2a responded with status ${String(status)} and ${type}`);
+    expect(printed).toContain('fix: Mount the routes at /api, before a page that answers all other addresses.');
+    expect(printed).toMatch(/^All is well\. \d to review/m);
+  });
+
+  it('says nothing of the address when the chat is there', async () => {
+    const url = await answering((exchange) => void exchange.json(400, { jsonrpc: '2.0', error: {} }));
+    expect((await doctor(site({ publicUrl: url }))).printed).not.toContain('chat address');
   });
 
   it('skips the error page check when the site is not running', async () => {

@@ -111,7 +111,7 @@ describe('agent-bff init', () => {
     writeFileSync(join(folder, 'server.ts'), '// mine');
     const { status, complained } = await runCommandLine(['init', 'express', folder]);
     expect(status).toBe(1);
-    expect(complained).toContain('already has server.ts. Choose another folder.');
+    expect(complained).toContain('already has server.ts. Choose another folder, and copy');
     expect(readdirSync(folder)).toEqual(['server.ts']);
   });
 

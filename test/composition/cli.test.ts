@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ServerConfig, type ToolkitPorts, createToolkit } from 'agent-bff';
 import { FakeClock, FakeIdentityProvider, FakeUpstream } from 'agent-bff/testing';
@@ -291,10 +291,21 @@ describe('agent-bff keygen', () => {
     expect(() => statSync(join(place, other))).toThrow('ENOENT');
   });
 
-  it('reports a folder it cannot write', async () => {
-    const { status, complained } = await runCommandLine(['keygen', '--out', join(folder, 'nowhere')]);
+  it('creates the folder', async () => {
+    const out = join(folder, 'new', 'keys');
+    expect((await runCommandLine(['keygen', '--out', out])).status).toBe(0);
+    expect(readdirSync(out)).toEqual(['service-account.pem', 'service-account.pub.pem']);
+  });
+
+  it.each([
+    ['a file', 'EEXIST', []],
+    ['a folder below a file', 'ENOTDIR', ['keys']],
+  ])('reports a folder it cannot write: %s', async (_kind, code, below) => {
+    const file = join(folder, 'taken');
+    writeFileSync(file, '');
+    const { status, complained } = await runCommandLine(['keygen', '--out', join(file, ...below)]);
     expect(status).toBe(1);
-    expect(complained).toContain('ENOENT');
+    expect(complained).toContain(`cannot be written to ${join(file, ...below)} (${code})`);
   });
 });
 
@@ -351,6 +362,8 @@ describe('agent-bff doctor with a usage error', () => {
       '(line 2)',
     ],
     ['a missing variables file', () => ['--env', '/nowhere.env'], '--env', 'ENOENT'],
+    ['both sources', () => ['--env', '/nowhere.env', '--config', '/nowhere.json'], '--env', 'cannot be combined'],
+    ['a misspelt --help', () => ['--hlep'], '--hlep', 'Did you mean "--help"?'],
   ])('exits with 2 and reports the error, as JSON on request: %s', async (_title, args, option, says) => {
     const { status, printed, complained } = await runCommandLine(['doctor', '--json', ...args()]);
     expect([status, complained]).toEqual([2, '']);

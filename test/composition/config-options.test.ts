@@ -4,6 +4,7 @@ import { ServiceAuthError } from '../../src/domain/shared/errors.js';
 import type { RouteAuth } from '../../src/domain/credentials/route-auth.js';
 import { REQUEST, SERVICE } from '../domain/credentials/broker-fixture.js';
 import { routeCredentials } from './route-credentials.js';
+import { errorOf } from '../support/error-of.js';
 
 const headersAuth = (getHeaders: GetHeaders) =>
   routeCredentials().lookups(SERVICE, { configGetHeaders: getHeaders }) as RouteAuth<'headers'>;
@@ -42,19 +43,17 @@ describe('configGetHeaders', () => {
     const failing = headersAuth(() => {
       throw new Error('database at 10.0.0.1 is down');
     });
-    const failed = await failing.obtain(REQUEST).catch((error: unknown) => error as ServiceAuthError);
+    const failed = await errorOf(failing.obtain(REQUEST));
     expect(failed).toMatchObject({ code: 'service_auth_failed', block: 'getHeaders' });
-    expect((failed as Error).message).not.toContain('10.0.0.1');
-    const log = (failed as ServiceAuthError).logDetail();
+    expect(failed.message).not.toContain('10.0.0.1');
+    const log = failed.logDetail();
     expect(log).toMatch(/"configGetHeaders" failed: it threw Error at .*config-options\.test\.ts/);
     expect(log).not.toContain('10.0.0.1');
   });
 
   it('is rejected without being quoted when it returns an invalid value', async () => {
-    const failed = await made({ authorization: 'Bearer se\ncret' }).catch(
-      (error: unknown) => error as ServiceAuthError,
-    );
+    const failed = await errorOf(made({ authorization: 'Bearer se\ncret' }));
     expect(failed).toMatchObject({ code: 'service_auth_failed' });
-    expect((failed as ServiceAuthError).logDetail()).not.toContain('cret');
+    expect(failed.logDetail()).not.toContain('cret');
   });
 });

@@ -1,29 +1,23 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { createToolkit } from '../../src/composition/index.js';
 import { createWebHandler } from '../../src/composition/web.js';
+import { listeningSite } from '../site/frameworks/listening-site.js';
 
 /** A platform that records what arrived whole, behind all routes. */
 async function start(): Promise<{ handle: (request: Request) => Promise<Response>; whole: string[] }> {
   const whole: string[] = [];
-  const platform = createServer((request, response) => {
+  const platform = await listeningSite((request, response) => {
     request.resume().on('end', () => {
       whole.push(String(request.url));
       response.setHeader('content-type', 'application/json').end('{"jsonrpc":"2.0","id":1,"result":{}}');
     });
   });
-  platform.listen(0, '127.0.0.1');
-  await once(platform, 'listening');
-  const { port } = platform.address() as AddressInfo;
-  const url = `http://127.0.0.1:${String(port)}`;
+  const { url } = platform;
   const toolkit = createToolkit({ a2aUrl: `${url}/a2a`, serviceApiUrl: `${url}/api`, serviceApiKey: 'key' });
   const auth = (): string => 'ada-token';
   onTestFinished(async () => {
     await toolkit.close();
-    platform.close();
-    platform.closeAllConnections();
+    await platform.close();
   });
   return { whole, handle: createWebHandler({ toolkit, surfaces: { auth }, service: { auth } }) };
 }

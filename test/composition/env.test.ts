@@ -169,6 +169,17 @@ describe('an environment variable', () => {
     expect(fieldsOf(configFromEnv({ SERVICE_API_KEY: value }))).toEqual({ serviceApiKey: 'key' });
   });
 
+  it.each(['SERVICE_TOKN', 'SERVICE_TOKENS', 'SERVIC_TOKEN'])(
+    '%s is reported when the strategy needs a token',
+    (name) => {
+      expect(warningsOf(configFromEnv({ [name]: 'x' }))).toEqual([]);
+      const env = { [name]: 'x', SERVICE_AUTH_STRATEGY: 'static_token' };
+      expect(warningsOf(configFromEnv(env))).toEqual([
+        expect.objectContaining({ code: 'variable_misspelt', variable: name }),
+      ]);
+    },
+  );
+
   it('is not reported as misspelt when the right one is set too', () => {
     const env = { SERVICE_API_KEY: 'now', SERVICE_API_KEY2: 'before' };
     expect(warningsOf(configFromEnv(env))).toEqual([]);

@@ -1,12 +1,11 @@
-import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { configureServer } from 'agent-bff';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { blocks, documents, ROOT } from '../support/documents.js';
 import { MESSAGE } from '../support/visitor.js';
+import { listeningSite } from '../site/frameworks/listening-site.js';
 
 /** The first code block in a document that mounts a chat on Express. */
 function recipe(file: string): string {
@@ -30,14 +29,12 @@ async function startSite(code: string, language: 'ts' | 'js') {
   writeFileSync(join(folder, 'auth.js'), 'export const auth = () => null;\n');
   writeFileSync(join(folder, `site.${language}`), `${parsing}\nexport { app };\n`);
   const { app } = (await import(join(folder, `site.${language}`))) as { app: RequestListener };
-  const server = createServer(app).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
+  const { url, close } = await listeningSite(app);
+  onTestFinished(async () => {
+    await close();
     rmSync(folder, { recursive: true, force: true });
   });
-  return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  return url;
 }
 
 const json = { 'content-type': 'application/json' };

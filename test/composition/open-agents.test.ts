@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { configFromEnv, configureServer, getAuthHeaders, getCachedServiceToken, type ServerConfig } from 'agent-bff';
+import { configureServer, getAuthHeaders, getCachedServiceToken, type ServerConfig } from 'agent-bff';
 import { describe, expect, it } from 'vitest';
 import { FakeClock, FakeUpstream, FakeVisitorLimit, RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
 import { buildToolkit, createToolkit } from '../../src/composition/toolkit/toolkit.js';
@@ -218,35 +218,6 @@ describe('the strategy "static_token"', () => {
     expect(await getAuthHeaders()).toEqual({ authorization: `Bearer ${TOKEN}`, 'x-api-key': KEY });
     expect(getCachedServiceToken()).toBe(TOKEN);
   });
-});
-
-describe('the variable SERVICE_TOKEN', () => {
-  it('is read only with SERVICE_AUTH_STRATEGY=static_token', () => {
-    const env = { SERVICE_TOKEN: TOKEN, SERVICE_AUTH_STRATEGY: 'static_token' };
-    expect(Object.entries(configFromEnv(env))).toEqual([
-      ['serviceToken', TOKEN],
-      ['serviceAuthStrategy', 'static_token'],
-    ]);
-  });
-
-  it.each([undefined, 'service_account', 'none'])(
-    'of another program is ignored with a warning: strategy %s',
-    (strategy) => {
-      const telemetry = new RecordingTelemetry();
-      // A value that this package would not accept.
-      const config = configFromEnv({ SERVICE_TOKEN: 'not a token', SERVICE_AUTH_STRATEGY: strategy });
-      expect(config.serviceToken).toBeUndefined();
-      createToolkit(config, { telemetry });
-      expect(telemetry.of('warning')).toEqual([
-        expect.objectContaining({
-          code: 'variable_ignored',
-          detail: expect.stringMatching(
-            /^SERVICE_TOKEN: ignored, because SERVICE_AUTH_STRATEGY is not static_token/,
-          ) as string,
-        }),
-      ]);
-    },
-  );
 });
 
 it('the 401 of a site without a credential names both strategies', async () => {

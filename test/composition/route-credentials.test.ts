@@ -119,69 +119,6 @@ describe('the credential sent by a route', () => {
   });
 });
 
-describe('the strategies without a provider', () => {
-  const none: ServerConfig = { serviceAuthStrategy: 'none' };
-  const fixed: ServerConfig = { serviceAuthStrategy: 'static_token', serviceToken: 'a-token' };
-  const render = '/s-1/render';
-
-  it.each<[string, (toolkit: Toolkit) => HttpHandler, string, ServerConfig, unknown]>([
-    ['the agent gets nothing, not even the API key', (toolkit) => chatRoute(toolkit), '', none, [undefined, undefined]],
-    ['the platform gets the API key', (toolkit) => serviceSurfaceRoute(toolkit), render, none, [undefined, 'site-key']],
-    [
-      'the platform gets nothing without an API key',
-      (toolkit) => serviceSurfaceRoute(toolkit),
-      render,
-      { ...none, serviceApiKey: '' },
-      [undefined, undefined],
-    ],
-    [
-      'the agent gets the fixed token',
-      (toolkit) => chatRoute(toolkit),
-      '',
-      { ...fixed, serviceApiKey: '' },
-      ['Bearer a-token', undefined],
-    ],
-    [
-      'the agent gets a token that was pasted with its scheme',
-      (toolkit) => chatRoute(toolkit),
-      '',
-      { ...fixed, serviceToken: 'Bearer a-token' },
-      ['Bearer a-token', 'site-key'],
-    ],
-    [
-      'a route can choose "none" for itself',
-      (toolkit) => chatRoute(toolkit, { strategy: 'none' }),
-      '',
-      {},
-      [undefined, undefined],
-    ],
-    ['a strategy without its token is 401', (toolkit) => chatRoute(toolkit), '', { ...fixed, serviceToken: '' }, 401],
-  ])('%s', async (_what, make, path, config, expected) => {
-    expect(await sent(make, path, config)).toEqual(expected);
-  });
-
-  it('keep the policy of a service route', async () => {
-    const { upstream, toolkit } = startSite(none);
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tasks/list', params: {} });
-    const response = await chatRoute(toolkit)(browserRequest({ path: '', body }));
-    expect(await new Response(response.body as never).text()).toContain('METHOD_DENIED');
-    expect(upstream.requests).toEqual([]);
-  });
-
-  it.each([
-    [none, 'The agent wants a credential, and none is sent.', 'serviceAuthStrategy'],
-    [fixed, 'The platform refused the service credential.', 'serviceToken'],
-  ])('of the configuration %j report the 401 of an agent with the field to change', async (config, detail, field) => {
-    const { upstream, toolkit } = startSite(config);
-    upstream.willAnswer(() => ({ status: 401, headers: {}, body: '' }));
-    const { body } = await chatRoute(toolkit)(browserRequest({ path: '' }));
-    const text = await new Response(body as never).text();
-    expect(text).toContain(detail);
-    expect(text).toContain(`"${field}`.replaceAll('"', '\\"'));
-    expect(text).not.toContain('a-token');
-  });
-});
-
 describe('the render cache', () => {
   it.each([
     [undefined, ['BYPASS', 'BYPASS']],

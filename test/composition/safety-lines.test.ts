@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type IncomingMessage } from 'node:http';
 import { createNodeHandler } from 'agent-bff/node';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FakeClock, FakeIdentityProvider, FakeUpstream, RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
@@ -18,6 +17,7 @@ import { RecordingUpstream } from '../support/recording-upstream.js';
 import { newServiceAccountKey } from '../support/service-account.js';
 import { startVisit } from '../support/visitor.js';
 import { chatRoute, recordRoute, sessionSurfaceRoute } from '../support/toolkit-routes.js';
+import { listeningSite } from '../site/frameworks/listening-site.js';
 
 const CONFIG: ServerConfig = {
   a2aUrl: 'https://agent.example/a2a',
@@ -270,16 +270,14 @@ describe('a visitor who disconnects while the session is read', () => {
       return 'of-ada';
     };
     const handler = createNodeHandler({ toolkit, a2a: { getSessionToken } });
-    const server = createServer((request, response) => {
+    const { url, close } = await listeningSite((request, response) => {
       response.once('close', () => happened.emit('left'));
       handler(request, response);
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    onTestFinished(async () => {
-      server.close();
-      await agent.close();
     });
-    const visit = startVisit(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}`);
+    onTestFinished(async () => {
+      await Promise.all([close(), agent.close()]);
+    });
+    const visit = startVisit(url);
     await over;
     expect(agent.requests).toEqual([]);
   });

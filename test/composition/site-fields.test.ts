@@ -147,18 +147,6 @@ describe('a failing "headers" function', () => {
     expect(upstream.requests).toEqual([]);
   });
 
-  it('is reported as JSON-RPC by a chat and as problem+json by the config route', async () => {
-    const { toolkit } = site();
-    const handler = chatRoute(toolkit, {
-      headers: () => {
-        throw new Error('down');
-      },
-    });
-    const [message, record] = [await chat(handler), await config(handler)];
-    expect([message.status, record.status]).toEqual([500, 500]);
-    expect((await said(message)).error.message).toContain('"headers"');
-  });
-
   it('passes on an error of this package', async () => {
     const { toolkit } = site();
     const headers = (): never => {
@@ -238,13 +226,6 @@ describe('the fields returned by "headers"', () => {
     });
   });
 
-  it('exclude hop-by-hop fields (RFC 9110 §7.6.1)', async () => {
-    const { toolkit, upstream } = site();
-    const handler = sessionSurfaceRoute(toolkit, { forward: { request: ['prefer'] } });
-    await render(handler, { headers: { connection: 'keep-alive, Prefer', prefer: 'x' } });
-    expect(upstream.requests[0]?.headers).not.toHaveProperty('prefer');
-  });
-
   it('are sent again after a rejected credential is renewed', async () => {
     const demo = new FakeIdentityProvider('demo');
     const { toolkit, upstream } = site({ serviceAuthStrategy: 'demo' }, { identityProviders: { demo } });
@@ -310,18 +291,6 @@ describe('the cache of a route with its own fields', () => {
     expect(upstream.requests.filter(({ path }) => path.endsWith('/render'))).toHaveLength(2);
   });
 
-  it('is shared by callers that differ in tracing fields only', async () => {
-    const { toolkit } = site();
-    const handler = sessionSurfaceRoute(toolkit, { cache, forward });
-    const seen = await Promise.all(
-      ['a=1', 'b=2', 'c=3'].map(
-        async (baggage) => (await render(handler, { headers: { baggage, prefer: 'x' } })).headers['x-cache'],
-      ),
-    );
-    expect(new Set(seen)).toEqual(new Set(['MISS']));
-    expect((await render(handler, { headers: { baggage: 'd=4', prefer: 'x' } })).headers['x-cache']).toBe('HIT');
-  });
-
   it('makes one call for concurrent callers with equal fields', async () => {
     const { toolkit, upstream } = site();
     const handler = sessionSurfaceRoute(toolkit, { cache, forward });
@@ -367,15 +336,6 @@ describe('the cache of a route with its own fields', () => {
     },
     20_000,
   );
-
-  it('makes no look-up for a visitor over the limit', async () => {
-    const { toolkit, upstream } = site({
-      chatLimit: { admit: () => Promise.resolve({ kind: 'refused', retryAfterMs: 1_000 }) },
-    });
-    const handler = chatRoute(toolkit, { forward });
-    expect((await config(handler, { headers: { prefer: 'made up' } })).status).toBe(429);
-    expect(upstream.requests).toEqual([]);
-  });
 });
 
 describe('a browser cache', () => {

@@ -121,15 +121,6 @@ describe('a toolkit', () => {
     expect(await toolkit.authHeaders()).toMatchObject({ authorization: 'Bearer okta-token-1' });
   });
 
-  it('rejects a call for headers with an unknown strategy or an invalid key', async () => {
-    const toolkit = createToolkit(CONFIG, fakes());
-    await expect(toolkit.authHeaders({ strategy: 'oktaa' as never })).rejects.toMatchObject({
-      name: 'ConfigurationError',
-      fields: ['strategy'],
-    });
-    await expect(toolkit.authHeaders({ apiKey: 'two words' })).rejects.toMatchObject({ fields: ['apiKey'] });
-  });
-
   it('shares no token with another toolkit', async () => {
     const ports = fakes();
     const [first, second] = [createToolkit(CONFIG, ports), createToolkit(CONFIG, ports)];

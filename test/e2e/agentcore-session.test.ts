@@ -1,7 +1,6 @@
 import type { ChatHandlerOptions, SiteFieldOptions } from 'agent-bff';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listeningSite } from '../site/frameworks/listening-site.js';
 import { NEW, OLD, openSite, Person } from '../support/conversation-people.js';
 import { AGENTS, type RememberingAgent, WAIT } from '../support/remembering-agents.js';
 
@@ -11,61 +10,39 @@ const SESSION = 'x-amzn-bedrock-agentcore-runtime-session-id';
 const headers: SiteFieldOptions['headers'] = (_request, { message }) => ({ [SESSION]: message?.contextId });
 
 /** Amazon Bedrock AgentCore in front of an agent: each conversation is a session, whose id has 33 characters or more. */
-class AgentCore {
-  readonly sessions: (readonly [method: string, session: string])[] = [];
-  readonly calls: readonly string[];
-  readonly #agent: RememberingAgent;
-  readonly #server = createServer((request, response) => {
-    void (async () => {
-      let body = '';
-      for await (const chunk of request) body += String(chunk);
-      const session = String(request.headers[SESSION] ?? '');
-      if (request.method === 'POST' && session.length < 33) {
-        response.writeHead(400, { 'content-type': 'application/json' }).end('{"message":"runtimeSessionId"}');
-        return;
-      }
-      const [, method = ''] = /"method":"([^"]+)"/.exec(body) ?? [];
-      if (request.method === 'POST') this.sessions.push([method, session]);
-      const version = request.headers['a2a-version'];
-      const answer = await fetch(new URL(request.url ?? '', this.#agent.a2aUrl), {
-        method: request.method ?? 'GET',
-        headers: {
-          'content-type': 'application/json',
-          ...(version !== undefined && { 'a2a-version': String(version) }),
-        },
-        ...(body === '' ? {} : { body }),
-      });
-      response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });
-      response.end(await answer.text());
-    })();
+async function startAgentCore(agent: RememberingAgent) {
+  const sessions: (readonly [method: string, session: string])[] = [];
+  const site = await listeningSite(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += String(chunk);
+    const session = String(request.headers[SESSION] ?? '');
+    if (request.method === 'POST' && session.length < 33) {
+      response.writeHead(400, { 'content-type': 'application/json' }).end('{"message":"runtimeSessionId"}');
+      return;
+    }
+    const [, method = ''] = /"method":"([^"]+)"/.exec(body) ?? [];
+    if (request.method === 'POST') sessions.push([method, session]);
+    const version = request.headers['a2a-version'];
+    const answer = await fetch(new URL(request.url ?? '', agent.a2aUrl), {
+      method: request.method ?? 'GET',
+      headers: { 'content-type': 'application/json', ...(version !== undefined && { 'a2a-version': String(version) }) },
+      ...(body === '' ? {} : { body }),
+    });
+    response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });
+    response.end(await answer.text());
   });
-
-  constructor(agent: RememberingAgent) {
-    this.#agent = agent;
-    this.calls = agent.calls;
-  }
-
-  async listen(): Promise<this> {
-    await new Promise<void>((resolve) => void this.#server.listen(0, '127.0.0.1', resolve));
-    return this;
-  }
-
-  get a2aUrl(): string {
-    return `http://127.0.0.1:${String((this.#server.address() as AddressInfo).port)}/`;
-  }
-
-  async close(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
-    await this.#agent.close();
-  }
+  const close = async (): Promise<void> => {
+    await site.close();
+    await agent.close();
+  };
+  return { sessions, calls: agent.calls, a2aUrl: `${site.url}/`, close };
 }
 
 describe.each(['@a2a-js/sdk 0.3.14', '@a2a-js/sdk 1.3.0'])('an agent on %s behind AgentCore', (name) => {
   const dialect = name.includes('1.3') ? NEW : OLD;
-  let agent: AgentCore;
+  let agent: Awaited<ReturnType<typeof startAgentCore>>;
   beforeAll(async () => {
-    agent = await new AgentCore(await AGENTS[name]!()).listen();
+    agent = await startAgentCore(await AGENTS[name]!());
   });
   afterAll(() => agent.close());
 

@@ -1,32 +1,25 @@
-import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import fc from 'fast-check';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CssChecker } from '../../src/adapters/css/css-checker.js';
 import { createNodeHandler } from '../../src/composition/node.js';
 import { createToolkit } from '../../src/composition/toolkit/toolkit.js';
+import { listeningSite } from '../site/frameworks/listening-site.js';
 import { findChromium, launchChromium } from '../support/chromium.js';
 import { cssOf } from '../support/css-pieces.js';
 
-interface Host {
-  readonly origin: string;
-  readonly hits: string[];
-  readonly close: () => unknown;
-}
-
 /** A local server that records the requested paths. */
-async function host(answer: RequestListener): Promise<Host> {
+async function host(answer: RequestListener) {
   const hits: string[] = [];
-  const server = createServer((request, response) => {
+  const { url, close } = await listeningSite((request, response) => {
     hits.push(request.url ?? '');
     answer(request, response);
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const origin = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
-  return { origin, hits, close: () => server.close() };
+  return { origin: url, hits, close };
 }
+
+type Host = Awaited<ReturnType<typeof host>>;
 
 const PAGE = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Shop</title><style>
   body{font:16px sans-serif;margin:2rem} main{max-width:40rem} #accent{background:var(--agent-accent);color:#fff;padding:1rem}
@@ -98,7 +91,7 @@ describe.skipIf(chromiumPath === undefined)('a page with a hostile platform', { 
   });
   afterAll(async () => {
     await browser.close();
-    for (const one of [foreign, platform, site]) one.close();
+    for (const one of [foreign, platform, site]) await one.close();
   });
   beforeEach(() => {
     foreign.hits.length = 0;

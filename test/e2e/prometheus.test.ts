@@ -5,12 +5,10 @@ import { createToolkit, openTelemetry } from 'agent-bff';
 import { createNodeHandler } from 'agent-bff/node';
 import { FakeUpstream } from 'agent-bff/testing';
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { accessSync, constants, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listeningSite } from '../site/frameworks/listening-site.js';
 import { blocks, ROOT } from '../support/documents.js';
 import { freePort } from '../support/free-port.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -57,14 +55,11 @@ describe.skipIf(PROMETHEUS === undefined)('the queries of docs/telemetry.md on a
     const config = { serviceApiKey: 'key', serviceApiUrl: 'https://platform.example', telemetry };
     const toolkit = createToolkit({ ...config, a2aUrl: 'https://agent.example:8443/a2a' }, { upstream });
     const broken = createToolkit({ ...config, a2aUrl: 'https://agent.example:8443/broken' }, { upstream });
-    const servers = [toolkit, broken].map((each) =>
-      createServer(createNodeHandler({ toolkit: each })).listen(0, '127.0.0.1'),
+    const sites = await Promise.all(
+      [toolkit, broken].map((each) => listeningSite(createNodeHandler({ toolkit: each }))),
     );
-    await Promise.all(servers.map((server) => once(server, 'listening')));
-    const [url = '', brokenUrl = ''] = servers.map(
-      (server) => `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/api/a2a`,
-    );
-    ends.push(() => servers.map((server) => server.close().closeAllConnections()));
+    const [url = '', brokenUrl = ''] = sites.map((site) => `${site.url}/api/a2a`);
+    ends.push(() => Promise.all(sites.map(({ close }) => close())));
 
     const folder = temporaryFolder('prometheus');
     const port = await freePort('127.0.0.1');

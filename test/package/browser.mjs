@@ -5,11 +5,12 @@ import { chromium } from 'playwright-core';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 
-export async function openBrowser() {
+/** With these options of Playwright. */
+export async function openBrowser(options = {}) {
   const executablePath =
     process.env.CHROMIUM_PATH || execSync(`command -v ${NAMES.join(' ')} | head -1`, { encoding: 'utf8' }).trim();
   assert.notEqual(executablePath, '', 'Install chromium, or set CHROMIUM_PATH.');
-  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'], ...options });
 }
 
 /** The errors of a page and its console, with the address. Collects from now on. */

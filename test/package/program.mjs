@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 
+const PATIENCE_MS = 120_000;
 const running = new Set();
 process.once('exit', () => running.forEach((stop) => stop()));
 
@@ -21,25 +22,49 @@ export function lanAddress() {
   return all.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '127.0.0.2';
 }
 
-/** Runs a command, and resolves once it prints its address. `stop` ends it and every process it started. */
-export function started(command, cwd, env = {}) {
-  const child = spawn(command, { shell: true, cwd, env: { ...process.env, ...env }, detached: true });
-  const stop = () => {
+/**
+ * Runs a command in a shell, or a program with its arguments, and resolves once it prints its address. `stop` ends it and every process
+ * it started; `written` is what it has printed.
+ */
+export function started(command, cwd, env = {}, address = /http:\/\/(?:localhost|127\.0\.0\.1):\d+/) {
+  const [program, ...args] = [command].flat();
+  const child = spawn(program, args, {
+    shell: typeof command === 'string',
+    cwd,
+    env: { ...process.env, ...env },
+    detached: true,
+  });
+  const closed = new Promise((resolve) => child.once('close', resolve));
+  const stop = async () => {
     if (running.delete(stop)) process.kill(-child.pid, 'SIGKILL');
+    await closed;
   };
   running.add(stop);
+  let text = '';
   return new Promise((resolve, reject) => {
-    let text = '';
-    const read = (chunk) => {
-      text += chunk;
-      const [url] = /http:\/\/localhost:\d+/.exec(text) ?? [];
-      if (url !== undefined) resolve({ url, stop });
-    };
-    child.stdout.on('data', read);
-    child.stderr.on('data', read);
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk) => {
+        text += chunk;
+        const [url] = address.exec(text) ?? [];
+        if (url !== undefined) resolve({ url: url.replace('127.0.0.1', 'localhost'), stop, written: () => text });
+      });
+    child.once('error', reject);
     child.once('exit', (code) => {
       running.delete(stop);
-      reject(new Error(`${command} ended (${code}): ${text}`));
+      reject(new Error(`${program} ended (${code}): ${text.slice(0, 2_000)}`));
     });
+    AbortSignal.timeout(PATIENCE_MS).addEventListener('abort', () => reject(new Error(`no address: ${text}`)));
   });
+}
+
+/** The response of an address once something listens there. */
+export async function firstResponse(url, signal) {
+  for (;;) {
+    try {
+      return await fetch(url, { signal });
+    } catch (error) {
+      if (error.cause?.code !== 'ECONNREFUSED') throw error;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
 }

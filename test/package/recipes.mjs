@@ -5,14 +5,13 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
-import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { setTimeout as after } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freePort, lanAddress } from './program.mjs';
-import { listen } from './site.mjs';
+import { nodeOf, temporaryFolder } from '../../scripts/temporary-site.mjs';
+import { firstResponse, freePort, lanAddress } from './program.mjs';
+import { cardOf, listen } from './site.mjs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const NODE_22 = '22.23.3';
@@ -53,12 +52,9 @@ const asked = process.argv.slice(2);
 const chosen = recipes.filter(({ name }) => asked.length === 0 || asked.includes(name));
 assert.notEqual(chosen.length, 0, `the recipes are: ${recipes.map(({ name }) => name).join(', ')}`);
 
-const folder = mkdtempSync(join(tmpdir(), 'agent-bff-recipes-'));
 let site;
-process.once('exit', () => {
-  stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+process.once('exit', stop);
+const folder = temporaryFolder('recipes');
 const [{ filename }] = JSON.parse(shell(`npm pack '${ROOT}' --json --pack-destination '${folder}'`, folder));
 const exchanges = [];
 const agent = await startAgent();
@@ -88,7 +84,7 @@ async function run({ name, text, commands }) {
   }
   const env = {
     ...process.env,
-    ...(text.includes('on Node 22') && { PATH: `${node22()}${delimiter}${process.env.PATH}` }),
+    ...(text.includes('on Node 22') && { PATH: `${await node22()}${delimiter}${process.env.PATH}` }),
     A2A_URL: `${agent.url}/a2a`,
     SERVICE_API_KEY: 'the-key',
     PORT: port,
@@ -135,8 +131,10 @@ async function visit(url, hasAddress) {
   let log = '';
   for (const output of [site.stdout, site.stderr]) output.on('data', (chunk) => (log += chunk));
   const signal = AbortSignal.timeout(PATIENCE_MS);
+  const ended = once(site, 'exit').then(() => assert.fail('the site ended'));
+  ended.catch(() => undefined);
   try {
-    const config = await started(`${url}/api/a2a/config`, signal);
+    const config = await Promise.race([firstResponse(`${url}/api/a2a/config`, signal), ended]);
     assert.equal(config.status, 200);
     const { a2aEndpoint, agentCard } = await config.json();
     assert.deepEqual([a2aEndpoint, agentCard.url], ['/api/a2a', `${url}/api/a2a`]);
@@ -200,25 +198,11 @@ async function fromNetwork(url, signal) {
   return response.statusCode;
 }
 
-async function started(url, signal) {
-  for (;;) {
-    assert.equal(site.exitCode, null, 'the site ended');
-    try {
-      return await fetch(url, { signal });
-    } catch (error) {
-      if (error.cause?.code !== 'ECONNREFUSED') throw error;
-      await after(100);
-    }
-  }
-}
-
 /** An agent that sends one event and leaves the rest to the test. */
 async function startAgent() {
   const server = createServer(async (request, response) => {
     if (request.method === 'GET') {
-      const capabilities = { streaming: true };
-      const card = { name: 'Agent', url: `${agent.url}/a2a`, protocolVersion: '0.3.0', version: '1', capabilities };
-      response.setHeader('content-type', 'application/json').end(JSON.stringify(card));
+      response.setHeader('content-type', 'application/json').end(cardOf(request));
       return;
     }
     for await (const _ of request);
@@ -234,11 +218,9 @@ function event(text) {
 }
 
 /** The folder of Node 22, for recipes that do not run on older versions. */
-function node22() {
-  if (Number(process.versions.node.split('.')[0]) >= 22) return dirname(process.execPath);
-  // The binary arrives by the package's install script, which .npmrc may turn off.
-  const env = { ...process.env, npm_config_ignore_scripts: 'false' };
-  return dirname(shell(`npx -y -p node@${NODE_22} -c 'node -p process.execPath'`, folder, env).trim());
+async function node22() {
+  const isNew = Number(process.versions.node.split('.')[0]) >= 22;
+  return dirname(isNew ? process.execPath : await nodeOf(NODE_22));
 }
 
 /** Ends the site with its children. */

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { blocksOf, hasRun } from './blocks.mjs';
-import { freePort, lanAddress } from './program.mjs';
+import { firstResponse, freePort, lanAddress } from './program.mjs';
 import { sendMessage, startAgent } from './site.mjs';
 
 const PATIENCE_MS = 20_000;
@@ -53,7 +53,7 @@ async function visit({ file, heading, code }) {
   const exit = once(child, 'exit');
   const ended = exit.then(() => assert.fail(`${name} ended`));
   try {
-    await Promise.race([listening(port), ended]);
+    await Promise.race([firstResponse(`http://localhost:${port}/`, AbortSignal.timeout(PATIENCE_MS)), ended]);
     for (const host of ['localhost', lan]) {
       const url = `http://${host}:${port}`;
       const config = await fetch(`${url}/api/a2a/config`);
@@ -93,16 +93,4 @@ function isRecipe({ file, heading }) {
     file === join('docs', 'frameworks.md') &&
     blocks.some((block) => block.file === file && block.heading === heading && block.language === 'bash')
   );
-}
-
-async function listening(port) {
-  const signal = AbortSignal.timeout(PATIENCE_MS);
-  for (;;) {
-    try {
-      return await fetch(`http://localhost:${port}/`, { signal });
-    } catch (error) {
-      if (error.cause?.code !== 'ECONNREFUSED') throw error;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  }
 }

@@ -16,19 +16,29 @@ export async function listen(server) {
   };
 }
 
+/** The card of the agent that a request has reached. */
+export function cardOf({ headers: { host } }) {
+  const capabilities = { streaming: true };
+  return JSON.stringify({
+    name: 'Agent',
+    version: '1',
+    url: `http://${host}/a2a`,
+    protocolVersion: '0.3.0',
+    capabilities,
+  });
+}
+
 /** An agent with a card, which responds to every message and records its credential. */
 export async function startAgent() {
   const credentials = [];
   const server = createServer((request, response) => {
+    response.setHeader('content-type', 'application/json');
     if (request.method === 'GET') {
-      const capabilities = { streaming: true };
-      const card = { name: 'Agent', url: `http://${request.headers.host}/a2a`, protocolVersion: '0.3.0', capabilities };
-      response.setHeader('content-type', 'application/json').end(JSON.stringify({ ...card, version: '1' }));
+      response.end(cardOf(request));
       return;
     }
     credentials.push(request.headers.authorization ?? request.headers['x-api-key'] ?? '');
     request.resume();
-    response.setHeader('content-type', 'application/json');
     response.end('{"jsonrpc":"2.0","id":1,"result":{"kind":"message"}}');
   });
   return { ...(await listen(server)), credentials };

@@ -1,17 +1,19 @@
 // Follows each starter of `agent-bff init` as a new user would: writes, installs and compiles it, sends a message with the demo as its
-// agent,
-// and runs the doctor. Arguments: the packed packages. Prints the seconds from nothing to a streamed answer.
+// agent, runs the doctor, and opens the page in Chromium, also in the LAN, where pages over plain http may do less. Arguments: the
+// packed packages. Prints the seconds from nothing to a streamed answer.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { freePort, started } from './program.mjs';
+import { openBrowser } from './browser.mjs';
+import { freePort, lanAddress, started } from './program.mjs';
 
 const [kinds, ...tarballs] = process.argv.slice(2);
 const BIN = 'node_modules/agent-bff/dist/composition/cli.js';
 const shell = (command, args, cwd) =>
   execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 
+const browser = await openBrowser();
 const demo = await started(`node ${BIN} demo --port 0`, '.');
 for (const kind of kinds.split(',')) {
   const began = performance.now();
@@ -28,7 +30,8 @@ for (const kind of kinds.split(',')) {
   writeFileSync(join(folder, '.env'), settings);
   shell('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'], folder);
   if (kind === 'next') shell('npm', ['run', 'build'], folder);
-  const site = await started('npm start', folder, { PORT: String(await freePort()) });
+  const port = String(await freePort());
+  const site = await started('npm start', folder, { PORT: port });
   const first = await streamed(`${site.url}/api/a2a`);
   const seconds = Math.round((performance.now() - began) / 1_000);
   const page = await (await fetch(site.url)).text();
@@ -40,9 +43,34 @@ for (const kind of kinds.split(',')) {
   console.log(
     `${kind}: ${seconds} s from nothing to a streamed answer (first event ${first} ms); compiles, and the doctor is content`,
   );
+  // The page of Next is the chat of agent-bff-react, which has its own tests.
+  if (kind !== 'next') for (const host of ['localhost', lanAddress()]) await chat(`http://${host}:${port}`);
   site.stop();
 }
+await browser.close();
 process.exit(0);
+
+/** A visitor sends a message, loses the cookie, and begins again. */
+async function chat(url) {
+  const context = await browser.newContext();
+  const tab = await context.newPage();
+  await tab.goto(url);
+  const says = async (text) => {
+    await tab.getByLabel('Message').fill(text);
+    await tab.getByRole('button', { name: 'Send' }).click();
+    const answer = tab.getByRole('listitem').last();
+    await answer.and(tab.locator('.agent, .error')).filter({ hasNotText: /^…$/ }).waitFor();
+    return { kind: await answer.getAttribute('class'), text: await answer.textContent() };
+  };
+  assert.equal((await says('one')).kind, 'agent', url);
+  assert.equal((await says('two')).kind, 'agent', url);
+  await context.clearCookies();
+  const refused = await says('three');
+  assert.equal(refused.kind, 'error', url);
+  assert.match(refused.text, /send the message again to begin a new one/);
+  assert.equal((await says('four')).kind, 'agent', url);
+  await context.close();
+}
 
 /** Milliseconds until the first event of a streamed message; the stream must end by itself. */
 async function streamed(url) {

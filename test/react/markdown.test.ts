@@ -101,7 +101,9 @@ describe('Markdown of an agent', () => {
       '[a *b*](https://x.example/a_b_(c) "t &amp; u") [c](<https://x.example/d e>)',
       '<p><a https://x.example/a_b_(c) "t & u">a <em>b</em></a> <a https://x.example/d e>c</a></p>',
     ],
+    // Addresses that a browser would resolve on the site.
     ['[a](javascript:alert(1)) [b](/page) [c](http:page)', '<p>a b c</p>'],
+    ['[a](http:/page/) [b](HTTP:\\\\page) [c](page)', '<p>a b c</p>'],
     ['![a picture](https://x.example/p.png)', '<p><a https://x.example/p.png>a picture</a></p>'],
     [
       '[a][1] [1] [2]\n\n[1]: https://x.example "t"',

@@ -282,6 +282,18 @@ describe('the message of a failure', () => {
       { code: 'unreachable' },
     ],
     [
+      'of a missing route',
+      () => new Response('<h1>Not found</h1>', { status: 404, headers: { 'content-type': 'text/html' } }),
+      'This is not available at the moment. Please try again later.',
+      { code: 'unreachable', status: 404 },
+    ],
+    [
+      'of a proxy',
+      () => new Response('<h1>Bad gateway</h1>', { status: 502, headers: { 'content-type': 'text/html' } }),
+      'This is not available at the moment. Please try again later.',
+      { code: 'unreachable', status: 502 },
+    ],
+    [
       'of an event that never ends',
       () => new Response(`data: ${'x'.repeat(17 * 1024 * 1024)}`, { headers: { 'content-type': 'text/event-stream' } }),
       'The answer could not be read. Please try again later.',
@@ -300,7 +312,7 @@ describe('the message of a failure', () => {
     expect(session.getState()).toMatchObject({ error: { message: words, ...facts }, canRetry: true, phase: 'idle' });
     expect(site.errors).toHaveLength(1);
     expect(String(site.errors[0]?.cause)).toMatch(
-      /serviceAuthStrategy|TypeError: x|gives application\/json|too long|hello/,
+      /serviceAuthStrategy|TypeError: x|gives application\/json|status 404: .*"a2aEndpoint" .* base path|status 502|too long|hello/,
     );
   });
 

@@ -15,7 +15,6 @@ import { responseFieldSuite } from './suite/response-fields.js';
 import { stalledReaderSuite } from './suite/stalled-readers.js';
 import { streamSuite } from './suite/streams.js';
 import { surfaceSuite } from './suite/surfaces.js';
-import { unexpectedResponseSuite } from './suite/unexpected-responses.js';
 
 /** The columns of the table in the README. */
 const SUITES: Readonly<Record<string, (framework: Framework) => void>> = {
@@ -27,7 +26,6 @@ const SUITES: Readonly<Record<string, (framework: Framework) => void>> = {
   'agent card': agentCardSuite,
   errors: errorSuite,
   streams: streamSuite,
-  'unexpected responses': unexpectedResponseSuite,
   'response fields': responseFieldSuite,
   departures: departureSuite,
   'stalled readers': stalledReaderSuite,

@@ -16,13 +16,22 @@ import * as components from 'agent-bff-react';
 // A part of the site beside the chat, which must not disappear with it.
 const site = createElement('i', { key: 'site', id: 'site' });
 const root = createRoot(document.querySelector('#root'));
+const others = [];
 Object.assign(globalThis, {
   chat: createRef(),
   show: (name, props) => root.render([site, createElement(components[name], { key: 'shown', ...props, ref: globalThis.chat })]),
-  /** Shows a component several times, once for each list of props. */
-  showAll: (name, list) => root.render([site, ...list.map((props, key) => createElement(components[name], { key, ...props }))]),
-  hide: () => root.render([site]),
-});`;
+  /** Shows a component once more beside the others, in a root of its own. */
+  showMore: (name, props) => {
+    const other = createRoot(document.body.appendChild(document.createElement('div')));
+    others.push(other);
+    other.render(createElement(components[name], props));
+  },
+  hide: () => {
+    root.render([site]);
+    for (const other of others.splice(0)) other.unmount();
+  },
+});
+hide();`;
 
 const CARD = {
   name: 'Agent',

@@ -13,20 +13,21 @@ const { values } = parseArgs({
   },
 });
 const FOLDER = resolve('reports/screenshots');
-const SIZES = [
-  [390, 844],
-  [844, 390],
-  [320, 640],
-  [1280, 800],
-  [640, 400],
-];
+const PHONE = [390, 844];
+const WIDE = [1280, 800];
+const SIZES = [PHONE, [844, 390], [320, 640], WIDE, [640, 400]];
+/** The sizes and the number of states in each engine. */
+const SHOWN = { WebKitGTK: [SIZES, 4], Firefox: [SIZES, 4], Chromium: [[PHONE, WIDE], 16] };
 const PROMPTS = ['Where is my parcel?', 'I want to return something', 'Which size fits me?'];
 const FAB = { role: 'button', name: 'Ask us' };
 const floating = async (visit) => {
   await visit.show('A2AChatFloating', { panelTitle: 'Ask us', suggestedPrompts: PROMPTS });
   await visit.page.click(FAB);
 };
-const chat = (props) => (visit) => visit.show('A2AChat', { suggestedPrompts: PROMPTS, ...props });
+const chat = (props) => async (visit) => {
+  await visit.show('A2AChat', { suggestedPrompts: PROMPTS, ...props });
+  await visit.page.see({ css: 'h2', text: 'Demo agent' });
+};
 const asked =
   (...texts) =>
   async (visit) => {
@@ -100,15 +101,18 @@ for (const name of values.engines.split(',')) {
   const engine = list.ENGINES.find((one) => one.name === name);
   if (engine?.missing !== undefined) throw new Error(`${name}: ${engine.missing}.`);
   const running = await engine.launch();
+  const [sizes, count] = SHOWN[name];
   for (const colorScheme of ['light', 'dark'])
-    for (const [width, height] of SIZES)
-      for (const [state, show] of Object.entries(STATES).slice(0, name === 'Firefox' ? 4 : 16)) {
+    for (const [width, height] of sizes)
+      for (const [state, show] of Object.entries(STATES).slice(0, count)) {
         const file = `${[name, colorScheme, `${width}x${height}`, state].join('-').replaceAll(' ', '-')}.png`;
         if (!file.includes(values.only)) continue;
         const page = await running.newPage({ width, height, colorScheme });
         const visit = new visits.EngineVisit(page, site);
         try {
           await visit.open();
+          // As a site that has both schemes.
+          await page.evaluate(() => void (document.documentElement.style.colorScheme = 'light dark'), null);
           await show(visit);
           // Waits for fades; what turns or blinks goes on.
           const isStill = () =>

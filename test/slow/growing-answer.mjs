@@ -1,10 +1,12 @@
 // npm run test:growing [-- --events 1000,4000 --react <checkout> --engines Chromium,WebKitGTK]: measures the main thread while
-// one answer of many small events is written, in each engine, and checks that a selection survives it.
+// one answer of many small events is written, in each engine, and checks that a selection survives it. Without arguments it
+// writes the table of docs/benchmark.md.
 import { loadavg } from 'node:os';
 import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { runnerImport } from 'vite';
+import { writeTable } from '../../scripts/generated-table.mjs';
 import { startChatPage } from './chat-page.mjs';
 import { Report } from './report.mjs';
 
@@ -43,8 +45,11 @@ export function answer(question: string): number {
 
 `;
 const { module } = await runnerImport(resolve('test/support/engines/engines.ts'));
-const report = new Report(`answers in ${values.engines}, at a load of ${loadavg()[0]}`);
-for (const events of values.events.split(',').map(Number)) {
+const load = loadavg()[0].toFixed(1);
+const report = new Report(`answers in ${values.engines}, at a load of ${load}`);
+const counts = values.events.split(',').map(Number);
+const rows = new Map();
+for (const events of counts) {
   const page = await startChatPage(resolve(values.react), (write) => answer(write, events));
   const used = {};
   for (const name of values.engines.split(',')) {
@@ -55,7 +60,9 @@ for (const events of values.events.split(',').map(Number)) {
     }
     const running = await engine.launch();
     try {
-      used[name] = await measure(`${name} ${running.version}`, events, page.url, await running.newPage());
+      const browser = `${name} ${running.version.replace(/^(\d+\.\d+).*/, '$1')}`;
+      used[name] = await measure(browser, events, page.url, await running.newPage());
+      rows.set(browser, [...(rows.get(browser) ?? []), `${(used[name] / 1000).toFixed(1)} s`]);
     } finally {
       await running.close();
     }
@@ -75,6 +82,10 @@ for (const events of values.events.split(',').map(Number)) {
     );
 }
 report.finish();
+if (process.argv.length === 2) {
+  const head = [`At a load of ${load}`, ...counts.map((events) => `${events.toLocaleString('en')} events`)];
+  await writeTable(resolve('docs/benchmark.md'), 'growing', [head, ...[...rows].map((row) => row.flat())]);
+}
 
 async function answer(write, events) {
   const text = SECTION.repeat(Math.ceil((events * 20) / SECTION.length)).slice(0, events * 20);

@@ -1,12 +1,13 @@
 // node test/slow/large-bodies.mjs: uploads and downloads 100 MB, and three times that, through the conversation proxy,
-// fast and slowly. Every byte must arrive, and a larger body must not need more memory than a smaller one.
-import { createHash, randomFillSync } from 'node:crypto';
+// fast and slowly, and an answer of 200 MB to a slow reader. Every byte must arrive, and a larger body must not need more
+// memory than a smaller one.
+import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { mib, Report } from './report.mjs';
-import { startSite } from './site-process.mjs';
+import { MESSAGE, startSite } from './site-process.mjs';
 
 const MIB = 1_048_576;
 const TOTAL = 100 * MIB;
@@ -16,18 +17,21 @@ const LIMIT = 32 * MIB;
 const COLLECTOR_SLACK = 64 * MIB;
 // Maximum buffer of one connection, as Linux reports it; other systems buffer less.
 const KERNEL_BUFFERS = ['rmem', 'wmem'].reduce((sum, name) => sum + mostBuffered(name), 0);
-const STALL_MS = 3_000;
+const STALL_MS = 5_000;
+const EVENT_BYTES = 65_536;
 const SLOW_BYTES_PER_SECOND = 20 * MIB;
 
-const report = new Report(`bodies of ${mib(TOTAL)} through the conversation proxy`);
-const block = randomFillSync(Buffer.alloc(65_536));
+const report = new Report(`bodies of ${mib(TOTAL)}`);
+/** One event, so that the same bytes are the answer of an agent too. */
+const block = Buffer.from(`data: ${randomBytes(EVENT_BYTES / 2 - 4).toString('hex')}\n\n`);
 // The query sets the pace at which the platform reads and writes.
 const platform = createServer(async (incoming, response) => {
   const query = new URL(incoming.url, 'http://platform.example').searchParams;
   await pause(Number(query.get('stall') ?? 0));
-  if (incoming.method === 'GET') {
+  if (query.has('bytes')) {
     const bytes = Number(query.get('bytes'));
-    response.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': bytes });
+    if (incoming.method === 'POST') response.writeHead(200, { 'content-type': 'text/event-stream' });
+    else response.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': bytes });
     progress.sent = 0;
     for (const chunk of content(bytes)) {
       progress.sent += chunk.length;
@@ -44,12 +48,13 @@ const origin = `http://127.0.0.1:${platform.address().port}`;
 const progress = { sent: 0, uploaded: 0 };
 const site = await startSite(`${origin}/a2a`, { serviceApiUrl: `${origin}/api` });
 const expected = new Map();
-for (const size of [TOTAL, 3 * TOTAL]) expected.set(size, (await digest(content(size), Infinity)).sha256);
+for (const size of [TOTAL, 2 * TOTAL, 3 * TOTAL]) expected.set(size, (await digest(content(size), Infinity)).sha256);
 
-// Ordinary records first: code and pools of a site that has served requests are not a cost of a large body.
+// Ordinary requests first: code and pools of a site that has served some are not a cost of a large body.
 for (let count = 0; count < 300; count += 1) {
-  await upload(65_536, Infinity);
-  await digest(await download(65_536), Infinity);
+  await upload(EVENT_BYTES, Infinity);
+  await digest(await download(EVENT_BYTES), Infinity);
+  await digest(await chat(EVENT_BYTES), Infinity);
 }
 
 const ofUpload = await measured('an upload', async () => arrived(await upload(TOTAL, Infinity)), {
@@ -83,6 +88,16 @@ await measured('a download that nobody reads at first', async () => {
   heldBack('the platform', progress.sent);
   arrived(await digest(answer, Infinity), 3 * TOTAL);
 });
+await measured(
+  'an answer that nobody reads at first, and then slowly',
+  async () => {
+    const answer = await chat(2 * TOTAL);
+    await pause(STALL_MS);
+    heldBack('the agent', progress.sent, LIMIT);
+    arrived(await digest(answer, SLOW_BYTES_PER_SECOND), 2 * TOTAL);
+  },
+  { limit: 24_000_000 },
+);
 await site.close();
 platform.closeAllConnections();
 platform.close();
@@ -112,8 +127,8 @@ async function measured(what, exchange, { limit = LIMIT, beside } = {}) {
 }
 
 /** Bytes that left the sender are in the two connections' buffers, which the kernel sizes, or in the site. */
-function heldBack(who, taken) {
-  report.check(`  ${who} is held back`, taken < LIMIT + 2 * KERNEL_BUFFERS, `${mib(taken)} taken`);
+function heldBack(who, taken, limit = LIMIT + 2 * KERNEL_BUFFERS) {
+  report.check(`  ${who} is held back`, taken < limit, `${mib(taken)} taken`);
 }
 
 function arrived({ bytes, sha256 }, size = TOTAL) {
@@ -144,9 +159,19 @@ async function upload(bytes, bytesPerSecond, query = '') {
   return JSON.parse(text);
 }
 
-async function download(bytes) {
-  const outgoing = request(`${site.url}/api/service/files/7?bytes=${bytes}`, { agent: false });
-  outgoing.end();
+function download(bytes) {
+  return answered(request(`${site.url}/api/service/files/7?bytes=${bytes}`, { agent: false }));
+}
+
+/** The answer to a message, of this size. */
+function chat(bytes) {
+  const headers = { 'content-type': 'application/json', 'content-length': MESSAGE.length };
+  const options = { method: 'POST', agent: false, headers };
+  return answered(request(`${site.url}/api/a2a?bytes=${bytes}`, options), MESSAGE);
+}
+
+async function answered(outgoing, body) {
+  outgoing.end(body);
   const [response] = await once(outgoing, 'response');
   if (response.statusCode !== 200) throw new Error(String(response.statusCode));
   return response;
@@ -156,7 +181,7 @@ async function download(bytes) {
 function* content(bytes) {
   for (let at = 0; at < bytes; at += block.length) {
     const chunk = Buffer.from(block.subarray(0, Math.min(block.length, bytes - at)));
-    chunk.writeUInt32BE(at);
+    chunk.write(at.toString(16).padStart(8, '0'), 'data: '.length);
     yield chunk;
   }
 }

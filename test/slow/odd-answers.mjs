@@ -1,8 +1,11 @@
-// npm run test:odd-answers [-- --count 100000 --seed 1]: generated answers, conversation records and stored values, shown by
-// the chat in Chromium. The page around the chat must stay, and no task may take more than 200 ms.
+// npm run test:odd-answers [-- --count 100000 --seed 1 | --again reports/odd-answers.json]: generated answers, conversation
+// records and stored values, shown by the chat in Chromium. The page around the chat must stay, and no task may take more
+// than 200 ms. The batches that miss this are written to a file, with which they are tried again.
+import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { chromium } from 'playwright-core';
+import { runnerImport } from 'vite';
 import { startChatPage } from './chat-page.mjs';
 import { Report } from './report.mjs';
 import { SeededRandom } from './seeded-random.mjs';
@@ -12,9 +15,12 @@ const { values } = parseArgs({
     count: { type: 'string', default: '100000' },
     seed: { type: 'string', default: '1' },
     react: { type: 'string', default: '.' },
+    again: { type: 'string' },
     kinds: { type: 'string', default: 'answers,messages,entries,stored' },
   },
 });
+const { module } = await runnerImport(resolve('test/support/engines/main-thread.ts'));
+const { mainThreadMs } = module;
 const COUNT = Number(values.count);
 const random = new SeededRandom(Number(values.seed));
 const MAX_TASK_MS = 200;
@@ -128,7 +134,7 @@ const oddStored = () =>
       );
 
 const KINDS = {
-  answers: { share: 0.02, make: oddText, size: 1 },
+  answers: { share: 0.02, make: oddText, size: 10 },
   messages: { share: 0.68, make: () => mostly({ role: mostly('agent'), text: mostly(oddText()) }), size: BATCH },
   entries: { share: 0.1, make: oddEntry, size: BATCH },
   stored: { share: 0.2, make: oddStored, size: 20 },
@@ -142,56 +148,62 @@ const browser = await chromium.launch({
 });
 const visit = await browser.newPage();
 await visit.goto(page.url);
-await visit.waitForFunction(() => 'show' in globalThis);
-await visit.evaluate(prepare);
+await isReady();
 
-const gone = [];
-let longest = { ms: 0 };
-for (const kind of values.kinds.split(',')) {
-  const { share, make, size } = KINDS[kind];
-  const begun = performance.now();
-  let slow = 0;
-  for (let left = Math.ceil(COUNT * share); left > 0; left -= size) {
-    const batch = Array.from({ length: Math.min(size, left) }, make);
-    let result = await visit.evaluate(tryBatch, { kind, batch });
-    // A task that another process has slowed down is fast the second time. Stored values are then tried one by one, because
-    // no page has so many chats.
-    if (result.longest > MAX_TASK_MS) {
-      slow += 1;
-      const batches = kind === 'stored' ? batch.map((value) => [value]) : [batch];
-      let again = 0;
-      for (const batch of batches) {
-        const { isGone, longest } = await visit.evaluate(tryBatch, { kind, batch });
-        result.isGone ||= isGone;
-        again = Math.max(again, longest);
-      }
-      result = { ...result, longest: Math.min(result.longest, again) };
-    }
-    if (result.longest > longest.ms) longest = { ms: result.longest, kind, batch };
-    if (result.isGone) {
-      gone.push({ kind, batch });
-      await visit.reload();
-      await visit.waitForFunction(() => 'show' in globalThis);
-      await visit.evaluate(prepare);
-    }
+const MISSES = resolve('reports/odd-answers.json');
+const misses = [];
+let longest = 0;
+if (values.again !== undefined)
+  for (const { kind, batch } of JSON.parse(readFileSync(values.again))) await look(kind, batch);
+else
+  for (const kind of values.kinds.split(',')) {
+    const { share, make, size } = KINDS[kind];
+    const begun = performance.now();
+    let again = 0;
+    for (let left = Math.ceil(COUNT * share); left > 0; left -= size)
+      again += await look(kind, Array.from({ length: Math.min(size, left) }, make));
+    const seconds = Math.round((performance.now() - begun) / 1000);
+    report.note(`${kind}: ${Math.ceil(COUNT * share)} in ${seconds} s; ${again} tries again`);
   }
-  report.note(
-    `${kind}: ${Math.ceil(COUNT * share)} in ${Math.round((performance.now() - begun) / 1000)} s; ${slow} batches tried again`,
-  );
-}
 await browser.close();
 page.close();
-report.check(
-  'the page stays',
-  gone.length === 0,
-  gone.length === 0 ? 'always' : JSON.stringify(gone[0]).slice(0, 2_000),
-);
+const gone = misses.filter(({ isGone }) => isGone);
+if (misses.length > 0) writeFileSync(MISSES, JSON.stringify(misses));
+report.check('the page stays', gone.length === 0, gone.length === 0 ? 'always' : `${gone.length} batches: ${MISSES}`);
+const slow = misses.length - gone.length;
 report.check(
   `no task takes more than ${MAX_TASK_MS} ms`,
-  longest.ms <= MAX_TASK_MS,
-  `${longest.ms} ms${longest.ms > MAX_TASK_MS ? ` ${longest.kind}: ${JSON.stringify(longest.batch).slice(0, 2_000)}` : ''}`,
+  longest <= MAX_TASK_MS,
+  `${longest} ms${slow === 0 ? '' : `, ${slow} batches: ${MISSES}`}`,
 );
 report.finish();
+
+/**
+ * Shows a batch. Returns the number of tries again: a task that another process has slowed down is fast another time, and
+ * takes no longer than the main thread runs for the whole batch.
+ */
+async function look(kind, batch) {
+  let result = await visit.evaluate(tryBatch, { kind, batch });
+  let again = 0;
+  for (; again < 3 && !result.isGone && result.longest > MAX_TASK_MS; again += 1) {
+    const before = mainThreadMs('--type=renderer');
+    const { isGone, longest } = await visit.evaluate(tryBatch, { kind, batch });
+    const used = mainThreadMs('--type=renderer') - before;
+    result = { isGone, longest: Math.min(result.longest, longest, used) };
+  }
+  longest = Math.max(longest, result.longest);
+  if (result.isGone || result.longest > MAX_TASK_MS) misses.push({ kind, batch, ...result });
+  if (result.isGone) {
+    await visit.reload();
+    await isReady();
+  }
+  return again;
+}
+
+async function isReady() {
+  await visit.waitForSelector('#site', { state: 'attached' });
+  await visit.evaluate(prepare);
+}
 
 /** Runs in the page: the site's routes respond with the generated values. */
 function prepare() {
@@ -205,10 +217,11 @@ function prepare() {
     const url = String(input instanceof Request ? input.url : input);
     if (url.includes('/api/service/conversations/')) return json({ messages: globalThis.tried });
     if (url.includes('/api/service/conversations')) return json({ conversations: globalThis.entries });
-    if (!url.endsWith('/api/a2a')) return fetch(input, init);
+    const [, at] = /\/api\/a2a\?(\d+)$/.exec(url) ?? [];
+    if (at === undefined) return fetch(input, init);
     const { id } = JSON.parse(init?.body ?? (await input.text()));
     const task = { taskId: 'task', contextId: 'context' };
-    const [text] = globalThis.tried;
+    const text = globalThis.tried[at];
     const pieces = Array.from({ length: 5 }, (_, at) =>
       text.slice((text.length * at) / 5, (text.length * (at + 1)) / 5),
     );
@@ -235,49 +248,53 @@ function prepare() {
 
 /** Runs in the page: shows a batch as an answer, a conversation, a list of conversations, or the values stored in the tab. */
 async function tryBatch({ kind, batch }) {
-  const until = async (check) => {
-    for (const end = performance.now() + 5_000; !check() && performance.now() < end;)
-      await new Promise((done) => setTimeout(done, 5));
-  };
-  const settle = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 20)));
   const find = (selector) => document.querySelector(selector);
+  const count = (selector) => document.querySelectorAll(selector).length;
+  const pass = (ms) => new Promise((done) => setTimeout(done, ms));
+  const settle = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 20)));
+  let isGone = false;
+  /** A batch that is not shown was not tried. */
+  const until = async (check) => {
+    for (const end = performance.now() + 10_000; !check(); await pass(5))
+      if ((isGone ||= find('#site') === null || performance.now() > end)) return;
+  };
   longTasks.length = 0;
   globalThis.tried = batch;
   globalThis.entries = kind === 'entries' ? batch : [{ id: 'one', title: 'One', updatedAt: '' }];
-  let isGone = false;
-  const look = () => (isGone ||= find('#site') === null || find('.agent-bff') === null);
-  if (kind === 'stored') {
-    const endpoints = batch.map((_, at) => `/api/a2a?${at}`);
-    for (const [at, value] of batch.entries()) sessionStorage.setItem(`agent-bff:${endpoints[at]}`, value);
-    showAll(
-      'A2AChat',
-      endpoints.map((a2aEndpoint) => ({ a2aEndpoint, configEndpoint: '/api/a2a/config', keepOnReload: true })),
-    );
-    const count = () => document.querySelectorAll('.agent-bff').length;
-    await until(() => count() === batch.length || find('#site') === null);
-    await settle();
-    isGone = find('#site') === null || count() !== batch.length;
-    hide();
-    await until(() => find('.agent-bff') === null);
-    sessionStorage.clear();
+  const isEach = kind === 'stored' || kind === 'answers';
+  if (isEach) {
+    const chats = batch.map(() => ({ current: null }));
+    for (const [at, value] of batch.entries()) {
+      const a2aEndpoint = `/api/a2a?${at}`;
+      if (kind === 'stored') sessionStorage.setItem(`agent-bff:${a2aEndpoint}`, value);
+      const props = { a2aEndpoint, configEndpoint: '/api/a2a/config', keepOnReload: kind === 'stored', ref: chats[at] };
+      showMore('A2AChat', props);
+      // A page has one chat: each is shown in a task of its own.
+      await until(() => count('.agent-bff') === at + 1);
+    }
+    if (kind === 'answers') {
+      await Promise.all(chats.map(({ current }) => current?.send('Go')));
+      await until(() => count('.a2a-message-agent .a2a-bubble[aria-busy=false]') === batch.length);
+    }
   } else {
     show('A2AChat', { serviceBaseUrl: '/api/service' });
-    await until(() => find('.agent-bff') !== null);
-    if (kind === 'answers') {
-      await chat.current.send('Go');
+    await until(() => find('.a2a-header button') !== null);
+    find('.a2a-header button')?.click();
+    const items = batch.filter((one) => typeof one === 'object' && one !== null && !Array.isArray(one));
+    if (kind === 'entries') {
+      const ids = items.map(({ id }) => id).filter((id) => typeof id === 'string');
+      await until(() => count('.a2a-history li') >= new Set(ids).size);
     } else {
-      find('.a2a-header button').click();
-      await until(() => find('.a2a-history li') !== null || find('.a2a-history p:not(:empty)') !== null);
-      if (kind === 'messages') {
-        find('.a2a-entry')?.click();
-        await until(() => find('.a2a-history') === null);
-      }
+      await until(() => find('.a2a-entry') !== null);
+      find('.a2a-entry')?.click();
+      await until(() => count('.a2a-message') === items.length);
     }
-    await settle();
-    look();
-    hide();
-    await until(() => find('.agent-bff') === null);
   }
+  await settle();
+  isGone ||= count('.agent-bff') !== (isEach ? batch.length : 1);
+  hide();
+  await until(() => find('.agent-bff') === null);
+  sessionStorage.clear();
   await settle();
   return { isGone: isGone || find('#site') === null, longest: Math.round(Math.max(0, ...longTasks)) };
 }

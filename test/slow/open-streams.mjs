@@ -1,22 +1,39 @@
-// node test/slow/open-streams.mjs: 500 visitors hold a stream open for 30 seconds, then all of them leave at once.
-// Every stream to the agent must end within a second, and the site must give back its memory and file descriptors.
+// node test/slow/open-streams.mjs: 500 visitors hold a stream open for 30 seconds, then all of them leave at once. With --most, 5,000 and
+// then 10,000 of them in one process, each at 42 KB or less: first over HTTP/1.1, as many as the descriptors allow (two for a stream);
+// then over HTTP/2, where browsers share connections. No event may be missing, every stream to the agent must end, and the site must
+// give back its memory and file descriptors.
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, request } from 'node:http';
+import { createServer } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { mib, Report } from './report.mjs';
 import { startSite } from './site-process.mjs';
+import { http2Streams, openHttp1Stream } from './stream-visitors.mjs';
 
-const STREAMS = Number(process.env.STREAMS ?? 500);
-const SECONDS = Number(process.env.SECONDS ?? 30);
-const EVENT_EVERY_MS = 2_000;
-const ABORT_MS = 1_000;
-const HEAP_SLACK = 2 * 1_048_576;
-const RSS_SLACK = 16 * 1_048_576;
-// Connections to the agent may be kept for the next visitor for a while.
-const SETTLE_MS = 20_000;
-const BODY = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendStreamingMessage', params: {} });
+const MIB = 1_048_576;
+const KILOBYTE = 1_000;
+const isMost = process.argv.includes('--most');
+/** Streams at once, their time and events, the time to end them, and the memory that may stay. */
+const { streams, seconds, everyMs, leaveMs, heapSlack, rssSlack } = isMost
+  ? { streams: [5_000, 10_000], seconds: 0, everyMs: 0, leaveMs: 30_000, heapSlack: 6 * MIB }
+  : { streams: [500], seconds: 30, everyMs: 2_000, leaveMs: 1_000, heapSlack: 2 * MIB, rssSlack: 16 * MIB };
+const LIMIT_PER_STREAM = 42 * KILOBYTE;
+const AT_ONCE = 100;
+const WARM_UP = isMost ? 300 : 500;
+const EVENT_MS = 60_000;
+const SETTLE_MS = 30_000;
+/** The allocator keeps part of what it had; a second crowd is given that again. */
+const KEPT_SHARE = 0.5;
+const GROWTH = 1.1;
+/** Of each process, for itself and for the connections that streams share. */
+const RESERVED_DESCRIPTORS = 200;
 
-const report = new Report(`${STREAMS} open streams for ${SECONDS} s, then everybody leaves`);
+/** `descriptors`: of the site for each stream, and as many of this process, which is the visitors and the agent. */
+const PROTOCOLS = [
+  { name: 'HTTP/1.1', server: 'express', descriptors: 2, openStream: openHttp1Stream },
+  { name: 'HTTP/2', server: 'http2', descriptors: 1, openStream: http2Streams() },
+].slice(0, isMost ? 2 : 1);
+
 const agentStreams = new Set();
 let ended = 0;
 const agent = createServer((incoming, response) => {
@@ -27,98 +44,121 @@ const agent = createServer((incoming, response) => {
     agentStreams.delete(response);
     if (response.writableFinished) ended += 1;
   });
-}).listen(0, '127.0.0.1', 1024);
+}).listen(0, '127.0.0.1', 4_096);
 await once(agent, 'listening');
-const site = await startSite(`http://127.0.0.1:${agent.address().port}/a2a`);
-
-const fresh = await site.measure();
-// The first round warms the process up: what it keeps is no leak.
-await round(1);
-const before = await settled();
-const { seconds, abortMs, left, cutShort, fewestEvents, expectedEvents, open } = await round(SECONDS);
-const after = await settled();
-await site.close();
+for (const protocol of PROTOCOLS) await holdStreams(protocol);
 agent.closeAllConnections();
 agent.close();
 
-report.note(`open at once: ${open.streams} streams at the agent, ${open.descriptors ?? '?'} descriptors in the site`);
-report.note(`memory while open: heap ${mib(open.heapUsed)}, RSS ${mib(open.rss)}`);
-report.check(`all ${STREAMS} streams were open at once`, open.streams === STREAMS, `${open.streams} of ${STREAMS}`);
-report.check(`none ended in ${SECONDS} s`, cutShort === 0, `${cutShort} ended, after ${seconds.toFixed(1)} s`);
-report.check('everybody got every event', fewestEvents >= expectedEvents, `${fewestEvents} of ${expectedEvents}`);
-report.check(
-  'every stream to the agent was given up',
-  left === 0 && ended === 0,
-  `${left} left, ${ended} ended as complete`,
-);
-report.check(`within ${ABORT_MS} ms`, abortMs <= ABORT_MS, `${abortMs.toFixed(0)} ms`);
-report.check(
-  'heap returned',
-  after.heapUsed <= before.heapUsed + HEAP_SLACK,
-  `${mib(before.heapUsed)} before, ${mib(after.heapUsed)} after`,
-);
-report.check('RSS returned', after.rss <= before.rss + RSS_SLACK, `${mib(before.rss)} before, ${mib(after.rss)} after`);
-if (fresh.descriptors === undefined) report.note('no /proc here: file descriptors were not counted');
-else
-  report.check(
-    'descriptors returned',
-    after.descriptors <= fresh.descriptors,
-    `${fresh.descriptors} at the start, ${after.descriptors} after ${(after.waitedMs / 1_000).toFixed(0)} s`,
-  );
-report.finish();
-
-/** All visitors arrive, stay and leave. */
-async function round(duration) {
-  const visitors = await Promise.all(Array.from({ length: STREAMS }, openStream));
-  const startedAt = performance.now();
-  let events = 1;
-  while (performance.now() - startedAt < duration * 1_000) {
-    await pause(Math.min(EVENT_EVERY_MS, duration * 1_000));
-    for (const stream of agentStreams) stream.write(`data: ${events}\n\n`);
-    events += 1;
+async function holdStreams({ name, server, descriptors, openStream }) {
+  const limit = descriptorLimit();
+  const counts = streams.map((count) => Math.min(count, Math.floor((limit - RESERVED_DESCRIPTORS) / descriptors)));
+  const most = counts.at(-1);
+  const report = new Report(`${most} open streams in one process, browsers over ${name}`);
+  if (most < streams.at(-1)) {
+    const needed = descriptors * streams.at(-1) + RESERVED_DESCRIPTORS;
+    report.note(`${streams.at(-1)} need "ulimit -n ${needed}"; here it is ${limit}`);
   }
-  await pause(500); // for the last event to arrive
-  const open = { streams: agentStreams.size, ...(await site.measure()) };
-  const cutShort = visitors.filter(({ over }) => over()).length;
-  const fewestEvents = Math.min(...visitors.map((visitor) => visitor.events()));
+  const site = await startSite(`http://127.0.0.1:${agent.address().port}/a2a`, {}, { server });
+  const arrive = () => openStream(site.url);
+  const fresh = await site.measure();
+  // The first crowd warms the process up: code and pools are no cost of a stream.
+  await leave(await open(WARM_UP, arrive));
+  const before = await settled(site, fresh);
+  const visitors = [];
+  for (const count of new Set(counts)) {
+    visitors.push(...(await open(count - visitors.length, arrive)));
+    const held = await site.measure();
+    const each = (figure) => `${((held[figure] - before[figure]) / count / KILOBYTE).toFixed(1)} KB`;
+    report.note(`${count} streams: heap ${each('heapUsed')} each, ${held.descriptors ?? '?'} descriptors`);
+    report.check(`${count} are open at once`, agentStreams.size === count, String(agentStreams.size));
+    const perStream = (held.rss - before.rss) / count;
+    // Few streams say little of one, because the process has its own needs.
+    if (isMost) report.check('the memory of a stream', perStream <= LIMIT_PER_STREAM, each('rss'));
+    else report.note(`RSS ${each('rss')} each`);
+  }
+  const peak = await site.measure();
 
-  const leftAt = performance.now();
-  for (const visitor of visitors) visitor.leave();
-  while (agentStreams.size > 0 && performance.now() - leftAt < 10 * ABORT_MS) await pause(5);
-  return {
-    seconds: (leftAt - startedAt) / 1_000,
-    abortMs: performance.now() - leftAt,
-    left: agentStreams.size,
-    cutShort,
-    fewestEvents,
-    expectedEvents: events,
-    open,
-  };
+  let expected = 'data: 0\n\n';
+  const startedAt = performance.now();
+  do {
+    await pause(everyMs);
+    for (const stream of agentStreams) stream.write('data: 1\n\n');
+    expected += 'data: 1\n\n';
+  } while (performance.now() - startedAt < seconds * 1_000);
+  const told = () => visitors.filter(({ text }) => text() === expected).length;
+  const toldMs = await until(() => told() === most, EVENT_MS);
+  report.check('everybody got every event', told() === most, `${told()}, after ${toldMs.toFixed(0)} ms`);
+  const over = visitors.filter((visitor) => visitor.over()).length;
+  report.check('no stream ended before', over === 0, `${over} ended`);
+
+  const endedBefore = ended;
+  const leftMs = await leave(visitors);
+  report.check(
+    `every stream to the agent was given up within ${leaveMs} ms`,
+    agentStreams.size === 0 && ended === endedBefore && leftMs <= leaveMs,
+    `${agentStreams.size} left, ${ended - endedBefore} ended as complete, after ${leftMs.toFixed(0)} ms`,
+  );
+  const after = await settled(site, fresh);
+  const isHeapBack = after.heapUsed <= before.heapUsed + heapSlack;
+  report.check('heap returned', isHeapBack, `${mib(before.heapUsed)} → ${mib(after.heapUsed)}`);
+  const kept = after.rss - before.rss;
+  const course = [before, peak, after].map(({ rss }) => mib(rss)).join(' → ');
+  if (rssSlack !== undefined) report.check('RSS returned', kept <= rssSlack, course);
+  else if (kept <= KEPT_SHARE * (peak.rss - before.rss)) report.check('RSS returned', true, course);
+  else {
+    // The system gets it back late or never (the young generation of Node 24 stays as large as it was), so only the next crowd shows it.
+    const again = await open(most, arrive);
+    const second = await site.measure();
+    await leave(again);
+    const isNoMore = second.rss <= GROWTH * Math.max(peak.rss, after.rss);
+    report.check('RSS serves the next crowd', isNoMore, `${course} → ${mib(second.rss)} with ${most} again`);
+  }
+  const found = [fresh, peak, after].map((figures) => figures.descriptors);
+  if (fresh.descriptors === undefined) report.note('no /proc here: file descriptors were not counted');
+  else report.check('descriptors returned', after.descriptors <= fresh.descriptors, found.join(' → '));
+  await site.close();
+  report.finish();
 }
 
-async function openStream() {
-  const outgoing = request(`${site.url}/api/a2a`, {
-    method: 'POST',
-    agent: false,
-    headers: { 'content-type': 'application/json', 'content-length': BODY.length },
-  });
-  outgoing.on('error', () => undefined);
-  outgoing.end(BODY);
-  const [response] = await once(outgoing, 'response');
-  let text = '';
-  let over = response.statusCode !== 200;
-  response.setEncoding('utf8').on('data', (chunk) => (text += chunk));
-  response.on('error', () => undefined).on('close', () => (over = true));
-  return { over: () => over, events: () => text.split('data: ').length - 1, leave: () => outgoing.destroy() };
+/** So many further visitors, a few at a time: a listener's backlog is finite. */
+async function open(count, arrive) {
+  const opened = [];
+  while (opened.length < count) {
+    const some = Array.from({ length: Math.min(AT_ONCE, count - opened.length) }, arrive);
+    opened.push(...(await Promise.all(some)));
+  }
+  return opened;
 }
 
-/** The site's figures when its descriptors are back where they were at its start, or when they have had their time. */
-async function settled() {
+/** All visitors leave at once. Returns the time until the agent's last stream ended, in milliseconds. */
+async function leave(leaving) {
+  for (const visitor of leaving) visitor.leave();
+  return until(() => agentStreams.size === 0, Math.max(leaveMs, 10_000));
+}
+
+async function until(isSo, limitMs) {
+  const startedAt = performance.now();
+  while (!isSo() && performance.now() - startedAt < limitMs) await pause(20);
+  return performance.now() - startedAt;
+}
+
+/** The site's figures when its connections are closed, or when they have had their time. */
+async function settled(site, fresh) {
   const startedAt = performance.now();
   for (;;) {
     await pause(1_000);
     const figures = await site.measure();
-    const waitedMs = performance.now() - startedAt;
-    if (!(figures.descriptors > fresh.descriptors) || waitedMs > SETTLE_MS) return { ...figures, waitedMs };
+    if (!(figures.descriptors > fresh.descriptors) || performance.now() - startedAt > SETTLE_MS) return figures;
+  }
+}
+
+/** The number of files and sockets a process may have open; Node itself has raised it to the most it may. */
+function descriptorLimit() {
+  try {
+    const limit = execFileSync('sh', ['-c', 'ulimit -n'], { encoding: 'utf8' }).trim();
+    return limit === 'unlimited' ? Infinity : Number(limit);
+  } catch {
+    return Infinity;
   }
 }

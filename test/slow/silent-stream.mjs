@@ -4,14 +4,13 @@ import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Report } from './report.mjs';
-import { startSite } from './site-process.mjs';
+import { MESSAGE, startSite } from './site-process.mjs';
 
 const SECONDS = Number(process.env.SECONDS ?? 310);
 const KEEP_ALIVE_SECONDS = 15;
 const KEEP_ALIVE = ': keep-alive\n\n';
 const FIRST = 'id: 1\r\ndata: {"jsonrpc":"2.0","id":1,"result":{"kind":"task","text":"grüezi €"}}\r\n\r\n';
 const LAST = 'event: message\nid: 2\ndata: {"jsonrpc":"2.0",\ndata: "id":1,"result":{}}\n\n';
-const BODY = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendStreamingMessage', params: {} });
 
 /** Fewest and most comments that visitors may get in each case. */
 const CASES = [
@@ -48,9 +47,9 @@ async function visit({ config, name, ...limits }, [silence, first]) {
   const outgoing = request(`${site.url}/api/a2a${first === '' ? '' : '?speak=first'}`, {
     method: 'POST',
     agent: false,
-    headers: { 'content-type': 'application/json', 'content-length': BODY.length },
+    headers: { 'content-type': 'application/json', 'content-length': MESSAGE.length },
   });
-  outgoing.end(BODY);
+  outgoing.end(MESSAGE);
   const startedAt = performance.now();
   let received = '';
   let complete = false;

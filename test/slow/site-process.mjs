@@ -11,6 +11,9 @@ import { fileURLToPath } from 'node:url';
 const FILE = fileURLToPath(import.meta.url);
 const SAMPLE_MS = 50;
 
+/** A message whose answer may be a stream. */
+export const MESSAGE = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendStreamingMessage', params: {} });
+
 /**
  * Starts a site with the built package and `config`: in Express behind a parser with this limit, in Koa, or behind `node:http` (where
  * `cache` is the option of the widgets) or `node:http2`.
@@ -146,7 +149,7 @@ async function http2Server(toolkit) {
 }
 
 /** Open files and sockets of this process; undefined where there is no /proc. */
-function openDescriptors() {
+export function openDescriptors() {
   try {
     return readdirSync('/proc/self/fd').length;
   } catch {

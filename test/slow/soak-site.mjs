@@ -1,8 +1,8 @@
 // The site of the soak in its own process: Express, all three routers, renders and tokens in Redis. Communicates by IPC.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { openDescriptors } from './site-process.mjs';
 
 const FILE = fileURLToPath(import.meta.url);
 
@@ -129,15 +129,6 @@ async function figures() {
   const handles = {};
   for (const name of process.getActiveResourcesInfo()) handles[name] = (handles[name] ?? 0) + 1;
   return { rss, heapUsed, external, handles, descriptors: openDescriptors() };
-}
-
-/** Open files and sockets of this process; undefined where there is no /proc. */
-function openDescriptors() {
-  try {
-    return readdirSync('/proc/self/fd').length;
-  } catch {
-    return undefined;
-  }
 }
 
 if (process.argv[1] === FILE) {

@@ -2,11 +2,11 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect, constants } from 'node:http2';
+import { MESSAGE } from './site-process.mjs';
 
 const STREAMS_PER_CONNECTION = 100;
 const PATH = '/api/a2a';
-const BODY = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendStreamingMessage', params: {} });
-const FIELDS = { 'content-type': 'application/json', 'content-length': BODY.length };
+const FIELDS = { 'content-type': 'application/json', 'content-length': MESSAGE.length };
 /** A port is used once per address, and ports of an earlier run may not be free yet. */
 const SOURCES = process.platform === 'linux' ? ['127.0.0.1', '127.0.0.2', '127.0.0.3', '127.0.0.4'] : [undefined];
 
@@ -16,7 +16,7 @@ let visitors = 0;
 export async function openHttp1Stream(url) {
   const localAddress = SOURCES[visitors++ % SOURCES.length];
   const outgoing = request(url + PATH, { method: 'POST', agent: false, localAddress, headers: FIELDS });
-  outgoing.end(BODY);
+  outgoing.end(MESSAGE);
   const [response] = await once(outgoing, 'response');
   outgoing.on('error', () => undefined);
   return visitor(response, response.statusCode, () => outgoing.destroy());
@@ -30,7 +30,7 @@ export function http2Streams() {
     const mine = connection;
     mine.opened += 1;
     const stream = mine.session.request({ ':method': 'POST', ':path': PATH, ...FIELDS });
-    stream.end(BODY);
+    stream.end(MESSAGE);
     const [fields] = await once(stream, 'response');
     return visitor(stream, fields[':status'], () => {
       stream.close(constants.NGHTTP2_CANCEL);

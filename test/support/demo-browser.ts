@@ -13,8 +13,6 @@ const BUILD = fileURLToPath(new URL('../../scripts/build.mjs', import.meta.url))
 export interface VisitOptions extends BrowserContextOptions {
   /** Path of the page. Default `/`. */
   readonly path?: string;
-  /** The address to open instead of the site's own, such as a proxy. */
-  readonly origin?: string;
   /** Runs before the page is opened. */
   readonly prepare?: (page: Page) => Promise<unknown>;
 }
@@ -59,14 +57,14 @@ export class DemoBrowser {
   }
 
   /** A visitor with separate cookies and cache, on a loaded page. It is closed after the test. */
-  async visit({ path = '/', origin = this.demo.url, prepare, ...options }: VisitOptions = {}): Promise<DemoVisit> {
+  async visit({ path = '/', prepare, ...options }: VisitOptions = {}): Promise<DemoVisit> {
     if (this.#browser === undefined) throw new Error('the demo has not started');
     const context = await this.#browser.newContext(options);
     onTestFinished(() => context.close());
     context.setDefaultTimeout(20_000);
     const page = await context.newPage();
     await prepare?.(page);
-    await page.goto(origin + path);
+    await page.goto(this.demo.url + path);
     const visit = new DemoVisit(page);
     await visit.isReady();
     return visit;

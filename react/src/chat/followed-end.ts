@@ -22,9 +22,9 @@ export class FollowedEnd {
   #frame = 0;
   /** The position seen last, in pixels. */
   #top: number;
-  /** The element at the top of the view of a reader who has scrolled back, and its distance from there in pixels. */
+  /** The element at the top of the view of a reader who has scrolled back, and its place in the list in pixels. */
   #anchor: Element | undefined;
-  #offset = 0;
+  #place = 0;
 
   constructor(viewport: HTMLElement, content: HTMLElement) {
     this.#viewport = viewport;
@@ -44,6 +44,7 @@ export class FollowedEnd {
     };
     viewport.addEventListener('touchstart', onTouch, passive);
     viewport.addEventListener('touchmove', onTouch, passive);
+    this.#watchScripts(signal);
     // jsdom, in which sites test their pages, has none.
     this.#observer = typeof ResizeObserver === 'undefined' ? undefined : new ResizeObserver(() => this.#onResize());
     this.#observer?.observe(viewport);
@@ -63,14 +64,29 @@ export class FollowedEnd {
     this.#observer?.disconnect();
   }
 
+  /** A script that scrolls smoothly moves nothing at first, and a position set meanwhile would stop it. */
+  #watchScripts(signal: AbortSignal): void {
+    const viewport = this.#viewport;
+    for (const name of ['scroll', 'scrollBy', 'scrollTo'] as const)
+      viewport[name] = (...to: readonly (ScrollToOptions | number | undefined)[]) => {
+        const top = typeof to[0] === 'object' ? to[0].top : (to[1] as number | undefined);
+        const from = name === 'scrollBy' ? 0 : viewport.scrollTop;
+        if ((top ?? from) < from - 1 && !signal.aborted) this.#leave();
+        Element.prototype[name].apply(viewport, to as [number, number]);
+      };
+  }
+
   #onResize(): void {
     if (this.#viewport.clientHeight === 0) return; // hidden: the position is lost, the place is not
     // The reader may have moved although the scroll event is still to come.
     if (this.#hasMovedBack) return this.#onScroll();
     if (this.#isAtEnd) this.#follow();
     else if (this.#anchor?.isConnected === true) {
-      const moved = this.#distance(this.#anchor) - this.#offset;
-      if (Math.abs(moved) >= 1) this.#viewport.scrollTop += moved;
+      const moved = this.#distance(this.#anchor) + this.#viewport.scrollTop - this.#place;
+      if (Math.abs(moved) >= 1) {
+        this.#place += moved;
+        this.#viewport.scrollTop += moved;
+      }
     } else this.#remember();
     // A shorter list moves the position too; that scroll event must not look like a reader's.
     this.#see();
@@ -143,8 +159,9 @@ export class FollowedEnd {
       within = [...within.children].find((child) => this.#distance(child) + child.getBoundingClientRect().height > 0);
       if (within === undefined) return;
       this.#anchor = within;
-      this.#offset = this.#distance(within);
-      if (this.#offset >= 0) return;
+      const distance = this.#distance(within);
+      this.#place = distance + this.#top;
+      if (distance >= 0) return;
     }
   }
 

@@ -7,6 +7,8 @@ const SLICE = 8000;
 const MAX_TASK_MS = 12;
 /** The smallest beginning of a long paragraph that is not parsed again, in characters. */
 const SETTLED_STEP = 1000;
+/** More new text than this, in characters, is written without looking for its direction meanwhile. */
+const LONG = 1000;
 const LANGUAGE = /^[\w#+.-]{1,40}$/;
 
 /** A paragraph, heading or cell as it is shown. */
@@ -23,7 +25,7 @@ interface Leaf {
  * positions and focus survive. It creates elements by name and never parses markup: a text cannot become anything else.
  */
 export class MarkdownView {
-  readonly #element: Element;
+  readonly #element: HTMLElement;
   readonly #copyLabel: string;
   #blocks = new MarkdownBlocks();
   /** The rendered state by element: leaves, and the number of settled children of each container. */
@@ -41,7 +43,7 @@ export class MarkdownView {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #growing: Element | undefined;
 
-  constructor(element: Element, copyLabel: string) {
+  constructor(element: HTMLElement, copyLabel: string) {
     this.#element = element;
     this.#copyLabel = copyLabel;
     element.textContent = '';
@@ -69,9 +71,14 @@ export class MarkdownView {
     }
     const isShown = (): boolean => this.#written === text && this.#isFinal !== this.#isGrowing;
     while (!isShown() && isInTime()) {
+      const from = this.#isAll ? 0 : this.#written.length;
       this.#written = text.slice(0, this.#written.length + SLICE);
       this.#isFinal = !this.#isGrowing && this.#written === text;
+      const isLong = this.#written.length - from > LONG;
+      // "auto" searches all text before each new node until there is a letter: in a long list of numbers, for seconds.
+      if (isLong) this.#element.dir = 'ltr';
       this.#write(!this.#isFinal);
+      if (isLong) this.#element.dir = 'auto';
     }
     if (!isShown()) this.#timer = setTimeout(() => this.#advance());
     else if (!this.#isGrowing) this.#colour();
@@ -81,10 +88,13 @@ export class MarkdownView {
     const blocks = this.#blocks;
     blocks.write(this.#written, isGrowing);
     if (!isGrowing && this.#hasMissed && blocks.referenceCount > 0) this.#isAll = true;
-    this.#growing?.removeAttribute('data-growing');
+    const before = this.#growing;
     this.#growing = isGrowing ? this.#element : undefined;
     this.#container(this.#element, blocks.root);
-    this.#growing?.setAttribute('data-growing', '');
+    if (before !== this.#growing) {
+      before?.removeAttribute('data-growing');
+      this.#growing?.setAttribute('data-growing', '');
+    }
     this.#isAll = false;
   }
 

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useReducer } from 'react';
 
 import type { ChatError } from '../chat-error.js';
 import { fill, useLabels } from '../labels.js';
@@ -8,16 +8,19 @@ interface RetryButtonProps {
   readonly onRetry: () => void;
 }
 
+/** The end of the pause that an error asks for, in milliseconds since the epoch. */
+const ends = new WeakMap<ChatError, number>();
+
 /** Makes the failed attempt again; counts down first where the site asks to wait. Reloads a page whose own code failed. */
 export function RetryButton({ error, onRetry }: RetryButtonProps) {
   const { retry, retryIn, reload } = useLabels();
-  const [{ waitsFor, seconds }, setWait] = useState(() => waitOf(error));
-  if (waitsFor !== error) setWait(waitOf(error));
+  const [, tick] = useReducer((ticks: number) => ticks + 1, 0);
+  const seconds = secondsLeft(error);
+  const isWaiting = seconds > 0;
   useEffect(() => {
-    if (seconds <= 0) return undefined;
-    const timer = setTimeout(() => setWait({ waitsFor: error, seconds: seconds - 1 }), 1000);
-    return () => clearTimeout(timer);
-  }, [error, seconds]);
+    const timer = isWaiting ? setInterval(tick, 1000) : undefined;
+    return () => clearInterval(timer);
+  }, [error, isWaiting]);
   if (error?.code === 'page_failed')
     return (
       <button type="button" className="a2a-button" onClick={() => location.reload()}>
@@ -25,12 +28,16 @@ export function RetryButton({ error, onRetry }: RetryButtonProps) {
       </button>
     );
   return (
-    <button type="button" className="a2a-button" disabled={seconds > 0} onClick={onRetry}>
-      {seconds > 0 ? fill(retryIn, { seconds: String(seconds) }) : retry}
+    <button type="button" className="a2a-button" disabled={isWaiting} onClick={onRetry}>
+      {isWaiting ? fill(retryIn, { seconds: String(seconds) }) : retry}
     </button>
   );
 }
 
-function waitOf(error: ChatError | undefined) {
-  return { waitsFor: error, seconds: Math.ceil((error?.retryAfterMs ?? 0) / 1000) };
+/** By the clock, because the timers of a hidden page are late. */
+function secondsLeft(error: ChatError | undefined): number {
+  if (error?.retryAfterMs === undefined) return 0;
+  const end = ends.get(error) ?? Date.now() + error.retryAfterMs;
+  ends.set(error, end);
+  return Math.ceil(Math.max(0, end - Date.now()) / 1000);
 }

@@ -56,11 +56,16 @@ export function nextRoutes(routes: readonly MountedHandler[], otherwise: HttpHan
     const read = new FetchRequest(request, address, { mount: base, path: below.slice(route.mount.length) }, headers);
     return toResponse(plainResponse(await route.handler(read)), read);
   };
-  const methods = Object.fromEntries(METHODS.map((method) => [method, serve]));
-  return Object.assign(serve, methods as Record<(typeof METHODS)[number], typeof serve>);
+  return Object.assign(serve, {
+    GET: serve,
+    HEAD: serve,
+    OPTIONS: serve,
+    POST: serve,
+    PUT: serve,
+    PATCH: serve,
+    DELETE: serve,
+  });
 }
-
-const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 /**
  * Finds the mount point in a raw path. The segments matched by a catch-all parameter (`[...path]`) are below it.

@@ -95,7 +95,7 @@ function isWhole(body: unknown): body is Uint8Array | string {
 }
 
 /**
- * A parsed value as JSON; `undefined` if it is none. A value nested too deep to be serialised becomes a body that fails
+ * A parsed value as JSON; `undefined` if it is none. A value nested too deeply to be serialised becomes a body that fails
  * when it is read.
  */
 function written(value: unknown): HttpBody | undefined {

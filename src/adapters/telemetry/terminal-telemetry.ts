@@ -128,9 +128,9 @@ export class TerminalTelemetry extends RedactedTelemetry implements Telemetry {
   }
 
   #tell(key: readonly unknown[], message: string, { detail, requestId }: ReportedError): void {
-    this.#log.write(JSON.stringify(key), this.name, (toolkits, times) => {
+    const request = requestId === undefined ? '' : `request ${requestId}`;
+    this.#log.write(JSON.stringify(key), this.name, request, (toolkits, times) => {
       const [words, said] = [message, detail].map((text) => this.redact(text, []));
-      const request = requestId === undefined ? '' : `request ${requestId}`;
       const aside = [words === '' ? '' : said, toolkits, request, times].filter((part) => part !== '').join('; ');
       return `${words === '' ? said : words}${aside === '' ? '' : ` (${aside})`}`;
     });
@@ -150,6 +150,8 @@ export interface FaultLogSettings {
 }
 
 const PAUSE_MS = 60_000;
+/** Repetitions within the pause whose request is named: the id that a visitor reads can be found. */
+const MAX_AGAIN = 10;
 const MAX_FAULTS = 100;
 /** Maximum number of toolkits named in a line. */
 const MAX_NAMED = 5;
@@ -158,6 +160,8 @@ const MAX_NAMES = 1_000;
 
 interface Reported {
   readonly at: number;
+  /** The first sentence of the line. */
+  readonly sentence: string;
   /** Number of repetitions since then. */
   again: number;
   /** The toolkits of these repetitions. */
@@ -165,8 +169,8 @@ interface Reported {
 }
 
 /**
- * Writes one line per distinct fault, at most once a minute each (decision 87). It has no timers: the next line of a
- * fault counts its repetitions.
+ * Writes one line per distinct fault, at most once a minute each, and a short one for each of its next requests
+ * (decision 87). It has no timers: the next line of a fault counts its repetitions.
  */
 export class FaultLog {
   readonly #settings: FaultLogSettings;
@@ -188,20 +192,23 @@ export class FaultLog {
    * `key` identifies the fault and contains nothing a visitor chooses; faults of several toolkits are one. `text` is only
    * called if a line is due.
    */
-  write(key: string, toolkit: string, text: (toolkits: string, times: string) => string): void {
+  write(key: string, toolkit: string, request: string, text: (toolkits: string, times: string) => string): void {
     const now = this.#settings.now();
     const last = this.#reported.get(key);
     if (last !== undefined && now - last.at < PAUSE_MS) {
       last.again += 1;
+      if (request !== '' && last.again <= MAX_AGAIN) this.#settings.write(`agent-bff: ${last.sentence} (${request})`);
       addUpTo(MAX_NAMES, last.toolkits, toolkit);
       return;
     }
     if (last === undefined && !this.#hasRoom(now)) return;
     this.#reported.delete(key);
-    this.#reported.set(key, { at: now, again: 0, toolkits: new Set() });
     const times = last === undefined || last.again === 0 ? '' : timesIn(last.again + 1, now - last.at);
     const named = this.#toolkits.size < 2 ? '' : namesOf([...new Set([toolkit, ...(last?.toolkits ?? [])])]);
-    this.#settings.write(`agent-bff: ${text(named, times)}`);
+    const line = text(named, times);
+    const [sentence] = /^.*?[.)](?= |$)/.exec(line) ?? [line];
+    this.#reported.set(key, { at: now, again: 0, toolkits: new Set(), sentence });
+    this.#settings.write(`agent-bff: ${line}`);
   }
 
   /** False if all known faults were written within the last minute; otherwise the oldest is evicted. */

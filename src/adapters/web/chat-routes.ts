@@ -101,7 +101,8 @@ function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
         const isReading = message.fault === undefined && readsOn(message.method);
         await checkVisitor(request, site, auth, isReading ? 'reading' : 'message');
       }
-      const options = await visited(routes, request);
+      const options: VisitedOptions =
+        visitor === undefined ? (routes.options ?? {}) : await visited(visitor, routes, request);
       const response = await forwarder.forward({ head: request, body: bytes, message }, auth, policy, options);
       if (startsWork(message.method)) served.cookie = options.cookie;
       if (!isExtendedCardMethod(message.method)) return response;
@@ -118,13 +119,12 @@ interface VisitedOptions extends ChatCallOptions {
 }
 
 /** The options of a call by its visitor. */
-function visited(
-  { visitor, options = {}, site, auth }: Pick<ChatRoutes, 'visitor' | 'options' | 'site' | 'auth'>,
+async function visited(
+  visitor: VisitorOf,
+  { options, site, auth }: Pick<ChatRoutes, 'options' | 'site' | 'auth'>,
   request: HttpRequest,
-): VisitedOptions | Promise<VisitedOptions> {
-  if (visitor === undefined) return options;
-  const visit = visitor(request, () => checkVisitor(request, site, auth, 'reading'));
-  return Promise.resolve(visit).then((found) => ({ ...options, ...found }));
+): Promise<VisitedOptions> {
+  return { ...options, ...(await visitor(request, () => checkVisitor(request, site, auth, 'reading'))) };
 }
 
 export interface HttpJsonRoutes extends ChatMount {
@@ -151,7 +151,8 @@ export function httpJsonRoutes(routes: HttpJsonRoutes): HttpHandler {
       const { url } = chatAddress(request.publicUrl, routes.publicUrl);
       const body = await bodyOf(request, site);
       try {
-        const options = await visited(routes, request);
+        const options: VisitedOptions =
+          visitor === undefined ? (routes.options ?? {}) : await visited(visitor, routes, request);
         const rewrite = { url, policy, bindings };
         const passed = await routes.binding.forward({ head: request, call, body }, auth, policy, rewrite, options);
         if (startsWork(call.methods[request.method] ?? '')) served.cookie = options.cookie;

@@ -99,7 +99,7 @@ async function readStream(
     share.release();
     if (error instanceof RequestError) throw error;
     // A parser of the host accepted a value that cannot be serialised again.
-    if (error instanceof RangeError) throw invalid('The request body is nested too deep.', -32600);
+    if (error instanceof RangeError) throw invalid('The request body is nested too deeply.', -32600);
     throw invalid('The request body ended before it was complete.');
   }
 }

@@ -98,7 +98,7 @@ function checkJson(bytes: Uint8Array): void {
     if (!(error instanceof JsonTextError)) throw error;
     throw new RequestError('body_invalid', {
       detail:
-        error.reason === 'depth' ? 'The request body is nested too deep.' : 'The request body is not JSON in UTF-8.',
+        error.reason === 'depth' ? 'The request body is nested too deeply.' : 'The request body is not JSON in UTF-8.',
       hint: 'Send one JSON value.',
     });
   }

@@ -4,7 +4,7 @@ import type * as RateLimiters from 'rate-limiter-flexible';
 import { rateLimiter } from '../../adapters/rate-limit/rate-limiter.js';
 import type { VisitorLimit } from '../../ports/visitor-limit.js';
 import type { ServerConfig } from '../config/server-config.js';
-import { invalidField } from '../../domain/shared/errors.js';
+import { invalidField } from '../../domain/shared/setting.js';
 import { configFromEnv } from '../config/env.js';
 import { usageError } from './command-line.js';
 
@@ -31,6 +31,9 @@ export const SOURCE_OPTIONS = { config: { type: 'string' }, env: { type: 'string
  * @throws ConfigurationError when a file cannot be read, or its `chatLimit` cannot be used.
  */
 export async function configuration({ config: path, env: envPath }: Source, env: Environment): Promise<ServerConfig> {
+  if (path !== undefined && envPath !== undefined) {
+    throw usageError('--env', '--config and --env cannot be combined.', 'Omit one of them.');
+  }
   // As with `node --env-file`, variables that are already set take precedence. The option has another name because Node
   // scans the arguments of every program for its own, and exits if the file is missing.
   const variables = envPath === undefined ? env : { ...parseEnv(await textOf('--env', envPath)), ...env };

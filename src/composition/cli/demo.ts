@@ -30,7 +30,7 @@ export const DEMO: Command = {
 Shows a site, an agent platform and a sign-in, all on this machine and with keys of this run only.
 
   --port N   port of the site; default PORT of the environment, else 3000; 0 takes any free port
-  --host H   default HOST of the environment, else 127.0.0.1; 0.0.0.0 for a container, whose port is called by localhost all the same
+  --host H   default HOST of the environment, else 127.0.0.1; 0.0.0.0 in a container; visitors then open http://localhost on the published port
 
 Exit status: 0 it was stopped, 1 it cannot run, 2 the command line is invalid.`,
   run: demo,

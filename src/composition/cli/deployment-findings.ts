@@ -78,29 +78,54 @@ const PAGE_MS = 5_000;
 const HANDLE_ERRORS =
   'Mount an error handler after all other middleware of the site, as the recipe for Express in docs/frameworks.md does, and set NODE_ENV to production.';
 
+const MOUNT_ROUTES =
+  'Mount the routes at /api, before a page that answers all other addresses. Or set "a2aEndpoint" on the page to the address of the chat, which only this check does not know.';
+
 /**
- * Sends the running site a body that no parser accepts. If a parser runs before the routes of this package, the
- * framework shows its error on its own page, with the stack if the site has no error handler.
+ * Asks the running site for the chat's configuration, and sends it a body that no parser accepts. If a parser runs
+ * before the routes of this package, the framework shows its error on its own page, with the stack if the site has no
+ * error handler.
  */
-export async function errorPage(publicUrl: string): Promise<Finding> {
-  let status: number;
-  let page: string;
+export async function siteFindings(publicUrl: string): Promise<readonly Finding[]> {
+  const chat = publicUrl + CHAT_PATH;
+  const broken = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{' };
+  let pages: readonly Page[];
   try {
-    const response = await fetch(publicUrl + CHAT_PATH, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: '{',
-      redirect: 'manual',
-      signal: AbortSignal.timeout(PAGE_MS),
-    });
-    ({ status } = response);
-    page = await response.text();
+    pages = await Promise.all([pageOf(chat, broken), pageOf(`${chat}/config`)]);
   } catch {
-    return skipped(PAGE_CHECK, `${new URL(publicUrl).origin} does not respond; try again when the site runs`);
+    return [skipped(PAGE_CHECK, `${new URL(publicUrl).origin} does not respond; try again when the site runs`)];
   }
-  if (!hasStack(page)) return passed(PAGE_CHECK, `shows no stack trace (status ${String(status)} for an invalid body)`);
+  const other = pages.find(isOfAnotherRoute);
+  const address = other === undefined ? [] : [strayed(other)];
+  const { status, text } = pages[0] as Page;
   const place = { block: 'environment', fields: ['NODE_ENV'] };
-  return warning(PAGE_CHECK, 'shows visitors a stack trace for an invalid body', place, HANDLE_ERRORS);
+  const page = hasStack(text)
+    ? warning(PAGE_CHECK, 'shows visitors a stack trace for an invalid body', place, HANDLE_ERRORS)
+    : passed(PAGE_CHECK, `shows no stack trace (status ${String(status)} for an invalid body)`);
+  return [...address, page];
+}
+
+function strayed({ url, status, type }: Page): Finding {
+  const message = `${url} responded with status ${String(status)} and ${type || 'no type'}, as the chat never does`;
+  return warning('chat address', message, topLevel('publicUrl'), MOUNT_ROUTES);
+}
+
+interface Page {
+  readonly url: string;
+  readonly status: number;
+  readonly type: string;
+  readonly text: string;
+}
+
+async function pageOf(url: string, init: RequestInit = {}): Promise<Page> {
+  const response = await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(PAGE_MS) });
+  const type = response.headers.get('content-type') ?? '';
+  return { url, status: response.status, type, text: await response.text() };
+}
+
+/** True for a page, a redirect, or an unknown address: the chat responds with JSON or events. */
+function isOfAnotherRoute({ status, type }: Page): boolean {
+  return status === 404 || status === 405 || (status < 400 && !/^application\/json|^text\/event-stream/.test(type));
 }
 
 /** True if a text, or a page of Express, contains a stack line such as `at JSON.parse (server.js:1:2)`. */

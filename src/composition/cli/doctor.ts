@@ -13,7 +13,7 @@ import type { ToolkitPorts } from '../toolkit/toolkit-type.js';
 import { type ResolvedConfig, resolveConfig } from '../config/resolve-config.js';
 import { type Command, isUsageError, STATUS, type Terminal, type TextStyle } from './command-line.js';
 import { configuration, CONFIGURATION_HELP, SOURCE_OPTIONS } from './configuration-source.js';
-import { cacheFindings, errorPage } from './deployment-findings.js';
+import { cacheFindings, siteFindings } from './deployment-findings.js';
 import { failed, type Finding, named, passed, type Place, refused, skipped, topLevel, warning } from './finding.js';
 import { platformFindings, TRIAL, type Trials } from './platform-findings.js';
 import { providerFindings, tokenFindings } from './provider-findings.js';
@@ -155,14 +155,14 @@ export async function examine(
   begin('cache store');
   const cache = await cacheFindings(resolved, clock);
   const { publicUrl } = resolved;
-  if (publicUrl !== '') begin('error page');
-  const page = publicUrl === '' ? [] : [await errorPage(publicUrl)];
+  if (publicUrl !== '') begin('site');
+  const running = publicUrl === '' ? [] : await siteFindings(publicUrl);
   return [
     passed('configuration', 'every field is known and well formed'),
     ...environment(config),
     address('agent address', 'a2aUrl', resolved.agent, true),
     ...publicAddress(resolved, isProduction),
-    ...page,
+    ...running,
     ...credential,
     ...cache,
     ...(chosen.kind === 'none' ? [] : [conversations(resolved)]),
@@ -210,7 +210,8 @@ function publicAddress({ publicUrl }: ResolvedConfig, isProduction: boolean): re
 function conversations({ conversations: access }: ResolvedConfig): Finding {
   const check = 'conversations';
   if (access === 'visitor') return passed(check, 'belong to their visitors');
-  const advice = 'open, unless a route sets "conversations" to "visitor"; who learns an id can read and continue them';
+  const advice =
+    'open, unless a route sets "conversations" to "visitor"; anyone who learns an id can read and continue them';
   return passed(check, advice);
 }
 

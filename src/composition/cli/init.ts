@@ -59,7 +59,9 @@ function init(args: string[], terminal: Terminal): number {
   const names = files.flatMap((file) => file.names);
   const taken = names.filter((name) => existsSync(join(folder, name)));
   if (taken.length > 0) {
-    throw failure(`no file was written: ${folder} already has ${taken.join(', ')}. Choose another folder.`);
+    throw failure(
+      `no file was written: ${folder} already has ${taken.join(', ')}. Choose another folder, and copy from there what this site needs.`,
+    );
   }
   if (present.length > 0) {
     const kept = present.includes(KEPT) ? ` Your ${KEPT} stays.` : '';
@@ -88,7 +90,7 @@ function init(args: string[], terminal: Terminal): number {
   }
   terminal.print(`${kind} starter in ${visibleLine(folder)}:
 
-  cd ${/\s/.test(folder) ? JSON.stringify(folder) : folder} && npm install
+  ${resolve(folder) === resolve('.') ? '' : `cd ${/\s/.test(folder) ? JSON.stringify(folder) : folder} && `}npm install
   npx agent-bff demo --port 4000    an agent to try it with, in another terminal
   npm run dev                       http://localhost:3000
 

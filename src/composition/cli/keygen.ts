@@ -1,4 +1,4 @@
-import { chmod, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { generateKeyPair } from '../../adapters/keys/pem.js';
@@ -11,7 +11,7 @@ export const KEYGEN: Command = {
 
 Creates a key pair for a service account, and never replaces one.
 
-  --out DIR   default: the current folder
+  --out DIR   default: the current folder; created if there is none
   --name N    default service-account, which makes service-account.pem and service-account.pub.pem
 
 ${STATUS}`,
@@ -23,14 +23,16 @@ async function keygen(args: string[], terminal: Terminal): Promise<number> {
   const { out = '.', name = 'service-account' } = values;
   try {
     const { privateKeyPath, publicKeyPath } = await writeKeyPair(out, name);
-    terminal.print(`private key  ${privateKeyPath}  (keep it; set SERVICE_ACCOUNT_PRIVATE_KEY_PATH to it)`);
+    terminal.print(
+      `private key  ${privateKeyPath}  (keep it out of version control; set SERVICE_ACCOUNT_PRIVATE_KEY_PATH to it)`,
+    );
     terminal.print(`public key   ${publicKeyPath}  (register it on the service account)`);
     return 0;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const { code, syscall } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
     throw failure(
-      code === 'EEXIST'
+      code === 'EEXIST' && syscall === 'open'
         ? `${out} already holds a key named "${name}"; choose another --name, or move the files away.`
         : `the key files cannot be written to ${out} (${code}).`,
     );
@@ -46,6 +48,7 @@ async function writeKeyPair(directory: string, name: string) {
   const { privateKeyPem, publicKeyPem } = await generateKeyPair();
   const privateKeyPath = join(directory, `${name}.pem`);
   const publicKeyPath = join(directory, `${name}.pub.pem`);
+  await mkdir(directory, { recursive: true, mode: 0o700 });
   await writeFile(privateKeyPath, privateKeyPem.reveal(), { flag: 'wx', mode: 0o600 });
   try {
     await chmod(privateKeyPath, 0o600); // Independent of the caller's umask.

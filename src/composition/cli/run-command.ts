@@ -78,11 +78,11 @@ function commandNamed(name: string): Command | undefined {
 
 function unknownOption(name: string, { help }: Command, { message }: Error): Error {
   const [, option = ''] = /'(-[^' ]+)/.exec(message) ?? [];
-  const known = help.match(/--[a-z-]+/g) ?? [];
+  const known = [...(help.match(/(?<=^ {2})--[a-z-]+/gm) ?? []), '--help'];
   const meant = similar(option, known) ?? known.find((one) => option.startsWith(one));
   // The rest of Node's message is about arguments that begin with a dash.
   const isUnknown = message.startsWith('Unknown option');
-  const detail = isUnknown ? `Unknown option ${option}.` : message;
+  const detail = isUnknown ? `Unknown option ${option}.` : message.replace(/\.?$/, '.');
   const list = `"agent-bff ${name} --help" lists the options.`;
   return usageError(option, detail, isUnknown && meant !== undefined ? `Did you mean "${meant}"?` : list);
 }

@@ -1,7 +1,8 @@
 import type { HostName, HostPolicy } from '../../adapters/web/admission.js';
-import { type ConfigurationError, invalidField } from '../../domain/shared/errors.js';
+import type { ConfigurationError } from '../../domain/shared/errors.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import { type Secret, secret } from '../../domain/shared/secret.js';
+import { invalidField } from '../../domain/shared/setting.js';
 import { endpoint } from '../../domain/upstream/platform-call.js';
 
 /** Parses `publicUrl`; empty if it is not set. */

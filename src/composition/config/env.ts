@@ -154,11 +154,16 @@ function misspelt(name: string, env: Readonly<Record<string, string | undefined>
   const byField = prefix === undefined ? undefined : BY_FIELD.get(name);
   const meant = byField ?? nearest(name, NAMES);
   // The mistake may be in the prefix too; `CACHE_URI` and `PUBLIC_URI` are as likely to belong to another program.
-  if (prefix === undefined && !PREFIXES.some((one) => meant.startsWith(one))) return undefined;
+  const isOurs = PREFIXES.some((one) => meant.startsWith(one)) || (meant === SERVICE_TOKEN && usesToken(env));
+  if (prefix === undefined && !isOurs) return undefined;
   const most = prefix === undefined ? 1 : Math.min(MAX_SLIPS, Math.ceil((name.length - prefix.length) / 2));
   if (env[meant] !== undefined || (byField === undefined && distance(name, meant) > most)) return undefined;
   const detail = `${name}: unknown environment variable. Did you mean ${meant}?`;
   return { code: 'variable_misspelt', detail, variable: name };
+}
+
+function usesToken(env: Readonly<Record<string, string | undefined>>): boolean {
+  return env['SERVICE_AUTH_STRATEGY']?.trim() === 'static_token';
 }
 
 /** Values of variables with a common name that are meant for another program. */
@@ -167,8 +172,8 @@ function ignored(
   value: string,
   env: Readonly<Record<string, string | undefined>>,
 ): ConfigWarning | undefined {
-  if (name === SERVICE_TOKEN && env['SERVICE_AUTH_STRATEGY']?.trim() !== 'static_token') {
-    const detail = `${name}: ignored, because SERVICE_AUTH_STRATEGY is not static_token. Set that variable too, or ignore this if SERVICE_TOKEN belongs to another program.`;
+  if (name === SERVICE_TOKEN && !usesToken(env)) {
+    const detail = `${name}: ignored, because SERVICE_AUTH_STRATEGY is not static_token. Set SERVICE_AUTH_STRATEGY=static_token, or ignore this if SERVICE_TOKEN belongs to another program.`;
     return { code: 'variable_ignored', detail, variable: name };
   }
   // Create React App and others use this variable for a path, such as "/" or ".".

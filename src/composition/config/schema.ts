@@ -3,7 +3,6 @@ import { readSealingKey, type SealingKey } from '../../adapters/keyv/sealed-cach
 import type { HostName } from '../../adapters/web/admission.js';
 import { isTokenText, withoutScheme } from '../../domain/credentials/credential.js';
 import { MAX_TIMER_MS } from '../../domain/shared/deadline.js';
-import { invalidField } from '../../domain/shared/errors.js';
 import { nameHint } from '../../domain/shared/nearest.js';
 import {
   accept,
@@ -19,6 +18,7 @@ import { optionalSecret, type Secret, secret } from '../../domain/shared/secret.
 import {
   type AnyRows,
   hasFields,
+  invalidField,
   row,
   type Rows,
   secretRow,

@@ -2,7 +2,8 @@ import { TerminalTelemetry } from '../../adapters/telemetry/terminal-telemetry.j
 import { errorHandler } from '../../adapters/web/chat-routes.js';
 import { notFound } from '../../adapters/web/error-response.js';
 import { errorContext, type ErrorSite } from '../../adapters/web/serve-route.js';
-import { notSet, type ServiceAuthError } from '../../domain/shared/errors.js';
+import { notSet } from '../../domain/credentials/credential.js';
+import type { ServiceAuthError } from '../../domain/shared/errors.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { processFaults, provideExchange } from '../toolkit/process-wide.js';
 import { newRequestId } from '../../adapters/telemetry/request-scope.js';

@@ -4,9 +4,16 @@ import type { AccessToken, IdentityProvider, IssueOutcome } from '../../ports/id
 import { delimited } from '../shared/json.js';
 import type { Secret } from '../shared/secret.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import { notSet, ServiceAuthError, SessionError } from '../shared/errors.js';
+import { ServiceAuthError, SessionError } from '../shared/errors.js';
 import { forwardedFields } from '../upstream/header-policy.js';
-import { Credential, type CredentialOwner, NO_CREDENTIAL, serviceAuthError, statedIdentity } from './credential.js';
+import {
+  Credential,
+  type CredentialOwner,
+  NO_CREDENTIAL,
+  notSet,
+  serviceAuthError,
+  statedIdentity,
+} from './credential.js';
 import type { MessageFacts, RouteAuth, RouteFields } from './route-auth.js';
 import { refreshedToken, userToken, type UserToken } from './session-credentials.js';
 import type { IssueToken, TokenCache } from './token-cache.js';

@@ -122,6 +122,11 @@ export function sessionError(reason: 'expired' | 'interaction', log: string): Se
       });
 }
 
+/** The error of a call that needs what `configureServer` was not given. */
+export function notSet(detail: string, hint: string, ...fields: readonly string[]): ServiceAuthError {
+  return new ServiceAuthError('service_auth_failed', { detail, hint, block: 'configureServer', fields });
+}
+
 /** The error for a missing token, in the words of the failed provider; the same for all tokens if the provider is down. */
 export function serviceAuthError(
   { reason, advice, block, fields, retryAfterMs, detail }: IssueFailure,

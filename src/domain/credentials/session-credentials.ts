@@ -81,9 +81,12 @@ export async function sessionUser(auth: UserAuth, request: RequestContext): Prom
   return found.kind === 'token' ? { user: userOf(found), name: auth.nameOf(found) } : undefined;
 }
 
-function userOf(found: FoundToken): SessionUser {
-  const given = NAMES.filter((name) => found[name] !== undefined);
-  return Object.fromEntries(given.map((name) => [name, found[name]]));
+function userOf({ subject, issuer, tenant }: FoundToken): SessionUser {
+  return {
+    ...(subject !== undefined && { subject }),
+    ...(issuer !== undefined && { issuer }),
+    ...(tenant !== undefined && { tenant }),
+  };
 }
 
 /** With an exchange, the audience is that of the exchanged token; the session's token is for this site. */

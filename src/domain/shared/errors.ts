@@ -200,13 +200,3 @@ export class UpstreamError extends AgentBffError {
   /** Always `UpstreamError`. */
   override readonly name: string = 'UpstreamError';
 }
-
-/** The error for an invalid value of a field of `configureServer`. */
-export function invalidField(field: string, detail: string, hint: string): ConfigurationError {
-  return new ConfigurationError({ detail, hint, block: 'configureServer', fields: [field] });
-}
-
-/** The error of a call that needs what `configureServer` was not given. */
-export function notSet(detail: string, hint: string, ...fields: readonly string[]): ServiceAuthError {
-  return new ServiceAuthError('service_auth_failed', { detail, hint, block: 'configureServer', fields });
-}

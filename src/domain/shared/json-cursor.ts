@@ -9,7 +9,7 @@ export class JsonTextError extends Error {
   readonly reason: 'syntax' | 'depth';
 
   constructor(reason: 'syntax' | 'depth') {
-    super(reason === 'syntax' ? 'not JSON in UTF-8' : 'nested too deep');
+    super(reason === 'syntax' ? 'not JSON in UTF-8' : 'nested too deeply');
     this.reason = reason;
   }
 }

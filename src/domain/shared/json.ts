@@ -1,6 +1,6 @@
 import { MAX_JSON_DEPTH } from './json-cursor.js';
 
-/** The value of a JSON text; `undefined` if there is no text, it is not JSON, is nested too deep, or holds too many values. */
+/** The value of a JSON text; `undefined` if there is no text, it is not JSON, is nested too deeply, or holds too many values. */
 export function parsedJson(text: string | undefined, maxValues: number = Infinity): unknown {
   try {
     return isBounded(text ?? '', maxValues) ? JSON.parse(text ?? '') : undefined;

@@ -1,4 +1,4 @@
-import { AgentBffError, type ErrorFacts, isAgentBffError } from './errors.js';
+import { AgentBffError, ConfigurationError, type ErrorFacts, isAgentBffError } from './errors.js';
 import { type OptionCheck, type OptionShape, text as isText } from './options.js';
 import { type Secret, secret } from './secret.js';
 
@@ -19,6 +19,11 @@ export interface Setting<Value = string> {
 
 /** The sentence that names the environment variables of these fields, with a space before it; empty if there are none. */
 export type VariableHint = (block: string, fields: readonly string[]) => string;
+
+/** The error for an invalid value of a field of `configureServer`. */
+export function invalidField(field: string, detail: string, hint: string): ConfigurationError {
+  return new ConfigurationError({ detail, hint, block: 'configureServer', fields: [field] });
+}
 
 /**
  * A copy of an error whose hint also names the environment variables of its fields: several callers may share one error.

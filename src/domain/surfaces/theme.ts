@@ -81,7 +81,7 @@ export async function themeResponse(
   if (body === undefined) throw noStyleSheet('The style sheet of the platform is too long or incomplete.', '200');
   const theme = await styles.theme(new TextDecoder().decode(body));
   if (theme === undefined) {
-    throw noStyleSheet('The style sheet of the platform is too long or nested too deep to be checked.', '200');
+    throw noStyleSheet('The style sheet of the platform is too long or nested too deeply to be checked.', '200');
   }
   const tag = tags.of(response.headers['etag'], theme.digest);
   const sent = withTag(headers, tag);

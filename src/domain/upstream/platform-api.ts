@@ -1,5 +1,5 @@
 import type { HeaderFields } from '../../ports/http.js';
-import { notSet } from '../shared/errors.js';
+import { notSet } from '../credentials/credential.js';
 import { type CallTimeouts, type Endpoint, type PlatformCall, requireEndpoint } from './platform-call.js';
 import { withoutTrailingSlashes } from '../shared/paths.js';
 

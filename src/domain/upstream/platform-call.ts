@@ -7,11 +7,11 @@ import type {
   UpstreamRequest,
 } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import type { Credential } from '../credentials/credential.js';
+import { type Credential, notSet } from '../credentials/credential.js';
 import { type CredentialBroker, withSiteFields } from '../credentials/credential-broker.js';
 import type { MessageFacts, RouteAuth } from '../credentials/route-auth.js';
 import { discard, isStream } from '../shared/body.js';
-import { invalidField, notSet } from '../shared/errors.js';
+import { invalidField } from '../shared/setting.js';
 import { type Counterpart, noResponse, type PlatformErrors, type PlatformReply } from './platform-error.js';
 import { upstreamRequestHeaders } from './header-policy.js';
 

@@ -15,7 +15,7 @@ export async function* ask(route, text, contextId) {
       jsonrpc: '2.0',
       id: 1,
       method: isV1 ? 'SendStreamingMessage' : 'message/stream',
-      params: { message: { ...message, messageId: crypto.randomUUID(), contextId } },
+      params: { message: { ...message, messageId: newId(), contextId } },
     }),
   });
   // Errors are a single document, and so is the response of an agent that does not stream.
@@ -44,6 +44,18 @@ async function jsonOf(response) {
   }
 }
 
+/** Without `crypto.randomUUID`, which browsers have on https and localhost only. */
+function newId() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** The visitor's cookie is gone, or the agent has forgotten the conversation. */
+export class ConversationEnded extends Error {
+  message = 'This conversation cannot be continued. Please send the message again to begin a new one.';
+}
+
+const TASK_NOT_FOUND = -32001;
+
 /** Shows visitors a plain sentence and developers the cause. */
 function failure(cause, requestId) {
   console.warn(cause);
@@ -60,6 +72,7 @@ async function speaksVersion1(route) {
 
 /** Text arrives in messages, in the message of a task's status, or in chunks of an artifact. */
 function eventIn({ error, result }) {
+  if (error?.code === TASK_NOT_FOUND) throw new ConversationEnded();
   if (error) throw failure(error.message, error.data?.[0]?.metadata?.requestId);
   const event = result.artifactUpdate ?? result.statusUpdate ?? result.message ?? result.task ?? result;
   const parts = event.artifact?.parts ?? event.status?.message?.parts ?? event.parts ?? [];

@@ -1,4 +1,4 @@
-import { ask } from './a2a.js';
+import { ask, ConversationEnded } from './a2a.js';
 
 const messages = document.querySelector('#messages');
 const composer = document.querySelector('#composer');
@@ -19,6 +19,7 @@ composer.addEventListener('submit', async (event) => {
       isEmpty = false;
     }
   } catch (error) {
+    if (error instanceof ConversationEnded) contextId = undefined;
     answer.className = 'error';
     answer.textContent = error.message;
   }

@@ -86,7 +86,6 @@ describe('the span of a request', () => {
     expect(request).toMatchObject({ name: 'POST chat', kind: api.SpanKind.SERVER });
     expect(traceOf(request)).toBe('0af7651916cd43dd8448eb211c80319c');
     expect(request.parentSpanContext?.spanId).toBe('b7ad6b7169203331');
-    expect(request.attributes).toMatchObject({ 'http.response.status_code': 200, 'agent_bff.request_id': 'r-1' });
   });
 
   it("is an inner span below the host's own", async () => {
@@ -123,6 +122,7 @@ describe('the attributes that the conventions require', () => {
   it('of a server span: method, path, scheme, route and status', async () => {
     const { request } = await exchange();
     expect(request.attributes).toMatchObject({
+      'agent_bff.request_id': 'r-1',
       [ATTR_HTTP_REQUEST_METHOD]: 'POST',
       [ATTR_URL_PATH]: '/api/a2a/config',
       [ATTR_URL_SCHEME]: 'https',
@@ -163,11 +163,7 @@ describe('the attributes that the conventions require', () => {
 describe('the span of a call to the platform', () => {
   it('is a client span below the request and sends its own trace context', async () => {
     const { sent, call, request } = await exchange();
-    expect(call).toMatchObject({
-      name: 'POST',
-      kind: api.SpanKind.CLIENT,
-      attributes: { [ATTR_SERVER_ADDRESS]: 'agent.example', [ATTR_SERVER_PORT]: 443 },
-    });
+    expect(call).toMatchObject({ name: 'POST', kind: api.SpanKind.CLIENT });
     expect(call.parentSpanContext?.spanId).toBe(request.spanContext().spanId);
     expect(sent?.['traceparent']).toBe(`00-${traceOf(call)}-${call.spanContext().spanId}-01`);
   });

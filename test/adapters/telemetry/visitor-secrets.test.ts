@@ -1,8 +1,9 @@
 import { inspect } from 'node:util';
-import { createToolkit, fromFunction, isAgentBffError, type SessionTokenSource, type ToolkitPorts } from 'agent-bff';
+import { createToolkit, fromFunction, type SessionTokenSource, type ToolkitPorts } from 'agent-bff';
 import { FakeTokenExchange, FakeUpstream, RecordingTelemetry } from 'agent-bff/testing';
 import { createWebHandler } from 'agent-bff/web';
 import { describe, expect, it } from 'vitest';
+import { errorOf } from '../../support/error-of.js';
 
 const SESSION = 'q8Zt2VnL5yRw0KdPxJ3c';
 const CSRF = 'm1Xb7GhT4sQe9UfCaN6o';
@@ -71,10 +72,7 @@ describe("a visitor's cookies and credentials are in no log and no response", ()
   it('when a function for headers throws them', async () => {
     const { toolkit } = site(failing(SESSION));
     const request = { headers: FIELDS };
-    const error: unknown = await toolkit
-      .sessionHeaders({ authClient: failing(`${SESSION} ${BEARER}`) }, request)
-      .catch((thrown: unknown) => thrown);
-    if (!isAgentBffError(error)) throw new Error('no error of this package');
+    const error = await errorOf(toolkit.sessionHeaders({ authClient: failing(`${SESSION} ${BEARER}`) }, request));
     expect(error.logDetail()).toBe('Error: cannot open "[redacted] [redacted]" of this visitor');
     expect(inspect(error, { depth: 12, showHidden: true }) + JSON.stringify(error)).not.toMatch(ANY);
   });

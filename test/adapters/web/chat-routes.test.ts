@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fakes.js';
 import { chatRoutes, type ChatRoutes, errorHandler } from '../../../src/adapters/web/chat-routes.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
 import { ServiceAuthError } from '../../../src/domain/shared/errors.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../src/ports/http.js';
 import { ChatWorld, MESSAGE } from '../../domain/chat/chat-world.js';
-import { SERVICE, sessionPlan } from '../../domain/credentials/broker-fixture.js';
+import { SERVICE } from '../../domain/credentials/broker-fixture.js';
 import { bodyBudget, browserRequest, bytes, site, streamed } from './browser-request.js';
 import { PushStream } from './push-stream.js';
+import { textOf } from '../../contracts/http-upstream.contract.js';
 
 interface Routes {
   readonly world: ChatWorld;
@@ -23,14 +23,7 @@ function routes(changes: Partial<ChatRoutes> = {}): Routes {
   return { world, settings, handle };
 }
 
-async function text(response: HttpResponse): Promise<string> {
-  const { body } = response;
-  if (body === null || typeof body === 'string') return body ?? '';
-  if (body instanceof Uint8Array) return new TextDecoder().decode(body);
-  let read = '';
-  for await (const chunk of body) read += new TextDecoder().decode(chunk);
-  return read;
-}
+const text = ({ body }: HttpResponse): Promise<string> => textOf(body);
 
 async function json(response: HttpResponse): Promise<unknown> {
   return JSON.parse(await text(response));
@@ -66,18 +59,6 @@ describe('the paths of the chat', () => {
 
   it.each(['/config', '/.well-known/agent-card.json'])('do not include %s', async (path) => {
     expect((await routes().handle(browserRequest({ path, method: 'GET' }))).status).toBe(404);
-  });
-});
-
-describe('a message', () => {
-  it('without a session returns 401, never a redirect', async () => {
-    const source = new FakeSessionTokenSource();
-    const auth = sessionPlan(source);
-    const { world, handle } = routes({ auth, policy: new MethodPolicy('all') });
-    const response = await handle(browserRequest());
-    expect(response.status).toBe(401);
-    expect(await json(response)).toMatchObject({ id: '1', error: { data: [{ reason: 'SESSION_REQUIRED' }] } });
-    expect(world.upstream.requests).toEqual([]);
   });
 });
 

@@ -51,31 +51,6 @@ describe('an extended card in a response of the chat', () => {
     });
   });
 
-  it('is rejected for visitors who may only chat', async () => {
-    const response = await ask('GetExtendedAgentCard', new MethodPolicy('chat'), extended());
-    expect(JSON.parse(response.body as string)).toMatchObject({ id: 7, error: { code: -32601 } });
-  });
-
-  it("is rejected with the agent's own status", async () => {
-    const world = new ChatWorld();
-    world.upstream.willAnswer(() => ({ status: 403, headers: {}, body: 'not for you' }));
-    const handle = chatRoutes({ site: site(), forwarder: world.forwarder, auth: SERVICE, policy: ALL });
-    const response = await handle(browserRequest({ body: '{"jsonrpc":"2.0","id":7,"method":"GetExtendedAgentCard"}' }));
-    expect([response.status, JSON.parse(response.body as string)]).toMatchObject([
-      403,
-      { id: 7, error: { code: -32603 } },
-    ]);
-  });
-
-  it('is not passed on when unreadable', async () => {
-    const response = await ask('GetExtendedAgentCard', ALL, extended(), { 'content-encoding': 'gzip' });
-    expect([response.status, JSON.parse(response.body as string)]).toMatchObject([
-      502,
-      { id: 7, error: { code: -32603 } },
-    ]);
-    expect(response.body).not.toContain('agent.internal');
-  });
-
   it('is not searched in other responses', async () => {
     const answer = JSON.stringify(extended());
     expect((await ask('SendMessage', ALL, answer)).body).toBe(answer);

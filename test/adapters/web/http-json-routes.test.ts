@@ -114,20 +114,6 @@ describe('a client of HTTP+JSON', () => {
     expect(world.calls[0]?.headers['authorization']).toBe('Bearer account-token-1');
   });
 
-  it('sends its bodies unchanged under either media type', async () => {
-    const world = new RestWorld();
-    const body = bytes('{ "message": {} }');
-    await world.ask('POST', '/message:send', { body, headers: { 'content-type': 'application/a2a+json' } });
-    expect(world.calls[0]?.body).toBe(body);
-    expect(world.calls[0]?.headers['content-type']).toBe('application/a2a+json');
-  });
-
-  it('needs no body to cancel', async () => {
-    const world = new RestWorld();
-    expect((await world.ask('POST', '/tasks/7:cancel', { body: null, headers: {} })).status).toBe(200);
-    expect(world.calls[0]?.body).toBeNull();
-  });
-
   it('receives an error event of its binding when a stream breaks', async () => {
     const world = new RestWorld();
     const body = streamed(['data: 1\n\n'], new Error('reset'));
@@ -155,15 +141,6 @@ describe('the method policy in the HTTP+JSON binding', () => {
     expect([world.upstream.requests.length, world.account.issued]).toEqual([0, 0]);
   });
 
-  it('lets everything cross with "all", with a rewritten extended card', async () => {
-    const world = new RestWorld('all');
-    world.answer = () => ({ ...FINE, body: JSON.stringify({ ...CARD, description: 'More' }) });
-    const response = await world.ask('GET', '/extendedAgentCard');
-    expect(json(response)).toMatchObject({ description: 'More', url: 'https://site.example/api/a2a' });
-    expect(response.body).not.toContain('agent.internal');
-    expect((await world.ask('GET', '/tasks')).status).toBe(200);
-  });
-
   it.each([
     ['HTTP+JSON', 'GET', '/extendedAgentCard', (card: object) => card],
     ['JSON-RPC', 'POST', '', (card: object) => ({ jsonrpc: '2.0', id: 7, result: card })],
@@ -187,23 +164,9 @@ describe('a failing call of the HTTP+JSON binding', () => {
     expect(world.upstream.requests).toEqual([]);
   });
 
-  it("returns 403 to another site's page", async () => {
-    const headers = { 'content-type': 'application/json', 'sec-fetch-site': 'cross-site' };
-    expect((await new RestWorld().ask('POST', '/message:send', { headers })).status).toBe(403);
-  });
-
   it('returns 400 when the body is no JSON', async () => {
     const headers = { 'content-type': 'text/plain' };
     expect((await new RestWorld().ask('POST', '/message:send', { headers })).status).toBe(400);
     expect((await new RestWorld().ask('POST', '/message:send', { body: bytes('{') })).status).toBe(400);
-  });
-
-  it('is missing from the card of an agent without the binding', async () => {
-    const world = new RestWorld();
-    world.card = { ...CARD, additionalInterfaces: [], supportedInterfaces: CARD.supportedInterfaces.slice(0, 2) };
-    expect(json(await world.ask('GET', '/.well-known/agent-card.json'))).toMatchObject({
-      additionalInterfaces: [],
-      supportedInterfaces: [{ protocolBinding: 'JSONRPC' }],
-    });
   });
 });

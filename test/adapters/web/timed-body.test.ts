@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { HttpBody } from '../../../src/domain/shared/body.js';
-import type { RequestError } from '../../../src/domain/shared/errors.js';
 import { type BodyDeadlines, checkedBody, readJsonBody } from '../../../src/adapters/web/request-body.js';
 import { textOf } from '../../contracts/http-upstream.contract.js';
 import { bodyBudget, browserRequest, bytes, streamed } from './browser-request.js';
 import { PushStream } from './push-stream.js';
+import { errorOf } from '../../support/error-of.js';
 
 /** A body without an announced length. */
 function timedBody(body: HttpBody, deadlines: BodyDeadlines): HttpBody {
@@ -73,17 +73,13 @@ describe('a request body', () => {
     expect(await textOf(checkedBody(whole, { idleMs, totalMs: 0 }))).toBe('onetwo');
   });
 
-  it('of a JSON route is aborted by the route', async () => {
+  it.each([
+    ['takes too long', { requestBodyMs: 20, requestIdleMs: 0 }],
+    ['stops arriving', { requestBodyMs: 60_000, requestIdleMs: 20 }],
+  ])('of a JSON route is aborted when it %s', async (_what, deadlines) => {
     const body = new PushStream();
     body.push('{');
-    const limits = { bodyLimitBytes: 10, bodies: bodyBudget(), requestBodyMs: 20, requestIdleMs: 0 };
-    await expect(readJsonBody(browserRequest({ body }), limits)).rejects.toMatchObject({ code: 'body_timeout' });
-  });
-
-  it('of a JSON route is aborted when nothing arrives', async () => {
-    const body = new PushStream();
-    body.push('{');
-    const limits = { bodyLimitBytes: 10, bodies: bodyBudget(), requestBodyMs: 60_000, requestIdleMs: 20 };
+    const limits = { bodyLimitBytes: 10, bodies: bodyBudget(), ...deadlines };
     await expect(readJsonBody(browserRequest({ body }), limits)).rejects.toMatchObject({ code: 'body_timeout' });
     expect(body.returned).toBe(true);
   });
@@ -91,8 +87,8 @@ describe('a request body', () => {
   it('of a JSON route may drip within its whole time', async () => {
     const body = new PushStream();
     const drip = setInterval(() => body.push(' '), 5);
-    const error = await textOf(timedBody(body, { idleMs: 1_000, totalMs: 60 })).catch((cause: unknown) => cause);
+    const error = await errorOf(textOf(timedBody(body, { idleMs: 1_000, totalMs: 60 })));
     clearInterval(drip);
-    expect((error as RequestError).logDetail()).toContain('requestBodyMs');
+    expect(error.logDetail()).toContain('requestBodyMs');
   });
 });

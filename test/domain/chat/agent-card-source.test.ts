@@ -1,23 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { HttpResponse, UpstreamRequest } from '../../../src/ports/http.js';
-import { type AgentBffError, isAgentBffError } from '../../../src/domain/shared/errors.js';
 import { REQUEST, SERVICE } from '../credentials/broker-fixture.js';
 import { WatchedBody } from './chat-world.js';
 import { ADDRESSES, at, CARD, ConfigWorld, FAR, NEAR, NOT_FOUND, served, session } from './config-world.js';
+import { errorOf } from '../../support/error-of.js';
 
 const ELSEWHERE = { origin: 'https://cards.example', path: '/agents/7.json' };
-
-async function failureOf(reading: Promise<unknown>): Promise<AgentBffError> {
-  const error = await reading.catch((reason: unknown) => reason);
-  if (!isAgentBffError(error)) throw new Error('no failure');
-  return error;
-}
 
 describe('the search for the card', () => {
   it("tries the agent's address and its origin, with the new file name and the old one", async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(() => NOT_FOUND);
-    const error = await failureOf(world.card());
+    const error = await errorOf(world.card());
     expect(error).toMatchObject({
       code: 'upstream_invalid_response',
       detail: 'No agent card found.',
@@ -99,12 +93,6 @@ describe('the search for the card', () => {
     world.upstream.willAnswer((request) => (world.paths.length === 1 ? stale : at(NEAR, served())(request)));
     expect((await world.card())?.['name']).toBe('Agent');
     expect(world.near).toHaveLength(2);
-  });
-
-  it('times out when the agent does not respond', async () => {
-    const world = new ConfigWorld();
-    world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'timeout', detail: '' }));
-    await expect(world.card()).rejects.toMatchObject({ code: 'upstream_timeout' });
   });
 
   it('rejects a card without JSON-RPC', async () => {
@@ -240,7 +228,7 @@ describe('a configured card address', () => {
     world.upstream.willAnswer(({ origin }) =>
       origin === ELSEWHERE.origin ? { kind: 'failure', reason: 'unreachable', detail: 'ECONNREFUSED' } : NOT_FOUND,
     );
-    expect((await failureOf(world.card())).logDetail()).toBe(
+    expect((await errorOf(world.card())).logDetail()).toBe(
       '/agents/7.json: ECONNREFUSED; /.well-known/agent-card.json: status 404: no; /.well-known/agent.json: status 404: no',
     );
   });
@@ -250,7 +238,7 @@ describe('a configured card address', () => {
     world.upstream.willAnswer(({ origin }) =>
       origin === ELSEWHERE.origin ? { ...NOT_FOUND, body: 'much '.repeat(500) } : NOT_FOUND,
     );
-    const said = (await failureOf(world.card())).logDetail();
+    const said = (await errorOf(world.card())).logDetail();
     expect(said).toMatch(
       /^\/agents\/7\.json: status 404: much much .*…; \/\.well-known\/agent-card\.json: status 404: no;/,
     );
@@ -260,7 +248,7 @@ describe('a configured card address', () => {
   it('is quoted in the log when its response contains no card', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(() => served('<!doctype html>sign in', { 'content-type': 'text/html' }));
-    expect((await failureOf(world.card())).logDetail()).toMatch(/: status 200, text\/html: <!doctype html>sign in; /);
+    expect((await errorOf(world.card())).logDetail()).toMatch(/: status 200, text\/html: <!doctype html>sign in; /);
   });
 
   it('that rejects every request does not blame the credential', async () => {
@@ -276,20 +264,6 @@ describe('a configured card address', () => {
     world.clock.advance(60_000);
     world.upstream.willAnswer(() => served());
     expect((await world.read()).warnings).toEqual([]);
-  });
-});
-
-describe('the requested protocol version', () => {
-  it("is the browser's, or none", async () => {
-    const world = new ConfigWorld();
-    world.upstream.willAnswer(at(NEAR, served()));
-    for (const version of ['', '1.0', '0.3']) await world.read(version);
-    expect(world.near.map(({ headers }) => headers['a2a-version'])).toEqual([undefined, '1.0', '0.3']);
-    expect(Object.keys(world.upstream.requests[0]?.headers ?? {}).sort()).toEqual([
-      'accept',
-      'authorization',
-      'x-api-key',
-    ]);
   });
 });
 
@@ -326,19 +300,9 @@ describe('a failed search for the agent card', () => {
   ])('reports the cause: %s', async (_how, answer, expected) => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(at(FAR, answer));
-    const error = await failureOf(world.card());
+    const error = await errorOf(world.card());
     expect(error).toMatchObject(expected);
     expect(error.logDetail()).toContain('/.well-known/agent-card.json: status ');
-  });
-
-  it('reports that the user lacks the role', async () => {
-    const world = new ConfigWorld();
-    world.upstream.willAnswer(() => ({ status: 403, headers: {}, body: null }));
-    expect(await failureOf(world.card('', session('ada')))).toMatchObject({
-      code: 'upstream_error',
-      upstreamStatus: 403,
-      detail: 'The agent does not allow the signed-in user to do this.',
-    });
   });
 
   it('names the configured field to correct', async () => {
@@ -346,7 +310,7 @@ describe('a failed search for the agent card', () => {
     world.upstream.willAnswer(({ origin }) =>
       origin === ELSEWHERE.origin ? { status: 403, headers: {}, body: null } : NOT_FOUND,
     );
-    expect(await failureOf(world.card())).toMatchObject({
+    expect(await errorOf(world.card())).toMatchObject({
       detail: 'No agent card found.',
       hint: 'Check "a2aUrl" and "agentCardUrl" in configureServer.',
     });
@@ -363,24 +327,6 @@ describe('a credential rejected at the card', () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(refusing('Bearer account-token-2'));
     expect((await world.card())?.['name']).toBe('Agent');
-    expect(world.account.issued).toBe(2);
-  });
-
-  it("is renewed by the agent's clock", async () => {
-    const world = new ConfigWorld();
-    const date = new Date(world.clock.now() + 600_000).toUTCString();
-    world.upstream.willAnswer((request) => {
-      const answer = refusing('Bearer account-token-2')(request);
-      return answer.status === 401 ? { ...answer, headers: { date } } : answer;
-    });
-    await world.read();
-    expect(world.telemetry.of('warning').map(({ code }) => code)).toEqual(['clock_skew']);
-  });
-
-  it('is reported with its block after a second rejection', async () => {
-    const world = new ConfigWorld();
-    world.upstream.willAnswer(refusing('none'));
-    await expect(world.card()).rejects.toMatchObject({ code: 'service_token_rejected', block: 'serviceAccount' });
     expect(world.account.issued).toBe(2);
   });
 
@@ -402,14 +348,8 @@ describe('a credential rejected at the card', () => {
   it('is reported to a user with the hint to sign in', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(refusing('none'));
-    const error = await failureOf(world.card('', session('ada')));
+    const error = await errorOf(world.card('', session('ada')));
     expect(error).toMatchObject({ code: 'upstream_error', upstreamStatus: 401, hint: 'Sign in again.' });
     expect(error.logDetail()).toMatch(/^\/v1\/a2a\/.well-known\/agent-card.json: status 401, no body; /);
-  });
-
-  it('is reported as the API key when it is one', async () => {
-    const world = new ConfigWorld({}, { strategy: '', hasServiceAccount: false });
-    world.upstream.willAnswer(refusing('none'));
-    await expect(world.card()).rejects.toMatchObject({ code: 'service_token_rejected', block: 'serviceApiKey' });
   });
 });

@@ -122,14 +122,6 @@ describe('the interfaces of a card', () => {
     ]);
   });
 
-  it('of v0.3 prefer JSON-RPC when the site does not serve the preferred one', () => {
-    expect(rewriteAgentCard(json(V03), { url: SITE })).toMatchObject({
-      url: SITE,
-      preferredTransport: 'JSONRPC',
-      additionalInterfaces: [{ url: SITE, transport: 'JSONRPC' }],
-    });
-  });
-
   it('are recognized when the binding is in another case', () => {
     const card = { name: 'a', supportedInterfaces: [{ url: AGENT, protocolBinding: 'jsonrpc' }] };
     expect(rewriteAgentCard(card, { url: SITE })['supportedInterfaces']).toHaveLength(1);
@@ -176,36 +168,15 @@ describe('the interfaces of a card', () => {
   });
 
   it.each([
-    ['the preferred one', 'HTTP+JSON', AGENT, AGENT, 'HTTP+JSON'],
-    [
-      'JSON-RPC when the preferred one is on another origin',
-      'HTTP+JSON',
-      'https://elsewhere.example',
-      AGENT,
-      'JSONRPC',
-    ],
-    ['JSON-RPC when the site does not serve the preferred one', 'GRPC', AGENT, AGENT, 'JSONRPC'],
-  ])('prefer %s', (_what, preferredTransport, url, other, expected) => {
-    const card = { name: 'a', url, preferredTransport, additionalInterfaces: [{ url: other, transport: 'JSONRPC' }] };
+    ['the preferred one', 'HTTP+JSON', AGENT, ['JSONRPC'], 'HTTP+JSON'],
+    ['JSON-RPC over one on another origin', 'HTTP+JSON', 'https://elsewhere.example', ['JSONRPC'], 'JSONRPC'],
+    ['JSON-RPC over one that the site does not serve', 'GRPC', AGENT, ['HTTP+JSON', 'JSONRPC'], 'JSONRPC'],
+    ['another one when the card lacks JSON-RPC', 'GRPC', AGENT, ['HTTP+JSON'], 'HTTP+JSON'],
+  ])('prefer %s', (_what, preferredTransport, url, others, expected) => {
+    const additionalInterfaces = others.map((transport) => ({ url: AGENT, transport }));
+    const card = { name: 'a', url, preferredTransport, additionalInterfaces };
     const rewrite = { url: SITE, bindings: ['JSONRPC', 'HTTP+JSON'], agentOrigin: AGENT };
     expect(rewriteAgentCard(card, rewrite)['preferredTransport']).toBe(expected);
-  });
-
-  it('prefer JSON-RPC to an earlier interface', () => {
-    const additionalInterfaces = [
-      { url: AGENT, transport: 'HTTP+JSON' },
-      { url: AGENT, transport: 'JSONRPC' },
-    ];
-    const card = { name: 'a', url: AGENT, preferredTransport: 'GRPC', additionalInterfaces };
-    const bindings = ['JSONRPC', 'HTTP+JSON'];
-    expect(rewriteAgentCard(card, { url: SITE, bindings })['preferredTransport']).toBe('JSONRPC');
-  });
-
-  it('do not prefer JSON-RPC when the card lacks it', () => {
-    const additionalInterfaces = [{ url: AGENT, transport: 'HTTP+JSON' }];
-    const card = { name: 'a', url: AGENT, preferredTransport: 'GRPC', additionalInterfaces };
-    const bindings = ['JSONRPC', 'HTTP+JSON'];
-    expect(rewriteAgentCard(card, { url: SITE, bindings })['preferredTransport']).toBe('HTTP+JSON');
   });
 
   it.each([

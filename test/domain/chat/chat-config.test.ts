@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fakes.js';
 import { REQUEST, SERVICE } from '../credentials/broker-fixture.js';
 import { at, CARD, ConfigWorld, credentialOf, ENTRANCE, FAR, served, session } from './config-world.js';
 
@@ -87,12 +86,5 @@ describe('the chat configuration', () => {
     ]) {
       await expect(asked).rejects.toMatchObject({ code: 'service_auth_failed', fields: ['a2aUrl'] });
     }
-  });
-
-  it('is rejected without a session before any call', async () => {
-    const world = new ConfigWorld();
-    const auth = { ...session(), source: new FakeSessionTokenSource() } as typeof SERVICE;
-    await expect(world.read('', auth)).rejects.toMatchObject({ code: 'session_required' });
-    expect(world.paths).toEqual([]);
   });
 });

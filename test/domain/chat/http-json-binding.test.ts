@@ -47,15 +47,6 @@ describe('a call of the HTTP+JSON binding', () => {
     });
   });
 
-  it.each(['', '?', '?pageSize=5&pageToken=a&pageToken=b', '?q=%2e%2e/%00', '?a?b', '?//elsewhere.example/@x'])(
-    'keeps its query %j',
-    async (query) => {
-      const world = new HttpJsonWorld();
-      await world.ask('GET', '/tasks/7', { head: { query } });
-      expect(world.upstream.requests).toMatchObject([{ origin: AGENT, path: `/rest/tasks/7${query}` }]);
-    },
-  );
-
   it.each(['?a#b', '?a b', '?a\r\nhost: elsewhere.example', '?\u0000', '?\u00fc', 'a=1', '/../admin', '#a', '.7'])(
     'with the query %j is rejected as an unknown route without a call',
     async (query) => {
@@ -171,24 +162,10 @@ describe('the method policy of the HTTP+JSON binding', () => {
     });
   });
 
-  it.each([
-    '[]',
-    'null',
-    '7',
-    '{"configuration":{},"Configuration":{}}',
-    '{"configuration":[]}',
-    '{"message":{},"request":{}}',
-    '{"message":{"taskId":"1","task_id":"2"}}',
-    '{"configuration":{"blocking":true,"blocking":false}}',
-  ])('rejects the ambiguous body %s', async (text) => {
+  it.each(['[]', '{"message":{},"request":{}}'])('rejects the ambiguous body %s', async (text) => {
     const world = new HttpJsonWorld();
     await expect(world.ask('POST', '/message:send', { body: bodyOf(text) })).rejects.toMatchObject(REFUSED);
     expect(world.upstream.requests).toEqual([]);
-  });
-
-  it('does not check deeper levels of a message', async () => {
-    const body = bodyOf('{"message":{"metadata":{"a":1,"a":2}}}');
-    expect((await new HttpJsonWorld().ask('POST', '/message:send', { body })).status).toBe(200);
   });
 
   it('does not check the members of the body when it denies nothing', async () => {

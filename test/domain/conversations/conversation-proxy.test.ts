@@ -10,6 +10,7 @@ import type { PlatformApi } from '../../../src/domain/upstream/platform-api.js';
 import { PATH_CORPUS } from '../../support/path-corpus.js';
 import { WatchedBody } from '../chat/chat-world.js';
 import { BrokerWorld, sessionPlan, TIMEOUTS } from '../credentials/broker-fixture.js';
+import type { HttpBody } from '../../../src/ports/http.js';
 import { API } from '../surfaces/surface-world.js';
 
 const ADA = { kind: 'token', accessToken: 'ada-token' } as const;
@@ -89,11 +90,16 @@ describe('a request for conversation records', () => {
     },
   );
 
-  it('has the Content-Length of the forwarded body', async () => {
+  it.each<[string, HttpBody, string]>([
+    ['written anew as text, which is UTF-8', '{"name":"Zoë"}', 'application/json;profile=a'],
+    ['as bytes', new Uint8Array(2), 'application/json;profile=a;Charset=utf-16'],
+    ['absent', null, 'application/json;profile=a;Charset=utf-16'],
+  ])('has the type and no longer the Content-Length of a body that is %s', async (_what, body, expected) => {
     const world = new ProxyWorld();
-    await world.forward({ method: 'POST', headers: { 'content-length': '999' }, body: '{"written":"anew"}' });
-    await world.forward({ method: 'DELETE', headers: { 'content-length': '999' }, body: null });
-    expect(world.upstream.requests.map(({ headers }) => headers['content-length'])).toEqual([undefined, undefined]);
+    const headers = { 'content-length': '999', 'content-type': 'application/json;profile=a;Charset=utf-16' };
+    await world.forward({ method: 'POST', headers, body });
+    expect(world.upstream.requests).toMatchObject([{ headers: { 'content-type': expected } }]);
+    expect(world.upstream.requests[0]?.headers['content-length']).toBeUndefined();
   });
 
   it("returns the platform's own stream, not a copy", async () => {

@@ -83,20 +83,12 @@ describe('a source with a session version', () => {
     return world;
   };
 
-  it('shares a token among requests with old and new cookies', async () => {
+  it.each<[string, ...(readonly [string | undefined, string])[]]>([
+    ['shares a token among requests with old and new cookies', ['r1', 'sid=a'], ['r1', 'sid=b'], ['r2', 'sid=b']],
+    ['falls back to the cookies without a version', [undefined, 'sid=a'], [undefined, 'sid=a'], [undefined, 'sid=b']],
+  ])('%s', async (_what, ...requests) => {
     const world = versioned();
-    const visits = [named('r1', 'sid=a'), named('r1', 'sid=b'), named('r2', 'sid=b')];
-    const found = await Promise.all(visits.map((visit) => world.tokens.getToken(visit, {})));
-    expect(found.map((token) => token.kind === 'token' && token.accessToken)).toEqual([
-      'token-1',
-      'token-1',
-      'token-2',
-    ]);
-  });
-
-  it('falls back to the cookies for a request without a version', async () => {
-    const world = versioned();
-    const visits = [named(undefined, 'sid=a'), named(undefined, 'sid=a'), named(undefined, 'sid=b')];
+    const visits = requests.map(([version, cookie]) => named(version, cookie));
     const found = await Promise.all(visits.map((visit) => world.tokens.getToken(visit, {})));
     expect(found.map((token) => token.kind === 'token' && token.accessToken)).toEqual([
       'token-1',
@@ -123,19 +115,6 @@ describe('a refreshed session cookie', () => {
     await Promise.all(visits.map((visit) => tokens.getToken(visit, {})));
     expect(visits.map((visit) => sessions.cookiesOf(visit).length)).toEqual([1, 0, 0, 0, 0, 0]);
     expect(sessions.refreshes).toBe(1);
-  });
-
-  it('is the one with which the browser remains signed in', async () => {
-    const sessions = new RotatingSessions(['anna']);
-    const tokens = sessions.tokens();
-    for (let hour = 0; hour < 5; hour += 1) {
-      sessions.clock.advance(61_000);
-      const visits = Array.from({ length: 6 }, () => sessions.visit('anna'));
-      const found = await Promise.all(visits.map((visit) => tokens.getToken(visit, {})));
-      expect(found.map(({ kind }) => kind)).toEqual(Array.from({ length: 6 }, () => 'token'));
-      for (const visit of visits) sessions.receive('anna', visit);
-    }
-    expect(sessions.refreshes).toBe(5);
   });
 
   it('is passed to every request that shares the token, including in the grace period', async () => {

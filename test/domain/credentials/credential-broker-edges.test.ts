@@ -3,6 +3,7 @@ import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fakes.js';
 import { secret } from '../../../src/domain/shared/secret.js';
 import { BrokerWorld, REQUEST, SERVICE, sessionPlan } from './broker-fixture.js';
 import { failure } from './token-fixture.js';
+import { errorOf } from '../../support/error-of.js';
 
 const KEY_ALONE = { kind: 'api-key', apiKey: undefined } as const;
 const nobody = { ...sessionPlan(new FakeSessionTokenSource({ kind: 'no-session' })), required: false } as const;
@@ -46,7 +47,7 @@ describe('a provider without an identity', () => {
   it('is an outage that names the strategy', async () => {
     const world = new BrokerWorld();
     world.account.identity = () => Promise.reject(new TypeError('no disk'));
-    const error: unknown = await world.broker.obtain(SERVICE, REQUEST).catch((reason: unknown) => reason);
+    const error = await errorOf(world.broker.obtain(SERVICE, REQUEST));
     expect(error).toMatchObject({
       code: 'identity_provider_unavailable',
       detail: 'The identity provider of this strategy cannot be used.',
@@ -55,15 +56,15 @@ describe('a provider without an identity', () => {
       fields: ['serviceAuthStrategy'],
       retryable: true,
     });
-    expect((error as { logDetail: () => string }).logDetail()).toBe('TypeError: no disk');
+    expect(error.logDetail()).toBe('TypeError: no disk');
   });
 
   it('is logged by type alone when it throws something other than an Error', async () => {
     const world = new BrokerWorld();
     // oxlint-disable-next-line typescript/prefer-promise-reject-errors
     world.account.identity = () => Promise.reject('no disk');
-    const error: unknown = await world.broker.obtain(SERVICE, REQUEST).catch((reason: unknown) => reason);
-    expect((error as { logDetail: () => string }).logDetail()).toBe('string');
+    const error = await errorOf(world.broker.obtain(SERVICE, REQUEST));
+    expect(error.logDetail()).toBe('string');
   });
 
   it('keeps its last identity', async () => {
@@ -103,28 +104,7 @@ describe('a failing provider', () => {
   it('has a retry delay only when it is known', async () => {
     const world = new BrokerWorld();
     world.account.answer = () => failure('incomplete');
-    const error: unknown = await world.broker.obtain(SERVICE, REQUEST).catch((reason: unknown) => reason);
+    const error = await errorOf(world.broker.obtain(SERVICE, REQUEST));
     expect(error).toMatchObject({ code: 'service_auth_failed', retryAfterMs: undefined });
-  });
-});
-
-describe("the platform's clock", () => {
-  it('is followed ahead and behind, with one event per change', async () => {
-    const world = new BrokerWorld();
-    const details = (): (string | undefined)[] => world.telemetry.of('warning').map(({ detail }) => detail);
-    const refused = async (aheadMs: number): Promise<void> => {
-      const credential = await world.broker.obtain(SERVICE, REQUEST);
-      const date = new Date(world.clock.now() + aheadMs).toUTCString();
-      await world.broker.renew(SERVICE, credential, REQUEST, date);
-      world.clock.advance(60_000);
-    };
-    await refused(600_000);
-    await refused(600_000);
-    expect(details()).toEqual(["The local clock is 600 s behind the platform's."]);
-    await refused(-600_000);
-    expect(details()).toHaveLength(2);
-    expect(details()[1]).toBe("The local clock is 600 s ahead of the platform's.");
-    await refused(0);
-    expect(details().slice(2)).toEqual(["The local clock agrees with the platform's again."]);
   });
 });

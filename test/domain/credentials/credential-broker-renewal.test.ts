@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type FakeIdentityProvider, FakeSessionTokenSource } from '../../../src/adapters/fakes/fakes.js';
+import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fakes.js';
 import { BrokerWorld, REQUEST, SERVICE, sessionPlan } from './broker-fixture.js';
 import { failure } from './token-fixture.js';
 
@@ -81,81 +81,5 @@ describe('a credential rejected by the platform', () => {
       await keyed.broker.renew(SERVICE, await keyed.broker.obtain(SERVICE, REQUEST), REQUEST, SAME_TIME),
     ).toBeUndefined();
     expect(source.queries).toEqual([{}, { forceRefresh: true }]);
-  });
-});
-
-describe('tokens signed by the site for a platform with another clock', () => {
-  /** A broker with a provider that signs its own tokens and records the time it receives. */
-  function signing(world: BrokerWorld): number[] {
-    const times: number[] = [];
-    const account: FakeIdentityProvider & { signsLocally?: boolean } = world.account;
-    account.signsLocally = true;
-    account.answer = (now) => {
-      times.push(now);
-      const value = `signed-${String(times.length)}`;
-      return { kind: 'token', token: { value, expiresAt: now + 300_000 } };
-    };
-    return times;
-  }
-
-  async function refusedAt(world: BrokerWorld, platformAheadMs: number): Promise<void> {
-    const refused = await world.broker.obtain(SERVICE, REQUEST);
-    const platformDate = new Date(world.clock.now() + platformAheadMs).toUTCString();
-    await world.broker.renew(SERVICE, refused, REQUEST, platformDate);
-  }
-
-  it('are dated by a platform clock ten minutes ahead and renewed by the local clock', async () => {
-    const world = new BrokerWorld();
-    const times = signing(world);
-    const now = world.clock.now();
-    await refusedAt(world, 600_000);
-    expect(times).toEqual([now, now + 600_000]);
-    expect(world.broker.cachedServiceToken()).toEqual({ value: 'signed-2', expiresAt: now + 300_000 });
-    expect(world.telemetry.of('warning')).toEqual([
-      { type: 'warning', code: 'clock_skew', detail: "The local clock is 600 s behind the platform's." },
-    ]);
-  });
-
-  it('ignore a difference of half a minute', async () => {
-    const world = new BrokerWorld();
-    const times = signing(world);
-    const now = world.clock.now();
-    await refusedAt(world, 30_000);
-    expect(times).toEqual([now, now]);
-    expect(world.telemetry.of('warning')).toEqual([]);
-  });
-
-  it('ignore an invalid Date field', async () => {
-    const world = new BrokerWorld();
-    const times = signing(world);
-    const refused = await world.broker.obtain(SERVICE, REQUEST);
-    await world.broker.renew(SERVICE, refused, REQUEST, 'yesterday');
-    expect(times).toEqual([world.clock.now(), world.clock.now()]);
-  });
-
-  it('return to the local time when the clocks agree to half a minute', async () => {
-    const world = new BrokerWorld();
-    const times = signing(world);
-    await refusedAt(world, 600_000);
-    world.clock.advance(30_000);
-    await refusedAt(world, 30_000);
-    expect(times.at(-1)).toBe(world.clock.now());
-  });
-
-  it('keep the local time when the provider signs elsewhere', async () => {
-    const world = new BrokerWorld();
-    const times = signing(world);
-    (world.account as FakeIdentityProvider & { signsLocally?: boolean }).signsLocally = false;
-    await refusedAt(world, 600_000);
-    expect(times).toEqual([world.clock.now(), world.clock.now()]);
-  });
-
-  it('report a failure to sign', async () => {
-    const world = new BrokerWorld();
-    signing(world);
-    await refusedAt(world, 600_000);
-    world.account.answer = () => failure('refused');
-    world.clock.advance(300_000);
-    await expect(world.broker.obtain(SERVICE, REQUEST)).rejects.toMatchObject({ code: 'service_auth_failed' });
   });
 });

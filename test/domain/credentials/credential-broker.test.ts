@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { secret } from '../../../src/domain/shared/secret.js';
 import { BrokerWorld, REQUEST, SERVICE } from './broker-fixture.js';
 import { failure } from './token-fixture.js';
+import { errorOf } from '../../support/error-of.js';
 
 describe('a service credential', () => {
   it('is the token of the configured strategy with the API key', async () => {
@@ -139,7 +140,7 @@ describe('a missing credential', () => {
     const world = new BrokerWorld();
     world.account.answer = () =>
       failure(reason, { retryAfterMs: 7_000, detail: 'AADSTS7000215 at https://idp.example' });
-    const error = await world.broker.obtain(SERVICE, REQUEST).catch((thrown: unknown) => thrown as Error);
+    const error = await errorOf(world.broker.obtain(SERVICE, REQUEST));
     expect(error).toMatchObject({
       name: 'ServiceAuthError',
       code,
@@ -150,7 +151,7 @@ describe('a missing credential', () => {
       retryable,
       retryAfterMs: 7_000,
     });
-    expect((error as unknown as { logDetail(): string }).logDetail()).toBe('AADSTS7000215 at https://idp.example');
+    expect(error.logDetail()).toBe('AADSTS7000215 at https://idp.example');
     expect(JSON.stringify(error) + inspect(error, { depth: 12 })).not.toContain('AADSTS');
   });
 });

@@ -1,7 +1,8 @@
 import { FakeCacheStore, FakeClock, FakeTokenExchange, RecordingTelemetry } from '../../../src/adapters/fakes/fakes.js';
 import { ExchangedTokens, type UserAssertion } from '../../../src/domain/credentials/exchanged-tokens.js';
 import { TokenCache } from '../../../src/domain/credentials/token-cache.js';
-import { type AgentBffError, isAgentBffError } from '../../../src/domain/shared/errors.js';
+import { type AgentBffError } from '../../../src/domain/shared/errors.js';
+import { errorOf } from '../../support/error-of.js';
 import { memoryOf } from '../../support/memory.js';
 
 /** Exchanged tokens with their fake dependencies. */
@@ -30,10 +31,8 @@ export class ExchangeWorld {
     return found.token.value;
   }
 
-  async error(user: string | UserAssertion): Promise<AgentBffError> {
-    const error: unknown = await this.get(user).catch((reason: unknown) => reason);
-    if (!isAgentBffError(error)) throw new Error(`no error of ours: ${String(error)}`);
-    return error;
+  error(user: string | UserAssertion): Promise<AgentBffError> {
+    return errorOf(this.get(user));
   }
 
   get asked(): readonly string[] {

@@ -82,30 +82,28 @@ describe('a rejected user', () => {
 });
 
 describe('a failing exchange', () => {
-  it('names the configuration block and does not end the session', async () => {
+  const REFUSED = { code: 'service_auth_failed', retryable: false };
+  const OUTAGE = { code: 'identity_provider_unavailable', retryable: true };
+
+  it.each<[IssueFailure['reason'], string, object]>([
+    ['incomplete', "The configuration of the exchange of users' tokens is incomplete.", REFUSED],
+    ['refused', "The exchange of users' tokens was refused.", REFUSED],
+    ['unavailable', 'The identity provider cannot be reached or is out of order.', OUTAGE],
+  ])('that is %s names the configuration block and does not end the session', async (reason, detail, expected) => {
     const world = new ExchangeWorld();
-    world.exchange.answer = () => fails('refused');
+    world.exchange.answer = () => ({ ...fails(reason), retryAfterMs: 7_000 });
     const error = await world.error('anna');
     expect(error).toMatchObject({
       name: 'ServiceAuthError',
-      code: 'service_auth_failed',
       block: 'idpBService',
       fields: ['clientSecret'],
+      detail,
       hint: 'Check the "idpBService" configuration block: "clientSecret".',
-      retryable: false,
+      retryAfterMs: 7_000,
+      ...expected,
     });
     expect(error.message).not.toContain('AADSTS');
     expect(error.logDetail()).toBe('AADSTS7000215');
-  });
-
-  it.each([
-    ['incomplete' as const, "The configuration of the exchange of users' tokens is incomplete."],
-    ['refused' as const, "The exchange of users' tokens was refused."],
-    ['unavailable' as const, 'The identity provider cannot be reached or is out of order.'],
-  ])('reports the cause: %s', async (reason, detail) => {
-    const world = new ExchangeWorld();
-    world.exchange.answer = () => fails(reason);
-    expect((await world.error('anna')).detail).toBe(detail);
   });
 
   it.each<[unknown, string]>([
@@ -134,16 +132,6 @@ describe('a failing exchange', () => {
     expect((await world.error('anna')).code).toBe('service_auth_failed');
     world.exchange.answer = undefined;
     expect(await world.get('anna')).toBe('exchanged-anna-2');
-  });
-
-  it('during an outage is retryable after the given delay', async () => {
-    const world = new ExchangeWorld();
-    world.exchange.answer = () => ({ ...fails('unavailable'), retryAfterMs: 7_000 });
-    expect(await world.error('anna')).toMatchObject({
-      code: 'identity_provider_unavailable',
-      retryable: true,
-      retryAfterMs: 7_000,
-    });
   });
 
   it('names the block of the exchange when it throws', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fakes.js';
 import type { SessionToken } from '../../../src/ports/session-token-source.js';
 import { BrokerWorld, REQUEST, SERVICE, sessionPlan } from './broker-fixture.js';
+import { errorOf } from '../../support/error-of.js';
 
 const ODD: readonly unknown[] = [
   undefined,
@@ -26,9 +27,9 @@ describe('an unusual token', () => {
     const source = new FakeSessionTokenSource({ kind: 'token', accessToken } as SessionToken);
     // Even on a route with an optional session, because this session exists.
     const auth = { ...sessionPlan(source), required: false };
-    const error: unknown = await world.broker.obtain(auth, REQUEST).catch((thrown: unknown) => thrown);
+    const error = await errorOf(world.broker.obtain(auth, REQUEST));
     expect(error).toMatchObject({ code: 'identity_provider_unavailable', block: 'session', retryable: true });
-    expect((error as { logDetail(): string }).logDetail()).toBe(
+    expect(error.logDetail()).toBe(
       'TypeError: the session returned an invalid token: tokens are visible ASCII without blanks',
     );
   });

@@ -5,6 +5,7 @@ import { userToken } from '../../../src/domain/credentials/session-credentials.j
 import type { SessionToken } from '../../../src/ports/session-token-source.js';
 import { nameOf, REQUEST } from './broker-fixture.js';
 import { ExchangeWorld } from './exchange-fixture.js';
+import { errorOf } from '../../support/error-of.js';
 
 async function exchanged(found: SessionToken, audience: string) {
   const world = new ExchangeWorld();
@@ -55,9 +56,9 @@ describe('the subject, issuer and tenant of a session', () => {
 
   it.each(['subject', 'issuer', 'tenant'])('fail the request when %s is not a string', async (name) => {
     for (const value of [{ id: 1 }, 7, true, ['ada']]) {
-      const error = await given({ [name]: value }).catch((e: unknown) => e);
+      const error = await errorOf(given({ [name]: value }));
       expect(error).toMatchObject({ code: 'identity_provider_unavailable', block: 'session' });
-      expect((error as { logDetail: () => string }).logDetail()).toContain(`the session returned a ${name} of type`);
+      expect(error.logDetail()).toContain(`the session returned a ${name} of type`);
     }
   });
 
@@ -84,19 +85,15 @@ describe('a session without a token', () => {
     ],
   ] as const)("names the user's next step: %j", async (found, code, detail, hint, log) => {
     const source = new FakeSessionTokenSource(found);
-    const error = await userToken({ source, nameOf, audience: '', exchange: undefined }, REQUEST).catch(
-      (e: unknown) => e,
-    );
+    const error = await errorOf(userToken({ source, nameOf, audience: '', exchange: undefined }, REQUEST));
     expect(error).toMatchObject({ code, detail, hint });
-    expect((error as { logDetail: () => string }).logDetail()).toBe(log);
+    expect(error.logDetail()).toBe(log);
     expect(inspect(error)).not.toContain('why');
   });
 
   it('is an outage when it cannot be read', async () => {
     const source = { getToken: () => Promise.reject(new TypeError('no store')) };
-    const error = await userToken({ source, nameOf, audience: '', exchange: undefined }, REQUEST).catch(
-      (e: unknown) => e,
-    );
+    const error = await errorOf(userToken({ source, nameOf, audience: '', exchange: undefined }, REQUEST));
     expect(error).toMatchObject({
       code: 'identity_provider_unavailable',
       detail: 'The session could not be read.',
@@ -104,7 +101,7 @@ describe('a session without a token', () => {
       block: 'session',
       retryable: true,
     });
-    expect((error as { logDetail: () => string }).logDetail()).toBe('TypeError: no store');
+    expect(error.logDetail()).toBe('TypeError: no store');
     expect(inspect(error)).not.toContain('no store');
   });
 });

@@ -62,11 +62,6 @@ describe('the flow of a configuration', () => {
     expect(chooseStrategy(facts)).toEqual({ kind: 'none' });
   });
 
-  it('can be a custom provider, by its name', () => {
-    const facts = { ...nothing, strategy: 'okta', authProvider: 'idp_b', customProviders: new Set(['okta']) };
-    expect(chooseStrategy(facts)).toEqual({ kind: 'provider', name: 'okta' });
-  });
-
   it('can be a custom provider that replaces a built-in one', () => {
     const customProviders = new Set(['client_credentials']);
     expect(

@@ -19,19 +19,6 @@ describe('a provider that issues an expired token', () => {
   });
 });
 
-describe('a provider that issues an invalid token', () => {
-  it('is reported with its block, without fields', async () => {
-    const world = new TokenWorld();
-    world.provider.answer = (now) => ({ kind: 'token', token: { value: 'a\r\nb', expiresAt: now + 60_000 } });
-    expect(await world.get()).toMatchObject({
-      reason: 'unavailable',
-      block: 'someBlock',
-      fields: [],
-      advice: 'Check the "someBlock" configuration block.',
-    });
-  });
-});
-
 describe('a token in frequent use', () => {
   it('survives many other tokens', async () => {
     const world = new TokenWorld({ maxTokens: 4 });
@@ -46,7 +33,7 @@ describe('a token in frequent use', () => {
 });
 
 describe('a token cache with more callers than entries', () => {
-  it('keeps the newest token while the others are fetched', async () => {
+  it('keeps the newest token while others are fetched, and stores one that was evicted during its own fetch', async () => {
     const world = new TokenWorld({ maxTokens: 1 });
     const slow = new Deferred<IssueOutcome>();
     const waiting = world.cache.get('slow', 'someBlock', () => slow.promise);
@@ -54,15 +41,6 @@ describe('a token cache with more callers than entries', () => {
     expect(world.cache.peek('quick')?.value).toBe('site-token-1');
     slow.resolve({ kind: 'token', token: { value: 'late', expiresAt: world.clock.now() + 1_000 } });
     expect(await waiting).toMatchObject({ token: { value: 'late' } });
-  });
-
-  it('stores a token that was evicted during its own fetch', async () => {
-    const world = new TokenWorld({ maxTokens: 1 });
-    const slow = new Deferred<IssueOutcome>();
-    const waiting = world.cache.get('slow', 'someBlock', () => slow.promise);
-    await world.get('quick');
-    slow.resolve({ kind: 'token', token: { value: 'late', expiresAt: world.clock.now() + 1_000 } });
-    await waiting;
     expect(world.cache.peek('slow')?.value).toBe('late');
   });
 });
@@ -75,20 +53,6 @@ describe('an unknown key', () => {
       undefined,
       true,
     ]);
-  });
-});
-
-describe('a token at the moment it is due', () => {
-  it('is served, renewed in the background and reported', async () => {
-    const world = new TokenWorld();
-    world.provider.answer = (now) => ({ kind: 'token', token: { value: 'v', expiresAt: now + 60_000 } });
-    await world.get();
-    world.clock.advance(47_999);
-    expect(world.cache.fresh('key')?.value).toBe('v');
-    world.clock.advance(1);
-    expect(world.cache.fresh('key')).toBeUndefined();
-    await world.get();
-    expect(world.telemetry.of('token').map(({ outcome }) => outcome)).toContain('stale_served');
   });
 });
 

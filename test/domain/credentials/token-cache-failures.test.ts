@@ -259,10 +259,6 @@ describe('a token rejected by the platform', () => {
     expect(await world.value()).toBe('site-token-3');
   });
 
-  it('causes a fetch for an unknown identity', async () => {
-    expect(await new TokenWorld().cache.reject('key', 'whatever')).toBe(true);
-  });
-
   it('does not cause a renewal when it is not the current one', async () => {
     const world = new TokenWorld();
     await world.get();

@@ -47,15 +47,12 @@ describe('a token in the shared store', () => {
     expect(world.cache.fresh('key')).toBeUndefined();
   });
 
-  it('is ignored when due', async () => {
+  it.each([
+    ['due', 12_000, -48_000],
+    ['expired', 0, -1],
+  ])('is ignored when %s', async (_what, expiresIn, issuedIn) => {
     const { world, put, now } = sharedWorld();
-    await put({ value: 'theirs', expiresAt: now + 12_000, issuedAt: now - 48_000 });
-    expect(await world.value()).toBe('site-token-1');
-  });
-
-  it('is ignored when expired', async () => {
-    const { world, put, now } = sharedWorld();
-    await put({ value: 'theirs', expiresAt: now, issuedAt: now - 1 });
+    await put({ value: 'theirs', expiresAt: now + expiresIn, issuedAt: now + issuedIn });
     expect(await world.value()).toBe('site-token-1');
   });
 
@@ -67,25 +64,17 @@ describe('a token in the shared store', () => {
     expect(await world.value()).toBe('site-token-1');
   });
 
-  it('replaces a due token without a call when it is newer', async () => {
+  it.each([
+    ['replaces a due token without a call when it expires later', 540_000, 'theirs', 1],
+    ['does not replace a token with the same expiry', 300_000, 'site-token-2', 2],
+  ])('%s', async (_what, expiresIn, expected, issued) => {
     const { world, put, now } = sharedWorld();
     await world.get();
     world.clock.advance(240_000);
-    await put({ value: 'theirs', expiresAt: now + 540_000, issuedAt: now + 240_000 });
+    await put({ value: 'theirs', expiresAt: now + expiresIn, issuedAt: now + 240_000 });
     await world.get();
     await settled();
-    expect(await world.value()).toBe('theirs');
-    expect(world.provider.issued).toBe(1);
-  });
-
-  it('does not replace a token with the same expiry', async () => {
-    const { world, put, now } = sharedWorld();
-    await world.get();
-    world.clock.advance(240_000);
-    await put({ value: 'theirs', expiresAt: now + 300_000, issuedAt: now + 240_000 });
-    await world.get();
-    await settled();
-    expect(await world.value()).toBe('site-token-2');
+    expect([await world.value(), world.provider.issued]).toEqual([expected, issued]);
   });
 
   it.each([

@@ -235,13 +235,6 @@ describe('an action', () => {
     expect(answers.map((answer) => answer.body)).toEqual([body, body]);
   });
 
-  it('does not touch the store without a cache, even when it fails', async () => {
-    const world = new SurfaceWorld();
-    world.platform.isDown = true;
-    await expect(world.act(user('ada', ''))).rejects.toMatchObject({ code: 'upstream_unreachable' });
-    expect(world.store.calls).toEqual({ get: 0, set: 0, setIfAbsent: 0, delete: 0 });
-  });
-
   it('is sent unchanged with its idempotency key and not cached', async () => {
     const world = new SurfaceWorld();
     const visit = { body: '{"by":1}', headers: { 'idempotency-key': 'once' }, query: '?dry=1' };
@@ -269,49 +262,30 @@ describe('an action', () => {
     expect((await world.act(SERVICE)).status).toBe(200);
     expect(count).toBe(2);
   });
-
-  it('of a user with a rejected token is not repeated', async () => {
-    const world = new SurfaceWorld();
-    world.upstream.willAnswer(() => ({ status: 401, headers: { 'content-type': 'application/json' }, body: '{}' }));
-    expect((await world.act()).status).toBe(401);
-    expect(world.upstream.requests).toHaveLength(1);
-  });
 });
 
 describe('a render during an action', () => {
-  it('is not cached in this process or another', async () => {
-    for (const isElsewhere of [false, true]) {
-      const world = new SurfaceWorld();
-      const rendering = isElsewhere ? world.newCache() : world.cache;
-      const { until, release } = held();
-      world.platform.holds.render.push(until);
-      const early = world.render(ADA, COUNTER, {}, rendering);
-      while (world.platform.calls.render === 0) await Promise.resolve();
-      await world.act();
-      const sets = world.store.calls.set;
-      release();
-      expect((await early).content).toBe('counter v1 s0 for ada');
-      // Only its names are stored, and that there is nothing to share.
-      expect(world.store.calls.set - sets).toBe(3);
-      for (const cache of [rendering, world.cache]) {
-        expect((await world.render(ADA, COUNTER, {}, cache)).content).toBe('counter v1 s1 for ada');
-      }
-    }
-  });
-
-  it('is not shared with later visitors', async () => {
-    for (const isElsewhere of [false, true]) {
-      const world = new SurfaceWorld();
-      const rendering = isElsewhere ? world.newCache() : world.cache;
-      const { until, release } = held();
-      world.platform.holds.render.push(until);
-      const early = world.render(ADA, COUNTER, {}, rendering);
-      while (world.platform.calls.render === 0) await Promise.resolve();
-      await world.act();
-      expect((await world.render(ADA, COUNTER, {}, rendering)).content).toBe('counter v1 s1 for ada');
-      release();
-      expect((await early).content).toBe('counter v1 s0 for ada');
-      expect((await world.render(ADA, COUNTER, {}, rendering)).content).toBe('counter v1 s1 for ada');
+  it.each([
+    ['not cached', 'in this process', false, false],
+    ['not cached', 'in another', true, false],
+    ['not shared with later visitors', 'in this process', false, true],
+    ['not shared with later visitors', 'in another', true, true],
+  ])('is %s %s', async (_what, _where, isElsewhere, hasVisitors) => {
+    const world = new SurfaceWorld();
+    const rendering = isElsewhere ? world.newCache() : world.cache;
+    const { until, release } = held();
+    world.platform.holds.render.push(until);
+    const early = world.render(ADA, COUNTER, {}, rendering);
+    while (world.platform.calls.render === 0) await Promise.resolve();
+    await world.act();
+    if (hasVisitors) expect((await world.render(ADA, COUNTER, {}, rendering)).content).toBe('counter v1 s1 for ada');
+    const sets = world.store.calls.set;
+    release();
+    expect((await early).content).toBe('counter v1 s0 for ada');
+    // Only its names are stored, and, if no visitor came, that there is nothing to share.
+    expect(world.store.calls.set - sets).toBe(hasVisitors ? 1 : 3);
+    for (const cache of [rendering, world.cache]) {
+      expect((await world.render(ADA, COUNTER, {}, cache)).content).toBe('counter v1 s1 for ada');
     }
   });
 

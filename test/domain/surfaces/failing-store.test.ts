@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CacheStore } from '../../../src/ports/cache-store.js';
 import { COUNTER, QUOTE, SurfaceWorld, user } from './surface-world.js';
+import { plain } from './two-processes.js';
 
 const ADA = user('ada');
 
@@ -10,9 +11,8 @@ describe('a store that fails', () => {
     let isDown = false;
     // As a store would that hides its errors.
     const store: CacheStore = {
-      get: (key) => world.store.get(key),
+      ...plain(world.store),
       set: (key, value, expiresAt) => (isDown ? Promise.resolve() : world.store.set(key, value, expiresAt)),
-      delete: (key) => world.store.delete(key),
     };
     const cache = world.newCache({}, store);
     await world.render(ADA, COUNTER, {}, cache);
@@ -29,13 +29,13 @@ describe('a store that fails', () => {
     const world = new SurfaceWorld();
     const forgetful = new Set<string>();
     const store: CacheStore = {
+      ...plain(world.store),
       get: (key) => (forgetful.has(key) ? Promise.resolve(undefined) : world.store.get(key)),
       set: (key, value, expiresAt) => {
         forgetful.delete(key);
         if (key.startsWith('agent-bff:1:tag:')) tags.add(key);
         return world.store.set(key, value, expiresAt);
       },
-      delete: (key) => world.store.delete(key),
     };
     const tags = new Set<string>();
     const cache = world.newCache({}, store);
@@ -50,12 +50,11 @@ describe('a store that fails', () => {
     const tags = ['a', 'bc', 'ab', 'c'].values();
     const written: string[] = [];
     const store: CacheStore = {
-      get: (key) => world.store.get(key),
+      ...plain(world.store),
       set: (key, value, expiresAt) => {
         written.push(key);
         return world.store.set(key, value, expiresAt);
       },
-      delete: (key) => world.store.delete(key),
     };
     const cache = world.newCache({ newVersionTag: () => tags.next().value ?? 'none' }, store);
     await world.render(ADA, COUNTER, {}, cache);
@@ -78,12 +77,11 @@ describe('a store that fails', () => {
   ])('returns invalid names of a surface (%j), and all renders of the user are invalidated', async (garbage) => {
     const world = new SurfaceWorld();
     const store: CacheStore = {
+      ...plain(world.store),
       get: async (key) => {
         const text = await world.store.get(key);
         return text?.startsWith('[') === true ? garbage : text;
       },
-      set: (key, value, expiresAt) => world.store.set(key, value, expiresAt),
-      delete: (key) => world.store.delete(key),
     };
     const cache = world.newCache({}, store);
     await world.render(ADA, COUNTER, {}, cache);

@@ -15,6 +15,7 @@ import type { HeaderFields, HttpResponse } from '../../../src/ports/http.js';
 import { BrokerWorld, sessionPlan, TIMEOUTS } from '../credentials/broker-fixture.js';
 import { checkedStyles } from '../upstream/checked-styles.js';
 import { WidgetPlatform } from './widget-platform.js';
+import { textOf } from '../../contracts/http-upstream.contract.js';
 import { memoryOf } from '../../support/memory.js';
 
 /** The platform's API under its usual paths. */
@@ -153,13 +154,7 @@ async function shown(response: HttpResponse): Promise<Shown> {
   return { cache: response.headers['x-cache'], content, response };
 }
 
-export async function bodyOf({ body }: Pick<HttpResponse, 'body'>): Promise<string> {
-  if (body === null || typeof body === 'string') return body ?? '';
-  if (body instanceof Uint8Array) return new TextDecoder().decode(body);
-  let text = '';
-  for await (const chunk of body) text += new TextDecoder().decode(chunk);
-  return text;
-}
+export const bodyOf = ({ body }: Pick<HttpResponse, 'body'>): Promise<string> => textOf(body);
 
 /** A body in chunks. */
 export function streamOf(...chunks: readonly string[]): AsyncIterable<Uint8Array> {

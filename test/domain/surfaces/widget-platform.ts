@@ -1,5 +1,6 @@
 import type { FakeResponder } from '../../../src/adapters/fakes/fakes.js';
 import type { HttpResponse, UpstreamOutcome, UpstreamRequest } from '../../../src/ports/http.js';
+import { Deferred } from '../credentials/token-fixture.js';
 
 /** A widget with separate state for each caller. */
 interface Widget {
@@ -87,14 +88,6 @@ function callerOf({ headers }: UpstreamRequest): string {
 
 /** A promise and a function that resolves it. */
 export function held(): { readonly until: Promise<void>; readonly release: () => void } {
-  const { promise, resolve } = withResolvers();
+  const { promise, resolve } = new Deferred<void>();
   return { until: promise, release: resolve };
-}
-
-function withResolvers(): { promise: Promise<void>; resolve: () => void } {
-  let resolve: () => void = () => undefined;
-  const promise = new Promise<void>((done) => {
-    resolve = done;
-  });
-  return { promise, resolve };
 }

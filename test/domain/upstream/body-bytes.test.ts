@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { bodyBytes, readAhead } from '../../../src/domain/upstream/body-bytes.js';
+import { discard } from '../../../src/domain/shared/body.js';
+import { bodyBytes, bodyText, readAhead } from '../../../src/domain/upstream/body-bytes.js';
 import type { HttpBody } from '../../../src/ports/http.js';
 import { WatchedBody } from '../chat/chat-world.js';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const BROKEN = new Error('the connection broke');
+const outOfOrder = (): never => {
+  throw new Error('out of order');
+};
 
 /** Yields its chunks one by one, then breaks or ends, and counts the reads. */
 class Source implements AsyncIterable<Uint8Array> {
@@ -128,5 +132,38 @@ describe('all bytes of a body', () => {
 
   it('are not returned when the body breaks', async () => {
     expect(await bodyBytes(new Source(['ab'], true), 3)).toBeUndefined();
+    expect(await bodyText(new Source(['ab'], true), 3)).toBeUndefined();
+  });
+});
+
+describe('the text of a body', () => {
+  it('is complete when a character is split between chunks', async () => {
+    const [whole, first, rest] = [bytes('€'), bytes('€').subarray(0, 1), bytes('€').subarray(1)];
+    expect(await bodyText(new WatchedBody(whole, first, rest), 6)).toBe('€€');
+  });
+
+  it('is an error when it ends inside a character', async () => {
+    expect(await bodyText(new WatchedBody('a', bytes('€').subarray(0, 2)), 6)).toBe('a\ufffd');
+  });
+});
+
+describe('an unread body', () => {
+  it('is cancelled to release its connection', async () => {
+    const body = new WatchedBody('unread');
+    discard(body);
+    expect(body.ended).toBe(true);
+  });
+
+  it.each<[string, HttpBody]>([
+    ['null', null],
+    ['text', 'unread'],
+    ['bytes', bytes('unread')],
+    ['a stream without return()', { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error()) }) }],
+    [
+      'a stream that never finishes its return()',
+      { [Symbol.asyncIterator]: () => ({ next: outOfOrder, return: outOfOrder }) },
+    ],
+  ])('can be discarded when it is %s', (_what, body) => {
+    expect(() => discard(body)).not.toThrow();
   });
 });

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { forwardedFields, isStyleSheet, upstreamRequestHeaders } from '../../../src/domain/upstream/header-policy.js';
+import {
+  forwardedFields,
+  isStyleSheet,
+  RECORD_REQUEST_FIELDS,
+  upstreamRequestHeaders,
+} from '../../../src/domain/upstream/header-policy.js';
 import { isEventStream, mediaType } from '../../../src/domain/shared/body.js';
 
 const ALLOWED = [
@@ -19,41 +24,22 @@ const ALLOWED = [
 const REFUSED = [
   'authorization',
   'cookie',
-  'cookie2',
   'x-api-key',
   'x-project-id',
   'host',
-  'forwarded',
   'x-forwarded-for',
-  'x-forwarded-host',
-  'x-forwarded-proto',
-  'x-real-ip',
   'origin',
-  'referer',
-  'user-agent',
   'accept-encoding',
   'content-encoding',
   'content-length',
   'connection',
-  'keep-alive',
-  'proxy-connection',
   'proxy-authorization',
-  'te',
-  'trailer',
   'transfer-encoding',
-  'upgrade',
-  'expect',
-  'range',
-  'if-none-match',
   'sec-fetch-site',
   'content_type',
-  'a2a_version',
-  'idempotency_key',
-  'x_api_key',
   'Content-Type',
   '__proto__',
   'constructor',
-  'toString',
   ':authority',
 ];
 
@@ -139,6 +125,23 @@ describe('a header field of the browser', () => {
     const [browser, credential] = [Object.freeze({ accept: '*/*' }), Object.freeze({ authorization: 'Bearer ours' })];
     upstreamRequestHeaders(browser, credential);
     expect([browser, credential]).toEqual([{ accept: '*/*' }, { authorization: 'Bearer ours' }]);
+  });
+});
+
+const CONDITIONS = ['if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since', 'if-range', 'range'];
+
+describe('additional fields to the platform', () => {
+  it.each(['content-encoding', 'content-length', ...CONDITIONS])(
+    'are forwarded with conversation records: "%s"',
+    (name) => {
+      expect(upstreamRequestHeaders({ [name]: 'v' }, {}, RECORD_REQUEST_FIELDS)).toEqual({ [name]: 'v' });
+      expect(upstreamRequestHeaders({ [name]: 'v' }, {})).toEqual({});
+    },
+  );
+
+  it('are not forwarded when "Connection" names them', () => {
+    const browser = { connection: 'Range', range: 'bytes=0-1', 'if-range': '"1"' };
+    expect(upstreamRequestHeaders(browser, {}, RECORD_REQUEST_FIELDS)).toEqual({ 'if-range': '"1"' });
   });
 });
 

@@ -1,9 +1,9 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import type { AgentBffError } from '../../../src/domain/shared/errors.js';
 import { within } from '../../../src/domain/upstream/lookups.js';
 import { PLATFORM, AGENT } from '../../../src/domain/upstream/platform-error.js';
 import { Deferred } from '../credentials/token-fixture.js';
+import { errorOf } from '../../support/error-of.js';
 
 describe('a look-up', () => {
   it('that ends in time returns its result', async () => {
@@ -22,16 +22,14 @@ describe('a look-up', () => {
     const deadline = new AbortController();
     const looking = within(deadline.signal, asked, new Promise(() => undefined));
     deadline.abort();
-    const error = await looking.catch((reason: unknown) => reason as AgentBffError);
+    const error = await errorOf(looking);
     expect(error).toMatchObject({
       name: 'UpstreamError',
       code: 'upstream_timeout',
       detail: `The ${asked.name} did not respond in time.`,
       retryable: true,
     });
-    expect((error as AgentBffError).logDetail()).toBe(
-      `a look-up at the ${asked.name} took longer than "lookupMs" allows`,
-    );
+    expect(error.logDetail()).toBe(`a look-up at the ${asked.name} took longer than "lookupMs" allows`);
   });
 
   it('times out when its deadline has passed already', async () => {

@@ -9,7 +9,6 @@ import { AGENT, type PlatformReply } from '../../../src/domain/upstream/platform
 import type { HttpResponse } from '../../../src/ports/http.js';
 import { inTurn, WatchedBody } from '../chat/chat-world.js';
 import { BrokerWorld, ownedBy, REQUEST, SERVICE, sessionPlan, TIMEOUTS } from '../credentials/broker-fixture.js';
-import { user } from '../surfaces/surface-world.js';
 
 /** Headers from the site itself. */
 const OWN: RouteAuth<'headers'> = {
@@ -133,14 +132,6 @@ describe('a rejected credential', () => {
     });
     await expect(world.send()).rejects.toMatchObject({ code: 'identity_provider_unavailable' });
     expect(no.body.ended).toBe(true);
-  });
-
-  it('is not renewed for a user, and the response is returned unread', async () => {
-    const world = new CallWorld();
-    const no = refusal();
-    world.upstream.willAnswer(() => no);
-    expect(await world.send({}, user('ada'))).toBe(no);
-    expect([world.upstream.requests.length, no.body.ended]).toEqual([1, false]);
   });
 
   it("provides the platform's time for the next signature", async () => {

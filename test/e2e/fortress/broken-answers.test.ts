@@ -1,11 +1,48 @@
+import express from 'express';
 import { describe, expect, it } from 'vitest';
 import type { HostMiddleware } from '../../site/framework.js';
-import type { World } from '../../site/world.js';
+import { expressSite } from '../../site/frameworks/express.js';
+import { session, startWorld, type World, type WorldOptions } from '../../site/world.js';
 import { RawClient } from '../../support/raw-client.js';
-import type { Exchange } from '../../support/recording-upstream.js';
-import { ACTION, CHAT, expectHealthy, HOSTS, RECORD, RENDER, type Road, startSite } from './roads.js';
+import type { Answer, Exchange } from '../../support/recording-upstream.js';
+import type { VisitOptions } from '../../support/visitor.js';
 
+// Every way from the site to the platform, on one host. The site suite has what depends on the host.
+
+/** One route through the site to the platform. */
+interface Road {
+  readonly name: string;
+  readonly visit: VisitOptions;
+}
+
+const user = session('ada');
+const json = { 'content-type': 'application/json', ...user };
+const WIDGET = '/api/service-surfaces/s-1';
+const CHAT: Road = { name: 'a chat message', visit: {} };
+const RENDER: Road = { name: 'a render', visit: { path: `${WIDGET}/render`, headers: json, body: '{}' } };
+const ACTION: Road = { name: 'an action', visit: { path: `${WIDGET}/actions/buy`, headers: json, body: '{}' } };
+const RECORD: Road = {
+  name: 'a record',
+  visit: { method: 'GET', path: '/api/service/conversations/1', headers: user },
+};
+const ROADS = [CHAT, RENDER, ACTION, RECORD];
 const CACHE = { cache: { enabled: true } };
+
+const healthy: Answer = (exchange) => exchange.json(200, { jsonrpc: '2.0', id: 7, result: {} });
+
+async function startSite(options: WorldOptions = {}): Promise<World> {
+  const world = await startWorld(expressSite('Express', express), options);
+  world.upstream.willAnswer(healthy);
+  return world;
+}
+
+/** Checks that the fault has no lasting effect. */
+async function expectHealthy(world: World, road: Road): Promise<void> {
+  world.upstream.willAnswer(healthy);
+  const reply = await world.chat(road.visit);
+  expect(reply.status).toBe(200);
+  await reply.text();
+}
 
 /** A response of the platform that has begun, and the visitor who is reading it. */
 async function begun(world: World, road: Road, headers: Record<string, string> = {}) {
@@ -18,18 +55,19 @@ async function begun(world: World, road: Road, headers: Record<string, string> =
   return { exchange, reply };
 }
 
-const BREAKS: readonly (readonly [string, (exchange: Exchange) => unknown])[] = [
-  ['resets the connection', (exchange) => exchange.reset()],
-  ['closes the connection', (exchange) => exchange.fin()],
-  ['sends a bad chunk', (exchange) => exchange.raw('zz\r\nnonsense')],
-  ['stalls', () => undefined],
+const BREAKS: readonly (readonly [string, (exchange: Exchange) => unknown, headers: Record<string, string>])[] = [
+  ['resets the connection', (exchange) => exchange.reset(), {}],
+  ['closes the connection', (exchange) => exchange.fin(), {}],
+  ['sends a bad chunk', (exchange) => exchange.raw('zz\r\nnonsense'), {}],
+  ['stalls', () => undefined, {}],
+  ['sends less than its Content-Length', (exchange) => exchange.fin(), { 'content-length': '1000' }],
 ];
 
-describe.each(HOSTS)('through $name,', (host) => {
-  describe.each([CHAT, RENDER, ACTION, RECORD])('a partial response to $name from a platform that', (road) => {
-    it.each(BREAKS)('%s breaks the connection to the visitor', async (_how, breakIt) => {
-      const world = await startSite(host, { timeouts: { bodyIdleMs: 300 } });
-      const { exchange, reply } = await begun(world, road);
+describe('a response of the platform', () => {
+  describe.each(ROADS)('to $name from a platform that', (road) => {
+    it.each(BREAKS)('%s breaks the connection to the visitor', async (_how, breakIt, headers) => {
+      const world = await startSite({ timeouts: { bodyIdleMs: 300 } });
+      const { exchange, reply } = await begun(world, road, headers);
       breakIt(exchange);
       const { clean, bytes } = await reply.ending();
       expect({ clean, text: bytes.toString() }).toEqual({ clean: false, text: '{"half":' });
@@ -37,18 +75,10 @@ describe.each(HOSTS)('through $name,', (host) => {
       expect(world.upstream.requests).toHaveLength(1);
       await expectHealthy(world, road);
     });
-
-    it('sends less than its Content-Length breaks the connection to the visitor', async () => {
-      const world = await startSite(host);
-      const { exchange, reply } = await begun(world, road, { 'content-length': '1000' });
-      exchange.fin();
-      expect(await reply.ending()).toMatchObject({ clean: false });
-      await expectHealthy(world, road);
-    });
   });
 
-  it.each([CHAT, RENDER])('cuts a response to $name that never ends', async (road) => {
-    const world = await startSite(host, { timeouts: { bodyMs: 300 } });
+  it.each([CHAT, RENDER])('to $name is cut when it never ends', async (road) => {
+    const world = await startSite({ timeouts: { bodyMs: 300 } });
     const { exchange, reply } = await begun(world, road);
     const drip = setInterval(() => exchange.write(' '), 20);
     expect(await reply.ending()).toMatchObject({ clean: false });
@@ -60,8 +90,8 @@ describe.each(HOSTS)('through $name,', (host) => {
   it.each([
     ['never ends', 20],
     ['stalls', 0],
-  ])('replaces an error page that begins and then %s within five seconds', async (_how, everyMs) => {
-    const world = await startSite(host);
+  ])('with an error page that begins and then %s is replaced within five seconds', async (_how, everyMs) => {
+    const world = await startSite();
     const exchanges: Exchange[] = [];
     world.upstream.willAnswer((exchange) => {
       exchanges.push(exchange.head(502, { 'content-type': 'text/html' }).write('<h1>db-3 is down '));
@@ -69,7 +99,7 @@ describe.each(HOSTS)('through $name,', (host) => {
       void exchange.closed.then(() => clearInterval(drip));
     });
     const began = performance.now();
-    const replies = await Promise.all([CHAT, RENDER, ACTION, RECORD].map((road) => world.chat(road.visit)));
+    const replies = await Promise.all(ROADS.map((road) => world.chat(road.visit)));
     expect(performance.now() - began).toBeLessThan(5_000);
     for (const reply of replies) {
       expect([reply.status, await reply.text()]).toEqual([502, expect.not.stringContaining('db-3')]);
@@ -81,8 +111,8 @@ describe.each(HOSTS)('through $name,', (host) => {
     await expectHealthy(world, CHAT);
   });
 
-  it('delivers a slow record completely, even after bodyMs', async () => {
-    const world = await startSite(host, { timeouts: { bodyMs: 100 } });
+  it('with a slow record arrives completely, even after bodyMs', async () => {
+    const world = await startSite({ timeouts: { bodyMs: 100 } });
     const { exchange, reply } = await begun(world, RECORD);
     let dripped = 0;
     const drip = setInterval(() => {
@@ -94,8 +124,8 @@ describe.each(HOSTS)('through $name,', (host) => {
     expect(await reply.text()).toBe(`{"half":${' '.repeat(20)}1}`);
   });
 
-  it.each(BREAKS)('does not cache a shared render when the platform %s', async (_how, breakIt) => {
-    const world = await startSite(host, { ...CACHE, timeouts: { bodyIdleMs: 300 } });
+  it.each(BREAKS)('to a shared render is not cached when the platform %s', async (_how, breakIt) => {
+    const world = await startSite({ ...CACHE, timeouts: { bodyIdleMs: 300 } });
     world.upstream.willWait();
     const pending = [world.chat(RENDER.visit), world.chat(RENDER.visit)];
     const first = await world.upstream.next();
@@ -109,13 +139,13 @@ describe.each(HOSTS)('through $name,', (host) => {
     expect(await (await world.chat(RENDER.visit)).text()).toBe('{"whole":1}');
   });
 
-  it('a socket timeout of the host disconnects a stalled browser and aborts its request to the platform', async () => {
+  it('is aborted when a socket timeout of the host disconnects a stalled browser', async () => {
     // Same as `server.timeout` does for each connection.
     const before: HostMiddleware = (request, _response, next) => {
       request.socket.setTimeout(300);
       next();
     };
-    const world = await startSite(host, { before });
+    const world = await startSite({ before });
     world.upstream.willWait();
     const browser = await RawClient.connect(world.url);
     await browser.send(`GET ${RECORD.visit.path ?? ''} HTTP/1.1\r\nhost: site\r\ncookie: session=ada\r\n\r\n`);

@@ -27,6 +27,7 @@ const state = (name: string, text?: string) => ({
     },
   },
 });
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
 const LINK = [working, state('AUTH_REQUIRED', 'Link your calendar.')];
 const BOOKED = [working, { artifactUpdate: { ...IDS, artifact: { artifactId: 'a', parts: [{ text: 'Booked.' }] } } }];
 const expired = (route: Route): Promise<void> =>
@@ -68,6 +69,38 @@ describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
       expect(await visit.page.getByRole('button', { name: 'Sign in' }).count()).toBe(0);
       expect(await visit.ask('Done')).toContain('Booked.');
     });
+  });
+
+  it.each([
+    ['a task without an answer', [working, state('COMPLETED')], 'The agent finished without an answer.'],
+    ['a task that the agent stops', [...BOOKED, state('CANCELED')], 'Booked. Stopped.'],
+    [
+      'a task that the agent rejects',
+      [working, state('REJECTED', 'Not my field.')],
+      'Not my field. The agent could not finish this.',
+    ],
+    [
+      'data beside the words',
+      [{ message: { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'Total:' }, { data: { sum: 42 } }] } }],
+      'Total: sum 42',
+    ],
+  ])('reads the outcome of %s', async (_what, stream, words) => {
+    const visit = await browser.visit();
+    await answer(visit.page, stream);
+    await visit.show('A2AChat');
+    await visit.ask('Book');
+    // The code that shows data is loaded for it.
+    await expect.poll(async () => (await visit.finished.innerText()).replaceAll(/\s+/g, ' ')).toContain(words);
+  });
+
+  it('shows a picture that the agent sends without a name', async () => {
+    // A site that shows pictures allows them in its policy.
+    const visit = await browser.visit({ hasPolicy: false });
+    const parts = [{ text: 'See:' }, { raw: PNG, mediaType: 'image/png' }];
+    await answer(visit.page, [{ message: { messageId: 'm', role: 'ROLE_AGENT', parts } }]);
+    await visit.show('A2AChat');
+    await visit.ask('Show me');
+    await visit.agentMessage.locator('img').waitFor();
   });
 
   describe('when the session of the visitor has ended', () => {
@@ -112,7 +145,10 @@ describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
     const seconds = async () => Number(/^Retry in (\d+) s$/.exec(await button.innerText())?.[1]);
     expect(await seconds()).toBeGreaterThan(10);
     expect(await button.isDisabled()).toBe(true);
-    for (let passed = 0; passed < 40; passed += 1) await visit.page.clock.runFor(1000);
+    // Another tab is shown for a while: the timers of this one are late.
+    await visit.page.clock.fastForward(20_000);
+    await expect.poll(seconds).toBeLessThan(11);
+    for (let passed = 0; passed < 20; passed += 1) await visit.page.clock.runFor(1000);
     await visit.alert.getByRole('button', { name: 'Retry', exact: true }).click();
     await visit.finished.filter({ hasText: 'Hello' }).waitFor();
   });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-import type { Locator, Page, Route } from 'playwright-core';
+import type { Route } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 
 import { type ComponentPage, type ComponentVisit, describeInBrowsers } from '../../support/component-browser.js';
@@ -72,27 +72,6 @@ describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
       await expect.poll(() => hiddenBelow(visit)).toBeLessThanOrEqual(0);
     });
 
-    it.each<readonly [way: string, scroll: (page: Page, log: Locator) => Promise<unknown>]>([
-      ['by script', (_, log) => log.evaluate((element) => element.scrollTo(0, 0))],
-      ['by script, a little', (_, log) => log.evaluate((element) => element.scrollBy(0, -5))],
-      ['with the wheel, a little', (page, log) => log.hover().then(() => page.mouse.wheel(0, -5))],
-      ['with the keyboard', (_, log) => log.press('PageUp')],
-    ])('leaves a reader alone who has scrolled back %s', async (_way, scroll) => {
-      const visit = await browser.visit({ viewport: { width: 360, height: 420 } });
-      await visit.show('A2AChat');
-      await visit.ask('markdown');
-      await visit.send('slow');
-      await visit.agentMessage.filter({ hasText: 'Counting' }).waitFor();
-      const log = visit.page.getByRole('log');
-      const fromEnd = () =>
-        log.evaluate(({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight);
-      await expect.poll(fromEnd).toBeLessThan(1);
-      await scroll(visit.page, log);
-      await visit.agentMessage.filter({ hasText: ' 60' }).waitFor();
-      // Several lines were written below since.
-      expect(await fromEnd()).toBeGreaterThan(20);
-    });
-
     it('highlights code and offers a copy button, both loaded only for code', async () => {
       const visit = await browser.visit();
       const loaded: string[] = [];
@@ -111,26 +90,9 @@ describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
         'const answer = 6 * 7;\nconsole.log(answer);\n',
       );
     });
-
-    it('strips the chat’s class names from an agent’s text', async () => {
-      const visit = await browser.visit();
-      await visit.show('A2AChat');
-      await visit.ask('<p class="a2a-failure">Sign in again</p> <code class="language-js a2a-send">x</code>');
-      expect(await visit.finished.locator('.a2a-markdown .a2a-failure, .a2a-markdown .a2a-send').count()).toBe(0);
-    });
   });
 
   describe('with links in an answer', () => {
-    it('shows a link as text when the browser would resolve its address on the site', async () => {
-      const visit = await browser.visit();
-      await visit.show('A2AChat');
-      for (const address of ['http:/page/', 'http:page', 'HTTP:\\\\page', '/page/', 'page', 'javascript:alert(1)']) {
-        await visit.ask(`[Read on](${address})`);
-        expect(await visit.finished.innerText(), address).toContain('Read on');
-        expect(await visit.finished.locator('a[href]').count(), address).toBe(0);
-      }
-    });
-
     it('keeps the letters of a link in order despite control characters in and around it', async () => {
       const visit = await browser.visit();
       await visit.show('A2AChat');
@@ -220,11 +182,6 @@ describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
         contentType: 'application/problem+json',
         body: JSON.stringify({ code: 'service_auth_failed', detail: 'Refused.', hint: 'Check "serviceAccount".' }),
       });
-    const rpcError = (route: Route): Promise<void> =>
-      route.fulfill({
-        contentType: 'application/json',
-        body: JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'Out of order.' } }),
-      });
     const pageOfSite = (route: Route): Promise<void> =>
       route.fulfill({ contentType: 'text/html', body: '<!doctype html><div id="root"></div>' });
     const page502 = (route: Route): Promise<void> =>
@@ -258,27 +215,7 @@ describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
         UNREACHABLE,
         { code: 'unreachable', status: 200 },
       ],
-      [
-        'no route for the message',
-        CHAT,
-        (route) => route.fulfill({ status: 404, contentType: 'text/html', body: '<h1>Not found</h1>' }),
-        UNREACHABLE,
-        {
-          code: 'unreachable',
-          status: 404,
-          cause: expect.stringMatching(/\/api\/a2a responded with status 404: .*"a2aEndpoint" .* base path/),
-        },
-      ],
-      ['a page of the site for the message', CHAT, pageOfSite, UNREACHABLE, { code: 'unreachable' }],
-      [
-        'the agent rejects the message',
-        CHAT,
-        rpcError,
-        'The agent could not finish this.',
-        { code: 'refused', cause: expect.stringContaining('Out of order.') },
-      ],
       ['no response to the message', CHAT, (route) => route.abort(), LOST, { code: 'connection_lost' }],
-      ['a proxy error for the message', CHAT, page502, UNREACHABLE, { code: 'unreachable', status: 502 }],
     ])('%s: shows an error, calls onError and retries on request', async (_what, path, fulfil, words, error) => {
       const visit = await browser.visit({ prepare: (page) => page.route(path, fulfil) });
       await visit.page.evaluate(() => {
@@ -302,18 +239,6 @@ describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
       expect(await visit.ask('And again')).toContain('And again');
       // The failed message is shown once.
       expect(await visit.page.locator('.a2a-message-user').count()).toBe(path === CHAT ? 2 : 1);
-    });
-
-    it('works unstyled in a browser without constructed style sheets and ResizeObserver, such as jsdom', async () => {
-      const visit = await browser.visit({
-        prepare: (page) =>
-          page.addInitScript(() => {
-            Reflect.deleteProperty(globalThis, 'CSSStyleSheet');
-            Reflect.deleteProperty(globalThis, 'ResizeObserver');
-          }),
-      });
-      await visit.show('A2AChat');
-      expect(await visit.ask('Hello')).toContain('Hello');
     });
 
     it('shows one short problem at a time on a narrow screen', async () => {
@@ -374,7 +299,7 @@ describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
       expect(await visit.page.evaluate(() => sessionStorage.length)).toBe(0);
     });
 
-    it('with keepOnReload restores the conversation and the question of the agent', async () => {
+    it('with keepOnReload restores the conversation and the question of the agent, until a new conversation is started', async () => {
       const visit = await browser.visit();
       await visit.show('A2AChat', { keepOnReload: true });
       await visit.ask('markdown');
@@ -388,18 +313,6 @@ describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
       await visit.show('A2AChatFloating', { keepOnReload: true });
       await visit.page.getByRole('button', { name: 'Chat', exact: true }).click();
       expect(await visit.page.locator('.a2a-message').count()).toBe(6);
-    });
-
-    it('with keepOnReload resumes an unfinished answer, and stays empty once a new conversation was started', async () => {
-      const visit = await browser.visit();
-      await visit.show('A2AChat', { keepOnReload: true });
-      await visit.send('slow');
-      await visit.agentMessage.filter({ hasText: ' 3' }).waitFor();
-      await visit.reload();
-      await visit.show('A2AChat', { keepOnReload: true });
-      await visit.agentMessage.filter({ hasText: /Counting slowly to 120: 1 2 3 .* 119 120/ }).waitFor();
-      await visit.finished.waitFor();
-      expect(await visit.alert.count()).toBe(0);
       await visit.page.getByRole('button', { name: 'New conversation' }).click();
       await visit.reload();
       await visit.show('A2AChat', { keepOnReload: true });

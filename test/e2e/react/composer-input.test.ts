@@ -5,20 +5,19 @@ import { type ComponentVisit, describeInBrowsers } from '../../support/component
 const MAX_HEIGHT = 144;
 
 describeInBrowsers('the text field', { wordMs: 5, slowStepMs: 20 }, (browser) => {
-  describe.each([true, false])('in a browser that supports field-sizing: %s', (isSupported) => {
+  // Where the browser supports field-sizing, `typing.test.ts` has the same.
+  describe('in a browser without field-sizing', () => {
     async function visitChat(): Promise<ComponentVisit> {
       const visit = await browser.visit({
         prepare: (page) =>
-          isSupported
-            ? Promise.resolve()
-            : page.addInitScript(() => {
-                const { supports } = CSS;
-                CSS.supports = (...query: readonly string[]) =>
-                  query[0] !== 'field-sizing' && Reflect.apply(supports, CSS, query);
-                const sheet = new CSSStyleSheet();
-                sheet.replaceSync('textarea { field-sizing: fixed !important; }');
-                document.adoptedStyleSheets = [sheet];
-              }),
+          page.addInitScript(() => {
+            const { supports } = CSS;
+            CSS.supports = (...query: readonly string[]) =>
+              query[0] !== 'field-sizing' && Reflect.apply(supports, CSS, query);
+            const sheet = new CSSStyleSheet();
+            sheet.replaceSync('textarea { field-sizing: fixed !important; }');
+            document.adoptedStyleSheets = [sheet];
+          }),
       });
       return visit.show('A2AChat');
     }
@@ -64,12 +63,4 @@ describeInBrowsers('the text field', { wordMs: 5, slowStepMs: 20 }, (browser) =>
       });
     },
   );
-
-  it('stops the answer at a click on the stop button that appears', async () => {
-    const visit = await browser.visit();
-    await visit.show('A2AChat');
-    await visit.send('slow');
-    await visit.page.getByRole('button', { name: 'Stop' }).click();
-    await visit.page.locator('.a2a-message-agent', { hasText: 'Stopped.' }).waitFor();
-  });
 });

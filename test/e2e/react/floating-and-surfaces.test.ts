@@ -174,13 +174,6 @@ describeInBrowsers('beside the chat', { wordMs: 5 }, (browser) => {
       await visit.alert.filter({ hasText: 'This is not available at the moment.' }).waitFor();
       expect(await visit.page.title()).toMatch(/^unreachable: .*\/poll\/render gives text\/html/);
     });
-
-    it('that the platform does not have shows an error', async () => {
-      const visit = await browser.visit();
-      await visit.show('ServiceSurface', { surfaceId: 'nobody-made-this' });
-      expect(await visit.alert.innerText()).not.toBe('');
-      expect(await visit.page.getByRole('button', { name: 'Try again' }).count()).toBe(1);
-    });
   });
 
   describe('the hooks', () => {

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
 import { type ComponentBrowser, type ComponentVisit, describeInBrowsers } from '../../support/component-browser.js';
 
@@ -146,21 +146,10 @@ describeInBrowsers('a browser without', { inEveryEngine: false, wordMs: 0, slowS
     expect(await outcome(visit)).toBe('answered');
   });
 
-  describe('what the chat cannot do without', () => {
-    it.each(['AbortController', 'TextDecoder', 'Headers', 'fetch', 'URL'])(
-      '%s asks to reload the page, and does not speak of the connection',
-      async (name) => {
-        expect(await without(browser, name)).toBe(PAGE_FAILED);
-      },
-    );
-
-    it('a file of the site asks to reload the page', async () => {
-      const visit = await browser.visit({
-        prepare: (page) => page.route(/\/page\/agent[^/]*\.js/, (route) => route.fulfill({ status: 404 })),
-      });
-      await visit.show('A2AChat');
-      await visit.alert.waitFor();
-      expect(await visit.alert.locator('p').innerText()).toBe(PAGE_FAILED);
-    });
-  });
+  it.each(['AbortController', 'TextDecoder', 'Headers', 'fetch', 'URL'])(
+    '%s, which the chat cannot do without, asks to reload the page, and does not speak of the connection',
+    async (name) => {
+      expect(await without(browser, name)).toBe(PAGE_FAILED);
+    },
+  );
 });

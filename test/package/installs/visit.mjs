@@ -6,10 +6,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as after } from 'node:timers/promises';
-import { freePort } from '../program.mjs';
-import { listen, sendMessage } from '../site.mjs';
-
-const PATIENCE_MS = 60_000;
+import { freePort, started } from '../program.mjs';
+import { cardOf, listen, sendMessage } from '../site.mjs';
 
 /** An agent and a platform, and the environment of a site that uses both. */
 export async function startPlatform() {
@@ -18,13 +16,11 @@ export async function startPlatform() {
     const json = (body) => response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
     for await (const chunk of request) void chunk;
     if (url.startsWith('/a2a') && method === 'POST') {
-      if (/^Bearer ey/.test(headers.authorization)) json({ jsonrpc: '2.0', id: 1, result: { kind: 'message' } });
-      else if (/^Bearer demo-/.test(headers.authorization))
+      if (/^Bearer (?:ey|demo-)/.test(headers.authorization))
         json({ jsonrpc: '2.0', id: 1, result: { kind: 'message' } });
       else response.writeHead(401).end();
     } else if (url.includes('agent-card')) {
-      const address = `http://${headers.host}/a2a`;
-      json({ name: 'Agent', version: '1', url: address, protocolVersion: '0.3.0', capabilities: { streaming: true } });
+      response.setHeader('content-type', 'application/json').end(cardOf(request));
     } else if (url.endsWith('/render')) {
       json({ surface: { id: 'counter', name: 'counter', version: 1 }, content: '<p>one</p>' });
     } else if (url.endsWith('.css')) {
@@ -78,36 +74,18 @@ export async function startRedis(program) {
   };
 }
 
-/** Starts a site, uses it while it runs, and returns what it wrote to standard error. */
-export async function withSite([program, ...args], { cwd, env }, use) {
-  const child = spawn(program, args, { cwd, env: { ...process.env, ...env }, detached: true });
-  const ended = once(child, 'close');
-  let written = '';
-  const url = new Promise((resolve, reject) => {
-    for (const stream of [child.stdout, child.stderr])
-      stream.on('data', (chunk) => {
-        written += chunk;
-        const [address] = /http:\/\/(?:localhost|127\.0\.0\.1):\d+/.exec(written) ?? [];
-        if (address !== undefined) resolve(address.replace('127.0.0.1', 'localhost'));
-      });
-    child.once('error', reject);
-    child.once('exit', (code) => reject(new Error(`the site ended (${code}): ${written.slice(0, 2_000)}`)));
-    AbortSignal.timeout(PATIENCE_MS).addEventListener('abort', () => reject(new Error(`no address: ${written}`)));
-  });
+/** Starts a site and uses it while it runs; it must report no fault. */
+export async function withSite(command, { cwd, env }, use) {
+  const { url, stop, written } = await started(command, cwd, env);
   try {
-    await use(await url, () => written);
+    await use(url, written);
     // On a busy machine a call of the store may take longer than its 50 ms.
-    assert.doesNotMatch(written.replace(/.*\(Error TIMEOUT\)/g, ''), /AGENT_BFF|agent-bff:/, written);
+    assert.doesNotMatch(written().replace(/.*\(Error TIMEOUT\)/g, ''), /AGENT_BFF|agent-bff:/, written());
   } catch (error) {
-    error.message += `\n${written.slice(0, 2_000)}`;
+    error.message += `\n${written().slice(0, 2_000)}`;
     throw error;
   } finally {
-    try {
-      process.kill(-child.pid, 'SIGKILL');
-    } catch {
-      // It ended by itself.
-    }
-    await ended;
+    await stop();
   }
 }
 

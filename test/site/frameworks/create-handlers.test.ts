@@ -2,8 +2,7 @@ import Router from '@koa/router';
 import express from 'express';
 import express4 from 'express4';
 import Koa from 'koa';
-import { createServer, type RequestListener } from 'node:http';
-import { type AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FakeUpstream } from '../../../src/adapters/fakes/fakes.js';
 import { createHandlers as forExpress } from '../../../src/composition/express.js';
@@ -12,6 +11,7 @@ import { createHandlers as forKoa } from '../../../src/composition/koa.js';
 import { createHandlers as forNext } from '../../../src/composition/next.js';
 import { createHandlers as forNode } from '../../../src/composition/node.js';
 import { createHandlers as forWeb } from '../../../src/composition/web.js';
+import { listeningSite } from './listening-site.js';
 
 type Ask = (path: string, init?: RequestInit) => Promise<Response>;
 
@@ -38,11 +38,9 @@ function options(more: HandlersOptions = {}): HandlersOptions {
 }
 
 async function listening(listener: RequestListener): Promise<Ask> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  onTestFinished(() => void server.close());
-  const { port } = server.address() as AddressInfo;
-  return (path, init) => fetch(`http://127.0.0.1:${String(port)}${path}`, init);
+  const { url, close } = await listeningSite(listener);
+  onTestFinished(close);
+  return (path, init) => fetch(url + path, init);
 }
 
 /** As Next calls `app/api/[...path]/route.ts`. */

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Reply, visit } from '../../support/visitor.js';
 import type { Framework } from '../framework.js';
-import { expectNothingLeaked, session, startWorld, type World, type WorldOptions } from '../world.js';
+import { expectNothingLeaked, startWorld, type World, type WorldOptions } from '../world.js';
 
 const MOUNT = '/api/a2a';
 const CARD = `${MOUNT}/.well-known/agent-card.json`;
@@ -74,19 +74,6 @@ export function agentCardSuite(framework: Framework): void {
       expect(JSON.parse(text)).toMatchObject({ status: 405, code: 'method_not_allowed' });
       expectNothingLeaked(world, reply, text);
       expect(world.upstream.requests).toEqual([]);
-    });
-
-    it('sends no cookie to the agent', async () => {
-      await (await get(CARD, session('ada'))).text();
-      expect(world.upstream.requests.flatMap(({ fields }) => fields.map(([name]) => name))).not.toContain('cookie');
-    });
-
-    it('gets a 502 when the agent has no card', async () => {
-      world.upstream.willAnswer((exchange) => exchange.head(404).end());
-      const reply = await get();
-      const text = await reply.text();
-      expect([reply.status, JSON.parse(text)]).toMatchObject([502, { code: 'upstream_invalid_response' }]);
-      expectNothingLeaked(world, reply, text);
     });
   });
 

@@ -62,15 +62,6 @@ export function errorSuite(framework: Framework): void {
     }
   });
 
-  it.each([401, 422, 500])('passes a JSON-RPC error with status %i', async (status) => {
-    const world = await startPlatformWorld(framework);
-    const error = { jsonrpc: '2.0', id: 7, error: { code: -32001, message: `Task ${WORDS}` } };
-    world.upstream.willAnswer((exchange) => exchange.json(status, error));
-    const reply = await world.chat();
-    expect([reply.status, await reply.json()]).toEqual([status, error]);
-    expect(world.telemetry.of('error')).toEqual([]);
-  });
-
   it.each([
     ['a render', `${WIDGET}/render`, { method: 'POST', body: '{}' }],
     ['an action', `${WIDGET}/actions/add`, { method: 'POST', body: '{}' }],
@@ -91,19 +82,6 @@ export function errorSuite(framework: Framework): void {
     const replaced = await world.visit(path, { ...visit, headers: ADA });
     expect(replaced.status).toBe(500);
     expect(await expectOwnWords(world, replaced, 'upstream_error')).toContain(WORDS);
-  });
-
-  it('an error response to a request for records is streamed', async () => {
-    const world = await startPlatformWorld(framework);
-    world.upstream.willWait();
-    const pending = world.visit(RECORDS, { headers: ADA });
-    const exchange = await world.upstream.next();
-    exchange.head(403, { 'content-type': 'application/json' }).write('{"error":');
-    const reply = await pending;
-    expect(reply.status).toBe(403);
-    await reply.until('{"error":');
-    exchange.end('"no"}');
-    expect(await reply.json()).toEqual({ error: 'no' });
   });
 
   it('an error response has no body for a HEAD or when the platform sent none', async () => {

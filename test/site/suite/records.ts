@@ -197,23 +197,5 @@ export function recordSuite(framework: Framework): void {
       await exchange.closed;
       expect(exchange.aborted).toBe(true);
     });
-
-    it('can be a 304 or a 204', async () => {
-      const world = await startPlatformWorld(framework);
-      world.upstream.willAnswer((exchange) => {
-        exchange.head(exchange.values('if-none-match').length > 0 ? 304 : 204, { etag: '"7"' }).end();
-      });
-      const known = await world.visit(`${MOUNT}/conversations`, { headers: { ...ADA, 'if-none-match': '"7"' } });
-      expect([known.status, known.headers.etag, await known.text()]).toEqual([304, '"7"', '']);
-      const gone = await world.visit(`${MOUNT}/conversations/7`, { method: 'DELETE', headers: ADA });
-      expect([gone.status, await gone.text()]).toEqual([204, '']);
-    });
-
-    it('that is a web page is sandboxed', async () => {
-      const world = await startPlatformWorld(framework);
-      world.upstream.willAnswer((exchange) => exchange.head(200, { 'content-type': 'text/html' }).end('<script>'));
-      const { headers } = await world.visit(`${MOUNT}/files/7`, { headers: ADA });
-      expect(headers['content-security-policy']).toBe("sandbox; default-src 'none'");
-    });
   });
 }

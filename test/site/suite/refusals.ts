@@ -74,15 +74,6 @@ export function refusalSuite(framework: Framework): void {
       expect(reasonOf(await readFailure(world, reply))).toBe('HOST_REFUSED');
       expect(world.upstream.requests.length).toBe(before);
     });
-
-    it('gets a JSON-RPC error when its method is not allowed', async () => {
-      const world = await startWorld(framework);
-      const body = JSON.stringify({ jsonrpc: '2.0', id: 'list', method: 'ListTasks', params: {} });
-      const reply = await world.chat({ body });
-      expect(reply.status).toBe(200);
-      expect(await readFailure(world, reply)).toMatchObject({ id: 'list', error: { code: -32004 } });
-      expect(world.upstream.requests).toEqual([]);
-    });
   });
 
   describe('an invalid body', () => {

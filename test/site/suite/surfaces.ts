@@ -119,22 +119,6 @@ export function surfaceSuite(framework: Framework): void {
       expect((await readProblem(world, answer)).code).toBe('method_not_allowed');
       expect(world.upstream.requests).toEqual([]);
     });
-
-    it.each([
-      '/counter',
-      '/counter/delete',
-      '/counter/render/now',
-      '/by-name/render',
-      '/counter/Render',
-      '/a%2fb/render',
-    ])('responds 404 to other paths, such as %s', async (path) => {
-      const world = await startPlatformWorld(framework);
-      for (const method of ['GET', 'POST']) {
-        const answer = await world.visit(MOUNT + path, { method });
-        expect([answer.status, (await readProblem(world, answer)).code]).toEqual([404, 'not_found']);
-      }
-      expect(world.upstream.requests).toEqual([]);
-    });
   });
 
   describe('the theme of a widget', () => {

@@ -43,7 +43,12 @@ export class EngineVisit {
   /** Calls a function of the shown component's handle, and does not wait for what it returns. */
   async handle(name: string, ...args: readonly unknown[]): Promise<void> {
     await this.page.evaluate(
-      ([method, given]) => void (globalThis as unknown as ComponentPage).handle.current[method]?.(...given),
+      async ([method, given]) => {
+        const { handle } = globalThis as unknown as ComponentPage;
+        // The component may not be rendered yet.
+        while (!handle.current) await new Promise((resolve) => setTimeout(resolve, 10));
+        void handle.current[method]?.(...given);
+      },
       [name, args] as const,
     );
   }

@@ -58,6 +58,8 @@ class PlaywrightPage implements EnginePage {
     script: ((given: Given) => Result | Promise<Result>) | string,
     given: Given,
   ): Promise<Result> {
+    // Playwright calls functions, but not texts of functions.
+    if (typeof script === 'string') return this.#page.evaluate<Result>(`(${script})(${JSON.stringify(given)})`);
     return this.#page.evaluate(script as never, given) as Promise<Result>;
   }
 

@@ -28,9 +28,13 @@ export function startProcess(command: string, args: readonly string[], env: Node
   };
 }
 
-/** Starts an X display without a screen; resolves to its name. */
-export async function startDisplay(program: string): Promise<StartedProcess & { readonly name: string }> {
-  const started = startProcess(program, ['-displayfd', '3', '-screen', '0', '1600x1200x24', '-nolisten', 'tcp']);
+/** Starts an X display that is written to a file in `folder`; resolves to its name. */
+export async function startDisplay(
+  program: string,
+  folder: string,
+): Promise<StartedProcess & { readonly name: string }> {
+  const options = ['-screen', '0', '1600x1200x24', '-nolisten', 'tcp', '-fbdir', folder];
+  const started = startProcess(program, ['-displayfd', '3', ...options]);
   const [number] = (await Promise.race([
     once(started.child.stdio[3] as NodeJS.ReadableStream, 'data'),
     started.ended,

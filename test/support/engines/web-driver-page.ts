@@ -4,9 +4,12 @@ import { type EnginePage, ROLES, type Target, type WindowSize } from './engine-p
 import { findTargets } from './find-targets.js';
 import { mainThreadMs } from './main-thread.js';
 import { type Call, WebDriverError } from './web-driver.js';
+import { photograph } from './x-screen.js';
 
 const WAIT_MS = 20_000;
 const POLL_MS = 20;
+/** From a frame of the page to its pixels on the display. */
+const PAINT_MS = 300;
 /** The key of a reference to an element, https://www.w3.org/TR/webdriver2/#elements. */
 const REFERENCE = 'element-6066-11e4-a52e-4f735466cecf';
 /** Code points of keys without a character, https://www.w3.org/TR/webdriver2/#keyboard-actions. */
@@ -35,11 +38,13 @@ type Reference = Readonly<Record<typeof REFERENCE, string>>;
 export class WebDriverPage implements EnginePage {
   readonly #call: Call;
   readonly #renderer: string;
+  readonly #screen: string | undefined;
 
-  /** `call` takes paths below the session. */
-  constructor(call: Call, renderer: string) {
+  /** `call` takes paths below the session. `screen` is the file of the display that the page is on. */
+  constructor(call: Call, renderer: string, screen?: string) {
     this.#call = call;
     this.#renderer = renderer;
+    this.#screen = screen;
   }
 
   async open(url: string): Promise<void> {
@@ -141,7 +146,13 @@ export class WebDriverPage implements EnginePage {
     });
   }
 
+  /** The driver's own pictures never come without a graphics card. */
   async screenshot(): Promise<Buffer> {
+    if (this.#screen !== undefined) {
+      const part = await this.evaluate(shownPart, null);
+      await pause(PAINT_MS);
+      return photograph(this.#screen, part);
+    }
     return Buffer.from(await this.#call<string>('GET', '/screenshot'), 'base64');
   }
 
@@ -178,7 +189,8 @@ export class WebDriverPage implements EnginePage {
         const value = await look();
         if (value !== undefined) return value;
       } catch (error) {
-        if (!(error instanceof WebDriverError && PASSING.includes(error.code))) throw error;
+        if (!(error instanceof WebDriverError && PASSING.includes(error.code)))
+          throw new Error(`The page did not show ${what}.`, { cause: error });
         last = error;
       }
       await pause(POLL_MS);
@@ -209,6 +221,15 @@ function setValue(field: HTMLElement, value: string): void {
   (field as HTMLInputElement).value = value;
   field.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
   field.dispatchEvent(new Event('change', { bubbles: true }));
+}
+
+/** Runs in the page. Its place on the display, after two frames. */
+async function shownPart(): Promise<Readonly<Record<'x' | 'y' | 'width' | 'height', number>>> {
+  const frame = (): Promise<unknown> => new Promise((resolve) => requestAnimationFrame(resolve));
+  await frame();
+  await frame();
+  const [width, height] = [innerWidth, innerHeight];
+  return { x: screenX + outerWidth - width, y: screenY + outerHeight - height, width, height };
 }
 
 /** Runs in the page. */

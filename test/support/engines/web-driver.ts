@@ -3,7 +3,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../free-port.js';
 import { startProcess } from './processes.js';
 
-/** An error that a driver reports; `code` is its name in the specification. */
+/** The longest time for one call, less than a test has. */
+export const CALL_MS = 60_000;
+
+/** An error that a driver reports; `code` is its name in the specification, or `no answer` of a driver that hangs. */
 export class WebDriverError extends Error {
   readonly code: string;
 
@@ -25,13 +28,18 @@ export async function startWebDriver(program: string, env: NodeJS.ProcessEnv): P
   const port = await freePort('127.0.0.1');
   const { ended, stop } = startProcess(program, [`--port=${port}`, '--host=127.0.0.1'], env);
   const call: Call = async <Value>(method: string, path: string, body?: object): Promise<Value> => {
-    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
-      method,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const { value } = (await response.json()) as { value: Value & { error?: string; message?: string } };
-    if (!response.ok) throw new WebDriverError(value.error ?? '', value.message ?? '');
-    return value;
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    const signal = AbortSignal.timeout(CALL_MS);
+    try {
+      const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, signal, ...sent });
+      const { value } = (await response.json()) as { value: Value & { error?: string; message?: string } };
+      if (!response.ok) throw new WebDriverError(value.error ?? '', value.message ?? '');
+      return value;
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      const call = `${method} ${path} ${(sent.body ?? '').slice(0, 300)}`;
+      throw new WebDriverError('no answer', `${program} did not answer within ${CALL_MS / 1000} s: ${call}`);
+    }
   };
   const answers = async (): Promise<void> => {
     while (!(await call('GET', '/status').then(Boolean, () => false))) await pause(20);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import type { EnginePage, PageOptions, RunningEngine } from './engine-page.js';
 import { startDisplay } from './processes.js';
-import { type Call, startWebDriver } from './web-driver.js';
+import { type Call, CALL_MS, startWebDriver } from './web-driver.js';
 import { WebDriverPage } from './web-driver-page.js';
 
 /** Lets the window be as narrow as a phone; GTK's own toolbar is at least 447 px wide. */
@@ -21,15 +21,16 @@ const ENVIRONMENT = {
 
 /** WebKitGTK's own browser, by its WebDriver, on a display of its own. */
 export async function launchWebKitGtk(driver: string, xvfb: string): Promise<RunningEngine> {
-  const display = await startDisplay(xvfb);
   const settings = mkdtempSync(join(tmpdir(), 'webkit-'));
+  const display = await startDisplay(xvfb, settings);
   mkdirSync(join(settings, 'gtk-3.0'));
   writeFileSync(join(settings, 'gtk-3.0/gtk.css'), NARROW);
   const env = { ...ENVIRONMENT, DISPLAY: display.name, XDG_CONFIG_HOME: settings };
-  return webKit(driver, env, 'WebKitWebProcess', dark, async () => {
+  const stopped = async (): Promise<void> => {
     await display.stop();
     rmSync(settings, { recursive: true });
-  });
+  };
+  return webKit(driver, env, 'WebKitWebProcess', dark, stopped, join(settings, 'Xvfb_screen0'));
 }
 
 function dark({ colorScheme }: PageOptions): object {
@@ -55,16 +56,18 @@ async function webKit(
   renderer: string,
   capabilities: (options: PageOptions) => object,
   stopped: () => Promise<unknown>,
+  screen?: string,
 ): Promise<RunningEngine> {
   const driver = await startWebDriver(program, env);
   const session = async (options: PageOptions): Promise<{ readonly version: string; readonly page: EnginePage }> => {
-    const alwaysMatch = { timeouts: { script: 600_000 }, ...capabilities(options) };
+    const timeouts = { script: CALL_MS - 5_000, pageLoad: CALL_MS - 5_000 };
+    const alwaysMatch = { timeouts, ...capabilities(options) };
     const { sessionId, capabilities: given } = await driver.call<{
       readonly sessionId: string;
       readonly capabilities: { readonly browserVersion: string };
     }>('POST', '/session', { capabilities: { alwaysMatch } });
     const call: Call = (method, path, body) => driver.call(method, `/session/${sessionId}${path}`, body);
-    return { version: given.browserVersion, page: new WebDriverPage(call, renderer) };
+    return { version: given.browserVersion, page: new WebDriverPage(call, renderer, screen) };
   };
   const first = await session({});
   await first.page.close();

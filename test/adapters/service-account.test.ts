@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { importSPKI, jwtVerify } from 'jose';
+import { createLocalJWKSet, decodeProtectedHeader, exportJWK, importSPKI, type JWTPayload, jwtVerify } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   type ServiceAccountOptions,
@@ -14,6 +14,7 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 import { identityProviderContract } from '../contracts/identity-provider.contract.js';
 
 const now = 1_800_000_000_999;
+const issuedAt = 1_800_000_000;
 const block = 'serviceAccount';
 
 let first: GeneratedKeyPair;
@@ -169,4 +170,76 @@ it('has another proof, and the same principal, once its key file has another key
   const [before, after] = [await identityWith(first), await identityWith(second)];
   expect(after.principal).toBe(before.principal);
   expect(after.proof).not.toBe(before.proof);
+});
+
+/** Verifies as the platform does, with the public half only. */
+async function verified(token: string): Promise<JWTPayload> {
+  const jwk = await exportJWK(await importSPKI(first.publicKeyPem, 'RS256'));
+  const { payload } = await jwtVerify(token, createLocalJWKSet({ keys: [{ ...jwk, kid: 'key-7' }] }), {
+    algorithms: ['RS256'],
+    currentDate: new Date(now),
+  });
+  return payload;
+}
+
+describe('a service account token', () => {
+  it('is verified with the public key alone and lives for five minutes', async () => {
+    expect(await provider().issue(now)).toMatchObject({ kind: 'token', token: { expiresAt: 1_800_000_300_000 } });
+    expect(await verified(await tokenOf(provider({ newId: () => 'id-1' })))).toEqual({
+      iss: 'site-1-issuer',
+      sub: 'site-1-subject',
+      aud: 'https://platform.example',
+      iat: issuedAt,
+      exp: issuedAt + 300,
+      jti: 'id-1',
+    });
+  });
+
+  it('is RS256 and names its key', async () => {
+    expect(decodeProtectedHeader(await tokenOf(provider()))).toEqual({ alg: 'RS256', typ: 'JWT', kid: 'key-7' });
+  });
+
+  it('has no key id when none is configured', async () => {
+    expect(decodeProtectedHeader(await tokenOf(provider({ keyId: '' })))).toEqual({ alg: 'RS256', typ: 'JWT' });
+  });
+
+  it.each([
+    ['several audiences', ['https://a.example', 'https://b.example'], ['https://a.example', 'https://b.example']],
+    ['no audience when it is switched off', false, undefined],
+    ['no audience when none is supplied', '', undefined],
+    ['no audience when the list is empty', [], undefined],
+  ] as const)('has %s', async (_title, audience, aud) => {
+    expect((await verified(await tokenOf(provider({ audience }))))['aud']).toEqual(aud);
+  });
+
+  it('has no issuer and subject when they are empty', async () => {
+    const payload = await verified(await tokenOf(provider({ issuer: '', subject: '' })));
+    expect(Object.keys(payload).sort()).toEqual(['aud', 'exp', 'iat', 'jti']);
+  });
+
+  it('has a new id each time', async () => {
+    const source = provider();
+    const ids = await Promise.all([source, source].map(async (one) => (await verified(await tokenOf(one))).jti));
+    expect(ids[0]).toMatch(/^[0-9a-f-]{36}$/);
+    expect(ids[0]).not.toBe(ids[1]);
+  });
+
+  it('contains further claims', async () => {
+    const payload = await verified(await tokenOf(provider({ claims: { org: 'acme', roles: ['reader'] } })));
+    expect(payload).toMatchObject({ org: 'acme', roles: ['reader'] });
+  });
+
+  it('keeps its registered claims', async () => {
+    const claims = { iss: 'x', sub: 'x', aud: 'x', iat: 1, exp: 9_999_999_999, nbf: 1, jti: 'x' };
+    const expected = { iat: issuedAt, exp: issuedAt + 300, jti: 'id' };
+    const left = { audience: false, issuer: '', subject: '', claims, newId: () => 'id' } as const;
+    expect(await verified(await tokenOf(provider(left)))).toEqual(expected);
+  });
+
+  it('keeps its claims when the caller changes the object', async () => {
+    const claims: Record<string, unknown> = { org: 'acme' };
+    const source = provider({ claims });
+    claims['org'] = 'other';
+    expect(await verified(await tokenOf(source))).toMatchObject({ org: 'acme' });
+  });
 });

@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest';
+import { RedisStorage } from '../../src/adapters/keyv/redis-storage.js';
+import { secret } from '../../src/domain/shared/secret.js';
+import { STORE_AWAY } from '../../src/domain/shared/store-away.js';
+import { timed } from '../support/stopwatch.js';
+import { socketServer } from '../support/socket-server.js';
+
+it('a Redis that accepts the connection and never responds is away after "patienceMs", and closing does not wait for it', async () => {
+  const store = new RedisStorage({ address: secret(`redis://${await socketServer()}`), patienceMs: 20 });
+  const call = await timed(() => expect(store.get('key')).rejects.toBe(STORE_AWAY));
+  expect(call.own).toBeLessThan(2_000);
+  expect((await timed(() => store.close())).own).toBeLessThan(2_000);
+});
