@@ -60,4 +60,5 @@ export type { UpstreamConfig, UpstreamHeadersConfig, UpstreamPathsConfig } from 
 export type * from './routes/route-options.js';
 export * from './server.js';
 export type { Toolkit, ToolkitHealth, ToolkitOption, ToolkitPorts } from './toolkit/toolkit-type.js';
+export { createShared, type Shared, type SharedOptions } from './toolkit/shared.js';
 export { createToolkit } from './toolkit/toolkit.js';

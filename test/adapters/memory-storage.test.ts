@@ -4,13 +4,14 @@ import { describe, expect, it } from 'vitest';
 import { FakeClock, RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
 import { KeyvCacheStore, keyvOver } from '../../src/adapters/keyv/keyv-cache-store.js';
 import { MemoryStorage } from '../../src/adapters/keyv/memory-storage.js';
+import { memoryOf } from '../support/memory.js';
 import { cacheStoreContract } from '../contracts/cache-store.contract.js';
 
 const clock = new FakeClock();
 const LIFE_MS = 60_000;
 
-function memory(bounds: { maxBytes?: number } = {}): Keyv<string> {
-  return keyvOver(new MemoryStorage(clock, { maxBytes: 1_000_000, ...bounds }));
+function memory(limitBytes?: number): Keyv<string> {
+  return keyvOver(new MemoryStorage(clock, memoryOf(clock, limitBytes)));
 }
 
 async function kept(keyv: Keyv<string>, keys: string): Promise<string> {
@@ -30,14 +31,14 @@ cacheStoreContract('KeyvCacheStore over MemoryStorage', () => {
 
 describe('the storage in memory', () => {
   it('evicts as many entries as a large one needs', async () => {
-    const keyv = memory({ maxBytes: 880 });
+    const keyv = memory(1_120);
     for (const key of 'abcd') await keyv.set(key, 'x'.repeat(9), LIFE_MS);
     await keyv.set('e', 'x'.repeat(19), LIFE_MS);
     expect(await kept(keyv, 'abcde')).toBe('cde');
   });
 
   it('reuses the space of removed, replaced and expired entries', async () => {
-    const keyv = memory({ maxBytes: 880 });
+    const keyv = memory(1_120);
     await keyv.set('a', 'x'.repeat(300), LIFE_MS);
     await keyv.delete('a');
     await keyv.set('a', 'x'.repeat(300), LIFE_MS);

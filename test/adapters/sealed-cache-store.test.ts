@@ -189,6 +189,18 @@ describe('rotated sealing keys', () => {
   });
 });
 
+describe('the size of a sealed entry', () => {
+  it.each([1, 2, 3])('is known before it is written (%i keys)', async (count) => {
+    const world = new World();
+    const [first = world.key, ...others] = Array.from({ length: count }, newKey);
+    const store = world.sealedBy(first, ...others);
+    for (const bytes of [0, 1, 2, 3, 50_000]) {
+      await store.set('render', 'x'.repeat(bytes), world.clock.now() + 60_000);
+      expect(Math.abs(store.sealedBytes(bytes) - world.open.only[1].length)).toBeLessThan(8);
+    }
+  });
+});
+
 describe('a sealing key', () => {
   const bytes = randomBytes(32);
   const forms = {

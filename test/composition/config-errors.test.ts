@@ -93,6 +93,7 @@ describe('a configured value', () => {
     ['allowedOrigins', 'https://shop.example', 'a list of strings'],
     ['mediaOrigins', 'https://cdn.example', 'a list of strings'],
     ['trustBrandCss', 'true', 'true or false'],
+    ['configPerUser', 'false', 'true or false'],
     ['allowedHosts', 'site.example', 'a list of strings'],
     ['a2aMethods', 'chats', '"chat", "all", or a list of strings'],
   ])('of "%s" is rejected: %j', (field, value, expected) => {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock, FakeUpstream } from '../../src/adapters/fakes/fakes.js';
 import { resolveConfig } from '../../src/composition/config/resolve-config.js';
-import { rebind, resolve } from '../../src/composition/toolkit/container.js';
-import { buildToolkit, createToolkit, toolkitContainer } from '../../src/composition/toolkit/toolkit.js';
+import { buildToolkit, builtParts, createToolkit } from '../../src/composition/toolkit/toolkit.js';
 import type { TelemetryEvent } from '../../src/ports/telemetry.js';
 import { browserRequest } from '../adapters/web/browser-request.js';
 import { chatRoute } from '../support/toolkit-routes.js';
@@ -57,15 +56,28 @@ it('a toolkit that replaces another reports under its own name', async () => {
   expect(events.at(-1)?.toolkit).toBe('after');
 });
 
-describe('a part bound under the name of an existing one', () => {
-  it('replaces it everywhere it is used', async () => {
-    const container = toolkitContainer(resolveConfig(config('one')));
+describe('the ports of a toolkit', () => {
+  const source = (name: string) => ({
+    config: resolveConfig(config(name)),
+    previous: undefined,
+    sessions: new Set<never>(),
+    shared: undefined,
+  });
+
+  it('replace the parts of that toolkit everywhere they are used, and those of no other', async () => {
     const [clock, upstream] = [new FakeClock(), new FakeUpstream()];
-    rebind(container, 'clock', clock);
-    rebind(container, 'upstream', upstream);
-    const handlers = resolve(container, 'handlers');
+    const { handlers, memory } = builtParts(source('one'), { clock, upstream });
     expect((await handlers.chat({})(browserRequest())).status).toBe(200);
     expect(upstream.requests).toHaveLength(1);
-    expect(resolve(container, 'clock')).toBe(clock);
+    clock.advance(1);
+    expect(memory.data.now()).toBe(clock.now());
+    expect(builtParts(source('two'), {}).memory.data.now()).not.toBe(clock.now());
+  });
+
+  it('are not needed for each toolkit to have parts of its own', () => {
+    const [one, two] = [builtParts(source('one'), {}), builtParts(source('two'), {})];
+    const same = Object.keys(one).filter((name) => one[name as 'gate'] === two[name as 'gate']);
+    // Without listeners.
+    expect(same).toEqual(['listeners']);
   });
 });

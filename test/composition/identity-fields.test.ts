@@ -116,6 +116,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   allowedOrigins: ['account', ['https://other.example']],
   mediaOrigins: ['account', ['https://media.example']],
   trustBrandCss: ['account', true],
+  configPerUser: ['account', false],
   allowedHosts: ['account', ['site.example']],
   authUnavailableStatus: ['account', 503],
   cacheKeys: ['account', [KEYS[1], KEYS[0]]],

@@ -13,7 +13,7 @@ describe('a configuration without any field', () => {
     const { serviceAccount, idpA, idpAServiceUser, idpBService, onBehalfOf, variables, ...rest } = others;
     expect(variables('configureServer', ['a2aUrl'])).toBe('');
     expect(place).toMatch(/^[\da-f]{64}$/);
-    expect(rest).toStrictEqual({
+    expect(rest).toEqual({
       agent: undefined,
       agentCard: undefined,
       bindings: ['JSONRPC'],
@@ -47,6 +47,7 @@ describe('a configuration without any field', () => {
       allowedOrigins: new Set(),
       mediaOrigins: new Set(),
       trustBrandCss: false,
+      configPerUser: true,
       allowedHosts: [],
       authUnavailableStatus: 401,
       cacheStore: undefined,

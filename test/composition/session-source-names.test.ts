@@ -5,6 +5,7 @@ import { redactingSessionSource } from '../../src/adapters/telemetry/request-sco
 import { CoalescingSessionSource } from '../../src/domain/credentials/coalescing-session-source.js';
 import type { SessionTokenSource } from '../../src/ports/session-token-source.js';
 import { routeCredentials } from './route-credentials.js';
+import { memoryOf } from '../support/memory.js';
 
 const redacting = (source: SessionTokenSource): SessionTokenSource => redactingSessionSource(source, (work) => work);
 const coalescing = (source: SessionTokenSource): SessionTokenSource =>
@@ -13,7 +14,7 @@ const coalescing = (source: SessionTokenSource): SessionTokenSource =>
     clock: new FakeClock(),
     hash: (text) => text,
     hide: () => undefined,
-    maxEntries: 1,
+    memory: memoryOf(new FakeClock()),
   });
 
 it.each<[string, (source: SessionTokenSource) => SessionTokenSource]>([

@@ -1,4 +1,4 @@
-// npm run test:fleet [-- --package <folder of another checkout>] [--quick] [--users 1000,5000] [--only hot,once,strangers,faults]: what a fleet asks of platform and provider, counted. Real processes
+// npm run test:fleet [-- --package <folder of another checkout>] [--quick] [--users 1000,5000] [--only hot,once,strangers,faults,tenants]: what a fleet asks of platform and provider, counted. Real processes
 // and a real Redis.
 import { randomBytes } from 'node:crypto';
 import { loadavg } from 'node:os';
@@ -9,6 +9,7 @@ import { startServer } from '../support/redis-topology.mjs';
 import { Platform, shuffled, usersOf } from './fleet-platform.mjs';
 import { startFleetProcess } from './fleet-process.mjs';
 import { Report } from './report.mjs';
+import { tenants } from './tenants.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -19,7 +20,7 @@ const { values } = parseArgs({
   },
 });
 const folder = values.package ?? fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
-const parts = values.only?.split(',') ?? ['hot', 'once', 'strangers', 'faults'];
+const parts = values.only?.split(',') ?? ['hot', 'once', 'strangers', 'faults', 'tenants'];
 const FRESH_MS = 3_000;
 /** A busy machine must not look like a slow store, where only requests are counted. */
 const PATIENT = { timeouts: { cacheMs: 2_000 } };
@@ -229,6 +230,13 @@ if (parts.includes('faults')) {
   await step('Redis has restarted empty, 4 s', 4_000, () => redis.start());
   await step('Redis works again, 4 s', 4_000);
   all.end();
+}
+
+if (parts.includes('tenants')) {
+  await fresh();
+  const clients = () =>
+    inRedis(async (client) => (await client.sendCommand(['CLIENT', 'LIST'])).trim().split('\n').length);
+  await tenants({ report, folder, redis, clients, quick: values.quick });
 }
 
 report.note(

@@ -1,4 +1,5 @@
-import { LruMap, type MapBounds } from '../../domain/shared/lru-map.js';
+import { LruMap } from '../../domain/shared/lru-map.js';
+import type { MemoryShare } from '../../domain/shared/memory-budget.js';
 import type { Clock } from '../../ports/clock.js';
 import type { StoredText, TextStorage } from './keyv-cache-store.js';
 
@@ -7,20 +8,15 @@ interface Entry {
   readonly expiresAt: number;
 }
 
-/** Bytes of an entry besides its key and text. */
-const ENTRY_BYTES = 200;
-
-/** An in-memory storage for Keyv, bounded in bytes. The default if no store is configured. */
+/** An in-memory storage for Keyv. The default if no store is configured. */
 export class MemoryStorage implements TextStorage {
   readonly #clock: Clock;
-  readonly #bounds: MapBounds;
-  /** The least recently used first. */
-  #entries: LruMap<Entry>;
+  readonly #entries: LruMap<Entry>;
 
-  constructor(clock: Clock, bounds: MapBounds) {
+  /** `share` counts its entries, and bounds them. */
+  constructor(clock: Clock, share: MemoryShare) {
     this.#clock = clock;
-    this.#bounds = bounds;
-    this.#entries = new LruMap(bounds);
+    this.#entries = new LruMap({ share });
   }
 
   get(key: string): Promise<StoredText | undefined> {
@@ -32,9 +28,9 @@ export class MemoryStorage implements TextStorage {
   }
 
   set(key: string, text: StoredText, ttl: number): Promise<void> {
-    // Two bytes a character, including the key's.
-    const bytes = 2 * (key.length + text.value.length) + ENTRY_BYTES;
-    this.#entries.set(key, { text, expiresAt: this.#clock.now() + ttl }, bytes);
+    const expiresAt = this.#clock.now() + ttl;
+    // Two bytes a character.
+    this.#entries.set(key, { text, expiresAt }, 2 * text.value.length, expiresAt);
     return Promise.resolve();
   }
 
@@ -44,7 +40,7 @@ export class MemoryStorage implements TextStorage {
   }
 
   clear(): Promise<void> {
-    this.#entries = new LruMap(this.#bounds);
+    this.#entries.clear();
     return Promise.resolve();
   }
 

@@ -44,6 +44,10 @@ const KEY_BYTES = 32;
 // Random nonces of 96 bits are safe for 2^32 entries per key (NIST SP 800-38D §8.3).
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
+/** Characters of a time in milliseconds, and the space after it. */
+const EXPIRY_BYTES = 14;
+/** Characters of a key's id, and the dots around it. */
+const ID_BYTES = 10;
 // 32 random bytes have fewer distinct values than this once in 10^15 keys; a repeated pattern always.
 const MIN_DISTINCT = 16;
 
@@ -66,6 +70,13 @@ export class SealedCacheStore implements CacheStore {
 
   primary(keys?: readonly string[]): string {
     return this.#deps.store.primary?.(keys?.map((key) => this.#storeKey(key))) ?? '';
+  }
+
+  /** Bytes that a text of this many bytes in UTF-8 takes when it is sealed. */
+  sealedBytes(bytes: number): number {
+    const keys = this.#deps.keys.length;
+    const wraps = keys > 1 ? keys * encodedBytes(KEY_BYTES) : 0;
+    return encodedBytes(EXPIRY_BYTES + bytes) + wraps + keys * ID_BYTES;
   }
 
   async get(key: string): Promise<string | undefined> {
@@ -125,6 +136,10 @@ export class SealedCacheStore implements CacheStore {
   #fault(detail: string): undefined {
     this.#deps.telemetry.emit({ type: 'cache_fault', operation: 'open', detail });
   }
+}
+
+function encodedBytes(bytes: number): number {
+  return Math.ceil(((NONCE_BYTES + bytes + TAG_BYTES) * 4) / 3);
 }
 
 /** Nonce, sealed bytes and tag; `name` is authenticated with them. */

@@ -89,7 +89,15 @@ export function configuredIdentity(
  * misplaced secret. Nested blocks are not part of it, and neither are secrets, which cannot be serialised.
  */
 export function principalOf(settings: object): string {
-  const named = onSide('principal', settings as AnySettings).map(([name, { value }]) => [name, spelled(value)]);
+  const named: (readonly [string, string])[] = [];
+  const all = settings as AnySettings;
+  for (const name in all) {
+    const setting = all[name];
+    if (setting?.side !== 'principal') continue;
+    const text = SPELLED.get(setting) ?? spelled(setting.value);
+    SPELLED.set(setting, text);
+    named.push([name, text]);
+  }
   return sha256(JSON.stringify(named));
 }
 
@@ -97,11 +105,14 @@ function onSide(side: Side, settings: AnySettings): readonly (readonly [name: st
   return Object.entries(settings).filter(([, setting]) => setting.side === side);
 }
 
+/** The texts of settings: toolkits of a process have one for each field without a value. */
+const SPELLED = new WeakMap<Setting<unknown>, string>();
+
 /** One text per value, independent of the order of its members. */
 function spelled(value: unknown): string {
   try {
     const json = JSON.stringify(value ?? null);
-    return canonicalJson(json) ?? json;
+    return typeof value === 'object' ? (canonicalJson(json) ?? json) : json;
   } catch {
     return 'not JSON';
   }

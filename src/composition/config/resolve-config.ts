@@ -10,6 +10,7 @@ import {
   type AnyRows,
   hasFields,
   type Setting,
+  type SettingRow,
   type ValuesOf,
   valuesOf,
   type VariableHint,
@@ -83,12 +84,13 @@ export function resolveConfig(
   const all = { ...plain, identityProviders: providers };
   const variables: VariableHint = (block, fields) => inEnvironment(plain, block, fields);
   const [given, read] = readFields(plain, all, variables);
-  const { a2aUrl, agentCardUrl, serviceApiUrl, a2aMethods, cacheStore, timeouts, ...same } = read;
+  const { a2aUrl, agentCardUrl, serviceApiUrl, a2aMethods, cacheStore, timeouts } = read;
+  const same: Omit<typeof read, Derived | 'timeouts'> = read;
   const { authProvider, onBehalfOf } = same;
   const exchangeProvider =
     onBehalfOf.provider.value || (EXCHANGES.includes(authProvider) ? authProvider : DEFAULT_EXCHANGE);
-  return {
-    ...same,
+  // Not a copy: a site with thousands of tenants configures each of them.
+  return Object.assign(same, {
     name: same.name || sha256(JSON.stringify([same.place, a2aUrl])).slice(0, 8),
     agent: a2aUrl,
     agentCard: agentCardUrl,
@@ -112,7 +114,7 @@ export function resolveConfig(
     identityProviders: providers,
     customProviders: new Set(Object.keys(providers)),
     variables,
-  };
+  });
 }
 
 /** The checked fields, and their settings; an error names the environment variables of its fields too. */
@@ -130,11 +132,12 @@ function readFields(plain: ServerConfig, all: object, variables: VariableHint) {
 const CHAT_SILENCE_MS = 300_000;
 
 /** Every secret of a configuration, for redaction. */
-export function configuredSecrets(value: unknown, depth = 4): string[] {
-  if (hasMethods(value, ['reveal'])) return [(value as Secret).reveal()];
+export function configuredSecrets(value: unknown, depth = 4, found: string[] = []): string[] {
+  if (hasMethods(value, ['reveal'])) found.push((value as Secret).reveal());
   // Only plain blocks: objects from the site, such as a store, are not inspected.
-  if (!isPlainObject(value) || depth === 0) return [];
-  return Object.values(value).flatMap((inner) => configuredSecrets(inner, depth - 1));
+  else if (depth > 0 && isPlainObject(value))
+    for (const name in value) configuredSecrets(value[name], depth - 1, found);
+  return found;
 }
 
 /**
@@ -203,23 +206,40 @@ function isShortened(short: string, name: string): boolean {
 
 /** The settings of all fields of a block, and of nested blocks. */
 function settingsOf(rows: AnyRows, values: Values, block: string): object {
-  const entries = Object.entries(rows).map(([field, { read, side, fields = {} }]) => {
+  const settings: Record<string, unknown> = {};
+  for (const field in rows) {
+    const row = rows[field] as Partial<SettingRow>;
     const value = values[field];
-    if (read === undefined) return [field, settingsOf(fields, (value ?? {}) as Values, field)];
-    return [field, { value: read(value), block, field, side }];
-  });
-  return Object.fromEntries(entries) as object;
+    const unset = value === undefined ? UNSET.get(row) : undefined;
+    settings[field] = unset ?? settingOf(row, value, block, field);
+    if (value === undefined) UNSET.set(row, settings[field] as object);
+  }
+  return settings;
+}
+
+/** The settings of fields without a value: one for all toolkits of a process, of which some have thousands. */
+const UNSET = new WeakMap<Partial<SettingRow>, object>();
+
+function settingOf(
+  { read, side, fields = {} }: Partial<SettingRow>,
+  value: unknown,
+  block: string,
+  field: string,
+): object {
+  if (read === undefined) return settingsOf(fields, (value ?? {}) as Values, field);
+  return { value: read(value), block, field, side };
 }
 
 /** The plain values of settings outside blocks, and the settings of the blocks. */
 function unwrapped(
   settings: ConfigSettings,
 ): ValuesOf<PlainSettings> & Omit<ConfigSettings, keyof PlainSettings> & { readonly place: string } {
-  const entries = Object.entries(settings).map(([name, setting]) => [
-    name,
-    'side' in setting ? setting.value : setting,
-  ]);
-  return { ...Object.fromEntries(entries), place: principalOf(settings) };
+  const values: Record<string, unknown> = { place: principalOf(settings) };
+  for (const name in settings) {
+    const setting = settings[name as 'a2aUrl' | 'idpA'];
+    values[name] = 'side' in setting ? setting.value : setting;
+  }
+  return values as ReturnType<typeof unwrapped>;
 }
 
 /** By default, a service account is its own issuer and subject, and its tokens are for the platform. */

@@ -170,6 +170,7 @@ const ROWS: Rows<ConfigSettings> & BlockRows = {
   allowedOrigins: origins('allowedOrigins'),
   mediaOrigins: origins('mediaOrigins'),
   trustBrandCss: usual(flag, false),
+  configPerUser: usual(flag, true),
   allowedHosts: row('neither', strings, (hosts: readonly string[] = []) => hosts.map(allowedHost)),
   authUnavailableStatus: usual(
     accept((value) => value === 401 || value === 503, '401 or 503'),

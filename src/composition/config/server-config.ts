@@ -184,6 +184,11 @@ export interface ServerConfig {
    */
   readonly trustBrandCss?: boolean | undefined;
   /**
+   * False if agent card, project and brand are the same for all signed-in users: then one user's look-up serves all
+   * users of a chat route. Default true.
+   */
+  readonly configPerUser?: boolean | undefined;
+  /**
    * Host names under which the routes may be called, besides that of `publicUrl`, such as `site.example` on any port or
    * `10.0.0.7:3000` on that port; any other name gets 421 (`host_refused`). Default: any name; an empty list allows any
    * too.

@@ -14,6 +14,7 @@ import { type AgentBffError, ServiceAuthError } from '../../domain/shared/errors
 import { isFieldValue, isWithheld } from '../../domain/upstream/header-policy.js';
 import { MESSAGE_FIELDS } from '../../domain/shared/message-fields.js';
 import { isPlainObject } from '../../domain/shared/options.js';
+import type { MemoryShare } from '../../domain/shared/memory-budget.js';
 import { optionalSecret, type Secret } from '../../domain/shared/secret.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HeaderFields, RequestContext } from '../../ports/http.js';
@@ -37,7 +38,6 @@ import type {
 /** The site's own fields, with the route as its function knows it. */
 type NamedFields = SiteFieldOptions & { readonly route?: FieldsContext['route'] };
 
-const MAX_SESSIONS = 10_000;
 /** For headers that are the credential: nothing is known before them. */
 const NO_ABOUT: FieldsContext = { session: null, route: 'surface', message: undefined };
 
@@ -47,13 +47,15 @@ const NOBODY: SessionTokenSource = { getToken: () => Promise.resolve({ kind: 'no
 export interface RouteCredentialsDependencies {
   readonly config: Pick<
     ResolvedConfig,
-    'serviceApiKey' | 'serviceProjectId' | 'alwaysExchange' | 'timeouts' | 'upstream'
+    'serviceApiKey' | 'serviceProjectId' | 'alwaysExchange' | 'configPerUser' | 'timeouts' | 'upstream'
   >;
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   /** The session libraries of all routes, including those created before this toolkit; each new route adds its own. */
   readonly sessions: Set<SessionTokenLike>;
   readonly tokens: TokenCache;
+  /** Counts the tokens of sessions. */
+  readonly memory: MemoryShare;
   readonly exchange: TokenExchange;
 }
 
@@ -62,6 +64,8 @@ export class RouteCredentials {
   readonly #deps: RouteCredentialsDependencies;
   readonly #exchanged: ExchangedTokens;
   readonly #names: UserNames;
+  /** Routes whose users share look-ups. */
+  #sharing = 0;
   /** One coalescing source per session library, shared by all routes. */
   readonly #sources = new Map<SessionTokenSource, SessionTokenSource>();
 
@@ -75,7 +79,11 @@ export class RouteCredentials {
   chat(options: ChatHandlerOptions): RouteAuth<'service' | 'session'> {
     const { auth } = options;
     const named = { ...options, route: 'chat' as const };
-    return auth === undefined ? this.service(named) : this.#caching(auth, named);
+    if (auth === undefined) return this.service(named);
+    const session = this.#caching(auth, named);
+    if (this.#deps.config.configPerUser) return session;
+    this.#sharing += 1;
+    return { ...session, sharesLookups: `route ${String(this.#sharing)}` };
   }
 
   /** The credential of the config route's look-ups: the site's own headers if configured, otherwise the credential of the chat. */
@@ -143,7 +151,7 @@ export class RouteCredentials {
         clock,
         hash: sha256,
         hide: hideToken,
-        maxEntries: MAX_SESSIONS,
+        memory: this.#deps.memory,
       });
       this.#sources.set(source, tokens);
     }

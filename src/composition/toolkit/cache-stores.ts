@@ -24,15 +24,15 @@ import { processStored } from './process-wide.js';
 /** Prefix of every key: the name of the package, and the version of the stored format. */
 const PREFIX = 'agent-bff:1:';
 
-const MAX_TOKENS = 10_000;
+/** Bytes of a render in a shared store besides its text: its key, there and in the entry, its expiry and the store's own. */
+const ENTRY_BYTES = 320;
+
 const PROCESS_KEY = randomBytes(32);
 
-const MEMORY_BOUNDS = { maxBytes: 67_108_864 };
-
-/** The stores of a configuration; reuses those of the previous one if their settings are unchanged. */
+/** The stores of a configuration; reuses those of the previous one if their settings are unchanged. A shared store is not theirs to close. */
 export function cacheStores(
   config: ResolvedConfig,
-  { clock, telemetry, random }: Pick<Parts, 'clock' | 'telemetry' | 'random'>,
+  { clock, telemetry, random, memory, shared }: Pick<Parts, 'clock' | 'telemetry' | 'random' | 'memory' | 'shared'>,
   previous: CacheStores | undefined,
 ): CacheStores {
   const settings = [
@@ -44,20 +44,19 @@ export function cacheStores(
     ...config.cacheKeys.map(({ id }) => id),
   ];
   if (previous !== undefined && sameItems(previous.settings, settings)) return previous;
-  const redis = storeAtAddress(config, (error) => {
-    // At the start, not with the first visitor.
-    telemetry.emit({ type: 'cache_fault', operation: 'get', detail: faultOf(error) });
-  });
-  const store = sharedStore(config, redis, clock, telemetry);
+  const redis = storeAtAddress(config, telemetry);
+  const own = sharedStore(config, redis, clock, telemetry);
+  const store = own ?? shared?.store;
   const [first, ...rest] = config.cacheKeys;
-  const sealed = (kind: 'token' | 'sealed'): CacheStore | undefined =>
+  const sealed = (kind: 'token' | 'sealed'): SealedCacheStore | undefined =>
     store &&
     first &&
     new SealedCacheStore({ store, clock, telemetry, keys: [first, ...rest], prefix: PREFIX + kind + ':' });
   // Anyone who can read the store could use the tokens in it, so they are only shared if they can be sealed.
   const sharedTokens = sealed('token');
   // Renders contain users' data.
-  const sharedRenders = sealed('sealed') ?? store;
+  const sealedRenders = sealed('sealed');
+  const sharedRenders = sealedRenders ?? store;
   if (first === undefined && sharedRenders !== undefined) {
     telemetry.emit({
       type: 'warning',
@@ -67,40 +66,50 @@ export function cacheStores(
   }
   // The in-memory part depends neither on the store nor on its keys.
   const isKept = previous !== undefined && sameItems(previous.settings.slice(0, 2), settings.slice(0, 2));
-  const own: CacheStores['own'] = isKept ? previous.own : {};
-  const cache = { clock, telemetry, random, sleep, maxEntries: MAX_TOKENS };
+  const inMemory: CacheStores['own'] = isKept ? previous.own : {};
+  const cache = { clock, telemetry, random, sleep, memory: memory.tokens };
   const tokens =
     sharedTokens === undefined
-      ? (own.tokens ?? new TokenCache(cache))
+      ? (inMemory.tokens ?? new TokenCache(cache))
       : new TokenCache({ ...cache, shared: sharedTokens });
   const renders =
-    sharedRenders ?? own.renders ?? storeOver(new MemoryStorage(clock, MEMORY_BOUNDS), { clock, telemetry });
+    sharedRenders ?? inMemory.renders ?? storeOver(new MemoryStorage(clock, memory.data), { clock, telemetry });
   return {
     settings,
-    redis,
     store,
     renders,
     budget: sharedRenders && processStored(),
+    storedBytes: (text) => {
+      const bytes = Buffer.byteLength(text);
+      return ENTRY_BYTES + (sealedRenders?.sealedBytes(bytes) ?? bytes);
+    },
     tokens,
     own: {
       ...(sharedRenders === undefined ? { renders } : {}),
       ...(sharedTokens === undefined ? { tokens } : {}),
     },
     proofKey: proofKey(config),
+    close: async () => {
+      own?.close();
+      await redis?.close();
+    },
   };
 }
 
 /** Connects to the store at the configured address; `undefined` if no address is configured. */
 export function storeAtAddress(
   { cacheAddress, timeouts }: ResolvedConfig,
-  failed?: (error: unknown) => void,
+  telemetry?: Telemetry,
 ): RedisStorage | undefined {
   if (cacheAddress === undefined) return undefined;
   // Calls have their own deadline: a miss must come before it, otherwise it counts as a fault.
   return new RedisStorage({
     address: cacheAddress.url,
     patienceMs: timeouts.cacheMs * 0.8,
-    ...(failed && { failed }),
+    // At the start, not with the first visitor.
+    ...(telemetry && {
+      failed: (error) => telemetry.emit({ type: 'cache_fault', operation: 'get', detail: faultOf(error) }),
+    }),
   });
 }
 

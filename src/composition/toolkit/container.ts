@@ -1,8 +1,9 @@
-import type { Container, ContainerModuleLoadOptions } from 'inversify';
+import { type Container, ContainerModule, type ContainerModuleLoadOptions } from 'inversify';
 import type { KeyvCacheStore } from '../../adapters/keyv/keyv-cache-store.js';
-import type { RedisStorage } from '../../adapters/keyv/redis-storage.js';
+import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
 import type { CredentialBroker } from '../../domain/credentials/credential-broker.js';
 import type { TokenCache } from '../../domain/credentials/token-cache.js';
+import type { MemoryShare } from '../../domain/shared/memory-budget.js';
 import type { StoreBudget } from '../../domain/surfaces/store-budget.js';
 import type { PlatformErrors } from '../../domain/upstream/platform-error.js';
 import type { PlatformCall } from '../../domain/upstream/platform-call.js';
@@ -12,11 +13,13 @@ import type { CacheStore } from '../../ports/cache-store.js';
 import type { HttpUpstream } from '../../ports/http.js';
 import type { IdentityProvider, TokenExchange } from '../../ports/identity-provider.js';
 import type { Telemetry } from '../../ports/telemetry.js';
+import type { ResolvedConfig } from '../config/resolve-config.js';
 import type { RouteCredentials } from '../routes/route-credentials.js';
+import type { MemoryBudgets } from './process-wide.js';
 import type { SiteHandlers, SiteParts } from './site-handlers.js';
 
 /** The parts that survive a change of the configuration that does not affect them. */
-export type LastingParts = Pick<Parts, 'listeners' | 'telemetry' | 'connections' | 'stores'>;
+export type LastingParts = Pick<Parts, 'listeners' | 'telemetry' | 'connections' | 'stores' | 'memory'>;
 
 /** Creates the connections to the platform. */
 export interface UpstreamSource {
@@ -33,29 +36,60 @@ export interface Connections {
   readonly retired: Set<HttpUpstream>;
 }
 
+/** The shares of a toolkit in the memory of its process. */
+export interface MemoryShares {
+  /** Renders and look-ups. */
+  readonly data: MemoryShare;
+  /** A budget of its own, so that tokens never give way to renders. */
+  readonly tokens: MemoryShare;
+}
+
 /** Tokens and renders, and the connection to their shared store. */
 export interface CacheStores {
   /** The settings these stores depend on, those of the in-memory stores first. */
   readonly settings: readonly unknown[];
-  /** The connection to the store in `cacheStore`, if that is an address. */
-  readonly redis: RedisStorage | undefined;
   /** The shared store, if one is configured. */
   readonly store: KeyvCacheStore | undefined;
   readonly renders: CacheStore;
   /** Bounds the bytes of this process's renders in a shared store. */
   readonly budget: StoreBudget | undefined;
+  /** Bytes that a render takes in a shared store. */
+  readonly storedBytes: (text: string) => number;
   readonly tokens: TokenCache;
   /** The in-memory stores among them. */
   readonly own: { readonly renders?: CacheStore; readonly tokens?: TokenCache };
   /** Keys the digests that distinguish proofs without revealing them. */
   readonly proofKey: Uint8Array;
+  /** Closes the connection to the shared store, and stops listening to a Keyv of the site. */
+  readonly close: () => Promise<void>;
 }
 
 /** Returns the identity provider of a flow; its library is loaded on first use. */
 export type ProviderLoader = (name: string) => Promise<IdentityProvider> | undefined;
 
+/** The parts behind a result of `createShared`. */
+export interface SharedParts {
+  readonly upstream: HttpUpstream;
+  readonly store: KeyvCacheStore | undefined;
+  readonly memory: MemoryBudgets;
+  /** The open toolkits, by name. */
+  readonly toolkits: Map<object, string>;
+  isClosed: boolean;
+}
+
+/** The configuration of a toolkit, and all that its parts are not made of themselves. */
+export interface ToolkitSource {
+  readonly config: ResolvedConfig;
+  /** The parts of the toolkit that it replaces. */
+  readonly previous: LastingParts | undefined;
+  /** The session libraries of its routes. */
+  readonly sessions: Set<SessionTokenLike>;
+  /** The parts it shares with other toolkits. */
+  readonly shared: SharedParts | undefined;
+}
+
 /** Everything a toolkit consists of, by the name it is bound to. */
-export interface Parts extends SiteParts {
+export interface Parts extends SiteParts, ToolkitSource {
   readonly random: () => number;
   /** The receivers of events; undefined if faults are written to the terminal. */
   readonly listeners: readonly Telemetry[] | undefined;
@@ -65,6 +99,7 @@ export interface Parts extends SiteParts {
   readonly connections: Connections;
   readonly upstream: HttpUpstream;
   readonly errors: PlatformErrors;
+  readonly memory: MemoryShares;
   readonly stores: CacheStores;
   readonly fetch: typeof fetch | undefined;
   readonly provider: ProviderLoader;
@@ -75,7 +110,12 @@ export interface Parts extends SiteParts {
   readonly styles: PlatformStyles;
   readonly directory: PlatformDirectory;
   readonly handlers: SiteHandlers;
+  /** The parts that a toolkit uses directly. */
+  readonly built: Built;
 }
+
+/** The parts that a toolkit uses directly. */
+export type Built = LastingParts & Pick<Parts, 'handlers' | 'gate' | 'credentials' | 'directory'>;
 
 /** Binds a part to a function of other parts. Unlike inversify's own types, a missing part, or one of the wrong type, does not compile. */
 export function provide<Name extends keyof Parts, const Need extends keyof Parts>(
@@ -84,18 +124,40 @@ export function provide<Name extends keyof Parts, const Need extends keyof Parts
   needs: readonly Need[],
   make: (parts: Pick<Parts, Need>) => NoInfer<Parts[Name]>,
 ): void {
-  const part = (...values: unknown[]): Parts[Name] =>
-    make(Object.fromEntries(needs.map((need, index) => [need, values[index]])) as Pick<Parts, Need>);
+  const part = (...values: unknown[]): Parts[Name] => {
+    const parts: Partial<Record<Need, unknown>> = {};
+    needs.forEach((need, index) => (parts[need] = values[index]));
+    return make(parts as Pick<Parts, Need>);
+  };
   bind<Parts[Name]>(name)
     .toResolvedValue(part, [...needs])
-    .inSingletonScope();
+    .inRequestScope();
 }
 
-/** Replaces a bound part before it is used. */
+/** Replaces a part in the container of one toolkit. */
 export function rebind<Name extends keyof Parts>(container: Container, name: Name, part: Parts[Name]): void {
-  container.rebind<Parts[Name]>(name).toConstantValue(part);
+  container.bind<Parts[Name]>(name).toConstantValue(part);
 }
 
-export function resolve<Name extends keyof Parts>(container: Container, name: Name): Parts[Name] {
-  return container.get<Parts[Name]>(name);
+/** The toolkit that is being built. Building is synchronous, so there is one at a time. */
+let building: ToolkitSource | undefined;
+
+/** Binds what is given for each toolkit. */
+export function givenModule(): ContainerModule {
+  return new ContainerModule(({ bind }) => {
+    for (const name of ['config', 'previous', 'sessions', 'shared'] as const)
+      bind(name).toDynamicValue(() => building?.[name]);
+    const names = ['handlers', 'gate', 'credentials', 'directory', 'listeners', 'telemetry'] as const;
+    provide(bind, 'built', [...names, 'connections', 'stores', 'memory'], (parts) => parts);
+  });
+}
+
+/** Builds a toolkit. No part is a singleton of the container, which all toolkits share: each toolkit has its own. */
+export function build(container: Container, given: ToolkitSource): Built {
+  building = given;
+  try {
+    return container.get<Built>('built');
+  } finally {
+    building = undefined;
+  }
 }

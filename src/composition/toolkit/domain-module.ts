@@ -5,46 +5,18 @@ import { ChatForwarder } from '../../domain/chat/chat-forwarder.js';
 import { HttpJsonBinding } from '../../domain/chat/http-json-binding.js';
 import { ConversationProxy } from '../../domain/conversations/conversation-proxy.js';
 import { SurfaceService } from '../../domain/surfaces/surface-service.js';
-import { PlatformCall } from '../../domain/upstream/platform-call.js';
+import type { LookupsDependencies } from '../../domain/upstream/lookups.js';
+import type { PlatformApi } from '../../domain/upstream/platform-api.js';
+import { type CallTimeouts, PlatformCall } from '../../domain/upstream/platform-call.js';
 import { PlatformDirectory } from '../../domain/upstream/platform-directory.js';
 import { PlatformStyles } from '../../domain/upstream/platform-styles.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
-import { provide } from './container.js';
-
-/** Maximum number of callers whose look-ups and agent cards are cached. */
-const MAX_LOOKUPS = 1_000;
-/** Total bytes of cached texts of one kind: cards, or projects and brands. */
-const MAX_LOOKUP_BYTES = 8_388_608;
-
-/** Maximum number of checked brands, and of checked themes, that are cached. */
-const MAX_STYLES = 1_000;
+import { type Parts, provide } from './container.js';
 
 const deadline = (ms: number): AbortSignal => AbortSignal.timeout(ms);
 
 /** Binds the domain, which the routes call. */
-export function domainModule(config: ResolvedConfig): ContainerModule {
-  const { agent, agentCard, timeouts, serviceApi, upstream: names, serviceProjectId } = config;
-  const { mediaOrigins, trustBrandCss, publicUrl } = config;
-  const themeOrigins = [...mediaOrigins, ...(publicUrl === '' ? [] : [new URL(publicUrl).origin])].toSorted();
-  const { headersMs, bodyIdleMs, bodyMs, streamIdleMs, lookupMs } = timeouts;
-  const platformTimeouts = { headersMs, bodyIdleMs, bodyMs, streamIdleMs };
-  const chatTimeouts = { ...timeouts.chat, streamIdleMs };
-  const lookups = {
-    timeouts: { headersMs, bodyIdleMs },
-    lookupMs,
-    deadline,
-    hash: sha256,
-    maxEntries: MAX_LOOKUPS,
-    maxBytes: MAX_LOOKUP_BYTES,
-  };
-  const platformOrigin = serviceApi?.origin;
-  const api = {
-    endpoint: serviceApi,
-    projectId: serviceProjectId,
-    projectIdHeader: names.headers.projectId,
-    paths: names.paths,
-    place: config.place,
-  };
+export function domainModule(): ContainerModule {
   return new ContainerModule(({ bind }) => {
     provide(
       bind,
@@ -55,78 +27,106 @@ export function domainModule(config: ResolvedConfig): ContainerModule {
     provide(
       bind,
       'forwarder',
-      ['call', 'telemetry', 'chatConfig'],
-      ({ chatConfig, ...parts }) =>
+      ['config', 'call', 'telemetry', 'chatConfig'],
+      ({ config, chatConfig, ...parts }) =>
         new ChatForwarder({
           ...parts,
-          agent,
-          timeouts: chatTimeouts,
+          agent: config.agent,
+          timeouts: chatTimeouts(config),
           card: (version, caller) => chatConfig.card(version, caller),
         }),
     );
-    provide(
-      bind,
-      'styles',
-      ['telemetry'],
-      ({ telemetry }) =>
-        new PlatformStyles({
-          checker: async () => {
-            const { CssChecker } = await import('../../adapters/css/css-checker.js');
-            return new CssChecker(new Set(themeOrigins));
-          },
-          telemetry,
-          hash: sha256,
-          trustBrandCss,
-          themeOrigins,
-          maxEntries: MAX_STYLES,
-          maxBytes: MAX_LOOKUP_BYTES,
-        }),
-    );
+    provide(bind, 'styles', ['config', 'telemetry', 'memory'], ({ config, telemetry, memory }) => {
+      const { mediaOrigins, trustBrandCss, publicUrl } = config;
+      const themeOrigins = [...mediaOrigins, ...(publicUrl === '' ? [] : [new URL(publicUrl).origin])].toSorted();
+      return new PlatformStyles({
+        checker: async () => {
+          const { CssChecker } = await import('../../adapters/css/css-checker.js');
+          return new CssChecker(new Set(themeOrigins));
+        },
+        telemetry,
+        hash: sha256,
+        trustBrandCss,
+        themeOrigins,
+        memory: memory.data,
+      });
+    });
     provide(
       bind,
       'directory',
-      ['call', 'clock', 'telemetry', 'styles'],
-      (parts) => new PlatformDirectory({ ...parts, api, ...lookups }),
+      ['config', 'call', 'clock', 'telemetry', 'styles', 'memory'],
+      ({ config, call, telemetry, styles, ...parts }) =>
+        new PlatformDirectory({ call, telemetry, styles, api: apiOf(config), ...lookups(config, parts) }),
     );
     provide(
       bind,
       'chatConfig',
-      ['call', 'clock', 'directory', 'telemetry'],
-      (parts) =>
+      ['config', 'call', 'clock', 'directory', 'telemetry', 'memory'],
+      ({ config, call, directory, telemetry, ...parts }) =>
         new ChatConfig({
-          ...parts,
-          agent,
-          cardAddress: agentCard,
-          platformOrigin,
-          mediaOrigins: [...mediaOrigins],
-          ...lookups,
+          call,
+          directory,
+          telemetry,
+          agent: config.agent,
+          cardAddress: config.agentCard,
+          platformOrigin: config.serviceApi?.origin,
+          mediaOrigins: [...config.mediaOrigins],
+          ...lookups(config, parts),
         }),
     );
     provide(
       bind,
       'httpJson',
-      ['call', 'chatConfig'],
-      ({ call, chatConfig }) =>
+      ['config', 'call', 'chatConfig'],
+      ({ config, call, chatConfig }) =>
         new HttpJsonBinding({
           call,
-          timeouts: chatTimeouts,
-          agent,
-          platformOrigin,
+          timeouts: chatTimeouts(config),
+          agent: config.agent,
+          platformOrigin: config.serviceApi?.origin,
           card: (version, caller) => chatConfig.card(version, caller),
         }),
     );
     provide(
       bind,
       'surfaces',
-      ['call', 'styles'],
-      (parts) => new SurfaceService({ ...parts, timeouts: platformTimeouts, api }),
+      ['config', 'call', 'styles'],
+      ({ config, ...parts }) => new SurfaceService({ ...parts, timeouts: callTimeouts(config), api: apiOf(config) }),
     );
     provide(
       bind,
       'conversations',
-      ['call'],
+      ['config', 'call'],
       // Records have any size: a streaming body has no total time limit.
-      ({ call }) => new ConversationProxy({ call, timeouts: { ...platformTimeouts, bodyMs: 0 }, api }),
+      ({ config, call }) =>
+        new ConversationProxy({ call, timeouts: { ...callTimeouts(config), bodyMs: 0 }, api: apiOf(config) }),
     );
   });
+}
+
+function callTimeouts({ timeouts }: ResolvedConfig): Required<CallTimeouts> {
+  const { headersMs, bodyIdleMs, bodyMs, streamIdleMs } = timeouts;
+  return { headersMs, bodyIdleMs, bodyMs, streamIdleMs };
+}
+
+function chatTimeouts({ timeouts }: ResolvedConfig): Required<CallTimeouts> {
+  return { ...timeouts.chat, streamIdleMs: timeouts.streamIdleMs };
+}
+
+function lookups(
+  { timeouts }: ResolvedConfig,
+  { clock, memory }: Pick<Parts, 'clock' | 'memory'>,
+): LookupsDependencies & { readonly timeouts: CallTimeouts } {
+  const { headersMs, bodyIdleMs, lookupMs } = timeouts;
+  return { timeouts: { headersMs, bodyIdleMs }, lookupMs, deadline, hash: sha256, clock, memory: memory.data };
+}
+
+function apiOf({ serviceApi, serviceProjectId, upstream: names, place }: ResolvedConfig): PlatformApi {
+  return {
+    endpoint: serviceApi,
+    projectId: serviceProjectId,
+    projectIdHeader: names.headers.projectId,
+    paths: names.paths,
+    place,
+  };
 }

@@ -1,5 +1,4 @@
 import { ContainerModule } from 'inversify';
-import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
 import { sha256 } from '../../adapters/system/system.js';
 import { timedIdentityProvider } from '../../adapters/system/timed-ports.js';
 import { CredentialBroker } from '../../domain/credentials/credential-broker.js';
@@ -10,19 +9,19 @@ import { RouteCredentials } from '../routes/route-credentials.js';
 import { type Parts, type ProviderLoader, provide } from './container.js';
 
 /** Binds the parts that turn configuration into credentials. */
-export function identityModule(config: ResolvedConfig, sessions: Set<SessionTokenLike>): ContainerModule {
+export function identityModule(): ContainerModule {
   return new ContainerModule(({ bind }) => {
     provide(bind, 'fetch', [], () => undefined);
-    const needs = ['fetch', 'clock', 'telemetry', 'stores'] as const;
-    const context = ({ stores: { proofKey }, ...parts }: Pick<Parts, (typeof needs)[number]>): ProviderContext =>
-      providerContext(config, { ...parts, proofKey });
-    provide(bind, 'provider', needs, (parts) => providerLoader(config, context(parts)));
-    provide(bind, 'exchange', needs, (parts) => tokenExchange(config, context(parts)));
+    const needs = ['config', 'fetch', 'clock', 'telemetry', 'stores'] as const;
+    const context = ({ config, stores, ...parts }: Pick<Parts, (typeof needs)[number]>): ProviderContext =>
+      providerContext(config, { ...parts, proofKey: stores.proofKey });
+    provide(bind, 'provider', needs, (parts) => providerLoader(parts.config, context(parts)));
+    provide(bind, 'exchange', needs, (parts) => tokenExchange(parts.config, context(parts)));
     provide(
       bind,
       'credentials',
-      ['clock', 'telemetry', 'stores', 'provider'],
-      ({ stores: { tokens }, ...parts }) =>
+      ['config', 'clock', 'telemetry', 'stores', 'provider'],
+      ({ config, stores: { tokens }, ...parts }) =>
         new CredentialBroker({
           ...parts,
           tokens,
@@ -40,8 +39,8 @@ export function identityModule(config: ResolvedConfig, sessions: Set<SessionToke
     provide(
       bind,
       'routeCredentials',
-      ['clock', 'telemetry', 'stores', 'exchange'],
-      ({ stores: { tokens }, ...parts }) => new RouteCredentials({ ...parts, config, sessions, tokens }),
+      ['config', 'sessions', 'clock', 'telemetry', 'stores', 'exchange', 'memory'],
+      ({ stores: { tokens }, memory, ...parts }) => new RouteCredentials({ ...parts, tokens, memory: memory.tokens }),
     );
   });
 }

@@ -6,6 +6,7 @@ import {
   RedactedTelemetry,
   silentTelemetry,
 } from '../../adapters/telemetry/operator-telemetry.js';
+import { MemoryShare } from '../../domain/shared/memory-budget.js';
 import { redactor } from '../../domain/shared/redaction.js';
 import { TerminalTelemetry } from '../../adapters/telemetry/terminal-telemetry.js';
 import { UndiciUpstream } from '../../adapters/undici/undici-upstream.js';
@@ -14,26 +15,24 @@ import type { HttpUpstream } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { configuredSecrets, type ResolvedConfig } from '../config/resolve-config.js';
 import { cacheStores, sameItems } from './cache-stores.js';
-import {
-  type CacheStores,
-  type Connections,
-  type LastingParts,
-  type Parts,
-  provide,
-  type UpstreamSource,
-} from './container.js';
-import { processFaults } from './process-wide.js';
+import { type Connections, type LastingParts, type Parts, provide, type UpstreamSource } from './container.js';
+import { processFaults, processMemory } from './process-wide.js';
 
 /** Binds the infrastructure of a site; reuses the parts of `previous` whose settings are unchanged. */
-export function platformModule(config: ResolvedConfig, previous: LastingParts | undefined): ContainerModule {
-  const { connectMs } = config.timeouts;
+export function platformModule(): ContainerModule {
   return new ContainerModule(({ bind }) => {
     provide(bind, 'clock', [], () => systemClock);
     provide(bind, 'random', [], () => Math.random);
-    provide(bind, 'listeners', [], () => config.telemetry);
-    provide(bind, 'telemetry', ['listeners'], ({ listeners }) => siteTelemetry(config, listeners, previous));
-    provide(bind, 'upstreamSource', [], () => ({ key: connectMs, connect: () => new UndiciUpstream({ connectMs }) }));
-    provide(bind, 'connections', ['upstreamSource'], ({ upstreamSource }) =>
+    provide(bind, 'listeners', ['config'], ({ config }) => config.telemetry);
+    provide(bind, 'telemetry', ['config', 'listeners', 'previous'], ({ config, listeners, previous }) =>
+      siteTelemetry(config, listeners, previous),
+    );
+    provide(bind, 'upstreamSource', ['config', 'shared'], ({ config, shared }) => {
+      if (shared !== undefined) return lent(shared.upstream);
+      const { connectMs } = config.timeouts;
+      return { key: connectMs, connect: () => new UndiciUpstream({ connectMs }) };
+    });
+    provide(bind, 'connections', ['upstreamSource', 'previous'], ({ upstreamSource, previous }) =>
       connections(upstreamSource, previous?.connections),
     );
     provide(
@@ -49,7 +48,15 @@ export function platformModule(config: ResolvedConfig, previous: LastingParts | 
       ({ telemetry }) =>
         new PlatformErrors({ deadline: (ms) => AbortSignal.timeout(ms), conceal: concealer(telemetry) }),
     );
-    provide(bind, 'stores', ['clock', 'telemetry', 'random'], (parts) => cacheStores(config, parts, previous?.stores));
+    provide(bind, 'memory', ['clock', 'shared', 'previous'], ({ clock, shared, previous }) => {
+      const { data, tokens } = shared?.memory ?? processMemory();
+      const now = clock.now.bind(clock);
+      return previous?.memory ?? { data: new MemoryShare(data, now), tokens: new MemoryShare(tokens, now) };
+    });
+    const needs = ['clock', 'telemetry', 'random', 'memory', 'shared'] as const;
+    provide(bind, 'stores', ['config', 'previous', ...needs], ({ config, previous, ...parts }) =>
+      cacheStores(config, parts, previous?.stores),
+    );
   });
 }
 
@@ -58,7 +65,7 @@ export function retireReplaced(
   previous: LastingParts,
   { connections: { upstream, retired }, stores }: LastingParts,
 ): void {
-  if (previous.stores !== stores) void closeStores(previous.stores);
+  if (previous.stores !== stores) void previous.stores.close();
   const replaced = previous.connections.upstream;
   if (replaced === upstream) return;
   retired.add(replaced);
@@ -66,19 +73,30 @@ export function retireReplaced(
   void replaced.close().then(forget, forget);
 }
 
-/** Closes the connection to the shared store, and stops listening to a Keyv of the site. */
-export async function closeStores({ store, redis }: CacheStores): Promise<void> {
-  store?.close();
-  await redis?.close();
+/** An upstream that others may use too, and that is not the toolkit's to close. Closing ends only the calls of this toolkit. */
+export function lent(upstream: HttpUpstream): UpstreamSource {
+  return { key: upstream, connect: () => borrowed(upstream) };
 }
 
-/** A site's own upstream, which is the site's to close: other toolkits may use it. Closing ends only the calls of this toolkit. */
-export function borrowed(upstream: HttpUpstream): HttpUpstream {
-  const end = new AbortController();
+function borrowed(upstream: HttpUpstream): HttpUpstream {
+  // Not `AbortSignal.any`: in Node 20 it leaks some bytes for each call of a signal that lives as long as the toolkit.
+  const calls = new Set<WeakRef<AbortController>>();
+  const ended = new FinalizationRegistry<WeakRef<AbortController>>((call) => calls.delete(call));
   return {
-    send: (request) => upstream.send({ ...request, signal: AbortSignal.any([request.signal, end.signal]) }),
+    send: (request) => {
+      const { signal } = request;
+      const call = new AbortController();
+      const abort = (): void => call.abort(signal.reason);
+      if (signal.aborted) abort();
+      // It also keeps the controller as long as the caller has its signal.
+      else signal.addEventListener('abort', abort, { once: true });
+      const reference = new WeakRef(call);
+      calls.add(reference);
+      ended.register(call, reference);
+      return upstream.send({ ...request, signal: call.signal });
+    },
     close: (options) => {
-      if (options !== undefined) end.abort();
+      if (options !== undefined) for (const call of calls) call.deref()?.abort();
       return Promise.resolve();
     },
   };
@@ -90,7 +108,7 @@ function connections({ key, connect }: UpstreamSource, previous: Connections | u
 }
 
 /** Reuses the telemetry for the same listeners, since reused parts refer to it; costs nothing without listeners. */
-function siteTelemetry(
+export function siteTelemetry(
   config: ResolvedConfig,
   listeners: Parts['listeners'],
   previous: LastingParts | undefined,

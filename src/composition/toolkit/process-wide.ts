@@ -3,6 +3,7 @@ import { SendBudget } from '../../adapters/node/send-budget.js';
 import { memorySize } from '../../adapters/system/system.js';
 import { FaultLog, writeToStandardError } from '../../adapters/telemetry/terminal-telemetry.js';
 import { BodyBudget } from '../../adapters/web/request-body.js';
+import { MemoryBudget } from '../../domain/shared/memory-budget.js';
 import { StoreBudget } from '../../domain/surfaces/store-budget.js';
 
 const MIN_BYTES = 67_108_864;
@@ -36,6 +37,25 @@ export function processFaults(): FaultLog {
 /** The bytes of renders that this process leaves in shared stores: one count for all toolkits. */
 export function processStored(): StoreBudget {
   return processWide('agent-bff/stored@1', () => new StoreBudget());
+}
+
+/** The memory of cached data, for all toolkits of a process that share no other. */
+export interface MemoryBudgets {
+  readonly data: MemoryBudget;
+  readonly tokens: MemoryBudget;
+}
+
+const MIN_TOKEN_BYTES = 16_777_216;
+
+export function processMemory(): MemoryBudgets {
+  const part = (bytes: number, divisor: number): MemoryBudget =>
+    new MemoryBudget(Math.max(bytes, Math.floor(memorySize() / divisor)));
+  return processWide('agent-bff/memory@1', () => ({ data: part(MIN_BYTES, 8), tokens: part(MIN_TOKEN_BYTES, 32) }));
+}
+
+/** The parts behind each result of `createShared`, also for another copy of this module. */
+export function sharedObjects(): WeakMap<object, unknown> {
+  return processWide('agent-bff/shared@1', () => new WeakMap<object, unknown>());
 }
 
 /** Stored in a registered symbol of the global object, because bundlers give each entry its own copy of this module. */

@@ -38,7 +38,8 @@ export interface SiteHandlersDependencies extends SiteParts {
   readonly config: ResolvedConfig;
   readonly site: SiteSettings;
   readonly credentials: RouteCredentials;
-  readonly stores: Pick<RenderCacheDependencies, 'budget'> & { readonly renders: CacheStore };
+  readonly stores: Pick<RenderCacheDependencies, 'budget' | 'storedBytes'> & { readonly renders: CacheStore };
+  readonly memory: RenderCacheDependencies['memory'];
 }
 
 /** The parts of a toolkit that its handlers use directly. */
@@ -137,14 +138,23 @@ export class SiteHandlers {
   }
 
   surfaces(auth: RouteAuth, options: Pick<SurfaceHandlerOptions, 'cache'>): HttpHandler {
-    const { site, surfaces: service, stores, clock } = this.#deps;
+    const { site, surfaces: service, stores, memory, clock } = this.#deps;
     const settings = renderCacheSettings(options.cache);
     if (options.cache?.maxEntries !== undefined) {
       const detail = 'The option "cache.maxEntries" has no effect any more: leave it out. Memory is bounded in bytes.';
       site.telemetry.emit({ type: 'warning', code: 'option_deprecated', detail });
     }
-    const { renders: store, budget } = stores;
-    const parts = { store, budget, clock, hash: sha256, newVersionTag: () => crypto.randomUUID(), sleep };
+    const { renders: store, budget, storedBytes } = stores;
+    const parts = {
+      store,
+      budget,
+      storedBytes,
+      memory,
+      clock,
+      hash: sha256,
+      newVersionTag: () => crypto.randomUUID(),
+      sleep,
+    };
     const cache = settings && new RenderCache({ ...settings, ...parts });
     return this.#served(surfaceRoutes({ site, service, auth, cache }), 'surface');
   }

@@ -14,20 +14,24 @@ import { processBodies } from './process-wide.js';
 import { SiteHandlers } from './site-handlers.js';
 
 /** Binds the routes of a site. */
-export function siteModule(config: ResolvedConfig): ContainerModule {
-  const { maxInFlight, timeouts } = config;
+export function siteModule(): ContainerModule {
   return new ContainerModule(({ bind }) => {
-    provide(bind, 'gate', [], () => new RequestGate({ maxInFlight, sendIdleMs: timeouts.sendIdleMs }));
+    provide(
+      bind,
+      'gate',
+      ['config'],
+      ({ config: { maxInFlight, timeouts } }) => new RequestGate({ maxInFlight, sendIdleMs: timeouts.sendIdleMs }),
+    );
     const routes = ['chatConfig', 'forwarder', 'httpJson', 'surfaces', 'conversations', 'call'] as const;
     provide(
       bind,
       'handlers',
-      [...routes, 'routeCredentials', 'gate', 'stores', 'clock', 'telemetry'],
-      ({ routeCredentials: credentials, telemetry, ...parts }) =>
+      [...routes, 'config', 'routeCredentials', 'gate', 'stores', 'memory', 'clock', 'telemetry'],
+      ({ routeCredentials: credentials, telemetry, memory, ...parts }) =>
         new SiteHandlers({
           ...parts,
-          config,
-          site: siteSettings(config, parts.clock, telemetry),
+          memory: memory.data,
+          site: siteSettings(parts.config, parts.clock, telemetry),
           credentials,
         }),
     );

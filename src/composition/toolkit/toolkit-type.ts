@@ -4,6 +4,7 @@ import type { HttpUpstream } from '../../ports/http.js';
 import type { IdentityProvider, TokenExchange } from '../../ports/identity-provider.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { AuthHeadersOptions, SessionHeadersOptions } from '../routes/route-options.js';
+import type { Shared } from './shared.js';
 import type { RouteHandlers } from './site-handlers.js';
 
 /**
@@ -138,6 +139,8 @@ export interface ToolkitPorts {
   readonly identityFetch?: typeof fetch | undefined;
   /** A number from 0 up to 1, for jitter. Default: `Math.random`. */
   readonly random?: (() => number) | undefined;
+  /** Connections, store and memory that toolkits share, from `createShared`. Default: the toolkit's own connections. */
+  readonly shared?: Shared | undefined;
 }
 
 /**

@@ -15,11 +15,20 @@ import { chosenNames } from '../config/upstream-config.js';
 import { forwardHint, sessionRequest } from '../routes/route-credentials.js';
 import type { SessionOptions } from '../routes/route-options.js';
 import { SERVICE_HEADERS, SESSION_HEADERS } from '../routes/route-shapes.js';
-import { type LastingParts, type Parts, rebind, resolve } from './container.js';
+import {
+  build,
+  type Built,
+  givenModule,
+  type LastingParts,
+  type Parts,
+  rebind,
+  type ToolkitSource,
+} from './container.js';
 import { domainModule } from './domain-module.js';
 import { identityModule } from './identity-module.js';
-import { borrowed, closeStores, platformModule, retireReplaced } from './platform-module.js';
+import { lent, platformModule, retireReplaced } from './platform-module.js';
 import { provideExchange } from './process-wide.js';
+import { partsOf, sharedOption } from './shared.js';
 import { siteModule } from './site-module.js';
 import type { HealthCheck, Toolkit, ToolkitPorts } from './toolkit-type.js';
 
@@ -55,38 +64,35 @@ const PORTS: OptionShape<keyof ToolkitPorts> = {
     tokenExchange: methods('identity', 'exchange'),
     identityFetch: callback,
     random: callback,
+    shared: sharedOption,
   },
 };
 
-/**
- * The container of one configuration, with everything its toolkit consists of. Each configuration has its own
- * container: a shared singleton would keep the first configuration. Reuses the parts of `previous` whose settings are
- * unchanged.
- */
-export function toolkitContainer(
-  config: ResolvedConfig,
-  previous?: LastingParts,
-  sessions: Set<SessionTokenLike> = new Set(),
-): Container {
-  const container = new Container({ defaultScope: 'Singleton', jitless: true });
-  container.load(
-    platformModule(config, previous),
-    identityModule(config, sessions),
-    domainModule(config),
-    siteModule(config),
-  );
-  return container;
-}
+let container: Container | undefined;
 
-/** Binds the ports that a site passed instead of the defaults. */
-function rebindPorts(container: Container, ports: ToolkitPorts, identityProviderMs: number): void {
+/**
+ * Builds the parts of a toolkit, with the ports that a site passed instead of the defaults. All toolkits have one
+ * container, whose bindings depend on what is given for each of them; a toolkit with ports has one inside it.
+ */
+export function builtParts(given: ToolkitSource, ports: ToolkitPorts): Built {
+  if (container === undefined) {
+    container = new Container({ jitless: true });
+    container.load(givenModule(), platformModule(), identityModule(), domainModule(), siteModule());
+  }
   const { clock, upstream, telemetry, tokenExchange, identityFetch, random } = ports;
-  if (clock) rebind(container, 'clock', clock);
-  if (upstream) rebind(container, 'upstreamSource', { key: upstream, connect: () => borrowed(upstream) });
-  if (telemetry) rebind(container, 'listeners', [telemetry]);
-  if (tokenExchange) rebind(container, 'exchange', timedTokenExchange(tokenExchange, identityProviderMs));
-  if (identityFetch) rebind(container, 'fetch', identityFetch);
-  if (random) rebind(container, 'random', random);
+  if ([clock, upstream, telemetry, tokenExchange, identityFetch, random].every((port) => port === undefined)) {
+    return build(container, given);
+  }
+  const own = new Container({ jitless: true, parent: container });
+  if (clock) rebind(own, 'clock', clock);
+  if (upstream) rebind(own, 'upstreamSource', lent(upstream));
+  if (telemetry) rebind(own, 'listeners', [telemetry]);
+  if (tokenExchange) {
+    rebind(own, 'exchange', timedTokenExchange(tokenExchange, given.config.timeouts.identityProviderMs));
+  }
+  if (identityFetch) rebind(own, 'fetch', identityFetch);
+  if (random) rebind(own, 'random', random);
+  return build(own, given);
 }
 
 /**
@@ -97,17 +103,15 @@ export function buildToolkit(
   config: ServerConfig,
   ports: ToolkitPorts,
   previous?: Toolkit,
-  sessions?: Set<SessionTokenLike>,
+  sessions: Set<SessionTokenLike> = new Set(),
 ): Toolkit {
   const resolved = resolveConfig(config, ports);
   provideExchange();
   const kept = previous && LASTING.get(previous);
-  const container = toolkitContainer(resolved, kept, sessions);
-  rebindPorts(container, ports, resolved.timeouts.identityProviderMs);
-  const part = <Name extends keyof Parts>(name: Name): Parts[Name] => resolve(container, name);
-  const [handlers, gate, broker, directory] = [part('handlers'), part('gate'), part('credentials'), part('directory')];
-  const [telemetry, stores] = [part('telemetry'), part('stores')];
-  const lasting = { listeners: part('listeners'), telemetry, connections: part('connections'), stores };
+  const shared = ports.shared && partsOf(ports.shared, config);
+  const built = builtParts({ config: resolved, previous: kept, sessions, shared }, ports);
+  const { handlers, gate, credentials: broker, directory, ...lasting } = built;
+  const { telemetry, stores } = lasting;
   const { credentials } = handlers;
   const obtain: typeof broker.obtain = (auth, request) =>
     broker.obtain(auth, request).catch((error: unknown) => {
@@ -161,13 +165,16 @@ export function buildToolkit(
     },
     close: (options) => {
       const { graceMs = GRACE_MS } = read('close', CLOSE, options);
-      closing ??= shutDown(gate, REPLACED.has(toolkit) ? undefined : lasting, graceMs);
+      closing ??= shutDown(gate, REPLACED.has(toolkit) ? undefined : lasting, graceMs).finally(() =>
+        shared?.toolkits.delete(toolkit),
+      );
       // A later configuration starts from scratch: parts closed here cannot be reused.
       LASTING.delete(toolkit);
       return closing;
     },
   };
   LASTING.set(toolkit, lasting);
+  shared?.toolkits.set(toolkit, resolved.name);
   if (previous !== undefined) {
     REPLACED.add(previous);
     // The cause of a refusal may have been fixed at the provider.
@@ -254,7 +261,11 @@ async function shutDown(gate: Parts['gate'], lasting: LastingParts | undefined, 
   // (3) Event streams get their error event, other responses are cut: see `EventStream` and `writeStream`.
   const ended = Promise.allSettled([...upstreams.map((upstream) => upstream.close({ graceMs: 0 })), gate.idle()]);
   await before(ended, FLUSH_GRACE_MS);
-  if (lasting !== undefined) await closeStores(lasting.stores);
+  if (lasting !== undefined) {
+    await lasting.stores.close();
+    lasting.memory.data.close();
+    lasting.memory.tokens.close();
+  }
   // Node passes the last writes to the sockets in the next turn.
   await setImmediate();
 }

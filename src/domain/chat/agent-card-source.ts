@@ -132,6 +132,7 @@ export class AgentCardSource {
       counterpart: AGENT,
       name: isKnown ? `card ${version}` : 'card',
       credential: caller.credential,
+      sharedBy: caller.auth.sharesLookups,
       ask: async (deadline, last) => {
         const known = last?.version === version ? last.stored : undefined;
         const stored = await this.#look(version, caller, known, deadline);

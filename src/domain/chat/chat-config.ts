@@ -79,8 +79,9 @@ export class ChatConfig {
 
   constructor(dependencies: ChatConfigDependencies) {
     this.#deps = dependencies;
-    this.#kept = new LruMap(dependencies);
-    this.#varied = new LruMap(dependencies);
+    const share = dependencies.memory;
+    this.#kept = new LruMap({ share });
+    this.#varied = new LruMap({ share });
   }
 
   /**
@@ -194,7 +195,8 @@ export class ChatConfig {
     if (known !== undefined && parts.every((part, index) => part === known.parts[index])) return known.value as Value;
     const value = make();
     // Counted twice: as the object, and as the text it is serialised to.
-    kept.set(key, { value, parts }, 2 * (found.bytes + parts.join('').length));
+    const bytes = 2 * (found.bytes + parts.join('').length);
+    kept.set(key, { value, parts }, bytes, this.#deps.clock.now() + RECORD_MS);
     return value;
   }
 
@@ -208,6 +210,9 @@ export class ChatConfig {
     return this.#cards.find(version, caller, admit);
   }
 }
+
+/** Milliseconds after which a record is built again, so that one of a former card is dropped. */
+const RECORD_MS = 600_000;
 
 /** Short names for objects, unique while the object lives. */
 class ObjectNames {

@@ -1,4 +1,5 @@
 import { LruMap } from '../shared/lru-map.js';
+import type { MemoryShare } from '../shared/memory-budget.js';
 import { SingleFlight } from '../shared/single-flight.js';
 import type { Clock } from '../../ports/clock.js';
 import type { RequestContext, HeaderFields } from '../../ports/http.js';
@@ -13,14 +14,17 @@ export interface CoalescingSessionSourceDependencies {
   readonly hash: (text: string) => string;
   /** Registers every token passed to a request, so that it is redacted from all texts about the request. */
   readonly hide: (token: string) => void;
-  /** Maximum number of tokens kept; the least recently used is evicted first. */
-  readonly maxEntries: number;
+  /** Counts the tokens kept. */
+  readonly memory: MemoryShare;
 }
 
 // Requests sent before the refreshed cookie reached the browser still carry the old one, whose refresh token is already used.
 const GRACE_MS = 10_000;
 /** A platform that rejects every token must not cause a refresh per request (decision 5). */
 const FORCED_PAUSE_MS = 30_000;
+
+/** Bytes of an entry besides its token. */
+const ENTRY_BYTES = 512;
 
 interface CachedToken {
   readonly token: FoundToken;
@@ -48,8 +52,9 @@ export class CoalescingSessionSource implements SessionTokenSource {
   constructor(dependencies: CoalescingSessionSourceDependencies) {
     if (dependencies.source.name !== undefined) this.name = dependencies.source.name;
     this.#deps = dependencies;
-    this.#kept = new LruMap(dependencies);
-    this.#forcedAt = new LruMap(dependencies);
+    const share = dependencies.memory;
+    this.#kept = new LruMap({ share });
+    this.#forcedAt = new LruMap({ share });
   }
 
   async getToken(request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
@@ -96,7 +101,8 @@ export class CoalescingSessionSource implements SessionTokenSource {
   }
 
   #noteForced({ accessToken }: FoundToken): void {
-    this.#forcedAt.set(this.#deps.hash(accessToken), this.#deps.clock.now());
+    const now = this.#deps.clock.now();
+    this.#forcedAt.set(this.#deps.hash(accessToken), now, 0, now + FORCED_PAUSE_MS);
   }
 
   async #obtain(key: string, request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
@@ -130,12 +136,8 @@ export class CoalescingSessionSource implements SessionTokenSource {
 
   #keep(key: string, token: FoundToken): void {
     const now = this.#deps.clock.now();
-    this.#kept.set(key, { token, until: Math.min(now + GRACE_MS, token.expiresAt ?? Number.POSITIVE_INFINITY) });
-    // Tokens are evicted from memory once they are no longer useful.
-    for (const [oldest, { until }] of this.#kept) {
-      if (now < until) break;
-      this.#kept.delete(oldest);
-    }
+    const until = Math.min(now + GRACE_MS, token.expiresAt ?? Number.POSITIVE_INFINITY);
+    this.#kept.set(key, { token, until }, 2 * token.accessToken.length + ENTRY_BYTES, until);
   }
 }
 

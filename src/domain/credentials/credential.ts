@@ -173,9 +173,12 @@ export function credentialScope({ owner, fields }: Credential): string | undefin
   return owner.principal === undefined ? undefined : scopeText(owner.principal, choosingFields(fields?.added));
 }
 
-/** Identifies callers to whom the platform shows the same agent card, project and brand; includes the site's own fields. */
-export function readerScope({ owner, fields }: Credential): string {
-  return scopeText(owner.reader, [...choosingFields(fields?.added), ...choosingFields(fields?.forwarded)]);
+/**
+ * Identifies callers to whom the platform shows the same agent card, project and brand; includes the site's own fields.
+ * `route` replaces their names where all users of a route are shown the same.
+ */
+export function readerScope({ owner, fields }: Credential, route?: string): string {
+  return scopeText(route ?? owner.reader, [...choosingFields(fields?.added), ...choosingFields(fields?.forwarded)]);
 }
 
 /**

@@ -4,31 +4,38 @@ import type { Secret } from '../shared/secret.js';
 import type { Credential } from './credential.js';
 import type { ExchangedTokens } from './exchanged-tokens.js';
 
-type AnyAuth = { readonly fields?: RouteFields | undefined } & (
-  | {
-      readonly kind: 'service';
-      /** Replaces the configured strategy, unless empty. */
-      readonly strategy: string;
-      /** Replaces the configured API key. */
-      readonly apiKey: Secret | undefined;
-    }
-  | {
-      readonly kind: 'session';
-      readonly apiKey: Secret | undefined;
-      /** True to reject a request without a session; otherwise it carries the API key alone. */
-      readonly required: boolean;
-      readonly source: SessionTokenSource;
-      /** A stable name for the user of a token from that source; `undefined` if there is none. */
-      readonly nameOf: (token: FoundToken) => readonly string[] | undefined;
-      /** The API the token is for; if empty, the session decides. */
-      readonly audience: string;
-      /** Exchanges the session's token for one the platform accepts; absent if the platform accepts it directly. */
-      readonly exchange: ExchangedTokens | undefined;
-    }
-  | { readonly kind: 'api-key'; readonly apiKey: Secret | undefined }
-  /** Headers the site creates itself for each request. */
-  | { readonly kind: 'headers'; readonly obtain: (request: RequestContext) => Promise<Credential> }
-);
+interface AnyRoute {
+  readonly fields?: RouteFields | undefined;
+  /** A name of this route, if agent card, project and brand are the same for all its users. */
+  readonly sharesLookups?: string | undefined;
+}
+
+type AnyAuth = AnyRoute &
+  (
+    | {
+        readonly kind: 'service';
+        /** Replaces the configured strategy, unless empty. */
+        readonly strategy: string;
+        /** Replaces the configured API key. */
+        readonly apiKey: Secret | undefined;
+      }
+    | {
+        readonly kind: 'session';
+        readonly apiKey: Secret | undefined;
+        /** True to reject a request without a session; otherwise it carries the API key alone. */
+        readonly required: boolean;
+        readonly source: SessionTokenSource;
+        /** A stable name for the user of a token from that source; `undefined` if there is none. */
+        readonly nameOf: (token: FoundToken) => readonly string[] | undefined;
+        /** The API the token is for; if empty, the session decides. */
+        readonly audience: string;
+        /** Exchanges the session's token for one the platform accepts; absent if the platform accepts it directly. */
+        readonly exchange: ExchangedTokens | undefined;
+      }
+    | { readonly kind: 'api-key'; readonly apiKey: Secret | undefined }
+    /** Headers the site creates itself for each request. */
+    | { readonly kind: 'headers'; readonly obtain: (request: RequestContext) => Promise<Credential> }
+  );
 
 /** The credential a route attaches: of one kind, or of any. */
 export type RouteAuth<Kind extends AnyAuth['kind'] = AnyAuth['kind']> = Extract<AnyAuth, { readonly kind: Kind }>;

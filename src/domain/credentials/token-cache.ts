@@ -4,6 +4,7 @@ import type { AccessToken, IssueFailure, IssueOutcome } from '../../ports/identi
 import type { Telemetry } from '../../ports/telemetry.js';
 import { getMany } from '../shared/get-many.js';
 import { LruMap } from '../shared/lru-map.js';
+import type { MemoryShare } from '../shared/memory-budget.js';
 import { isObject, parsedJson } from '../shared/json.js';
 import { SingleFlight } from '../shared/single-flight.js';
 import { FleetFlight } from '../upstream/fleet-flight.js';
@@ -21,8 +22,8 @@ export interface TokenCacheDependencies {
   readonly shared?: CacheStore;
   /** Resolves after a delay; does not keep the process alive. */
   readonly sleep: (ms: number) => Promise<void>;
-  /** Maximum number of entries in memory; the least recently used is evicted first. */
-  readonly maxEntries: number;
+  /** Counts the entries in memory. */
+  readonly memory: MemoryShare;
 }
 
 // Proportional, so that both one-minute and one-day tokens are cached.
@@ -38,6 +39,8 @@ const UNAVAILABLE_FIRST_MS = 500;
 const UNAVAILABLE_MAX_MS = 30_000;
 /** Maximum pause. A provider that requests a longer one is wrong, and would take the site down with one response. */
 const MAX_PAUSE_MS = 3_600_000;
+/** Bytes of an entry besides its token. */
+const ENTRY_BYTES = 512;
 const CLOCKS = ', and the clocks of this server and the provider';
 
 /** A refusal that all processes respect, so that a fleet does not lock its service user's account. */
@@ -175,7 +178,7 @@ export class TokenCache {
     this.#deps = dependencies;
     const { shared: store } = dependencies;
     this.#fleet = store && new FleetFlight({ ...dependencies, store });
-    this.#entries = new LruMap(dependencies);
+    this.#entries = new LruMap({ share: dependencies.memory });
   }
 
   /** The token in memory if it does not need renewal yet. Synchronous; sends no request. */
@@ -187,8 +190,9 @@ export class TokenCache {
   /** A valid token from memory, the shared store or the provider; otherwise the reason for its absence. */
   async get(key: string, block: string, issue: IssueToken): Promise<IssueOutcome> {
     const now = this.#deps.clock.now();
-    const entry = this.#entries.get(key) ?? new Entry(block);
-    this.#entries.set(key, entry);
+    const known = this.#entries.get(key);
+    const entry = known ?? new Entry(block);
+    if (known === undefined) this.#keep(key, entry);
     const { token, failure } = entry;
     if (token !== undefined && !entry.mustWait(now)) {
       if (entry.isDue(now) && !entry.isResting(now)) void this.#renew(key, entry, block, issue);
@@ -245,9 +249,16 @@ export class TokenCache {
     return this.#renewals.run(key, async () => {
       const outcome = await this.#ask(key, entry, block, issue);
       // The entry may have been evicted while the provider was called.
-      this.#entries.set(key, entry);
+      this.#keep(key, entry);
       return outcome;
     });
+  }
+
+  /** Counts the entry as long as its token or its back-off matters. */
+  #keep(key: string, entry: Entry): void {
+    const now = this.#deps.clock.now();
+    const until = Math.max(entry.expiresAt, now, now + entry.restMs(now)) + REFUSED_MAX_MS;
+    this.#entries.set(key, entry, 2 * (entry.token?.value.length ?? 0) + ENTRY_BYTES, until);
   }
 
   async #ask(key: string, entry: Entry, block: string, issue: IssueToken): Promise<IssueOutcome> {

@@ -1,35 +1,42 @@
+import type { CountedCache, CountedEntry, MemoryShare } from './memory-budget.js';
+
 /** Limits of a map. */
 export interface MapBounds {
   /** Default: no limit. */
   readonly maxEntries?: number;
   /** All values together. Default: no limit. */
   readonly maxBytes?: number;
+  /** Counts entries with their keys, and evicts them when its budget is full. Default: none. */
+  readonly share?: MemoryShare | undefined;
 }
 
 /**
  * An entry with its neighbours by last use. A linked list, because every hit moves an entry, and re-inserting it in a
  * `Map` grows its table.
  */
-interface Entry<V> {
-  readonly key: string;
+interface Entry<V> extends CountedEntry {
   readonly value: V;
-  readonly bytes: number;
   older: Entry<V> | undefined;
   newer: Entry<V> | undefined;
 }
 
+/** Bytes of an entry in a share besides its key, at most two a character, and its value. */
+const ENTRY_BYTES = 256;
+
 /** A map bounded in entries and bytes; the least recently used is evicted first. */
-export class LruMap<V> {
+export class LruMap<V> implements CountedCache {
+  readonly share: MemoryShare | undefined;
+  bytes: number = 0;
   readonly #maxEntries: number;
   readonly #maxBytes: number;
   readonly #entries = new Map<string, Entry<V>>();
   #oldest: Entry<V> | undefined;
   #newest: Entry<V> | undefined;
-  #bytes = 0;
 
-  constructor({ maxEntries = Infinity, maxBytes = Infinity }: MapBounds) {
+  constructor({ maxEntries = Infinity, maxBytes = Infinity, share }: MapBounds) {
     this.#maxEntries = maxEntries;
     this.#maxBytes = maxBytes;
+    this.share = share;
   }
 
   get size(): number {
@@ -47,15 +54,19 @@ export class LruMap<V> {
     return entry.value;
   }
 
-  /** Stores a value of this size, unless it alone is too large. */
-  set(key: string, value: V, bytes = 0): void {
+  /** Stores a value of this size, unless it alone is too large. A share drops it once it has expired, `get` does not. */
+  set(key: string, value: V, valueBytes: number = 0, expiresAt: number = Infinity): void {
     this.delete(key);
+    const { share } = this;
+    if (share?.isClosed === true) return;
+    const bytes = share === undefined ? valueBytes : valueBytes + 2 * key.length + ENTRY_BYTES;
     if (bytes > this.#maxBytes) return;
-    const entry: Entry<V> = { key, value, bytes, older: undefined, newer: undefined };
+    const entry: Entry<V> = { key, value, bytes, expiresAt, cache: this, older: undefined, newer: undefined };
     this.#entries.set(key, entry);
     this.#append(entry);
-    this.#bytes += bytes;
-    while (this.#oldest !== undefined && !this.#fits()) this.delete(this.#oldest.key);
+    this.bytes += bytes;
+    share?.add(entry);
+    while (this.#oldest !== undefined && !this.#fits()) this.evict();
   }
 
   delete(key: string): void {
@@ -63,7 +74,16 @@ export class LruMap<V> {
     if (entry === undefined) return;
     this.#entries.delete(key);
     this.#unlink(entry);
-    this.#bytes -= entry.bytes;
+    this.bytes -= entry.bytes;
+    this.share?.remove(entry);
+  }
+
+  evict(): void {
+    if (this.#oldest !== undefined) this.delete(this.#oldest.key);
+  }
+
+  clear(): void {
+    while (this.#oldest !== undefined) this.evict();
   }
 
   /** Iterates from the least recently used. Entries may be deleted meanwhile. */
@@ -87,6 +107,6 @@ export class LruMap<V> {
   }
 
   #fits(): boolean {
-    return this.#entries.size <= this.#maxEntries && this.#bytes <= this.#maxBytes;
+    return this.#entries.size <= this.#maxEntries && this.bytes <= this.#maxBytes;
   }
 }

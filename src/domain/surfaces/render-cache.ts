@@ -2,6 +2,7 @@ import type { HttpResponse } from '../../ports/http.js';
 import { utf8Text } from '../shared/bytes.js';
 import { getMany } from '../shared/get-many.js';
 import { LruMap } from '../shared/lru-map.js';
+import type { MemoryShare } from '../shared/memory-budget.js';
 import { STORE_AWAY } from '../shared/store-away.js';
 import { SingleFlight } from '../shared/single-flight.js';
 import { FleetFlight } from '../upstream/fleet-flight.js';
@@ -27,8 +28,12 @@ export interface RenderCacheSettings {
 export interface RenderCacheDependencies extends RenderCacheSettings, Omit<VersionTagsDependencies, 'keys'> {
   /** A collision-resistant one-way hash. */
   readonly hash: (data: string | Uint8Array) => string;
+  /** Counts remembered renders and keys. */
+  readonly memory: MemoryShare;
   /** Counts what this process leaves in the store; absent if the store bounds itself. */
   readonly budget?: StoreBudget | undefined;
+  /** Bytes that an entry takes in the store. */
+  readonly storedBytes: (text: string) => number;
 }
 
 /** The platform's response to the question if a widget changed since a render. */
@@ -108,8 +113,6 @@ const UNSUPPORTED_MS = 60_000;
 const MAX_UNSUPPORTED = 10_000;
 /** Flights without a version tag that are remembered. */
 const MAX_UNTAGGED = 1_000;
-/** Total bytes of remembered entries. */
-const READ_BYTES = 16_777_216;
 /** Bytes of a remembered entry besides its text and key. */
 const ENTRY_BYTES = 512;
 
@@ -131,7 +134,7 @@ export class RenderCache {
   readonly #keys: RenderKeys;
   readonly #versionTags: VersionTags;
   /** The last text of each entry: consecutive hits read the same one. */
-  readonly #remembered = new LruMap<Remembered>({ maxBytes: READ_BYTES });
+  readonly #remembered: LruMap<Remembered>;
   readonly #flights = new SingleFlight<Obtained>();
   /** Numbers of the last flights without a version tag. */
   readonly #untagged = new LruMap<number>({ maxEntries: MAX_UNTAGGED });
@@ -143,7 +146,9 @@ export class RenderCache {
   constructor(dependencies: RenderCacheDependencies) {
     this.#deps = dependencies;
     this.#fleet = new FleetFlight(dependencies);
-    this.#keys = new RenderKeys(dependencies.hash);
+    const { hash, memory } = dependencies;
+    this.#keys = new RenderKeys(hash, memory);
+    this.#remembered = new LruMap({ share: memory });
     this.#versionTags = new VersionTags({ ...dependencies, keys: this.#keys });
   }
 
@@ -284,7 +289,7 @@ export class RenderCache {
     budget: StoreBudget | undefined,
     names?: SurfaceNames,
   ): Promise<void> {
-    const { store, clock, maxAgeMs, storeBytes: limitBytes } = this.#deps;
+    const { store, clock, maxAgeMs, storedBytes, storeBytes: limitBytes } = this.#deps;
     const { keys, subject, versionTag, lastAction } = task;
     const text = writeCachedRender(render);
     this.#remember(keys, { text, render, lastAction });
@@ -294,7 +299,7 @@ export class RenderCache {
       const found = await getMany(store, [keys.callerTag, keys.surfaceTag]);
       if (found.join(' ') !== versionTag) return;
       const [now, expiresAt] = [clock.now(), render.renderedAt + maxAgeMs];
-      const isAdmitted = budget?.admits(keys.render, { bytes: text.length, expiresAt, now, limitBytes }) ?? true;
+      const isAdmitted = budget?.admits(keys.render, { bytes: storedBytes(text), expiresAt, now, limitBytes }) ?? true;
       if (!isAdmitted) return;
       await store.set(keys.render, text, expiresAt);
       task.isStored = true;
@@ -322,8 +327,10 @@ export class RenderCache {
   }
 
   #remember({ render: key }: RenderKeySet, entry: Remembered): void {
+    const { clock, maxAgeMs } = this.#deps;
+    const renderedAt = entry.render?.renderedAt ?? clock.now();
     // Two bytes a character; the body is a part of the text.
-    this.#remembered.set(key, entry, 2 * (entry.text.length + key.length) + ENTRY_BYTES);
+    this.#remembered.set(key, entry, 2 * entry.text.length + ENTRY_BYTES, renderedAt + maxAgeMs);
   }
 
   #isAlive({ renderedAt }: CachedRender, now: number): boolean {

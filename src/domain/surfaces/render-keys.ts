@@ -1,6 +1,7 @@
 import { delimited } from '../shared/json.js';
 import { canonicalJson } from './canonical-json.js';
 import { LruMap } from '../shared/lru-map.js';
+import type { MemoryShare } from '../shared/memory-budget.js';
 import type { SurfaceRef } from './surface-ref.js';
 
 /** Identifies the owner of renders: the platform, the project and the caller. */
@@ -36,21 +37,24 @@ export interface RenderKeySet extends RenderVersionTags {
  * forwarding it, and a different order of fields costs one render (decision 100).
  */
 const MAX_SHORT = 2_048;
-/** Total bytes of remembered keys. */
-const KNOWN_BYTES = 8_388_608;
-/** Bytes of an entry besides its text (at most two a character): three keys and their places. */
-const ENTRY_BYTES = 1_024;
+/** Bytes of an entry: three keys and their places. */
+const ENTRY_BYTES = 768;
+/** Milliseconds for which an entry is remembered. */
+const KNOWN_MS = 600_000;
 
 const decoder = new TextDecoder();
 
 /** Computes the keys of renders. Recent ones are remembered, since a hit costs little else. */
 export class RenderKeys {
   readonly #hash: (data: string | Uint8Array) => string;
-  readonly #known = new LruMap<RenderKeySet>({ maxBytes: KNOWN_BYTES });
+  readonly #memory: MemoryShare;
+  readonly #known: LruMap<RenderKeySet>;
 
   /** `hash` is a collision-resistant one-way hash. */
-  constructor(hash: (data: string | Uint8Array) => string) {
+  constructor(hash: (data: string | Uint8Array) => string, memory: MemoryShare) {
     this.#hash = hash;
+    this.#memory = memory;
+    this.#known = new LruMap({ share: memory });
   }
 
   /** The keys of a render; `undefined` if two parsers could read its body as two different values. */
@@ -67,7 +71,7 @@ export class RenderKeys {
     const spelling = bodyText === null ? 'none' : canonicalJson(bodyText);
     if (spelling === undefined) return undefined;
     const keys = this.#made(subject, spelling);
-    if (text.length <= MAX_SHORT) this.#known.set(text, keys, 2 * text.length + ENTRY_BYTES);
+    if (text.length <= MAX_SHORT) this.#known.set(text, keys, ENTRY_BYTES, this.#memory.now() + KNOWN_MS);
     return keys;
   }
 

@@ -1,13 +1,17 @@
 import type { Clock } from '../../ports/clock.js';
 import { type Credential, isVaried, readerScope } from '../credentials/credential.js';
+import type { RouteAuth } from '../credentials/route-auth.js';
 import { beforeDeadline } from '../shared/deadline.js';
 import { UpstreamError } from '../shared/errors.js';
-import { LruMap, type MapBounds } from '../shared/lru-map.js';
+import { LruMap } from '../shared/lru-map.js';
+import type { MemoryShare } from '../shared/memory-budget.js';
 import { SingleFlight } from '../shared/single-flight.js';
 import type { Counterpart } from './platform-error.js';
 
-export interface LookupsDependencies extends MapBounds {
+export interface LookupsDependencies {
   readonly clock: Clock;
+  /** Counts the results. */
+  readonly memory: MemoryShare;
   /** Milliseconds for one look-up in total. */
   readonly lookupMs: number;
   /** Creates a signal that is aborted after a delay. */
@@ -29,15 +33,20 @@ export interface LookupTask<T> {
   /** The name of the look-up; `undefined` if the result must not be cached. */
   readonly name: string | undefined;
   readonly credential: Credential;
+  /** The route if its result is the same for all its users; a failure never is. */
+  readonly sharedBy?: RouteAuth['sharesLookups'];
   /** Sends the request; `last` is the cached result. */
   readonly ask: (deadline: AbortSignal, last: T | undefined) => Promise<Found<T>>;
   /** Converts a failure to a result to cache. If absent, failures are thrown and not cached. */
-  readonly failed?: (error: unknown) => Found<T>;
+  readonly failed?: ((error: unknown) => Found<T>) | undefined;
   /** True if a result is fresh. Default: until `until`. */
   readonly isFresh?: (value: T, until: number) => boolean;
   /** Called before a request; its error is for this caller only. Absent if the caller may always send one. */
   readonly admit?: (() => Promise<void>) | undefined;
 }
+
+/** Milliseconds for which an outdated result is kept for a conditional request. */
+const OUTDATED_MS = 300_000;
 
 interface Kept<T> {
   readonly value: T;
@@ -54,8 +63,9 @@ export class Lookups<T> {
 
   constructor(dependencies: LookupsDependencies) {
     this.#deps = dependencies;
-    this.#kept = new LruMap(dependencies);
-    this.#varied = new LruMap(dependencies);
+    const share = dependencies.memory;
+    this.#kept = new LruMap({ share });
+    this.#varied = new LruMap({ share });
   }
 
   /**
@@ -64,18 +74,52 @@ export class Lookups<T> {
    * @throws UpstreamError `upstream_timeout` when it does not arrive in time, and any error of `admit` and `ask`, unless `failed` handles it.
    */
   async get(task: LookupTask<T>): Promise<T> {
-    const { name, credential, admit, isFresh } = task;
+    const { name, credential, sharedBy } = task;
     if (name === undefined) return (await this.#ask(task, undefined)).value;
-    const { clock, hash } = this.#deps;
-    const key = hash(JSON.stringify([name, readerScope(credential)]));
-    const kept = isVaried(credential) ? this.#varied : this.#kept;
-    const last = kept.get(key);
-    if (last !== undefined && (isFresh?.(last.value, last.until) ?? clock.now() < last.until)) return last.value;
+    const own = this.#key(name, readerScope(credential));
+    if (sharedBy === undefined || this.#fresh(task, own) !== undefined) return this.#cached(task, own);
+    let isMine = false;
+    const ask: typeof task.ask = (deadline, last) => {
+      isMine = true;
+      return task.ask(deadline, last);
+    };
+    try {
+      return await this.#cached(
+        { ...task, ask, failed: undefined },
+        this.#key(name, readerScope(credential, sharedBy)),
+      );
+    } catch (error) {
+      // The platform may refuse this user alone.
+      return this.#cached(isMine ? { ...task, ask: () => Promise.reject(error as Error) } : task, own);
+    }
+  }
+
+  #key(name: string, scope: string): string {
+    return this.#deps.hash(JSON.stringify([name, scope]));
+  }
+
+  #mapOf({ credential }: LookupTask<T>): LruMap<Kept<T>> {
+    return isVaried(credential) ? this.#varied : this.#kept;
+  }
+
+  #fresh(task: LookupTask<T>, key: string): Kept<T> | undefined {
+    const last = this.#mapOf(task).get(key);
+    if (last === undefined) return undefined;
+    return (task.isFresh?.(last.value, last.until) ?? this.#deps.clock.now() < last.until) ? last : undefined;
+  }
+
+  async #cached(task: LookupTask<T>, key: string): Promise<T> {
+    const { admit } = task;
+    const fresh = this.#fresh(task, key);
+    if (fresh !== undefined) return fresh.value;
     // Joining a running look-up causes no request.
     if (this.#flights.running(key) === undefined) await admit?.();
     return this.#flights.run(key, async () => {
-      const { value, lifeMs, bytes } = await this.#ask(task, last?.value);
-      kept.set(key, { value, until: clock.now() + lifeMs }, bytes);
+      const kept = this.#mapOf(task);
+      const { value, lifeMs, bytes } = await this.#ask(task, kept.get(key)?.value);
+      const until = this.#deps.clock.now() + lifeMs;
+      // At most two bytes a character.
+      kept.set(key, { value, until }, 2 * bytes, until + OUTDATED_MS);
       return value;
     });
   }

@@ -79,11 +79,11 @@ const UNSAFE_STYLE = /<\/|[\u0000-\u0008\u000b\u000e-\u001f\u007f]/;
 /** Looks up the project and the brand of a site on the platform. A failure becomes a warning, so that pages still load. */
 export class PlatformDirectory {
   readonly #deps: PlatformDirectoryDependencies;
-  readonly #lookups: Lookups<Lookup>;
+  readonly #lookups: Readonly<Record<LookupName, Lookups<Lookup>>>;
 
   constructor(dependencies: PlatformDirectoryDependencies) {
     this.#deps = dependencies;
-    this.#lookups = new Lookups(dependencies);
+    this.#lookups = { project: new Lookups(dependencies), brand: new Lookups(dependencies) };
   }
 
   /** The configured project, otherwise the one the platform has for this caller; null if there is none. */
@@ -109,12 +109,14 @@ export class PlatformDirectory {
   }
 
   #look(name: LookupName, caller: CallContext): Promise<Lookup> {
-    const { credential } = caller;
-    return this.#lookups.get({
+    const { credential, auth } = caller;
+    const { sharesLookups: sharedBy } = auth;
+    return this.#lookups[name].get({
       counterpart: PLATFORM,
       // For a caller without a stable name, the result is not cached.
-      name: credential.owner.principal === undefined ? undefined : name,
+      name: credential.owner.principal === undefined && sharedBy === undefined ? undefined : name,
       credential,
+      sharedBy,
       ask: async (deadline) => remembered(await this.#request(name, caller, deadline), FOUND_MS),
       failed: (error) => remembered(this.#failed(name, error), FAILED_MS),
     });

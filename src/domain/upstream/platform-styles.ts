@@ -1,9 +1,12 @@
 import type { CheckedStyle, StyleChecker } from '../../ports/style-checker.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import { LruMap, type MapBounds } from '../shared/lru-map.js';
+import { LruMap } from '../shared/lru-map.js';
+import type { MemoryShare } from '../shared/memory-budget.js';
 import { SingleFlight } from '../shared/single-flight.js';
 
-export interface PlatformStylesDependencies extends MapBounds {
+export interface PlatformStylesDependencies {
+  /** Counts checked styles. */
+  readonly memory: MemoryShare;
   /** Loads the parser, which a site without brand and widgets does not need; called again after a failure. */
   readonly checker: () => Promise<StyleChecker>;
   readonly telemetry: Telemetry;
@@ -25,6 +28,9 @@ export interface CheckedTheme {
 /** Version of the rules: increased when they write different CSS for the same theme. */
 const RULES_VERSION = 1;
 
+/** Milliseconds after which a style is checked again. */
+const CHECKED_MS = 600_000;
+
 const encoder = new TextEncoder();
 
 /** Checks the platform's CSS before it reaches a page, once per text; logs what was removed. */
@@ -38,8 +44,9 @@ export class PlatformStyles {
 
   constructor(dependencies: PlatformStylesDependencies) {
     this.#deps = dependencies;
-    this.#brands = new LruMap(dependencies);
-    this.#themes = new LruMap(dependencies);
+    const share = dependencies.memory;
+    this.#brands = new LruMap({ share });
+    this.#themes = new LruMap({ share });
   }
 
   /** Identifies the rules a theme is checked by: every process sends the same CSS for the same text and the same rules. */
@@ -57,7 +64,7 @@ export class PlatformStyles {
     return this.#brandFlights.run(key, async () => {
       const checked = await (await this.#loaded()).brand(css);
       this.#report(checked, BRAND);
-      this.#brands.set(key, checked.css, checked.css.length);
+      this.#brands.set(key, checked.css, 2 * checked.css.length, this.#expiry());
       return checked.css;
     });
   }
@@ -71,9 +78,13 @@ export class PlatformStyles {
       const checked = await (await this.#loaded()).theme(css);
       this.#report(checked, THEME);
       const theme = checked && { bytes: encoder.encode(checked.css), digest: key.slice(0, 32) };
-      this.#themes.set(key, { theme }, theme?.bytes.length);
+      this.#themes.set(key, { theme }, theme?.bytes.length, this.#expiry());
       return theme;
     });
+  }
+
+  #expiry(): number {
+    return this.#deps.memory.now() + CHECKED_MS;
   }
 
   async #loaded(): Promise<StyleChecker> {

@@ -10,6 +10,7 @@ import type { LimitVerdict } from '../../../src/ports/visitor-limit.js';
 import { BrokerWorld, SERVICE } from '../../domain/credentials/broker-fixture.js';
 import { FakeDeadlines } from '../../domain/upstream/fake-deadlines.js';
 import { browserRequest, site } from './browser-request.js';
+import { memoryOf } from '../../support/memory.js';
 
 const CARD = { name: 'Agent', url: 'https://agent.internal/a2a', capabilities: { streaming: true } };
 
@@ -38,8 +39,7 @@ class RouteWorld extends BrokerWorld {
       timeouts: { headersMs: 1, bodyIdleMs: 1 },
       lookupMs: 1,
       deadline: this.deadlines.start,
-      maxEntries: 10,
-      maxBytes: 1_000_000,
+      memory: memoryOf(this.clock),
     });
     this.handle = route({
       site: this.settings,

@@ -11,6 +11,7 @@ import type { HttpRequest, HttpResponse, UpstreamOutcome, UpstreamRequest } from
 import { BrokerWorld, SERVICE, TIMEOUTS } from '../../domain/credentials/broker-fixture.js';
 import { FakeDeadlines } from '../../domain/upstream/fake-deadlines.js';
 import { browserRequest, bytes, site, streamed } from './browser-request.js';
+import { memoryOf } from '../../support/memory.js';
 
 const AGENT = 'https://agent.internal';
 const CARD = {
@@ -63,8 +64,7 @@ class RestWorld extends BrokerWorld {
       mediaOrigins: [],
       directory,
       hash: sha256,
-      maxEntries: 9,
-      maxBytes: 1_000_000,
+      memory: memoryOf(this.clock),
     });
     const routes = { site: this.settings, auth: SERVICE, policy: this.#policy, bindings: BINDINGS, publicUrl: '' };
     const parts: ChatForwarderDependencies = { ...shared, card: (version, caller) => chatConfig.card(version, caller) };

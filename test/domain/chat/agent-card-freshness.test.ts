@@ -14,6 +14,8 @@ import {
   served,
   session,
 } from './config-world.js';
+import { FakeClock } from '../../../src/adapters/fakes/fakes.js';
+import { memoryOf } from '../../support/memory.js';
 
 describe('a cached card', () => {
   const near = (card: unknown, headers: Record<string, string> = {}) => at(NEAR, served(card, headers));
@@ -133,11 +135,8 @@ describe('a cached card', () => {
     expect(world.near).toHaveLength(2);
   });
 
-  it.each([
-    ['too many', { maxEntries: 2 }],
-    ['too large in total', { maxBytes: 2_500 }],
-  ])('is evicted by newer ones when they are %s', async (_what, limit) => {
-    const world = new ConfigWorld(limit);
+  it('is evicted by newer ones when their total size is too large', async () => {
+    const world = new ConfigWorld({ memory: memoryOf(new FakeClock(), 14_000) });
     world.upstream.willAnswer(near({ ...CARD, description: 'x'.repeat(1_000) }));
     for (const version of ['0.2', '0.3', '1.0', '1.0', '0.3', '0.2']) await world.read(version);
     expect(world.near.map(({ headers }) => headers['a2a-version'])).toEqual(['0.2', '0.3', '1.0', '0.2']);

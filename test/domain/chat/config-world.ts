@@ -9,6 +9,7 @@ import { Credential } from '../../../src/domain/credentials/credential.js';
 import type { HttpResponse, UpstreamRequest } from '../../../src/ports/http.js';
 import { BrokerWorld, nameOf, ownedBy, REQUEST, SERVICE } from '../credentials/broker-fixture.js';
 import { FakeDeadlines } from '../upstream/fake-deadlines.js';
+import { memoryOf } from '../../support/memory.js';
 
 export const CARD = {
   name: 'Agent',
@@ -72,8 +73,7 @@ export class ConfigWorld extends BrokerWorld {
       timeouts: { headersMs: 10_000, bodyIdleMs: 5_000 },
       lookupMs: 10_000,
       deadline: this.deadlines.start,
-      maxEntries: 100,
-      maxBytes: 1_000_000,
+      memory: memoryOf(this.clock),
       ...settings,
     });
   }

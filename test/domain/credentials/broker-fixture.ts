@@ -15,6 +15,7 @@ import { secret } from '../../../src/domain/shared/secret.js';
 import { PlatformCall } from '../../../src/domain/upstream/platform-call.js';
 import type { HttpUpstream, RequestContext } from '../../../src/ports/http.js';
 import type { SessionTokenSource } from '../../../src/ports/session-token-source.js';
+import { memoryOf } from '../../support/memory.js';
 
 /** An ordinary request. */
 export const REQUEST: RequestContext = { headers: {}, native: { request: undefined } };
@@ -52,7 +53,7 @@ export class BrokerWorld {
     telemetry: this.telemetry,
     random: () => 0,
     sleep: this.clock.sleep,
-    maxEntries: 100,
+    memory: memoryOf(this.clock),
   });
   /** The time limit for reading the platform's error texts. */
   readonly excerptDeadlines: FakeDeadlines = new FakeDeadlines();

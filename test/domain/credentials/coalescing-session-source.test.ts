@@ -43,14 +43,14 @@ describe('requests of one session', () => {
   });
 
   it('of a server-side session call the library each time, so a sign-out applies immediately', async () => {
-    const world = new SessionWorld(['sid'], 100, false);
+    const world = new SessionWorld(['sid'], Infinity, false);
     expect(await world.get('sid=anna')).toBe('token-1');
     world.answer = () => ({ kind: 'no-session' });
     expect(await world.get('sid=anna')).toBe('no-session');
   });
 
   it('receive a refreshed token for ten seconds when its cookies can be passed on', async () => {
-    const world = new SessionWorld(['sid'], 100, false);
+    const world = new SessionWorld(['sid'], Infinity, false);
     const adopted: unknown[] = [];
     world.answer = (number) => ({ ...world.token(number), adopt: (to: unknown) => adopted.push(to) }) as SessionToken;
     await world.get('sid=anna');
@@ -153,14 +153,14 @@ describe('a request for a fresh token', () => {
 
 describe('the memory of sessions', () => {
   it('holds refreshes without a token up to its limit', async () => {
-    const world = new SessionWorld(['sid'], 2);
+    const world = new SessionWorld(['sid'], 2_500);
     world.answer = () => ({ kind: 'token', accessToken: String(world.asked.at(-1)?.request.headers['cookie']) });
     for (const cookie of ['sid=a', 'sid=b', 'sid=a', 'sid=b']) await world.get(cookie, { forceRefresh: true });
     expect(world.asked).toHaveLength(4);
   });
 
   it('drops the least recently used session first', async () => {
-    const world = new SessionWorld(['sid'], 2);
+    const world = new SessionWorld(['sid'], 2_500);
     await world.get('sid=a');
     await world.get('sid=b');
     await world.get('sid=a');

@@ -3,6 +3,7 @@ import { ExchangedTokens, type UserAssertion } from '../../../src/domain/credent
 import { TokenCache } from '../../../src/domain/credentials/token-cache.js';
 import { type AgentBffError } from '../../../src/domain/shared/errors.js';
 import { errorOf } from '../../support/error-of.js';
+import { memoryOf } from '../../support/memory.js';
 
 /** Exchanged tokens with their fake dependencies. */
 export class ExchangeWorld {
@@ -15,7 +16,7 @@ export class ExchangeWorld {
     telemetry: this.telemetry,
     random: () => 0,
     sleep: () => Promise.resolve(),
-    maxEntries: 100,
+    memory: memoryOf(this.clock),
     shared: this.shared,
   });
   readonly tokens = new ExchangedTokens({

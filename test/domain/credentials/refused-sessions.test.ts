@@ -124,8 +124,8 @@ describe("a user's token rejected by the platform", () => {
 
 describe('a forced refresh', () => {
   /** Returns `token-1` until a refresh is forced, then the next number, regardless of the cookie. */
-  function refreshable(maxEntries = 100): SessionWorld {
-    const world = new SessionWorld(['sid'], maxEntries, false);
+  function refreshable(limitBytes = Infinity): SessionWorld {
+    const world = new SessionWorld(['sid'], limitBytes, false);
     let number = 1;
     world.answer = () => world.token((number += world.asked.at(-1)?.query.forceRefresh === true ? 1 : 0));
     return world;
@@ -151,7 +151,7 @@ describe('a forced refresh', () => {
     ['is down', () => new Error('the provider is down')],
     ['has ended the session', () => ({ kind: 'expired' })],
   ])('calls a provider that %s once in 30 seconds', async (_how, answer) => {
-    const world = new SessionWorld(['sid'], 100, false);
+    const world = new SessionWorld(['sid'], Infinity, false);
     world.answer = () => {
       const found = world.asked.at(-1)?.query.forceRefresh === true ? answer() : world.token(1);
       if (found instanceof Error) throw found;
@@ -188,7 +188,7 @@ describe('a forced refresh', () => {
   });
 
   it('is remembered as a hash of the token, up to the limit of tokens', async () => {
-    const world = new SessionWorld(['sid'], 2, false);
+    const world = new SessionWorld(['sid'], 600, false);
     const hashed: string[] = [];
     world.hash = (text) => (hashed.push(text), `#${text}`);
     world.answer = () => world.token(Number(/\d/.exec(String(world.asked.at(-1)?.request.headers['cookie']))?.[0]));

@@ -2,6 +2,7 @@ import { FakeClock } from '../../../src/adapters/fakes/fakes.js';
 import { CoalescingSessionSource } from '../../../src/domain/credentials/coalescing-session-source.js';
 import type { RequestContext } from '../../../src/ports/http.js';
 import type { SessionTokenSource } from '../../../src/ports/session-token-source.js';
+import { memoryOf } from '../../support/memory.js';
 
 interface Session {
   /** The only refresh token that is still valid. */
@@ -44,7 +45,7 @@ export class RotatingSessions {
       clock: this.clock,
       hash: (text) => text,
       hide: () => undefined,
-      maxEntries: 1_000,
+      memory: memoryOf(this.clock),
     });
   }
 

@@ -2,6 +2,7 @@ import { FakeClock } from '../../../src/adapters/fakes/fakes.js';
 import { CoalescingSessionSource } from '../../../src/domain/credentials/coalescing-session-source.js';
 import type { HeaderFields, RequestContext } from '../../../src/ports/http.js';
 import type { SessionToken, SessionTokenQuery } from '../../../src/ports/session-token-source.js';
+import { memoryOf } from '../../support/memory.js';
 
 /** A request with these header fields. */
 export const request = (headers: HeaderFields): RequestContext => ({ headers, native: { request: {} } });
@@ -16,7 +17,7 @@ export class SessionWorld {
   hash = (text: string): string => `#${text}`;
   readonly tokens: CoalescingSessionSource;
 
-  constructor(sessionCookies: readonly string[] = ['sid'], maxEntries = 100, sessionInCookie = true) {
+  constructor(sessionCookies: readonly string[] = ['sid'], limitBytes = Infinity, sessionInCookie = true) {
     this.tokens = new CoalescingSessionSource({
       source: {
         ...(sessionCookies.length > 0 && { sessionCookies }),
@@ -27,7 +28,7 @@ export class SessionWorld {
       clock: this.clock,
       hash: (text) => this.hash(text),
       hide: (token) => this.hidden.push(token),
-      maxEntries,
+      memory: memoryOf(this.clock, limitBytes),
     });
   }
 

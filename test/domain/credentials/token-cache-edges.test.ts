@@ -21,7 +21,7 @@ describe('a provider that issues an expired token', () => {
 
 describe('a token in frequent use', () => {
   it('survives many other tokens', async () => {
-    const world = new TokenWorld({ maxEntries: 4 });
+    const world = new TokenWorld({ maxTokens: 4 });
     await world.get('service');
     for (const user of ['a', 'b', 'c', 'd', 'e', 'f']) {
       await world.get(user);
@@ -34,7 +34,7 @@ describe('a token in frequent use', () => {
 
 describe('a token cache with more callers than entries', () => {
   it('keeps the newest token while others are fetched, and stores one that was evicted during its own fetch', async () => {
-    const world = new TokenWorld({ maxEntries: 1 });
+    const world = new TokenWorld({ maxTokens: 1 });
     const slow = new Deferred<IssueOutcome>();
     const waiting = world.cache.get('slow', 'someBlock', () => slow.promise);
     await world.get('quick');

@@ -129,7 +129,7 @@ describe('a due token', () => {
 
 describe('the token memory', () => {
   it('drops the least recently used identity first', async () => {
-    const world = new TokenWorld({ maxEntries: 2 });
+    const world = new TokenWorld({ maxTokens: 2 });
     for (const key of ['a', 'b', 'a', 'c']) await world.get(key);
     expect(['a', 'b', 'c'].map((key) => world.cache.peek(key)?.value)).toEqual([
       'site-token-1',
@@ -139,7 +139,7 @@ describe('the token memory', () => {
   });
 
   it('does not drop an identity during its fetch', async () => {
-    const world = new TokenWorld({ maxEntries: 1 });
+    const world = new TokenWorld({ maxTokens: 1 });
     const answer = new Deferred<IssueOutcome>();
     world.provider.answer = () => answer.promise;
     const waiting = [world.value('a')];

@@ -3,6 +3,7 @@ import { TokenCache } from '../../../src/domain/credentials/token-cache.js';
 import type { CacheStore } from '../../../src/ports/cache-store.js';
 import { VirtualTime } from '../../support/virtual-time.js';
 import type { IssueFailure, IssueOutcome } from '../../../src/ports/identity-provider.js';
+import { memoryOf } from '../../support/memory.js';
 
 /** A token cache with a fake provider and clock. */
 export class TokenWorld {
@@ -13,13 +14,17 @@ export class TokenWorld {
   /** The random source for jitter; 0 makes every threshold exact. */
   random = 0;
 
-  constructor({ shared, maxEntries = 100 }: { shared?: (clock: VirtualTime) => CacheStore; maxEntries?: number } = {}) {
+  constructor({
+    shared,
+    maxTokens = Infinity,
+  }: { shared?: (clock: VirtualTime) => CacheStore; maxTokens?: number } = {}) {
     this.cache = new TokenCache({
       clock: this.clock,
       telemetry: this.telemetry,
       random: () => this.random,
       sleep: this.clock.sleep,
-      maxEntries,
+      // The size of a short token.
+      memory: memoryOf(this.clock, 850 * maxTokens),
       ...(shared === undefined ? {} : { shared: shared(this.clock) }),
     });
   }

@@ -5,6 +5,7 @@ import type { CacheStore } from '../../../src/ports/cache-store.js';
 import type { IssueOutcome } from '../../../src/ports/identity-provider.js';
 import { VirtualTime } from '../../support/virtual-time.js';
 import { failure } from './token-fixture.js';
+import { memoryOf } from '../../support/memory.js';
 
 /** Processes that share tokens, and a provider that takes 100 ms for each request. */
 class TokenFleet {
@@ -21,7 +22,7 @@ class TokenFleet {
   started(shared: CacheStore = this.store): TokenCache {
     const { clock } = this;
     const telemetry = new RecordingTelemetry();
-    return new TokenCache({ clock, telemetry, random: () => 0, sleep: clock.sleep, shared, maxEntries: 100 });
+    return new TokenCache({ clock, telemetry, random: () => 0, sleep: clock.sleep, shared, memory: memoryOf(clock) });
   }
 
   readonly issue: IssueToken = async (now) => {

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../../src/adapters/fakes/fakes.js';
 import { RenderKeys, type RenderSubject } from '../../../src/domain/surfaces/render-keys.js';
+import { memoryOf } from '../../support/memory.js';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -12,14 +14,14 @@ const SUBJECT: RenderSubject = {
 };
 
 /** Render keys with a hash that records its inputs. */
-function book(): { readonly book: RenderKeys; readonly hashed: string[] } {
+function book(limitBytes?: number): { readonly book: RenderKeys; readonly hashed: string[] } {
   const hashed: string[] = [];
   const hash = (data: string | Uint8Array): string => {
     const text = typeof data === 'string' ? data : new TextDecoder().decode(data);
     hashed.push(text);
     return `<${text}>`;
   };
-  return { book: new RenderKeys(hash), hashed };
+  return { book: new RenderKeys(hash, memoryOf(new FakeClock(), limitBytes)), hashed };
 }
 
 describe('the keys of a render', () => {
@@ -89,8 +91,8 @@ describe('the keys of a render', () => {
     expect(keys.keys({ ...SUBJECT, body: one ?? null })).not.toEqual(keys.keys({ ...SUBJECT, body: other ?? null }));
   });
 
-  it('are cached in at most 8 MiB', () => {
-    const { book: keys, hashed } = book();
+  it('are cached up to a limit in bytes', () => {
+    const { book: keys, hashed } = book(8_388_608);
     const known = (from: number, to: number): number => {
       const { length } = hashed;
       for (let number = from; number < to; number += 1) {

@@ -16,6 +16,7 @@ import { BrokerWorld, sessionPlan, TIMEOUTS } from '../credentials/broker-fixtur
 import { checkedStyles } from '../upstream/checked-styles.js';
 import { WidgetPlatform } from './widget-platform.js';
 import { textOf } from '../../contracts/http-upstream.contract.js';
+import { memoryOf } from '../../support/memory.js';
 
 /** The platform's API under its usual paths. */
 export const API: PlatformApi = {
@@ -72,6 +73,8 @@ export class SurfaceWorld extends BrokerWorld {
       store,
       clock: this.clock,
       hash: sha256,
+      memory: memoryOf(this.clock),
+      storedBytes: (text) => text.length,
       newVersionTag: () => {
         this.#versionTags += 1;
         return `version-tag-${String(this.#versionTags)}`;

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { VersionTags } from '../../../src/domain/surfaces/version-tags.js';
 import { RenderKeys } from '../../../src/domain/surfaces/render-keys.js';
 import { VirtualTime } from '../../support/virtual-time.js';
+import { memoryOf } from '../../support/memory.js';
 
 describe('version tags that the store did not accept', () => {
   it('are remembered up to ten thousand, and the oldest are dropped first', async () => {
@@ -18,7 +19,7 @@ describe('version tags that the store did not accept', () => {
         delete: () => answer(() => undefined),
       },
       clock: time,
-      keys: new RenderKeys(String),
+      keys: new RenderKeys(String, memoryOf(time)),
       newVersionTag: () => String((count += 1)),
       maxAgeMs: 300_000,
       sleep: time.sleep,

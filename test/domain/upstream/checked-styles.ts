@@ -1,7 +1,9 @@
+import { FakeClock } from '../../../src/adapters/fakes/fakes.js';
 import { CssChecker } from '../../../src/adapters/css/css-checker.js';
 import { sha256 } from '../../../src/adapters/system/system.js';
 import { PlatformStyles, type PlatformStylesDependencies } from '../../../src/domain/upstream/platform-styles.js';
 import type { Telemetry } from '../../../src/ports/telemetry.js';
+import { memoryOf } from '../../support/memory.js';
 
 /** The platform's styles with the real parser. */
 export function checkedStyles(telemetry: Telemetry, changes: Partial<PlatformStylesDependencies> = {}): PlatformStyles {
@@ -12,8 +14,7 @@ export function checkedStyles(telemetry: Telemetry, changes: Partial<PlatformSty
     hash: sha256,
     trustBrandCss: false,
     themeOrigins,
-    maxEntries: 10,
-    maxBytes: 2_000_000,
+    memory: memoryOf(new FakeClock()),
     ...changes,
   });
 }

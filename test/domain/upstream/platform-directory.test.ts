@@ -11,6 +11,7 @@ import { BrokerWorld, REQUEST, SERVICE, TIMEOUTS } from '../credentials/broker-f
 import { API, user } from '../surfaces/surface-world.js';
 import { checkedStyles } from './checked-styles.js';
 import { FakeDeadlines } from './fake-deadlines.js';
+import { memoryOf } from '../../support/memory.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const PROJECT = { status: 200, headers: JSON_TYPE, body: '{"id":"proj-9"}' };
@@ -21,7 +22,7 @@ class DirectoryWorld extends BrokerWorld {
   readonly deadlines: FakeDeadlines = new FakeDeadlines();
   readonly directory: PlatformDirectory;
 
-  constructor(api: Partial<PlatformApi> = {}, maxEntries = 10) {
+  constructor(api: Partial<PlatformApi> = {}, limitBytes = Infinity) {
     super();
     this.directory = new PlatformDirectory({
       call: this.callThrough(this.upstream),
@@ -32,8 +33,7 @@ class DirectoryWorld extends BrokerWorld {
       timeouts: TIMEOUTS,
       lookupMs: 10_000,
       deadline: this.deadlines.start,
-      maxEntries,
-      maxBytes: 2_000_000,
+      memory: memoryOf(this.clock, limitBytes),
       api: { ...API, projectId: '', ...api },
     });
   }
@@ -101,8 +101,45 @@ describe('the project', () => {
     expect(world.upstream.requests).toHaveLength(4);
   });
 
+  describe('that is the same for all users', () => {
+    const shared = (auth: Exclude<RouteAuth, { kind: 'headers' }>) => ({ ...auth, sharesLookups: 'route 1' });
+    const users = Array.from({ length: 1_000 }, (_, index) => shared(user(`user${String(index)}`) as typeof SERVICE));
+
+    it('is fetched once for a thousand users, also when they come together', async () => {
+      const world = new DirectoryWorld();
+      expect(new Set(await Promise.all(users.slice(0, 500).map((one) => world.project(one))))).toEqual(
+        new Set([{ value: 'proj-9' }]),
+      );
+      for (const one of users) await world.project(one);
+      expect(world.upstream.requests).toHaveLength(1);
+      world.clock.advance(60_000);
+      for (const one of users) await world.project(one);
+      expect(world.upstream.requests).toHaveLength(2);
+    });
+
+    it('is found for all others although the platform refuses one of them, who is asked for once in five seconds', async () => {
+      const world = new DirectoryWorld();
+      const refused = shared(ADA as typeof SERVICE);
+      world.upstream.willAnswer(({ headers }) =>
+        headers['authorization'] === 'Bearer ada-token' ? { status: 403, headers: {}, body: null } : PROJECT,
+      );
+      const all = await Promise.all([world.project(refused), ...users.slice(0, 3).map((one) => world.project(one))]);
+      expect(all.map(({ value }) => value)).toEqual([null, 'proj-9', 'proj-9', 'proj-9']);
+      const before = world.upstream.requests.length;
+      for (let visit = 0; visit < 10; visit += 1) expect((await world.project(refused)).value).toBeNull();
+      expect(world.upstream.requests.length - before).toBe(0);
+    });
+
+    it('is another one on another route', async () => {
+      const world = new DirectoryWorld();
+      await world.project(shared(ADA as typeof SERVICE));
+      await world.project({ ...shared(BOB as typeof SERVICE), sharesLookups: 'route 2' });
+      expect(world.upstream.requests).toHaveLength(2);
+    });
+  });
+
   it('of the least recent caller is evicted over the limit', async () => {
-    const world = new DirectoryWorld({}, 1);
+    const world = new DirectoryWorld({}, 500);
     await world.project(ADA);
     await world.project(BOB);
     await world.project(ADA);
@@ -134,7 +171,7 @@ describe('the project', () => {
   });
 
   it('is cached for callers up to the limit', async () => {
-    const world = new DirectoryWorld({}, 2);
+    const world = new DirectoryWorld({}, 900);
     for (const caller of [ADA, BOB, ADA, BOB]) await world.project(caller);
     expect(world.upstream.requests).toHaveLength(2);
   });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { CssChecker } from '../../../src/adapters/css/css-checker.js';
-import { RecordingTelemetry } from '../../../src/adapters/fakes/fakes.js';
+import { FakeClock, RecordingTelemetry } from '../../../src/adapters/fakes/fakes.js';
 import { checkedStyles } from './checked-styles.js';
+import { memoryOf } from '../../support/memory.js';
 
 const HOSTILE = ':root{--a:1}body::before{content:"x"}';
 
@@ -28,7 +29,9 @@ describe("the platform's styles", () => {
   });
 
   it('are cached up to a limit in bytes', async () => {
-    const styles = checkedStyles(new RecordingTelemetry(), { maxBytes: 10 });
+    const styles = checkedStyles(new RecordingTelemetry(), {
+      memory: memoryOf(new FakeClock(), 500),
+    });
     const first = await styles.theme('a{b:c}');
     expect(await styles.theme('a{b:c}')).toBe(first);
     await styles.theme('d{e:f}');

@@ -1,0 +1,162 @@
+import type { KeyvLike } from '../../adapters/keyv/keyv-cache-store.js';
+import { systemClock } from '../../adapters/system/system.js';
+import { UndiciUpstream } from '../../adapters/undici/undici-upstream.js';
+import { ConfigurationError } from '../../domain/shared/errors.js';
+import { MemoryBudget } from '../../domain/shared/memory-budget.js';
+import { accept, type OptionCheck, type OptionShape, readOptions, wholeNumber } from '../../domain/shared/options.js';
+import type { CacheStore } from '../../ports/cache-store.js';
+import type { Telemetry } from '../../ports/telemetry.js';
+import type { AnyRows } from '../../domain/shared/setting.js';
+import { cacheAddress } from '../config/addresses.js';
+import { resolveConfig } from '../config/resolve-config.js';
+import { FIELDS } from '../config/schema.js';
+import type { ServerConfig } from '../config/server-config.js';
+import { sharedStore, storeAtAddress } from './cache-stores.js';
+import type { SharedParts } from './container.js';
+import { siteTelemetry } from './platform-module.js';
+import { processMemory, sharedObjects } from './process-wide.js';
+
+/**
+ * Options of `createShared`.
+ *
+ * @public
+ */
+export interface SharedOptions {
+  /** As `cacheStore` in `configureServer`, for all its toolkits: one connection, one breaker. Default: none. */
+  readonly cacheStore?: string | CacheStore | KeyvLike | undefined;
+  /** As `timeouts.cacheMs`. Default 50. */
+  readonly cacheMs?: number | undefined;
+  /** As `timeouts.connectMs`. Default 5 000. */
+  readonly connectMs?: number | undefined;
+  /**
+   * Bytes of renders and look-ups of its toolkits in the memory of this process. Default: an eighth of the process's
+   * memory and at least 67 108 864, together with all toolkits that share nothing.
+   */
+  readonly memoryBytes?: number | undefined;
+  /** Receives the faults of the store, as `telemetry` in `configureServer`. */
+  readonly telemetry?: Telemetry | readonly Telemetry[] | 'silent' | undefined;
+}
+
+/**
+ * Connections, store and memory that toolkits share.
+ *
+ * @public
+ */
+export interface Shared {
+  /**
+   * Closes its connections. Calling it again returns the first call's promise.
+   *
+   * @throws ConfigurationError (code `configuration_invalid`) naming the toolkits that are still open; nothing is closed then.
+   */
+  close(): Promise<void>;
+}
+
+const check = (row: AnyRows[string] | undefined): OptionCheck => row?.check as OptionCheck;
+const times = FIELDS['timeouts']?.fields;
+
+const SHARED: OptionShape<keyof SharedOptions> = {
+  options: {
+    cacheStore: (value, all) => check(FIELDS['cacheStore'])(value, all) ?? addressHint(value),
+    cacheMs: check(times?.['cacheMs']),
+    connectMs: check(times?.['connectMs']),
+    memoryBytes: wholeNumber,
+    telemetry: check(FIELDS['telemetry']),
+  },
+};
+
+function addressHint(value: unknown): string | undefined {
+  try {
+    if (typeof value === 'string') cacheAddress(value);
+    return undefined;
+  } catch (error) {
+    return (error as ConfigurationError).hint;
+  }
+}
+
+/**
+ * Creates what the toolkits of many tenants share in one process: the connections to agents and platforms, the cache
+ * store, and memory for cached data.
+ *
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown or invalid.
+ *
+ * @example
+ * ```ts
+ * import { createShared, createToolkit } from 'agent-bff';
+ *
+ * const shared = createShared({ cacheStore: process.env['CACHE_URL'] });
+ * const toolkits = ['acme', 'globex'].map((name) =>
+ *   createToolkit({ name, a2aUrl: `https://${name}.example/a2a`, serviceAuthStrategy: 'none' }, { shared }),
+ * );
+ * process.once('SIGTERM', async () => {
+ *   await Promise.all(toolkits.map((toolkit) => toolkit.close()));
+ *   await shared.close();
+ * });
+ * ```
+ *
+ * @public
+ */
+export function createShared(options?: SharedOptions): Shared {
+  const { cacheStore, memoryBytes, telemetry: receivers, ...timeouts } = readOptions('createShared', SHARED, options);
+  const config = resolveConfig({ name: 'shared', cacheStore, timeouts, telemetry: receivers });
+  const telemetry = siteTelemetry(config, config.telemetry, undefined);
+  const redis = storeAtAddress(config, telemetry);
+  const { tokens, data } = processMemory();
+  const parts: SharedParts = {
+    upstream: new UndiciUpstream({ connectMs: config.timeouts.connectMs }),
+    store: sharedStore(config, redis, systemClock, telemetry),
+    memory: { tokens, data: memoryBytes === undefined ? data : new MemoryBudget(memoryBytes) },
+    toolkits: new Map(),
+    isClosed: false,
+  };
+  const end = async (): Promise<void> => {
+    parts.isClosed = true;
+    parts.store?.close();
+    await Promise.all([redis?.close(), parts.upstream.close({ graceMs: 0 })]);
+  };
+  let closing: Promise<void> | undefined;
+  const shared: Shared = {
+    close: async () => {
+      if (parts.toolkits.size > 0) throw stillOpen([...parts.toolkits.values()]);
+      await (closing ??= end());
+    },
+  };
+  sharedObjects().set(shared, parts);
+  return shared;
+}
+
+/** The option `shared` of `createToolkit`. */
+export const sharedOption: OptionCheck = accept(
+  (value) => sharedObjects().has(Object(value) as object),
+  'a result of createShared',
+);
+
+/**
+ * The parts that a toolkit of this configuration shares.
+ *
+ * @throws ConfigurationError when they are closed, or the configuration has a field that belongs to them.
+ */
+export function partsOf(shared: Shared, { cacheStore, timeouts: own = {} }: ServerConfig): SharedParts {
+  const parts = sharedObjects().get(shared) as SharedParts;
+  if (parts.isClosed)
+    throw refused('The object in "shared" is closed.', 'Make another one with createShared.', 'shared');
+  const fields = { cacheStore, 'timeouts.cacheMs': own.cacheMs, 'timeouts.connectMs': own.connectMs };
+  const [field] = Object.entries(fields).find(([, value]) => (value ?? '') !== '') ?? [];
+  if (field === undefined) return parts;
+  throw refused(`The field "${field}" has no effect with "shared".`, 'Set it in createShared instead.', field);
+}
+
+function refused(detail: string, hint: string, field: string): ConfigurationError {
+  return new ConfigurationError({ detail, hint, block: 'createToolkit', fields: [field] });
+}
+
+const MAX_NAMES = 5;
+
+function stillOpen(names: readonly string[]): ConfigurationError {
+  const more = names.length > MAX_NAMES ? ` and ${String(names.length - MAX_NAMES)} more` : '';
+  return new ConfigurationError({
+    detail: `${String(names.length)} toolkits still use it: ${names.slice(0, MAX_NAMES).join(', ')}${more}.`,
+    hint: 'Await toolkit.close() of each before shared.close().',
+    block: 'createShared',
+    fields: ['shared'],
+  });
+}
