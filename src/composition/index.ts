@@ -55,7 +55,23 @@ export { createA2ARouter, createServiceProxyRouter, createServiceSurfaceRouter }
 export type { ExpressLikeRouter, ExpressRequestOf } from './express.js';
 export type { HandlersOptions, SiteRoutesOptions } from './routes/site-routes.js';
 export { createGetHeadersForSession, createGetHeadersWithServiceAuth } from './get-headers.js';
-export * from './sessions.js';
+export { authJsSession, type NextAuthOptions, nextAuthSession } from '../adapters/sessions/auth-js.js';
+export { type Auth0Like, auth0Session } from '../adapters/sessions/auth0.js';
+export { type BetterAuthOptions, betterAuthSession } from '../adapters/sessions/better-auth.js';
+export { easyAuthSession } from '../adapters/sessions/easy-auth.js';
+export { expressOpenidConnectSession } from '../adapters/sessions/express-openid-connect.js';
+export { type MsalClientLike, msalSession, type MsalSessionOptions } from '../adapters/sessions/msal-session.js';
+export type { SessionTokenLike } from '../adapters/sessions/session-like.js';
+export {
+  expressSession,
+  fromFunction,
+  ironSession,
+  passportSession,
+  type RequestWithSession,
+  type SessionSourceOptions,
+  type SessionTokenFunction,
+  type StoredTokenOptions,
+} from '../adapters/sessions/stored-token.js';
 export type { UpstreamConfig, UpstreamHeadersConfig, UpstreamPathsConfig } from './config/upstream-config.js';
 export type * from './routes/route-options.js';
 export * from './server.js';

@@ -4,7 +4,7 @@ import { FakeClock, RecordingTelemetry } from '../../src/adapters/fakes/fakes.js
 import { KeyvCacheStore, keyvOver } from '../../src/adapters/keyv/keyv-cache-store.js';
 import { RedisStorage } from '../../src/adapters/keyv/redis-storage.js';
 import { systemClock } from '../../src/adapters/system/system.js';
-import { STORE_AWAY } from '../../src/domain/shared/store-away.js';
+import { STORE_AWAY } from '../../src/domain/shared/store-calls.js';
 import { secret } from '../../src/domain/shared/secret.js';
 import { cacheStoreContract } from '../contracts/cache-store.contract.js';
 import { REDIS_SERVER, RedisServer } from '../support/redis-server.js';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { RedisStorage } from '../../src/adapters/keyv/redis-storage.js';
 import { secret } from '../../src/domain/shared/secret.js';
-import { STORE_AWAY } from '../../src/domain/shared/store-away.js';
+import { STORE_AWAY } from '../../src/domain/shared/store-calls.js';
 import { timed } from '../support/stopwatch.js';
 import { socketServer } from '../support/socket-server.js';
 

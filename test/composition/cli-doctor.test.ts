@@ -214,7 +214,9 @@ describe('agent-bff doctor with a working platform', () => {
   });
 
   it('says nothing of the address when the chat is there', async () => {
-    const url = await answering((exchange) => void exchange.json(400, { jsonrpc: '2.0', error: {} }));
+    const url = await answering((exchange) => {
+      exchange.json(400, { jsonrpc: '2.0', error: {} });
+    });
     expect((await doctor(site({ publicUrl: url }))).printed).not.toContain('chat address');
   });
 

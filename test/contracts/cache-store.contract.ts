@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { getMany } from '../../src/domain/shared/get-many.js';
+import { getMany } from '../../src/domain/shared/store-calls.js';
 import type { CacheStore } from '../../src/ports/cache-store.js';
 
 /** A store and its clock. */

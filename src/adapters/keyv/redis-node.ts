@@ -1,4 +1,4 @@
-import { before } from './timers.js';
+import { before } from './store-breaker.js';
 
 /** The part of a client that is used. */
 export interface RedisClient {

@@ -1,9 +1,9 @@
 import type { Secret } from '../../domain/shared/secret.js';
-import { STORE_AWAY } from '../../domain/shared/store-away.js';
+import { STORE_AWAY } from '../../domain/shared/store-calls.js';
 import { besideUrl, type RedisServers, redisServers } from './redis-address.js';
 import { newClient, type RedisClient, RedisNode, within } from './redis-node.js';
 import type { StoredText, TextStorage } from './keyv-cache-store.js';
-import { before } from './timers.js';
+import { before } from './store-breaker.js';
 
 /** Options of a storage in Redis. */
 export interface RedisStorageOptions {

@@ -7,7 +7,7 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto';
-import { getMany } from '../../domain/shared/get-many.js';
+import { getMany } from '../../domain/shared/store-calls.js';
 import type { Secret } from '../../domain/shared/secret.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';

@@ -1,6 +1,6 @@
 import { beforeAlarm } from '../../domain/shared/deadline.js';
 import { REDACTED } from '../../domain/shared/secret.js';
-import { STORE_AWAY } from '../../domain/shared/store-away.js';
+import { STORE_AWAY } from '../../domain/shared/store-calls.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 
@@ -143,4 +143,16 @@ export function faultOf(error: unknown): string {
   const known = typeof code === 'string' && !message.includes(code) ? code : '';
   const text = [error.name, known, message].filter((word) => word !== '').join(' ');
   return text.replace(OPAQUE, REDACTED).slice(0, MAX_DETAIL);
+}
+
+/** The result of the work; after a delay, that of `late`. Does not keep the process alive. */
+export function before<T, Late = undefined>(work: Promise<T>, ms: number, late?: () => Late): Promise<T | Late> {
+  return beforeAlarm(
+    work,
+    (expire) => {
+      const timer = setTimeout(expire, ms).unref();
+      return () => clearTimeout(timer);
+    },
+    late ?? (() => undefined as Late),
+  );
 }

@@ -1,4 +1,4 @@
-import { cookiePair, cookiePairs } from '../../domain/shared/cookies.js';
+import { cookiePair, cookiePairs } from '../../domain/shared/message-fields.js';
 
 /**
  * The header fields with the cookies that `proxy.ts` has just set: a session it refreshed is in none of the browser's

@@ -1,5 +1,5 @@
 import { AgentBffError } from '../../domain/shared/errors.js';
-import { cookiePair, cookiePairs } from '../../domain/shared/cookies.js';
+import { cookiePair, cookiePairs } from '../../domain/shared/message-fields.js';
 import { flag, text, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { RequestContext } from '../../ports/http.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';

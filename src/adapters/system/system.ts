@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { totalmem } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { getHeapStatistics } from 'node:v8';
@@ -20,6 +20,16 @@ export async function sleep(ms: number): Promise<void> {
 /** The SHA-256 of a text in UTF-8, or of bytes, in lower-case hex. */
 export function sha256(data: string | Uint8Array): string {
   return createHash('sha256').update(data).digest('hex');
+}
+
+/**
+ * Digests of 64 bits for `chat` events. With a key they are the same in every process that has it; without one, in this
+ * process only. The key is derived (RFC 5869), so that a digest says nothing about other uses of it.
+ */
+export function chatDigest(shared: KeyObject | undefined): (text: string) => string {
+  const key = shared === undefined ? randomBytes(32) : hkdfSync('sha256', shared, '', 'agent-bff telemetry', 32);
+  const bytes = new Uint8Array(key);
+  return (text) => createHmac('sha256', bytes).update(text).digest('hex').slice(0, 16);
 }
 
 /** Memory available to this process: the limit of its heap, or the memory of its container or machine, whichever is smaller. */

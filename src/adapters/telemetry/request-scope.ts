@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { HeaderFields } from '../../ports/http.js';
 import type { ObservedRequest } from '../../ports/telemetry.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
-import { cookiePairs } from '../../domain/shared/cookies.js';
+import { cookiePairs } from '../../domain/shared/message-fields.js';
 import { withoutSecrets } from '../../domain/shared/redaction.js';
 
 /** Shorter parts of a value are common words. */

@@ -1,4 +1,4 @@
-import { cookiePair, cookiePairs } from '../../domain/shared/cookies.js';
+import { cookiePair, cookiePairs } from '../../domain/shared/message-fields.js';
 import type { Visitor } from '../../domain/chat/conversation-guard.js';
 import type { VisitorKey } from '../../domain/chat/minted-contexts.js';
 import type { Clock } from '../../ports/clock.js';

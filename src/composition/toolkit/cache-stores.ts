@@ -13,7 +13,7 @@ import { faultOf } from '../../adapters/keyv/store-breaker.js';
 import { SealedCacheStore } from '../../adapters/keyv/sealed-cache-store.js';
 import { sleep } from '../../adapters/system/system.js';
 import { TokenCache } from '../../domain/credentials/token-cache.js';
-import { getMany } from '../../domain/shared/get-many.js';
+import { getMany } from '../../domain/shared/store-calls.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';

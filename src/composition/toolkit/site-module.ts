@@ -1,7 +1,7 @@
 import { ContainerModule } from 'inversify';
 import { writtenDisposition } from '../../adapters/content-disposition/written-disposition.js';
 import { withReadings } from '../../adapters/rate-limit/rate-limiter.js';
-import { chatDigest } from '../../adapters/telemetry/chat-digest.js';
+import { chatDigest } from '../../adapters/system/system.js';
 import { requestId } from '../../adapters/telemetry/request-scope.js';
 import { leftOutReporter, type SiteSettings } from '../../adapters/web/serve-route.js';
 import { RequestGate } from '../../adapters/web/request-gate.js';

@@ -3,7 +3,7 @@ import type { Telemetry } from '../../ports/telemetry.js';
 import { type Credential, isVaried } from '../credentials/credential.js';
 import type { RouteAuth } from '../credentials/route-auth.js';
 import { isAgentBffError } from '../shared/errors.js';
-import { LruMap } from '../shared/lru-map.js';
+import { CallerMaps } from '../upstream/lookups.js';
 import { type CallContext, type Endpoint, requireEndpoint } from '../upstream/platform-call.js';
 import { explained, type PlatformDirectory } from '../upstream/platform-directory.js';
 import {
@@ -71,17 +71,13 @@ interface Kept<Value> {
 /** Builds the record the browser needs before its first message. */
 export class ChatConfig {
   readonly #deps: ChatConfigDependencies;
-  readonly #kept: LruMap<Kept<object>>;
-  /** For callers whose keys visitors can create at will: they only evict each other. */
-  readonly #varied: LruMap<Kept<object>>;
+  readonly #kept: CallerMaps<Kept<object>>;
   readonly #names = new ObjectNames();
   #cards: AgentCardSource | undefined;
 
   constructor(dependencies: ChatConfigDependencies) {
     this.#deps = dependencies;
-    const share = dependencies.memory;
-    this.#kept = new LruMap({ share });
-    this.#varied = new LruMap({ share });
+    this.#kept = new CallerMaps(dependencies.memory);
   }
 
   /**
@@ -188,7 +184,7 @@ export class ChatConfig {
     parts: readonly (string | null)[],
     make: () => Value,
   ): Value {
-    const kept = isVaried(credential) ? this.#varied : this.#kept;
+    const kept = this.#kept.of(credential);
     const { url, policy, bindings } = entrance;
     const key = [what, this.#names.of(found.card), this.#names.of(policy), ...bindings, url].join(' ');
     const known = kept.get(key);

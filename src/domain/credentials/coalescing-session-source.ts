@@ -4,7 +4,7 @@ import { SingleFlight } from '../shared/single-flight.js';
 import type { Clock } from '../../ports/clock.js';
 import type { RequestContext, HeaderFields } from '../../ports/http.js';
 import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../ports/session-token-source.js';
-import { cookiePairs } from '../shared/cookies.js';
+import { cookiePairs } from '../shared/message-fields.js';
 import type { FoundToken } from './route-auth.js';
 
 export interface CoalescingSessionSourceDependencies {

@@ -2,7 +2,7 @@ import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { AccessToken, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import { getMany } from '../shared/get-many.js';
+import { getMany } from '../shared/store-calls.js';
 import { LruMap } from '../shared/lru-map.js';
 import type { MemoryShare } from '../shared/memory-budget.js';
 import { isObject, parsedJson } from '../shared/json.js';

@@ -53,19 +53,30 @@ interface Kept<T> {
   readonly until: number;
 }
 
+/** A cache of results by caller. Callers whose keys visitors can create at will only evict each other. */
+export class CallerMaps<T> {
+  readonly #kept: LruMap<T>;
+  readonly #varied: LruMap<T>;
+
+  constructor(share: MemoryShare) {
+    this.#kept = new LruMap({ share });
+    this.#varied = new LruMap({ share });
+  }
+
+  of(credential: Credential): LruMap<T> {
+    return isVaried(credential) ? this.#varied : this.#kept;
+  }
+}
+
 /** Caches what platform and agent return for a caller, and sends one request for all callers who wait together (decisions 30, 83). */
 export class Lookups<T> {
   readonly #deps: LookupsDependencies;
-  readonly #kept: LruMap<Kept<T>>;
-  /** For callers whose keys visitors can create at will: they only evict each other. */
-  readonly #varied: LruMap<Kept<T>>;
+  readonly #kept: CallerMaps<Kept<T>>;
   readonly #flights = new SingleFlight<T>();
 
   constructor(dependencies: LookupsDependencies) {
     this.#deps = dependencies;
-    const share = dependencies.memory;
-    this.#kept = new LruMap({ share });
-    this.#varied = new LruMap({ share });
+    this.#kept = new CallerMaps(dependencies.memory);
   }
 
   /**
@@ -98,12 +109,8 @@ export class Lookups<T> {
     return this.#deps.hash(JSON.stringify([name, scope]));
   }
 
-  #mapOf({ credential }: LookupTask<T>): LruMap<Kept<T>> {
-    return isVaried(credential) ? this.#varied : this.#kept;
-  }
-
   #fresh(task: LookupTask<T>, key: string): Kept<T> | undefined {
-    const last = this.#mapOf(task).get(key);
+    const last = this.#kept.of(task.credential).get(key);
     if (last === undefined) return undefined;
     return (task.isFresh?.(last.value, last.until) ?? this.#deps.clock.now() < last.until) ? last : undefined;
   }
@@ -115,7 +122,7 @@ export class Lookups<T> {
     // Joining a running look-up causes no request.
     if (this.#flights.running(key) === undefined) await admit?.();
     return this.#flights.run(key, async () => {
-      const kept = this.#mapOf(task);
+      const kept = this.#kept.of(task.credential);
       const { value, lifeMs, bytes } = await this.#ask(task, kept.get(key)?.value);
       const until = this.#deps.clock.now() + lifeMs;
       // At most two bytes a character.

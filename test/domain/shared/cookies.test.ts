@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cookiePair, cookiePairs } from '../../../src/domain/shared/cookies.js';
+import { cookiePair, cookiePairs } from '../../../src/domain/shared/message-fields.js';
 
 describe('a Cookie header field', () => {
   it.each([

@@ -1,4 +1,4 @@
-import { STORE_AWAY } from '../../../src/domain/shared/store-away.js';
+import { STORE_AWAY } from '../../../src/domain/shared/store-calls.js';
 import type { RenderCache, RenderCacheDependencies } from '../../../src/domain/surfaces/render-cache.js';
 import type { CacheStore } from '../../../src/ports/cache-store.js';
 import type { VirtualTime } from '../../support/virtual-time.js';
