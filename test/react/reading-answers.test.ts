@@ -3,16 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { partsOfAnswer } from '../../react/src/chat/answer-events.js';
 import { type Reply, Agent, CARD_1, CARD_03, words, own, status, task, update, artifact, whole } from './read-agent.js';
 
-/** Events as A2A 0.3 writes them. */
-const OLD_TASK = { kind: 'task', id: 't1', contextId: 'c1', status: { state: 'working' } };
-const oldArtifact = (text: string, append = false) => ({
-  kind: 'artifact-update',
-  taskId: 't1',
-  append,
-  artifact: { artifactId: 'a1', parts: [{ kind: 'text', text }] },
-});
-const ended = (state = 'completed') => ({ kind: 'status-update', taskId: 't1', status: { state }, final: true });
-
 describe('the version of the protocol', () => {
   const old03 = { stream: [{ kind: 'message', role: 'agent', messageId: 'x', parts: [{ kind: 'text', text: 'Hi' }] }] };
   const new10 = { stream: [{ message: words('Hi') }] };
@@ -187,28 +177,6 @@ describe('an answer in a stream', () => {
     expect((await agent.ask()).state).toBe(state);
     expect(agent.shown).toEqual(shown);
     expect(agent.calls).toHaveLength(1);
-  });
-
-  it.each<[string, Reply, string[], string?]>([
-    [
-      'pieces of an artifact',
-      { stream: [OLD_TASK, oldArtifact('One '), oldArtifact('two.', true), ended()] },
-      ['One two.'],
-    ],
-    ['a task without its kind', { stream: [{ ...OLD_TASK, kind: undefined }, oldArtifact('42'), ended()] }, ['42']],
-    [
-      'members that are null',
-      { stream: [{ ...OLD_TASK, artifacts: null, history: null }, oldArtifact('42'), ended()] },
-      ['42'],
-    ],
-    ['states in the spelling of 1.0', { stream: [OLD_TASK, oldArtifact('42'), ended('TASK_STATE_COMPLETED')] }, ['42']],
-    ['a context of its own', { stream: [OLD_TASK, { ...oldArtifact('42'), contextId: 'c2' }, ended()] }, ['42']],
-    ['JSON in place of the stream', { result: { ...OLD_TASK, ...ended(), kind: 'task', ...whole('42') } }, ['42']],
-    ['an end by the agent', { stream: [OLD_TASK, oldArtifact('So far.'), ended('cancelled')] }, ['So far.'], 'stopped'],
-  ])('of A2A 0.3: %s', async (_what, reply, shown, state = 'complete') => {
-    const agent = new Agent({ 'message/stream': reply });
-    expect((await agent.ask({ card: CARD_03 })).state).toBe(state);
-    expect(agent.shown).toEqual(shown);
   });
 
   it('keeps the task’s own id where its updates have another', async () => {
