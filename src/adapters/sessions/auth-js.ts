@@ -83,21 +83,27 @@ export function nextAuthSession(
   getToken: (parameters: any) => Promise<unknown>,
   options?: NextAuthOptions,
 ): SessionTokenSource {
-  const read = readOptions('nextAuthSession', NEXT_AUTH, options);
-  const { secret, cookieName, secureCookie, accessToken, subject, ...given } = read;
+  const {
+    name,
+    accessToken,
+    subject,
+    sessionCookies,
+    sessionInCookie = true,
+    ...library
+  } = readOptions('nextAuthSession', NEXT_AUTH, options);
+  const { cookieName } = library;
   const names = ['authjs', 'next-auth'].map((name) => `${name}.session-token`);
   const secureNames = names.map((name) => `__Secure-${name}`);
   return {
-    sessionCookies: cookieName === undefined ? [...names, ...secureNames] : [cookieName],
-    sessionInCookie: true,
-    ...given,
+    ...(name !== undefined && { name }),
+    sessionCookies: sessionCookies ?? (cookieName === undefined ? [...names, ...secureNames] : [cookieName]),
+    sessionInCookie,
     getToken: async (request) => {
       // `req.cookies` requires a cookie parser, which not every framework runs.
       const req = { headers: webHeaders(request.headers), cookies: cookiesOf(request) };
       // Auth.js 5 looks for the unprefixed name unless configured; a cookie may arrive in numbered chunks.
-      const hasSecure = Object.keys(req.cookies).some((name) => secureNames.includes(name.replace(/\.\d+$/, '')));
-      const isSecure = cookieName === undefined && hasSecure ? true : undefined;
-      const parameters = { req, secret, cookieName, secureCookie: secureCookie ?? isSecure };
+      const isSecure = Object.keys(req.cookies).some((name) => secureNames.includes(name.replace(/\.\d+$/, '')));
+      const parameters = { req, ...(cookieName === undefined && isSecure && { secureCookie: true }), ...library };
       const session = await call(() => getToken(parameters), 'nextAuthSession');
       return tokenOf(session, { accessToken, subject }, 'nextAuthSession');
     },

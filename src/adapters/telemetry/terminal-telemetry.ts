@@ -132,9 +132,9 @@ export class TerminalTelemetry extends RedactedTelemetry implements Telemetry {
   }
 
   #tell(key: readonly unknown[], message: string, { detail, requestId }: ReportedError): void {
-    const request = requestId === undefined ? '' : `request ${requestId}`;
-    this.#log.write(JSON.stringify(key), this.name, request, (toolkits, times) => {
+    this.#log.write(JSON.stringify(key), this.name, (toolkits, times) => {
       const [words, said] = [message, detail].map((text) => this.redact(text, []));
+      const request = requestId === undefined ? '' : `request ${requestId}`;
       const aside = [words === '' ? '' : said, toolkits, request, times].filter((part) => part !== '').join('; ');
       return `${words === '' ? said : words}${aside === '' ? '' : ` (${aside})`}`;
     });
@@ -154,8 +154,6 @@ export interface FaultLogSettings {
 }
 
 const PAUSE_MS = 60_000;
-/** Repetitions within the pause whose request is named: the id that a visitor reads can be found. */
-const MAX_AGAIN = 10;
 const MAX_FAULTS = 100;
 /** Maximum number of toolkits named in a line. */
 const MAX_NAMED = 5;
@@ -164,8 +162,6 @@ const MAX_NAMES = 1_000;
 
 interface Reported {
   readonly at: number;
-  /** The first sentence of the line. */
-  readonly sentence: string;
   /** Number of repetitions since then. */
   again: number;
   /** The toolkits of these repetitions. */
@@ -173,8 +169,8 @@ interface Reported {
 }
 
 /**
- * Writes one line per distinct fault, at most once a minute each, and a short one for each of its next requests
- * (decision 87). It has no timers: the next line of a fault counts its repetitions.
+ * Writes one line per distinct fault, at most once a minute each (decision 87). It has no timers: the next line of a
+ * fault counts its repetitions.
  */
 export class FaultLog {
   readonly #settings: FaultLogSettings;
@@ -196,12 +192,11 @@ export class FaultLog {
    * `key` identifies the fault and contains nothing a visitor chooses; faults of several toolkits are one. `text` is only
    * called if a line is due.
    */
-  write(key: string, toolkit: string, request: string, text: (toolkits: string, times: string) => string): void {
+  write(key: string, toolkit: string, text: (toolkits: string, times: string) => string): void {
     const now = this.#settings.now();
     const last = this.#reported.get(key);
     if (last !== undefined && now - last.at < PAUSE_MS) {
       last.again += 1;
-      if (request !== '' && last.again <= MAX_AGAIN) this.#settings.write(`agent-bff: ${last.sentence} (${request})`);
       addUpTo(MAX_NAMES, last.toolkits, toolkit);
       return;
     }
@@ -209,10 +204,8 @@ export class FaultLog {
     this.#reported.delete(key);
     const times = last === undefined || last.again === 0 ? '' : timesIn(last.again + 1, now - last.at);
     const named = this.#toolkits.size < 2 ? '' : namesOf([...new Set([toolkit, ...(last?.toolkits ?? [])])]);
-    const line = text(named, times);
-    const [sentence] = /^.*?[.)](?= |$)/.exec(line) ?? [line];
-    this.#reported.set(key, { at: now, again: 0, toolkits: new Set(), sentence });
-    this.#settings.write(`agent-bff: ${line}`);
+    this.#reported.set(key, { at: now, again: 0, toolkits: new Set() });
+    this.#settings.write(`agent-bff: ${text(named, times)}`);
   }
 
   /** False if all known faults were written within the last minute; otherwise the oldest is evicted. */

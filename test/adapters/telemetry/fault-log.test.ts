@@ -8,8 +8,8 @@ function openLog() {
   return {
     lines,
     pass: (ms: number) => (now += ms),
-    tell: (key: string, toolkit = 'site', request = '') =>
-      log.write(key, toolkit, request, (...aside) => [key, ...aside].filter((part) => part !== '').join(', ')),
+    tell: (key: string, toolkit = 'site') =>
+      log.write(key, toolkit, (...aside) => [key, ...aside].filter((part) => part !== '').join(', ')),
     join: (...toolkits: string[]) => toolkits.forEach((toolkit) => log.join(toolkit)),
   };
 }
@@ -30,22 +30,6 @@ describe('the log of faults', () => {
     pass(1);
     tell('refused');
     expect(lines).toEqual(['agent-bff: refused', 'agent-bff: refused, 13 times in the last minute']);
-  });
-
-  it('names the next ten requests in a minute, each with the first sentence', () => {
-    const { lines, tell, pass } = openLog();
-    const key = 'chat: The agent was not found. Check "a2aUrl".';
-    for (let turn = 0; turn <= 12; turn += 1) tell(key, 'site', `request ${String(turn)}`);
-    pass(60_000);
-    tell(key, 'site', 'request 13');
-    expect(lines).toEqual([
-      `agent-bff: ${key}`,
-      ...Array.from(
-        { length: 10 },
-        (_, turn) => `agent-bff: chat: The agent was not found. (request ${String(turn + 1)})`,
-      ),
-      `agent-bff: ${key}, 13 times in the last minute`,
-    ]);
   });
 
   it('starts a new count with each line', () => {

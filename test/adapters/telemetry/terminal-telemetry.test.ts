@@ -113,14 +113,13 @@ describe('the terminal', () => {
     expect(later.lines).toEqual([]);
   });
 
-  it('shows a fault once, and ten of its requests, whatever visitors send', () => {
+  it('shows a fault once, whatever visitors send', () => {
     const { lines, fail } = terminal();
     for (let visitor = 0; visitor < 500; visitor += 1) {
       const log = `status 500 from the platform, text/plain: you sent ${String(visitor)}`;
       fail('upstream_error', { upstreamStatus: 500, log }, 'conversation');
     }
-    expect(lines).toHaveLength(1 + 10);
-    expect(lines.filter((line) => line.includes('you sent'))).toHaveLength(1);
+    expect(lines).toHaveLength(1);
   });
 
   it('tells faults apart by route, field and reason', () => {
