@@ -30,7 +30,7 @@ const PURPOSES = {
 
 const { name: packageName, exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 const paths = Object.keys(exports).filter((path) => exports[path].types !== undefined);
-const [main, ...others] = [...paths.map((path) => entry(`${packageName}${path.slice(1)}`, PURPOSES[path]))];
+const [main, ...others] = paths.map((path) => entry(`${packageName}${path.slice(1)}`, PURPOSES[path]));
 const inMain = new Set(main.symbols.map(({ name }) => name));
 
 rmSync(FOLDER, { recursive: true, force: true });
