@@ -2,12 +2,14 @@ import { ask, ConversationEnded } from './a2a.js';
 
 const messages = document.querySelector('#messages');
 const composer = document.querySelector('#composer');
+const send = composer.querySelector('button');
 let contextId;
 
 composer.addEventListener('submit', async (event) => {
   event.preventDefault();
   const text = composer.elements.text.value;
   composer.reset();
+  send.disabled = true;
   show('user', text);
   const answer = show('agent', '…');
   let isEmpty = true;
@@ -23,6 +25,7 @@ composer.addEventListener('submit', async (event) => {
     answer.className = 'error';
     answer.textContent = error.message;
   }
+  send.disabled = false;
 });
 
 function show(who, text) {
