@@ -96,11 +96,11 @@ describe('chat events', () => {
       texts.push(await (await post(url, rpc('SendMessage', { message }), jar)).text());
     }
     const calls = events.filter((event) => event.type === 'chat');
-    const [begun, continued, anew, other] = calls;
+    const [begun, continued, second, other] = calls;
     expect(calls).toHaveLength(4);
-    expect([continued?.visitor, anew?.visitor]).toEqual([begun?.visitor, begun?.visitor]);
+    expect([continued?.visitor, second?.visitor]).toEqual([begun?.visitor, begun?.visitor]);
     expect(continued?.context).toBe(begun?.context);
-    expect(new Set([begun?.context, anew?.context, other?.context]).size).toBe(3);
+    expect(new Set([begun?.context, second?.context, other?.context]).size).toBe(3);
     expect(other?.visitor).not.toBe(begun?.visitor);
     const written = JSON.stringify(events);
     const ids = texts.flatMap((text) => [...text.matchAll(/"(?:id|contextId)":"([^"]{8,})"/g)].map(([, id]) => id));

@@ -78,7 +78,7 @@ async function survived(name, report, agent, { heap = 384, part = HONEST_PART, .
   const site = await startSite(agent.url, {}, { ...kind, flags: [`--max-old-space-size=${heap}`] });
   const honest = [
     new HonestVisitor('an honest visitor', site.url, new Agent({ keepAlive: true })),
-    new HonestVisitor('one who connects anew', site.url, false),
+    new HonestVisitor('one with a new connection each time', site.url, false),
   ];
   for (let count = 0; count < 200; count += 1) await honest[0].chat();
   await stage('streams', site.url); // Code and pools of a site that has served requests are not a cost of an attack.

@@ -91,7 +91,7 @@ describe('a request for conversation records', () => {
   );
 
   it.each<[string, HttpBody, string]>([
-    ['written anew as text, which is UTF-8', '{"name":"Zoë"}', 'application/json;profile=a'],
+    ['rewritten as text, which is UTF-8', '{"name":"Zoë"}', 'application/json;profile=a'],
     ['as bytes', new Uint8Array(2), 'application/json;profile=a;Charset=utf-16'],
     ['absent', null, 'application/json;profile=a;Charset=utf-16'],
   ])('has the type and no longer the Content-Length of a body that is %s', async (_what, body, expected) => {
