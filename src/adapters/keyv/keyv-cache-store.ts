@@ -2,8 +2,7 @@ import { Keyv } from 'keyv';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import { StoreBreaker, type StoreOperation } from './store-breaker.js';
-import { before } from './store-breaker.js';
+import { before, StoreBreaker, type StoreOperation } from './store-breaker.js';
 
 /**
  * The part of a Keyv (5 or 6) that is used.

@@ -39,6 +39,8 @@ const WRAPPERS = ['task', 'message', 'statusUpdate', 'artifactUpdate'];
 const USAGES = ['usage', 'usageMetadata', 'adk_usage_metadata'];
 const INPUT = ['inputTokens', 'input_tokens', 'promptTokens', 'prompt_tokens', 'promptTokenCount'];
 const OUTPUT = ['outputTokens', 'output_tokens', 'completionTokens', 'completion_tokens', 'candidatesTokenCount'];
+/** An empty line. */
+const EVENT_END = /\r\n\r\n|\n\n|\r\r/;
 /** Maximum characters of one event, or of a finished answer, that are read; longer ones are only counted. */
 const MAX_TEXT = 262_144;
 
@@ -52,6 +54,8 @@ export class ChatWatch {
   #isReadable = false;
   /** The text since the last event. */
   #text = '';
+  /** Its last characters, which may be the first half of an event's end. */
+  #tail = '';
   #bytes = 0;
   #events = 0;
   #firstEventMs: number | undefined;
@@ -77,11 +81,14 @@ export class ChatWatch {
     if (!this.#isReadable) return;
     const come = this.#decoder.decode(chunk, { stream: true });
     this.#text += come;
-    if (this.#isEvents && /[\r\n]/.test(come)) {
-      const events = this.#text.split(/\r\n\r\n|\n\n|\r\r/);
+    this.#tail += come;
+    // The whole text is only searched when it has an event: one that comes a line at a time is not read again for each.
+    if (this.#isEvents && EVENT_END.test(this.#tail)) {
+      const events = this.#text.split(EVENT_END);
       this.#text = events.pop() ?? '';
       for (const event of events) this.#event(event);
     }
+    this.#tail = this.#tail.slice(-3);
     // Its end is still found, but it is no longer JSON.
     if (this.#text.length > MAX_TEXT) this.#text = `data:${this.#text.slice(-4)}`;
   }

@@ -1,9 +1,8 @@
 import type { HttpResponse } from '../../ports/http.js';
 import { utf8Text } from '../shared/bytes.js';
-import { getMany } from '../shared/store-calls.js';
 import { LruMap } from '../shared/lru-map.js';
 import type { MemoryShare } from '../shared/memory-budget.js';
-import { STORE_AWAY } from '../shared/store-calls.js';
+import { getMany, STORE_AWAY } from '../shared/store-calls.js';
 import { SingleFlight } from '../shared/single-flight.js';
 import { FleetFlight } from '../upstream/fleet-flight.js';
 import { readAhead } from '../upstream/body-bytes.js';
