@@ -54,6 +54,8 @@ const QUERY = {
 };
 const MAX_REFERENCES = 8;
 const MAX_TASKS = 10_000;
+/** Characters of a context that is remembered. */
+const MAX_CONTEXT = 256;
 const MAX_TASK_BYTES = 16_777_216;
 /** The first byte of `null`. */
 const NULL = 0x6e;
@@ -147,8 +149,9 @@ export class ConversationGuard {
     }
     const task = isRpc ? value['result'] : value;
     if (!isObject(task) || task['id'] !== taskId || typeof task['contextId'] !== 'string') throw unknownConversation();
-    this.#tasks.set(taskKey(asked, taskId), task['contextId']);
-    return { contextId: task['contextId'], bytes };
+    const contextId = task['contextId'];
+    if (contextId.length <= MAX_CONTEXT) this.#tasks.set(taskKey(asked, taskId), contextId);
+    return { contextId, bytes };
   }
 
   /** A promise only where the site is asked. */
