@@ -65,14 +65,22 @@ describe('the metadata of a visitor', () => {
 describe('the question for a task', () => {
   it('goes to the tenant of the call, wherever the call names it', async () => {
     const url = 'https://agent.example/a2a';
-    const card = { name: 'A', supportedInterfaces: [{ url, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0', tenant: 'acme' }] };
+    const card = {
+      name: 'A',
+      supportedInterfaces: [{ url, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0', tenant: 'acme' }],
+    };
     const task = { id: 'task', contextId: 'support' };
     const upstream = new FakeUpstream(({ path }) => ({
       status: 200,
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(path.includes('.well-known') ? card : task),
     }));
-    const config = { a2aUrl: url, serviceApiKey: 'key', bindings: ['HTTP+JSON'] as const, telemetry: 'silent' as const };
+    const config = {
+      a2aUrl: url,
+      serviceApiKey: 'key',
+      bindings: ['HTTP+JSON'] as const,
+      telemetry: 'silent' as const,
+    };
     const route = chatRoute(createToolkit(config, { upstream }), { conversations: 'visitor', ownsContext: () => true });
     for (const [path, body] of [
       ['/tasks/one:cancel', '{"tenant":"acme"}'],
@@ -95,5 +103,47 @@ describe('the context of a task', () => {
     for (let count = 0; count < 2; count += 1) expect(await call('tasks/cancel', '{"id":"task"}')).toContain('"task"');
     const sent = await Promise.all(upstream.requests.map(({ body }) => textOf(body)));
     expect(sent.filter((text) => text.includes('tasks/get'))).toHaveLength(times);
+  });
+});
+
+describe('tasks of 12 MB that are read at the same time', () => {
+  const SPACES = bytes(' '.repeat(1_048_576));
+
+  /** An agent that does not know `historyLength`, whose responses arrive together. */
+  function agent(): FakeUpstream {
+    let arrived = (): void => undefined;
+    const all = new Promise<void>((done) => (arrived = done));
+    let count = 0;
+    async function* large(id: string): AsyncGenerator<Uint8Array> {
+      count += 1;
+      if (count === 8) arrived();
+      await all;
+      for (let chunk = 0; chunk < 12; chunk += 1) {
+        await new Promise((later) => setImmediate(later));
+        yield SPACES;
+      }
+      yield bytes(JSON.stringify({ jsonrpc: '2.0', id: 1, result: { id, contextId: 'support' } }));
+    }
+    return new FakeUpstream(async ({ body }) => {
+      const { params } = JSON.parse(await textOf(body)) as { params: { id: string } };
+      return { status: 200, headers: { 'content-type': 'application/json' }, body: large(params.id) };
+    });
+  }
+
+  it('take 64 MB at most, and the others are served a moment later, without being held', async () => {
+    const config = { a2aUrl: 'https://agent.example/a2a', serviceApiKey: 'key', telemetry: 'silent' as const };
+    const options = { conversations: 'visitor', ownsContext: () => true } as const;
+    const route = chatRoute(createToolkit(config, { upstream: agent() }), options);
+    const read = (id: number) =>
+      route(
+        browserRequest({
+          body: bytes(`{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"t${String(id)}"}}`),
+        }),
+      );
+    const responses = await Promise.all(Array.from({ length: 8 }, (_, id) => read(id)));
+    const busy = responses.flatMap(({ status }, id) => (status === 503 ? [id] : []));
+    expect(busy.length).toBeGreaterThan(1);
+    expect(busy.length).toBeLessThan(8);
+    for (const id of busy) expect((await read(id)).body).not.toBeInstanceOf(Uint8Array);
   });
 });

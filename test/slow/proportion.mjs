@@ -276,7 +276,8 @@ const words = process.argv.slice(2).filter((word) => word !== '--table');
 const isChosen = ({ kind, name }) => words.length === 0 || words.some((word) => `${kind}: ${name}`.includes(word));
 const report = new Report('work in proportion to hostile input');
 for (let count = 0; count < 300; count += 1) await send(request({}));
-for (let count = 0; count < 300; count += 1) await send(request({ body: `${SEND}{"message":{"role":"user"}}}` }), bound);
+for (let count = 0; count < 300; count += 1)
+  await send(request({ body: `${SEND}{"message":{"role":"user"}}}` }), bound);
 if (asTable)
   process.stdout.write(
     '| Input | Bytes | CPU, ms | Twice as long | CPU of 4 × the bytes, ms | Its longest stall, ms |\n| --- | --- | --- | --- | --- | --- |\n',

@@ -84,7 +84,8 @@ export function editedMessage(
     // Agents that read a user in `context` define it themselves: no version of A2A has it.
     for (const { name, isExact, start, end } of params?.members ?? []) {
       const text = spelled(name);
-      if (!isExact && (text.includes('\0') || normalizedName(text) === 'context')) edits.push({ start, end, text: '{}' });
+      if (!isExact && (text.includes('\0') || normalizedName(text) === 'context'))
+        edits.push({ start, end, text: '{}' });
     }
   }
   return edits.length === 0 ? bytes : withEdits(bytes, edits, isStreamed);

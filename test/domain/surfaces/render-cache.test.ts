@@ -111,11 +111,13 @@ describe('a cached render', () => {
     const sent = { body: '{"a":1}', headers: { [name]: value } };
     // RFC 9110 §7.6.1: a field named in `Connection` ends here.
     await world.render(ADA, COUNTER, { ...sent, headers: { ...sent.headers, connection: `close, ${name}` } });
-    expect([(await world.render(ADA, COUNTER, sent)).cache, world.upstream.requests.map(({ headers }) => headers[name])]).toEqual([
-      'MISS',
-      [undefined, value],
-    ]);
-    expect((await world.render(ADA, COUNTER, { ...sent, headers: { ...sent.headers, connection: 'close' } })).cache).toBe('HIT');
+    expect([
+      (await world.render(ADA, COUNTER, sent)).cache,
+      world.upstream.requests.map(({ headers }) => headers[name]),
+    ]).toEqual(['MISS', [undefined, value]]);
+    expect(
+      (await world.render(ADA, COUNTER, { ...sent, headers: { ...sent.headers, connection: 'close' } })).cache,
+    ).toBe('HIT');
   });
 
   it('is not served for another platform with the same store', async () => {
