@@ -123,9 +123,7 @@ const CHOOSING_FIELDS = choosingNames([...REQUEST_FIELDS]);
 export function choosingValues(browser: HeaderFields): readonly unknown[] {
   const { connection = 'keep-alive' } = browser;
   const sent =
-    connection === 'keep-alive'
-      ? browser
-      : withoutConnectionOptions(crossing(browser, REQUEST_FIELDS, []), browser);
+    connection === 'keep-alive' ? browser : withoutConnectionOptions(crossing(browser, REQUEST_FIELDS, []), browser);
   return CHOOSING_FIELDS.map((name) => sent[name] ?? null);
 }
 
