@@ -2,6 +2,8 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import KeyvRedis, { createCluster } from '@keyv/redis';
 import { configFromEnv, createToolkit, type ServerConfig, type Toolkit } from 'agent-bff';
@@ -12,6 +14,7 @@ import { RedisStorage } from '../../src/adapters/keyv/redis-storage.js';
 import { systemClock } from '../../src/adapters/system/system.js';
 import { cacheFindings } from '../../src/composition/cli/deployment-findings.js';
 import { resolveConfig } from '../../src/composition/config/resolve-config.js';
+import { buildToolkit } from '../../src/composition/toolkit/toolkit.js';
 import { secret } from '../../src/domain/shared/secret.js';
 import { browserRequest } from '../adapters/web/browser-request.js';
 import { privateAuthority } from '../support/identity-provider/private-authority.js';
@@ -277,6 +280,52 @@ describe.skipIf(REDIS_SERVER === undefined)('a store that teams rent', { timeout
       await store.cli(...mended);
       await until(toolkit, 'new', HIT);
       await until(start(store.url), 'widget', HIT);
+    });
+
+    it('that rejects the version tag of an action gives no older render to any route of that process', async () => {
+      const store = await server();
+      const config = { ...configFromEnv({ SERVICE_API_URL: `${upstream.origin}/api`, SERVICE_API_KEY: 'site-key' }) };
+      const settings = { ...config, cacheStore: store.url, cacheKeys, timeouts: PATIENT, telemetry: 'silent' as const };
+      const toolkit = buildToolkit(settings, {});
+      const other = surfaceRoute(toolkit, { cache });
+      const show = async (route: typeof other): Promise<unknown> =>
+        (await route(browserRequest({ path: '/widget/render' }))).headers['x-cache'];
+      await until(toolkit, 'widget', HIT);
+      expect(await show(other)).toBe('HIT');
+      await store.cli('acl', 'setuser', 'default', '-set', '-unlink');
+      expect(await act(toolkit, 'widget')).toContain(200);
+      expect(await show(other)).toBe('MISS');
+      // As after `configureServer`.
+      const next = buildToolkit({ ...settings, keepAliveMs: 20_000 }, {}, toolkit);
+      open.push(next);
+      expect(await show(surfaceRoute(next, { cache }))).toBe('MISS');
+      await store.cli('acl', 'setuser', 'default', '+set', '+unlink');
+      await until(next, 'widget', HIT);
+    });
+
+    it('leaves a render to others when the process that makes it closes its toolkit', async () => {
+      const store = await server();
+      const held: (() => void)[] = [];
+      const platform = createServer((request, response) => {
+        const answer = (): unknown => response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+        request.resume().once('end', () => (request.url?.includes('slow') === true ? held.push(answer) : answer()));
+      }).listen(0, '127.0.0.1');
+      onTestFinished(() => void platform.close().closeAllConnections());
+      await once(platform, 'listening');
+      const serviceApiUrl = `http://127.0.0.1:${String((platform.address() as AddressInfo).port)}`;
+      const [closed, other] = [start(store.url, { serviceApiUrl }), start(store.url, { serviceApiUrl })];
+      await shared(closed, other);
+      const first = [render(closed, 'slow'), render(closed, 'slow')];
+      await expect.poll(() => held.length).toBe(1);
+      const waiting = render(other, 'slow');
+      await closed.close({ graceMs: 0 });
+      expect(await Promise.all(first)).toEqual([
+        [502, undefined],
+        [502, undefined],
+      ]);
+      await expect.poll(() => held.length).toBe(2);
+      for (const answer of held) answer();
+      expect(await waiting).toEqual(MISS);
     });
 
     it.each([

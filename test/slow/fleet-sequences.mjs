@@ -34,11 +34,15 @@ const report = new Report('A store that fails');
 report.note(`package ${folder}; ${told()}`);
 const platform = await new Platform().start();
 
-async function fleet(store, more = {}) {
+async function fleet(store, more = {}, aheadMs = 0) {
   const config = { cacheStore: store, cacheKeys, ...more };
   const cache = { enabled: true, freshMs: FRESH_MS, maxAgeMs: 300_000 };
   const settings = { folder, toolkits: 1, platform: platform.url, config, cache };
-  const all = await Promise.all(Array.from({ length: PROCESSES }, () => startFleetProcess(settings)));
+  const all = await Promise.all(
+    Array.from({ length: PROCESSES }, (_, index) =>
+      startFleetProcess({ ...settings, aheadMs: index === 0 ? aheadMs : 0 }),
+    ),
+  );
   return Object.assign(all, { end: () => all.forEach((one) => one.kill()) });
 }
 
@@ -116,6 +120,29 @@ if (parts.includes('sequences')) {
   await pause(2_000);
   const again = await checks(all, 500 * scale);
   tell('it works again', again, again.older === 0);
+  await inRedis('CONFIG', 'SET', 'maxmemory', '1');
+  const full = await checks(all, 500 * scale);
+  tell('it is full and evicts nothing', full, full.older === 0);
+  await inRedis('CONFIG', 'SET', 'maxmemory', '0');
+  all.end();
+
+  all = await fleet(redis.url, { timeouts: { cacheMs: 2_000 } });
+  // Each in turn, so that leases, tags and renders are written late.
+  let turn = 0;
+  const suspensions = setInterval(() => {
+    const one = all[turn++ % all.length];
+    one.stop();
+    setTimeout(() => one.resume(), 5_000);
+  }, 6_000);
+  const suspended = await checks(all, 500 * scale);
+  clearInterval(suspensions);
+  tell('a process is suspended for 5 s', suspended, suspended.older === 0);
+  for (const one of all) one.resume();
+  all.end();
+
+  all = await fleet(redis.url, { timeouts: { cacheMs: 2_000 } }, 600_000);
+  const skewed = await checks(all, 500 * scale);
+  tell('the clock of a process is ten minutes ahead', skewed, skewed.older === 0);
   all.end();
   await redis.close();
 }

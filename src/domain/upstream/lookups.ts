@@ -55,16 +55,18 @@ interface Kept<T> {
 
 /** A cache of results by caller. Callers whose keys visitors can create at will only evict each other. */
 export class CallerMaps<T> {
-  readonly #kept: LruMap<T>;
-  readonly #varied: LruMap<T>;
+  readonly #share: MemoryShare;
+  #kept: LruMap<T> | undefined;
+  #varied: LruMap<T> | undefined;
 
   constructor(share: MemoryShare) {
-    this.#kept = new LruMap({ share });
-    this.#varied = new LruMap({ share });
+    this.#share = share;
   }
 
+  /** Made with the first caller: a process may have thousands of tenants. */
   of(credential: Credential): LruMap<T> {
-    return isVaried(credential) ? this.#varied : this.#kept;
+    const bounds = { share: this.#share };
+    return isVaried(credential) ? (this.#varied ??= new LruMap(bounds)) : (this.#kept ??= new LruMap(bounds));
   }
 }
 
