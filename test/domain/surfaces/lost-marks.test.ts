@@ -256,7 +256,7 @@ describe('processes whose clocks differ by two seconds', () => {
   it('serve a render unchecked for two seconds longer at most', async () => {
     const fleet = new Fleet(1);
     const ahead = { now: () => fleet.clock.now() + 2_000 };
-    await fleet.render(ADA, COUNTER, {}, fleet.newCache({ clock: ahead }));
+    await fleet.render(ADA, COUNTER, {}, fleet.newCache({ clock: ahead }, fleet.connections[0]));
     fleet.clock.advance(4_999);
     expect((await fleet.show(0)).cache).toBe('HIT');
     fleet.clock.advance(1);
