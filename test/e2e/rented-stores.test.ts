@@ -310,7 +310,7 @@ describe.skipIf(REDIS_SERVER === undefined)('a store that teams rent', { timeout
         const answer = (): unknown => response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
         request.resume().once('end', () => (request.url?.includes('slow') === true ? held.push(answer) : answer()));
       }).listen(0, '127.0.0.1');
-      onTestFinished(() => void platform.close().closeAllConnections());
+      onTestFinished(() => platform.close().closeAllConnections());
       await once(platform, 'listening');
       const serviceApiUrl = `http://127.0.0.1:${String((platform.address() as AddressInfo).port)}`;
       const [closed, other] = [start(store.url, { serviceApiUrl }), start(store.url, { serviceApiUrl })];

@@ -49,7 +49,7 @@ export interface Visit {
   readonly signal?: AbortSignal;
 }
 
-/** What a test sets of a cache. */
+/** Settings of a cache that differ from the defaults of this world. */
 export type CacheSettings = Partial<RenderCacheDependencies & Pick<VersionTagsDependencies, 'newVersionTag'>>;
 
 /** A surface service, a platform with two widgets, and a cache store that counts calls. */
