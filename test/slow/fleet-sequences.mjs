@@ -132,23 +132,30 @@ if (SCENES.some((name) => parts.includes(name))) {
     tell('it works again', again, again.older === 0);
   });
   await scene('full', PATIENT, async (all) => {
-    await inRedis('CONFIG', 'SET', 'maxmemory', '1');
-    const full = await checks(all, 500 * scale);
-    tell('it is full and evicts nothing', full, full.older === 0);
+    // In turns, so that there are renders from before.
+    let fills = 0;
+    const fill = setInterval(() => void inRedis('CONFIG', 'SET', 'maxmemory', fills++ % 2 === 0 ? '1' : '0'), 300);
+    const full = await checks(all, 2_000 * scale);
+    clearInterval(fill);
+    tell(`it is full ${Math.ceil(fills / 2)} times and evicts nothing`, full, full.older === 0 && fills > 3);
     await inRedis('CONFIG', 'SET', 'maxmemory', '0');
   });
   // Each in turn, so that leases, tags and renders are written late.
   await scene('suspended', PATIENT, async (all) => {
-    let turn = 0;
-    const suspensions = setInterval(() => {
-      const one = all[turn++ % all.length];
-      one.stop();
-      setTimeout(() => one.resume(), 5_000);
-    }, 6_000);
-    const suspended = await checks(all, 500 * scale);
-    clearInterval(suspensions);
-    for (const one of all) one.resume();
-    tell('a process is suspended for 5 s', suspended, suspended.older === 0);
+    let [isOver, suspensions] = [false, 0];
+    const suspending = (async () => {
+      while (!isOver) {
+        await pause(300);
+        const one = all[suspensions++ % all.length];
+        one.stop();
+        await pause(5_000);
+        one.resume();
+      }
+    })();
+    const suspended = await checks(all, 1_000 * scale);
+    isOver = true;
+    tell(`${suspensions} times a process is suspended for 5 s`, suspended, suspended.older === 0 && suspensions > 1);
+    await suspending;
   });
   const AHEAD_MS = 600_000;
   await scene(

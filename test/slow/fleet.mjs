@@ -93,6 +93,8 @@ if (parts.includes('hot'))
       const hits = (sum.HIT ?? 0) / total;
       const unlinks = await commands('unlink');
       const reads = ((await commands('get')) - cold) / total;
+      // The leases expire.
+      await pause(5_000);
       const size = await inRedis(async (client) => {
         const memory = Number(/used_memory:(\d+)/.exec(await client.info('memory'))?.[1]);
         return { keys: (await client.dbSize()) / count, kilobytes: memory / count / 1_024 };

@@ -30,15 +30,11 @@ export class MemoryBudget {
   /** The largest first. */
   readonly #shares = new MinHeap<MemoryShare>();
   readonly #slices = new Map<number, Set<CountedEntry>>();
-  #heldBytes = 0;
+  /** Bytes held now. */
+  heldBytes: number = 0;
 
   constructor(limitBytes: number) {
     this.limitBytes = limitBytes;
-  }
-
-  /** Bytes held now. */
-  get heldBytes(): number {
-    return this.#heldBytes;
   }
 
   add(entry: CountedEntry, share: MemoryShare): void {
@@ -47,7 +43,7 @@ export class MemoryBudget {
     this.#slices.set(slice, entries.add(entry));
     this.#count(share, entry.bytes);
     this.#dropExpired(share.now());
-    while (this.#heldBytes > this.limitBytes) this.#shares.first?.evict();
+    while (this.heldBytes > this.limitBytes) this.#shares.first?.evict();
   }
 
   remove(entry: CountedEntry, share: MemoryShare): void {
@@ -59,7 +55,7 @@ export class MemoryBudget {
   }
 
   #count(share: MemoryShare, bytes: number): void {
-    this.#heldBytes += bytes;
+    this.heldBytes += bytes;
     if (share.bytes > 0) this.#shares.set(share, -share.bytes);
     else this.#shares.delete(share);
   }

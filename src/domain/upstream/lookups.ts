@@ -56,17 +56,15 @@ interface Kept<T> {
 /** A cache of results by caller. Callers whose keys visitors can create at will only evict each other. */
 export class CallerMaps<T> {
   readonly #share: MemoryShare;
-  #kept: LruMap<T> | undefined;
-  #varied: LruMap<T> | undefined;
+  /** Made with the first caller: a process may have thousands of tenants. */
+  readonly #maps: { kept?: LruMap<T>; varied?: LruMap<T> } = {};
 
   constructor(share: MemoryShare) {
     this.#share = share;
   }
 
-  /** Made with the first caller: a process may have thousands of tenants. */
   of(credential: Credential): LruMap<T> {
-    const bounds = { share: this.#share };
-    return isVaried(credential) ? (this.#varied ??= new LruMap(bounds)) : (this.#kept ??= new LruMap(bounds));
+    return (this.#maps[isVaried(credential) ? 'varied' : 'kept'] ??= new LruMap({ share: this.#share }));
   }
 }
 
