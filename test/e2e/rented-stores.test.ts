@@ -16,6 +16,7 @@ import { cacheFindings } from '../../src/composition/cli/deployment-findings.js'
 import { resolveConfig } from '../../src/composition/config/resolve-config.js';
 import { buildToolkit } from '../../src/composition/toolkit/toolkit.js';
 import { secret } from '../../src/domain/shared/secret.js';
+import type { IssueOutcome } from '../../src/ports/identity-provider.js';
 import { browserRequest } from '../adapters/web/browser-request.js';
 import { privateAuthority } from '../support/identity-provider/private-authority.js';
 import { textOf } from '../contracts/http-upstream.contract.js';
@@ -302,6 +303,55 @@ describe.skipIf(REDIS_SERVER === undefined)('a store that teams rent', { timeout
       await store.cli('acl', 'setuser', 'default', '+set', '+unlink');
       await until(next, 'widget', HIT);
     });
+
+    it.each(['token', 'refusal'] as const)(
+      'with the %s of a process whose clock is ten minutes ahead is not believed for longer than it holds',
+      async (kind) => {
+        const store = await server();
+        let [issued, passedMs, isRefused] = [0, 0, kind === 'refusal'];
+        const counted = {
+          block: 'counted',
+          identity: () => ({ principal: 'counted', proof: '' }),
+          issue: (now: number): Promise<IssueOutcome> => {
+            issued += 1;
+            const refused = {
+              kind: 'failure',
+              reason: 'refused',
+              block: 'counted',
+              fields: [],
+              advice: '',
+              detail: '',
+            };
+            const token = { value: `token-${String(issued)}`, expiresAt: now + 60_000 };
+            return Promise.resolve(isRefused ? (refused as IssueOutcome) : { kind: 'token', token });
+          },
+        };
+        const ask = (aheadMs: number): (() => Promise<string>) => {
+          const config = { serviceApiUrl: upstream.origin, cacheStore: store.url, cacheKeys, timeouts: PATIENT };
+          const clock = { now: () => Date.now() + aheadMs + passedMs };
+          const toolkit = createToolkit(
+            { ...config, authProvider: 'counted' as never, telemetry: 'silent' },
+            { clock, identityProviders: { counted } },
+          );
+          open.push(toolkit);
+          return () =>
+            toolkit.authHeaders().then(
+              ({ authorization = '' }) => authorization.slice('Bearer '.length),
+              ({ code }: { code: string }) => code,
+            );
+        };
+        const [ahead, alsoAhead, right] = [ask(600_000), ask(600_000), ask(0)];
+        if (isRefused) {
+          expect([await ahead(), await right(), issued]).toEqual(['service_auth_failed', 'service_auth_failed', 1]);
+          // Its lifetime in the store is over, too.
+          await store.cli('flushall');
+          [passedMs, isRefused] = [31_000, false];
+          expect(await right()).toBe('token-2');
+        } else {
+          expect([await ahead(), await alsoAhead(), await right()]).toEqual(['token-1', 'token-1', 'token-2']);
+        }
+      },
+    );
 
     it('leaves a render to others when the process that makes it closes its toolkit', async () => {
       const store = await server();
