@@ -287,6 +287,30 @@ describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
     });
   });
 
+  it('opens the conversation that was chosen last, though another one arrives later', async () => {
+    const visit = await browser.visit();
+    let deliver = (): void => undefined;
+    const delivered = new Promise<void>((resolve) => (deliver = resolve));
+    await visit.page.route('**/api/service/conversations', (route) =>
+      route.fulfill({ json: { conversations: ['First', 'Second'].map((title) => ({ id: title, title })) } }),
+    );
+    await visit.page.route('**/api/service/conversations/*', async (route) => {
+      const title = new URL(route.request().url()).pathname.replace(/.*\//, '');
+      if (title === 'First') await delivered;
+      return route.fulfill({ json: { messages: [{ role: 'user', text: `${title} words` }] } });
+    });
+    await visit.show('A2AChat', { serviceBaseUrl: '/api/service' });
+    await visit.page.getByRole('button', { name: 'Earlier conversations' }).click();
+    const late = visit.page.waitForResponse('**/api/service/conversations/First');
+    await visit.page.locator('.a2a-entry', { hasText: 'First' }).click();
+    await visit.page.locator('.a2a-entry', { hasText: 'Second' }).click();
+    await visit.page.getByText('Second words').waitFor();
+    deliver();
+    await (await late).finished();
+    await visit.ask('Hello');
+    expect(await visit.page.locator('.a2a-messages').innerText()).toMatch(/Second words[\s\S]*Hello/);
+  });
+
   describe('after a reload of the page', () => {
     it('starts a new conversation', async () => {
       const visit = await browser.visit();
