@@ -262,7 +262,8 @@ describe('a chat that keeps its conversation in the tab', () => {
     vi.stubGlobal('removeEventListener', page.removeEventListener.bind(page));
     return {
       dispatch: (name: string) => page.dispatchEvent(new Event(name)),
-      texts: () => (JSON.parse(stored.get('chat') ?? '{"messages":[]}') as Conversation).messages.map(({ text }) => text),
+      texts: () =>
+        (JSON.parse(stored.get('chat') ?? '{"messages":[]}') as Conversation).messages.map(({ text }) => text),
     };
   }
   const answering = () => new Site().on('SendStreamingMessage', result({ task: task('COMPLETED', '42') })).session();
@@ -489,23 +490,26 @@ describe("a conversation that is not the visitor's any more", () => {
     expect(read(session)).toEqual(['Before', 'It is 42.', '---', 'Hello', 'Welcome.']);
   });
 
-  it.each(['resubscribed', 'polled', 'stored by the tab'])('is told apart from the next one when it is %s', async (how) => {
-    const site = new Site();
-    site.on('SubscribeToTask', refusal(200, CODE)).on('GetTask', refusal(200, CODE));
-    if (how === 'polled') site.on('SubscribeToTask', result({ task: task('WORKING') }));
-    let session = site.session();
-    const answer = { ...emptyAnswer('', 't1', 'c1'), artifacts: [{ id: 'a', parts: [TEXT] }] };
-    session.restore({ contextId: 'c1', messages: EARLIER, unfinished: { answerId: 'a1', answer } });
-    session.enter();
-    await until(() => expect(session.getState().error).toBeDefined());
-    expect(session.getState()).toMatchObject({ contextId: '', canRetry: false });
-    expect(session.getState().error?.message).toBe(`${ENDED} Your next message starts a new one.`);
-    if (how === 'stored by the tab') session = reloaded(site, session);
-    site.on('SendStreamingMessage', welcome);
-    await session.send('Hello');
-    expect(site.contexts).toEqual([undefined]);
-    expect(read(session)).toEqual(['Before', 'It is 42.', 'Half an', '---', 'Hello', 'Welcome.']);
-  });
+  it.each(['resubscribed', 'polled', 'stored by the tab'])(
+    'is told apart from the next one when it is %s',
+    async (how) => {
+      const site = new Site();
+      site.on('SubscribeToTask', refusal(200, CODE)).on('GetTask', refusal(200, CODE));
+      if (how === 'polled') site.on('SubscribeToTask', result({ task: task('WORKING') }));
+      let session = site.session();
+      const answer = { ...emptyAnswer('', 't1', 'c1'), artifacts: [{ id: 'a', parts: [TEXT] }] };
+      session.restore({ contextId: 'c1', messages: EARLIER, unfinished: { answerId: 'a1', answer } });
+      session.enter();
+      await until(() => expect(session.getState().error).toBeDefined());
+      expect(session.getState()).toMatchObject({ contextId: '', canRetry: false });
+      expect(session.getState().error?.message).toBe(`${ENDED} Your next message starts a new one.`);
+      if (how === 'stored by the tab') session = reloaded(site, session);
+      site.on('SendStreamingMessage', welcome);
+      await session.send('Hello');
+      expect(site.contexts).toEqual([undefined]);
+      expect(read(session)).toEqual(['Before', 'It is 42.', 'Half an', '---', 'Hello', 'Welcome.']);
+    },
+  );
 
   it('goes on when it is opened again and is the visitor’s once more, as after a sign-in', async () => {
     const site = new Site();

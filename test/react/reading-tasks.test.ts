@@ -228,7 +228,8 @@ describe('events of any shape', () => {
     expect(text).toContain(shown);
   });
 
-  const many = <Item>(item: (index: number) => Item): Item[] => Array.from({ length: 6_000 }, (_, index) => item(index));
+  const many = <Item>(item: (index: number) => Item): Item[] =>
+    Array.from({ length: 6_000 }, (_, index) => item(index));
   const step = (index: number) => ({ role: 'agent', parts: [{ text: `{"step":${index}}` }] });
   it.each<[string, () => unknown]>([
     ['messages of a history', () => partsOfAnswer(read([task('WORKING', { history: many(step) })]))],

@@ -95,7 +95,10 @@ export class Agent {
     // A message that was refused is the first one of the new conversation.
     const end = isBroken ? last : messages[messages.length - 2];
     if (last !== undefined) this.#refused.add(last.id);
-    host.update({ contextId: '', messages: messages.map((one) => (one === end ? { ...one, endsConversation: true } : one)) });
+    host.update({
+      contextId: '',
+      messages: messages.map((one) => (one === end ? { ...one, endsConversation: true } : one)),
+    });
     const words = `${ENDED} ${isBroken ? 'Your next message starts' : 'Try again to start'} a new one.`;
     host.fail(new ChatError('refused', words, { cause: error, reason, status }), isBroken ? undefined : again);
     return true;

@@ -315,7 +315,6 @@ function showElement(element: HTMLElement, { tag, href, title, children }: Inlin
     setAttribute(element, 'title', title);
     element.setAttribute('target', '_blank');
     element.setAttribute('rel', 'noopener noreferrer nofollow');
-    element.dir = 'auto'; // which also isolates it from the text around
   }
   showInlines(element, 0, children);
 }
