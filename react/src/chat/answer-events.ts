@@ -224,7 +224,7 @@ function isSame(said: WireMessage, message: WireMessage | undefined): boolean {
   return said.id !== '' && message.id !== '' ? said.id === message.id : keyOf(said) === keyOf(message);
 }
 
-/** What was said so far, with the messages of a history that are new. */
+/** The messages so far, with those of a history that are new. */
 function heardIn({ said, words, artifacts }: Answer, history: readonly WireMessage[]): readonly AnswerWords[] {
   const heard = [...said];
   const known = new Set([...said, ...words, ...artifacts].flatMap(({ id, parts }) => [id, contentOf(parts)]));

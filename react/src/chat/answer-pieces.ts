@@ -76,7 +76,7 @@ export function mergedSnapshot(streamed: AnswerPiece, snapshot: AnswerPiece): An
   return snapshot;
 }
 
-/** Tells if the text of some parts is all there in those that are shown. */
+/** A check whether the text of some parts is all there in those that are shown. */
 export function repetitionOf(shown: readonly MessagePart[]): (parts: readonly MessagePart[]) => boolean {
   const texts = shown.filter(isText);
   let known: ReadonlySet<string> | undefined;
