@@ -3,7 +3,6 @@ import { type MouseEvent, type ReactNode, useEffect, useState } from 'react';
 import { FileIcon } from '../icons.js';
 import { fill, useLabels } from '../labels.js';
 import { describeSize } from './file-part.js';
-import { visible } from './inline-text.js';
 import type { DataPart, FilePart } from './message-parts.js';
 
 /** Images that a browser shows and that cannot do more than be seen. */
@@ -29,7 +28,7 @@ export function AnswerFile({ part, mediaOrigins }: AnswerFileProps) {
   const [hasFailed, setFailed] = useState(false);
   const image = useImage(part, url, mediaOrigins);
   // In the order it is written: no other type of file can be made of its end.
-  const shownName = visible(name) || labels.file;
+  const shownName = name || labels.file;
   const length = size ?? (bytes === undefined ? undefined : Math.floor((bytes.length * 3) / 4));
   const onDownload = (event: MouseEvent): void => {
     event.preventDefault();
