@@ -13,6 +13,9 @@ const stopped = new Promise<void>((resolve) => {
   for (const signal of SIGNALS) process.once(signal, stop);
 });
 
+// A reader that leaves, such as `head`, ends the output only: `serve` serves on without its log.
+for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
+
 process.exitCode = await runCommand(process.argv.slice(2), {
   env: process.env,
   print: (text) => process.stdout.write(`${text}\n`),

@@ -8,7 +8,8 @@ import {
   getAuthHeaders,
   type ServerConfig,
 } from 'agent-bff';
-import { RecordingTelemetry } from 'agent-bff/testing';
+import { FakeUpstream, RecordingTelemetry } from 'agent-bff/testing';
+import { createWebHandler } from 'agent-bff/web';
 import { describe, expect, it } from 'vitest';
 import { words } from '../support/words.js';
 import { warningsOf } from '../../src/composition/config/env.js';
@@ -241,6 +242,46 @@ describe('a hint names the environment variable of its field', () => {
     const hint = advice(() => configureServer(config));
     expect(hint).toContain('absolute http or https');
     expect(hint.endsWith(named)).toBe(isNamed);
+  });
+
+  it.each([
+    ['A2A_URL', 'agent.example/a2a'],
+    ['PUBLIC_URL', 'https://site.example/#top'],
+    ['CACHE_URL', 'cache.example:6379'],
+    ['CACHE_KEYS', 'abc'],
+    ['AUTH_PROVIDER', 'auth0'],
+    ['IDP_A_DOMAIN', 'http://idp.example'],
+  ])('also %s', (name, value) => {
+    const hint = advice(() => createToolkit(configFromEnv({ [name]: value })));
+    expect(hint).toMatch(new RegExp(`\\. In the environment: ${name}\\.$`));
+  });
+
+  it.each([
+    ['"https://agent.example/a2a"', 'in quotes; remove them'],
+    ["'https://agent.example/a2a'", 'in quotes; remove them'],
+    ['${AGENT}/a2a', 'a placeholder'],
+    ['$(AGENT_URL)', 'a placeholder'],
+    ['{{ agent }}', 'a placeholder'],
+    ['<address of the agent>', 'a placeholder'],
+    ['undefined', 'a placeholder'],
+  ])('with what a shell would have changed in %s', (value, oddity) => {
+    const hint = advice(() => createToolkit(configFromEnv({ A2A_URL: value })));
+    expect(hint).toContain(`In the environment: A2A_URL (its value is ${oddity}).`);
+  });
+
+  it('with the quotes of a key that the agent refuses, and not with the key', async () => {
+    const upstream = new FakeUpstream(() => ({ status: 401, headers: {}, body: '{}' }));
+    const env = { A2A_URL: 'https://agent.example', SERVICE_API_KEY: '"hunter2-hunter2"' };
+    const response = await createWebHandler({ toolkit: createToolkit(configFromEnv(env), { upstream }) })(
+      new Request('https://site.example/api/a2a', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{}}}',
+      }),
+    );
+    const text = await response.text();
+    expect(text).toContain('SERVICE_API_KEY (its value is in quotes; remove them)');
+    expect(text).not.toContain('hunter2');
   });
 
   it('after another configureServer too, and where the value is missing', async () => {

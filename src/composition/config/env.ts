@@ -114,7 +114,18 @@ export function variablesOf(block: string, fields: readonly string[]): readonly 
 /** A sentence after a hint: the variables that set these fields, or would. Empty if their values come from elsewhere. */
 export function inEnvironment(config: Originated, block: string, fields: readonly string[]): string {
   const names = variablesOf(block, fields).filter((name) => config[ORIGIN]?.hasSet(name, valueOf(config, name)));
-  return names.length === 0 ? '' : ` In the environment: ${names.join(', ')}.`;
+  const list = names.map((name) => name + oddity(valueOf(config, name)));
+  return names.length === 0 ? '' : ` In the environment: ${list.join(', ')}.`;
+}
+
+/** What a shell would have removed or replaced in a value, and `docker --env-file` and Kubernetes keep. */
+function oddity(value: unknown): string {
+  const text = typeof value === 'string' ? value.trim() : '';
+  // A key is read with them.
+  if (text.includes('-----BEGIN ')) return '';
+  if (/^(["']).+\1$/s.test(text)) return ' (its value is in quotes; remove them)';
+  const isPlaceholder = /\$\{|\$\(|\{\{|^<.*>$|^(?:undefined|null)$/.test(text);
+  return isPlaceholder ? ' (its value is a placeholder)' : '';
 }
 
 function valueOf(config: object, variable: string): unknown {
