@@ -214,6 +214,25 @@ describe('an environment variable', () => {
     expect(told).toEqual(['variable_misspelt SERVICE_API_KYE']);
   });
 
+  it.each([
+    ['SERVICE_API_KEY', '"hunter2-hunter2"', 'in quotes. Remove them'],
+    ['SERVICE_API_KEY', '${KEY}', 'a placeholder. Replace it'],
+    ['SERVICE_ACCOUNT_ID', 'null', 'a placeholder. Replace it'],
+  ])('is reported for %s with the value %s, without the value', (name, value, what) => {
+    const telemetry = new RecordingTelemetry();
+    createToolkit({ ...configFromEnv({ [name]: value }), telemetry });
+    expect(telemetry.of('warning')).toMatchObject([{ code: 'variable_suspect' }]);
+    expect(telemetry.of('warning')[0]?.detail).toContain(`${name}: its value is ${what}`);
+    expect(JSON.stringify(telemetry.events)).not.toContain('hunter2');
+  });
+
+  it.each(['a "word"', '$tr{0}ng', '"-----BEGIN PRIVATE KEY-----\\nMII=\\n-----END PRIVATE KEY-----"', "it's"])(
+    'is not reported for the value %s',
+    (value) => {
+      expect(warningsOf(configFromEnv({ SERVICE_ACCOUNT_PRIVATE_KEY: value }))).toEqual([]);
+    },
+  );
+
   it('can come from a frozen environment', () => {
     const env = Object.freeze({ A2A_URL: 'https://agent.example' });
     expect(fieldsOf(configFromEnv(env))).toEqual({ a2aUrl: 'https://agent.example' });
@@ -257,8 +276,8 @@ describe('a hint names the environment variable of its field', () => {
   });
 
   it.each([
-    ['"https://agent.example/a2a"', 'in quotes; remove them'],
-    ["'https://agent.example/a2a'", 'in quotes; remove them'],
+    ['"https://agent.example/a2a"', 'in quotes'],
+    ["'https://agent.example/a2a'", 'in quotes'],
     ['${AGENT}/a2a', 'a placeholder'],
     ['$(AGENT_URL)', 'a placeholder'],
     ['{{ agent }}', 'a placeholder'],
@@ -280,7 +299,7 @@ describe('a hint names the environment variable of its field', () => {
       }),
     );
     const text = await response.text();
-    expect(text).toContain('SERVICE_API_KEY (its value is in quotes; remove them)');
+    expect(text).toContain('SERVICE_API_KEY (its value is in quotes)');
     expect(text).not.toContain('hunter2');
   });
 

@@ -138,6 +138,19 @@ describe.skipIf(findChromium() === undefined)('the ten commonest mistakes of the
     expect(JSON.stringify(readers)).not.toMatch(/wrong-secret|another-key|the-key-of/);
   });
 
+  it('a page whose server does not run, behind a proxy as that of Vite, does not ask for other routes', async () => {
+    const proxy = (app: Express): void => {
+      app.use('/api', (_request, response) => void response.status(500).type('text/plain').end());
+    };
+    const url = await startSite({ A2A_URL: await startAgent() }, {}, proxy);
+    for (const path of ['/development/', '/starter/']) {
+      const { shown, console } = await visit(`${url}${path}`);
+      expect(shown).toContain(SENTENCE);
+      expect(console).toContain('Check that the server with the routes of agent-bff runs');
+      expect(console).not.toContain('Mount');
+    }
+  });
+
   it('a widget shows the same sentence, and its fix in the console and, on request, on the page', async () => {
     const url = await startSite({ SERVICE_API_URL: await startAgent() }, {});
     const { page, warned } = await open(`${url}/development/`);
