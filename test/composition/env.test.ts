@@ -233,6 +233,10 @@ describe('an environment variable', () => {
     },
   );
 
+  it.each([undefined, null, 'A2A_URL=x'])('is refused with what to pass instead of %s', (env) => {
+    expect(() => configFromEnv(env as never)).toThrow('Pass process.env to configFromEnv.');
+  });
+
   it('can come from a frozen environment', () => {
     const env = Object.freeze({ A2A_URL: 'https://agent.example' });
     expect(fieldsOf(configFromEnv(env))).toEqual({ a2aUrl: 'https://agent.example' });

@@ -1,5 +1,6 @@
+import { ConfigurationError } from '../../domain/shared/errors.js';
 import { distance, nearest } from '../../domain/shared/nearest.js';
-import type { AnyRows } from '../../domain/shared/setting.js';
+import { type AnyRows, hasFields } from '../../domain/shared/setting.js';
 import { PROVIDERS } from './providers.js';
 import { FIELDS, SERVICE_TOKEN } from './schema.js';
 import type { ServerConfig } from './server-config.js';
@@ -71,6 +72,10 @@ const ORIGIN: unique symbol = Symbol.for('agent-bff/environment@1') as never;
  * @public
  */
 export function configFromEnv(env: Readonly<Record<string, string | undefined>>): ServerConfig {
+  if (!hasFields(env)) {
+    const hint = 'Pass process.env to configFromEnv.';
+    throw new ConfigurationError({ detail: 'The environment is not an object.', hint, block: 'configFromEnv' });
+  }
   const config: Record<string, unknown> = {};
   const warnings: ConfigWarning[] = [];
   for (const [name, value] of Object.entries(env)) {
