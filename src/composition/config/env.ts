@@ -140,7 +140,7 @@ function oddity(value: unknown): (typeof ODD)[keyof typeof ODD] | undefined {
   const text = typeof value === 'string' ? value.trim() : '';
   // A key is read with its quotes.
   if (/^(["'])(?!-----BEGIN ).+\1$/s.test(text)) return ODD.quoted;
-  const isPlaceholder = /\$\{\w+\}|\$\(\w+\)|\{\{.+\}\}|^<.*>$|^(?:undefined|null)$/.test(text);
+  const isPlaceholder = /\$\{\w+\}|\$\(\w+\)|\{\{[^{}]+\}\}|^<.*>$|^(?:undefined|null)$/.test(text);
   return isPlaceholder ? ODD.placeholder : undefined;
 }
 
