@@ -28,14 +28,12 @@ export interface GuardedCall {
   readonly ask: (taskId: string) => Promise<PlatformReply>;
 }
 
-/** The call as it may be sent, and the check of its response. */
+/** The call as it may be sent. */
 export interface AdmittedCall {
   /** The context of a message, or of its task if that is known. */
   readonly contextId?: string;
   /** True if the message does not name its context yet. */
   readonly isUnnamed?: boolean;
-  /** Returns the response if it may be passed on; absent if it always may. */
-  readonly judge?: (reply: PlatformReply) => Promise<PlatformReply>;
 }
 
 /** Decides about the calls of one visitor. */
@@ -75,7 +73,7 @@ export interface ChatCallOptions {
 type Send = (body: Uint8Array | null, caller: CallContext) => Promise<PlatformReply>;
 
 /**
- * Sends one call of a visitor with what the site adds to it, and checks the response.
+ * Sends one call of a visitor with what the site adds to it.
  *
  * @throws RequestError when the call names anything that is not this visitor's.
  */
@@ -86,8 +84,7 @@ export async function exchanged(
   send: Send,
 ): Promise<PlatformReply> {
   const { method, body, caller } = call;
-  const { contextId, isUnnamed, judge }: AdmittedCall =
-    conversations === undefined ? {} : await conversations.admit(call);
+  const { contextId, isUnnamed }: AdmittedCall = conversations === undefined ? {} : await conversations.admit(call);
   let bytes = body?.bytes ?? null;
   if (body !== undefined && (isUnnamed === true || metadata !== undefined)) {
     let own = '';
@@ -99,8 +96,7 @@ export async function exchanged(
     bytes = editedMessage(body, isUnnamed === true ? contextId : undefined, metadata, own, isStreamed);
   }
   const hasFields = caller.auth.fields?.make !== undefined;
-  const reply = await send(bytes, hasFields ? await platform.withFields(caller, factsOf(call, contextId)) : caller);
-  return judge === undefined ? reply : judge(reply);
+  return send(bytes, hasFields ? await platform.withFields(caller, factsOf(call, contextId)) : caller);
 }
 
 function factsOf(call: GuardedCall, admitted: string | undefined): MessageFacts {

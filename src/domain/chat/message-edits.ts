@@ -1,5 +1,13 @@
+import { RequestError } from '../shared/errors.js';
 import { JsonCursor } from '../shared/json-cursor.js';
-import { type ChatMessage, normalizedName, type ObjectPlace, type MessagePlaces } from './chat-message.js';
+import {
+  type ChatMessage,
+  MAX_MEMBERS,
+  MAX_NAME_BYTES,
+  normalizedName,
+  type ObjectPlace,
+  type MessagePlaces,
+} from './chat-message.js';
 
 /** The JSON text of a request, and the facts read from it. */
 export interface MessageBody {
@@ -26,13 +34,18 @@ export function choosesMemory(name: string): boolean {
   return CHOOSING_MEMORY.has(normalizedName(name));
 }
 
-/** The value of one member; `undefined` if there is none, or it is not JSON. */
+/** Bytes of the longest member that is read: eight ids of 256 characters, each an escape. */
+const MAX_READ = 16_384;
+const TOO_LONG = Symbol('longer than ids are');
+
+/** The value of one member; `undefined` if there is none, and a symbol instead of one that is too long to be ids. */
 export function memberOf(
   { body }: { readonly body: MessageBody | undefined },
   level: keyof MessagePlaces,
   name: string,
 ): unknown {
   const member = body?.message.places?.[level]?.members.find((one) => one.name === name);
+  if (member !== undefined && member.end - member.start > MAX_READ) return TOO_LONG;
   return member && JSON.parse(decoder.decode(body?.bytes.subarray(member.start, member.end)));
 }
 
@@ -70,7 +83,9 @@ export function editedMessage(
     setMember(edits, params, 'metadata', text);
     // Agents that read a user in `context` define it themselves: no version of A2A has it.
     for (const { name, isExact, start, end } of params?.members ?? []) {
-      if (!isExact && normalizedName(spelled(name)) === 'context') edits.push({ start, end, text: '{}' });
+      const text = spelled(name);
+      if (!isExact && (text.includes('\0') || normalizedName(text) === 'context'))
+        edits.push({ start, end, text: '{}' });
     }
   }
   return edits.length === 0 ? bytes : withEdits(bytes, edits, isStreamed);
@@ -117,13 +132,26 @@ function crossing(bytes: Uint8Array, { names, passes }: MetadataRules): readonly
   const cursor = new JsonCursor(bytes);
   const found: string[] = [];
   if (!cursor.enterObject()) return found;
+  let count = 0;
   for (let at = cursor.nextName(true); at !== undefined; at = cursor.nextName(false)) {
+    count += 1;
+    if (count > MAX_MEMBERS || at.end - at.start > MAX_NAME_BYTES) throw tooLarge();
     cursor.skipValue();
     const name = spelled(decoder.decode(bytes.subarray(at.start, at.end)));
-    const isWithheld = name === '__proto__' || names.has(normalizedName(name)) || choosesMemory(name);
+    // Some parsers read a name up to a NUL.
+    const isOdd = name === '__proto__' || name.includes('\0');
+    const isWithheld = isOdd || names.has(normalizedName(name)) || choosesMemory(name);
     if (!isWithheld && passes(name)) found.push(decoder.decode(bytes.subarray(at.start - 1, cursor.position)));
   }
   return found;
+}
+
+function tooLarge(): RequestError {
+  return new RequestError('body_invalid', {
+    detail: 'The metadata has too many members, or one with a name that is too long.',
+    hint: `Send at most ${String(MAX_MEMBERS)} members.`,
+    rpcCode: -32602,
+  });
 }
 
 /** A name by its raw text between the quotes. */
