@@ -195,6 +195,7 @@ async function until(isTrue, what) {
 /** An agent that responds to every message with the same words, except to "slow": that task works until it is taken up again. */
 async function startAgent() {
   const agent = { open: 0 };
+  let contextId;
   const server = createServer(async (request, response) => {
     if (request.method === 'GET') {
       if (!request.url.includes('agent-card')) return response.writeHead(404).end();
@@ -202,10 +203,16 @@ async function startAgent() {
     }
     let body = '';
     for await (const chunk of request) body += chunk;
-    const { id, method } = JSON.parse(body);
+    const { id, method, params } = JSON.parse(body);
+    contextId = params.message?.contextId ?? contextId; // the one that the site names
+    // The route asks once whose task it is, as `conversations: 'visitor'` wants.
+    if (method === 'tasks/get') {
+      const result = { kind: 'task', id: 't', contextId, status: { state: 'working' } };
+      return response.setHeader('content-type', 'application/json').end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    }
     response.setHeader('content-type', 'text/event-stream');
     const event = (result) => response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`);
-    const ids = { taskId: 't', contextId: 'c' };
+    const ids = { taskId: 't', contextId };
     if (method === 'tasks/resubscribe') {
       const parts = [{ kind: 'text', text: 'Taken up again.' }];
       event({ kind: 'artifact-update', ...ids, artifact: { artifactId: 'a', parts } });
@@ -213,7 +220,7 @@ async function startAgent() {
     } else if (body.includes('"slow"')) {
       agent.open += 1;
       response.once('close', () => (agent.open -= 1));
-      return event({ kind: 'task', id: 't', contextId: 'c', status: { state: 'working' } });
+      return event({ kind: 'task', id: 't', contextId, status: { state: 'working' } });
     } else event({ kind: 'message', messageId: 'a', role: 'agent', parts: [{ kind: 'text', text: WORDS }] });
     response.end();
   });

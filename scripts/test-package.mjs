@@ -2,7 +2,7 @@
 // they are packed first) in a new folder like a site, and uses them there: with import and require on every supported Node, and from
 // TypeScript in every way a site may be set up. Also visits in Chromium the installed demo on four Nodes, with the whole suite of the
 // demo on this one, the starters, and the pages of docs/chat.md.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,6 +16,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** The lines that the demo is visited on, beside the one that runs this script. */
 const DEMO_LINES = NODE_LINES.slice(0, 3);
 const { shots, packed } = parseArgs({ options: { shots: { type: 'string' }, packed: { type: 'string' } } }).values;
+const CLI = 'node_modules/agent-bff/dist/composition/cli.js';
 const DEMO_SUITE = ['test/e2e/demo/'];
 const COMPILERS = ['typescript', 'typescript6', 'typescript5'];
 const SETTINGS = {
@@ -83,6 +84,12 @@ for (const [name, settings] of Object.entries(SETTINGS)) {
   for (const compiler of COMPILERS)
     await trial(`${compilerName(compiler)}, ${name}`, () => compile(compiler, settings));
 }
+await trial('node 18 is refused with what to install', async () => {
+  const { status, stderr } = spawnSync(await nodeOf('18.20.8'), [CLI, 'doctor'], { cwd: folder, encoding: 'utf8' });
+  return status === 1 && /^agent-bff: Node 18\.20\.8 is too old\. Install Node 20\.19 or newer\.\n$/.test(stderr)
+    ? 0
+    : 1;
+});
 await trial('the servers of the documents', () =>
   run(process.execPath, ['servers.mjs', ROOT], { cwd: folder, env: record }),
 );

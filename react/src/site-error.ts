@@ -4,6 +4,9 @@ import { ChatError, MESSAGES, unreachable } from './chat-error.js';
 export const CHECK_MOUNT =
   'Mount the routes of agent-bff at this address, or set "a2aEndpoint" (of widgets "serviceSurfacesUrl") to where they are, with the base path of the site.';
 
+/** The fix when something before the routes fails, such as the proxy of Vite without a server behind it. */
+const CHECK_SERVER = 'Check that the server with the routes of agent-bff runs, and what its terminal says.';
+
 /** Errors of the site about the session of the visitor. */
 const SESSION_ERRORS: ReadonlySet<string> = new Set(['session_required', 'session_expired', 'interaction_required']);
 
@@ -30,7 +33,9 @@ export function siteError(
   const { status, url } = response;
   if (problem === undefined && !VISITORS_STATUSES.has(status))
     return unreachable(
-      new Error(`${url} responded with status ${status}: ${wordsOfPage(text)} ${CHECK_MOUNT}`),
+      new Error(
+        `${url} responded with status ${status}: ${wordsOfPage(text)} ${status < 500 ? CHECK_MOUNT : CHECK_SERVER}`,
+      ),
       status,
     );
   const { code, title, detail, hint, type, block, error, requestId } = problem ?? {};

@@ -1,6 +1,13 @@
 #!/usr/bin/env node
-import { styleText } from 'node:util';
-import { runCommand } from './cli/run-command.js';
+import * as util from 'node:util';
+
+// The rest is imported after this: an older Node fails on names that it does not have.
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+if (major < 20 || (major === 20 && minor < 19)) {
+  process.stderr.write(`agent-bff: Node ${process.versions.node} is too old. Install Node 20.19 or newer.\n`);
+  process.exit(1);
+}
+const { runCommand } = await import('./cli/run-command.js');
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
@@ -13,13 +20,16 @@ const stopped = new Promise<void>((resolve) => {
   for (const signal of SIGNALS) process.once(signal, stop);
 });
 
+// A reader that leaves, such as `head`, ends the output only: `serve` serves on without its log.
+for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
+
 process.exitCode = await runCommand(process.argv.slice(2), {
   env: process.env,
   print: (text) => process.stdout.write(`${text}\n`),
   complain: (text) => process.stderr.write(`${text}\n`),
   stopped,
   // Returns text unchanged unless standard output is a terminal with colours and NO_COLOR is not set.
-  style: (style, text) => styleText(style, text, { stream: process.stdout }),
+  style: (style, text) => util.styleText(style, text, { stream: process.stdout }),
   ...(process.stderr.isTTY && process.env['TERM'] !== 'dumb' && { progress }),
 });
 

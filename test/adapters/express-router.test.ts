@@ -20,7 +20,7 @@ it.each([
   ['a router', express.Router()],
 ])('the router rejects %s in place of express', (_given, framework) => {
   expect(() => routerOf(framework as never, () => Promise.reject(new Error('not called')))).toThrow(
-    'Pass express itself.',
+    'Pass express itself as the first argument.',
   );
 });
 

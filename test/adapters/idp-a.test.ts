@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { secret } from '../../src/domain/shared/secret.js';
 import { identityProviderContract } from '../contracts/identity-provider.contract.js';
 import type { IdentityProvider } from '../../src/ports/identity-provider.js';
@@ -80,6 +80,16 @@ describe('a service token from idp_a', () => {
     await issued(provider());
     expect(idp.tokenRequests.last?.headers['authorization']).toBeUndefined();
     expect(idp.tokenRequests.last?.form['client_secret']).toBe('[redacted]');
+  });
+
+  it('is requested with the client secret in Authorization, if the metadata lists that way alone', async () => {
+    const strict = await startIdpA({ insecure: true, basic: true });
+    onTestFinished(() => strict.close());
+    for (const grant of ['password', 'client_credentials'] as const)
+      await issued(provider({ domain: strict.issuer, fetch: undefined, grant }));
+    expect(strict.tokenRequests.list.map(({ form }) => form['client_secret'])).toEqual([undefined, undefined]);
+    const wrong = provider({ domain: strict.issuer, fetch: undefined, clientSecret: secret('wrong-client-secret') });
+    expect(await wrong.issue(NOW)).toMatchObject({ reason: 'refused', fields: ['clientId', 'clientSecret'] });
   });
 
   it('never requests openid or offline_access', async () => {

@@ -8,7 +8,8 @@ import {
   getAuthHeaders,
   type ServerConfig,
 } from 'agent-bff';
-import { RecordingTelemetry } from 'agent-bff/testing';
+import { FakeUpstream, RecordingTelemetry } from 'agent-bff/testing';
+import { createWebHandler } from 'agent-bff/web';
 import { describe, expect, it } from 'vitest';
 import { words } from '../support/words.js';
 import { warningsOf } from '../../src/composition/config/env.js';
@@ -213,6 +214,29 @@ describe('an environment variable', () => {
     expect(told).toEqual(['variable_misspelt SERVICE_API_KYE']);
   });
 
+  it.each([
+    ['SERVICE_API_KEY', '"hunter2-hunter2"', 'in quotes. Remove them'],
+    ['SERVICE_API_KEY', '${KEY}', 'a placeholder. Replace it'],
+    ['SERVICE_ACCOUNT_ID', 'null', 'a placeholder. Replace it'],
+  ])('is reported for %s with the value %s, without the value', (name, value, what) => {
+    const telemetry = new RecordingTelemetry();
+    createToolkit({ ...configFromEnv({ [name]: value }), telemetry });
+    expect(telemetry.of('warning')).toMatchObject([{ code: 'variable_suspect' }]);
+    expect(telemetry.of('warning')[0]?.detail).toContain(`${name}: its value is ${what}`);
+    expect(JSON.stringify(telemetry.events)).not.toContain('hunter2');
+  });
+
+  it.each(['a "word"', '$tr{0}ng', '"-----BEGIN PRIVATE KEY-----\\nMII=\\n-----END PRIVATE KEY-----"', "it's"])(
+    'is not reported for the value %s',
+    (value) => {
+      expect(warningsOf(configFromEnv({ SERVICE_ACCOUNT_PRIVATE_KEY: value }))).toEqual([]);
+    },
+  );
+
+  it.each([undefined, null, 'A2A_URL=x'])('is refused with what to pass instead of %s', (env) => {
+    expect(() => configFromEnv(env as never)).toThrow('Pass process.env to configFromEnv.');
+  });
+
   it('can come from a frozen environment', () => {
     const env = Object.freeze({ A2A_URL: 'https://agent.example' });
     expect(fieldsOf(configFromEnv(env))).toEqual({ a2aUrl: 'https://agent.example' });
@@ -241,6 +265,46 @@ describe('a hint names the environment variable of its field', () => {
     const hint = advice(() => configureServer(config));
     expect(hint).toContain('absolute http or https');
     expect(hint.endsWith(named)).toBe(isNamed);
+  });
+
+  it.each([
+    ['A2A_URL', 'agent.example/a2a'],
+    ['PUBLIC_URL', 'https://site.example/#top'],
+    ['CACHE_URL', 'cache.example:6379'],
+    ['CACHE_KEYS', 'abc'],
+    ['AUTH_PROVIDER', 'auth0'],
+    ['IDP_A_DOMAIN', 'http://idp.example'],
+  ])('also %s', (name, value) => {
+    const hint = advice(() => createToolkit(configFromEnv({ [name]: value })));
+    expect(hint).toMatch(new RegExp(`\\. In the environment: ${name}\\.$`));
+  });
+
+  it.each([
+    ['"https://agent.example/a2a"', 'in quotes'],
+    ["'https://agent.example/a2a'", 'in quotes'],
+    ['${AGENT}/a2a', 'a placeholder'],
+    ['$(AGENT_URL)', 'a placeholder'],
+    ['{{ agent }}', 'a placeholder'],
+    ['<address of the agent>', 'a placeholder'],
+    ['undefined', 'a placeholder'],
+  ])('with what a shell would have changed in %s', (value, oddity) => {
+    const hint = advice(() => createToolkit(configFromEnv({ A2A_URL: value })));
+    expect(hint).toContain(`In the environment: A2A_URL (its value is ${oddity}).`);
+  });
+
+  it('with the quotes of a key that the agent refuses, and not with the key', async () => {
+    const upstream = new FakeUpstream(() => ({ status: 401, headers: {}, body: '{}' }));
+    const env = { A2A_URL: 'https://agent.example', SERVICE_API_KEY: '"hunter2-hunter2"' };
+    const response = await createWebHandler({ toolkit: createToolkit(configFromEnv(env), { upstream }) })(
+      new Request('https://site.example/api/a2a', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{}}}',
+      }),
+    );
+    const text = await response.text();
+    expect(text).toContain('SERVICE_API_KEY (its value is in quotes)');
+    expect(text).not.toContain('hunter2');
   });
 
   it('after another configureServer too, and where the value is missing', async () => {

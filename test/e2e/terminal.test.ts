@@ -31,15 +31,15 @@ async function startSite(config: ServerConfig = {}, ports: ToolkitPorts = {}) {
 }
 
 describe('the terminal of a site without telemetry', () => {
-  it('shows one line with one request id when 20 visitors find the agent unreachable', async () => {
+  it('shows one line with the id of each visitor, and of ten at most, when 20 visitors find the agent unreachable', async () => {
     const { terminal, url } = await startSite({ a2aUrl: `${await refusedOrigin()}/agent` });
     const answers = await Promise.all(Array.from({ length: 20 }, () => visit(url)));
     const ids = await Promise.all(answers.map(async (reply) => /"requestId":"([^"]+)"/.exec(await reply.text())?.[1]));
-    expect(terminal).toHaveLength(1);
-    expect(terminal[0]).toMatch(
-      /^agent-bff: chat: The agent cannot be reached\. .*"a2aUrl" in configureServer\. \(ECONNREFUSED.*; request \S+\)$/,
-    );
-    expect(ids).toContain(/request (\S+)\)$/.exec(terminal[0] ?? '')?.[1]);
+    const line =
+      /^agent-bff: chat: The agent cannot be reached\. .*"a2aUrl" in configureServer\. \(ECONNREFUSED.*; request (\S+)\)$/;
+    const shown = terminal.map((text) => line.exec(text)?.[1]);
+    expect(new Set(shown).size).toBe(10);
+    expect(ids).toEqual(expect.arrayContaining(shown));
   });
 
   it('shows the place where configGetHeaders threw, without the visitor’s cookie', async () => {
@@ -70,20 +70,26 @@ describe('the terminal of a site without telemetry', () => {
 const fromRoot = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const run = promisify(execFile);
 
-/** A site that is not configured, and one request to it. */
+/** A site that is not configured, and three visitors, who print the id they read. */
 const PROGRAM = `
   import { createServer } from 'node:http';
-    import { createNodeHandler } from 'agent-bff/node';
+  import { createNodeHandler } from 'agent-bff/node';
   const server = createServer(createNodeHandler()).listen(0, '127.0.0.1', async () => {
     for (let turn = 0; turn < 3; turn += 1) {
       const response = await fetch('http://127.0.0.1:' + server.address().port + '/api/a2a', { method: 'POST' });
-      await response.text();
+      console.log(/"requestId":"([^"]+)"/.exec(await response.text())[1]);
     }
     server.close();
     server.closeAllConnections();
     console.log('it went on');
   });`;
-const NOT_CONFIGURED = /^agent-bff: chat: The server is not configured\. Call configureServer .* \(request \S+\)\n$/;
+const NOT_CONFIGURED = /^agent-bff: chat: The server is not configured\. Call configureServer .* \(request (\S+)\)$/;
+
+/** The ids in the lines of standard error, which say nothing else. */
+function idsIn(stderr: string): string {
+  const lines = stderr.trimEnd().split('\n');
+  return lines.map((line) => `${NOT_CONFIGURED.exec(line)?.[1] ?? line}\n`).join('');
+}
 
 describe('a process that reports to its terminal', { timeout: 30_000 }, () => {
   const env = { ...process.env, NODE_ENV: 'production' };
@@ -93,19 +99,18 @@ describe('a process that reports to its terminal', { timeout: 30_000 }, () => {
     await run(process.execPath, [fromRoot('scripts/build.mjs'), '--if-needed']);
   }, 120_000);
 
-  it('prints in production that the site is not configured, and exits when its work is done', async () => {
+  it('prints in production that the site is not configured, with the id of each visitor, and exits when its work is done', async () => {
     const { stdout, stderr } = await run(process.execPath, [...flags, PROGRAM], { cwd: fromRoot('.'), env });
-    expect(stderr).toMatch(NOT_CONFIGURED);
-    expect(stdout).toBe('it went on\n');
+    expect(stdout).toBe(`${idsIn(stderr)}it went on\n`);
   });
 
-  it('prints the same line from a worker thread', async () => {
+  it('prints the same lines from a worker thread', async () => {
     const program = `
       import { Worker } from 'node:worker_threads';
       new Worker(new URL('data:text/javascript,' + encodeURIComponent(${JSON.stringify(PROGRAM)}
         .replace('agent-bff/node', import.meta.resolve('agent-bff/node')))));`;
-    const { stderr } = await run(process.execPath, [...flags, program], { cwd: fromRoot('.'), env });
-    expect(stderr).toMatch(NOT_CONFIGURED);
+    const { stdout, stderr } = await run(process.execPath, [...flags, program], { cwd: fromRoot('.'), env });
+    expect(stdout).toBe(`${idsIn(stderr)}it went on\n`);
   });
 
   it('survives a closed stderr', async () => {
@@ -118,6 +123,34 @@ describe('a process that reports to its terminal', { timeout: 30_000 }, () => {
     const printed: Buffer[] = [];
     child.stdout.on('data', (chunk: Buffer) => printed.push(chunk));
     const [status] = (await once(child, 'close')) as [number];
-    expect([status, Buffer.concat(printed).toString()]).toEqual([0, 'it went on\n']);
+    expect([status, Buffer.concat(printed).toString()]).toEqual([
+      0,
+      expect.stringMatching(/^(?:\S+-\S+\n){3}it went on\n$/),
+    ]);
+  });
+
+  it("survives a standard error of the site's own that throws", async () => {
+    const throwing = `process.stderr.write = () => { throw new Error('the disk is full'); };${PROGRAM}`;
+    const { stdout } = await run(process.execPath, [...flags, throwing], { cwd: fromRoot('.'), env });
+    expect(stdout).toMatch(/^(?:\S+-\S+\n){3}it went on\n$/);
+  });
+
+  it('serves on as a gateway whose log nobody reads any more', async () => {
+    const gateway = spawn(process.execPath, [fromRoot('dist/composition/cli.js'), 'serve', '--port', '0'], {
+      env: { ...env, A2A_URL: `${await refusedOrigin()}/a2a`, SERVICE_AUTH_STRATEGY: 'none' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    onTestFinished(() => void gateway.kill('SIGKILL'));
+    const [line] = (await once(gateway.stderr, 'data')) as [Buffer];
+    const [url = ''] = /http:\S+(?=\/api;)/.exec(String(line)) ?? [];
+    gateway.stdout.destroy();
+    gateway.stderr.destroy();
+    for (const status of [502, 502, 502]) {
+      const response = await visit(url);
+      await response.text();
+      expect(response.status).toBe(status);
+    }
+    gateway.kill('SIGTERM');
+    expect(await once(gateway, 'exit')).toEqual([0, null]);
   });
 });

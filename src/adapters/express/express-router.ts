@@ -48,7 +48,7 @@ export function expressRouter<AnyRouter extends ExpressLikeRouter>(
   exchange: Exchange,
 ): AnyRouter {
   // In plain JavaScript it may be missing, or be an application or a router.
-  if (!hasMethods(framework, ['Router'])) throw new TypeError('Pass express itself.');
+  if (!hasMethods(framework, ['Router'])) throw new TypeError('Pass express itself as the first argument.');
   const router = framework.Router();
   for (const { mount, handler } of routes) {
     router.use(mount || '/', (request: ExpressRequest, response: ServerResponse, next: (error?: unknown) => void) => {

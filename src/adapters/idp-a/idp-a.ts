@@ -1,4 +1,12 @@
-import { allowInsecureRequests, ClientSecretPost, customFetch, discovery, genericGrantRequest } from 'openid-client';
+import {
+  allowInsecureRequests,
+  type ClientAuth,
+  ClientSecretBasic,
+  ClientSecretPost,
+  customFetch,
+  discovery,
+  genericGrantRequest,
+} from 'openid-client';
 import { firstFilled } from '../../domain/shared/setting.js';
 import type {
   ExchangeBlock,
@@ -40,8 +48,8 @@ const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
 
 /**
- * An application at a provider like Auth0, which sends its secret in the form. It gets service tokens by password grant
- * or client credentials, and exchanges users' tokens (RFC 8693); an exchanged token never outlives the user's own.
+ * An application at a provider like Auth0. It gets service tokens by password grant or client credentials, and exchanges
+ * users' tokens (RFC 8693); an exchanged token never outlives the user's own.
  */
 export class IdpAApplication implements IdentityProvider, TokenExchange {
   readonly block: string = 'idpA';
@@ -111,7 +119,7 @@ export class IdpAApplication implements IdentityProvider, TokenExchange {
         throw Object.assign(new Error(this.#address.detail), { code: 'ERR_INVALID_URL' });
       }
       const { url } = this.#address;
-      const configuration = await discovery(url, clientId.value, undefined, ClientSecretPost(clientSecret), {
+      const configuration = await discovery(url, clientId.value, undefined, authentication(clientSecret), {
         [customFetch]: async (to, { method, headers, body }) => {
           const form = body instanceof URLSearchParams ? body.toString() : '';
           return Response.json(await (method === 'GET' ? call.get(to, headers) : call.post(to, headers, form)));
@@ -123,6 +131,16 @@ export class IdpAApplication implements IdentityProvider, TokenExchange {
     };
     return { send, rules, secrets: [clientSecret, password.value.reveal()] };
   }
+}
+
+/** Sends the secret in the form, and in `Authorization` to a provider whose metadata lists that way alone. */
+function authentication(secret: string): ClientAuth {
+  const [inForm, inField] = [ClientSecretPost(secret), ClientSecretBasic(secret)];
+  return (server, ...request) => {
+    const methods = server.token_endpoint_auth_methods_supported ?? [];
+    const isInField = methods.includes('client_secret_basic') && !methods.includes('client_secret_post');
+    (isInField ? inField : inForm)(server, ...request);
+  };
 }
 
 /** The provider of service tokens for a flow. */

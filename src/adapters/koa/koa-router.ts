@@ -71,7 +71,7 @@ export function koaRouter<AnyRouter extends KoaLikeRouter>(
   // constructor TypeScript would infer `unknown` type parameters.
   const router = typeof Router === 'function' && (new Router() as AnyRouter);
   // Express can be called with `new` too, and returns a function.
-  if (typeof router !== 'object') throw new TypeError('Pass Router itself.');
+  if (typeof router !== 'object') throw new TypeError('Pass Router itself as the first argument.');
   for (const { mount, handler } of routes) {
     const route = (path: string, below: (context: KoaContext) => string): void => {
       const middleware = (context: KoaContext): Promise<void> => serve(context, below(context), handler, exchange);

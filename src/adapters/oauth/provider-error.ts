@@ -74,9 +74,11 @@ export function thrownFault(thrown: unknown, stage: Stage): Fault {
     // A parser's message quotes its input, which may be a token.
     messages.push(error.name === 'SyntaxError' ? 'not JSON' : error.message);
   }
-  // openid-client stores the name of the invalid metadata member here.
-  const attribute = textMember(member(thrown, 'cause'), 'attribute');
-  if (attribute !== '') messages.push(`metadata member "${attribute}"`);
+  // openid-client stores the name of the invalid metadata member here, and the metadata.
+  const cause = member(thrown, 'cause');
+  const attribute = textMember(cause, 'attribute');
+  const stated = textMember(member(cause, 'body'), attribute);
+  if (attribute !== '') messages.push(`metadata member "${attribute}"${stated === '' ? '' : ` is "${stated}"`}`);
   return { kind: 'fault', stage, code, description: messages.join(': ') };
 }
 

@@ -1,11 +1,10 @@
-import { Console } from 'node:console';
 import process from 'node:process';
 import type { Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
 import { RedactedTelemetry, type ReportingToolkit } from './operator-telemetry.js';
 
 type ErrorEvent = Extract<TelemetryEvent, { type: 'error' }>;
 type WarningEvent = Extract<TelemetryEvent, { type: 'warning' }>;
-type ReportedError = Pick<ErrorEvent, 'detail'> & Partial<Pick<ErrorEvent, 'requestId'>>;
+type ReportedEvent = Pick<TelemetryEvent, 'type'> & Pick<ErrorEvent, 'detail'> & Partial<Pick<ErrorEvent, 'requestId'>>;
 
 /** Errors that only the operator can fix. All others are caused by visitors. */
 const FAULTS: ReadonlySet<string> = new Set([
@@ -131,8 +130,11 @@ export class TerminalTelemetry extends RedactedTelemetry implements Telemetry {
     this.#tell([code, reasonOf(said)], WARNINGS[code] ?? summary, { ...event, detail: said });
   }
 
-  #tell(key: readonly unknown[], message: string, { detail, requestId }: ReportedError): void {
-    this.#log.write(JSON.stringify(key), this.name, (toolkits, times) => {
+  #tell(key: readonly unknown[], message: string, { type, detail, requestId }: ReportedEvent): void {
+    // Of a warning and a cache fault, no visitor reads the id.
+    const isShown = type === 'error' || type === 'stream_broken';
+    const maxLines = isShown && requestId !== undefined ? MAX_LINES : 1;
+    this.#log.write(JSON.stringify(key), this.name, maxLines, (toolkits, times) => {
       const [words, said] = [message, detail].map((text) => this.redact(text, []));
       const request = requestId === undefined ? '' : `request ${requestId}`;
       const aside = [words === '' ? '' : said, toolkits, request, times].filter((part) => part !== '').join('; ');
@@ -154,6 +156,8 @@ export interface FaultLogSettings {
 }
 
 const PAUSE_MS = 60_000;
+/** Maximum number of lines of a fault in that time: the id that a visitor reads can be found, and a flood stays small. */
+const MAX_LINES = 10;
 const MAX_FAULTS = 100;
 /** Maximum number of toolkits named in a line. */
 const MAX_NAMED = 5;
@@ -169,8 +173,8 @@ interface Reported {
 }
 
 /**
- * Writes one line per distinct fault, at most once a minute each (decision 87). It has no timers: the next line of a
- * fault counts its repetitions.
+ * Writes a limited number of lines a minute for each distinct fault (decision 87). It has no timers: the first line of
+ * a later minute counts the occurrences.
  */
 export class FaultLog {
   readonly #settings: FaultLogSettings;
@@ -189,23 +193,27 @@ export class FaultLog {
   }
 
   /**
-   * `key` identifies the fault and contains nothing a visitor chooses; faults of several toolkits are one. `text` is only
-   * called if a line is due.
+   * `key` identifies the fault and contains nothing a visitor chooses; faults of several toolkits are one. It has at most
+   * `maxLines` a minute. `text` is only called if a line is due.
    */
-  write(key: string, toolkit: string, text: (toolkits: string, times: string) => string): void {
+  write(key: string, toolkit: string, maxLines: number, text: (toolkits: string, times: string) => string): void {
     const now = this.#settings.now();
     const last = this.#reported.get(key);
     if (last !== undefined && now - last.at < PAUSE_MS) {
       last.again += 1;
       addUpTo(MAX_NAMES, last.toolkits, toolkit);
+      if (last.again < maxLines) this.#line(text, [toolkit]);
       return;
     }
     if (last === undefined && !this.#hasRoom(now)) return;
     this.#reported.delete(key);
-    const times = last === undefined || last.again === 0 ? '' : timesIn(last.again + 1, now - last.at);
-    const named = this.#toolkits.size < 2 ? '' : namesOf([...new Set([toolkit, ...(last?.toolkits ?? [])])]);
     this.#reported.set(key, { at: now, again: 0, toolkits: new Set() });
-    this.#settings.write(`agent-bff: ${text(named, times)}`);
+    const times = last === undefined || last.again === 0 ? '' : timesIn(last.again + 1, now - last.at);
+    this.#line(text, [...new Set([toolkit, ...(last?.toolkits ?? [])])], times);
+  }
+
+  #line(text: (toolkits: string, times: string) => string, toolkits: readonly string[], times = ''): void {
+    this.#settings.write(`agent-bff: ${text(this.#toolkits.size < 2 ? '' : namesOf(toolkits), times)}`);
   }
 
   /** False if all known faults were written within the last minute; otherwise the oldest is evicted. */
@@ -234,16 +242,18 @@ function timesIn(times: number, ms: number): string {
   return `${String(times)} times in the last ${minutes < 2 ? 'minute' : `${String(minutes)} minutes`}`;
 }
 
-let terminal: Console | undefined;
+const ignore = (): void => undefined;
 
 /**
- * Writes one line to standard error, by a console of our own: it survives a closed pipe, where `process.stderr` alone
- * would crash the process, and bundlers do not remove its calls from production builds.
+ * Writes one line to standard error, by a call that bundlers do not remove from production builds. A closed pipe costs
+ * the lines only: without a listener, the error of a write would end the process; Node's console handles the first one
+ * and not the next.
  */
 export function writeToStandardError(line: string): void {
   try {
-    terminal ??= new Console(process.stderr);
-    terminal.error(line);
+    const { stderr } = process;
+    if (!stderr.listeners('error').includes(ignore)) stderr.on('error', ignore);
+    stderr.write(`${line}\n`);
   } catch {
     // The site continues without a terminal.
   }

@@ -1,5 +1,6 @@
+import { ConfigurationError } from '../../domain/shared/errors.js';
 import { distance, nearest } from '../../domain/shared/nearest.js';
-import type { AnyRows } from '../../domain/shared/setting.js';
+import { type AnyRows, hasFields } from '../../domain/shared/setting.js';
 import { PROVIDERS } from './providers.js';
 import { FIELDS, SERVICE_TOKEN } from './schema.js';
 import type { ServerConfig } from './server-config.js';
@@ -36,7 +37,7 @@ const KUBERNETES = /_SERVICE_HOST$|_SERVICE_PORT(?:_\w+)?$|_PORT(?:_\d+_(?:TCP|U
 
 /** A problem with the source of a configuration that does not prevent the start. */
 interface ConfigWarning {
-  readonly code: 'variable_misspelt' | 'variable_ignored';
+  readonly code: 'variable_misspelt' | 'variable_ignored' | 'variable_suspect';
   readonly detail: string;
   /** The environment variable. */
   readonly variable: string;
@@ -57,9 +58,9 @@ const ORIGIN: unique symbol = Symbol.for('agent-bff/environment@1') as never;
 
 /**
  * Reads a configuration from environment variables; reads nothing else and sets nothing. Empty variables count as
- * absent, a trailing line end is removed, and other variables are ignored. A name that is similar to one of ours, and a
- * `PUBLIC_URL` that is not an address (other tools use that name for a path), cause a `warning` event of the toolkit
- * made from the configuration: in `telemetry`, otherwise on standard error.
+ * absent, a trailing line end is removed, and other variables are ignored. A name that is similar to one of ours, a value
+ * in quotes or with a placeholder, and a `PUBLIC_URL` that is not an address (other tools use that name for a path),
+ * cause a `warning` event of the toolkit made from the configuration: in `telemetry`, otherwise on standard error.
  *
  * @example
  * ```ts
@@ -71,6 +72,10 @@ const ORIGIN: unique symbol = Symbol.for('agent-bff/environment@1') as never;
  * @public
  */
 export function configFromEnv(env: Readonly<Record<string, string | undefined>>): ServerConfig {
+  if (!hasFields(env)) {
+    const hint = 'Pass process.env to configFromEnv.';
+    throw new ConfigurationError({ detail: 'The environment is not an object.', hint, block: 'configFromEnv' });
+  }
   const config: Record<string, unknown> = {};
   const warnings: ConfigWarning[] = [];
   for (const [name, value] of Object.entries(env)) {
@@ -82,6 +87,10 @@ export function configFromEnv(env: Readonly<Record<string, string | undefined>>)
     const [first = '', field] = place.path;
     // A secret mounted as a file often has a trailing line end.
     const text = value.endsWith('\n') ? value.trimEnd() : value;
+    const [what, fix] = oddity(text) ?? [];
+    if (what !== undefined) {
+      warnings.push({ code: 'variable_suspect', detail: `${name}: its value is ${what}. ${fix}`, variable: name });
+    }
     if (field === undefined) config[first] = place.isList ? list(text) : text;
     else config[first] = { ...(config[first] as object | undefined), [field]: text };
   }
@@ -114,7 +123,25 @@ export function variablesOf(block: string, fields: readonly string[]): readonly 
 /** A sentence after a hint: the variables that set these fields, or would. Empty if their values come from elsewhere. */
 export function inEnvironment(config: Originated, block: string, fields: readonly string[]): string {
   const names = variablesOf(block, fields).filter((name) => config[ORIGIN]?.hasSet(name, valueOf(config, name)));
-  return names.length === 0 ? '' : ` In the environment: ${names.join(', ')}.`;
+  const list = names.map((name) => {
+    const [what] = oddity(valueOf(config, name)) ?? [];
+    return what === undefined ? name : `${name} (its value is ${what})`;
+  });
+  return names.length === 0 ? '' : ` In the environment: ${list.join(', ')}.`;
+}
+
+/** Values that a shell would have changed: what they are, and the fix. */
+const ODD = {
+  quoted: ['in quotes', 'Remove them: `docker --env-file` and Kubernetes pass them on, as part of the value.'],
+  placeholder: ['a placeholder', 'Replace it with the value.'],
+} as const;
+
+function oddity(value: unknown): (typeof ODD)[keyof typeof ODD] | undefined {
+  const text = typeof value === 'string' ? value.trim() : '';
+  // A key is read with its quotes.
+  if (/^(["'])(?!-----BEGIN ).+\1$/s.test(text)) return ODD.quoted;
+  const isPlaceholder = /\$\{\w+\}|\$\(\w+\)|\{\{[^{}]+\}\}|^<.*>$|^(?:undefined|null)$/.test(text);
+  return isPlaceholder ? ODD.placeholder : undefined;
 }
 
 function valueOf(config: object, variable: string): unknown {

@@ -83,7 +83,7 @@ export function resolveConfig(
   const providers = { ...plain.identityProviders, ...identityProviders };
   const all = { ...plain, identityProviders: providers };
   const variables: VariableHint = (block, fields) => inEnvironment(plain, block, fields);
-  const [given, read] = readFields(plain, all, variables);
+  const [given, read, address] = readFields(plain, all, variables);
   const { a2aUrl, agentCardUrl, serviceApiUrl, a2aMethods, cacheStore, timeouts } = read;
   const same: Omit<typeof read, Derived | 'timeouts'> = read;
   const { authProvider, onBehalfOf } = same;
@@ -112,19 +112,21 @@ export function resolveConfig(
     exchangeProvider: exchangeProvider as ProviderName,
     alwaysExchange: given.onBehalfOf !== undefined,
     cacheStore: typeof cacheStore === 'string' ? undefined : cacheStore,
-    cacheAddress: typeof cacheStore === 'string' ? cacheAddress(cacheStore) : undefined,
+    cacheAddress: address,
     identityProviders: providers,
     customProviders: new Set(Object.keys(providers)),
     variables,
   });
 }
 
-/** The checked fields, and their settings; an error names the environment variables of its fields too. */
+/** The checked fields, their settings, and the address of the store; an error names the environment variables of its fields too. */
 function readFields(plain: ServerConfig, all: object, variables: VariableHint) {
   try {
     const given = readOptions<ServerConfig>('configureServer', SHAPE, plain, all, refusal);
     const settings = settingsOf(FIELDS, given as Values, 'configureServer') as ConfigSettings;
-    return [given, unwrapped(settings)] as const;
+    const { cacheStore } = settings;
+    const address = typeof cacheStore.value === 'string' ? cacheAddress(cacheStore.value) : undefined;
+    return [given, unwrapped(settings), address] as const;
   } catch (error) {
     throw withVariables(error, variables);
   }

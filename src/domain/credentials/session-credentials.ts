@@ -205,7 +205,7 @@ export class UserNames {
       type: 'warning',
       code: 'session_source_unnamed',
       detail:
-        'Renders are not cached for signed-in users: several session sources return subjects without an issuer, and two users may have the same one. Set a "name" for each source, such as "staff".',
+        'Renders are not cached for signed-in users: several session sources, or copies of one that a bundler or a reload made, return subjects without an issuer, and two users may have the same one. Set a "name" for each source, such as "staff".',
     });
   }
 }

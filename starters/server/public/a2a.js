@@ -40,7 +40,9 @@ async function jsonOf(response) {
     return JSON.parse(text);
   } catch {
     const found = `${response.url} responded with status ${response.status}: ${text.slice(0, 200)}`;
-    throw failure(`${found} Mount the routes of agent-bff at this address, or correct it in chat.js.`);
+    const mount = 'Mount the routes of agent-bff at this address, or correct it in chat.js.';
+    const server = 'Check that the server with the routes of agent-bff runs, and what its terminal says.';
+    throw failure(`${found} ${response.status < 500 ? mount : server}`);
   }
 }
 

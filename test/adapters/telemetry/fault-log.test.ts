@@ -8,8 +8,8 @@ function openLog() {
   return {
     lines,
     pass: (ms: number) => (now += ms),
-    tell: (key: string, toolkit = 'site') =>
-      log.write(key, toolkit, (...aside) => [key, ...aside].filter((part) => part !== '').join(', ')),
+    tell: (key: string, toolkit = 'site', maxLines = 1) =>
+      log.write(key, toolkit, maxLines, (...aside) => [key, ...aside].filter((part) => part !== '').join(', ')),
     join: (...toolkits: string[]) => toolkits.forEach((toolkit) => log.join(toolkit)),
   };
 }
@@ -30,6 +30,22 @@ describe('the log of faults', () => {
     pass(1);
     tell('refused');
     expect(lines).toEqual(['agent-bff: refused', 'agent-bff: refused, 13 times in the last minute']);
+  });
+
+  it('has more lines a minute for a fault whose requests are to be found', () => {
+    const { lines, tell, join, pass } = openLog();
+    join('acme', 'bolt');
+    for (let turn = 0; turn < 12; turn += 1) tell('refused', turn % 2 === 0 ? 'acme' : 'bolt', 3);
+    pass(60_000);
+    tell('refused', 'acme', 3);
+    tell('refused', 'bolt', 3);
+    expect(lines).toEqual([
+      'agent-bff: refused, toolkit acme',
+      'agent-bff: refused, toolkit bolt',
+      'agent-bff: refused, toolkit acme',
+      'agent-bff: refused, toolkits acme, bolt, 12 times in the last minute',
+      'agent-bff: refused, toolkit bolt',
+    ]);
   });
 
   it('starts a new count with each line', () => {

@@ -113,13 +113,25 @@ describe('the terminal', () => {
     expect(later.lines).toEqual([]);
   });
 
-  it('shows a fault once, whatever visitors send', () => {
+  it('shows a fault with the ids of ten requests a minute, whatever visitors send', () => {
     const { lines, fail } = terminal();
-    for (let visitor = 0; visitor < 500; visitor += 1) {
+    for (let visitor = 1; visitor <= 500; visitor += 1) {
       const log = `status 500 from the platform, text/plain: you sent ${String(visitor)}`;
       fail('upstream_error', { upstreamStatus: 500, log }, 'conversation');
     }
-    expect(lines).toHaveLength(1);
+    const ids = Array.from({ length: 10 }, (_, index) => String(index + 1));
+    expect(lines).toEqual(
+      ids.map((id) => expect.stringMatching(`It failed\\. \\(status 500 .*you sent ${id}; request r-${id}\\)$`)),
+    );
+  });
+
+  it('shows a warning and a fault of the cache once a minute, since no visitor reads its id', () => {
+    const { lines, telemetry } = terminal();
+    for (const requestId of ['r-1', 'r-2', 'r-3']) {
+      telemetry.emit({ type: 'cache_fault', requestId, operation: 'get', detail: 'ECONNREFUSED' });
+      telemetry.emit({ type: 'warning', requestId, code: 'clock_skew', detail: 'ten minutes late' });
+    }
+    expect(lines).toHaveLength(2);
   });
 
   it('tells faults apart by route, field and reason', () => {

@@ -113,10 +113,11 @@ describe.skipIf(findChromium() === undefined)('the ten commonest mistakes of the
     expect(production.console).not.toMatch(OPERATORS);
     for (const text of [development.console, built.shown, starter.console]) expect(text).toMatch(fix);
     if (site === undefined) {
-      // The log has the id that the visitor can name.
-      const [, id = ''] = /\(ID (\S+)\)/.exec(development.shown) ?? [];
-      expect(id).not.toBe('');
-      expect(terminal.join('\n')).toMatch(fix);
+      for (const { shown } of [development, production, starter]) {
+        // The line with the id that this visitor can name.
+        const [, id = '?'] = /\(ID (\S+)\)/.exec(shown) ?? [];
+        expect(terminal.filter((line) => line.endsWith(`request ${id})`))).toEqual([expect.stringMatching(fix)]);
+      }
       expect(printed).toMatch(fix);
     } else {
       expect(terminal).toEqual([]);
@@ -125,15 +126,29 @@ describe.skipIf(findChromium() === undefined)('the ten commonest mistakes of the
     const texts = [agent, url, new URL(env.A2A_URL).origin, idp.domain];
     // The look-up and the message may fail in the same way.
     const warnings = new Set(development.console.split('\n').map((line) => steady(line, texts)));
+    const reported = new Set(terminal.map((line) => steady(line, texts)));
     const readers = {
       'Visitor, in production': production.shown,
       'Visitor, in development': `${development.shown}\nConsole: ${[...warnings].join('\n')}`,
-      Terminal: terminal.join('\n'),
+      Terminal: [...reported].join('\n'),
       Doctor: (printed.match(/^[✗!].*(?:\n {4}.*)*/gm) ?? ['All is well.']).join('\n'),
     };
     const lines = Object.entries(readers).map(([reader, text]) => `${reader}:\n\n${steady(text, texts)}\n`);
     table.push(`## ${what}\n\n${lines.join('\n')}`);
     expect(JSON.stringify(readers)).not.toMatch(/wrong-secret|another-key|the-key-of/);
+  });
+
+  it('a page whose server does not run, behind a proxy as that of Vite, does not ask for other routes', async () => {
+    const proxy = (app: Express): void => {
+      app.use('/api', (_request, response) => void response.status(500).type('text/plain').end());
+    };
+    const url = await startSite({ A2A_URL: await startAgent() }, {}, proxy);
+    for (const path of ['/development/', '/starter/']) {
+      const { shown, console } = await visit(`${url}${path}`);
+      expect(shown).toContain(SENTENCE);
+      expect(console).toContain('Check that the server with the routes of agent-bff runs');
+      expect(console).not.toContain('Mount');
+    }
   });
 
   it('a widget shows the same sentence, and its fix in the console and, on request, on the page', async () => {

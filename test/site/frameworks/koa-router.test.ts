@@ -295,10 +295,10 @@ describe('a body that a parser has consumed', () => {
 });
 
 it('an application passed as the router causes an error that names the fix', () => {
-  expect(() => koaRouter(new Koa() as never, [], exchange)).toThrow('Pass Router itself.');
+  expect(() => koaRouter(new Koa() as never, [], exchange)).toThrow('Pass Router itself as the first argument.');
   // Callable like the Router class, but it returns a plain function.
   function Express(): unknown {
     return () => undefined;
   }
-  expect(() => koaRouter(Express as never, [], exchange)).toThrow('Pass Router itself.');
+  expect(() => koaRouter(Express as never, [], exchange)).toThrow('Pass Router itself as the first argument.');
 });

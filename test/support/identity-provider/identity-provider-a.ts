@@ -15,6 +15,8 @@ export interface IdpAOptions {
   readonly defaultDirectory?: boolean;
   /** Uses http instead of https. Default false. */
   readonly insecure?: boolean;
+  /** Takes the client secret in `Authorization` only, which its metadata says. Default false. */
+  readonly basic?: boolean;
 }
 
 /** A running Auth0-like provider. */
@@ -68,7 +70,8 @@ const machineClient = { id: 'machine-application', secret: 'secret-of-the-machin
  * The users `mfa@…`, `enrol@…`, `rule@…` and `locked@site.example` have the service user's password and are rejected with Auth0's reasons.
  */
 export async function startIdpA(options: IdpAOptions = {}): Promise<IdpA> {
-  const { tokenLifetimeSeconds = 300, defaultDirectory = true, insecure = false } = options;
+  const { tokenLifetimeSeconds = 300, defaultDirectory = true, insecure = false, basic = false } = options;
+  const way = basic ? 'client_secret_basic' : 'client_secret_post';
   const server = await startProviderServer({ insecure });
   const issuer = `${server.origin}/`;
   const directories: Record<string, Map<string, string>> = {
@@ -81,11 +84,11 @@ export async function startIdpA(options: IdpAOptions = {}): Promise<IdpA> {
 
   const provider = new Provider(issuer, {
     clients: [
-      registration(client, ['password', PASSWORD_REALM, 'client_credentials', TOKEN_EXCHANGE]),
-      registration(machineClient, ['client_credentials']),
-      { ...registration({ ...browserClient, secret: '' }, ['password']), ...PUBLIC },
+      registration(client, ['password', PASSWORD_REALM, 'client_credentials', TOKEN_EXCHANGE], way),
+      registration(machineClient, ['client_credentials'], way),
+      { ...registration({ ...browserClient, secret: '' }, ['password'], way), ...PUBLIC },
     ],
-    clientAuthMethods: ['client_secret_post', 'client_secret_basic', 'none'],
+    clientAuthMethods: basic ? [way, 'none'] : ['client_secret_post', 'client_secret_basic', 'none'],
     clientBasedCORS: (_: unknown, __: unknown, { clientId }: { clientId: string }) => clientId === browserClient.id,
     features: {
       devInteractions: { enabled: false },
@@ -216,11 +219,11 @@ async function subjectOf(issuer: string, params: Context['oidc']['params']): Pro
   return payload.sub ?? '';
 }
 
-function registration(application: { id: string; secret: string }, grants: readonly string[]): object {
+function registration(application: { id: string; secret: string }, grants: readonly string[], way: string): object {
   return {
     client_id: application.id,
     client_secret: application.secret,
-    token_endpoint_auth_method: 'client_secret_post',
+    token_endpoint_auth_method: way,
     grant_types: grants,
     redirect_uris: [],
     response_types: [],
