@@ -1,5 +1,11 @@
 import { JsonCursor } from '../shared/json-cursor.js';
-import { type ChatMessage, normalizedName, type ObjectPlace, type MessagePlaces } from './chat-message.js';
+import {
+  type ChatMessage,
+  type MessagePlaces,
+  normalizedName,
+  type ObjectPlace,
+  type PlacedMember,
+} from './chat-message.js';
 
 /** The JSON text of a request, and the facts read from it. */
 export interface MessageBody {
@@ -26,13 +32,19 @@ export function choosesMemory(name: string): boolean {
   return CHOOSING_MEMORY.has(normalizedName(name));
 }
 
+function memberIn(place: ObjectPlace | undefined, name: string): PlacedMember | undefined {
+  // Without a closure: a message is searched several times.
+  for (const member of place?.members ?? []) if (member.name === name) return member;
+  return undefined;
+}
+
 /** The value of one member; `undefined` if there is none, or it is not JSON. */
 export function memberOf(
   { body }: { readonly body: MessageBody | undefined },
   level: keyof MessagePlaces,
   name: string,
 ): unknown {
-  const member = body?.message.places?.[level]?.members.find((one) => one.name === name);
+  const member = memberIn(body?.message.places?.[level], name);
   return member && JSON.parse(decoder.decode(body?.bytes.subarray(member.start, member.end)));
 }
 
@@ -63,11 +75,12 @@ export function editedMessage(
 ): Uint8Array {
   const { params, message: inner } = message.places ?? {};
   const edits: Edit[] = [];
-  setMember(edits, inner, 'contextId', () => contextId && JSON.stringify(contextId));
+  if (contextId !== undefined) setMember(edits, inner, 'contextId', JSON.stringify(contextId));
   if (rules !== undefined) {
-    const text = (span: Span | undefined): string | undefined => metadataText(bytes, span, rules, own);
-    setMember(edits, inner, 'metadata', text);
-    setMember(edits, params, 'metadata', text);
+    for (const place of [inner, params]) {
+      const text = metadataText(bytes, memberIn(place, 'metadata'), rules, own);
+      if (text !== undefined) setMember(edits, place, 'metadata', text);
+    }
     // Agents that read a user in `context` define it themselves: no version of A2A has it.
     for (const { name, isExact, start, end } of params?.members ?? []) {
       if (!isExact && normalizedName(spelled(name)) === 'context') edits.push({ start, end, text: '{}' });
@@ -84,18 +97,11 @@ interface Edit extends Span {
   readonly text: string;
 }
 
-/** Replaces the value of a member, or adds the member first in its object; without a text, it stays as it is. */
-function setMember(
-  edits: Edit[],
-  place: ObjectPlace | undefined,
-  name: string,
-  textOf: (span: Span | undefined) => string | undefined,
-): void {
+/** Replaces the value of a member, or adds the member first in its object. */
+function setMember(edits: Edit[], place: ObjectPlace | undefined, name: string, text: string): void {
   if (place === undefined) return;
   const { start, members } = place;
-  const given = members.find((one) => one.name === name);
-  const text = textOf(given);
-  if (text === undefined) return;
+  const given = memberIn(place, name);
   if (given !== undefined) edits.push({ start: given.start, end: given.end, text });
   else edits.push({ start, end: start, text: `"${name}":${text}${members.length === 0 ? '' : ','}` });
 }
