@@ -21,13 +21,18 @@ async function serve(listener: Listener): Promise<string> {
 }
 
 /** Serves one handler at `/api/a2a`, with a host that handles every other path. */
-async function serveHandler(handler: HttpHandler, failed: (error: unknown) => void = () => undefined): Promise<string> {
+async function serveHandler(
+  handler: HttpHandler,
+  failed: (error: unknown) => void = () => undefined,
+  received: (request: IncomingMessage) => void = () => undefined,
+): Promise<string> {
   const listener = nodeListener(
     [{ mount: '/api/a2a', handler }],
     () => Promise.resolve(text('otherwise')),
     new NodeExchange(new SendBudget(Infinity)),
   );
   return serve((request, response) => {
+    received(request);
     listener(request, response, (error) => {
       if (error !== undefined) failed(error);
       response.statusCode = error === undefined ? 200 : 500;
@@ -141,6 +146,23 @@ describe('the bridge to node:http', () => {
     await browser.send(`${chunked}${'1\r\nx\r\n'.repeat(500_000)}`);
     expect(await browser.ending()).toContain('the chunks are too small');
     expect(read).toBeLessThan(2_000);
+  });
+
+  it('keeps nothing of such a body while its sender reads the response', async () => {
+    const requests: IncomingMessage[] = [];
+    const refuse = async ({ body }: HttpRequest): Promise<HttpResponse> => {
+      const read = async (): Promise<void> => {
+        for await (const chunk of body as AsyncIterable<Uint8Array>) void chunk;
+      };
+      return text(await read().then(String, String));
+    };
+    const url = await serveHandler(refuse, undefined, (request) => requests.push(request));
+    const browser = await RawClient.connect(url);
+    onTestFinished(() => browser.close());
+    const chunked = head(0).replace('content-length: 0', 'transfer-encoding: chunked');
+    await browser.send(chunked + '1\r\nx\r\n'.repeat(10_000));
+    await browser.ending();
+    expect(requests.map(({ readableLength }) => readableLength < 600)).toEqual([true]);
   });
 
   it('ignores a second message after an early response', async () => {

@@ -1,8 +1,7 @@
-// node test/slow/hostile-bodies.mjs: attackers fill the memory of a site with a heap of 384 MB, in every way a plain socket can: uploads
-// that
-// stop half-way, uploads in one-byte chunks, streams started by long messages, browsers that never read, requests pipelined behind an open
-// stream, and invented protocol versions. The attacks run one by one, then all at once. Honest visitors must be served meanwhile, and the
-// site must release everything.
+// node test/slow/hostile-bodies.mjs [pipelines]: attackers fill the memory of a site with a heap of 384 MB, in every way a plain socket can:
+// uploads that stop half-way, uploads in one-byte chunks, streams started by long messages, browsers that never read, requests pipelined
+// behind an open stream, and invented protocol versions. The attacks run one by one, then all at once. Honest visitors must be served
+// meanwhile, and the site must release everything.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, createServer, get, request } from 'node:http';

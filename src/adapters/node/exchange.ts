@@ -179,8 +179,8 @@ const lingering = new Set<Socket>();
 /**
  * A response to a request whose body is still arriving: its connection closes afterwards.
  *
- * The rest of the body is read and dropped for a second. Closing a connection with unread bytes resets it, and a
- * browser that is still sending would not see the response.
+ * The rest of the body is read and dropped for a second, or left unread if it is wasteful. Closing a connection with
+ * unread bytes resets it, and a browser that is still sending would not see the response.
  */
 async function beforeBodyEnds(
   request: IncomingMessage,
@@ -188,7 +188,7 @@ async function beforeBodyEnds(
   given: HttpResponse,
 ): Promise<HttpResponse> {
   // These turns read what the system has received, so a short body does not cost a connection.
-  for (let turn = 0; turn < 2; turn += 1) await new Promise(setImmediate);
+  for (let turn = 0; turn < 2 && !isWasteful(request); turn += 1) await new Promise(setImmediate);
   if (!isComing(request)) return given;
   if (!request.readableDidRead) drain(request);
   const stream = streamOf(response);
@@ -200,12 +200,10 @@ async function beforeBodyEnds(
     });
     return given;
   }
-  // Node calls it after the last response of a connection, and would stop reading.
-  if (!isWasteful(request)) {
-    request.socket.destroySoon = () => {
-      linger(request);
-    };
-  }
+  // Node calls it after the last response of a connection, and would close it.
+  request.socket.destroySoon = () => {
+    linger(request);
+  };
   return closing(given);
 }
 

@@ -209,7 +209,8 @@ export function isWasteful(request: IncomingMessage): boolean {
 export function drain(request: IncomingMessage, chunks: ChunkCount = new ChunkCount()): void {
   if (chunks.areTooSmall) {
     wasteful.add(request);
-    request.pause();
+    // Node has parsed only a part of what it read, and would keep an object for each chunk of the rest: megabytes for every connection.
+    Object.assign(request, { push: () => false, _read: () => undefined });
   } else {
     request.on('data', (chunk: Uint8Array) => {
       if (chunks.add(chunk)) refuseRest(request);

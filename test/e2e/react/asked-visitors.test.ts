@@ -10,9 +10,8 @@ const IDS = { taskId: 't1', contextId: 'c1' };
 async function answer(page: Page, ...streams: readonly (readonly object[])[]): Promise<void> {
   let nth = 0;
   await page.route(CHAT, (route) => {
-    const { id } = route.request().postDataJSON() as { id: unknown };
     const results = streams[Math.min(nth++, streams.length - 1)] ?? [];
-    const body = results.map((result) => `data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`).join('');
+    const body = results.map((result) => `data: ${JSON.stringify({ jsonrpc: '2.0', id: nth, result })}\n\n`).join('');
     return route.fulfill({ contentType: 'text/event-stream', body });
   });
 }
