@@ -104,8 +104,8 @@ function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
         const isReading = message.fault === undefined && readsOn(message.method);
         await checkVisitor(request, site, auth, isReading ? 'reading' : 'message');
       }
-      const visit = optionsOf(routes, request);
-      const options = visit instanceof Promise ? await visit : visit;
+      const visit = visitor?.(request, () => checkVisitor(request, site, auth, 'reading'));
+      const options: VisitedOptions = (visit instanceof Promise ? await visit : visit) ?? routes.options ?? {};
       if (site.digest !== undefined) served.chat = watched(site, options, message.method, { bytes, message });
       const response = await forwarder.forward({ head: request, body: bytes, message }, auth, policy, options);
       if (options.cookie !== undefined && startsWork(message.method)) served.cookie = options.cookie;
@@ -116,13 +116,6 @@ function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
       body.share.release();
     }
   });
-}
-
-function optionsOf(
-  { options = {}, visitor, site, auth }: Pick<ChatRoutes, 'options' | 'visitor' | 'site' | 'auth'>,
-  request: HttpRequest,
-): VisitedOptions | Promise<VisitedOptions> {
-  return visitor?.(request, () => checkVisitor(request, site, auth, 'reading')) ?? options;
 }
 
 /** Watches a call if a listener asks for `chat` events. */
@@ -162,7 +155,8 @@ export function httpJsonRoutes(routes: HttpJsonRoutes): HttpHandler {
       const { url } = chatAddress(request.publicUrl, routes.publicUrl);
       const body = await bodyOf(request, site);
       try {
-        const options = await optionsOf(routes, request);
+        const visit = visitor?.(request, () => checkVisitor(request, site, auth, 'reading'));
+        const options: VisitedOptions = (await visit) ?? routes.options ?? {};
         served.chat = watched(site, options, call.methods[request.method] ?? '', undefined, call.taskId);
         const rewrite = { url, policy, bindings };
         const passed = await routes.binding.forward({ head: request, call, body }, auth, policy, rewrite, options);

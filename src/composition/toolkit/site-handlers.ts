@@ -131,7 +131,8 @@ export class SiteHandlers {
       const { visitorConversations } = await import('./visitor-conversations.js');
       return (known ??= visitorConversations({ auth, options, shared, config, clock, telemetry, errors }));
     };
-    return (...visit) => known?.(...visit) ?? load().then((visitor) => visitor(...visit));
+    return (request, countLookup) =>
+      known?.(request, countLookup) ?? load().then((visitor) => visitor(request, countLookup));
   }
 
   /** The address and the interfaces of the agent's card, as the chat's config route finds it. */

@@ -49,13 +49,11 @@ export function visitorConversations(dependencies: VisitorConversationsDependenc
     { keys, user, cookie }: Visit,
   ): VisitedOptions => {
     const visitor = user?.name ?? null;
+    const caller = { request: request.native.request, visitor };
     const owns =
       ownsContext &&
-      (async (contextId: string): Promise<boolean> => {
-        const caller = { request: request.native.request, visitor };
-        const ask = (): boolean | Promise<boolean> => ownsContext(contextId, caller);
-        return (await siteSays(ask, timeouts.sessionMs, failed('ownsContext'))) === true;
-      });
+      (async (contextId: string): Promise<boolean> =>
+        (await siteSays(() => ownsContext(contextId, caller), timeouts.sessionMs, failed('ownsContext'))) === true);
     // The secret of a cookie, unlike a key of users, is one visitor's alone.
     const key = user?.key ?? String(keys[0].key);
     const conversations = guard.of({ keys, owns, countLookup });

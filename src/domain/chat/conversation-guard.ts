@@ -47,6 +47,7 @@ const PARAMS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['SubscribeToTask', NAMING_TASK],
   ['GetExtendedAgentCard', new Set(['tenant'])],
 ]);
+/** The reader notes what no version defines. */
 const ENVELOPE: ReadonlySet<string> = new Set();
 const MESSAGE: ReadonlySet<string> = new Set(MESSAGE_MEMBERS);
 const CONFIGURATION: ReadonlySet<string> = new Set(CONFIGURATION_MEMBERS);
@@ -99,14 +100,15 @@ export class ConversationGuard {
 
   /** The context that a message is sent in: its own, its task's, or a new one. */
   #place(asked: Asked): AdmittedCall | Promise<AdmittedCall> {
-    const contextId = nameIn(asked.call, 'contextId');
-    const taskId = nameIn(asked.call, 'taskId');
-    const references = memberOf(asked.call, 'message', 'referenceTaskIds') ?? [];
+    const { call, visitor, scope } = asked;
+    const contextId = nameIn(call, 'contextId');
+    const taskId = nameIn(call, 'taskId');
+    const references = memberOf(call, 'message', 'referenceTaskIds') ?? [];
     if (!Array.isArray(references) || references.length > MAX_REFERENCES) {
       throw invalid(`"referenceTaskIds" is not a list of at most ${String(MAX_REFERENCES)} tasks.`);
     }
     // Most messages need no promise: neither agent nor site is asked.
-    const isKnown = contextId === '' || this.#isMinted(asked, contextId);
+    const isKnown = contextId === '' || this.#deps.contexts.verify(contextId, visitor.keys, scope);
     return isKnown && taskId === '' && references.length === 0
       ? this.#placed(asked, contextId)
       : this.#placeAsking(asked, contextId, taskId, references);
@@ -168,12 +170,9 @@ export class ConversationGuard {
     return { contextId: task['contextId'], bytes };
   }
 
-  #isMinted({ visitor, scope }: Asked, contextId: string): boolean {
-    return this.#deps.contexts.verify(contextId, visitor.keys, scope);
-  }
-
-  async #checkOwn(asked: Asked, contextId: string): Promise<void> {
-    if (this.#isMinted(asked, contextId) || (await asked.visitor.owns?.(contextId)) === true) return;
+  async #checkOwn({ visitor, scope }: Asked, contextId: string): Promise<void> {
+    if (this.#deps.contexts.verify(contextId, visitor.keys, scope)) return;
+    if ((await visitor.owns?.(contextId)) === true) return;
     if (!this.#hasWarned) {
       this.#hasWarned = true;
       const detail =

@@ -90,7 +90,11 @@ describe('a visitor', () => {
   ])('is known beside a cookie with %s', async (_what, other) => {
     const world = new World();
     const first = await world.visit('');
-    for (const cookies of [`${other}; ${pair(first)}`, `${pair(first)};${other}`, `a=b; ${pair(first)} ; ${other}; c`]) {
+    for (const cookies of [
+      `${other}; ${pair(first)}`,
+      `${pair(first)};${other}`,
+      `a=b; ${pair(first)} ; ${other}; c`,
+    ]) {
       expect(secretOf(await world.visit(cookies))).toBe(secretOf(first));
     }
   });
