@@ -81,19 +81,23 @@ export class Visitors {
   ): { readonly secret: string; readonly isSealed: boolean; readonly writtenS: number } | undefined {
     const { cookie } = request.headers;
     if (cookie === undefined) return undefined;
-    const safe: string[] = [];
-    const all: string[] = [];
+    let isSafe = false;
+    let value = '';
+    let count = 0;
     // Searched and not split: a site has many cookies.
     const text = `${typeof cookie === 'string' ? cookie : cookie.join(';')};`;
     for (let at = text.indexOf(NAME), end = 0; at >= 0; at = text.indexOf(NAME, end)) {
       end = text.indexOf(';', at);
-      const [name, value] = cookiePair(text.slice(text.lastIndexOf(';', at) + 1, end));
-      if (name === HOST_NAME) safe.push(value);
-      else if (name === NAME) all.push(value);
+      const [name, given] = cookiePair(text.slice(text.lastIndexOf(';', at) + 1, end));
+      if (name === HOST_NAME && !isSafe) {
+        isSafe = true;
+        count = 0;
+      }
+      if (name !== (isSafe ? HOST_NAME : NAME)) continue;
+      value = given;
+      count += 1;
     }
-    const named = safe.length > 0 || this.#isHttps(request) ? safe : all;
-    const value = named.length === 1 ? (named[0] ?? '') : '';
-    if (!VALUE.test(value)) return undefined;
+    if (count !== 1 || !VALUE.test(value) || (!isSafe && this.#isHttps(request))) return undefined;
     const end = value.lastIndexOf('.');
     const writtenS = Number.parseInt(value.slice(end + 1), 36);
     if (!value.startsWith('s.')) return { secret: value.slice(0, end), isSealed: false, writtenS };

@@ -75,12 +75,10 @@ export function editedMessage(
 ): Uint8Array {
   const { params, message: inner } = message.places ?? {};
   const edits: Edit[] = [];
-  if (contextId !== undefined) setMember(edits, inner, 'contextId', JSON.stringify(contextId));
+  setMember(edits, inner, 'contextId', contextId && JSON.stringify(contextId));
   if (rules !== undefined) {
-    for (const place of [inner, params]) {
-      const text = metadataText(bytes, memberIn(place, 'metadata'), rules, own);
-      if (text !== undefined) setMember(edits, place, 'metadata', text);
-    }
+    setMember(edits, inner, 'metadata', metadataText(bytes, memberIn(inner, 'metadata'), rules, own));
+    setMember(edits, params, 'metadata', metadataText(bytes, memberIn(params, 'metadata'), rules, own));
     // Agents that read a user in `context` define it themselves: no version of A2A has it.
     for (const { name, isExact, start, end } of params?.members ?? []) {
       if (!isExact && normalizedName(spelled(name)) === 'context') edits.push({ start, end, text: '{}' });
@@ -97,9 +95,9 @@ interface Edit extends Span {
   readonly text: string;
 }
 
-/** Replaces the value of a member, or adds the member first in its object. */
-function setMember(edits: Edit[], place: ObjectPlace | undefined, name: string, text: string): void {
-  if (place === undefined) return;
+/** Replaces the value of a member, or adds the member first in its object; without a text, it stays as it is. */
+function setMember(edits: Edit[], place: ObjectPlace | undefined, name: string, text: string | undefined): void {
+  if (place === undefined || text === undefined) return;
   const { start, members } = place;
   const given = memberIn(place, name);
   if (given !== undefined) edits.push({ start: given.start, end: given.end, text });
