@@ -50,7 +50,7 @@ export function describeInBrowsers(
 ): void {
   for (const { name, path, launch, permissions } of inEveryEngine ? BROWSERS : BROWSERS.slice(0, 1)) {
     describe.skipIf(path === undefined)(`${title}, in ${name}`, { timeout: 60_000 }, () => {
-      const browser = new ComponentBrowser((colorScheme) => launch(path ?? '', colorScheme), permissions);
+      const browser = new ComponentBrowser((colours) => launch(path ?? '', colours), permissions);
       beforeAll(() => browser.start(options), 60_000);
       afterAll(() => browser.close());
       suite(browser);
@@ -58,18 +58,18 @@ export function describeInBrowsers(
   }
 }
 
-type ColorScheme = 'light' | 'dark';
+type Colours = 'light' | 'dark' | 'forced';
 
 /** The components in a browser, on a test page with the demo's routes. */
 export class ComponentBrowser {
   demo!: Demo;
   #files: ReadonlyMap<string, string> = new Map();
   #shared: Page | undefined;
-  readonly #launch: (colorScheme: ColorScheme) => Promise<Browser>;
+  readonly #launch: (colours: Colours) => Promise<Browser>;
   readonly #permissions: readonly string[];
-  readonly #launched = new Map<ColorScheme, Promise<Browser>>();
+  readonly #launched = new Map<Colours, Promise<Browser>>();
 
-  constructor(launch: (colorScheme: ColorScheme) => Promise<Browser>, permissions: readonly string[]) {
+  constructor(launch: (colours: Colours) => Promise<Browser>, permissions: readonly string[]) {
     this.#launch = launch;
     this.#permissions = permissions;
   }
@@ -111,7 +111,8 @@ export class ComponentBrowser {
   }
 
   async #newPage({ prepare, hasPolicy = true, ...options }: ComponentVisitOptions): Promise<Page> {
-    const browser = await this.#browser(options.colorScheme === 'dark' ? 'dark' : 'light');
+    const scheme = options.colorScheme === 'dark' ? 'dark' : 'light';
+    const browser = await this.#browser(options.forcedColors === 'active' ? 'forced' : scheme);
     const permissions = [...this.#permissions];
     const context = await browser.newContext({ viewport: { width: 800, height: 600 }, permissions, ...options });
     context.setDefaultTimeout(20_000);
@@ -141,9 +142,9 @@ export class ComponentBrowser {
     await this.demo.close();
   }
 
-  async #browser(colorScheme: ColorScheme): Promise<Browser> {
-    const browser = this.#launched.get(colorScheme) ?? this.#launch(colorScheme);
-    this.#launched.set(colorScheme, browser);
+  async #browser(colours: Colours): Promise<Browser> {
+    const browser = this.#launched.get(colours) ?? this.#launch(colours);
+    this.#launched.set(colours, browser);
     return browser;
   }
 }

@@ -11,14 +11,15 @@ export function findFirefox(): string | undefined {
  * Starts a headless Firefox from Debian. Playwright drives it over WebDriver BiDi. From 1.65 on, Playwright needs
  * a command that Firefox 153 does not have, `emulation.setMediaFeaturesOverride`, for every page.
  */
-export async function launchFirefox(executablePath: string, colorScheme: 'light' | 'dark'): Promise<Browser> {
+export async function launchFirefox(executablePath: string, colours: 'light' | 'dark' | 'forced'): Promise<Browser> {
   return firefox.launch({
     executablePath,
     channel: 'moz-firefox',
     headless: true,
     firefoxUserPrefs: {
-      // Over BiDi, a context cannot set its colour scheme. 0 is dark, 1 is light.
-      'layout.css.prefers-color-scheme.content-override': colorScheme === 'dark' ? 0 : 1,
+      // Over BiDi, a context cannot set its colours. 0 is dark, 1 is light; 2 forces the colours of the system.
+      'layout.css.prefers-color-scheme.content-override': colours === 'dark' ? 0 : 1,
+      ...(colours === 'forced' && { 'browser.display.document_color_use': 2 }),
       // Playwright loses a page that was kept as it was, when a visitor goes back to it.
       'browser.sessionhistory.max_total_viewers': 0,
       // Tests may read the clipboard.
