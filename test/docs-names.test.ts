@@ -200,3 +200,16 @@ function identifiers(...folders: readonly string[]): ReadonlySet<string> {
   }
   return found;
 }
+
+it('every website in the guides says whose its conversations are', () => {
+  const mounts = /\bcreate(?:A2ARouter|A2AProxyHandler(?:WithServiceAuth)?|Handlers|NodeHandler|WebHandler)\(/;
+  const silent = ['docs/chat.md', 'docs/frameworks.md', 'docs/deployment.md', 'react/README.md'].flatMap((file) =>
+    blocks(read(file))
+      .map(({ code }) => code)
+      .filter((code) => mounts.test(code) && !code.includes("conversations: 'visitor'"))
+      // The chat of a page elsewhere has no cookie.
+      .filter((code) => !code.includes('cors('))
+      .map((code) => `${file}: ${code.split('\n').find((line) => mounts.test(line)) ?? ''}`),
+  );
+  expect(silent).toEqual([]);
+});

@@ -86,6 +86,8 @@ function messageOf(status: number, reason = ''): string {
 function retryAfterMsOf({ headers }: Response): number | undefined {
   const value = headers.get('retry-after');
   if (value === null) return undefined;
-  const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
+  // A date counts from the server's own: the visitor's clock may be wrong.
+  const now = Date.parse(headers.get('date') ?? '') || Date.now();
+  const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now;
   return ms > 0 ? ms : undefined;
 }

@@ -54,6 +54,8 @@ describe('a Content-Disposition', () => {
       expect(writtenDisposition(`attachment; filename=${name}`)).toEqual(expected);
     }
     expect(writtenDisposition("attachment; filename*=UTF-8''a%0D%0A%00%C2%85b.txt")).toEqual(expected);
+    // They would let `a.exe` look like a text.
+    expect(writtenDisposition("attachment; filename*=UTF-8''a%E2%80%AEb%E2%81%A6.txt")).toEqual(expected);
   });
 
   it('has at most 8,192 printable ASCII characters and keeps the name', () => {

@@ -91,6 +91,12 @@ describe('a shared store', () => {
     expect(keyv.entries.size).toBe(0);
   });
 
+  it.each([Infinity, Number.NaN, 1e300])('gets no entry that expires at %d', async (expiresAt) => {
+    const { keyv, store } = new World();
+    await store.set('token', 'value', expiresAt);
+    expect([keyv.lives, await store.get('token')]).toEqual([[], undefined]);
+  });
+
   it('that returns an expired entry is a miss', async () => {
     const { store, clock, keyv } = new World();
     await store.set('token', 'value', clock.now() + 1_000);
@@ -184,6 +190,29 @@ describe('a shared store that fails', () => {
     const calls = [world.store.get('a'), world.set('b', 'value'), world.store.delete('c')];
     expect(await Promise.all(calls.map((call) => failed(call)))).toEqual([STORE_AWAY, STORE_AWAY, STORE_AWAY]);
     expect([world.keyv.calls, world.store.isAway]).toEqual([[], true]);
+  });
+
+  it('is called again when the clock was set back', async () => {
+    const world = new World();
+    world.keyv.fault = refused;
+    await away(world);
+    world.clock.advance(-600_000);
+    world.keyv.fault = undefined;
+    await failed(world.store.get('token'));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([world.keyv.calls, world.store.isAway]).toEqual([['get token'], false]);
+  });
+
+  it('that hangs after the clock was set back is away after a second', async () => {
+    const world = new World();
+    world.keyv.fault = never;
+    await failed(world.store.get('token'));
+    world.clock.advance(-600_000);
+    for (let second = 0; second < 3; second += 1) {
+      await failed(world.store.get('token'));
+      world.clock.advance(500);
+    }
+    expect(world.store.isAway).toBe(true);
   });
 
   it('for many concurrent calls has failed once: a short stall does not open the breaker', async () => {

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { FakeIdentityProvider, FakeTokenExchange } from '../../src/adapters/fakes/fakes.js';
 import { createGetHeadersForSession, createGetHeadersWithServiceAuth } from '../../src/composition/get-headers.js';
@@ -5,6 +7,9 @@ import { createToolkit } from '../../src/composition/toolkit/toolkit.js';
 
 const bearer = (request: { headers: Headers | Record<string, string>; user?: string }): string | null =>
   request.user ?? null;
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
 describe('headers for the service', () => {
   it('contain the token of the strategy and the API key', async () => {
@@ -37,6 +42,24 @@ describe('headers for a session', () => {
     const toolkit = createToolkit(config, { tokenExchange: new FakeTokenExchange() });
     const getHeaders = createGetHeadersForSession({ authClient: bearer, ...options, toolkit });
     expect(await getHeaders({ headers: {}, user: 'ada' })).toEqual({ authorization: 'Bearer exchanged-ada-1' });
+  });
+
+  it('leave nothing behind of a session source that a site makes for one request', async () => {
+    const toolkit = createToolkit({});
+    const used = async (): Promise<WeakRef<object>> => {
+      const auth = (_request: unknown): object => ({ kind: 'token', accessToken: 'ada-token', subject: '1' });
+      await toolkit.sessionHeaders({ auth: auth as never }, {});
+      return new WeakRef(auth);
+    };
+    const source = await used();
+    await expect
+      .poll(() => {
+        collectGarbage();
+        // A failed expectation keeps what it got.
+        return source.deref() === undefined;
+      })
+      .toBe(true);
+    await toolkit.close();
   });
 
   it('are rejected with a code when no user is signed in', async () => {

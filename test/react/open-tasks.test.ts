@@ -1,9 +1,10 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { emptyAnswer } from '../../react/src/chat/answer.js';
 import { ChatSession } from '../../react/src/chat/chat-session.js';
-import { partsOf } from '../../react/src/chat/message-parts.js';
-import { isConversation } from '../../react/src/chat/kept-conversation.js';
+import type { Conversation } from '../../react/src/chat/turn.js';
+import { partsOf, type StoredMessage } from '../../react/src/chat/message-parts.js';
+import { isConversation, keepConversation } from '../../react/src/chat/kept-conversation.js';
 import { type ChatError, lost } from '../../react/src/chat-error.js';
 
 const CONFIG = {
@@ -26,6 +27,8 @@ class Site {
   /** The contexts of the messages so far. */
   readonly contexts: (string | undefined)[] = [];
   readonly errors: ChatError[] = [];
+  /** Of the request made last. */
+  signal: AbortSignal | undefined;
   readonly #replies: Record<string, (() => Response)[]> = {};
   #write: ((result: object) => void) | undefined;
 
@@ -59,6 +62,7 @@ class Site {
       configEndpoint: 'https://site.example/api/a2a/config',
       fetch: async (url, init) => {
         init?.signal?.throwIfAborted();
+        this.signal = init?.signal ?? undefined;
         if (String(url).endsWith('/config')) return Response.json(CONFIG);
         const { method, params } = JSON.parse(String(init?.body)) as {
           method: string;
@@ -94,6 +98,17 @@ const refusal =
       },
       { status, headers },
     );
+const TEXT = { id: 'a/0', type: 'text', text: 'Half an' } as const;
+
+/** The session of the next page in the same tab. */
+function reloaded(site: Site, session: ChatSession): ChatSession {
+  const kept: unknown = JSON.parse(JSON.stringify(session.getConversation()));
+  if (!isConversation(kept)) throw new Error('It is not what a page reads again.');
+  const next = site.session();
+  next.restore(kept);
+  return next;
+}
+
 const last = (session: ChatSession) => session.getState().messages.at(-1);
 
 beforeEach(() => {
@@ -158,10 +173,7 @@ describe('a chat that is left', () => {
     void session.send('Hello');
     await site.write({ task: task('WORKING', 'It is 42.') });
     await until(() => expect(last(session)).toMatchObject({ text: 'It is 42.' }));
-    const kept: unknown = JSON.parse(JSON.stringify(session.getConversation()));
-    if (!isConversation(kept)) throw new Error('It is not what a page reads again.');
-    const next = site.session();
-    next.restore(kept);
+    const next = reloaded(site, session);
     next.enter();
     await until(() => expect(last(next)).toMatchObject({ text: 'It is 42.', state: 'complete' }));
     expect(next.getState().messages).toHaveLength(2);
@@ -183,6 +195,31 @@ describe('a chat that is left', () => {
     expect(last(session)).toMatchObject({ text: 'Booked.', state: 'complete' });
     expect(session.getConversation().openTask).toBeUndefined();
   });
+});
+
+it('an answer grows on the page when the clock of the device is set back', async () => {
+  const site = new Site().on('SendStreamingMessage', () => site.openStream());
+  const session = site.session();
+  const sent = session.send('Hello');
+  await site.write({ task: task('WORKING', 'It is') });
+  await until(() => expect(last(session)).toMatchObject({ text: 'It is' }));
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_600_000 });
+  onTestFinished(() => void vi.useRealTimers());
+  const artifact = { artifactId: 'a', parts: [{ text: ' 42.' }] };
+  await site.write({ artifactUpdate: { taskId: 't1', contextId: 'c1', artifact, append: true } });
+  await until(() => expect(last(session)).toMatchObject({ text: 'It is 42.' }));
+  await site.write({ task: task('COMPLETED', 'It is 42.') });
+  await sent;
+});
+
+it('an answer that has ended lets go of a stream that the agent leaves open', async () => {
+  const site = new Site().on('SendStreamingMessage', () => site.openStream());
+  const session = site.session();
+  const sent = session.send('Hello');
+  await site.write({ task: task('COMPLETED', '42') });
+  await sent;
+  expect(last(session)).toMatchObject({ text: '42', state: 'complete' });
+  expect(site.signal?.aborted).toBe(true);
 });
 
 describe('a stored conversation', () => {
@@ -211,6 +248,48 @@ describe('a stored conversation', () => {
   });
 });
 
+describe('a chat that keeps its conversation in the tab', () => {
+  /** A tab whose page dispatches events. */
+  function openTab() {
+    const stored = new Map<string, string>();
+    const page = new EventTarget();
+    vi.stubGlobal('sessionStorage', {
+      getItem: (name: string) => stored.get(name) ?? null,
+      setItem: (name: string, text: string) => stored.set(name, text),
+      removeItem: (name: string) => stored.delete(name),
+    });
+    vi.stubGlobal('addEventListener', page.addEventListener.bind(page));
+    vi.stubGlobal('removeEventListener', page.removeEventListener.bind(page));
+    return {
+      dispatch: (name: string) => page.dispatchEvent(new Event(name)),
+      texts: () =>
+        (JSON.parse(stored.get('chat') ?? '{"messages":[]}') as Conversation).messages.map(({ text }) => text),
+    };
+  }
+  const answering = () => new Site().on('SendStreamingMessage', result({ task: task('COMPLETED', '42') })).session();
+
+  it('stores it when the page is hidden, since a phone may end it then', async () => {
+    const tab = openTab();
+    const session = answering();
+    keepConversation(session, 'chat');
+    await session.send('Hello');
+    tab.dispatch('visibilitychange');
+    expect(tab.texts()).toEqual(['Hello', '42']);
+  });
+
+  it('leaves what another chat on the page has stored, unless it was used itself', async () => {
+    const tab = openTab();
+    const [session, other] = [answering(), answering()];
+    for (const one of [session, other]) keepConversation(one, 'chat');
+    await session.send('Hello');
+    tab.dispatch('pagehide');
+    expect(tab.texts()).toEqual(['Hello', '42']);
+    other.reset();
+    tab.dispatch('pagehide');
+    expect(tab.texts()).toEqual([]);
+  });
+});
+
 describe('the message of a failure', () => {
   it.each<[string, () => Response, string, object]>([
     [
@@ -228,6 +307,15 @@ describe('the message of a failure', () => {
     [
       'of the limit',
       refusal(429, 'rate_limited', { 'retry-after': '7' }),
+      'This is busy at the moment. Please try again later.',
+      { retryAfterMs: 7000 },
+    ],
+    [
+      'of the limit until some date of the server’s clock',
+      refusal(429, 'rate_limited', {
+        date: 'Wed, 25 Nov 2026 10:00:00 GMT',
+        'retry-after': 'Wed, 25 Nov 2026 10:00:07 GMT',
+      }),
       'This is busy at the moment. Please try again later.',
       { retryAfterMs: 7000 },
     ],
@@ -374,35 +462,64 @@ describe('a sign-in', () => {
 
 describe("a conversation that is not the visitor's any more", () => {
   const CODE = 'conversation_unknown';
+  const welcome = result({ task: { ...task('COMPLETED', 'Welcome.'), contextId: 'c2' } });
+  const EARLIER = [
+    { id: '1', role: 'user', text: 'Before' },
+    { id: '2', role: 'agent', text: 'It is 42.', state: 'complete' },
+  ] as const;
+  const ENDED = 'This conversation cannot be continued here.';
+  /** The texts of the conversation, with a line where one ends and the next one begins. */
+  const read = (session: ChatSession) =>
+    session
+      .getState()
+      .messages.flatMap(({ text, endsConversation }: StoredMessage) => (endsConversation ? [text, '---'] : [text]));
 
   it('says so, and goes on as a new one when tried again', async () => {
     const site = new Site();
-    const answered = result({ task: { ...task('COMPLETED', 'Welcome.'), contextId: 'c2' } });
-    site.on('SendStreamingMessage', refusal(200, CODE), answered);
+    site.on('SendStreamingMessage', refusal(200, CODE), welcome);
     const session = site.session();
-    session.restore({ contextId: 'c1', messages: [] });
+    session.restore({ contextId: 'c1', messages: EARLIER });
     await session.send('Hello');
     expect(session.getState()).toMatchObject({ contextId: '', canRetry: true });
-    expect(session.getState().error?.message).toBe(
-      'This conversation cannot be continued here. Try again to start a new one.',
-    );
+    expect(session.getState().error?.message).toBe(`${ENDED} Try again to start a new one.`);
     expect(site.errors).toEqual([expect.objectContaining({ code: 'refused', reason: CODE })]);
+    expect(read(session)).toEqual(['Before', 'It is 42.', '---', 'Hello']);
     await session.retry();
-    expect([last(session)?.text, session.getState().contextId]).toEqual(['Welcome.', 'c2']);
+    expect(session.getState().contextId).toBe('c2');
     expect(site.contexts).toEqual(['c1', undefined]);
+    expect(read(session)).toEqual(['Before', 'It is 42.', '---', 'Hello', 'Welcome.']);
   });
 
-  it('and whose answer was being read is not read again', async () => {
+  it.each(['resubscribed', 'polled', 'stored by the tab'])(
+    'is told apart from the next one when it is %s',
+    async (how) => {
+      const site = new Site();
+      site.on('SubscribeToTask', refusal(200, CODE)).on('GetTask', refusal(200, CODE));
+      if (how === 'polled') site.on('SubscribeToTask', result({ task: task('WORKING') }));
+      let session = site.session();
+      const answer = { ...emptyAnswer('', 't1', 'c1'), artifacts: [{ id: 'a', parts: [TEXT] }] };
+      session.restore({ contextId: 'c1', messages: EARLIER, unfinished: { answerId: 'a1', answer } });
+      session.enter();
+      await until(() => expect(session.getState().error).toBeDefined());
+      expect(session.getState()).toMatchObject({ contextId: '', canRetry: false });
+      expect(session.getState().error?.message).toBe(`${ENDED} Your next message starts a new one.`);
+      if (how === 'stored by the tab') session = reloaded(site, session);
+      site.on('SendStreamingMessage', welcome);
+      await session.send('Hello');
+      expect(site.contexts).toEqual([undefined]);
+      expect(read(session)).toEqual(['Before', 'It is 42.', 'Half an', '---', 'Hello', 'Welcome.']);
+    },
+  );
+
+  it('goes on when it is opened again and is the visitor’s once more, as after a sign-in', async () => {
     const site = new Site();
-    site.on('SubscribeToTask', refusal(200, CODE)).on('GetTask', refusal(200, CODE));
+    site.on('SendStreamingMessage', refusal(200, CODE), welcome);
     const session = site.session();
-    const answer = emptyAnswer('', 't1', 'c1');
-    session.restore({ contextId: 'c1', messages: [], unfinished: { answerId: 'a1', answer } });
-    session.enter();
-    await until(() => expect(session.getState().error).toBeDefined());
-    expect(session.getState()).toMatchObject({ contextId: '', canRetry: false });
-    site.on('SendStreamingMessage', result({ task: { ...task('COMPLETED', 'Welcome.'), contextId: 'c2' } }));
+    session.open('c1', EARLIER);
     await session.send('Hello');
-    expect(site.contexts).toEqual([undefined]);
+    session.open('c1', EARLIER);
+    await session.send('Hello again');
+    expect(site.contexts).toEqual(['c1', 'c1']);
+    expect(read(session)).not.toContain('---');
   });
 });

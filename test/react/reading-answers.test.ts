@@ -287,6 +287,11 @@ describe('parts', () => {
       { kind: 'file', file: { uri: 'https://x.example/a', name: 'a' } },
       { type: 'file', name: 'a', mediaType: '', url: 'https://x.example/a' },
     ],
+    [
+      'a name without characters that reorder it',
+      { url: 'https://x.example/a', filename: 'annual\u202efdp.e\u0000xe\u2066' },
+      { type: 'file', name: 'annualfdp.exe', mediaType: '', url: 'https://x.example/a' },
+    ],
     ['data', { data: { total: 3 } }, { type: 'data', data: { total: 3 }, name: '', isThought: false }],
     [
       'a tool call',

@@ -4,7 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { type Answer, AnswerBrokenOff, emptyAnswer } from '../../react/src/chat/answer.js';
 import { partsOfAnswer, seenAfter, settled, takeEvent } from '../../react/src/chat/answer-events.js';
 import { textOfParts } from '../../react/src/chat/message-parts.js';
+import { EventStreamParser } from '../../react/src/chat/event-stream.js';
 import { readEvent } from '../../react/src/chat/wire.js';
+import { processorTime } from '../support/stopwatch.js';
 import { type Reply, GONE, Agent, SILENT_CARD, words, own, task, update, artifact, whole, got } from './read-agent.js';
 
 describe('the reply to a question', () => {
@@ -191,16 +193,19 @@ describe('events of any shape', () => {
     { requiredKeys: [] },
   );
 
+  const read = (events: readonly unknown[]): Answer =>
+    events.reduce<Answer>(
+      (known, sent, index) => {
+        const event = readEvent(sent);
+        return event === undefined ? known : takeEvent(known, event, index === 0);
+      },
+      emptyAnswer('m1', 't1'),
+    );
+
   it('never throw, and become parts with unique ids and content of their type', () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 6 }), (events) => {
-        const answer = events.reduce<Answer>(
-          (known, sent, index) => {
-            const read = readEvent(sent);
-            return read === undefined ? known : takeEvent(known, read, index === 0);
-          },
-          emptyAnswer('m1', 't1'),
-        );
+        const answer = read(events);
         for (const part of partsOfAnswer(settled(answer))) {
           expect(part.id).toMatch(/\/\d+$/);
           if ('text' in part) expect(part.text).toBeTypeOf('string');
@@ -218,10 +223,22 @@ describe('events of any shape', () => {
     [100_000, '…'],
   ])('with data nested %d deep are shown: %s', (depth, shown) => {
     const data: unknown = JSON.parse('['.repeat(depth) + ']'.repeat(depth));
-    const read = readEvent({ message: { role: 'agent', parts: [{ text: 'Hi' }, { data }] } });
-    if (read === undefined) throw new Error('It is no event.');
-    const text = textOfParts(partsOfAnswer(takeEvent(emptyAnswer('m1'), read)));
+    const text = textOfParts(partsOfAnswer(read([{ message: { role: 'agent', parts: [{ text: 'Hi' }, { data }] } }])));
     expect(text).toContain('Hi');
     expect(text).toContain(shown);
+  });
+
+  const many = <Item>(item: (index: number) => Item): Item[] =>
+    Array.from({ length: 6_000 }, (_, index) => item(index));
+  const step = (index: number) => ({ role: 'agent', parts: [{ text: `{"step":${index}}` }] });
+  it.each<[string, () => unknown]>([
+    ['messages of a history', () => partsOfAnswer(read([task('WORKING', { history: many(step) })]))],
+    [
+      'messages of a working task',
+      () => partsOfAnswer(read(many((at) => ({ statusUpdate: { status: { state: 'working', message: step(at) } } })))),
+    ],
+    ['lines of one JSON text', () => new EventStreamParser().push('[\n'.repeat(10_000))],
+  ])('take linear time by the thousand: %s', (_what, reading) => {
+    expect(processorTime(reading)).toBeLessThan(1000);
   });
 });

@@ -14,6 +14,10 @@ export const shuffled = (list) =>
 
 /** Counts its calls; its content is the number of actions of a user. */
 export class Platform {
+  /** Milliseconds of a render. */
+  renderMs = 20;
+  /** True while no token is issued. */
+  isRefusing = false;
   calls = { render: 0, check: 0, action: 0, token: 0, exchange: 0 };
   #acted = new Map();
 
@@ -45,12 +49,16 @@ export class Platform {
     const user = String(request.headers.authorization);
     if (kind === 'action') this.#acted.set(user, (this.#acted.get(user) ?? 0) + 1);
     const acted = this.#acted.get(user) ?? 0;
-    await pause(kind === 'token' || kind === 'exchange' ? 100 : 20);
+    const isToken = kind === 'token' || kind === 'exchange';
+    await pause(isToken ? 100 : kind === 'render' ? this.renderMs : 20);
+    if (isToken && this.isRefusing) return void response.writeHead(401).end();
     if (kind === 'check') return void response.writeHead(304, { etag: '"1"' }).end();
     const name = url.split('/').find((part) => part.startsWith('w')) ?? 'w';
     const surface = { id: name, name: `name of ${name}` };
-    response.writeHead(200, { 'content-type': 'application/json', etag: '"1"' });
-    if (kind === 'token' || kind === 'exchange')
+    // Not shared by caches.
+    const cookie = name.startsWith('wc') ? { 'set-cookie': 'a=b' } : {};
+    response.writeHead(200, { 'content-type': 'application/json', etag: '"1"', ...cookie });
+    if (isToken)
       return void response.end(JSON.stringify({ value: `t${randomBytes(8).toString('hex')}`, lifeMs: 20_000 }));
     response.end(JSON.stringify({ surface, acted, filler: body.length > 1_000 ? body : 'x'.repeat(1_200) }));
   }

@@ -26,15 +26,23 @@ export async function startFleetProcess({ folder, ...settings }) {
     /** One visit, with the content of its response. */
     show: (visit) => ask({ show: visit }),
     tokens: () => ask({ tokens: true }),
+    stop: () => child.kill('SIGSTOP'),
+    resume: () => child.kill('SIGCONT'),
     kill: () => child.kill('SIGKILL'),
   };
 }
 
-async function begin({ folder, toolkits, platform, config, cache, exchange }) {
+const REFUSED = { kind: 'failure', reason: 'refused', block: 'counted', fields: [], advice: '', detail: 'refused' };
+
+async function begin({ folder, toolkits, platform, config, cache, exchange, aheadMs = 0 }) {
+  const now = Date.now;
+  Date.now = () => now() + aheadMs;
   const { createToolkit } = await import(`${folder}/dist/composition/index.js`);
   const { createWebHandler } = await import(`${folder}/dist/composition/web.js`);
   const call = async (path, now) => {
-    const { value, lifeMs } = await (await fetch(platform + path, { method: 'POST' })).json();
+    const response = await fetch(platform + path, { method: 'POST' });
+    if (response.status === 401) return REFUSED;
+    const { value, lifeMs } = await response.json();
     return { kind: 'token', token: { value, expiresAt: now + lifeMs } };
   };
   const identityProviders = {
@@ -84,8 +92,8 @@ async function answer({ start, visits, lanes, show, tokens }) {
   }
   if (show) return visited(show);
   if (tokens) {
-    const found = await Promise.all(sites.map(({ toolkit }) => toolkit.authHeaders()));
-    return { tokens: [...new Set(found.map(({ authorization }) => authorization))] };
+    const found = await Promise.allSettled(sites.map(({ toolkit }) => toolkit.authHeaders()));
+    return { tokens: [...new Set(found.map(({ value, reason }) => value?.authorization ?? reason.code))] };
   }
   if (visits) {
     const counts = {};

@@ -1,6 +1,6 @@
-// node test/slow/fleet-sequences.mjs [--package <folder of another checkout>] [--quick] [--only sequences,cluster]: actions
-// in one process and renders in another while the store works, stalls, is gone and is back; a cluster that fails over and
-// moves slots under load. A part of npm run test:fleet.
+// node test/slow/fleet-sequences.mjs [--package <folder of another checkout>] [--quick] [--only up,slow,gone,full,suspended,ahead,cluster]: actions
+// in one process and renders in another while the store works, stalls, is gone, back and full, and while a process is
+// suspended or has a wrong clock; a cluster that fails over and moves slots under load. A part of npm run test:fleet.
 import { randomBytes } from 'node:crypto';
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -11,11 +11,12 @@ import { Platform, shuffled, usersOf } from './fleet-platform.mjs';
 import { startFleetProcess } from './fleet-process.mjs';
 import { Report } from './report.mjs';
 
+const SCENES = ['up', 'slow', 'gone', 'full', 'suspended', 'ahead'];
 const { values } = parseArgs({
   options: {
     package: { type: 'string' },
     quick: { type: 'boolean', default: false },
-    only: { type: 'string', default: 'sequences,cluster' },
+    only: { type: 'string', default: [...SCENES, 'cluster'].join() },
   },
 });
 const folder = values.package ?? fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
@@ -34,16 +35,20 @@ const report = new Report('A store that fails');
 report.note(`package ${folder}; ${told()}`);
 const platform = await new Platform().start();
 
-async function fleet(store, more = {}) {
+async function fleet(store, more = {}, aheadMs = 0) {
   const config = { cacheStore: store, cacheKeys, ...more };
   const cache = { enabled: true, freshMs: FRESH_MS, maxAgeMs: 300_000 };
   const settings = { folder, toolkits: 1, platform: platform.url, config, cache };
-  const all = await Promise.all(Array.from({ length: PROCESSES }, () => startFleetProcess(settings)));
+  const all = await Promise.all(
+    Array.from({ length: PROCESSES }, (_, index) =>
+      startFleetProcess({ ...settings, aheadMs: index === 0 ? aheadMs : 0 }),
+    ),
+  );
   return Object.assign(all, { end: () => all.forEach((one) => one.kill()) });
 }
 
 // An action in one process, then the widget in another.
-if (parts.includes('sequences')) {
+if (SCENES.some((name) => parts.includes(name))) {
   const redis = await startServer();
   const inRedis = async (...words) => {
     const client = createClient({ url: redis.url });
@@ -91,32 +96,77 @@ if (parts.includes('sequences')) {
     return result;
   };
 
-  let all = await fleet(redis.url, { timeouts: { cacheMs: 2_000 } });
-  const up = await checks(all, 5_000 * scale);
-  tell('the store works', up, up.older === 0);
-  all.end();
+  const PATIENT = { timeouts: { cacheMs: 2_000 } };
+  const scene = async (name, config, run, aheadMs) => {
+    if (!parts.includes(name)) return;
+    const all = await fleet(redis.url, config, aheadMs);
+    await run(all);
+    all.end();
+  };
+  await scene('up', PATIENT, async (all) => {
+    const up = await checks(all, 5_000 * scale);
+    tell('the store works', up, up.older === 0);
+  });
   // With the default deadline of a call.
-  all = await fleet(redis.url);
-  for (const [ms, everyMs] of [
-    [40, 200],
-    [120, 700],
-    [300, 1_500],
-  ]) {
-    const slow = await stalled(ms, everyMs, () => checks(all, 1_000 * scale));
-    tell(`it stalls for ${ms} ms every ${everyMs} ms`, slow, slow.older === 0);
-  }
-  const stuck = await stalled(2_000, 4_000, () => checks(all, 500 * scale));
-  tell('it stalls for 2 s every 4 s', stuck, stuck.later === 0);
-  await redis.kill();
-  const gone = await checks(all, 500 * scale);
-  tell('it is gone', gone, gone.later === 0);
-  await redis.start();
-  const back = await checks(all, 500 * scale);
-  tell('it comes back', back, back.later === 0);
-  await pause(2_000);
-  const again = await checks(all, 500 * scale);
-  tell('it works again', again, again.older === 0);
-  all.end();
+  await scene('slow', {}, async (all) => {
+    for (const [ms, everyMs] of [
+      [40, 200],
+      [120, 700],
+      [300, 1_500],
+    ]) {
+      const slow = await stalled(ms, everyMs, () => checks(all, 1_000 * scale));
+      tell(`it stalls for ${ms} ms every ${everyMs} ms`, slow, slow.older === 0);
+    }
+  });
+  await scene('gone', {}, async (all) => {
+    const stuck = await stalled(2_000, 4_000, () => checks(all, 500 * scale));
+    tell('it stalls for 2 s every 4 s', stuck, stuck.later === 0);
+    await redis.kill();
+    const gone = await checks(all, 500 * scale);
+    tell('it is gone', gone, gone.later === 0);
+    await redis.start();
+    const back = await checks(all, 500 * scale);
+    tell('it comes back', back, back.later === 0);
+    await pause(2_000);
+    const again = await checks(all, 500 * scale);
+    tell('it works again', again, again.older === 0);
+  });
+  await scene('full', PATIENT, async (all) => {
+    // In turns, so that there are renders from before.
+    let fills = 0;
+    const fill = setInterval(() => void inRedis('CONFIG', 'SET', 'maxmemory', fills++ % 2 === 0 ? '1' : '0'), 300);
+    const full = await checks(all, 2_000 * scale);
+    clearInterval(fill);
+    tell(`it is full ${Math.ceil(fills / 2)} times and evicts nothing`, full, full.older === 0 && fills > 3);
+    await inRedis('CONFIG', 'SET', 'maxmemory', '0');
+  });
+  // Each in turn, so that leases, tags and renders are written late.
+  await scene('suspended', PATIENT, async (all) => {
+    let [isOver, suspensions] = [false, 0];
+    const suspending = (async () => {
+      while (!isOver) {
+        await pause(300);
+        const one = all[suspensions++ % all.length];
+        one.stop();
+        await pause(5_000);
+        one.resume();
+      }
+    })();
+    const suspended = await checks(all, 1_000 * scale);
+    isOver = true;
+    tell(`${suspensions} times a process is suspended for 5 s`, suspended, suspended.older === 0 && suspensions > 1);
+    await suspending;
+  });
+  const AHEAD_MS = 600_000;
+  await scene(
+    'ahead',
+    PATIENT,
+    async (all) => {
+      const ahead = await checks(all, 500 * scale);
+      tell('the clock of a process is ten minutes ahead', ahead, ahead.older === 0);
+    },
+    AHEAD_MS,
+  );
   await redis.close();
 }
 

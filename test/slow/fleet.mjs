@@ -84,6 +84,7 @@ if (parts.includes('hot'))
       const all = await fleet(processes, toolkits, { config: PATIENT, cache: { freshMs: 600_000, maxAgeMs: 600_000 } });
       const users = usersOf(count);
       await all[0].visit(users.map((user) => ({ user })));
+      const cold = await commands('get');
       const rounds = processes === 1 ? 5 : 1;
       const visits = () =>
         shuffled(Array.from({ length: rounds }, () => users).flat()).map((user, index) => ({ user, toolkit: index }));
@@ -91,13 +92,23 @@ if (parts.includes('hot'))
       const total = Object.values(sum).reduce((one, other) => one + other, 0);
       const hits = (sum.HIT ?? 0) / total;
       const unlinks = await commands('unlink');
+      const reads = ((await commands('get')) - cold) / total;
+      // The leases expire.
+      await pause(1_500);
       const size = await inRedis(async (client) => {
         const memory = Number(/used_memory:(\d+)/.exec(await client.info('memory'))?.[1]);
-        return `${((await client.dbSize()) / count).toFixed(1)} keys and ${(memory / count / 1_024).toFixed(1)} KB a user`;
+        // Unlike DBSIZE, without expired ones.
+        return { keys: (await client.keys('*')).length / count, kilobytes: memory / count / 1_024 };
       });
       const name = `${processes} processes, ${toolkits} toolkit(s) each, ${count} hot users`;
       report.check(`${name}: hits`, hits >= 0.99, `${hits.toFixed(3)} of ${total}, ${JSON.stringify(sum)}`);
-      report.check(`${name}: UNLINK`, unlinks === 0, `${unlinks}; Redis has ${size}`);
+      report.check(`${name}: UNLINK`, unlinks === 0, unlinks);
+      report.check(
+        `${name}: keys a user`,
+        size.keys <= 5.1,
+        `${size.keys.toFixed(1)}, ${size.kilobytes.toFixed(1)} KB`,
+      );
+      report.check(`${name}: reads a visit`, reads <= 3.1, reads.toFixed(2));
       all.end();
     }
 
@@ -136,7 +147,46 @@ if (parts.includes('once'))
     for (let widget = 0; widget < 20; widget += 1) await everywhere({ user: 'cold', widget: `w${widget}` });
     const { check, render } = platform.calls;
     report.check(`${name}: checks of 20 stale widgets`, check + render <= 22, `${check} checks, ${render} renders`);
+    platform.reset();
+    const startedAt = Date.now();
+    for (let widget = 0; widget < 20; widget += 1) await everywhere({ user: 'cold', widget: `wc${widget}` });
+    const visits = 20 * processes * toolkits;
+    const { render: uncacheable } = platform.calls;
+    report.check(
+      `${name}: renders for ${visits} visits of widgets that cannot be shared`,
+      uncacheable <= visits * 1.1,
+      `${uncacheable} in ${Date.now() - startedAt} ms`,
+    );
+    if (processes > 1) {
+      platform.reset();
+      platform.renderMs = 300;
+      const [killed, other] = all;
+      void killed.visit([{ user: 'left', widget: 'w' }]);
+      await pause(150);
+      killed.kill();
+      const since = Date.now();
+      await other.visit([{ user: 'left', widget: 'w' }]);
+      platform.renderMs = 20;
+      const [renders, ms] = [platform.calls.render, Date.now() - since];
+      report.check(`${name}: a process killed while it renders is replaced`, renders === 2 && ms < 2_000, `${ms} ms`);
+    }
     all.end();
+
+    await fresh();
+    platform.isRefusing = true;
+    const refused = await fleet(processes, toolkits, { config: PATIENT });
+    const tried = [];
+    for (let round = 0; round < 10; round += 1) {
+      tried.push(...(await Promise.all(refused.map((one) => one.tokens()))).flatMap(({ tokens }) => tokens));
+      await pause(500);
+    }
+    platform.isRefusing = false;
+    report.check(
+      `${name}: token requests while the provider refuses`,
+      platform.calls.token === 1 && tried.every((code) => code === 'service_auth_failed'),
+      `${platform.calls.token} for ${10 * processes * toolkits} calls`,
+    );
+    refused.end();
 
     await fresh();
     const exchanging = await fleet(processes, toolkits, { config: PATIENT, exchange: true });

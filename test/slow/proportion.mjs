@@ -241,6 +241,20 @@ INPUTS.push(
   ),
 );
 
+/** A site whose conversations belong to their visitors, which reads ids and metadata. */
+const bound = await startSite(`${upstream}/a2a`, { ...config, conversations: 'visitor' }, { server: 'http' });
+INPUTS.push(
+  ...['empty objects', 'short names', 'one text', 'escapes', 'a name of invisible characters'].flatMap((name) =>
+    ['contextId', 'taskId', 'referenceTaskIds', 'metadata'].map((member) => ({
+      ...BODY,
+      kind: `${member} of a visitor`,
+      name,
+      to: bound,
+      make: (size) => request({ body: `${SEND}{"message":{"${member}":${BODIES[name](size)}}}}` }),
+    })),
+  ),
+);
+
 async function cost(message, times, to = site) {
   const next = typeof message === 'function' ? message : () => message;
   let cpuMs = Infinity;
@@ -262,13 +276,15 @@ const words = process.argv.slice(2).filter((word) => word !== '--table');
 const isChosen = ({ kind, name }) => words.length === 0 || words.some((word) => `${kind}: ${name}`.includes(word));
 const report = new Report('work in proportion to hostile input');
 for (let count = 0; count < 300; count += 1) await send(request({}));
+for (let count = 0; count < 300; count += 1)
+  await send(request({ body: `${SEND}{"message":{"role":"user"}}}` }), bound);
 if (asTable)
   process.stdout.write(
     '| Input | Bytes | CPU, ms | Twice as long | CPU of 4 × the bytes, ms | Its longest stall, ms |\n| --- | --- | --- | --- | --- | --- |\n',
   );
-for (const { kind, name, make, size, times } of INPUTS.filter(isChosen)) {
-  const once_ = await cost(make(size), times);
-  const long = await cost(make(size * 4), times);
+for (const { kind, name, make, size, times, to } of INPUTS.filter(isChosen)) {
+  const once_ = await cost(make(size), times, to);
+  const long = await cost(make(size * 4), times, to);
   const growth = Math.sqrt(long.cpuMs / once_.cpuMs);
   const isBody = times === 1;
   const kept =
@@ -319,7 +335,6 @@ for (const [name, make] of Object.entries(BODIES).filter(([one]) =>
     );
   }
 }
-for (const one of sites) await one.close();
-await site.close();
+for (const one of [...sites, bound, site]) await one.close();
 platform.close();
 report.finish();

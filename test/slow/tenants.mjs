@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { Session } from 'node:inspector/promises';
 import { fileURLToPath } from 'node:url';
 
 const FILE = fileURLToPath(import.meta.url);
@@ -55,6 +56,7 @@ export async function tenants({ report, folder, redis, clients, quick }) {
       ({ slowest }) => `slowest toolkit ${slowest.toFixed(1)} ms`,
     );
     const idle = await row('idle', {});
+    const more = await row('200 more, closed', { waste: 200 });
     await row('one user each', { visit: { tenants: count, from: 0, users: 1 } });
     const full = await row(`${users} users of ${crowded} tenants`, { visit: { tenants: crowded, from: 0, users } });
     const [toPlatform, toStore] = [await platform.connections(), (await clients()) - 1];
@@ -65,6 +67,8 @@ export async function tenants({ report, folder, redis, clients, quick }) {
     child.kill();
     for (const line of rows) report.note(line);
     report.check(`${name}: one toolkit`, start.cpuMs / count <= 0.5, `${(start.cpuMs / count).toFixed(2)} ms of CPU`);
+    const garbage = more.garbage / 200;
+    report.check(`${name}: one toolkit`, garbage <= 40_960, `${(garbage / 1_024).toFixed(1)} KB of garbage`);
     report.check(`${name}: idle`, idle.bytes / count < 60_000, `${(idle.bytes / count / 1_024).toFixed(1)} KB each`);
     report.check(
       `${name}: three hours later`,
@@ -97,6 +101,7 @@ const isChild = process.send !== undefined && process.env.AGENT_BFF_TENANTS === 
 const realNow = Date.now;
 if (isChild) Date.now = () => realNow() + offset;
 const sites = [];
+let newToolkit;
 const cacheKeys = [randomBytes(32).toString('hex')];
 let shared;
 
@@ -124,22 +129,41 @@ async function begin({ folder, platform, cacheStore, count }) {
   const cpu = process.cpuUsage();
   let slowest = 0;
   shared = createShared({ cacheStore, cacheMs: 2_000, telemetry: 'silent' });
-  for (let index = 0; index < count; index += 1) {
-    const one = performance.now();
-    const name = `tenant${index}`;
+  newToolkit = (name) => {
     const config = {
       name,
       a2aUrl: `${platform}/${name}`,
       serviceApiUrl: `${platform}/${name}/api`,
       telemetry: 'silent',
     };
-    sites.push({ toolkit: createToolkit({ ...config, serviceApiKey: name, cacheKeys }, { shared }) });
+    return createToolkit({ ...config, serviceApiKey: name, cacheKeys }, { shared });
+  };
+  for (let index = 0; index < count; index += 1) {
+    const one = performance.now();
+    sites.push({ toolkit: newToolkit(`tenant${index}`) });
     slowest = Math.max(slowest, performance.now() - one);
   }
   const { user, system } = process.cpuUsage(cpu);
   const cpuMs = (user + system) / 1_000;
   for (const site of sites) site.handle = createWebHandler({ toolkit: site.toolkit, basePath: '/api', ...routes });
   return { before, cpuMs, slowest };
+}
+
+/** Bytes that this many toolkits allocate and free again. */
+async function garbageOf(count) {
+  const before = memory();
+  const session = new Session();
+  session.connect();
+  await session.post('HeapProfiler.enable');
+  const all = { includeObjectsCollectedByMajorGC: true, includeObjectsCollectedByMinorGC: true };
+  await session.post('HeapProfiler.startSampling', { samplingInterval: 1_024, ...all });
+  const toolkits = Array.from({ length: count }, (_, index) => newToolkit(`more${index}`));
+  const { profile } = await session.post('HeapProfiler.stopSampling');
+  session.disconnect();
+  const sizeOf = ({ selfSize, children }) => children.reduce((sum, child) => sum + sizeOf(child), selfSize);
+  const garbage = sizeOf(profile.head) - (memory() - before);
+  await Promise.all(toolkits.map((toolkit) => toolkit.close()));
+  return garbage;
 }
 
 const BASE = 'http://site.example/api';
@@ -167,7 +191,7 @@ async function inLanes(count, run) {
 
 let base = 0;
 
-async function answer({ start, visit: visits, later, closeOne, closeAll }) {
+async function answer({ start, waste, visit: visits, later, closeOne, closeAll }) {
   const startedAt = performance.now();
   let more = {};
   if (start) {
@@ -177,6 +201,7 @@ async function answer({ start, visit: visits, later, closeOne, closeAll }) {
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     more = found;
   }
+  if (waste) more = { garbage: await garbageOf(waste) };
   if (visits) {
     const { tenants: count, users } = visits;
     await inLanes(count * users, async (number) => {

@@ -12,7 +12,7 @@ const SHOW_MS = 50;
 /** A longer answer is laid out and painted more slowly, so it pauses longer: a millisecond more for each of so many characters. */
 const CHARACTERS_PER_MS = 400;
 /** For a conversation that is another visitor's by now, after a sign-out for instance. It is loaded with the agent, so it is no label. */
-const ENDED = 'This conversation cannot be continued here. Try again to start a new one.';
+const ENDED = 'This conversation cannot be continued here.';
 /** Time a stream has to end by itself once its task is cancelled, in milliseconds. */
 const CANCELLED_MS = 2000;
 
@@ -20,8 +20,8 @@ const CANCELLED_MS = 2000;
 export class Agent {
   readonly name: string;
   readonly #client: AgentClient;
-  /** Conversations that the site no longer opens for this visitor. */
-  readonly #ended = new Set<string>();
+  /** Ids of messages that the site refused in their conversation: tried again, they start a new one. */
+  readonly #refused = new Set<string>();
 
   /** `agentCard` may be missing; `a2aEndpoint` is an address or a path of the site. */
   constructor(agentCard: unknown, a2aEndpoint: string, fetchImpl: typeof fetch) {
@@ -36,7 +36,8 @@ export class Agent {
    * @throws AnswerBrokenOff when the connection is lost for good in the middle of it, else ChatError.
    */
   async send(given: OutgoingMessage, ...[taskTimeoutMs, listener, signal]: Reading): Promise<void> {
-    const message = this.#ended.has(given.contextId) ? { ...given, contextId: '', taskId: '', seen: undefined } : given;
+    const isNew = this.#refused.has(given.id);
+    const message = isNew ? { ...given, contextId: '', taskId: '', seen: undefined } : given;
     const { id, taskId, contextId, seen } = message;
     const request = await toRequest(message);
     const answer = emptyAnswer(id, taskId, contextId, seen);
@@ -75,19 +76,31 @@ export class Agent {
       }
     }
     showAnswer(turn, host);
+    // An agent may leave its stream open behind the end, and a browser has few connections.
+    turn.abort.abort();
   }
 
-  /** True if the conversation is not this visitor's any more: the next message starts a new one. */
+  /** True if the conversation is not this visitor's any more: what follows its last message is a new one. */
   #takeEnd(turn: Turn, error: unknown, host: TurnHost, again: () => Promise<void>): boolean {
     const isBroken = error instanceof AnswerBrokenOff;
     const { reason, status } = readableError(isBroken ? error.cause : error);
     if (reason !== 'conversation_unknown') return false;
-    this.#ended.add(host.getState().contextId);
     // What was read of the answer is still shown.
     if (turn.answer !== undefined) turn.answer = { ...turn.answer, contextId: '', taskId: '' };
+    showAnswer(turn, host);
+    turn.answer = undefined;
     host.setOpenTask(undefined);
-    host.update({ contextId: '' });
-    host.fail(new ChatError('refused', ENDED, { cause: error, reason, status }), isBroken ? undefined : again);
+    const { messages } = host.getState();
+    const last = messages[messages.length - 1];
+    // A message that was refused is the first one of the new conversation.
+    const end = isBroken ? last : messages[messages.length - 2];
+    if (last !== undefined) this.#refused.add(last.id);
+    host.update({
+      contextId: '',
+      messages: messages.map((one) => (one === end ? { ...one, endsConversation: true } : one)),
+    });
+    const words = `${ENDED} ${isBroken ? 'Your next message starts' : 'Try again to start'} a new one.`;
+    host.fail(new ChatError('refused', words, { cause: error, reason, status }), isBroken ? undefined : again);
     return true;
   }
 
@@ -136,7 +149,7 @@ export class Agent {
     const isNewState = turn.answer?.state !== answer.state;
     turn.answer = answer;
     if (!turn.isStopping) host.update({ phase: 'streaming' });
-    const dueMs = turn.nextShownAt - Date.now();
+    const dueMs = turn.nextShownAt - performance.now();
     if (isNewState || dueMs <= 0) showAnswer(turn, host);
     else turn.timer ??= setTimeout(() => showAnswer(turn, host), dueMs);
     if (turn.isStopping && isNewTask && answer.state === 'working') void this.cancelTurn(turn, answer, host);
@@ -151,7 +164,7 @@ function showAnswer(turn: Turn, host: TurnHost): void {
   if (!host.isCurrent(turn) || answer === undefined) return;
   const parts = partsOfAnswer(answer);
   const text = textOfParts(parts);
-  turn.nextShownAt = Date.now() + SHOW_MS + text.length / CHARACTERS_PER_MS;
+  turn.nextShownAt = performance.now() + SHOW_MS + text.length / CHARACTERS_PER_MS;
   const { taskId } = answer;
   const { state } = turn.isStopped ? stopped(answer) : answer;
   const isOpen = taskId !== '' && (state === 'input-required' || state === 'auth-required');

@@ -2,9 +2,9 @@ import type { Answer, AnswerPiece, AnswerWords, SeenBefore } from './answer.js';
 import type { AgentMessageState } from './chat-state.js';
 import {
   contentOf,
-  isRepeated,
   joinedPieces,
   mergedSnapshot,
+  repetitionOf,
   withAppended,
   withIds,
   withoutPrefix,
@@ -66,23 +66,19 @@ function takeTask(answer: Answer, task: WireTask, isFirst: boolean): Answer {
   const state = ANSWER_STATES[task.state];
   const isReply = answer.isTaskNamed && task.taskId === answer.taskId;
   const own = { ...answer, taskId: task.taskId, isTaskNamed: true, contextId: task.contextId || answer.contextId };
-  const artifacts = task.artifacts.reduce((known, { id, parts }) => {
+  const artifacts = new Map(answer.artifacts.map((piece) => [piece.id, piece]));
+  for (const { id, parts } of task.artifacts) {
     const piece = { id, parts: withoutPrefix(joinedPieces(withIds(id, parts)), answer.seen.artifacts[id]) };
-    if (piece.parts.length === 0) return known;
-    const before = known.find((other) => other.id === id);
-    return replaced(known, before === undefined ? piece : mergedSnapshot(before, piece));
-  }, answer.artifacts);
-  const taken = { ...own, artifacts };
+    const before = artifacts.get(id);
+    if (piece.parts.length > 0) artifacts.set(id, before === undefined ? piece : mergedSnapshot(before, piece));
+  }
+  const taken = { ...own, artifacts: [...artifacts.values()] };
   const isUntouched = isReply && isEmpty(taken);
   const isKnown = task.message === undefined || isSeen(answer.seen, task.message);
   if (isUntouched && isInterrupted(state) && (isFirst || isKnown))
     return { ...taken, opening: { state, words: withWords([], task.message, 'word') } };
   const message = state === 'working' && isUntouched && isKnown ? undefined : task.message;
-  const heard = ofThisTurn(answer, task).reduce(
-    (said, message) => (isHeard(taken, said, message) ? said : withWords(said, message, 'said')),
-    taken.said,
-  );
-  return takeState({ ...taken, said: heard, opening: null }, state, message);
+  return takeState({ ...taken, said: heardIn(taken, ofThisTurn(answer, task)), opening: null }, state, message);
 }
 
 /** An answer at the end of its stream: the task as the turn found it is the task as the turn left it. */
@@ -115,7 +111,8 @@ export function seenAfter({ seen, artifacts, said, words }: Answer): SeenBefore 
 export function partsOfAnswer({ state, said, artifacts, words }: Answer): readonly MessagePart[] {
   const shown = [...artifacts.flatMap(({ parts }) => parts), ...lastWords(joinedWords(words), state)];
   const hasAnswer = shown.some(({ type }) => type !== 'thought' && type !== 'status');
-  const progress = joinedWords(said).filter((message) => !isRepeated(message.parts, shown));
+  const isRepeated = repetitionOf(shown);
+  const progress = joinedWords(said).filter(({ parts }) => !isRepeated(parts));
   // Without an answer, the agent's last words are one.
   const isOver = state !== 'working' && !hasAnswer;
   const last = isOver ? lastIndex(progress, ({ parts }) => parts.some(isReadable)) : -1;
@@ -177,13 +174,8 @@ function takeState(answer: Answer, state: AgentMessageState, message: WireMessag
   const said = message.id === '' ? answer.said : answer.said.filter(({ id }) => id !== message.id);
   const words = withWords(answer.words, message, 'word');
   const [last] = words.slice(-1);
-  const repeats =
-    last !== undefined &&
-    isRepeated(
-      last.parts,
-      answer.artifacts.flatMap(({ parts }) => parts),
-    );
-  return { ...answer, state, said, words: repeats ? words.slice(0, -1) : words };
+  const isRepeated = repetitionOf(answer.artifacts.flatMap(({ parts }) => parts));
+  return { ...answer, state, said, words: last !== undefined && isRepeated(last.parts) ? words.slice(0, -1) : words };
 }
 
 /** Messages with one more: the same message again replaces itself, or goes on. */
@@ -221,7 +213,10 @@ function joinedWords(said: readonly AnswerWords[]): readonly AnswerWords[] {
 function ofThisTurn({ messageId, seen }: Answer, { history, message }: WireTask): readonly WireMessage[] {
   const own = history.findIndex(({ id }) => id === messageId);
   const start = own >= 0 ? own : lastIndex(history, ({ isAgent }) => !isAgent);
-  return history.slice(start + 1).filter((said) => said.isAgent && !isSeen(seen, said) && !isSame(said, message));
+  const before = new Set(seen.messages);
+  return history
+    .slice(start + 1)
+    .filter((said) => said.isAgent && !before.has(said.id || keyOf(said)) && !isSame(said, message));
 }
 
 function isSame(said: WireMessage, message: WireMessage | undefined): boolean {
@@ -229,10 +224,18 @@ function isSame(said: WireMessage, message: WireMessage | undefined): boolean {
   return said.id !== '' && message.id !== '' ? said.id === message.id : keyOf(said) === keyOf(message);
 }
 
-function isHeard({ words, artifacts }: Answer, said: readonly AnswerWords[], message: WireMessage): boolean {
-  const content = keyOf(message);
-  const known: readonly AnswerPiece[] = [...said, ...words, ...artifacts];
-  return known.some(({ id, parts }) => (message.id !== '' && id === message.id) || contentOf(parts) === content);
+/** The messages so far, with those of a history that are new. */
+function heardIn({ said, words, artifacts }: Answer, history: readonly WireMessage[]): readonly AnswerWords[] {
+  const heard = [...said];
+  const known = new Set([...said, ...words, ...artifacts].flatMap(({ id, parts }) => [id, contentOf(parts)]));
+  for (const message of history) {
+    const content = keyOf(message);
+    if (message.parts.length === 0 || known.has(content) || (message.id !== '' && known.has(message.id))) continue;
+    const id = message.id || `said-${heard.length + 1}`;
+    heard.push({ id, parts: joinedPieces(withIds(id, message.parts)) });
+    known.add(id).add(content);
+  }
+  return heard.length === said.length ? said : heard;
 }
 
 function isSeen({ messages }: SeenBefore, message: WireMessage): boolean {

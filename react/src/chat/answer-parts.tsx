@@ -1,4 +1,4 @@
-import { lazy, type ReactNode, Suspense } from 'react';
+import { lazy, memo, type ReactNode, Suspense, useEffect, useState } from 'react';
 
 import { useLabels } from '../labels.js';
 import { Boundary } from './boundary.js';
@@ -7,6 +7,8 @@ import type { MessagePart, TextPart } from './message-parts.js';
 
 const File = lazy(() => import('./rich-parts.js').then(({ AnswerFile }) => ({ default: AnswerFile })));
 const Data = lazy(() => import('./rich-parts.js').then(({ AnswerData }) => ({ default: AnswerData })));
+
+const PARTS_AT_ONCE = 20;
 
 interface AnswerPartsProps {
   readonly parts: readonly MessagePart[];
@@ -20,14 +22,34 @@ export function AnswerParts({ parts, isGrowing, mediaOrigins }: AnswerPartsProps
   const last = parts[parts.length - 1];
   // Progress is of no use once there is more.
   const shown = parts.filter((part) => part.type !== 'status' || (isGrowing && part === last));
-  return shown.map((part) => (
-    <Boundary key={part.id} fallback={<p dir="auto">{plainText(part)}</p>}>
-      <Suspense fallback={<p className="a2a-quiet">{plainText(part)}</p>}>
-        <AnswerPart part={part} isGrowing={isGrowing && part === last} mediaOrigins={mediaOrigins} />
+  const count = useGradually(shown.length, PARTS_AT_ONCE);
+  return shown
+    .slice(0, count)
+    .map((part) => (
+      <ShownPart key={part.id} part={part} isGrowing={isGrowing && part === last} mediaOrigins={mediaOrigins} />
+    ));
+}
+
+/** The number of items to show: some more in each task, so that thousands of them do not hold up the page. */
+export function useGradually(length: number, step: number): number {
+  const [count, setCount] = useState(step);
+  useEffect(() => {
+    const timer = count < length ? setTimeout(setCount, 0, count + step) : undefined;
+    return () => clearTimeout(timer);
+  }, [count, length, step]);
+  return count;
+}
+
+const ShownPart = memo(function ShownPart(props: AnswerPartProps) {
+  const text = plainText(props.part);
+  return (
+    <Boundary fallback={<p dir="auto">{text}</p>}>
+      <Suspense fallback={<p className="a2a-quiet">{text}</p>}>
+        <AnswerPart {...props} />
       </Suspense>
     </Boundary>
-  ));
-}
+  );
+});
 
 interface AnswerPartProps {
   readonly part: MessagePart;

@@ -76,24 +76,29 @@ export function mergedSnapshot(streamed: AnswerPiece, snapshot: AnswerPiece): An
   return snapshot;
 }
 
-/** True if the text of some parts is all there in others. */
-export function isRepeated(parts: readonly MessagePart[], shown: readonly MessagePart[]): boolean {
-  const content = contentOf(parts).trim();
-  if (content === '' || !parts.every(isText)) return content === '';
-  return (
-    shown.filter(isText).some(({ text }) => text.trim() === content) ||
-    contentOf(shown.filter(isText)).trim() === content
-  );
+/** A check whether the text of some parts is all there in those that are shown. */
+export function repetitionOf(shown: readonly MessagePart[]): (parts: readonly MessagePart[]) => boolean {
+  const texts = shown.filter(isText);
+  let known: ReadonlySet<string> | undefined;
+  return (parts) => {
+    known ??= new Set(['', contentOf(texts).trim(), ...texts.map(({ text }) => text.trim())]);
+    return parts.every(isText) && known.has(contentOf(parts).trim());
+  };
 }
+
+const contents = new WeakMap<readonly MessagePart[], string>();
 
 /** The content of parts as one text, to compare them. */
 export function contentOf(parts: readonly MessagePart[]): string {
-  return parts
-    .map((part) => {
-      if (isText(part)) return part.text;
-      return part.type === 'file' ? `${part.name} ${part.url ?? part.size}` : JSON.stringify(part.data);
-    })
-    .join('');
+  const known = contents.get(parts);
+  if (known !== undefined) return known;
+  const texts = parts.map((part) => {
+    if (isText(part)) return part.text;
+    return part.type === 'file' ? `${part.name} ${part.url ?? part.size}` : JSON.stringify(part.data);
+  });
+  const content = texts.join('');
+  contents.set(parts, content);
+  return content;
 }
 
 function isText(part: MessagePart): part is TextPart {

@@ -206,7 +206,7 @@ async function orAfter<Value>(promise: Promise<Value>, ms: number): Promise<Valu
 }
 
 const BROWSER_CLOCK: ReaderClock = {
-  now: () => Date.now(),
+  now: () => performance.now(),
   pause: (ms, signal) =>
     new Promise((resolve) => {
       const done = (): void => {

@@ -96,7 +96,7 @@ export function Composer({ phase, isAsked, takesFiles, input, onSend, onStop }: 
             </button>
           </>
         )}
-        <div data-text={text}>
+        <div data-text={text.slice(0, 2000)}>
           <textarea
             ref={input}
             rows={1}

@@ -45,7 +45,7 @@ export class EventStreamParser {
       // Behind a separator within the data, or without a field name.
       this.#data.push(line);
       this.#size += line.length;
-      if (isJson(this.#data.join('\n'))) this.#dispatch(events);
+      if (isJson(line)) this.#dispatch(events);
     } else if (line === '') this.#dispatch(events);
   }
 

@@ -11,8 +11,10 @@ import typescript from 'highlight.js/lib/languages/typescript';
 import xml from 'highlight.js/lib/languages/xml';
 import yaml from 'highlight.js/lib/languages/yaml';
 
-/** Longer code stays plain, in characters: some grammars take quadratic time. */
+/** Longer code stays plain, in characters, and so does a longer word: some grammars take quadratic time. */
 const MAX_LENGTH = 5000;
+const LONG_WORD = /[\w$\u0080-\uffff]{500}/;
+const MAX_TASK_MS = 12;
 const LANGUAGES = { bash, css, go, java, javascript, json, python, sql, typescript, xml, yaml };
 for (const [name, language] of Object.entries(LANGUAGES)) highlighter.registerLanguage(name, language);
 
@@ -64,21 +66,33 @@ class CodeFragment {
 
 highlighter.configure({ __emitter: CodeFragment as never });
 
-/** Colours the blocks of code whose language is known, each in a task of its own. */
+/** Colours the blocks of code whose language is known, some in each task: each task lays out the page again. */
 export function highlight(element: Element): void {
-  const [code, ...others] = element.querySelectorAll('code[class^="language-"]:not([data-coloured])');
-  if (code === undefined) return;
+  const codes = [...element.querySelectorAll('code[class^="language-"]:not([data-coloured])')].values();
+  const colourSome = (): void => {
+    const until = performance.now() + MAX_TASK_MS;
+    // Looking at the selection lays out the page.
+    const isSelected = getSelection()?.isCollapsed === false;
+    for (const code of codes) {
+      colour(code, isSelected);
+      if (performance.now() > until) return void setTimeout(colourSome);
+    }
+  };
+  colourSome();
+}
+
+function colour(code: Element, isSelected: boolean): void {
   code.setAttribute('data-coloured', '');
   const text = code.textContent ?? '';
   const language = code.className.slice('language-'.length);
-  if (text.length <= MAX_LENGTH && highlighter.getLanguage(language) !== undefined) {
-    const { _emitter } = highlighter.highlight(text, { language, ignoreIllegals: true });
-    keepingSelection(code, () => {
-      code.textContent = '';
-      code.append((_emitter as unknown as CodeFragment).root);
-    });
-  }
-  if (others.length > 0) setTimeout(() => highlight(element));
+  if (text.length > MAX_LENGTH || LONG_WORD.test(text) || highlighter.getLanguage(language) === undefined) return;
+  const { _emitter } = highlighter.highlight(text, { language, ignoreIllegals: true });
+  const change = (): void => {
+    code.textContent = '';
+    code.append((_emitter as unknown as CodeFragment).root);
+  };
+  if (isSelected) keepingSelection(code, change);
+  else change();
 }
 
 /** Changes the nodes of a text and selects the same characters again. */

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
 import { type ChatError, toChatError } from '../chat-error.js';
 import { icon } from '../icons.js';
@@ -43,8 +43,15 @@ export default function History({ id, serviceBaseUrl, siteFetch, onError, curren
   const load = useCallback(() => attempt(async () => setEntries(await records.list())), [attempt, records]);
   useEffect(() => void load(), [load]);
 
+  const chosen = useRef<ConversationEntry>(undefined);
+  useEffect(() => () => void (chosen.current = undefined), []);
   const open = (entry: ConversationEntry): Promise<void> =>
-    attempt(async () => onOpen(entry.id, await records.read(entry.id)));
+    attempt(async () => {
+      chosen.current = entry;
+      const messages = await records.read(entry.id);
+      // Meanwhile the visitor may have chosen another one, or gone on with the one that is shown.
+      if (chosen.current === entry) onOpen(entry.id, messages);
+    });
   const remove = (entry: ConversationEntry): Promise<void> =>
     attempt(async () => {
       await records.delete(entry.id);
@@ -85,5 +92,6 @@ export default function History({ id, serviceBaseUrl, siteFetch, onError, curren
 }
 
 function describeTime(time: string): string {
+  if (Number.isNaN(Date.parse(time))) return '';
   return new Date(time).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 }

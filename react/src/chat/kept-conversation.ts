@@ -12,11 +12,19 @@ export function keepConversation(session: ChatSession, name: string): () => void
   const kept = read(name);
   if (kept !== undefined && session.getState().messages.length === 0) session.restore(kept);
 
-  const keep = (): void => write(name, session.getConversation());
-  addEventListener('pagehide', keep);
+  let stored = session.getState().messages;
+  const keep = (): void => {
+    const { messages } = session.getState();
+    // A chat that was not used leaves what another one on the page has stored.
+    if (messages !== stored) write(name, session.getConversation());
+    stored = messages;
+  };
+  // A phone ends a hidden page without another event.
+  const events = ['pagehide', 'visibilitychange'];
+  for (const name of events) addEventListener(name, keep);
   return () => {
     keep();
-    removeEventListener('pagehide', keep);
+    for (const name of events) removeEventListener(name, keep);
   };
 }
 

@@ -327,7 +327,8 @@ export function shownKind({ kind, text }: Block, isGrowing: boolean): BlockKind 
   if (kind !== 'paragraph') return kind;
   if (text === '' || (isGrowing && UNFINISHED_DEFINITION.test(text))) return 'nothing';
   const isRow = text.startsWith('|') || text.includes(' | ');
-  return isGrowing && isRow && text.length < 2000 && !text.includes('\n') ? 'table' : 'paragraph';
+  if (!isGrowing || !isRow || text.length > 2000 || text.includes('\n')) return 'paragraph';
+  return cellsOf(text).length > MAX_COLUMNS ? 'paragraph' : 'table';
 }
 
 /** The cells of a row. */

@@ -291,14 +291,19 @@ class InlineParser {
         this.#at = this.#end;
         return 'text';
       }
-      const reference = whole === undefined ? undefined : this.#options.reference(normalized(other || label));
+      const reference = whole === undefined ? undefined : this.#reference(other || label);
       if (whole !== undefined && (reference !== undefined || this.#isGrowing)) {
         this.#at += whole.length;
         return reference ?? 'text'; // its definition may follow
       }
     }
     if (this.#isGrowing && this.#at >= this.#end) return 'text';
-    return this.#options.reference(normalized(label));
+    return this.#reference(label);
+  }
+
+  /** A label contains no bracket, so nested brackets are not searched once for each of them. */
+  #reference(label: string): Reference | undefined {
+    return label.includes('[') ? undefined : this.#options.reference(normalized(label));
   }
 
   #destination(): Reference | 'pending' | undefined {

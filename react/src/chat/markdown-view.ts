@@ -7,7 +7,7 @@ const SLICE = 8000;
 const MAX_TASK_MS = 12;
 /** The smallest beginning of a long paragraph that is not parsed again, in characters. */
 const SETTLED_STEP = 1000;
-/** More new text than this, in characters, is written without looking for its direction meanwhile. */
+/** A longer text that begins with so many characters without a letter is written without looking for its direction meanwhile. */
 const LONG = 1000;
 const LANGUAGE = /^[\w#+.-]{1,40}$/;
 
@@ -71,14 +71,13 @@ export class MarkdownView {
     }
     const isShown = (): boolean => this.#written === text && this.#isFinal !== this.#isGrowing;
     while (!isShown() && isInTime()) {
-      const from = this.#isAll ? 0 : this.#written.length;
       this.#written = text.slice(0, this.#written.length + SLICE);
       this.#isFinal = !this.#isGrowing && this.#written === text;
-      const isLong = this.#written.length - from > LONG;
       // "auto" searches all text before each new node until there is a letter: in a long list of numbers, for seconds.
-      if (isLong) this.#element.dir = 'ltr';
+      const isSilent = text.length > LONG && !/\p{L}/u.test(text.slice(0, LONG));
+      if (isSilent) this.#element.dir = 'ltr';
       this.#write(!this.#isFinal);
-      if (isLong) this.#element.dir = 'auto';
+      if (isSilent) this.#element.dir = 'auto';
     }
     if (!isShown()) this.#timer = setTimeout(() => this.#advance());
     else if (!this.#isGrowing) this.#colour();
@@ -101,32 +100,33 @@ export class MarkdownView {
   #container(parent: Element, block: Block): void {
     const { children } = block;
     const from = this.#isAll ? 0 : Math.min(this.#settled.get(parent) ?? 0, parent.childNodes.length);
-    for (let index = from; index < children.length; index += 1) this.#block(parent, index, children[index] as Block);
-    removeFrom(parent, children.length);
+    const row = new ChildRow(parent, from);
+    for (let index = from; index < children.length; index += 1) this.#block(row, children[index] as Block);
+    row.end();
     this.#settled.set(parent, this.#blocks.settledCount(block));
   }
 
-  #block(parent: Element, index: number, block: Block): void {
+  #block(row: ChildRow, block: Block): void {
     const { text, children } = block;
     const isGrowing = block === this.#blocks.growing;
     const kind = shownKind(block, isGrowing);
     switch (kind) {
       case 'code':
-        return this.#code(this.#codeAt(parent, index), block, isGrowing);
+        return this.#code(this.#codeIn(row), block, isGrowing);
       case 'table': {
         const rows = block.kind === kind ? children : [block];
-        return this.#table(elementAt(parent, index, 'table'), rows, block.align, isGrowing);
+        return this.#table(row.element('table'), rows, block.align, isGrowing);
       }
       case 'rule':
-        return void elementAt(parent, index, 'hr');
+        return void row.element('hr');
       case 'heading':
-        return this.#leaf(elementAt(parent, index, `h${block.level}`), text, false);
+        return this.#leaf(row.element(`h${block.level}`), text, false);
       case 'quote':
-        return this.#container(elementAt(parent, index, 'blockquote'), block);
+        return this.#container(row.element('blockquote'), block);
       case 'item':
-        return this.#container(elementAt(parent, index, 'li'), block);
+        return this.#container(row.element('li'), block);
       case 'list': {
-        const list = elementAt(parent, index, block.number < 0 ? 'ul' : 'ol');
+        const list = row.element(block.number < 0 ? 'ul' : 'ol');
         if (block.number === 0 || block.number > 1) list.setAttribute('start', String(block.number));
         return this.#container(list, block);
       }
@@ -134,7 +134,7 @@ export class MarkdownView {
       case 'nothing':
       case 'paragraph':
       case 'row': {
-        const paragraph = elementAt(parent, index, 'p');
+        const paragraph = row.element('p');
         paragraph.hidden = kind === 'nothing';
         this.#leaf(paragraph, paragraph.hidden ? '' : asTask(text), isGrowing);
       }
@@ -142,15 +142,17 @@ export class MarkdownView {
   }
 
   #table(table: Element, [header, ...rows]: readonly Block[], align: readonly string[], isGrowing: boolean): void {
-    const head = elementAt(table, 0, 'thead');
-    const width = this.#row(elementAt(head, 0, 'tr'), header, 'th', align, isGrowing && rows.length === 0);
-    const body = elementAt(table, 1, 'tbody');
+    const parts = new ChildRow(table);
+    const head = new ChildRow(parts.element('thead')).element('tr');
+    const width = this.#row(head, header, 'th', align, isGrowing && rows.length === 0);
+    const body = parts.element('tbody');
     const from = this.#isAll ? 0 : Math.min(Math.max(0, body.childNodes.length - 1), rows.length);
+    const lines = new ChildRow(body, from);
     for (let index = from; index < rows.length; index += 1) {
       const isLast = index === rows.length - 1;
-      this.#row(elementAt(body, index, 'tr'), rows[index], 'td', align, isGrowing && isLast, width);
+      this.#row(lines.element('tr'), rows[index], 'td', align, isGrowing && isLast, width);
     }
-    removeFrom(body, rows.length);
+    lines.end();
   }
 
   /** Shows a row, and returns the number of its cells. */
@@ -163,26 +165,28 @@ export class MarkdownView {
     width = Infinity,
   ): number {
     const cells = cellsOf(block?.text ?? '').slice(0, width);
+    const shown = new ChildRow(row);
     for (const [index, text] of cells.entries()) {
-      const cell = elementAt(row, index, tag);
+      const cell = shown.element(tag);
       const side = align[index];
       if (side) cell.setAttribute('align', side);
       this.#leaf(cell, text, isGrowing && index === cells.length - 1);
     }
-    removeFrom(row, cells.length);
+    shown.end();
     return cells.length;
   }
 
-  #codeAt(parent: Element, index: number): HTMLElement {
-    const frame = elementAt(parent, index, 'div', 'a2a-code');
+  #codeIn(row: ChildRow): HTMLElement {
+    const frame = row.element('div', 'a2a-code');
     if (frame.firstChild === null) {
-      const pre = elementAt(frame, 0, 'pre');
+      const parts = new ChildRow(frame);
+      const pre = parts.element('pre');
       // A wide element scrolls, also by keyboard.
       pre.tabIndex = 0;
       pre.dir = 'ltr';
-      elementAt(pre, 0, 'code');
+      new ChildRow(pre).element('code');
       if ('clipboard' in navigator) {
-        const button = elementAt(frame, 1, 'button', 'a2a-copy') as HTMLButtonElement;
+        const button = parts.element('button', 'a2a-copy') as HTMLButtonElement;
         button.type = 'button';
         button.textContent = this.#copyLabel;
       }
@@ -195,7 +199,7 @@ export class MarkdownView {
     if (this.#leaves.get(code)?.text === text) return;
     if (LANGUAGE.test(language)) code.className = `language-${language}`;
     if (code.firstElementChild !== null) code.textContent = '';
-    textAt(code, 0, text, false);
+    new ChildRow(code).text(text, false);
     this.#leaves.set(code, { text, isGrowing, settled: '', count: 0 });
   }
 
@@ -240,31 +244,69 @@ function isInTime(): boolean {
   return performance.now() < deadline;
 }
 
-/** The child at an index, when it has that name; a new one in its place otherwise. */
-function elementAt(parent: Element, index: number, tag: string, className = ''): HTMLElement {
-  const child = parent.childNodes[index];
-  if (child instanceof HTMLElement && child.localName === tag) return child;
-  const element = document.createElement(tag);
-  if (className !== '') element.className = className;
-  put(parent, child, element);
-  return element;
-}
+/** Writes the children of an element in their order: after each change, a browser counts an index from the first child. */
+class ChildRow {
+  readonly #parent: Element;
+  #next: ChildNode | null;
 
-function put(parent: Element, child: ChildNode | undefined, node: Node): void {
-  if (child === undefined) parent.append(node);
-  else child.replaceWith(node);
-}
+  constructor(parent: Element, from = 0) {
+    this.#parent = parent;
+    this.#next = parent.childNodes[from] ?? null;
+  }
 
-function removeFrom(parent: Element, count: number): void {
-  while (parent.childNodes.length > count) parent.lastChild?.remove();
+  /** The next child, when it has that name; a new one in its place otherwise. */
+  element(tag: string, className = ''): HTMLElement {
+    const child = this.#next;
+    if (child instanceof HTMLElement && child.localName === tag) {
+      this.#next = child.nextSibling;
+      return child;
+    }
+    const element = document.createElement(tag);
+    if (className !== '') element.className = className;
+    this.#put(element);
+    return element;
+  }
+
+  /** Shows a text by changing as little as possible of the one that is there. */
+  text(text: string, isSplit: boolean): void {
+    const child = this.#next;
+    if (!(child instanceof Text)) return this.#put(document.createTextNode(text));
+    const { data } = child;
+    if (text.startsWith(data)) {
+      if (text.length > data.length) child.appendData(text.slice(data.length));
+    } else if (isSplit && data.startsWith(text)) {
+      // The rest of the node becomes the next one.
+      child.splitText(text.length);
+    } else {
+      let same = 0;
+      while (same < text.length && data[same] === text[same]) same += 1;
+      child.replaceData(same, data.length - same, text.slice(same));
+    }
+    this.#next = child.nextSibling;
+  }
+
+  /** Removes the children that are left. */
+  end(): void {
+    for (let child = this.#next; child !== null; child = this.#next) {
+      this.#next = child.nextSibling;
+      child.remove();
+    }
+  }
+
+  #put(node: ChildNode): void {
+    if (this.#next === null) this.#parent.append(node);
+    else this.#next.replaceWith(node);
+    this.#next = node.nextSibling;
+  }
 }
 
 function showInlines(parent: Element, from: number, inlines: readonly Inline[]): void {
+  const row = new ChildRow(parent, from);
   for (const [index, inline] of inlines.entries()) {
-    if (typeof inline === 'string') textAt(parent, from + index, inline, typeof inlines[index + 1] === 'string');
-    else showElement(elementAt(parent, from + index, inline.tag), inline);
+    if (typeof inline === 'string') row.text(inline, typeof inlines[index + 1] === 'string');
+    else showElement(row.element(inline.tag), inline);
   }
-  removeFrom(parent, from + inlines.length);
+  row.end();
 }
 
 function showElement(element: HTMLElement, { tag, href, title, children }: InlineElement): void {
@@ -273,7 +315,6 @@ function showElement(element: HTMLElement, { tag, href, title, children }: Inlin
     setAttribute(element, 'title', title);
     element.setAttribute('target', '_blank');
     element.setAttribute('rel', 'noopener noreferrer nofollow');
-    element.dir = 'auto'; // which also isolates it from the text around
   }
   showInlines(element, 0, children);
 }
@@ -281,22 +322,6 @@ function showElement(element: HTMLElement, { tag, href, title, children }: Inlin
 function setAttribute(element: Element, name: string, value = ''): void {
   if (value === '') element.removeAttribute(name);
   else if (element.getAttribute(name) !== value) element.setAttribute(name, value);
-}
-
-/** Shows a text by changing as little as possible of the one that is there. */
-function textAt(parent: Element, index: number, text: string, isSplit: boolean): void {
-  const child = parent.childNodes[index];
-  if (!(child instanceof Text)) return put(parent, child, document.createTextNode(text));
-  const { data } = child;
-  if (text.startsWith(data)) {
-    if (text.length > data.length) child.appendData(text.slice(data.length));
-    return;
-  }
-  // The rest of the node becomes the next one.
-  if (isSplit && data.startsWith(text)) return void child.splitText(text.length);
-  let same = 0;
-  while (same < text.length && data[same] === text[same]) same += 1;
-  child.replaceData(same, data.length - same, text.slice(same));
 }
 
 /** The box of a task list as a character. */

@@ -1,9 +1,9 @@
-import { memo, type ReactElement, type ReactNode } from 'react';
+import { Fragment, memo, type ReactElement, type ReactNode } from 'react';
 
 import type { A2AChatProps, ChatUser } from '../chat-props.js';
 import { AgentIcon, FileIcon, icon } from '../icons.js';
 import { type ChatLabels, useLabels } from '../labels.js';
-import { AnswerParts } from './answer-parts.js';
+import { AnswerParts, useGradually } from './answer-parts.js';
 import { Boundary } from './boundary.js';
 import type { AgentMessage, ChatMessage, UserMessage } from './chat-state.js';
 import { partsOf, type StoredMessage } from './message-parts.js';
@@ -18,8 +18,10 @@ const PersonIcon = icon(
   </>,
 );
 
+const MESSAGES_AT_ONCE = 50;
+
 interface MessageListProps {
-  readonly messages: readonly ChatMessage[];
+  readonly messages: readonly StoredMessage[];
   readonly isBusy: boolean;
   readonly mediaOrigins: readonly string[];
   readonly user: ChatUser | undefined;
@@ -28,6 +30,8 @@ interface MessageListProps {
 
 /** The messages of a conversation. Loaded apart, since a page shows its chat before there is any. */
 export default function MessageList({ messages, isBusy, mediaOrigins, user, renderMessage }: MessageListProps) {
+  const { newConversation } = useLabels();
+  const count = useGradually(messages.length, MESSAGES_AT_ONCE);
   const last = messages[messages.length - 1];
   const show = (message: ChatMessage): ReactElement =>
     message.role === 'user' ? (
@@ -37,14 +41,17 @@ export default function MessageList({ messages, isBusy, mediaOrigins, user, rend
     );
   return (
     <>
-      {messages.map((message) => (
-        <Boundary key={message.id} fallback={<PlainMessage message={message} />}>
-          {renderMessage === undefined ? (
-            show(message)
-          ) : (
-            <Rendered {...{ message, shown: show(message), renderMessage }} />
-          )}
-        </Boundary>
+      {messages.slice(0, count).map((message) => (
+        <Fragment key={message.id}>
+          <Boundary fallback={<PlainMessage message={message} />}>
+            {renderMessage === undefined ? (
+              show(message)
+            ) : (
+              <Rendered {...{ message, shown: show(message), renderMessage }} />
+            )}
+          </Boundary>
+          {message.endsConversation && <p className="a2a-divider">{newConversation}</p>}
+        </Fragment>
       ))}
       {isBusy && last?.role === 'user' && <Thinking />}
     </>

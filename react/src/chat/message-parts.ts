@@ -46,9 +46,11 @@ export interface DataPart {
 /** One piece of a message, as the chat stores and shows it. */
 export type MessagePart = TextPart | FilePart | DataPart;
 
-/** A message with its parts, as the store holds it. Sites give and get messages without them. */
+/** A message as the store holds it. Sites give and get messages without these additions. */
 export type StoredMessage<Message extends ChatMessage = ChatMessage> = Message & {
   readonly parts?: readonly MessagePart[];
+  /** True for the last message of a conversation that is over: what follows belongs to a new one. */
+  readonly endsConversation?: boolean;
 };
 
 /** The parts of a message, in the order they are shown; of a message without parts, its text and its file. */

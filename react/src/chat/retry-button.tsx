@@ -8,7 +8,7 @@ interface RetryButtonProps {
   readonly onRetry: () => void;
 }
 
-/** The end of the pause that an error asks for, in milliseconds since the epoch. */
+/** The end of the pause that an error asks for, in milliseconds on the page's clock, which is never set. */
 const ends = new WeakMap<ChatError, number>();
 
 /** Makes the failed attempt again; counts down first where the site asks to wait. Reloads a page whose own code failed. */
@@ -37,7 +37,7 @@ export function RetryButton({ error, onRetry }: RetryButtonProps) {
 /** By the clock, because the timers of a hidden page are late. */
 function secondsLeft(error: ChatError | undefined): number {
   if (error?.retryAfterMs === undefined) return 0;
-  const end = ends.get(error) ?? Date.now() + error.retryAfterMs;
+  const end = ends.get(error) ?? performance.now() + error.retryAfterMs;
   ends.set(error, end);
-  return Math.ceil(Math.max(0, end - Date.now()) / 1000);
+  return Math.ceil(Math.max(0, end - performance.now()) / 1000);
 }

@@ -3,6 +3,7 @@ import { type MouseEvent, type ReactNode, useEffect, useState } from 'react';
 import { FileIcon } from '../icons.js';
 import { fill, useLabels } from '../labels.js';
 import { describeSize } from './file-part.js';
+import { visible } from './inline-text.js';
 import type { DataPart, FilePart } from './message-parts.js';
 
 /** Images that a browser shows and that cannot do more than be seen. */
@@ -27,7 +28,8 @@ export function AnswerFile({ part, mediaOrigins }: AnswerFileProps) {
   const url = webAddress(part.url);
   const [hasFailed, setFailed] = useState(false);
   const image = useImage(part, url, mediaOrigins);
-  const shownName = name || labels.file;
+  // In the order it is written: no other type of file can be made of its end.
+  const shownName = visible(name) || labels.file;
   const length = size ?? (bytes === undefined ? undefined : Math.floor((bytes.length * 3) / 4));
   const onDownload = (event: MouseEvent): void => {
     event.preventDefault();
@@ -100,7 +102,9 @@ function webAddress(url: unknown): string | undefined {
 function toBlob(base64: string, type: string): Blob | undefined {
   try {
     const binary = atob(base64.replace(/-/g, '+').replace(/_/g, '/'));
-    return new Blob([Uint8Array.from(binary, (character) => character.charCodeAt(0))], { type });
+    const bytes = new Uint8Array(binary.length);
+    for (let index = 0; index < bytes.length; index += 1) bytes[index] = binary.charCodeAt(index);
+    return new Blob([bytes], { type });
   } catch {
     return undefined; // not base64
   }

@@ -45,7 +45,7 @@ export interface Turn {
   isStopped?: true;
   /** The page has left it: its connection ends as soon as there is a task to come back to. */
   isLeft: boolean;
-  /** When the answer may be shown next, in milliseconds since the epoch, and the timer that does so. */
+  /** When the answer may be shown next, in milliseconds on the page's clock, and the timer that does so. */
   nextShownAt: number;
   timer: ReturnType<typeof setTimeout> | undefined;
 }

@@ -1,3 +1,4 @@
+import { visible } from './inline-text.js';
 import { type JsonObject, objectOf, objectsOf, textOf } from './json.js';
 import type { MessagePart } from './message-parts.js';
 
@@ -143,7 +144,8 @@ function readPart(part: JsonObject, title: string): WirePart | undefined {
   if (bytes !== '' || url !== '')
     return {
       type: 'file',
-      name: textOf(file['name'] ?? file['filename']),
+      // Otherwise `annual\u202efdp.exe` would look like a PDF.
+      name: visible(textOf(file['name'] ?? file['filename'])),
       mediaType: textOf(file['mimeType'] ?? file['mediaType']),
       ...(bytes === '' ? { url } : { bytes, size: sizeOf(bytes) }),
     };

@@ -26,7 +26,7 @@ function dispositionType(token: string): 'inline' | 'attachment' | undefined {
   return /^(?:[\w!#$%&'*+.^`|~-]+$|attachment\b)/.test(token) ? 'attachment' : undefined;
 }
 
-/** The name without control characters and lone surrogates, which have no encoding. */
+/** The name without characters that control or reorder it, and lone surrogates, which have no encoding. */
 function fileName(name: string): string {
-  return name.replace(/[\p{Cc}\p{Surrogate}]/gu, '').trim();
+  return name.replace(/[\p{Cc}\p{Bidi_Control}\p{Surrogate}]/gu, '').trim();
 }

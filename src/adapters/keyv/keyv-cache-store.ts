@@ -168,7 +168,7 @@ export class KeyvCacheStore implements CacheStore {
   async set(key: string, value: string, expiresAt: number): Promise<void> {
     const life = this.#life(expiresAt);
     // A Keyv treats a lifetime of 0 as no expiry.
-    if (!(life > 0)) return this.delete(key);
+    if (life <= 0) return this.delete(key);
     await this.#run('set', () =>
       this.#deps.keyv.set(key, this.#breaker === undefined ? value : pack(key, value, expiresAt), life),
     );
@@ -178,8 +178,10 @@ export class KeyvCacheStore implements CacheStore {
     await this.#run('delete', () => this.#deps.keyv.delete(key));
   }
 
+  /** Whole milliseconds; 0 for an entry that a store cannot keep. */
   #life(expiresAt: number): number {
-    return Math.floor(expiresAt - this.#deps.clock.now());
+    const life = Math.floor(expiresAt - this.#deps.clock.now());
+    return Number.isSafeInteger(life) ? life : 0;
   }
 
   #run<T>(operation: StoreOperation, call: () => Promise<T>): Promise<T | undefined> {

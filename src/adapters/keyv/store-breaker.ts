@@ -35,7 +35,6 @@ class Timeout extends Error {}
 export class StoreBreaker {
   readonly #deps: StoreBreakerDependencies;
   #probing = false;
-  #pauseEnd = 0;
   #isAway = false;
   #failures = 0;
   #failingSince = 0;
@@ -61,7 +60,7 @@ export class StoreBreaker {
    */
   async run<T>(operation: StoreOperation, call: () => Promise<T>): Promise<T | undefined> {
     if (!this.isAway) return this.#attempt(operation, call);
-    if (!this.#probing && this.#deps.clock.now() >= this.#pauseEnd) void this.#probe(operation, call);
+    if (!this.#probing && !this.#isPaused(this.#deps.clock.now())) void this.#probe(operation, call);
     throw STORE_AWAY;
   }
 
@@ -115,15 +114,20 @@ export class StoreBreaker {
   #failed(operation: StoreOperation, error: unknown, startedAt: number): undefined {
     const now = this.#deps.clock.now();
     if (error instanceof Error && REJECTED_WRITE.test(error.message)) return this.#tell(operation, error);
-    if (startedAt < this.#failedAt) return;
+    // Not if the clock was set back meanwhile.
+    if (startedAt < this.#failedAt && this.#failedAt <= now) return;
+    const isPaused = this.#isAway && this.#isPaused(now);
     this.#failedAt = now;
-    if (this.#failures === 0) this.#failingSince = startedAt;
+    if (this.#failures === 0 || now < this.#failingSince) this.#failingSince = Math.min(startedAt, now);
     this.#failures += 1;
-    const isPaused = this.#isAway && now < this.#pauseEnd;
     const isStall = error instanceof Timeout && now - this.#failingSince < MAX_STALL_MS;
     this.#isAway ||= this.#failures >= MAX_FAILURES && !isStall;
-    if (this.#isAway) this.#pauseEnd = now + PAUSE_MS;
     if (!isPaused) this.#tell(operation, error);
+  }
+
+  /** False if the clock was set back: a pause must not last until it has caught up. */
+  #isPaused(now: number): boolean {
+    return this.#failedAt <= now && now < this.#failedAt + PAUSE_MS;
   }
 
   #tell(operation: StoreOperation, error: unknown): undefined {

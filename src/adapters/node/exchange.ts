@@ -57,7 +57,7 @@ function isPipelined({ socket }: IncomingMessage, response: ServerResponse): boo
 }
 
 /** Maximum number of responses waiting on one connection; then it accepts no further requests (RFC 9112 §9.3). */
-const MAX_WAITING = 32;
+const MAX_WAITING = 16;
 
 const pipelines = new WeakMap<Socket, Pipeline>();
 

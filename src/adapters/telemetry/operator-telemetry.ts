@@ -116,7 +116,12 @@ export class OperatorTelemetry extends RedactedTelemetry implements Telemetry {
    */
   #redacted(event: TelemetryEvent): TelemetryEvent {
     if ('detail' in event && event.detail !== undefined) {
-      return { ...event, detail: this.redactor(event.detail, currentSecrets()) };
+      const secrets = currentSecrets();
+      const detail = this.redactor(event.detail, secrets);
+      // That of an error may quote the visitor.
+      return event.type === 'error'
+        ? { ...event, detail, summary: this.redactor(event.summary, secrets) }
+        : { ...event, detail };
     }
     return event.type === 'upstream' ? { ...event, path: this.redactor(event.path) } : event;
   }

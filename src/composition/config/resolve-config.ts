@@ -89,6 +89,8 @@ export function resolveConfig(
   const { authProvider, onBehalfOf } = same;
   const exchangeProvider =
     onBehalfOf.provider.value || (EXCHANGES.includes(authProvider) ? authProvider : DEFAULT_EXCHANGE);
+  const policy = (usual: keyof typeof POLICIES): MethodPolicy =>
+    typeof a2aMethods === 'object' ? new MethodPolicy(a2aMethods) : POLICIES[a2aMethods ?? usual];
   // Not a copy: a site with thousands of tenants configures each of them.
   return Object.assign(same, {
     name: same.name || sha256(JSON.stringify([same.place, a2aUrl])).slice(0, 8),
@@ -97,8 +99,8 @@ export function resolveConfig(
     serviceApi: serviceApiUrl,
     serviceAccount: completedAccount(same.serviceAccount, given.serviceApiUrl),
     hasServiceAccount: Object.keys(given.serviceAccount ?? {}).length > 0,
-    servicePolicy: new MethodPolicy(a2aMethods ?? 'chat'),
-    sessionPolicy: new MethodPolicy(a2aMethods ?? 'all'),
+    servicePolicy: policy('chat'),
+    sessionPolicy: policy('all'),
     timeouts: {
       ...valuesOf(timeouts),
       chat: {
@@ -127,6 +129,8 @@ function readFields(plain: ServerConfig, all: object, variables: VariableHint) {
     throw withVariables(error, variables);
   }
 }
+
+const POLICIES = { chat: new MethodPolicy('chat'), all: new MethodPolicy('all') };
 
 /** An agent may work for minutes before it responds (decision 84). */
 const CHAT_SILENCE_MS = 300_000;
@@ -230,16 +234,17 @@ function settingOf(
   return { value: read(value), block, field, side };
 }
 
-/** The plain values of settings outside blocks, and the settings of the blocks. */
+/** The plain values of settings outside blocks, and the settings of the blocks. Replaces them in place. */
 function unwrapped(
   settings: ConfigSettings,
 ): ValuesOf<PlainSettings> & Omit<ConfigSettings, keyof PlainSettings> & { readonly place: string } {
-  const values: Record<string, unknown> = { place: principalOf(settings) };
-  for (const name in settings) {
-    const setting = settings[name as 'a2aUrl' | 'idpA'];
-    values[name] = 'side' in setting ? setting.value : setting;
+  const place = principalOf(settings);
+  const values = settings as unknown as Record<string, object>;
+  for (const name in values) {
+    const setting = values[name] as Setting<object> | AnyRows;
+    if ('side' in setting) values[name] = setting.value;
   }
-  return values as ReturnType<typeof unwrapped>;
+  return Object.assign(values, { place }) as unknown as ReturnType<typeof unwrapped>;
 }
 
 /** By default, a service account is its own issuer and subject, and its tokens are for the platform. */

@@ -66,8 +66,8 @@ export class RouteCredentials {
   readonly #names: UserNames;
   /** Routes whose users share look-ups. */
   #sharing = 0;
-  /** One coalescing source per session library, shared by all routes. */
-  readonly #sources = new Map<SessionTokenSource, SessionTokenSource>();
+  /** One coalescing source per session library, shared by all routes; weak, since a site may make one for each request. */
+  readonly #sources = new WeakMap<SessionTokenSource, SessionTokenSource>();
 
   constructor(dependencies: RouteCredentialsDependencies) {
     const { clock, tokens, exchange, sessions, telemetry } = dependencies;

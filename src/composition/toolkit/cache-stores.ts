@@ -11,14 +11,16 @@ import { MemoryStorage } from '../../adapters/keyv/memory-storage.js';
 import { RedisStorage } from '../../adapters/keyv/redis-storage.js';
 import { faultOf } from '../../adapters/keyv/store-breaker.js';
 import { SealedCacheStore } from '../../adapters/keyv/sealed-cache-store.js';
-import { sleep } from '../../adapters/system/system.js';
+import { sha256, sleep } from '../../adapters/system/system.js';
 import { TokenCache } from '../../domain/credentials/token-cache.js';
 import { getMany } from '../../domain/shared/store-calls.js';
+import { RenderKeys } from '../../domain/surfaces/render-keys.js';
+import { VersionTags } from '../../domain/surfaces/version-tags.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
-import type { CacheStores, Parts } from './container.js';
+import type { CacheStores, Parts, Renders } from './container.js';
 import { processStored } from './process-wide.js';
 
 /** Prefix of every key: the name of the package, and the version of the stored format. */
@@ -66,34 +68,41 @@ export function cacheStores(
   }
   // The in-memory part depends neither on the store nor on its keys.
   const isKept = previous !== undefined && sameItems(previous.settings.slice(0, 2), settings.slice(0, 2));
-  const inMemory: CacheStores['own'] = isKept ? previous.own : {};
   const cache = { clock, telemetry, random, sleep, memory: memory.tokens };
-  const tokens =
-    sharedTokens === undefined
-      ? (inMemory.tokens ?? new TokenCache(cache))
-      : new TokenCache({ ...cache, shared: sharedTokens });
-  const renders =
-    sharedRenders ?? inMemory.renders ?? storeOver(new MemoryStorage(clock, memory.data), { clock, telemetry });
+  const rendersIn = (over: CacheStore): Renders => {
+    const keys = new RenderKeys(sha256, memory.data);
+    const newVersionTag = (): string => crypto.randomUUID();
+    return { store: over, versionTags: new VersionTags({ store: over, clock, keys, newVersionTag, sleep }) };
+  };
+  const inMemory: CacheStores['inMemory'] = isKept
+    ? previous.inMemory
+    : {
+        tokens: once(() => new TokenCache(cache)),
+        renders: once(() => rendersIn(storeOver(new MemoryStorage(clock, memory.data), { clock, telemetry }))),
+      };
   return {
     settings,
     store,
-    renders,
+    renders: sharedRenders === undefined ? inMemory.renders : once(() => rendersIn(sharedRenders)),
     budget: sharedRenders && processStored(),
     storedBytes: (text) => {
       const bytes = Buffer.byteLength(text);
       return ENTRY_BYTES + (sealedRenders?.sealedBytes(bytes) ?? bytes);
     },
-    tokens,
-    own: {
-      ...(sharedRenders === undefined ? { renders } : {}),
-      ...(sharedTokens === undefined ? { tokens } : {}),
-    },
+    tokens: sharedTokens === undefined ? inMemory.tokens() : new TokenCache({ ...cache, shared: sharedTokens }),
+    inMemory,
     proofKey: proofKey(config),
     close: async () => {
       own?.close();
       await redis?.close();
     },
   };
+}
+
+/** Makes it with the first call. */
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
 }
 
 /** Connects to the store at the configured address; `undefined` if no address is configured. */

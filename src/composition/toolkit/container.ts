@@ -1,17 +1,18 @@
 import { type Container, ContainerModule, type ContainerModuleLoadOptions } from 'inversify';
 import type { KeyvCacheStore } from '../../adapters/keyv/keyv-cache-store.js';
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
+import type { SiteSettings } from '../../adapters/web/serve-route.js';
 import type { CredentialBroker } from '../../domain/credentials/credential-broker.js';
 import type { TokenCache } from '../../domain/credentials/token-cache.js';
 import type { MemoryShare } from '../../domain/shared/memory-budget.js';
+import type { RenderCacheDependencies } from '../../domain/surfaces/render-cache.js';
 import type { StoreBudget } from '../../domain/surfaces/store-budget.js';
 import type { PlatformErrors } from '../../domain/upstream/platform-error.js';
 import type { PlatformCall } from '../../domain/upstream/platform-call.js';
 import type { PlatformDirectory } from '../../domain/upstream/platform-directory.js';
 import type { PlatformStyles } from '../../domain/upstream/platform-styles.js';
-import type { CacheStore } from '../../ports/cache-store.js';
 import type { HttpUpstream } from '../../ports/http.js';
-import type { IdentityProvider, TokenExchange } from '../../ports/identity-provider.js';
+import type { IdentityProvider, ProviderContext, TokenExchange } from '../../ports/identity-provider.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import type { RouteCredentials } from '../routes/route-credentials.js';
@@ -44,20 +45,24 @@ export interface MemoryShares {
   readonly tokens: MemoryShare;
 }
 
+/** The store of renders, and what the actions of this process mean for all its caches. */
+export type Renders = Pick<RenderCacheDependencies, 'store' | 'versionTags'>;
+
 /** Tokens and renders, and the connection to their shared store. */
 export interface CacheStores {
   /** The settings these stores depend on, those of the in-memory stores first. */
   readonly settings: readonly unknown[];
   /** The shared store, if one is configured. */
   readonly store: KeyvCacheStore | undefined;
-  readonly renders: CacheStore;
+  /** Made with the first cache of renders. */
+  readonly renders: () => Renders;
   /** Bounds the bytes of this process's renders in a shared store. */
   readonly budget: StoreBudget | undefined;
   /** Bytes that a render takes in a shared store. */
   readonly storedBytes: (text: string) => number;
   readonly tokens: TokenCache;
-  /** The in-memory stores among them. */
-  readonly own: { readonly renders?: CacheStore; readonly tokens?: TokenCache };
+  /** The parts that need no shared store, whether they are used or not. */
+  readonly inMemory: { readonly renders: () => Renders; readonly tokens: () => TokenCache };
   /** Keys the digests that distinguish proofs without revealing them. */
   readonly proofKey: Uint8Array;
   /** Closes the connection to the shared store, and stops listening to a Keyv of the site. */
@@ -102,6 +107,7 @@ export interface Parts extends SiteParts, ToolkitSource {
   readonly memory: MemoryShares;
   readonly stores: CacheStores;
   readonly fetch: typeof fetch | undefined;
+  readonly context: ProviderContext;
   readonly provider: ProviderLoader;
   readonly exchange: TokenExchange;
   readonly credentials: CredentialBroker;
@@ -109,6 +115,7 @@ export interface Parts extends SiteParts, ToolkitSource {
   readonly call: PlatformCall;
   readonly styles: PlatformStyles;
   readonly directory: PlatformDirectory;
+  readonly site: SiteSettings;
   readonly handlers: SiteHandlers;
   /** The parts that a toolkit uses directly. */
   readonly built: Built;

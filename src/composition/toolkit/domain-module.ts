@@ -22,15 +22,17 @@ export function domainModule(): ContainerModule {
       bind,
       'call',
       ['upstream', 'credentials', 'errors', 'telemetry'],
-      (parts) => new PlatformCall({ ...parts, pause }),
+      ({ upstream, credentials, errors, telemetry }) =>
+        new PlatformCall({ upstream, credentials, errors, telemetry, pause }),
     );
     provide(
       bind,
       'forwarder',
       ['config', 'call', 'telemetry', 'chatConfig'],
-      ({ config, chatConfig, ...parts }) =>
+      ({ config, call, telemetry, chatConfig }) =>
         new ChatForwarder({
-          ...parts,
+          call,
+          telemetry,
           agent: config.agent,
           timeouts: chatTimeouts(config),
           card: (version, caller) => chatConfig.card(version, caller),
@@ -51,29 +53,23 @@ export function domainModule(): ContainerModule {
         memory: memory.data,
       });
     });
-    provide(
-      bind,
-      'directory',
-      ['config', 'call', 'clock', 'telemetry', 'styles', 'memory'],
-      ({ config, call, telemetry, styles, ...parts }) =>
-        new PlatformDirectory({ call, telemetry, styles, api: apiOf(config), ...lookups(config, parts) }),
-    );
-    provide(
-      bind,
-      'chatConfig',
-      ['config', 'call', 'clock', 'directory', 'telemetry', 'memory'],
-      ({ config, call, directory, telemetry, ...parts }) =>
-        new ChatConfig({
-          call,
-          directory,
-          telemetry,
-          agent: config.agent,
-          cardAddress: config.agentCard,
-          platformOrigin: config.serviceApi?.origin,
-          mediaOrigins: [...config.mediaOrigins],
-          ...lookups(config, parts),
-        }),
-    );
+    provide(bind, 'directory', ['config', 'call', 'clock', 'telemetry', 'styles', 'memory'], (parts) => {
+      const { config, call, telemetry, styles } = parts;
+      return new PlatformDirectory({ call, telemetry, styles, api: apiOf(config), ...lookups(config, parts) });
+    });
+    provide(bind, 'chatConfig', ['config', 'call', 'clock', 'directory', 'telemetry', 'memory'], (parts) => {
+      const { config, call, directory, telemetry } = parts;
+      return new ChatConfig({
+        call,
+        directory,
+        telemetry,
+        agent: config.agent,
+        cardAddress: config.agentCard,
+        platformOrigin: config.serviceApi?.origin,
+        mediaOrigins: [...config.mediaOrigins],
+        ...lookups(config, parts),
+      });
+    });
     provide(
       bind,
       'httpJson',
@@ -91,7 +87,8 @@ export function domainModule(): ContainerModule {
       bind,
       'surfaces',
       ['config', 'call', 'styles'],
-      ({ config, ...parts }) => new SurfaceService({ ...parts, timeouts: callTimeouts(config), api: apiOf(config) }),
+      ({ config, call, styles }) =>
+        new SurfaceService({ call, styles, timeouts: callTimeouts(config), api: apiOf(config) }),
     );
     provide(
       bind,

@@ -6,25 +6,28 @@ import type { IdentityProvider, ProviderContext, TokenExchange } from '../../por
 import { configuredIdentity, FLOWS, providerOf, PROVIDERS } from '../config/providers.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import { RouteCredentials } from '../routes/route-credentials.js';
-import { type Parts, type ProviderLoader, provide } from './container.js';
+import { type ProviderLoader, provide } from './container.js';
 
 /** Binds the parts that turn configuration into credentials. */
 export function identityModule(): ContainerModule {
   return new ContainerModule(({ bind }) => {
     provide(bind, 'fetch', [], () => undefined);
-    const needs = ['config', 'fetch', 'clock', 'telemetry', 'stores'] as const;
-    const context = ({ config, stores, ...parts }: Pick<Parts, (typeof needs)[number]>): ProviderContext =>
-      providerContext(config, { ...parts, proofKey: stores.proofKey });
-    provide(bind, 'provider', needs, (parts) => providerLoader(parts.config, context(parts)));
-    provide(bind, 'exchange', needs, (parts) => tokenExchange(parts.config, context(parts)));
+    const needs = ['fetch', 'clock', 'telemetry', 'stores'] as const;
+    provide(bind, 'context', ['config', ...needs], ({ config, fetch, clock, telemetry, stores: { proofKey } }) =>
+      providerContext(config, { fetch, clock, telemetry, proofKey }),
+    );
+    provide(bind, 'provider', ['config', 'context'], ({ config, context }) => providerLoader(config, context));
+    provide(bind, 'exchange', ['config', 'context'], ({ config, context }) => tokenExchange(config, context));
     provide(
       bind,
       'credentials',
       ['config', 'clock', 'telemetry', 'stores', 'provider'],
-      ({ config, stores: { tokens }, ...parts }) =>
+      ({ config, clock, telemetry, stores: { tokens }, provider }) =>
         new CredentialBroker({
-          ...parts,
+          clock,
+          telemetry,
           tokens,
+          provider,
           flows: FLOWS,
           strategy: config.serviceAuthStrategy,
           authProvider: config.authProvider,
@@ -40,7 +43,8 @@ export function identityModule(): ContainerModule {
       bind,
       'routeCredentials',
       ['config', 'sessions', 'clock', 'telemetry', 'stores', 'exchange', 'memory'],
-      ({ stores: { tokens }, memory, ...parts }) => new RouteCredentials({ ...parts, tokens, memory: memory.tokens }),
+      ({ config, sessions, clock, telemetry, stores: { tokens }, exchange, memory: { tokens: memory } }) =>
+        new RouteCredentials({ config, sessions, clock, telemetry, tokens, exchange, memory }),
     );
   });
 }
@@ -48,10 +52,17 @@ export function identityModule(): ContainerModule {
 /** Everything the providers of this package need besides their settings. `proofKey` keys the digests that distinguish proofs. */
 export function providerContext(
   { timeouts }: ResolvedConfig,
-  { proofKey, ...context }: Pick<ProviderContext, 'fetch' | 'telemetry' | 'clock'> & { readonly proofKey: Uint8Array },
+  {
+    fetch,
+    telemetry,
+    clock,
+    proofKey,
+  }: Pick<ProviderContext, 'fetch' | 'telemetry' | 'clock'> & { readonly proofKey: Uint8Array },
 ): ProviderContext {
   return {
-    ...context,
+    fetch,
+    telemetry,
+    clock,
     timeoutMs: timeouts.identityProviderMs,
     identityOf: (flow, settings, material) => configuredIdentity(flow, settings, proofKey, material),
   };

@@ -54,8 +54,8 @@ export function platformModule(): ContainerModule {
       return previous?.memory ?? { data: new MemoryShare(data, now), tokens: new MemoryShare(tokens, now) };
     });
     const needs = ['clock', 'telemetry', 'random', 'memory', 'shared'] as const;
-    provide(bind, 'stores', ['config', 'previous', ...needs], ({ config, previous, ...parts }) =>
-      cacheStores(config, parts, previous?.stores),
+    provide(bind, 'stores', ['config', 'previous', ...needs], (parts) =>
+      cacheStores(parts.config, parts, parts.previous?.stores),
     );
   });
 }

@@ -19,7 +19,6 @@ import {
   type RenderCacheSettings,
 } from '../../domain/surfaces/render-cache.js';
 import type { SurfaceService } from '../../domain/surfaces/surface-service.js';
-import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import { ConfigurationError, type RequestError } from '../../domain/shared/errors.js';
 import type { PlatformCall } from '../../domain/upstream/platform-call.js';
@@ -38,9 +37,11 @@ import type {
 export interface SiteHandlersDependencies extends SiteParts {
   readonly config: ResolvedConfig;
   readonly site: SiteSettings;
-  readonly credentials: RouteCredentials;
-  readonly stores: Pick<RenderCacheDependencies, 'budget' | 'storedBytes'> & { readonly renders: CacheStore };
-  readonly memory: RenderCacheDependencies['memory'];
+  readonly routeCredentials: RouteCredentials;
+  readonly stores: Pick<RenderCacheDependencies, 'budget' | 'storedBytes'> & {
+    readonly renders: () => Pick<RenderCacheDependencies, 'store' | 'versionTags'>;
+  };
+  readonly memory: { readonly data: RenderCacheDependencies['memory'] };
 }
 
 /** The parts of a toolkit that its handlers use directly. */
@@ -71,7 +72,7 @@ export class SiteHandlers {
   readonly #deps: SiteHandlersDependencies;
 
   constructor(dependencies: SiteHandlersDependencies) {
-    this.credentials = dependencies.credentials;
+    this.credentials = dependencies.routeCredentials;
     this.#deps = dependencies;
   }
 
@@ -148,18 +149,9 @@ export class SiteHandlers {
       const detail = 'The option "cache.maxEntries" has no effect any more: leave it out. Memory is bounded in bytes.';
       site.telemetry.emit({ type: 'warning', code: 'option_deprecated', detail });
     }
-    const { renders: store, budget, storedBytes } = stores;
-    const parts = {
-      store,
-      budget,
-      storedBytes,
-      memory,
-      clock,
-      hash: sha256,
-      newVersionTag: () => crypto.randomUUID(),
-      sleep,
-    };
-    const cache = settings && new RenderCache({ ...settings, ...parts });
+    const { renders, budget, storedBytes } = stores;
+    const parts = { budget, storedBytes, memory: memory.data, clock, sleep };
+    const cache = settings && new RenderCache({ ...settings, ...parts, ...renders() });
     return this.#served(surfaceRoutes({ site, service, auth, cache }), 'surface');
   }
 

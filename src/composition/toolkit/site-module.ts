@@ -22,19 +22,12 @@ export function siteModule(): ContainerModule {
       ['config'],
       ({ config: { maxInFlight, timeouts } }) => new RequestGate({ maxInFlight, sendIdleMs: timeouts.sendIdleMs }),
     );
-    const routes = ['chatConfig', 'forwarder', 'httpJson', 'surfaces', 'conversations', 'call'] as const;
-    provide(
-      bind,
-      'handlers',
-      [...routes, 'config', 'routeCredentials', 'gate', 'stores', 'memory', 'clock', 'telemetry'],
-      ({ routeCredentials: credentials, telemetry, memory, ...parts }) =>
-        new SiteHandlers({
-          ...parts,
-          memory: memory.data,
-          site: siteSettings(parts.config, parts.clock, telemetry),
-          credentials,
-        }),
+    provide(bind, 'site', ['config', 'clock', 'telemetry'], ({ config, clock, telemetry }) =>
+      siteSettings(config, clock, telemetry),
     );
+    const routes = ['chatConfig', 'forwarder', 'httpJson', 'surfaces', 'conversations', 'call'] as const;
+    const needs = ['config', 'site', 'routeCredentials', 'gate', 'stores', 'memory', 'clock'] as const;
+    provide(bind, 'handlers', [...routes, ...needs], (parts) => new SiteHandlers(parts));
   });
 }
 

@@ -52,7 +52,8 @@ class MemberNames {
     const name = raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
     const folded = normalizedName(name);
     // Assigning `__proto__` while copying sets the prototype, whose members are then read as the message's own.
-    return { member: name === '__proto__' ? name : this.#folded.get(folded), folded, spelling: undefined };
+    const known = this.#folded.get(folded) ?? this.#folded.get(normalizedName(name.split('\0', 1)[0] ?? ''));
+    return { member: name === '__proto__' ? name : known, folded, spelling: undefined };
   }
 }
 
@@ -60,8 +61,7 @@ const NONE: readonly never[] = [];
 
 /**
  * A name as the most lenient parsers read it: those that fold case by Unicode (Go's `encoding/json` reads U+017F as `s`
- * and U+212A as `k`), ignore separators (`push-notification_config`), trim, stop at a NUL, or drop invisible
- * characters.
+ * and U+212A as `k`), ignore separators (`push-notification_config`), trim, or drop invisible characters.
  */
 export function normalizedName(name: string): string {
   if (/^[a-zA-Z0-9]*$/.test(name)) return name.toLowerCase();
@@ -145,8 +145,8 @@ const NULL = 0x6e;
 const QUOTE = 0x22;
 const MINUS = 0x2d;
 /** Maximum number of members in one object, and bytes of their names: messages have a dozen short ones. */
-const MAX_MEMBERS = 1_000;
-const MAX_NAME_BYTES = 256;
+export const MAX_MEMBERS = 1_000;
+export const MAX_NAME_BYTES = 256;
 
 /** The names of a webhook in the protocol versions from v0.1 to v1.0. */
 const PUSH_CONFIGURATIONS = ['pushNotification', 'pushNotificationConfig', 'taskPushNotificationConfig'];

@@ -1,4 +1,5 @@
 import type { Telemetry } from '../../ports/telemetry.js';
+import { type HttpBody, isStream } from '../shared/body.js';
 import { RequestError } from '../shared/errors.js';
 import { isObject, parsedJson } from '../shared/json.js';
 import { LruMap } from '../shared/lru-map.js';
@@ -57,7 +58,12 @@ const QUERY = {
 };
 const MAX_REFERENCES = 8;
 const MAX_TASKS = 10_000;
+/** Characters of a context that is remembered. */
+const MAX_CONTEXT = 256;
 const MAX_TASK_BYTES = 16_777_216;
+/** Bytes of all tasks that the process reads at a time. */
+const MAX_READING_BYTES = 4 * MAX_TASK_BYTES;
+let readingBytes = 0;
 /** The first byte of `null`. */
 const NULL = 0x6e;
 
@@ -88,13 +94,10 @@ export class ConversationGuard {
     const scope = { agent: this.#deps.agent, tenant: call.tenants[0] ?? '', account: owner.account ?? '' };
     const asked = { visitor, call, scope };
     if (startsWork(method)) return this.#place(asked);
-    return readsOn(method) ? this.#follow(asked, namedTask(call), method === 'GetTask') : {};
+    return readsOn(method) ? this.#follow(asked, namedTask(call)) : {};
   }
 
-  /** A task that is only read is judged by the response. */
-  async #follow(asked: Asked, taskId: string, isRead: boolean): Promise<AdmittedCall> {
-    const isKnown = this.#tasks.get(taskKey(asked, taskId)) !== undefined;
-    if (isRead && !isKnown) return { judge: (reply) => this.#judged(reply, asked, taskId) };
+  async #follow(asked: Asked, taskId: string): Promise<AdmittedCall> {
     return { contextId: await this.#taskContext(asked, taskId) };
   }
 
@@ -139,25 +142,19 @@ export class ConversationGuard {
     let contextId = this.#tasks.get(taskKey(asked, taskId));
     if (contextId === undefined) {
       await asked.visitor.countLookup();
-      ({ contextId } = await this.#read(await asked.call.ask(taskId), asked, taskId));
+      contextId = await this.#read(await asked.call.ask(taskId), asked, taskId);
     }
     await this.#checkOwn(asked, contextId);
     return contextId;
   }
 
-  async #judged(reply: PlatformReply, asked: Asked, taskId: string): Promise<PlatformReply> {
-    const { contextId, bytes } = await this.#read(reply, asked, taskId);
-    await this.#checkOwn(asked, contextId);
-    return { ...reply, response: { ...reply.response, body: bytes } };
-  }
-
-  /** The task in a response. Only an error of the protocol means that there is none; other failures stay what they are. */
-  async #read(reply: PlatformReply, asked: Asked, taskId: string): Promise<{ contextId: string; bytes: Uint8Array }> {
+  /** The context in a response. Only an error of the protocol means that there is no task; other failures stay what they are. */
+  async #read(reply: PlatformReply, asked: Asked, taskId: string): Promise<string> {
     const { response } = reply;
     const { status } = response;
     refuseRedirect(response, reply.counterpart);
     if (refusesSite(reply) || status === 429 || status >= 500) throw await this.#deps.errors.replacing(reply);
-    const bytes = await bodyBytes(response.body, MAX_TASK_BYTES);
+    const bytes = await taskBytes(response.body);
     const value = bytes === undefined ? undefined : parsedJson(decoder.decode(bytes));
     const isRpc = asked.call.binding === 'JSONRPC';
     if ((status === 404 && !isRpc) || (isObject(value) && isObject(value['error']))) throw unknownConversation();
@@ -166,8 +163,9 @@ export class ConversationGuard {
     }
     const task = isRpc ? value['result'] : value;
     if (!isObject(task) || task['id'] !== taskId || typeof task['contextId'] !== 'string') throw unknownConversation();
-    this.#tasks.set(taskKey(asked, taskId), task['contextId']);
-    return { contextId: task['contextId'], bytes };
+    const contextId = task['contextId'];
+    if (contextId.length <= MAX_CONTEXT) this.#tasks.set(taskKey(asked, taskId), contextId);
+    return contextId;
   }
 
   async #checkOwn({ visitor, scope }: Asked, contextId: string): Promise<void> {
@@ -181,6 +179,26 @@ export class ConversationGuard {
     }
     throw unknownConversation();
   }
+}
+
+/** The task in a body; `undefined` if it is too long or breaks. */
+async function taskBytes(body: HttpBody): Promise<Uint8Array | undefined> {
+  let held = 0;
+  let isBusy = false;
+  async function* counted(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of chunks) {
+      held += chunk.length;
+      readingBytes += chunk.length;
+      isBusy = readingBytes > MAX_READING_BYTES;
+      if (isBusy) return;
+      yield chunk;
+    }
+  }
+  const bytes = await bodyBytes(isStream(body) ? counted(body) : body, MAX_TASK_BYTES);
+  readingBytes -= held;
+  if (!isBusy) return bytes;
+  const [detail, hint] = ['The server is reading too many tasks.', 'Send the request again in a moment.'];
+  throw new RequestError('server_busy', { detail, hint, retryable: true, retryAfterMs: 1_000 });
 }
 
 function taskKey({ call, scope }: Asked, taskId: string): string {

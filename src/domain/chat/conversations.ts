@@ -28,14 +28,12 @@ export interface GuardedCall {
   readonly ask: (taskId: string) => Promise<PlatformReply>;
 }
 
-/** The call as it may be sent, and the check of its response. */
+/** The call as it may be sent. */
 export interface AdmittedCall {
   /** The context of a message, or of its task if that is known. */
   readonly contextId?: string;
   /** True if the message does not name its context yet. */
   readonly isUnnamed?: boolean;
-  /** Returns the response if it may be passed on; absent if it always may. */
-  readonly judge?: (reply: PlatformReply) => Promise<PlatformReply>;
 }
 
 /** Decides about the calls of one visitor. */
@@ -75,7 +73,7 @@ export interface ChatCallOptions {
 type Send = (body: Uint8Array | null, caller: CallContext) => Promise<PlatformReply>;
 
 /**
- * Sends one call of a visitor with what the site adds to it, and checks the response.
+ * Sends one call of a visitor with what the site adds to it.
  *
  * @throws RequestError when the call names anything that is not this visitor's.
  */
@@ -90,7 +88,7 @@ export function exchanged(
   const admitted = conversations?.admit(call) ?? {};
   // Most calls wait for the agent alone. An async function here would cost as much as the checks.
   const isPlain = metadata?.own === undefined && caller.auth.fields?.make === undefined;
-  return isPlain && !(admitted instanceof Promise) && admitted.judge === undefined
+  return isPlain && !(admitted instanceof Promise)
     ? send(edited(call, admitted, metadata, ''), caller)
     : exchangedInSteps(platform, call, admitted, options, send);
 }
@@ -111,9 +109,7 @@ async function exchangedInSteps(
   }
   const bytes = edited(call, admitted, metadata, own);
   const hasFields = caller.auth.fields?.make !== undefined;
-  const sender = hasFields ? await platform.withFields(caller, factsOf(call, admitted.contextId)) : caller;
-  const reply = await send(bytes, sender);
-  return admitted.judge === undefined ? reply : admitted.judge(reply);
+  return send(bytes, hasFields ? await platform.withFields(caller, factsOf(call, admitted.contextId)) : caller);
 }
 
 /** The bytes to send. */

@@ -113,8 +113,9 @@ export class HttpJsonBinding {
       browser: options.conversations === undefined ? head.headers : guardedFields(head.headers),
       signal: head.signal,
     };
-    const prefix =
-      base + (call.tenant === '' ? '' : `/${encodeURIComponent(call.tenant)}`) + (call.legacy ? '/v1' : '');
+    const [tenant] = tenants;
+    const ofTenant = tenant === undefined ? '' : `/${encodeURIComponent(tenant)}`;
+    const prefix = base + (call.legacy ? '/v1' : ofTenant);
     const reply = await exchanged(
       platform,
       {

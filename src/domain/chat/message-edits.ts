@@ -1,6 +1,9 @@
+import { RequestError } from '../shared/errors.js';
 import { JsonCursor } from '../shared/json-cursor.js';
 import {
   type ChatMessage,
+  MAX_MEMBERS,
+  MAX_NAME_BYTES,
   type MessagePlaces,
   normalizedName,
   type ObjectPlace,
@@ -32,19 +35,24 @@ export function choosesMemory(name: string): boolean {
   return CHOOSING_MEMORY.has(normalizedName(name));
 }
 
+/** Bytes of the longest member that is read: eight ids of 256 characters, each an escape. */
+const MAX_READ = 16_384;
+const TOO_LONG = Symbol('longer than ids are');
+
 function memberIn(place: ObjectPlace | undefined, name: string): PlacedMember | undefined {
   // Without a closure: a message is searched several times.
   for (const member of place?.members ?? []) if (member.name === name) return member;
   return undefined;
 }
 
-/** The value of one member; `undefined` if there is none, or it is not JSON. */
+/** The value of one member; `undefined` if there is none, and a symbol instead of one that is too long to be ids. */
 export function memberOf(
   { body }: { readonly body: MessageBody | undefined },
   level: keyof MessagePlaces,
   name: string,
 ): unknown {
   const member = memberIn(body?.message.places?.[level], name);
+  if (member !== undefined && member.end - member.start > MAX_READ) return TOO_LONG;
   return member && JSON.parse(decoder.decode(body?.bytes.subarray(member.start, member.end)));
 }
 
@@ -81,7 +89,9 @@ export function editedMessage(
     setMember(edits, params, 'metadata', metadataText(bytes, memberIn(params, 'metadata'), rules, own));
     // Agents that read a user in `context` define it themselves: no version of A2A has it.
     for (const { name, isExact, start, end } of params?.members ?? []) {
-      if (!isExact && normalizedName(spelled(name)) === 'context') edits.push({ start, end, text: '{}' });
+      const text = spelled(name);
+      if (!isExact && (text.includes('\0') || normalizedName(text) === 'context'))
+        edits.push({ start, end, text: '{}' });
     }
   }
   return edits.length === 0 ? bytes : withEdits(bytes, edits, isStreamed);
@@ -121,13 +131,26 @@ function crossing(bytes: Uint8Array, { names, passes }: MetadataRules): readonly
   const cursor = new JsonCursor(bytes);
   const found: string[] = [];
   if (!cursor.enterObject()) return found;
+  let count = 0;
   for (let at = cursor.nextName(true); at !== undefined; at = cursor.nextName(false)) {
+    count += 1;
+    if (count > MAX_MEMBERS || at.end - at.start > MAX_NAME_BYTES) throw tooLarge();
     cursor.skipValue();
     const name = spelled(decoder.decode(bytes.subarray(at.start, at.end)));
-    const isWithheld = name === '__proto__' || names.has(normalizedName(name)) || choosesMemory(name);
+    // Some parsers read a name up to a NUL.
+    const isOdd = name === '__proto__' || name.includes('\0');
+    const isWithheld = isOdd || names.has(normalizedName(name)) || choosesMemory(name);
     if (!isWithheld && passes(name)) found.push(decoder.decode(bytes.subarray(at.start - 1, cursor.position)));
   }
   return found;
+}
+
+function tooLarge(): RequestError {
+  return new RequestError('body_invalid', {
+    detail: 'The metadata has too many members, or one with a name that is too long.',
+    hint: `Send at most ${String(MAX_MEMBERS)} members.`,
+    rpcCode: -32602,
+  });
 }
 
 /** A name by its raw text between the quotes. */

@@ -164,7 +164,7 @@ export interface UserNamesDependencies {
 export class UserNames {
   readonly #deps: UserNamesDependencies;
   /** True once a source returned a bare subject; absent before its first token. */
-  readonly #isBare = new Map<SessionTokenSource, boolean>();
+  readonly #isBare = new WeakMap<SessionTokenSource, boolean>();
   #hasWarned = false;
 
   constructor(dependencies: UserNamesDependencies) {

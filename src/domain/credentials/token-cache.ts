@@ -108,7 +108,7 @@ class Entry {
     this.token = token;
     this.expiresAt = token.expiresAt;
     this.#staleAt = token.expiresAt - early;
-    this.#mustRenewAt = token.expiresAt - Math.min(FLOOR_MAX_MS, life * FLOOR_SHARE);
+    this.#mustRenewAt = token.expiresAt - floorMs(life);
     this.#failures = 0;
     this.#retryAt = 0;
     this.failure = undefined;
@@ -142,7 +142,8 @@ class Entry {
     if (retryAt <= now || refusedAt <= this.#liftedAt) return false;
     this.failure = failure;
     this.#failures = failures;
-    this.#retryAt = Math.min(retryAt, now + MAX_PAUSE_MS);
+    // Another process's clock may be ahead.
+    this.#retryAt = Math.min(retryAt, now + Math.min(retryAt - refusedAt, MAX_PAUSE_MS));
     return true;
   }
 
@@ -326,21 +327,27 @@ export class TokenCache {
     if (found === undefined || found.token.value === entry.rejected) return undefined;
     const now = this.#deps.clock.now();
     const known = entry.token?.expiresAt ?? 0;
-    if (found.token.expiresAt <= now || found.token.expiresAt <= known) return undefined;
+    const { token, issuedAt } = found;
+    if (token.expiresAt <= now || token.expiresAt <= known) return undefined;
+    // The clock of the other process is ahead: the token expires earlier than it says.
+    if (issuedAt > now + floorMs(token.expiresAt - issuedAt)) return undefined;
     const candidate = new Entry(entry.block);
-    // Another process's clock may be ahead; a token issued after its expiry would never be due.
-    const issuedAt = Math.min(found.issuedAt, now);
-    candidate.keep(found.token, issuedAt, this.#deps.random());
+    candidate.keep(token, issuedAt, this.#deps.random());
     // A shared token that is due for renewal would only send every process back here.
     if (candidate.isDue(now)) return undefined;
-    entry.keep(found.token, issuedAt, this.#deps.random());
-    return found.token;
+    entry.keep(token, issuedAt, this.#deps.random());
+    return token;
   }
 
   /** Not awaited: a slow store delays no caller. */
   #share(key: string, record: object, expiresAt: number): void {
     this.#deps.shared?.set(key, JSON.stringify(record), expiresAt).catch(() => undefined);
   }
+}
+
+/** Milliseconds before its expiry in which a token is not served any more. */
+function floorMs(lifeMs: number): number {
+  return Math.min(FLOOR_MAX_MS, lifeMs * FLOOR_SHARE);
 }
 
 function refusalKey(key: string): string {
@@ -362,8 +369,9 @@ function parseShared(text: string | undefined): { token: AccessToken; issuedAt: 
 
 function parseRefusal(text: string | undefined): SharedRefusal | undefined {
   const parsed = parsedJson(text);
-  if (!isObject(parsed) || !isObject(parsed['failure']) || typeof parsed['retryAt'] !== 'number') return undefined;
-  return parsed as unknown as SharedRefusal;
+  if (!isObject(parsed) || !isObject(parsed['failure'])) return undefined;
+  const times = [parsed['failures'], parsed['refusedAt'], parsed['retryAt']];
+  return times.every((time) => typeof time === 'number') ? (parsed as unknown as SharedRefusal) : undefined;
 }
 
 /** A failure, so that it is cached: if passed on, the token would be rejected and requested again on every request. */

@@ -33,7 +33,7 @@ export class LruMap<V> implements CountedCache {
   #oldest: Entry<V> | undefined;
   #newest: Entry<V> | undefined;
 
-  constructor({ maxEntries = Infinity, maxBytes = Infinity, share }: MapBounds) {
+  constructor({ maxEntries = Infinity, share, maxBytes = share?.limitBytes ?? Infinity }: MapBounds) {
     this.#maxEntries = maxEntries;
     this.#maxBytes = maxBytes;
     this.share = share;

@@ -26,19 +26,15 @@ const SLICE_MS = 30_000;
  * full, the toolkit that holds most evicts from its largest cache: a quiet tenant loses nothing to a busy one.
  */
 export class MemoryBudget {
-  readonly #limitBytes: number;
+  readonly limitBytes: number;
   /** The largest first. */
   readonly #shares = new MinHeap<MemoryShare>();
   readonly #slices = new Map<number, Set<CountedEntry>>();
-  #heldBytes = 0;
+  /** Bytes held now. */
+  heldBytes: number = 0;
 
   constructor(limitBytes: number) {
-    this.#limitBytes = limitBytes;
-  }
-
-  /** Bytes held now. */
-  get heldBytes(): number {
-    return this.#heldBytes;
+    this.limitBytes = limitBytes;
   }
 
   add(entry: CountedEntry, share: MemoryShare): void {
@@ -47,7 +43,7 @@ export class MemoryBudget {
     this.#slices.set(slice, entries.add(entry));
     this.#count(share, entry.bytes);
     this.#dropExpired(share.now());
-    while (this.#heldBytes > this.#limitBytes) this.#shares.first?.evict();
+    while (this.heldBytes > this.limitBytes) this.#shares.first?.evict();
   }
 
   remove(entry: CountedEntry, share: MemoryShare): void {
@@ -59,7 +55,7 @@ export class MemoryBudget {
   }
 
   #count(share: MemoryShare, bytes: number): void {
-    this.#heldBytes += bytes;
+    this.heldBytes += bytes;
     if (share.bytes > 0) this.#shares.set(share, -share.bytes);
     else this.#shares.delete(share);
   }
@@ -77,6 +73,8 @@ export class MemoryBudget {
 /** The share of one toolkit. */
 export class MemoryShare {
   readonly #budget: MemoryBudget;
+  /** Bytes that all toolkits may hold together: a larger entry is not stored, and evicts no other. */
+  readonly limitBytes: number;
   /** Caches with entries. */
   readonly #caches = new Set<CountedCache>();
   readonly now: () => number;
@@ -86,6 +84,7 @@ export class MemoryShare {
   /** `now`: milliseconds since the epoch. */
   constructor(budget: MemoryBudget, now: () => number) {
     this.#budget = budget;
+    this.limitBytes = budget.limitBytes;
     this.now = now;
   }
 

@@ -61,9 +61,9 @@ export type Refusal = (
 
 function read(place: Place): Record<string, unknown> {
   const { shape, options } = place;
-  const known = Object.keys(shape.options);
   for (const name of Object.keys(options)) {
-    if (known.includes(name)) continue;
+    if (Object.hasOwn(shape.options, name)) continue;
+    const known = Object.keys(shape.options);
     const near = similar(name, known);
     const hint = near === undefined ? `Known options: ${known.join(', ')}.` : `Did you mean "${place.path}${near}"?`;
     throw place.refuse(place, 'Unknown option', [name], hint);
@@ -73,7 +73,8 @@ function read(place: Place): Record<string, unknown> {
   const valueOf = (name = ''): unknown => (options[name] === '' ? undefined : options[name]);
   /** The name the site used. */
   const written = (name: string): string => (valueOf(aliases[name]) === undefined ? name : (aliases[name] ?? name));
-  for (const [name, option] of Object.entries(shape.options)) {
+  for (const name in shape.options) {
+    const option = shape.options[name] as OptionCheck | OptionShape;
     const value = valueOf(name);
     const isAbsent = value === undefined;
     if (isAbsent && shape.required?.includes(written(name)) !== true) continue;

@@ -103,8 +103,9 @@ export function hasFields(value: unknown): value is Readonly<Record<string, unkn
 
 /** The values of settings, without their places. */
 export function valuesOf<Settings extends object>(settings: Settings): ValuesOf<Settings> {
-  const entries = Object.entries(settings).map(([name, { value }]: [string, Setting<unknown>]) => [name, value]);
-  return Object.fromEntries(entries) as ValuesOf<Settings>;
+  const values: Record<string, unknown> = {};
+  for (const name in settings) values[name] = (settings[name] as Setting<unknown>).value;
+  return values as ValuesOf<Settings>;
 }
 
 /** The text of a setting, unredacted. */

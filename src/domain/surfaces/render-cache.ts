@@ -4,12 +4,12 @@ import { LruMap } from '../shared/lru-map.js';
 import type { MemoryShare } from '../shared/memory-budget.js';
 import { getMany, STORE_AWAY } from '../shared/store-calls.js';
 import { SingleFlight } from '../shared/single-flight.js';
-import { FleetFlight } from '../upstream/fleet-flight.js';
+import { FleetFlight, type FleetFlightDependencies } from '../upstream/fleet-flight.js';
 import { readAhead } from '../upstream/body-bytes.js';
-import { VersionTags, type VersionTagsDependencies } from './version-tags.js';
+import type { VersionTags } from './version-tags.js';
 import { type SurfaceNames, surfaceNames, type SurfaceRef } from './surface-ref.js';
 import type { StoreBudget } from './store-budget.js';
-import { RenderKeys, type RenderKeySet, type RenderScope, type RenderSubject } from './render-keys.js';
+import type { RenderKeySet, RenderScope, RenderSubject } from './render-keys.js';
 import { parsedJson } from '../shared/json.js';
 import { mediaType } from '../shared/body.js';
 
@@ -24,10 +24,10 @@ export interface RenderCacheSettings {
   readonly storeBytes: number;
 }
 
-export interface RenderCacheDependencies extends RenderCacheSettings, Omit<VersionTagsDependencies, 'keys'> {
-  /** A collision-resistant one-way hash. */
-  readonly hash: (data: string | Uint8Array) => string;
-  /** Counts remembered renders and keys. */
+export interface RenderCacheDependencies extends RenderCacheSettings, FleetFlightDependencies {
+  /** Shared by all caches of this process that use the same store. */
+  readonly versionTags: VersionTags;
+  /** Counts remembered renders. */
   readonly memory: MemoryShare;
   /** Counts what this process leaves in the store; absent if the store bounds itself. */
   readonly budget?: StoreBudget | undefined;
@@ -130,7 +130,6 @@ const ENTRY_BYTES = 512;
  */
 export class RenderCache {
   readonly #deps: RenderCacheDependencies;
-  readonly #keys: RenderKeys;
   readonly #versionTags: VersionTags;
   /** The last text of each entry: consecutive hits read the same one. */
   readonly #remembered: LruMap<Remembered>;
@@ -145,16 +144,15 @@ export class RenderCache {
   constructor(dependencies: RenderCacheDependencies) {
     this.#deps = dependencies;
     this.#fleet = new FleetFlight(dependencies);
-    const { hash, memory } = dependencies;
-    this.#keys = new RenderKeys(hash, memory);
-    this.#remembered = new LruMap({ share: memory });
-    this.#versionTags = new VersionTags({ ...dependencies, keys: this.#keys });
+    this.#remembered = new LruMap({ share: dependencies.memory });
+    this.#versionTags = dependencies.versionTags;
+    this.#versionTags.cover(dependencies.maxAgeMs);
   }
 
   /** A render that is not older than the last action. Work that others wait for continues when this caller leaves. */
   async render(subject: RenderSubject, upstream: RenderUpstream): Promise<RenderOutcome> {
     const { clock } = this.#deps;
-    const keys = this.#keys.keys(subject);
+    const keys = this.#versionTags.keys.keys(subject);
     if (keys === undefined) return { response: (await upstream.render()).response, status: 'BYPASS' };
     const lastAction = this.#versionTags.lastAction(keys);
     const turn = this.#turns;
@@ -219,7 +217,7 @@ export class RenderCache {
   async #obtain(task: RenderTask, kept: CachedRender | undefined): Promise<Obtained> {
     if (task.versionTag === '') return this.#make(task, undefined);
     const name = `${task.keys.render} ${task.versionTag} ${String(kept?.checkedAt ?? '')}`;
-    const { found, yieldTurn } = await this.#fleet.join(name, () => this.#stored(task));
+    const { found, yieldTurn } = await this.#fleet.join(name, () => this.#stored(task, kept?.checkedAt));
     if (found !== undefined) return { response: responseOf(found), status: 'HIT', shared: true };
     try {
       return await this.#make(task, kept);
@@ -228,11 +226,15 @@ export class RenderCache {
     }
   }
 
-  /** The render that another process stored since the task began. */
-  async #stored({ keys, text: seen, versionTag, primary, lastAction }: RenderTask): Promise<CachedRender | undefined> {
+  /** The render that another process stored since the task began, unless it had been suspended and its render is older than `checkedAt`. */
+  async #stored(
+    { keys, text: seen, versionTag, primary, lastAction }: RenderTask,
+    checkedAt = -Infinity,
+  ): Promise<CachedRender | undefined> {
     const text = await this.#deps.store.get(keys.render);
     const render = text === seen ? undefined : readCachedRender(text);
     if (text === undefined || render?.versionTag !== versionTag || render.primary !== primary) return undefined;
+    if (render.checkedAt < checkedAt) return undefined;
     this.#remember(keys, { text, render, lastAction });
     return render;
   }

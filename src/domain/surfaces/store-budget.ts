@@ -27,7 +27,7 @@ export class StoreBudget {
   #bytes = 0;
   #sweptAt = -Infinity;
 
-  /** True if the render may be stored now; it then counts until it expires. */
+  /** True if the render may be stored now; it then counts until it expires, since a write that failed may land later. */
   admits(key: string, { bytes, expiresAt, now, limitBytes }: StoredRender): boolean {
     this.#sweep(now);
     if (this.#bytes + bytes > limitBytes && this.#seen.get(key) === undefined) {
@@ -42,7 +42,8 @@ export class StoreBudget {
 
   /** Once per slice: the work of a call does not grow with the number of renders. */
   #sweep(now: number): void {
-    if (now < this.#sweptAt + SLICE_MS) return;
+    // Not if the clock was set back: nothing would count as expired until it has caught up.
+    if (this.#sweptAt <= now && now < this.#sweptAt + SLICE_MS) return;
     this.#sweptAt = Math.floor(now / SLICE_MS) * SLICE_MS;
     for (const [slice, bytes] of this.#slices) {
       if (slice * SLICE_MS > now) continue;

@@ -4,7 +4,12 @@ import type { RouteAuth } from '../credentials/route-auth.js';
 import { readAhead } from '../upstream/body-bytes.js';
 import { discard, isStream, mediaType } from '../shared/body.js';
 import { delimited } from '../shared/json.js';
-import { browserResponseHeaders, choosingFields, RENDER_RESPONSE_FIELDS } from '../upstream/header-policy.js';
+import {
+  browserResponseHeaders,
+  choosingFields,
+  choosingValues,
+  RENDER_RESPONSE_FIELDS,
+} from '../upstream/header-policy.js';
 import type { CallContext, Endpoint, PlatformMessage } from '../upstream/platform-call.js';
 import { refuseRedirect, PLATFORM, type PlatformReply, refusesSite } from '../upstream/platform-error.js';
 import {
@@ -32,8 +37,6 @@ export interface SurfaceServiceDependencies extends PlatformApiCalls {
   readonly styles: ThemeStyles;
 }
 
-/** Request fields that may influence a render: all forwarded fields except those that identify the request. */
-const INPUT_FIELDS = ['accept', 'accept-language', 'content-type', 'a2a-version', 'a2a-extensions', 'x-a2a-extensions'];
 /** Bytes of an action's response that are read to find the surface it names. */
 const NAMED_REPLY_LIMIT = 1_048_576;
 
@@ -214,7 +217,7 @@ export class SurfaceService {
   #subject(ref: SurfaceRef, { head, body }: SurfaceRequest, caller: CallContext): RenderSubject | undefined {
     const scope = this.#scope(caller);
     if (scope === undefined) return undefined;
-    const input: unknown[] = [head.query, ...INPUT_FIELDS.map((name) => head.headers[name] ?? null)];
+    const input: unknown[] = [head.query, ...choosingValues(head.headers)];
     // Not part of the scope: an action invalidates all renders of its caller, whatever fields were sent with it.
     const { forwarded, response = [] } = caller.credential.fields ?? {};
     const { principal, reader } = caller.credential.owner;

@@ -13,8 +13,6 @@ export interface VersionTagsDependencies {
   readonly keys: RenderKeys;
   /** Creates a globally unique text. */
   readonly newVersionTag: () => string;
-  /** Lifetime of a render in milliseconds. */
-  readonly maxAgeMs: number;
   /** Resolves after a delay; does not keep the process alive. */
   readonly sleep: (ms: number) => Promise<void>;
 }
@@ -30,6 +28,7 @@ const WAIT_MS = 1_000;
 const RETRY_MS = 100;
 /** The same afterwards. */
 const REPAIR_MS = 500;
+/** Actions that wait for the store. Beyond it no stored render is used until all that are older have expired. */
 const MAX_PENDING = 10_000;
 const MAX_ACTED = 10_000;
 
@@ -42,13 +41,19 @@ const MAX_ACTED = 10_000;
  *
  * A write that timed out may land later. Therefore no tag is written twice, and a tag that another process may have
  * replaced is used only if the store confirmed it. A version tag that the store did not accept is written again until
- * it is; until then this process uses no stored render that depends on it.
+ * it is; until then this process uses no stored render that depends on it. All caches of a process that use one store
+ * share one of these objects, since an action through one of them counts for all.
  */
 export class VersionTags {
+  readonly keys: RenderKeys;
   readonly #deps: VersionTagsDependencies;
+  /** The longest lifetime of a render. */
+  #maxAgeMs = 0;
   readonly #creations = new SingleFlight<VersionTag>();
   /** Tags of actions that the store has not accepted, and until when they matter. */
   readonly #pending = new LruMap<{ readonly until: number }>({ maxEntries: MAX_PENDING });
+  /** Until then the tags of some actions are missing in `#pending` and in the store. */
+  #lostUntil = 0;
   /** Numbers of this process's last actions, by version tag, the oldest first. */
   readonly #acted = new Map<string, number>();
   #actions = 0;
@@ -58,6 +63,12 @@ export class VersionTags {
 
   constructor(dependencies: VersionTagsDependencies) {
     this.#deps = dependencies;
+    this.keys = dependencies.keys;
+  }
+
+  /** Called by each cache with the lifetime of its renders in milliseconds: tags and pending actions outlive all of them. */
+  cover(maxAgeMs: number): void {
+    this.#maxAgeMs = Math.max(this.#maxAgeMs, maxAgeMs);
   }
 
   /**
@@ -69,7 +80,8 @@ export class VersionTags {
     { callerTag, surfaceTag }: RenderVersionTags,
     [caller, surface]: readonly VersionTag[],
   ): VersionTag | Promise<VersionTag> {
-    if (this.#pending.size > 0 && (this.#isPending(callerTag) || this.#isPending(surfaceTag))) return undefined;
+    const isBehind = this.#pending.size > 0 || this.#lostUntil > 0;
+    if (isBehind && (this.#isPending(callerTag) || this.#isPending(surfaceTag))) return undefined;
     if (caller !== undefined && surface !== undefined) return `${caller} ${surface}`;
     return this.#created([this.#found(callerTag, caller), this.#found(surfaceTag, surface)]);
   }
@@ -107,9 +119,13 @@ export class VersionTags {
         const key = keys.aliases(scope, alias);
         const earlier = await store.get(key);
         if (earlier === text) return;
-        // The surface had another name: later actions would not find the renders stored under it.
-        if (earlier !== undefined) await this.#drop(keys.callerTag(scope));
-        await store.set(key, text, clock.now() + this.#lifeMs());
+        try {
+          await store.set(key, text, clock.now() + this.#lifeMs());
+        } finally {
+          // The surface had another name: later actions would not find the renders stored under it. Dropped last, since
+          // other processes may have stored some while this one was slow or suspended.
+          if (earlier !== undefined) await this.#drop(keys.callerTag(scope));
+        }
       }),
     );
   }
@@ -135,11 +151,13 @@ export class VersionTags {
 
   /** Invalidates all renders that depend on this version tag. */
   async #drop(key: string): Promise<void> {
-    const { clock, maxAgeMs, sleep } = this.#deps;
+    const { clock, sleep } = this.#deps;
     this.#countAction(key);
     const startedAt = clock.now();
     while (!(await this.#replace(key))) {
-      this.#pending.set(key, { until: clock.now() + maxAgeMs });
+      const until = clock.now() + this.#maxAgeMs;
+      this.#pending.set(key, { until });
+      if (this.#pending.size === MAX_PENDING) this.#lostUntil = until;
       if (clock.now() - startedAt < WAIT_MS) await sleep(RETRY_MS);
       else {
         if (!this.#isRepairing) void this.#repair();
@@ -196,12 +214,11 @@ export class VersionTags {
   }
 
   #isPending(key: string): boolean {
-    const pending = this.#pending.get(key);
-    return pending !== undefined && this.#deps.clock.now() < pending.until;
+    return this.#deps.clock.now() < Math.max(this.#pending.get(key)?.until ?? 0, this.#lostUntil);
   }
 
   #lifeMs(): number {
-    return this.#deps.maxAgeMs + MARGIN_MS;
+    return this.#maxAgeMs + MARGIN_MS;
   }
 }
 

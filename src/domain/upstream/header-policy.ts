@@ -117,6 +117,16 @@ export function choosingNames(names: readonly string[]): readonly string[] {
   return names.filter((name) => !TRACING_FIELDS.has(name));
 }
 
+const CHOOSING_FIELDS = choosingNames([...REQUEST_FIELDS]);
+
+/** The forwarded fields that may influence the response, in a fixed order: those that are sent, for a cache key. */
+export function choosingValues(browser: HeaderFields): readonly unknown[] {
+  const { connection = 'keep-alive' } = browser;
+  const sent =
+    connection === 'keep-alive' ? browser : withoutConnectionOptions(crossing(browser, REQUEST_FIELDS, []), browser);
+  return CHOOSING_FIELDS.map((name) => sent[name] ?? null);
+}
+
 /** The part of a cache key with the fields that may influence the response; empty if there are none. */
 export function choosingFields(fields: HeaderFields = {}): readonly unknown[] {
   const names = choosingNames(Object.keys(fields)).toSorted();

@@ -55,16 +55,16 @@ interface Kept<T> {
 
 /** A cache of results by caller. Callers whose keys visitors can create at will only evict each other. */
 export class CallerMaps<T> {
-  readonly #kept: LruMap<T>;
-  readonly #varied: LruMap<T>;
+  readonly #share: MemoryShare;
+  /** Made with the first caller: a process may have thousands of tenants. */
+  readonly #maps: { kept?: LruMap<T>; varied?: LruMap<T> } = {};
 
   constructor(share: MemoryShare) {
-    this.#kept = new LruMap({ share });
-    this.#varied = new LruMap({ share });
+    this.#share = share;
   }
 
   of(credential: Credential): LruMap<T> {
-    return isVaried(credential) ? this.#varied : this.#kept;
+    return (this.#maps[isVaried(credential) ? 'varied' : 'kept'] ??= new LruMap({ share: this.#share }));
   }
 }
 

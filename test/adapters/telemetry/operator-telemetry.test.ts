@@ -66,6 +66,23 @@ describe('redaction', () => {
     });
     expect(JSON.stringify(listener.events)).not.toMatch(/hunter2|eyJ/);
   });
+
+  it('applies to the summary of an error, which may quote the visitor', () => {
+    const listener = new RecordingTelemetry();
+    const telemetry = new OperatorTelemetry([listener], { name: 'site', secrets: ['hunter2-hunter2'] });
+    const summary = `The member "\u009b31m\u202ehunter2-hunter2\u2028" is not defined here.`;
+    telemetry.emit({
+      type: 'error',
+      requestId: 'r',
+      route: 'chat',
+      status: 400,
+      code: 'body_invalid',
+      summary,
+      detail: summary,
+    });
+    const clean = String.raw`The member "\u009b31m\u202e[redacted] " is not defined here.`;
+    expect(listener.of('error')).toMatchObject([{ summary: clean, detail: clean }]);
+  });
 });
 
 describe('a shortened text', () => {

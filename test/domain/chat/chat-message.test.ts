@@ -73,6 +73,8 @@ const LOOKALIKES: readonly (readonly [what: string, spell: (name: string) => str
   ['with an escape', (name) => `\\u${(name.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}${name.slice(1)}`],
   ['with a trailing space', (name) => `${name} `],
   ['with a trailing NUL', (name) => `${name}\\u0000`],
+  ['with a NUL and more', (name) => `${name}\\u0000x`],
+  ['with a NUL inside', (name) => `${name.slice(0, 1)}\\u0000${name.slice(1)}`],
   ['with an invisible space inside', (name) => `${name.slice(0, 1)}\u200B${name.slice(1)}`],
   [
     'with hyphens',

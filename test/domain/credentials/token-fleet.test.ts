@@ -19,10 +19,12 @@ class TokenFleet {
     this.caches = Array.from({ length: count }, () => this.started(store));
   }
 
-  started(shared: CacheStore = this.store): TokenCache {
-    const { clock } = this;
+  /** A process whose clock is this far ahead. */
+  started(shared: CacheStore = this.store, aheadMs = 0): TokenCache {
+    const { sleep } = this.clock;
+    const clock = { now: () => this.clock.now() + aheadMs };
     const telemetry = new RecordingTelemetry();
-    return new TokenCache({ clock, telemetry, random: () => 0, sleep: clock.sleep, shared, memory: memoryOf(clock) });
+    return new TokenCache({ clock, telemetry, random: () => 0, sleep, shared, memory: memoryOf(clock) });
   }
 
   readonly issue: IssueToken = async (now) => {
@@ -98,6 +100,20 @@ describe('twenty processes that share tokens', () => {
     expect(fleet.provider.issued).toBe(2);
   });
 
+  it('wait no longer than a process whose clock is ten minutes ahead, when that was refused', async () => {
+    const fleet = new TokenFleet(2);
+    // A store gets the lifetime of an entry.
+    const { store } = fleet;
+    const set: CacheStore['set'] = (key, value, expiresAt) => store.set(key, value, expiresAt - 600_000);
+    const shifted: CacheStore = { get: (key) => store.get(key), set, delete: (key) => store.delete(key) };
+    fleet.provider.answer = () => failure('refused');
+    await fleet.ask([fleet.started(shifted, 600_000)]);
+    expect([kinds(await fleet.ask()), fleet.provider.issued]).toEqual([['refused'], 1]);
+    await fleet.clock.pass(31_000);
+    fleet.provider.answer = undefined;
+    expect(kinds(await fleet.ask())).toEqual(['site-token-2']);
+  });
+
   it('ask again once after a refusal whose cause may be fixed', async () => {
     const fleet = new TokenFleet(2);
     fleet.provider.answer = () => failure('refused');
@@ -155,12 +171,16 @@ describe('twenty processes that share tokens', () => {
     expect(JSON.parse((await fleet.store.get('key')) ?? '{}')).toMatchObject({ value: 'site-token-2' });
   });
 
-  it.each(['null', '7', '{}', '{"failure":7,"retryAt":9e15}', '{"failure":{},"retryAt":"9"}'])(
-    'ignore a damaged refusal (%s)',
-    async (text) => {
-      const fleet = new TokenFleet(1);
-      await fleet.store.set('key refused', text, fleet.clock.now() + 60_000);
-      expect(kinds(await fleet.ask())).toEqual(['site-token-1']);
-    },
-  );
+  it.each([
+    'null',
+    '7',
+    '{}',
+    '{"failure":7,"retryAt":9e15}',
+    '{"failure":{},"retryAt":"9"}',
+    '{"failure":{},"retryAt":9e15}',
+  ])('ignore a damaged refusal (%s)', async (text) => {
+    const fleet = new TokenFleet(1);
+    await fleet.store.set('key refused', text, fleet.clock.now() + 60_000);
+    expect(kinds(await fleet.ask())).toEqual(['site-token-1']);
+  });
 });

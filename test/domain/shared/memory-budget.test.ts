@@ -90,12 +90,13 @@ describe('the memory that toolkits share', () => {
     expect(site.budget.heldBytes).toBe(map.size * MORE);
   });
 
-  it('does not hold an entry that is larger than the whole memory', () => {
-    const site = new Process(2);
+  it('does not hold an entry that is larger than the whole memory, and evicts no other for it', () => {
+    const site = new Process(4);
     const [one, other] = [cache(site.tenant()), cache(site.tenant())];
-    site.fill(one, 'a');
-    other.set('b', 1, 3 * KB);
-    expect([keysOf(one), keysOf(other), site.budget.heldBytes]).toEqual(['a', '', KB]);
+    site.fill(one, 'ab');
+    site.fill(other, 'a');
+    one.set('c', 1, 5 * KB);
+    expect([keysOf(one), keysOf(other), site.budget.heldBytes]).toEqual(['ab', 'a', 3 * KB]);
   });
 
   it('is empty after each toolkit closed its share, and stays so', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FakeCacheStore } from '../../../src/adapters/fakes/fakes.js';
-import { COUNTER, user } from './surface-world.js';
+import { COUNTER, type Shown, user } from './surface-world.js';
 import { actionsIn, type Connection, Fleet, plain } from './two-processes.js';
 import { held } from './widget-platform.js';
 
@@ -101,6 +101,27 @@ describe('a write that timed out and lands later', () => {
     await fleet.clock.pass(200);
     expect(actionsIn(await fleet.show(1))).toBe(2);
     await fleet.clock.result(first);
+  });
+});
+
+describe('a widget that gets another name', () => {
+  it('has no older render after an action, although a process was slow to store its former name', async () => {
+    const fleet = new Fleet(2);
+    const tally = { by: 'name', value: 'Tally' } as const;
+    const showTally = (): Promise<Shown> => fleet.render(ADA, tally, {}, fleet.processes[1]);
+    const { until, release } = held();
+    fleet.platform.holds.render.push(until);
+    const slow = fleet.beginShow(0);
+    await fleet.clock.pass(1);
+    fleet.platform.rename('counter', 'Tally');
+    await showTally();
+    connectionOf(fleet, 0).writeMs = 40;
+    release();
+    await fleet.clock.pass(50);
+    await showTally();
+    await fleet.clock.result(slow);
+    await fleet.actIn(1);
+    expect(actionsIn(await showTally())).toBe(1);
   });
 });
 
@@ -205,6 +226,41 @@ describe('another primary of the store', () => {
     await fleet.clock.pass(5);
     fleet.all = { server: 'replica' };
     expect((await fleet.clock.result(shown)).cache).toBe('MISS');
+  });
+});
+
+describe('processes of two releases with different formats', () => {
+  it('do not see the actions of each other; a check reports what it can', async () => {
+    const fleet = new Fleet(1);
+    const { store } = fleet;
+    const other = (key: string): string => key.replace('agent-bff:1:', 'agent-bff:2:');
+    const later = fleet.newCache(
+      {},
+      {
+        get: (key) => store.get(other(key)),
+        set: (key, value, expiresAt) => store.set(other(key), value, expiresAt),
+        delete: (key) => store.delete(other(key)),
+      },
+    );
+    const showLater = (): Promise<Shown> => fleet.render(ADA, COUNTER, {}, later);
+    await showLater();
+    await fleet.actIn(0);
+    expect(await showLater()).toMatchObject({ cache: 'HIT', content: 'counter v1 s0 for ada' });
+    fleet.clock.advance(3_000);
+    fleet.platform.checked = { status: 200, headers: { etag: '"new"' }, body: '{}' };
+    expect(await showLater()).toMatchObject({ cache: 'MISS', content: 'counter v1 s1 for ada' });
+  });
+});
+
+describe('processes whose clocks differ by two seconds', () => {
+  it('serve a render unchecked for two seconds longer at most', async () => {
+    const fleet = new Fleet(1);
+    const ahead = { now: () => fleet.clock.now() + 2_000 };
+    await fleet.render(ADA, COUNTER, {}, fleet.newCache({ clock: ahead }, fleet.connections[0]));
+    fleet.clock.advance(4_999);
+    expect((await fleet.show(0)).cache).toBe('HIT');
+    fleet.clock.advance(1);
+    expect((await fleet.show(0)).cache).toBe('REVALIDATED');
   });
 });
 

@@ -84,6 +84,8 @@ describe('a cached render', () => {
     ['who accepts another type', ADA, COUNTER, { body: '{"a":1}', headers: { accept: 'text/html' } }],
     ['with another protocol version', ADA, COUNTER, { body: '{"a":1}', headers: { 'a2a-version': '1.1' } }],
     ['with an extension', ADA, COUNTER, { body: '{"a":1}', headers: { 'a2a-extensions': 'x' } }],
+    ['who repeats a request', ADA, COUNTER, { body: '{"a":1}', headers: { 'idempotency-key': 'once' } }],
+    ['who continues a stream', ADA, COUNTER, { body: '{"a":1}', headers: { 'last-event-id': '7' } }],
     ['with an extension in the old field', ADA, COUNTER, { body: '{"a":1}', headers: { 'x-a2a-extensions': 'x' } }],
     ['who sends another type', ADA, COUNTER, { body: '{"a":1}', headers: { 'content-type': 'application/json; v=2' } }],
     ['who sends another body', ADA, COUNTER, { body: '{"a":2}' }],
@@ -97,6 +99,25 @@ describe('a cached render', () => {
     await world.render(ADA, COUNTER, { body: '{"a":1}' });
     await world.render(ADA, COUNTER, { body: '[1,2]' });
     expect((await world.render(auth, ref, visit)).cache).toBe('MISS');
+  });
+
+  it.each([
+    ['accept-language', 'de'],
+    ['accept', 'text/html'],
+    ['a2a-version', '1.1'],
+    ['idempotency-key', 'once'],
+  ])('rendered without %s, since the visitor withheld it, is not served to one who sends it', async (name, value) => {
+    const world = new SurfaceWorld();
+    const sent = { body: '{"a":1}', headers: { [name]: value } };
+    // RFC 9110 §7.6.1: a field named in `Connection` ends here.
+    await world.render(ADA, COUNTER, { ...sent, headers: { ...sent.headers, connection: `close, ${name}` } });
+    expect([
+      (await world.render(ADA, COUNTER, sent)).cache,
+      world.upstream.requests.map(({ headers }) => headers[name]),
+    ]).toEqual(['MISS', [undefined, value]]);
+    expect(
+      (await world.render(ADA, COUNTER, { ...sent, headers: { ...sent.headers, connection: 'close' } })).cache,
+    ).toBe('HIT');
   });
 
   it('is not served for another platform with the same store', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { HttpResponse } from '../../../src/ports/http.js';
 import type { Shown } from './surface-world.js';
 import { actionsIn, Fleet, plain } from './two-processes.js';
+import { held } from './widget-platform.js';
 
 /** Processes whose platform takes a while for each call. */
 class BusyFleet extends Fleet {
@@ -77,6 +78,22 @@ describe('eight processes that share renders', () => {
     fleet.platform.isDown = true;
     const outcomes = fleet.processes.map((_cache, index) => fleet.beginShow(index).catch((error: unknown) => error));
     expect((await fleet.clock.result(Promise.all(outcomes))).every((outcome) => outcome instanceof Error)).toBe(true);
+  });
+
+  it('do not go back to the older render of a process that was suspended while it rendered', async () => {
+    const fleet = new BusyFleet(3);
+    const { until, release } = held();
+    fleet.platform.holds.render.push(until);
+    const suspended = fleet.beginShow(0);
+    await fleet.clock.pass(1_100);
+    fleet.platform.widgets.get('counter')!.version = 2;
+    expect((await fleet.show(1)).content).toBe('counter v2 s0 for ada');
+    fleet.clock.advance(3_000);
+    release();
+    await fleet.clock.pass(50);
+    // One of them checks; the other finds the older render while it waits.
+    const shown = await fleet.clock.result(Promise.all([suspended, fleet.beginShow(1), fleet.beginShow(2)]));
+    expect(shown.map(({ content }) => content.slice(8, 10))).toEqual(['v1', 'v2', 'v2']);
   });
 
   it('wait a second for a slow platform, then ask it themselves', async () => {

@@ -43,6 +43,15 @@ describe('the renders that a process leaves in a shared store', () => {
     expect(budget.admits('other', { bytes: 900, expiresAt: DAY_MS, now, limitBytes: 1_000 })).toBe(isAdmitted);
   });
 
+  it('count no more after their expiry when the clock was set back before', () => {
+    const budget = new StoreBudget();
+    const admits = (key: string, now: number, bytes: number): boolean =>
+      budget.admits(key, { bytes, expiresAt: now + 10_000, now, limitBytes: 1_000 });
+    admits('early', 2 * DAY_MS, 1);
+    const stored = [DAY_MS, DAY_MS + 5_000, DAY_MS + 20_000].map((now) => admits(String(now), now, 900));
+    expect(stored).toEqual([true, false, true]);
+  });
+
   it('are not counted again when a check finds them unchanged', async () => {
     const world = new SurfaceWorld();
     const budget = new StoreBudget();

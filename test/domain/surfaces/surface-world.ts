@@ -7,8 +7,10 @@ import {
   type RenderCacheDependencies,
   type RenderCacheSettings,
 } from '../../../src/domain/surfaces/render-cache.js';
+import { RenderKeys } from '../../../src/domain/surfaces/render-keys.js';
 import type { SurfaceRef } from '../../../src/domain/surfaces/surface-ref.js';
 import { type SurfaceRequest, SurfaceService } from '../../../src/domain/surfaces/surface-service.js';
+import { VersionTags, type VersionTagsDependencies } from '../../../src/domain/surfaces/version-tags.js';
 import type { PlatformApi } from '../../../src/domain/upstream/platform-api.js';
 import type { CacheStore } from '../../../src/ports/cache-store.js';
 import type { HeaderFields, HttpResponse } from '../../../src/ports/http.js';
@@ -47,6 +49,9 @@ export interface Visit {
   readonly signal?: AbortSignal;
 }
 
+/** Settings of a cache that differ from the defaults of this world. */
+export type CacheSettings = Partial<RenderCacheDependencies & Pick<VersionTagsDependencies, 'newVersionTag'>>;
+
 /** A surface service, a platform with two widgets, and a cache store that counts calls. */
 export class SurfaceWorld extends BrokerWorld {
   readonly platform: WidgetPlatform = new WidgetPlatform();
@@ -68,18 +73,21 @@ export class SurfaceWorld extends BrokerWorld {
   }
 
   /** The cache of another process, which shares only the store. */
-  newCache(settings: Partial<RenderCacheDependencies> = {}, store: CacheStore = this.store): RenderCache {
+  newCache(settings: CacheSettings = {}, store: CacheStore = this.store): RenderCache {
+    const { clock } = this;
+    const memory = memoryOf(clock);
+    const newVersionTag = (): string => {
+      this.#versionTags += 1;
+      return `version-tag-${String(this.#versionTags)}`;
+    };
+    const tags = { store, clock, sleep: clock.sleep, keys: new RenderKeys(sha256, memory), newVersionTag, ...settings };
     return new RenderCache({
       store,
-      clock: this.clock,
-      hash: sha256,
-      memory: memoryOf(this.clock),
+      clock,
+      sleep: clock.sleep,
+      versionTags: new VersionTags(tags),
+      memory,
       storedBytes: (text) => text.length,
-      newVersionTag: () => {
-        this.#versionTags += 1;
-        return `version-tag-${String(this.#versionTags)}`;
-      },
-      sleep: this.clock.sleep,
       freshMs: 3_000,
       maxAgeMs: 300_000,
       maxEntryBytes: 10_000,

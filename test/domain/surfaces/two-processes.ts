@@ -1,8 +1,8 @@
 import { STORE_AWAY } from '../../../src/domain/shared/store-calls.js';
-import type { RenderCache, RenderCacheDependencies } from '../../../src/domain/surfaces/render-cache.js';
+import type { RenderCache } from '../../../src/domain/surfaces/render-cache.js';
 import type { CacheStore } from '../../../src/ports/cache-store.js';
 import type { VirtualTime } from '../../support/virtual-time.js';
-import { COUNTER, SurfaceWorld, type Shown, user } from './surface-world.js';
+import { type CacheSettings, COUNTER, SurfaceWorld, type Shown, user } from './surface-world.js';
 
 const ADA = user('ada');
 /** Milliseconds after which a call is given up; the store still carries it out. */
@@ -67,7 +67,7 @@ export class Fleet extends SurfaceWorld {
   readonly connections: readonly Connection[];
   readonly processes: RenderCache[];
 
-  constructor(count: number, settings: Partial<RenderCacheDependencies> = {}, kind = (store: CacheStore) => store) {
+  constructor(count: number, settings: CacheSettings = {}, kind = (store: CacheStore) => store) {
     super();
     this.connections = Array.from({ length: count }, () => new Connection(kind(this.store), this.clock));
     this.processes = this.connections.map((connection) => this.newCache(settings, connection));

@@ -5,7 +5,7 @@ import { VirtualTime } from '../../support/virtual-time.js';
 import { memoryOf } from '../../support/memory.js';
 
 describe('version tags that the store did not accept', () => {
-  it('are remembered up to ten thousand, and the oldest are dropped first', async () => {
+  it('are remembered up to ten thousand; if there are more, no render from before them is used', async () => {
     const entries = new Map<string, string>();
     const time = new VirtualTime();
     let isDown = true;
@@ -21,9 +21,9 @@ describe('version tags that the store did not accept', () => {
       clock: time,
       keys: new RenderKeys(String, memoryOf(time)),
       newVersionTag: () => String((count += 1)),
-      maxAgeMs: 300_000,
       sleep: time.sleep,
     });
+    versionTags.cover(300_000);
     // Each surface has two tags, one by its id and one by its name.
     const acts = Array.from({ length: 5_001 }, (_, number) => {
       const id = String(number);
@@ -34,5 +34,10 @@ describe('version tags that the store did not accept', () => {
     isDown = false;
     await time.pass(1_000);
     expect([entries.size, [...entries.keys()].filter((key) => key.includes('"0"'))]).toEqual([10_000, []]);
+    const others = { callerTag: 'everything of ada', surfaceTag: 'the first surface' };
+    const current = (): unknown => versionTags.current(others, ['tag', 'tag']);
+    expect(current()).toBeUndefined();
+    await time.pass(300_000);
+    expect(current()).toBe('tag tag');
   });
 });

@@ -4,7 +4,7 @@ import { Deferred } from '../credentials/token-fixture.js';
 
 /** A widget with separate state for each caller. */
 interface Widget {
-  readonly name: string;
+  name: string;
   version: number;
   readonly states: Map<string, number>;
 }
@@ -30,10 +30,11 @@ export class WidgetPlatform {
     this.calls[operation] += 1;
     const widget = this.widgets.get(id);
     const before = widget === undefined ? '' : this.#content(id, widget, request);
+    const name = widget?.name;
     if (operation === 'render' || operation === 'action') await this.holds[operation].shift();
     if (this.isDown) return { kind: 'failure', reason: 'unreachable', detail: 'down' } satisfies UpstreamOutcome;
     if (widget === undefined) return { status: 404, headers: { 'content-type': 'application/json' }, body: '{}' };
-    const surface = { id, name: widget.name, version: widget.version };
+    const surface = { id, name, version: widget.version };
     const etag = `"${id}-${String(widget.version)}"`;
     const headers = { 'content-type': 'application/json', etag };
     switch (operation) {
@@ -56,6 +57,11 @@ export class WidgetPlatform {
         return { status: 200, headers: { 'content-type': 'text/css', etag }, body: ':root{}' };
     }
   };
+
+  rename(id: string, name: string): void {
+    const widget = this.widgets.get(id);
+    if (widget !== undefined) widget.name = name;
+  }
 
   /** The current content of a caller's render with an empty body and no language. */
   contentFor(id: string, who: string): string {

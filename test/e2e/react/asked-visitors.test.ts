@@ -26,6 +26,7 @@ const state = (name: string, text?: string) => ({
     },
   },
 });
+const UNKNOWN = 'conversation_unknown';
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
 const LINK = [working, state('AUTH_REQUIRED', 'Link your calendar.')];
 const BOOKED = [working, { artifactUpdate: { ...IDS, artifact: { artifactId: 'a', parts: [{ text: 'Booked.' }] } } }];
@@ -102,6 +103,15 @@ describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
     await visit.agentMessage.locator('img').waitFor();
   });
 
+  it('reads the name of a file in the order it is written', async () => {
+    const visit = await browser.visit();
+    const parts = [{ raw: 'aGk=', filename: 'invoice-\u202Efdp.exe', mediaType: 'application/pdf' }];
+    await answer(visit.page, [{ message: { messageId: 'm', role: 'ROLE_AGENT', parts } }]);
+    await visit.show('A2AChat');
+    await visit.ask('Send it');
+    await visit.page.getByRole('button', { name: 'Download invoice-fdp.exe' }).waitFor();
+  });
+
   describe('when the session of the visitor has ended', () => {
     it('calls the handler of the site and sends the message again', async () => {
       const visit = await browser.visit();
@@ -126,6 +136,28 @@ describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
       await visit.page.getByRole('button', { name: 'Retry' }).click();
       await visit.finished.filter({ hasText: 'Hello' }).waitFor();
     });
+  });
+
+  it('reads where a new conversation begins when the old one is over, also after a reload', async () => {
+    const visit = await browser.visit();
+    await visit.show('A2AChat', { keepOnReload: true });
+    await visit.ask('Hello');
+    const error = { code: -32001, message: 'Gone', data: [{ domain: 'agent-bff', metadata: { code: UNKNOWN } }] };
+    await visit.page.route(CHAT, (route) => route.fulfill({ json: { jsonrpc: '2.0', id: 1, error } }), { times: 1 });
+    await visit.send('And then?');
+    await visit.alert.filter({ hasText: 'This conversation cannot be continued here.' }).waitFor();
+    expect(await visit.axe()).toEqual([]);
+    await visit.page.getByRole('button', { name: 'Retry' }).click();
+    await visit.finished.filter({ hasText: 'And then?' }).waitFor();
+    const read = () => visit.page.locator('.a2a-messages > *').allInnerTexts();
+    const expected = ['Hello', 'Hello', 'New conversation', 'And then?', 'And then?'].map((words) =>
+      expect.stringContaining(words),
+    );
+    expect(await read()).toEqual(expected);
+    await visit.reload();
+    await visit.show('A2AChat', { keepOnReload: true });
+    await visit.finished.filter({ hasText: 'And then?' }).waitFor();
+    expect(await read()).toEqual(expected);
   });
 
   it('counts down to the moment that Retry-After names, then offers to retry', async () => {

@@ -102,7 +102,7 @@ describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
       const link = visit.finished.getByRole('link');
       expect(await link.textContent()).toBe('bank.example ab');
       expect(await link.getAttribute('title')).toBe('to bank');
-      expect(await visit.styleOf(link, 'unicode-bidi')).toBe('isolate');
+      expect(await visit.styleOf(link, 'unicode-bidi')).toBe('plaintext');
       const [first, last] = await link.evaluate((element) => {
         const range = document.createRange();
         const text = element.firstChild as Text;
@@ -285,6 +285,30 @@ describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
       expect(await visit.page.getByText('There are no conversations yet.').count()).toBe(0);
       expect(await visit.axe()).toEqual([]);
     });
+  });
+
+  it('opens the conversation that was chosen last, though another one arrives later', async () => {
+    const visit = await browser.visit();
+    let deliver = (): void => undefined;
+    const delivered = new Promise<void>((resolve) => (deliver = resolve));
+    await visit.page.route('**/api/service/conversations', (route) =>
+      route.fulfill({ json: { conversations: ['First', 'Second'].map((title) => ({ id: title, title })) } }),
+    );
+    await visit.page.route('**/api/service/conversations/*', async (route) => {
+      const title = new URL(route.request().url()).pathname.replace(/.*\//, '');
+      if (title === 'First') await delivered;
+      return route.fulfill({ json: { messages: [{ role: 'user', text: `${title} words` }] } });
+    });
+    await visit.show('A2AChat', { serviceBaseUrl: '/api/service' });
+    await visit.page.getByRole('button', { name: 'Earlier conversations' }).click();
+    const late = visit.page.waitForResponse('**/api/service/conversations/First');
+    await visit.page.locator('.a2a-entry', { hasText: 'First' }).click();
+    await visit.page.locator('.a2a-entry', { hasText: 'Second' }).click();
+    await visit.page.getByText('Second words').waitFor();
+    deliver();
+    await (await late).finished();
+    await visit.ask('Hello');
+    expect(await visit.page.locator('.a2a-messages').innerText()).toMatch(/Second words[\s\S]*Hello/);
   });
 
   describe('after a reload of the page', () => {

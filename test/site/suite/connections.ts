@@ -23,14 +23,14 @@ export function connectionSuite(framework: Framework): void {
       visitor.close();
     });
 
-    it('wait behind an open stream, and the server stops reading after 32', async () => {
+    it('wait behind an open stream, and the server stops reading after 16', async () => {
       const { world, visitor, exchange } = await openRawStream(framework);
       await visitor.send(NONE.repeat(1_500));
       exchange.write('data: one\n\n');
       await visitor.until('one');
       exchange.end();
       const text = await visitor.ending();
-      expect(text.split(NOT_FOUND)).toHaveLength(1 + 32);
+      expect(text.split(NOT_FOUND)).toHaveLength(1 + 16);
       // Only the last request has this field.
       expect(text.toLowerCase().indexOf('connection: close')).toBeGreaterThan(text.lastIndexOf(NOT_FOUND));
       await expectNextRequestWorks(world);
