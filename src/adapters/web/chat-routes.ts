@@ -3,7 +3,7 @@ import { type ChatForwarder, isExtendedCardMethod, rewriteExtendedCard } from '.
 import { ChatWatch } from '../../domain/chat/chat-watch.js';
 import { readRpcMessage } from '../../domain/chat/chat-message.js';
 import { type HttpJsonBinding, httpJsonCall } from '../../domain/chat/http-json-binding.js';
-import type { ChatCallOptions, ConversationCheck } from '../../domain/chat/conversations.js';
+import type { ChatCallOptions } from '../../domain/chat/conversations.js';
 import { type MessageBody, namesIn } from '../../domain/chat/message-edits.js';
 import { type MethodPolicy, readsOn, startsWork } from '../../domain/chat/method-policy.js';
 import { mayHoldSession, type RouteAuth } from '../../domain/credentials/route-auth.js';
@@ -29,19 +29,18 @@ export interface ChatMount {
   readonly options?: ChatCallOptions | undefined;
 }
 
-/** Finds the conversations that a request may enter, and the cookie that a response to a message sets. */
+/** Completes the options of a call by its visitor. A promise only where the site is asked. */
 export type VisitorOf = (
   request: HttpRequest,
   countLookup: () => Promise<void>,
-) => ConversationVisit | Promise<ConversationVisit>;
+) => VisitedOptions | Promise<VisitedOptions>;
 
-/** The visitor of one request. */
-export interface ConversationVisit extends Pick<ChatCallOptions, 'visitor'> {
-  readonly conversations: ConversationCheck;
+/** The options of one visitor's call; without visitors, those of the route. */
+export interface VisitedOptions extends ChatCallOptions {
   /** A text that only this visitor has, secret or not. */
-  readonly key: string;
-  /** A value of `Set-Cookie`; absent if none is due. */
-  readonly cookie: string | undefined;
+  readonly key?: string;
+  /** A value of `Set-Cookie`, for the response to a message; absent if none is due. */
+  readonly cookie?: string | undefined;
 }
 
 export interface ChatRoutes extends Pick<ChatMount, 'visitor' | 'options'> {
@@ -105,8 +104,8 @@ function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
         const isReading = message.fault === undefined && readsOn(message.method);
         await checkVisitor(request, site, auth, isReading ? 'reading' : 'message');
       }
-      const options: VisitedOptions =
-        visitor === undefined ? (routes.options ?? {}) : await visited(visitor, routes, request);
+      const visit = visitor?.(request, () => checkVisitor(request, site, auth, 'reading'));
+      const options: VisitedOptions = (visit instanceof Promise ? await visit : visit) ?? routes.options ?? {};
       if (site.digest !== undefined) served.chat = watched(site, options, message.method, { bytes, message });
       const response = await forwarder.forward({ head: request, body: bytes, message }, auth, policy, options);
       if (options.cookie !== undefined && startsWork(message.method)) served.cookie = options.cookie;
@@ -117,26 +116,6 @@ function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
       body.share.release();
     }
   });
-}
-
-interface VisitedOptions extends ChatCallOptions {
-  readonly key?: string;
-  readonly cookie?: string | undefined;
-}
-
-/** The options of a call by its visitor. */
-function visited(
-  visitorOf: VisitorOf,
-  { options, site, auth }: Pick<ChatRoutes, 'options' | 'site' | 'auth'>,
-  request: HttpRequest,
-): VisitedOptions | Promise<VisitedOptions> {
-  // Written out: a spread costs more than the rest of this function.
-  const { reading, metadata, tenant } = options ?? {};
-  const withVisit = ({ conversations, visitor, cookie, key }: ConversationVisit): VisitedOptions => {
-    return { reading, metadata, tenant, conversations, visitor, cookie, key };
-  };
-  const visit = visitorOf(request, () => checkVisitor(request, site, auth, 'reading'));
-  return visit instanceof Promise ? visit.then(withVisit) : withVisit(visit);
 }
 
 /** Watches a call if a listener asks for `chat` events. */
@@ -176,8 +155,8 @@ export function httpJsonRoutes(routes: HttpJsonRoutes): HttpHandler {
       const { url } = chatAddress(request.publicUrl, routes.publicUrl);
       const body = await bodyOf(request, site);
       try {
-        const options: VisitedOptions =
-          visitor === undefined ? (routes.options ?? {}) : await visited(visitor, routes, request);
+        const visit = visitor?.(request, () => checkVisitor(request, site, auth, 'reading'));
+        const options: VisitedOptions = (await visit) ?? routes.options ?? {};
         served.chat = watched(site, options, call.methods[request.method] ?? '', undefined, call.taskId);
         const rewrite = { url, policy, bindings };
         const passed = await routes.binding.forward({ head: request, call, body }, auth, policy, rewrite, options);

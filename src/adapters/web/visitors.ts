@@ -1,4 +1,4 @@
-import { cookiePair, cookiePairs } from '../../domain/shared/message-fields.js';
+import { cookiePair } from '../../domain/shared/message-fields.js';
 import type { Visitor } from '../../domain/chat/conversation-guard.js';
 import type { VisitorKey } from '../../domain/chat/minted-contexts.js';
 import type { Clock } from '../../ports/clock.js';
@@ -40,7 +40,7 @@ const NAME = 'agent-bff-visitor';
 const HOST_NAME = `__Host-${NAME}`;
 const SECRET_BYTES = 16;
 /** The secret in its only spelling, or the secret sealed to a user, and the second in which it was written. */
-const VALUE = /^(?:([\w-]{21}[AQgw])|s\.([\w-]{67}))\.([0-9a-z]{1,9})$/;
+const VALUE = /^(?:[\w-]{21}[AQgw]|s\.[\w-]{67})\.[0-9a-z]{1,9}$/;
 
 /** Recognises visitors: by the site's own user, or else by a random cookie, whose secret is the key of their conversations. */
 export class Visitors {
@@ -81,18 +81,28 @@ export class Visitors {
   ): { readonly secret: string; readonly isSealed: boolean; readonly writtenS: number } | undefined {
     const { cookie } = request.headers;
     if (cookie === undefined) return undefined;
-    const safe: string[] = [];
-    const all: string[] = [];
-    for (const pair of cookiePairs(cookie)) {
-      const [name, value] = cookiePair(pair);
-      if (name === HOST_NAME) safe.push(value);
-      else if (name === NAME) all.push(value);
+    let isSafe = false;
+    let value = '';
+    let count = 0;
+    // Searched and not split: a site has many cookies.
+    const text = `${typeof cookie === 'string' ? cookie : cookie.join(';')};`;
+    for (let at = text.indexOf(NAME), end = 0; at >= 0; at = text.indexOf(NAME, end)) {
+      end = text.indexOf(';', at);
+      const [name, given] = cookiePair(text.slice(text.lastIndexOf(';', at) + 1, end));
+      if (name === HOST_NAME && !isSafe) {
+        isSafe = true;
+        count = 0;
+      }
+      if (name !== (isSafe ? HOST_NAME : NAME)) continue;
+      value = given;
+      count += 1;
     }
-    const named = safe.length > 0 || this.#isHttps(request) ? safe : all;
-    const [, plain, sealed, written = ''] = (named.length === 1 ? VALUE.exec(named[0] ?? '') : null) ?? [];
-    const writtenS = Number.parseInt(written, 36);
-    if (plain !== undefined) return { secret: plain, isSealed: false, writtenS };
-    if (sealed === undefined || user === undefined) return undefined;
+    if (count !== 1 || !VALUE.test(value) || (!isSafe && this.#isHttps(request))) return undefined;
+    const end = value.lastIndexOf('.');
+    const writtenS = Number.parseInt(value.slice(end + 1), 36);
+    if (!value.startsWith('s.')) return { secret: value.slice(0, end), isSealed: false, writtenS };
+    if (user === undefined) return undefined;
+    const sealed = value.slice(2, end);
     for (const { seal } of this.#deps.keys) {
       const secret = this.#deps.crypto.open(seal, sealName(user), sealed);
       if (secret !== undefined) return { secret, isSealed: true, writtenS };
@@ -109,10 +119,10 @@ export class Visitors {
   }
 
   /** True if the visitor uses https: by the page, or else by the site's public address. */
-  #isHttps({ headers, publicUrl }: HttpRequest): boolean {
-    const { origin } = headers;
-    const isOwn = headers['sec-fetch-site'] !== 'cross-site' && /^https?:/i.test(String(origin));
-    return /^https:/i.test(isOwn ? String(origin) : this.#deps.publicUrl || publicUrl);
+  #isHttps(request: HttpRequest): boolean {
+    const { origin, 'sec-fetch-site': site } = request.headers;
+    const isOwn = site !== 'cross-site' && /^https?:/i.test(String(origin));
+    return /^https:/i.test(isOwn ? String(origin) : this.#deps.publicUrl || request.publicUrl);
   }
 
   #now(): number {

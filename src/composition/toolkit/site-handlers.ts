@@ -8,6 +8,7 @@ import { errorContext, type SiteSettings } from '../../adapters/web/serve-route.
 import { surfaceRoutes } from '../../adapters/web/surface-routes.js';
 import { sha256, sleep } from '../../adapters/system/system.js';
 import type { ChatConfig } from '../../domain/chat/chat-config.js';
+import type { ChatCallOptions } from '../../domain/chat/conversations.js';
 import type { ChatForwarder } from '../../domain/chat/chat-forwarder.js';
 import type { RouteAuth } from '../../domain/credentials/route-auth.js';
 import type { HttpJsonBinding } from '../../domain/chat/http-json-binding.js';
@@ -81,7 +82,6 @@ export class SiteHandlers {
     const auth = this.credentials.chat(options);
     const policy = auth.kind === 'session' ? sessionPolicy : servicePolicy;
     const { tenant, conversations = config.conversations } = options;
-    const visitor = conversations === 'visitor' ? this.#visitor(auth, options) : refuseVisitorOptions(options);
     const metadata = siteMetadata(options, conversations, config.timeouts.sessionMs, site.telemetry);
     // With a `metadata` rule for every visitor's conversation, that rule alone decides.
     const isEdited = metadata !== undefined;
@@ -89,7 +89,9 @@ export class SiteHandlers {
       scrutiny: isEdited ? ('policy' as const) : policy.scrutiny,
       isPlaced: isEdited || auth.fields?.make !== undefined || site.digest !== undefined,
     };
-    const shared = { site, policy, bindings, publicUrl, visitor, options: { tenant, metadata, reading } };
+    const call = { tenant, metadata, reading };
+    const visitor = conversations === 'visitor' ? this.#visitor(auth, options, call) : refuseVisitorOptions(options);
+    const shared = { site, policy, bindings, publicUrl, visitor, options: call };
     const lookups = { ...shared, chatConfig, auth: this.credentials.lookups(auth, options), hash: shortHash };
     const routes = chatRoutes({
       ...shared,
@@ -112,7 +114,7 @@ export class SiteHandlers {
    *
    * @throws ConfigurationError when the site names its users, and there is no key for them.
    */
-  #visitor(auth: RouteAuth, options: ChatHandlerOptions): VisitorOf {
+  #visitor(auth: RouteAuth, options: ChatHandlerOptions, shared: ChatCallOptions): VisitorOf {
     const { config, call, clock, site } = this.#deps;
     const isNamed = auth.kind === 'session' || options.visitor !== undefined;
     if (isNamed && config.cacheKeys.length === 0) {
@@ -124,12 +126,14 @@ export class SiteHandlers {
       });
     }
     const { telemetry } = site;
+    const { errors } = call;
     let known: VisitorOf | undefined;
     const load = async (): Promise<VisitorOf> => {
       const { visitorConversations } = await import('./visitor-conversations.js');
-      return (known ??= visitorConversations({ auth, options, config, clock, telemetry, errors: call.errors }));
+      return (known ??= visitorConversations({ auth, options, shared, config, clock, telemetry, errors }));
     };
-    return (...visit) => known?.(...visit) ?? load().then((visitor) => visitor(...visit));
+    return (request, countLookup) =>
+      known?.(request, countLookup) ?? load().then((visitor) => visitor(request, countLookup));
   }
 
   /** The address and the interfaces of the agent's card, as the chat's config route finds it. */

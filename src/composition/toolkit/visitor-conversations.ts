@@ -1,7 +1,8 @@
 import { visitorCrypto, visitorKeys } from '../../adapters/keyv/visitor-crypto.js';
-import type { ConversationVisit, VisitorOf } from '../../adapters/web/chat-routes.js';
+import type { VisitedOptions, VisitorOf } from '../../adapters/web/chat-routes.js';
 import { type Visit, Visitors, type VisitorsDependencies } from '../../adapters/web/visitors.js';
 import { ConversationGuard } from '../../domain/chat/conversation-guard.js';
+import type { ChatCallOptions } from '../../domain/chat/conversations.js';
 import { MintedContexts } from '../../domain/chat/minted-contexts.js';
 import type { RouteAuth } from '../../domain/credentials/route-auth.js';
 import { sessionUser } from '../../domain/credentials/session-credentials.js';
@@ -16,6 +17,8 @@ import { siteFailed, siteSays } from './site-function.js';
 export interface VisitorConversationsDependencies {
   readonly auth: RouteAuth;
   readonly options: ChatHandlerOptions;
+  /** The options that all visitors' calls have in common. */
+  readonly shared: ChatCallOptions;
   readonly config: Pick<ResolvedConfig, 'agent' | 'cacheKeys' | 'publicUrl' | 'timeouts'>;
   readonly clock: Clock;
   readonly telemetry: Telemetry;
@@ -26,7 +29,7 @@ const MAX_AGE_S = 2_592_000;
 
 /** Recognises the visitors of one chat route, and lets each into their own conversations. */
 export function visitorConversations(dependencies: VisitorConversationsDependencies): VisitorOf {
-  const { auth, options, config, clock, telemetry, errors } = dependencies;
+  const { auth, options, shared, config, clock, telemetry, errors } = dependencies;
   const { agent, cacheKeys, publicUrl, timeouts } = config;
   const { visitorMaxAge: maxAgeS = MAX_AGE_S, ownsContext } = options;
   const contexts = new MintedContexts(visitorCrypto);
@@ -39,17 +42,23 @@ export function visitorConversations(dependencies: VisitorConversationsDependenc
   const keys = cacheKeys.map(visitorKeys);
   const user = userOf(auth, options, timeouts.sessionMs);
   const visitors = new Visitors({ crypto: visitorCrypto, clock, keys, user, maxAgeS, publicUrl });
-  const of = (request: HttpRequest, countLookup: () => Promise<void>, visit: Visit): ConversationVisit => {
-    const visitor = visit.user?.name ?? null;
+  const { reading, metadata, tenant } = shared;
+  const of = (
+    request: HttpRequest,
+    countLookup: () => Promise<void>,
+    { keys, user, cookie }: Visit,
+  ): VisitedOptions => {
+    const visitor = user?.name ?? null;
     const caller = { request: request.native.request, visitor };
     const owns =
       ownsContext &&
       (async (contextId: string): Promise<boolean> =>
         (await siteSays(() => ownsContext(contextId, caller), timeouts.sessionMs, failed('ownsContext'))) === true);
-    const { keys, user, cookie } = visit;
     // The secret of a cookie, unlike a key of users, is one visitor's alone.
     const key = user?.key ?? String(keys[0].key);
-    return { conversations: guard.of({ keys, owns, countLookup }), cookie, visitor, key };
+    const conversations = guard.of({ keys, owns, countLookup });
+    // Written out: a spread costs more than the rest of this function.
+    return { reading, metadata, tenant, conversations, visitor, key, cookie };
   };
   return (request, countLookup) => {
     const visit = visitors.of(request);

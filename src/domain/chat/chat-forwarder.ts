@@ -134,7 +134,7 @@ export class ChatForwarder {
       call,
       { method, body: { bytes: body, message }, query: head.query, binding: 'JSONRPC', tenants, caller, ask },
       options,
-      (bytes, sender) => call.send({ ...sending, body: bytes }, sender),
+      (bytes, sender) => call.send(bytes === body ? sending : { ...sending, body: bytes }, sender),
     );
   }
 

@@ -81,20 +81,28 @@ export interface ChatMessage {
   /** True if it registers a webhook (A2A: push notification configuration). */
   readonly hasPushConfiguration: boolean;
   /** The tenants it names, in any spelling; absent if it names none. */
-  readonly tenants?: readonly string[];
+  readonly tenants?: readonly string[] | undefined;
   /** The objects whose members are checked or edited; absent unless they were asked for. */
-  readonly places?: MessagePlaces;
+  readonly places?: MessagePlaces | undefined;
   /** The reason why two parsers could read it differently; absent if they cannot. */
-  readonly fault?: RequestError;
+  readonly fault?: RequestError | undefined;
 }
 
 /** The objects of a message by the name of their level. */
-export type MessagePlaces = Readonly<Partial<Record<Level['name'], ObjectPlace>>>;
+export type MessagePlaces = Readonly<Record<Level['name'], ObjectPlace | undefined>>;
+
+const NO_PLACES: MessagePlaces = {
+  envelope: undefined,
+  params: undefined,
+  message: undefined,
+  configuration: undefined,
+};
 
 /** An object in the bytes of a message. */
 export interface ObjectPlace {
   /** The offset after its brace. */
   readonly start: number;
+  /** All of them; of the envelope only those that no version of JSON-RPC defines. */
   readonly members: readonly PlacedMember[];
 }
 
@@ -235,14 +243,14 @@ class MessageReader {
   #method: string | undefined;
   #hasPushConfiguration = false;
   #fault: RequestError | undefined;
-  readonly #tenants: string[] = [];
+  #tenants: string[] | undefined;
   /** Absent if no places are noted. */
-  readonly #places: { -readonly [Name in Level['name']]?: ObjectPlace } | undefined;
+  readonly #places: Record<Level['name'], ObjectPlace | undefined> | undefined;
   #level: Level | undefined;
 
   constructor(bytes: Uint8Array, scrutiny: Scrutiny, isPlaced: boolean) {
     this.#bytes = bytes;
-    this.#places = isPlaced ? {} : undefined;
+    this.#places = isPlaced ? { ...NO_PLACES } : undefined;
     this.#cursor = new JsonCursor(bytes);
     this.#scrutiny = scrutiny;
   }
@@ -269,9 +277,9 @@ class MessageReader {
       id: this.#id,
       method: this.#method ?? '',
       hasPushConfiguration: this.#hasPushConfiguration,
-      ...(this.#tenants.length === 0 ? {} : { tenants: this.#tenants }),
-      ...(this.#places === undefined ? {} : { places: this.#places }),
-      ...(this.#fault === undefined ? {} : { fault: this.#fault }),
+      tenants: this.#tenants,
+      places: this.#places,
+      fault: this.#fault,
     };
   }
 
@@ -296,6 +304,8 @@ class MessageReader {
       this.#cursor.peek();
       const start = this.#cursor.position;
       const spelling = this.#readMember(at, name, seen);
+      // The members of an envelope are never looked up.
+      if (at === ENVELOPE && spelling !== undefined) continue;
       const text = spelling ?? decodedText(this.#bytes, name);
       members.push({ name: text, isExact: spelling !== undefined, start, end: this.#cursor.position });
     }
@@ -356,7 +366,8 @@ class MessageReader {
     const text = this.#valueText(MAX_ID_BYTES);
     if (first === NULL || text === '""') return;
     // No card declares a value that begins with a NUL.
-    this.#tenants.push(first === QUOTE && text !== undefined ? (JSON.parse(text) as string) : `\0${text ?? ''}`);
+    const tenant = first === QUOTE && text !== undefined ? (JSON.parse(text) as string) : `\0${text ?? ''}`;
+    (this.#tenants ??= []).push(tenant);
   }
 
   /** Skips a value and returns its text, unless it is longer than `maxBytes`. */

@@ -6,7 +6,7 @@ import { LruMap } from '../shared/lru-map.js';
 import { bodyBytes } from '../upstream/body-bytes.js';
 import { type PlatformErrors, type PlatformReply, refuseRedirect, refusesSite } from '../upstream/platform-error.js';
 import { decodeSegment } from '../upstream/safe-path.js';
-import { CONFIGURATION_MEMBERS, MESSAGE_MEMBERS } from './chat-message.js';
+import { CONFIGURATION_MEMBERS, MESSAGE_MEMBERS, type ObjectPlace } from './chat-message.js';
 import type { AdmittedCall, ConversationCheck, GuardedCall } from './conversations.js';
 import { memberOf } from './message-edits.js';
 import { canonical, readsOn, startsWork } from './method-policy.js';
@@ -37,18 +37,21 @@ interface Asked {
   readonly scope: ContextScope;
 }
 
-const SENDING = ['configuration', 'message', 'metadata', 'tenant'];
-const NAMING_TASK = ['id', 'metadata', 'tenant'];
+const SENDING: ReadonlySet<string> = new Set(['configuration', 'message', 'metadata', 'tenant']);
+const NAMING_TASK: ReadonlySet<string> = new Set(['id', 'metadata', 'tenant']);
 /** Every method that may be called, with its `params` in A2A v0.2 to v1.0. No other member crosses: agents read more. */
-const PARAMS: ReadonlyMap<string, readonly string[]> = new Map([
+const PARAMS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['SendMessage', SENDING],
   ['SendStreamingMessage', SENDING],
-  ['GetTask', [...NAMING_TASK, 'historyLength']],
+  ['GetTask', new Set([...NAMING_TASK, 'historyLength'])],
   ['CancelTask', NAMING_TASK],
   ['SubscribeToTask', NAMING_TASK],
-  ['GetExtendedAgentCard', ['tenant']],
+  ['GetExtendedAgentCard', new Set(['tenant'])],
 ]);
-const ENVELOPE = ['id', 'jsonrpc', 'method', 'params'];
+/** The reader notes what no version defines. */
+const ENVELOPE: ReadonlySet<string> = new Set();
+const MESSAGE: ReadonlySet<string> = new Set(MESSAGE_MEMBERS);
+const CONFIGURATION: ReadonlySet<string> = new Set(CONFIGURATION_MEMBERS);
 const QUERY = {
   JSONRPC: /^$|^\?A2A-Version=[\w.]*$/i,
   'HTTP+JSON': /^$|^\?(?:(?:A2A-Version|historyLength)=[\w.]*(?:&(?!$)|$))+$/i,
@@ -99,23 +102,39 @@ export class ConversationGuard {
   }
 
   /** The context that a message is sent in: its own, its task's, or a new one. */
-  async #place(asked: Asked): Promise<AdmittedCall> {
-    const contextId = nameIn(asked.call, 'contextId');
-    const taskId = nameIn(asked.call, 'taskId');
-    const references = memberOf(asked.call, 'message', 'referenceTaskIds') ?? [];
+  #place(asked: Asked): AdmittedCall | Promise<AdmittedCall> {
+    const { call, visitor, scope } = asked;
+    const contextId = nameIn(call, 'contextId');
+    const taskId = nameIn(call, 'taskId');
+    const references = memberOf(call, 'message', 'referenceTaskIds') ?? [];
     if (!Array.isArray(references) || references.length > MAX_REFERENCES) {
       throw invalid(`"referenceTaskIds" is not a list of at most ${String(MAX_REFERENCES)} tasks.`);
     }
+    // Most messages need no promise: neither agent nor site is asked.
+    const isKnown = contextId === '' || this.#deps.contexts.verify(contextId, visitor.keys, scope);
+    return isKnown && taskId === '' && references.length === 0
+      ? this.#placed(asked, contextId)
+      : this.#placeAsking(asked, contextId, taskId, references);
+  }
+
+  async #placeAsking(
+    asked: Asked,
+    contextId: string,
+    taskId: string,
+    references: readonly unknown[],
+  ): Promise<AdmittedCall> {
     // First without the agent.
     if (contextId !== '') await this.#checkOwn(asked, contextId);
     for (const reference of references) await this.#taskContext(asked, taskName(reference));
-    if (taskId !== '') {
-      const taken = await this.#taskContext(asked, taskName(taskId));
-      if (contextId === '' || contextId === taken) return { contextId: taken, isUnnamed: contextId === '' };
-      throw unknownConversation();
-    }
+    if (taskId === '') return this.#placed(asked, contextId);
+    const taken = await this.#taskContext(asked, taskName(taskId));
+    if (contextId === '' || contextId === taken) return { contextId: taken, isUnnamed: contextId === '' };
+    throw unknownConversation();
+  }
+
+  #placed({ visitor, scope }: Asked, contextId: string): AdmittedCall {
     if (contextId !== '') return { contextId };
-    return { contextId: this.#deps.contexts.mint(asked.visitor.keys[0], asked.scope), isUnnamed: true };
+    return { contextId: this.#deps.contexts.mint(visitor.keys[0], scope), isUnnamed: true };
   }
 
   /** The context of a task, which must be this visitor's. */
@@ -149,15 +168,9 @@ export class ConversationGuard {
     return contextId;
   }
 
-  /** A promise only where the site is asked. */
-  #checkOwn({ visitor, scope }: Asked, contextId: string): Promise<void> | undefined {
-    return this.#deps.contexts.verify(contextId, visitor.keys, scope)
-      ? undefined
-      : this.#checkGiven(visitor, contextId);
-  }
-
-  async #checkGiven({ owns }: Visitor, contextId: string): Promise<void> {
-    if ((await owns?.(contextId)) === true) return;
+  async #checkOwn({ visitor, scope }: Asked, contextId: string): Promise<void> {
+    if (this.#deps.contexts.verify(contextId, visitor.keys, scope)) return;
+    if ((await visitor.owns?.(contextId)) === true) return;
     if (!this.#hasWarned) {
       this.#hasWarned = true;
       const detail =
@@ -194,27 +207,29 @@ function taskKey({ call, scope }: Asked, taskId: string): string {
 }
 
 /** Rejects a call with anything that the specification does not define. */
-function checkForm({ binding, query, tenants, body }: GuardedCall, method: string): void {
+function checkForm(call: GuardedCall, method: string): void {
+  const { binding, query, tenants, body } = call;
   const known = PARAMS.get(method);
   if (known === undefined) {
     const detail = 'This method is not available where conversations belong to their visitors.';
     throw new RequestError('method_denied', { detail, hint: 'Use a method of the chat.', rpcCode: -32601 });
   }
-  if (!QUERY[binding].test(query))
+  if (query !== '' && !QUERY[binding].test(query))
     throw invalid('The query names something other than "A2A-Version" and "historyLength".');
-  if (new Set(tenants).size > 1) throw invalid('The request names two tenants.');
+  if (tenants.length > 1 && new Set(tenants).size > 1) throw invalid('The request names two tenants.');
   const { envelope, params, message, configuration } = body?.message.places ?? {};
-  for (const [place, names] of [
-    [envelope, ENVELOPE],
-    [params, known],
-    [message, MESSAGE_MEMBERS],
-    [configuration, CONFIGURATION_MEMBERS],
-  ] as const) {
-    const unknown = place?.members.find(({ name, start }) => !names.includes(name) && body?.bytes[start] !== NULL);
-    if (unknown === undefined) continue;
-    throw invalid(`The member "${unknown.name.slice(0, 64)}" is not defined here.`);
-  }
+  checkMembers(call, envelope, ENVELOPE);
+  checkMembers(call, params, known);
+  checkMembers(call, message, MESSAGE);
+  checkMembers(call, configuration, CONFIGURATION);
   if (known === SENDING && !message?.members.length) throw invalid('The request has no "message".');
+}
+
+function checkMembers({ body }: GuardedCall, place: ObjectPlace | undefined, names: ReadonlySet<string>): void {
+  for (const { name, start } of place?.members ?? []) {
+    if (names.has(name) || body?.bytes[start] === NULL) continue;
+    throw invalid(`The member "${name.slice(0, 64)}" is not defined here.`);
+  }
 }
 
 /** An id in the message; empty if it has none. */

@@ -77,26 +77,51 @@ type Send = (body: Uint8Array | null, caller: CallContext) => Promise<PlatformRe
  *
  * @throws RequestError when the call names anything that is not this visitor's.
  */
-export async function exchanged(
+export function exchanged(
   platform: PlatformCall,
   call: GuardedCall,
-  { conversations, metadata, visitor = null }: ChatCallOptions,
+  options: ChatCallOptions,
+  send: Send,
+): Promise<PlatformReply> {
+  const { conversations, metadata } = options;
+  const { caller } = call;
+  const admitted = conversations?.admit(call) ?? {};
+  // Most calls wait for the agent alone. An async function here would cost as much as the checks.
+  const isPlain = metadata?.own === undefined && caller.auth.fields?.make === undefined;
+  return isPlain && !(admitted instanceof Promise)
+    ? send(edited(call, admitted, metadata, ''), caller)
+    : exchangedInSteps(platform, call, admitted, options, send);
+}
+
+async function exchangedInSteps(
+  platform: PlatformCall,
+  call: GuardedCall,
+  admitting: AdmittedCall | Promise<AdmittedCall>,
+  { metadata, visitor = null }: ChatCallOptions,
   send: Send,
 ): Promise<PlatformReply> {
   const { method, body, caller } = call;
-  const { contextId, isUnnamed }: AdmittedCall = conversations === undefined ? {} : await conversations.admit(call);
-  let bytes = body?.bytes ?? null;
-  if (body !== undefined && (isUnnamed === true || metadata !== undefined)) {
-    let own = '';
-    if (metadata?.own !== undefined && startsWork(method)) {
-      const { request, credential } = caller;
-      own = await metadata.own({ request: request.native.request, session: credential.user, visitor });
-    }
-    const isStreamed = canonical(method) === 'SendStreamingMessage';
-    bytes = editedMessage(body, isUnnamed === true ? contextId : undefined, metadata, own, isStreamed);
+  const admitted = await admitting;
+  let own = '';
+  if (body !== undefined && metadata?.own !== undefined && startsWork(method)) {
+    const { request, credential } = caller;
+    own = await metadata.own({ request: request.native.request, session: credential.user, visitor });
   }
+  const bytes = edited(call, admitted, metadata, own);
   const hasFields = caller.auth.fields?.make !== undefined;
-  return send(bytes, hasFields ? await platform.withFields(caller, factsOf(call, contextId)) : caller);
+  return send(bytes, hasFields ? await platform.withFields(caller, factsOf(call, admitted.contextId)) : caller);
+}
+
+/** The bytes to send. */
+function edited(
+  { method, body }: GuardedCall,
+  { contextId, isUnnamed }: AdmittedCall,
+  metadata: SiteMetadata | undefined,
+  own: string,
+): Uint8Array | null {
+  if (body === undefined) return null;
+  const isStreamed = canonical(method) === 'SendStreamingMessage';
+  return editedMessage(body, isUnnamed === true ? contextId : undefined, metadata, own, isStreamed);
 }
 
 function factsOf(call: GuardedCall, admitted: string | undefined): MessageFacts {

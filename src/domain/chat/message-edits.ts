@@ -4,9 +4,10 @@ import {
   type ChatMessage,
   MAX_MEMBERS,
   MAX_NAME_BYTES,
+  type MessagePlaces,
   normalizedName,
   type ObjectPlace,
-  type MessagePlaces,
+  type PlacedMember,
 } from './chat-message.js';
 
 /** The JSON text of a request, and the facts read from it. */
@@ -38,13 +39,19 @@ export function choosesMemory(name: string): boolean {
 const MAX_READ = 16_384;
 const TOO_LONG = Symbol('longer than ids are');
 
+function memberIn(place: ObjectPlace | undefined, name: string): PlacedMember | undefined {
+  // Without a closure: a message is searched several times.
+  for (const member of place?.members ?? []) if (member.name === name) return member;
+  return undefined;
+}
+
 /** The value of one member; `undefined` if there is none, and a symbol instead of one that is too long to be ids. */
 export function memberOf(
   { body }: { readonly body: MessageBody | undefined },
   level: keyof MessagePlaces,
   name: string,
 ): unknown {
-  const member = body?.message.places?.[level]?.members.find((one) => one.name === name);
+  const member = memberIn(body?.message.places?.[level], name);
   if (member !== undefined && member.end - member.start > MAX_READ) return TOO_LONG;
   return member && JSON.parse(decoder.decode(body?.bytes.subarray(member.start, member.end)));
 }
@@ -76,11 +83,10 @@ export function editedMessage(
 ): Uint8Array {
   const { params, message: inner } = message.places ?? {};
   const edits: Edit[] = [];
-  setMember(edits, inner, 'contextId', () => contextId && JSON.stringify(contextId));
+  setMember(edits, inner, 'contextId', contextId && JSON.stringify(contextId));
   if (rules !== undefined) {
-    const text = (span: Span | undefined): string | undefined => metadataText(bytes, span, rules, own);
-    setMember(edits, inner, 'metadata', text);
-    setMember(edits, params, 'metadata', text);
+    setMember(edits, inner, 'metadata', metadataText(bytes, memberIn(inner, 'metadata'), rules, own));
+    setMember(edits, params, 'metadata', metadataText(bytes, memberIn(params, 'metadata'), rules, own));
     // Agents that read a user in `context` define it themselves: no version of A2A has it.
     for (const { name, isExact, start, end } of params?.members ?? []) {
       const text = spelled(name);
@@ -100,17 +106,10 @@ interface Edit extends Span {
 }
 
 /** Replaces the value of a member, or adds the member first in its object; without a text, it stays as it is. */
-function setMember(
-  edits: Edit[],
-  place: ObjectPlace | undefined,
-  name: string,
-  textOf: (span: Span | undefined) => string | undefined,
-): void {
-  if (place === undefined) return;
+function setMember(edits: Edit[], place: ObjectPlace | undefined, name: string, text: string | undefined): void {
+  if (place === undefined || text === undefined) return;
   const { start, members } = place;
-  const given = members.find((one) => one.name === name);
-  const text = textOf(given);
-  if (text === undefined) return;
+  const given = memberIn(place, name);
   if (given !== undefined) edits.push({ start: given.start, end: given.end, text });
   else edits.push({ start, end: start, text: `"${name}":${text}${members.length === 0 ? '' : ','}` });
 }

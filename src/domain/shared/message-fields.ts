@@ -23,8 +23,8 @@ export function cookiePairs(field: string | readonly string[] | undefined): read
     .map((pair) => pair.trim());
 }
 
-/** Name and value of one cookie; empty strings if the pair has no `=`. */
+/** Name and value of one cookie; the value is empty if the pair has no `=`. */
 export function cookiePair(pair: string): [name: string, value: string] {
-  const [name = '', ...value] = pair.split('=');
-  return [name.trim(), value.join('=').trim()];
+  const end = pair.indexOf('=');
+  return end < 0 ? [pair.trim(), ''] : [pair.slice(0, end).trim(), pair.slice(end + 1).trim()];
 }

@@ -82,6 +82,23 @@ describe('a visitor', () => {
     expect([secretOf(changed) === secretOf(first), changed.cookie]).toEqual([false, expect.any(String)]);
   });
 
+  it.each([
+    ['its name as a value', 'theme=agent-bff-visitor'],
+    ['a name that ends like it', 'xagent-bff-visitor=1'],
+    ['a name that begins like it', 'agent-bff-visitor2=1'],
+    ['its name without a value', 'agent-bff-visitor-off'],
+  ])('is known beside a cookie with %s', async (_what, other) => {
+    const world = new World();
+    const first = await world.visit('');
+    for (const cookies of [
+      `${other}; ${pair(first)}`,
+      `${pair(first)};${other}`,
+      `a=b; ${pair(first)} ; ${other}; c`,
+    ]) {
+      expect(secretOf(await world.visit(cookies))).toBe(secretOf(first));
+    }
+  });
+
   it('who uses https is not known by a cookie that another host could have set', async () => {
     const world = new World();
     const injected = pair(await world.visit(''));

@@ -52,6 +52,28 @@ describe('the id of a conversation', () => {
     }
   });
 
+  it.each<[string, readonly VisitorKey[]]>([
+    ['a cookie', [{ kind: 'cookie', user: '', key: 'C'.repeat(22) }]],
+    ['a user whose keys are rotated', [{ ...KEY, key: new Uint8Array(32).fill(9) }, KEY]],
+  ])('of %s costs no MAC once it has verified', (_who, keys) => {
+    let macs = 0;
+    const mac: typeof visitorCrypto.mac = (...given) => {
+      macs += 1;
+      return visitorCrypto.mac(...given);
+    };
+    const counted = new MintedContexts({ ...visitorCrypto, mac });
+    const context = contexts.mint(keys.at(-1) ?? KEY, SCOPE);
+    const costs = [1, 2, 3].map(() => {
+      const before = macs;
+      return [counted.verify(context, keys, { ...SCOPE }), macs - before];
+    });
+    expect(costs).toEqual([
+      [true, keys.length],
+      [true, 0],
+      [true, 0],
+    ]);
+  });
+
   it('is unknown after a change of any one of its 128 bits', () => {
     const hex = CONTEXT.replaceAll('-', '');
     for (let bit = 0; bit < 128; bit += 1) {
