@@ -165,7 +165,7 @@ export function readSealingKey(text: Secret): SealingKeyReading {
   if (bytes?.length !== KEY_BYTES) {
     return unusable('is not 32 bytes in hex, base64url or base64; make one with "openssl rand -base64 32"');
   }
-  if (bytes.filter((byte, at) => bytes.indexOf(byte) === at).length < MIN_DISTINCT) {
+  if (new Set(bytes).size < MIN_DISTINCT) {
     return unusable('is a repeated pattern, not random; make one with "openssl rand -base64 32"');
   }
   const id = createHmac('sha256', bytes).update('agent-bff sealing key').digest('base64url').slice(0, 8);
