@@ -43,6 +43,9 @@ describe.skipIf(!nextIsInstalled)('configuring a Next site', () => {
     onTestFinished(() => site.close());
     expect((await visit(site.url)).status).toBe(502);
     expect((await visit(site.url)).status).toBe(502);
-    expect(terminal.join('\n')).toMatch(/^agent-bff: chat: The agent cannot be reached\. .*\(ECONNREFUSED[^\n]*$/);
+    const line = expect.stringMatching(
+      /^agent-bff: chat: The agent cannot be reached\. .*\(ECONNREFUSED.*; request \S+\)$/,
+    );
+    expect(terminal).toEqual([line, line]);
   });
 });
