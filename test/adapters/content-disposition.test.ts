@@ -64,7 +64,7 @@ describe('a Content-Disposition', () => {
       fc.property(fc.constantFrom('inline', 'attachment'), name, (type, text) => {
         const written = writtenDisposition(`${type}; filename="${text.replace(/["\\]/g, '\\$&')}"`);
         expect(written?.value).toMatch(/^[ -~]{6,8192}$/);
-        const kept = text.replace(/[\p{Cc}\p{Surrogate}]/gu, '').trim();
+        const kept = text.replace(/[\p{Cc}\p{Bidi_Control}\p{Surrogate}]/gu, '').trim();
         const read = parse(written?.value ?? '');
         expect(read.type).toBe(type);
         if (kept.length <= 768) expect(read.parameters['filename'] ?? '').toBe(kept);
