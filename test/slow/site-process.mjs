@@ -3,9 +3,10 @@ import { fork } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { Agent, createServer, request } from 'node:http';
 import { createRequire } from 'node:module';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { pipeline } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
 const FILE = fileURLToPath(import.meta.url);
@@ -16,7 +17,7 @@ export const MESSAGE = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendStre
 
 /**
  * Starts a site with the built package and `config`: in Express behind a parser with this limit, in Koa, or behind `node:http` (where
- * `cache` is the option of the widgets) or `node:http2`.
+ * `cache` is the option of the widgets) or `node:http2`. The server `proxy` forwards without the package, for comparison.
  *
  * `measure` collects garbage first; `peakRss` is the maximum since the last call; `work` is the CPU time and the longest stall of the event
  * loop since the last call.
@@ -57,6 +58,7 @@ const SERVERS = {
   parser: parserServer,
   http: httpServer,
   http2: http2Server,
+  proxy: proxyServer,
 };
 
 async function serve({ config, server: kind, parserLimit, cache }) {
@@ -71,7 +73,7 @@ async function serve({ config, server: kind, parserLimit, cache }) {
     ...config,
     serviceAccount: { serviceAccountId: 'site', keyId: 'key', privateKeyPem: privateKey },
   });
-  const server = await SERVERS[kind](toolkit, parserLimit, cache);
+  const server = await SERVERS[kind](toolkit, parserLimit, cache, config.a2aUrl);
   server.listen(0, '127.0.0.1', 1024);
   await once(server, 'listening');
 
@@ -140,6 +142,21 @@ async function httpServer(toolkit, _parserLimit, cache) {
   const { createNodeHandler } = await import('agent-bff/node');
   const options = { a2a: { strategy: 'service_account' }, surfaces: { strategy: 'service_account', cache } };
   return createServer(createNodeHandler({ ...options, service: { auth: () => 'user-token' }, toolkit }));
+}
+
+/** The fewest lines that forward a chat, without this package: what the server itself costs. */
+function proxyServer(_toolkit, _parserLimit, _cache, a2aUrl) {
+  const agent = new Agent({ keepAlive: true });
+  return createServer((incoming, response) => {
+    if (incoming.method === 'GET') return response.setHeader('content-type', 'application/json').end('{}');
+    const { 'content-type': type, 'content-length': length } = incoming.headers;
+    const headers = { 'content-type': type, ...(length && { 'content-length': length }) };
+    const outgoing = request(a2aUrl, { method: 'POST', agent, headers }, (answer) => {
+      response.writeHead(answer.statusCode, answer.headers);
+      pipeline(answer, response, () => undefined);
+    });
+    pipeline(incoming, outgoing, (error) => error && response.destroy());
+  });
 }
 
 async function http2Server(toolkit) {
