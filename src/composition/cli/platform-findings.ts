@@ -2,6 +2,7 @@ import type { CardInterface } from '../../domain/chat/agent-card.js';
 import type { ChatConfigRecord } from '../../domain/chat/chat-config.js';
 import { isEventStream } from '../../domain/shared/body.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
+import { EVENT_END, eventData } from '../../domain/shared/server-sent-events.js';
 import type { Endpoint } from '../../domain/upstream/platform-call.js';
 import { LOOKUPS, type LookupName } from '../../domain/upstream/platform-directory.js';
 import type { HttpResponse } from '../../ports/http.js';
@@ -310,11 +311,11 @@ async function arrivals(body: AsyncIterable<Uint8Array>, now: () => number) {
   const decoder = new TextDecoder();
   try {
     for await (const chunk of body) {
-      const blocks = (rest + decoder.decode(chunk, { stream: true })).replaceAll('\r\n', '\n').split('\n\n');
+      const blocks = (rest + decoder.decode(chunk, { stream: true })).split(EVENT_END);
       rest = blocks.pop() ?? '';
       for (const block of blocks) {
         if (/^event: ?error$/m.test(block)) isBroken = true;
-        if (/^data:/m.test(block)) events.push(now());
+        if (eventData(block) !== undefined) events.push(now());
       }
     }
   } catch {

@@ -27,6 +27,7 @@ import type { MethodPolicy } from './method-policy.js';
 import { isObject, parsedJson } from '../shared/json.js';
 import { type AgentCardJson, type CardRewrite, isAgentCard, rewrittenCard, withCardEdited } from './agent-card.js';
 import { ByteCollector } from '../shared/bytes.js';
+import { EVENT_END, eventData } from '../shared/server-sent-events.js';
 
 /** A chat request whose body the web adapter has read. */
 export interface ChatRequest {
@@ -205,25 +206,13 @@ async function isRpcErrorBody(headers: HeaderFields, body: Uint8Array): Promise<
   const bytes = await decoded(body, headers['content-encoding']);
   if (bytes === undefined) return false;
   const text = new TextDecoder().decode(bytes);
-  const values = isEventStream(headers) ? eventData(text).map((data) => parsedJson(data)) : [parsedJson(text)].flat();
+  const data = text.split(EVENT_END).map(eventData).filter(Boolean);
+  const values = isEventStream(headers) ? data.map((one) => parsedJson(one)) : [parsedJson(text)].flat();
   return values.length > 0 && values.every(isRpcError);
 }
 
 function isRpcError(value: unknown): boolean {
   return isObject(value) && 'jsonrpc' in value && isObject(value['error']);
-}
-
-/** The data of each event (HTML, "Interpreting an event stream"). */
-function eventData(text: string): string[] {
-  const events = text.split(/(?:\r\n|\r|\n){2}/);
-  const data = events.map((event) =>
-    event
-      .split(/\r\n|\r|\n/)
-      .filter((line) => line.startsWith('data:'))
-      .map((line) => line.slice(5))
-      .join('\n'),
-  );
-  return data.filter((one) => one !== '');
 }
 
 async function decoded(body: Uint8Array, coding: HeaderFields[string]): Promise<Uint8Array | undefined> {
