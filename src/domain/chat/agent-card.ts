@@ -2,7 +2,9 @@ import { UpstreamError } from '../shared/errors.js';
 import { accept, text, texts, type OptionShape, readOptions } from '../shared/options.js';
 import type { HttpResponse } from '../../ports/http.js';
 import { isObject, parsedJson } from '../shared/json.js';
+import { withoutTrailingSlashes } from '../shared/paths.js';
 import { bodyText } from '../upstream/body-bytes.js';
+import type { Endpoint } from '../upstream/platform-call.js';
 import { hostIn, withoutHiddenAddresses } from './card-addresses.js';
 import { MethodPolicy } from './method-policy.js';
 
@@ -175,6 +177,8 @@ function originOf(url: string): string {
 export interface CardInterface {
   readonly binding: string;
   readonly url: string;
+  /** True for an interface of v0.2 or v0.3. */
+  readonly isLegacy: boolean;
 }
 
 /** The agent's own interfaces. */
@@ -184,13 +188,19 @@ export function cardInterfaces(card: AgentCardJson): readonly CardInterface[] {
 }
 
 /** One entry of the list: v1.0 calls the binding `protocolBinding`, v0.3 `transport`. */
-function listedInterface({ url, protocolBinding, transport }: AgentCardJson): CardInterface {
-  return { url: textOf(url), binding: textOf(protocolBinding ?? transport) };
+function listedInterface({ url, protocolBinding, transport, protocolVersion }: AgentCardJson): CardInterface {
+  const isLegacy = protocolBinding === undefined || textOf(protocolVersion).startsWith('0.');
+  return { url: textOf(url), binding: textOf(protocolBinding ?? transport), isLegacy };
 }
 
 /** The top-level `url`; a card that names no binding for it means JSON-RPC (v0.3 §5.5.5). */
 function topInterface({ url, preferredTransport }: AgentCardJson): CardInterface {
-  return { url: textOf(url), binding: textOf(preferredTransport) || JSON_RPC };
+  return { url: textOf(url), binding: textOf(preferredTransport) || JSON_RPC, isLegacy: true };
+}
+
+/** The path of an interface without a trailing slash; `undefined` if its address cannot be parsed. */
+export function interfacePath(url: string, { origin }: Endpoint): string | undefined {
+  return URL.canParse(url, origin) ? withoutTrailingSlashes(new URL(url, origin).pathname) : undefined;
 }
 
 /** The value if it is a string, otherwise an empty string. */
