@@ -117,7 +117,8 @@ export function rewrittenCard(card: AgentCardJson, rewrite: CardRewrite): Record
   if (first === undefined) throw unsupported();
 
   const hosts = [agentOrigin ?? '', platformOrigin, ...interfaces.map((offer) => offer.url)].map(hostIn);
-  const addresses = { hosts: new Set(hosts.filter((host) => host !== undefined)), site: originOf(url) };
+  const site = URL.canParse(url) ? new URL(url).origin : '';
+  const addresses = { hosts: new Set(hosts.filter((host) => host !== undefined)), site };
   const edited = withoutHiddenAddresses(without(card, SECURITY), addresses);
   for (const field of INTERFACES) {
     if (Array.isArray(card[field])) {
@@ -168,10 +169,6 @@ export function isAgentCard(value: unknown): value is AgentCardJson {
 /** True if an address is on an origin; without an origin, always true. */
 export function isSameOrigin(url: string, origin: string | undefined): boolean {
   return origin === undefined || (URL.canParse(url) && new URL(url).origin === new URL(origin).origin);
-}
-
-function originOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).origin : '';
 }
 
 export interface CardInterface {

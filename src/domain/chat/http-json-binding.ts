@@ -172,7 +172,8 @@ export class HttpJsonBinding {
     if (response.status < 500) return response;
     if (response.headers['content-encoding'] !== undefined) throw await errors.replacing(reply);
     const start = await errors.start(reply);
-    if (start.isWhole && isBindingError(start.bytes)) return { ...response, body: start.bytes };
+    const value = start.isWhole ? parsedJson(new TextDecoder().decode(start.bytes)) : undefined;
+    if (isObject(value) && isObject(value['error'])) return { ...response, body: start.bytes };
     throw await errors.replacing(reply, start);
   }
 }
@@ -216,11 +217,6 @@ function basePath(card: AgentCardJson, agent: Endpoint, legacy: boolean): string
     });
   }
   return path;
-}
-
-function isBindingError(bytes: Uint8Array): boolean {
-  const value = parsedJson(new TextDecoder().decode(bytes));
-  return isObject(value) && isObject(value['error']);
 }
 
 /** A call in the HTTP+JSON binding, by its path. */
