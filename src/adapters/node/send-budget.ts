@@ -20,15 +20,11 @@ export class SendBudget {
   readonly #limitBytes: number;
   readonly #holders = new WeakMap<Connection, Holder>();
   readonly #waiting = new Set<Holder>();
-  #heldBytes = 0;
+  /** Bytes held now. */
+  heldBytes: number = 0;
 
   constructor(limitBytes: number) {
     this.#limitBytes = limitBytes;
-  }
-
-  /** Bytes held now. */
-  get heldBytes(): number {
-    return this.#heldBytes;
   }
 
   /** The share of one response, initially empty; released when the response closes. */
@@ -42,7 +38,7 @@ export class SendBudget {
   charge(holder: Holder, bytes: number): void {
     if (holder.isCut) return;
     this.#add(holder, bytes);
-    while (this.#heldBytes > this.#limitBytes) this.#cutLargest();
+    while (this.heldBytes > this.#limitBytes) this.#cutLargest();
   }
 
   #holderOf(connection: Connection): Holder {
@@ -56,7 +52,7 @@ export class SendBudget {
 
   #add(holder: Holder, bytes: number): void {
     holder.bytes += bytes;
-    this.#heldBytes += bytes;
+    this.heldBytes += bytes;
     if (holder.bytes > 0) this.#waiting.add(holder);
     else this.#waiting.delete(holder);
   }
