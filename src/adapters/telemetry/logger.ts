@@ -71,10 +71,7 @@ const LINES: {
   retry: ({ method, cause }) => ['debug', `${method} sent again: ${cause}`],
   token: ({ block, outcome }) => [TOKEN_LEVEL[outcome], `token of ${block}: ${outcome}`],
   cache: ({ route, outcome }) => ['debug', `${route} cache: ${outcome}`],
-  stream_broken: ({ route, side }) => [
-    side === 'upstream' ? 'warn' : 'info',
-    `${route} stream broken by the ${side}`,
-  ],
+  stream_broken: ({ route, side }) => [side === 'upstream' ? 'warn' : 'info', `${route} stream broken by the ${side}`],
   stream_ended: ({ route, outcome }) => ['debug', `${route} stream ended: ${outcome}`],
   cache_fault: ({ operation }) => ['warn', `shared cache: ${operation} failed`],
   warning: ({ code }) => ['warn', code],

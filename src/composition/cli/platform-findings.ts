@@ -349,7 +349,8 @@ function ms(time: number): string {
 function otherAddress(interfaces: readonly CardInterface[], agent: Endpoint): readonly Finding[] {
   const listed = jsonRpc(interfaces);
   const [named] = listed;
-  if (named === undefined || listed.some(({ url }) => interfacePath(url, agent) === interfacePath(agent.path, agent))) return [];
+  if (named === undefined || listed.some(({ url }) => interfacePath(url, agent) === interfacePath(agent.path, agent)))
+    return [];
   const fix = 'Set "a2aUrl" in configureServer to that address, unless a gateway in front of the agent changes paths.';
   const message = `the agent responds, but its card names ${excerpt(named.url)}`;
   return [warning('agent address', message, topLevel('a2aUrl'), fix)];

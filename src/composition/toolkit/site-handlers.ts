@@ -27,11 +27,7 @@ import { newRequestId } from '../../adapters/telemetry/request-scope.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import { siteMetadata } from './site-metadata.js';
 import type { RouteCredentials } from '../routes/route-credentials.js';
-import type {
-  ChatHandlerOptions,
-  ServiceProxyOptions,
-  SurfaceHandlerOptions,
-} from '../routes/route-options.js';
+import type { ChatHandlerOptions, ServiceProxyOptions, SurfaceHandlerOptions } from '../routes/route-options.js';
 
 export interface SiteHandlersDependencies extends SiteParts {
   readonly config: ResolvedConfig;

@@ -174,8 +174,6 @@ export function isSameOrigin(url: string, origin: string | undefined): boolean {
 export interface CardInterface {
   readonly binding: string;
   readonly url: string;
-  /** True for an interface of v0.2 or v0.3. */
-  readonly isLegacy: boolean;
 }
 
 /** The agent's own interfaces. */
@@ -185,14 +183,13 @@ export function cardInterfaces(card: AgentCardJson): readonly CardInterface[] {
 }
 
 /** One entry of the list: v1.0 calls the binding `protocolBinding`, v0.3 `transport`. */
-function listedInterface({ url, protocolBinding, transport, protocolVersion }: AgentCardJson): CardInterface {
-  const isLegacy = protocolBinding === undefined || textOf(protocolVersion).startsWith('0.');
-  return { url: textOf(url), binding: textOf(protocolBinding ?? transport), isLegacy };
+function listedInterface({ url, protocolBinding, transport }: AgentCardJson): CardInterface {
+  return { url: textOf(url), binding: textOf(protocolBinding ?? transport) };
 }
 
 /** The top-level `url`; a card that names no binding for it means JSON-RPC (v0.3 §5.5.5). */
 function topInterface({ url, preferredTransport }: AgentCardJson): CardInterface {
-  return { url: textOf(url), binding: textOf(preferredTransport) || JSON_RPC, isLegacy: true };
+  return { url: textOf(url), binding: textOf(preferredTransport) || JSON_RPC };
 }
 
 /** The path of an interface without a trailing slash; `undefined` if its address cannot be parsed. */

@@ -21,17 +21,18 @@ import {
 import { isSafeQuery, decodeSegment } from '../upstream/safe-path.js';
 import {
   type AgentCardJson,
-  cardInterfaces,
   type CardRewrite,
-  interfacePath,
   isAgentCard,
   isSameOrigin,
+  records,
   rewrittenCard,
+  textOf,
   withCardEdited,
 } from './agent-card.js';
 import { type ChatMessage, readHttpJsonMessage } from './chat-message.js';
 import { type ChatCallOptions, checkTenants, exchanged, guardedFields, queryTenants } from './conversations.js';
 import type { MethodPolicy } from './method-policy.js';
+import { withoutTrailingSlashes } from '../shared/paths.js';
 
 export interface HttpJsonBindingDependencies {
   readonly call: PlatformCall;
@@ -102,7 +103,7 @@ export class HttpJsonBinding {
     const caller = await platform.bareCaller(auth, head);
     const version = call.legacy ? '' : String(head.headers['a2a-version'] ?? '1.0');
     const found = await card(version, await platform.withFields(caller));
-    const base = basePath(found, agent, call.legacy);
+    const base = interfacePath(found, agent, call.legacy);
     const tenants = [call.tenant, ...(message?.tenants ?? []), ...queryTenants(head.query)].filter((one) => one !== '');
     await checkTenants(tenants, HTTP_JSON, options, () => Promise.resolve(found));
     const shared = {
@@ -202,13 +203,14 @@ function versionIn(query: string): string {
 }
 
 /** The path of the agent's HTTP+JSON interface for a protocol version, without a trailing slash. */
-function basePath(card: AgentCardJson, agent: Endpoint, legacy: boolean): string {
-  const offers = cardInterfaces(card).filter(
-    ({ url, binding }) => binding.toUpperCase() === HTTP_JSON && isSameOrigin(url, agent.origin),
-  );
-  const own = offers.find(({ isLegacy }) => isLegacy === legacy) ?? offers[0];
-  const path = own && interfacePath(own.url, agent);
-  if (path === undefined) {
+function interfacePath(card: AgentCardJson, agent: Endpoint, legacy: boolean): string {
+  const offers = [
+    ...listed(card['supportedInterfaces'], 'protocolBinding'),
+    ...listed(card['additionalInterfaces'], 'transport'),
+    ...listed([card], 'preferredTransport'),
+  ].filter(({ url }) => isSameOrigin(url, agent.origin));
+  const own = offers.find(({ old }) => old === legacy) ?? offers[0];
+  if (own === undefined) {
     throw new UpstreamError('agent_binding_unsupported', {
       detail: 'The agent has no HTTP+JSON interface this site can forward to.',
       hint: 'Use the JSON-RPC binding, or enable HTTP+JSON on the agent, on the host of "a2aUrl".',
@@ -216,7 +218,21 @@ function basePath(card: AgentCardJson, agent: Endpoint, legacy: boolean): string
       fields: ['a2aUrl'],
     });
   }
-  return path;
+  return withoutTrailingSlashes(new URL(own.url).pathname);
+}
+
+interface Offer {
+  readonly url: string;
+  readonly old: boolean;
+}
+
+function listed(entries: unknown, field: string): readonly Offer[] {
+  return records(entries)
+    .filter((entry) => textOf(entry[field]).toUpperCase() === HTTP_JSON)
+    .map(({ url, protocolVersion }) => ({
+      url: textOf(url),
+      old: field !== 'protocolBinding' || textOf(protocolVersion).startsWith('0.'),
+    }));
 }
 
 /** A call in the HTTP+JSON binding, by its path. */

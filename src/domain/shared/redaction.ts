@@ -55,7 +55,10 @@ function hidden(secrets: readonly string[]): readonly Hidden[] {
   return (
     secrets
       .filter((secret) => secret.length >= MIN_SECRET)
-      .map((secret) => ({ secret, core: (secret.match(PLAIN) ?? ['']).reduce((one, other) => (other.length > one.length ? other : one)) }))
+      .map((secret) => ({
+        secret,
+        core: (secret.match(PLAIN) ?? ['']).reduce((one, other) => (other.length > one.length ? other : one)),
+      }))
       // Longest first: one secret may be the beginning of another.
       .sort((one, other) => other.secret.length - one.secret.length)
   );

@@ -255,7 +255,8 @@ export class RenderCache {
         await this.#keep(task, again, undefined);
         return { response: responseOf(again), status: 'REVALIDATED', shared: true };
       }
-      if (check.kind === 'unsupported') this.#unsupported.set(surfaceKey(subject), true, 0, clock.now() + UNSUPPORTED_MS);
+      if (check.kind === 'unsupported')
+        this.#unsupported.set(surfaceKey(subject), true, 0, clock.now() + UNSUPPORTED_MS);
       if (check.kind === 'changed') ({ etag } = check);
     }
     // (3)
