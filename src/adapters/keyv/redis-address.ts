@@ -1,4 +1,4 @@
-import { uriDecoded } from '../../domain/shared/paths.js';
+import { uriDecoded } from '../../domain/shared/bytes.js';
 
 /** The servers that an address names. */
 export interface RedisServers {

@@ -131,7 +131,7 @@ export class SendWatch {
     this.#watch = null;
     // Usually the system has accepted them by then.
     setImmediate(() => {
-      if (this.#waiting === 0) this.#watch = undefined;
+      if (this.waiting === 0) this.#watch = undefined;
       else
         void import('./stall-watch.js').then(({ StallWatch }) => {
           this.#watch = new StallWatch(this.#response, this.#options, this);
@@ -141,7 +141,7 @@ export class SendWatch {
   }
 
   /** Counts the waiting bytes, or the given number, until they are released or the response closes. */
-  hold(bytes: number = this.#waiting): void {
+  hold(bytes: number = this.waiting): void {
     this.#share ??= this.#options.budget.share(this.#response);
     this.#share.set(bytes);
   }
@@ -164,7 +164,8 @@ export class SendWatch {
     }
   }
 
-  get #waiting(): number {
+  /** Waiting bytes; those of a framework's own stream wait for the browser once the framework has written them. */
+  get waiting(): number {
     return this.#response.writableLength + (this.#options.front?.readableLength ?? 0);
   }
 }

@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { HeaderFields } from '../../ports/http.js';
 import type { ObservedRequest } from '../../ports/telemetry.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
+import { uriDecoded } from '../../domain/shared/bytes.js';
 import { cookiePairs } from '../../domain/shared/message-fields.js';
-import { uriDecoded } from '../../domain/shared/paths.js';
 import { withoutSecrets } from '../../domain/shared/redaction.js';
 
 /** Shorter parts of a value are common words. */

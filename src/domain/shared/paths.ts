@@ -5,15 +5,6 @@ export function withoutTrailingSlashes(text: string): string {
   return text.slice(0, end);
 }
 
-/** A text without percent-encoding; `undefined` if it is not valid. */
-export function uriDecoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** True if a raw path, with or without its query, is the mount point or below it; false for `/api/a2abc`. */
 export function isBelow(path: string, mount: string): boolean {
   // At the end of the path `charAt` is empty, and every text includes the empty one.

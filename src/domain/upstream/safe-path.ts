@@ -1,4 +1,4 @@
-import { uriDecoded } from '../shared/paths.js';
+import { uriDecoded } from '../shared/bytes.js';
 
 // The one validator for every forwarded path. It checks the raw text, which is the text that is sent.
 
