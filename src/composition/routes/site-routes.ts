@@ -2,7 +2,14 @@
 /* oxlint-disable typescript/no-explicit-any */
 
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
-import { accept, hasMethods, type Given, type OptionShape, readOptions, type ShapeOf } from '../../domain/shared/options.js';
+import {
+  accept,
+  hasMethods,
+  type Given,
+  type OptionShape,
+  readOptions,
+  type ShapeOf,
+} from '../../domain/shared/options.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { HttpHandler, MountedHandler } from '../../ports/http.js';
 import { serverState, siteSessions } from '../process-state.js';
