@@ -7,14 +7,14 @@ import { lost } from './chat-error.js';
  */
 export type SiteHeaders = HeadersInit | (() => HeadersInit | Promise<HeadersInit>);
 
-/** `fetch` with the header fields that the page adds. */
+/** `fetch` with the header fields that the page adds, and with the cookies of a site on another origin too. */
 export function siteFetch(headers: () => SiteHeaders | undefined): typeof fetch {
   return async (input, init) => {
     const given = headers();
     const own = typeof given === 'function' ? await given() : given;
     const fields = new Headers(init?.headers);
     new Headers(own).forEach((value, name) => fields.set(name, value));
-    return fetch(input, { ...init, headers: fields }).catch(lost);
+    return fetch(input, { credentials: 'include', ...init, headers: fields }).catch(lost);
   };
 }
 
