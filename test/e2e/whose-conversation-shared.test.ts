@@ -101,7 +101,8 @@ describe('a function of the site about a visitor', () => {
   });
   afterAll(() => agent.close());
 
-  const FAILING: readonly (readonly [what: string, value: () => unknown])[] = [
+  type Failing = readonly [what: string, value: () => unknown];
+  const FAILING: readonly Failing[] = [
     [
       'throws',
       () => {
@@ -112,14 +113,14 @@ describe('a function of the site about a visitor', () => {
     ['never resolves', () => new Promise(() => undefined)],
   ];
 
-  it.each([
+  it.each<Failing>([
     ...FAILING,
     ['returns an object', () => ({ id: 'alice' })],
     ['returns a number', () => 7],
     ['returns true', () => true],
     ['returns a list', () => ['alice']],
     ['returns a function', () => () => 'alice'],
-  ] as const)('that %s in place of a name is a failure of the site, and nobody is admitted', async (_what, value) => {
+  ])('that %s in place of a name is a failure of the site, and nobody is admitted', async (_what, value) => {
     const config = { ...keyOf('f'), timeouts: { sessionMs: 50 } };
     const site = await openSite(agent, { ...OWN, visitor: value as never }, config);
     onTestFinished(() => site.close());
@@ -129,13 +130,13 @@ describe('a function of the site about a visitor', () => {
     expect([seen.text.includes('alice'), agent.calls.length]).toEqual([false, before]);
   });
 
-  it.each([
-    ...FAILING.map(([what, value]) => [what, value, 'INTERNAL_ERROR'] as const),
+  it.each<readonly [...Failing, code: string]>([
+    ...FAILING.map(([what, value]): [...Failing, string] => [what, value, 'INTERNAL_ERROR']),
     ['returns a text', () => 'yes', 'CONVERSATION_UNKNOWN'],
     ['returns 1', () => 1, 'CONVERSATION_UNKNOWN'],
     ['returns an object', () => ({}), 'CONVERSATION_UNKNOWN'],
     ['returns nothing', () => undefined, 'CONVERSATION_UNKNOWN'],
-  ] as const)('that %s in place of true admits to no conversation', async (_what, value, code) => {
+  ])('that %s in place of true admits to no conversation', async (_what, value, code) => {
     const site = await openSite(agent, { ...OWN, ownsContext: value as never }, { timeouts: { sessionMs: 50 } });
     onTestFinished(() => site.close());
     const before = agent.calls.length;

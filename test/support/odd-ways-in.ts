@@ -1,7 +1,6 @@
 import { around, beside, context, edited, INTRUDER, type Known, rpc, sending, task, type Way } from './ways-in.js';
 
-const text = (known: Known, method: string, params: object): string =>
-  JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+const text = (method: string, params: object): string => JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
 const reading = (id: (known: Known) => unknown): Way =>
   rpc(
     ({ get }) => get,
@@ -14,7 +13,7 @@ const calling = (method: string): Way =>
   );
 /** Reads the other visitor's task in a request of an unusual form. */
 const readingAs = (form: (body: string, known: Known) => ReturnType<Way>): Way => {
-  return (known) => form(text(known, known.dialect.get, { id: task(known) }), known);
+  return (known) => form(text(known.dialect.get, { id: task(known) }), known);
 };
 const withCookie = (cookie: string): Way => readingAs((body) => ({ body, headers: { cookie } }));
 const withType = (type: string): Way => readingAs((body) => ({ body, headers: { 'content-type': type } }));
@@ -117,7 +116,7 @@ export const ODD_WAYS: Readonly<Record<string, Way>> = {
   'the context in escapes': edited((body, known) =>
     body.replace(
       /"contextId":"[^"]*"/,
-      `"contextId":"${[...context(known)].map((one) => `\\u00${one.charCodeAt(0).toString(16)}`).join('')}"`,
+      `"contextId":"${context(known).replaceAll(/./g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`)}"`,
     ),
   ),
   ...named(
@@ -146,7 +145,7 @@ export const ODD_WAYS: Readonly<Record<string, Way>> = {
   'an unknown member with a list': around((known) => ({ contexts: [context(known)] })),
   'a filter': around(() => ({ filter: 'contextId != ""' })),
   'a page token': around((known) => ({ pageToken: context(known) })),
-  'params in a list': (known) => ({ body: text(known, known.dialect.get, [{ id: task(known) }]) }),
+  'params in a list': (known) => ({ body: text(known.dialect.get, [{ id: task(known) }]) }),
   'a message in a list': rpc(
     ({ send }) => send,
     (known) => ({ message: [known.dialect.message(INTRUDER, { contextId: context(known) })] }),
@@ -162,10 +161,10 @@ export const ODD_WAYS: Readonly<Record<string, Way>> = {
   'a session in the envelope': edited((body, known) => body.replace('{', `{"sessionId":"${context(known)}",`)),
   'a tenant in the envelope': edited((body) => body.replace('{', '{"tenant":"globex",')),
   'a batch of an own and a foreign call': (known) => ({
-    body: `[${text(known, known.dialect.get, { id: known.own.taskId })},${text(known, known.dialect.get, { id: task(known) })}]`,
+    body: `[${text(known.dialect.get, { id: known.own.taskId })},${text(known.dialect.get, { id: task(known) })}]`,
   }),
   'two requests, one behind the other': readingAs((body, known) => ({
-    body: `${text(known, known.dialect.get, { id: known.own.taskId })}\n${body}`,
+    body: `${text(known.dialect.get, { id: known.own.taskId })}\n${body}`,
   })),
   'a comment': readingAs((body) => ({ body: `/* mine */${body}` })),
   'a byte order mark': readingAs((body) => ({ body: `\uFEFF${body}` })),
@@ -205,8 +204,7 @@ const get = (path: (known: Known) => string): Way => {
 const post = (path: string, body: (known: Known) => object): Way => {
   return (known) => ({ path, body: body(known) });
 };
-const encoded = (id: string): string =>
-  [...id].map((one) => `%${one.charCodeAt(0).toString(16).padStart(2, '0')}`).join('');
+const encoded = (id: string): string => id.replaceAll(/./g, (one) => `%${one.charCodeAt(0).toString(16)}`);
 
 /** Further ways in over HTTP+JSON. */
 export const ODD_REST_WAYS: Readonly<Record<string, Way>> = {
