@@ -438,8 +438,9 @@ describe('agent-bff doctor warns and exits with 0', () => {
       expect.stringMatching(/✓ conversations +open, unless a route sets .*"visitor"/),
     ]);
     expect(printed).toContain('All is well.');
-    const { printed: bound } = await doctor(site({ conversations: 'visitor' }));
+    const { status: healthy, printed: bound } = await doctor(site({ conversations: 'visitor' }));
     expect(bound).toMatch(/✓ conversations +belong to their visitors$/m);
+    expect([healthy, bound]).toEqual([0, expect.stringContaining('All is well.')]);
   });
 
   it('when the card is not at its configured address', async () => {

@@ -97,7 +97,8 @@ export class SiteProbe {
     params: object,
     request: Pick<HttpRequest, 'headers'> & Partial<HttpRequest>,
   ): Promise<HttpResponse> {
-    return this.ask(this.toolkit.handlers.chat({}), {
+    // The agent is tried, and not the check that keeps visitors apart.
+    return this.ask(this.toolkit.handlers.chat({ conversations: 'open' }), {
       ...request,
       method: 'POST',
       headers: { 'content-type': 'application/json', ...request.headers },
