@@ -32,7 +32,7 @@ describe('agent-bff init', () => {
     );
     const settings = readFileSync(join(folder, '.env'), 'utf8');
     expect(readFileSync(join(folder, '.env.example'), 'utf8')).toBe(settings);
-    expect(resolveConfig(configFromEnv(parseEnv(settings))).agent?.path).toBe('/api/a2a');
+    expect(resolveConfig(configFromEnv(parseEnv(settings))).agent?.path).toBe('/agent');
     expect(readdirSync(folder).filter((name) => /^(?:gitignore|env)/.test(name))).toEqual([]);
   });
 
