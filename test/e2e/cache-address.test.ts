@@ -137,9 +137,7 @@ describe.skipIf(REDIS_SERVER === undefined)('a shared cache configured by its ad
     const cache = { enabled: true, freshMs: 60_000, maxAgeMs: 60_000 };
     const elsewhere = start();
     expect(await render(elsewhere, 'acted-on')).toEqual([200, 'MISS']);
-    const acting = surfaceRoute(configureServer(site()), { cache })(
-      browserRequest({ path: '/acted-on/actions/add' }),
-    );
+    const acting = surfaceRoute(configureServer(site()), { cache })(browserRequest({ path: '/acted-on/actions/add' }));
     await expect.poll(() => upstream.requests.some(({ target }) => target.includes('/actions/'))).toBe(true);
     const later = configureServer({ timeouts: { cacheMs: PATIENT.cacheMs + 1 } });
     expect(await render(later, 'acted-on')).toEqual([200, 'HIT']);

@@ -204,8 +204,9 @@ describe.skipIf(REDIS_SERVER === undefined)('a store that teams rent', { timeout
       ['hangs', 'freeze', 'thaw'],
     ] as const)('that %s is replaced, and renders from before are misses', async (_title, end, begin) => {
       const toolkit = start(sentinels.url, { timeouts: {} });
+      // On a busy machine it may have been away: then a hit is one in memory.
+      await shared(toolkit, start(sentinels.url));
       await until(toolkit, 'widget', HIT);
-      expect(await render(start(sentinels.url), 'widget')).toEqual(HIT);
       const lost = await sentinels.failover(end);
       const other = start(sentinels.url);
       expect([await render(other, 'widget'), await render(other, 'widget')]).toEqual([MISS, HIT]);

@@ -239,7 +239,11 @@ if (parts.includes('cluster')) {
   const primaries = await cluster.primaries();
   const lists = await Promise.all(primaries.map((node) => node.cli('client', 'list', 'type', 'normal')));
   const counts = lists.map((list) => list.split('\n').length - 1);
-  report.check('connections to each primary', counts.every((count) => count === PROCESSES), counts.join(', '));
+  report.check(
+    'connections to each primary',
+    counts.every((count) => count === PROCESSES),
+    counts.join(', '),
+  );
   all.end();
   await cluster.close();
 }

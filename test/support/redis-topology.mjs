@@ -259,7 +259,8 @@ export async function startSentinels(lines = [], sentinelLines = []) {
     const states = await Promise.all(sentinels.map((sentinel) => sentinel.cli('sentinel', 'master', 'mymaster')));
     return states.every((state) => /num-slaves\n1\nnum-other-sentinels\n2\n/.test(state));
   };
-  if (!sentinelLines.some((line) => line.startsWith('requirepass'))) await until('the Sentinels know the replica and each other', isReady);
+  if (!sentinelLines.some((line) => line.startsWith('requirepass')))
+    await until('the Sentinels know the replica and each other', isReady);
   return {
     servers,
     sentinels,
