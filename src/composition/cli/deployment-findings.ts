@@ -1,4 +1,5 @@
 import type { RedisStorage } from '../../adapters/keyv/redis-storage.js';
+import { STORE_PREFIX } from '../../domain/surfaces/render-keys.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { sharedStore, storeAtAddress } from '../toolkit/cache-stores.js';
@@ -32,7 +33,7 @@ export async function cacheFindings(config: ResolvedConfig, clock: Clock): Promi
     connected = storeAtAddress(patient);
     const store = sharedStore(patient, connected, clock, telemetry);
     if (store === undefined) return [];
-    const key = `agent-bff:1:doctor:${crypto.randomUUID()}`;
+    const key = `${STORE_PREFIX}doctor:${crypto.randomUUID()}`;
     const tried = async (call: Promise<string | void>): Promise<string | void> => call.catch(() => undefined);
     await tried(store.get(key)); // Connects.
     const began = performance.now();

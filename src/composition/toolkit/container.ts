@@ -20,7 +20,7 @@ import type { MemoryBudgets } from './process-wide.js';
 import type { SiteHandlers, SiteParts } from './site-handlers.js';
 
 /** The parts that survive a change of the configuration that does not affect them. */
-export type LastingParts = Pick<Parts, 'listeners' | 'telemetry' | 'connections' | 'stores' | 'memory'>;
+export type LastingParts = Pick<Parts, 'listeners' | 'telemetry' | 'connections' | 'stores' | 'memory' | 'gate'>;
 
 /** Creates the connections to the platform. */
 export interface UpstreamSource {
@@ -122,7 +122,7 @@ export interface Parts extends SiteParts, ToolkitSource {
 }
 
 /** The parts that a toolkit uses directly. */
-export type Built = LastingParts & Pick<Parts, 'handlers' | 'gate' | 'credentials' | 'directory'>;
+export type Built = LastingParts & Pick<Parts, 'handlers' | 'credentials' | 'directory'>;
 
 /** Binds a part to a function of other parts. Unlike inversify's own types, a missing part, or one of the wrong type, does not compile. */
 export function provide<Name extends keyof Parts, const Need extends keyof Parts>(

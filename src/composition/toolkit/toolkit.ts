@@ -110,8 +110,8 @@ export function buildToolkit(
   const kept = previous && LASTING.get(previous);
   const shared = ports.shared && partsOf(ports.shared, config);
   const built = builtParts({ config: resolved, previous: kept, sessions, shared }, ports);
-  const { handlers, gate, credentials: broker, directory, ...lasting } = built;
-  const { telemetry, stores } = lasting;
+  const { handlers, credentials: broker, directory, ...lasting } = built;
+  const { telemetry, stores, gate } = lasting;
   const { credentials } = handlers;
   const obtain: typeof broker.obtain = (auth, request) =>
     broker.obtain(auth, request).catch((error: unknown) => {

@@ -139,6 +139,13 @@ describe('twenty processes that share tokens', () => {
     expect(fleet.clock.now() - Date.UTC(2026, 0, 1)).toBeLessThan(1_200);
   });
 
+  it('send one request if the provider takes almost the second for which they wait', async () => {
+    const fleet = new TokenFleet();
+    // The lease has expired when they look for the token the next time.
+    fleet.issueMs = 980;
+    expect([kinds(await fleet.ask()), fleet.provider.issued]).toEqual([['site-token-1'], 1]);
+  });
+
   it('wait a second at most, then ask themselves', async () => {
     const fleet = new TokenFleet(2);
     fleet.issueMs = 5_000;
