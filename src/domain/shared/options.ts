@@ -50,6 +50,11 @@ export interface Place {
   readonly refuse: Refusal;
 }
 
+/** A toolkit knows more options than those of one function: with them here, every entry would include them. */
+interface Explaining {
+  readonly toolkit?: { optionHint?(name: string, place: Place): string | undefined };
+}
+
 /** Creates the error for options at a place; `others` only appear in its fields. */
 export type Refusal = (
   place: Place,
@@ -65,7 +70,10 @@ function read(place: Place): Record<string, unknown> {
     if (Object.hasOwn(shape.options, name)) continue;
     const known = Object.keys(shape.options);
     const near = similar(name, known);
-    const hint = near === undefined ? `Known options: ${known.join(', ')}.` : `Did you mean "${place.path}${near}"?`;
+    const elsewhere = (place.all as Explaining).toolkit?.optionHint?.(name, place);
+    const hint =
+      elsewhere ??
+      (near === undefined ? `Known options: ${known.join(', ')}.` : `Did you mean "${place.path}${near}"?`);
     throw place.refuse(place, 'Unknown option', [name], hint);
   }
   const given: Record<string, unknown> = {};
