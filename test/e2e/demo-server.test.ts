@@ -4,6 +4,7 @@ import { answerErrors } from '../../examples/site/error-answers.js';
 import { createPageRouter } from '../../examples/site/page-router.js';
 import { type Demo, startDemo } from '../../examples/start-demo.js';
 import { listeningSite } from '../site/frameworks/listening-site.js';
+import { runCommandLine } from '../support/command-line.js';
 import { DemoVisitor } from '../support/demo-visitor.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { visit } from '../support/visitor.js';
@@ -38,6 +39,15 @@ describe('the demo', () => {
     for (const host of ['localhost', 'LOCALHOST:3000', 'demo.localhost:3000', '127.0.0.1:3000', '[::1]:3000']) {
       expect((await visit(demo.url, { method: 'GET', path: '/auth/me', headers: { host } })).status).toBe(200);
     }
+  });
+});
+
+describe('the agent of the demo', () => {
+  it.each(['', '/', '/api/a3a', '/a2a'])('is named by the doctor of a site that has the address "%s"', async (path) => {
+    const env = { A2A_URL: `${demo.url}${path}`, SERVICE_AUTH_STRATEGY: 'none' };
+    const { printed, status } = await runCommandLine(['doctor'], { env });
+    expect(status).toBe(1);
+    expect(printed).toContain(`Set "a2aUrl" in configureServer to ${demo.url}/api/a2a, which the card names. (A2A_URL)`);
   });
 });
 
