@@ -171,7 +171,7 @@ export function handlerRoutes(options: HandlersOptions | undefined): readonly Mo
 function routesOf(maker: string, { toolkit, ...given }: HandlersOptions): readonly MountedHandler[] {
   return Object.entries<RouteDefinition<any>>(ROUTES).flatMap(([name, route]) => {
     const options = given[name as keyof typeof ROUTES];
-    if (options === undefined && route.shape.required !== undefined) return [];
+    if (options === undefined && route.shape.required) return [];
     return { mount: route.mount, handler: routeHandler(route, maker, { ...options, toolkit }) };
   });
 }

@@ -77,7 +77,7 @@ export interface Toolkit {
   /** @internal What is wrong with header fields that a route's `forward` names, such as the one that carries the API key; `undefined` when they may cross. */
   forwardHint(names: readonly string[]): string | undefined;
   /** @internal Where an option belongs that a route does not have; `undefined` if nowhere. */
-  optionHint(name: string, place: Place): string | undefined;
+  hint(name: string, place: Place): string | undefined;
   /**
    * Checks if the toolkit can serve. Calls the identity provider only if a request would call it too, and respects its
    * back-off after a failure; never calls the platform. Waits for the provider for at most half a second.

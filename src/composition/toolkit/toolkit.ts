@@ -149,7 +149,7 @@ export function buildToolkit(
     },
     customProviders: resolved.customProviders,
     forwardHint: (names) => forwardHint(names, chosenNames(resolved.upstream.headers)),
-    optionHint: (name, place) => optionHint(name, place, SHAPE),
+    hint: (name, place) => optionHint(name, place, SHAPE),
     cachedServiceToken: (options) => {
       const { strategy = '' } = read('cachedServiceToken', SERVICE_HEADERS, options);
       return broker.cachedServiceToken(strategy)?.value;
