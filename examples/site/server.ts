@@ -61,6 +61,11 @@ export function createSite(options: SiteOptions): Express {
 
   const app = express();
   app.use(loopbackNamesOnly);
+  // Where clients look that have the name of the site only.
+  app.all('/.well-known/agent-card.json', (request, _response, next) => {
+    if (programs !== undefined) request.url = `/agent${request.url}`;
+    next();
+  });
   app.use(['/api', '/auth'], createSessions());
   // Before the body parser, because bodies are streamed. agent-bff may use a token for a few more seconds after a
   // sign-out; with `bySignIn`, a sign-out takes effect immediately.

@@ -2,7 +2,7 @@ import { ChatError, MESSAGES, unreachable } from './chat-error.js';
 
 /** The fix for developers when a response is not from the routes. */
 export const CHECK_MOUNT =
-  'Mount the routes of agent-bff at this address, or set "a2aEndpoint" (of widgets "serviceSurfacesUrl") to where they are, with the base path of the site.';
+  'Mount the routes of agent-bff at this address, or set "a2aEndpoint" (of widgets "serviceSurfacesUrl") to where they are, with the base path of the site. If the development server of the page is another, such as Vite, let it proxy the address.';
 
 /** The fix when something before the routes fails, such as the proxy of Vite without a server behind it. */
 const CHECK_SERVER = 'Check that the server with the routes of agent-bff runs, and what its terminal says.';

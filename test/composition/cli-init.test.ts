@@ -6,6 +6,7 @@ import { parseEnv } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { configFromEnv } from '../../src/composition/config/env.js';
 import { resolveConfig } from '../../src/composition/config/resolve-config.js';
+import { asNobody } from '../support/as-nobody.js';
 import { runCommandLine } from '../support/command-line.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
@@ -102,7 +103,17 @@ describe('agent-bff init', () => {
     const { status, complained } = await runCommandLine(['init', 'koa', join(folder, 'file/site')]);
     expect({ status, complained }).toEqual({
       status: 1,
-      complained: `agent-bff: the starter cannot be written to ${join(folder, 'file/site')} (ENOTDIR).`,
+      complained: `agent-bff: the starter cannot be written to ${join(folder, 'file/site')} (ENOTDIR). Choose a folder that this user can write to.`,
+    });
+  });
+
+  it('reports a folder it cannot read in one line', async () => {
+    const folder = join(temporaryFolder('init'), 'closed');
+    mkdirSync(folder, { mode: 0 });
+    const { status, complained } = await asNobody(() => runCommandLine(['init', 'koa', folder]));
+    expect({ status, complained }).toEqual({
+      status: 1,
+      complained: `agent-bff: the starter cannot be written to ${folder} (EACCES). Choose a folder that this user can write to.`,
     });
   });
 

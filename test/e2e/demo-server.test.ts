@@ -4,6 +4,7 @@ import { answerErrors } from '../../examples/site/error-answers.js';
 import { createPageRouter } from '../../examples/site/page-router.js';
 import { type Demo, startDemo } from '../../examples/start-demo.js';
 import { listeningSite } from '../site/frameworks/listening-site.js';
+import { runCommandLine } from '../support/command-line.js';
 import { NEW, openSite, Person } from '../support/conversation-people.js';
 import { DemoVisitor } from '../support/demo-visitor.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -75,6 +76,15 @@ describe('the agent of the demo', () => {
     const { taskId } = await new Person(demo.url, NEW).say('Hello');
     const reading = { jsonrpc: '2.0', id: 1, method: NEW.get, params: { id: taskId } };
     expect((await program('/agent')(reading)).text).not.toContain('Hello');
+  });
+
+  it.each(['', '/', '/api/a3a', '/a2a'])('is named by the doctor of a site that has the address "%s"', async (path) => {
+    const env = { A2A_URL: `${demo.url}${path}`, SERVICE_AUTH_STRATEGY: 'none' };
+    const { printed, status } = await runCommandLine(['doctor'], { env });
+    expect(status).toBe(1);
+    expect(printed).toContain(
+      `Set "a2aUrl" in configureServer to ${demo.url}/agent, which the card names. (A2A_URL)`,
+    );
   });
 });
 

@@ -42,6 +42,18 @@ describe('the terminal of a site without telemetry', () => {
     expect(ids).toEqual(expect.arrayContaining(shown));
   });
 
+  it('names no toolkit after a visit to a path without a route, because there is only one', async () => {
+    const { terminal, toolkit } = await startSite({ serviceApiKey: '' });
+    const site = await listeningSite(createNodeHandler({ toolkit }));
+    onTestFinished(() => site.close());
+    await (await visit(site.url, { method: 'GET', path: '/', body: null })).text();
+    await (await visit(site.url)).text();
+    expect(terminal).toEqual([
+      expect.stringMatching(/^agent-bff: none: There is no such route\. .* \(GET \/; request \S+\)$/),
+      expect.stringMatching(/^agent-bff: chat: The server has no credential .* \(request \S+\)$/),
+    ]);
+  });
+
   it('shows the place where configGetHeaders threw, without the visitor’s cookie', async () => {
     const { terminal, toolkit } = await startSite();
     const configGetHeaders = () => {

@@ -187,9 +187,9 @@ export class FaultLog {
     this.#settings = settings;
   }
 
-  /** Adds a toolkit that reports its faults here. */
+  /** Adds a toolkit that reports its faults here; the empty name stands for none. */
   join(toolkit: string): void {
-    addUpTo(MAX_NAMES, this.#toolkits, toolkit);
+    if (toolkit !== '') addUpTo(MAX_NAMES, this.#toolkits, toolkit);
   }
 
   /**
@@ -213,7 +213,8 @@ export class FaultLog {
   }
 
   #line(text: (toolkits: string, times: string) => string, toolkits: readonly string[], times = ''): void {
-    this.#settings.write(`agent-bff: ${text(this.#toolkits.size < 2 ? '' : namesOf(toolkits), times)}`);
+    const named = this.#toolkits.size < 2 ? [] : toolkits.filter((toolkit) => toolkit !== '');
+    this.#settings.write(`agent-bff: ${text(namesOf(named), times)}`);
   }
 
   /** False if all known faults were written within the last minute; otherwise the oldest is evicted. */
@@ -231,6 +232,7 @@ function addUpTo(limit: number, names: Set<string>, name: string): void {
 }
 
 function namesOf(toolkits: readonly string[]): string {
+  if (toolkits.length === 0) return '';
   const named = toolkits.slice(0, MAX_NAMED).join(', ');
   const others = toolkits.length - MAX_NAMED;
   const rest = others > 0 ? ` and ${String(others)} more` : '';

@@ -134,3 +134,8 @@ export const PROXY: OptionShape<keyof ServiceProxyOptions> = {
   options: { auth: source, ...session, ...siteFields },
   required: ['auth'],
 };
+
+/** The options of the functions that serve all routes, by route. */
+export const ALL_ROUTES: OptionShape<'a2a' | 'surfaces' | 'service'> = {
+  options: { a2a: CHAT, surfaces: SURFACE_ROUTER, service: PROXY },
+};

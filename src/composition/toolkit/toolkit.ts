@@ -8,7 +8,8 @@ import { isAgentBffError } from '../../domain/shared/errors.js';
 import { accept, callback, methods, type Given, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import { withVariables } from '../../domain/shared/setting.js';
 import { warningsOf } from '../config/env.js';
-import { type ResolvedConfig, resolveConfig } from '../config/resolve-config.js';
+import { optionHint } from '../config/option-hint.js';
+import { type ResolvedConfig, resolveConfig, SHAPE } from '../config/resolve-config.js';
 import { providers } from '../config/schema.js';
 import type { ServerConfig } from '../config/server-config.js';
 import { chosenNames } from '../config/upstream-config.js';
@@ -148,6 +149,7 @@ export function buildToolkit(
     },
     customProviders: resolved.customProviders,
     forwardHint: (names) => forwardHint(names, chosenNames(resolved.upstream.headers)),
+    hint: (name, place) => optionHint(name, place, SHAPE),
     cachedServiceToken: (options) => {
       const { strategy = '' } = read('cachedServiceToken', SERVICE_HEADERS, options);
       return broker.cachedServiceToken(strategy)?.value;
