@@ -85,9 +85,7 @@ export class ChatSession {
       this.#turn !== undefined && answer !== undefined && answer.taskId !== '' && answer.state === 'working'
         ? { answerId: this.#turn.answerId, answer }
         : this.#unfinished;
-    const isUnanswered = messages.length > 0 && messages[messages.length - 1]?.id === this.#sent?.id;
-    const unanswered = isUnanswered ? this.#sent : undefined;
-    return { contextId, messages, openTask: this.#openTask, unfinished, unanswered };
+    return { contextId, messages, openTask: this.#openTask, unfinished, sent: this.#sent };
   };
 
   /** Learns the agent's name and brand, so that they show before the first message. */
@@ -183,17 +181,16 @@ export class ChatSession {
   };
 
   /** Goes on with a conversation and all that is open in it. */
-  restore({ contextId, messages, openTask, unfinished, unanswered }: Conversation): void {
+  restore({ contextId, messages, openTask, unfinished, sent }: Conversation): void {
     this.reset();
     this.#openTask = openTask;
     this.#unfinished = unfinished;
-    this.#sent = unanswered;
+    this.#sent = sent;
     this.#update({ messages, contextId });
-    const last = messages[messages.length - 1];
-    if (unanswered === undefined || last?.role !== 'user' || last.id !== unanswered.id) return;
+    if (sent === undefined || messages[messages.length - 1]?.id !== sent.id) return;
+    this.#again = () => this.#deliver(sent);
     // A file is not stored, and a question without its file would be another one.
-    this.#again = () => this.#deliver({ ...unanswered, file: undefined });
-    const canRetry = last.fileName === undefined;
+    const canRetry = sent.file === undefined;
     this.#update({ error: new ChatError('connection_lost', MESSAGES.connectionLost), canRetry });
   }
 

@@ -25,7 +25,7 @@ export function keepConversation(session: ChatSession, name: string): () => void
   return () => {
     keep();
     for (const name of events) removeEventListener(name, keep);
-    if (session.getConversation().unanswered === undefined) return;
+    if (session.getState().phase === 'idle') return;
     // The connection stays open until the agent has named its task: only then can another chat read the answer on.
     const kept = textIn(name);
     const unsubscribe = session.subscribe(() => {
@@ -78,13 +78,13 @@ function write(name: string, conversation: Conversation): void {
 /** True for what this version of the chat has stored; another one, or the page, may have stored something else. */
 export function isConversation(value: unknown): value is Conversation {
   if (!isObject(value) || !isText(value['contextId'])) return false;
-  const { messages, openTask, unfinished, unanswered } = value;
+  const { messages, openTask, unfinished, sent } = value;
   return (
     isListOf(messages, isMessage) &&
     (openTask === undefined || (isObject(openTask) && isText(openTask['id']) && isSeen(openTask['seen']))) &&
     (unfinished === undefined ||
       (isObject(unfinished) && isText(unfinished['answerId']) && isAnswer(unfinished['answer']))) &&
-    (unanswered === undefined || isOutgoing(unanswered))
+    (sent === undefined || isOutgoing(sent))
   );
 }
 
