@@ -1,7 +1,8 @@
-import { lazy, memo, type ReactNode, Suspense, useEffect, useState } from 'react';
+import { lazy, memo, type ReactNode, Suspense } from 'react';
 
 import { useLabels } from '../labels.js';
 import { Boundary } from './boundary.js';
+import { useGradually } from './gradually.js';
 import { Markdown } from './markdown.js';
 import type { MessagePart, TextPart } from './message-parts.js';
 
@@ -28,16 +29,6 @@ export function AnswerParts({ parts, isGrowing, mediaOrigins }: AnswerPartsProps
     .map((part) => (
       <ShownPart key={part.id} part={part} isGrowing={isGrowing && part === last} mediaOrigins={mediaOrigins} />
     ));
-}
-
-/** The number of items to show: some more in each task, so that thousands of them do not hold up the page. */
-export function useGradually(length: number, step: number): number {
-  const [count, setCount] = useState(step);
-  useEffect(() => {
-    const timer = count < length ? setTimeout(setCount, 0, count + step) : undefined;
-    return () => clearTimeout(timer);
-  }, [count, length, step]);
-  return count;
 }
 
 const ShownPart = memo(function ShownPart(props: AnswerPartProps) {

@@ -41,6 +41,8 @@ export class ChatSession {
   #turn: Turn | undefined;
   #openTask: OpenTask | undefined;
   #unfinished: UnfinishedAnswer | undefined;
+  /** The message sent last. */
+  #sent: OutgoingMessage | undefined;
   #again: (() => Promise<void>) | undefined;
   readonly #host: TurnHost;
 
@@ -83,14 +85,14 @@ export class ChatSession {
       this.#turn !== undefined && answer !== undefined && answer.taskId !== '' && answer.state === 'working'
         ? { answerId: this.#turn.answerId, answer }
         : this.#unfinished;
-    return { contextId, messages, openTask: this.#openTask, unfinished };
+    return { contextId, messages, openTask: this.#openTask, unfinished, sent: this.#sent };
   };
 
   /** Learns the agent's name and brand, so that they show before the first message. */
   async prepare(): Promise<void> {
     await this.#connect().then(
       () => undefined,
-      (error: unknown) => this.#fail(toChatError(error), () => this.prepare()),
+      (error: unknown) => this.#fail(toChatError(error), this.#state.canRetry ? this.#again : () => this.prepare()),
     );
   }
 
@@ -108,6 +110,7 @@ export class ChatSession {
     // A task that failed once is left alone: the next message starts a new one.
     this.#openTask = undefined;
     this.#unfinished = undefined;
+    this.#sent = outgoing;
     const question = { id: outgoing.id, role: 'user' as const, text, ...(file && { fileName: file.name }) };
     this.#update({ messages: [...messages, question] });
     await this.#deliver(outgoing).catch((error: unknown) => this.#fail(toChatError(error), undefined));
@@ -178,11 +181,17 @@ export class ChatSession {
   };
 
   /** Goes on with a conversation and all that is open in it. */
-  restore({ contextId, messages, openTask, unfinished }: Conversation): void {
+  restore({ contextId, messages, openTask, unfinished, sent }: Conversation): void {
     this.reset();
     this.#openTask = openTask;
     this.#unfinished = unfinished;
+    this.#sent = sent;
     this.#update({ messages, contextId });
+    if (sent === undefined || messages[messages.length - 1]?.id !== sent.id) return;
+    this.#again = () => this.#deliver(sent);
+    // A file is not stored, and a question without its file would be another one.
+    const canRetry = sent.file === undefined;
+    this.#update({ error: new ChatError('connection_lost', MESSAGES.connectionLost), canRetry });
   }
 
   /** Closes the connection, and nothing else: the agent works on, and `enter` reads on. */

@@ -33,6 +33,8 @@ export interface Conversation {
   readonly messages: readonly StoredMessage[];
   readonly openTask?: OpenTask | undefined;
   readonly unfinished?: UnfinishedAnswer | undefined;
+  /** The message sent last. It can be sent again if it is the last one: the agent has not begun to answer. */
+  readonly sent?: OutgoingMessage | undefined;
 }
 
 /** The message being answered. */
