@@ -31,6 +31,17 @@ function fileOf(entry: string): string {
   return entry.replace(/^agent-bff\/?/, '') || 'index';
 }
 
+it('names the declarations of every entry for older module resolutions too', () => {
+  const { typesVersions } = JSON.parse(readFileSync(fromRoot('package.json'), 'utf8')) as {
+    typesVersions: { '*': Readonly<Record<string, readonly string[]>> };
+  };
+  const types = ENTRIES.filter((entry) => entry !== 'agent-bff').map((entry) => {
+    const { types } = exports[`./${fileOf(entry)}`] as { readonly types: string };
+    return [fileOf(entry), [types]];
+  });
+  expect(typesVersions['*']).toEqual(Object.fromEntries(types));
+});
+
 /** Size in bytes of an entry with all code of this package that it loads eagerly, minified and compressed. */
 async function sizeOf(entry: string): Promise<number> {
   const input = fromRoot(`dist/composition/${fileOf(entry)}.js`);

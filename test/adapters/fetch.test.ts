@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { fetchHandler } from '../../src/adapters/fetch/fetch-handler.js';
+import { fetchHandler, toResponse } from '../../src/adapters/fetch/fetch-handler.js';
 import { FetchRequest, requestAddress } from '../../src/adapters/fetch/request.js';
-import { toResponse } from '../../src/adapters/fetch/response.js';
 import { flowing } from '../../src/domain/shared/body.js';
 import type { HttpBody, HttpRequest, HttpResponse } from '../../src/ports/http.js';
 import { PushFlow } from './web/push-flow.js';

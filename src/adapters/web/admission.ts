@@ -35,12 +35,9 @@ function isServed(headers: HeaderFields, { names, places, loopback }: HostPolicy
   const read = readHost(host);
   if (read === undefined) return false;
   const { name, port } = read;
-  return names.has(name) || places.has(`${name}:${port}`) || (loopback && isLocal(name));
-}
-
-/** True for names that resolvers must not redirect (RFC 6761 §6.3), and loopback addresses. */
-function isLocal(name: string): boolean {
-  return name.endsWith('.localhost') || isLoopback(name);
+  if (names.has(name) || places.has(`${name}:${port}`)) return true;
+  // Names that resolvers must not redirect (RFC 6761 §6.3), and loopback addresses.
+  return loopback && (name.endsWith('.localhost') || isLoopback(name));
 }
 
 function hostRefused(): RequestError {

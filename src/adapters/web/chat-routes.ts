@@ -76,16 +76,12 @@ export function chatRoutes(routes: ChatRoutes): HttpHandler {
   };
 }
 
-async function other(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
+async function other({ site, configRoute, card, httpJson }: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
   const { path } = request;
-  if (path === '' || path === '/') return methodNotAllowed('POST', errorContext(routes.site, ROUTE));
-  return handlerFor(path, routes)?.(request) ?? notFound(request, errorContext(routes.site, ROUTE));
-}
-
-function handlerFor(path: string, { configRoute, card, httpJson }: ChatRoutes): HttpHandler | undefined {
-  if (configRoute !== undefined && (path === '/config' || path === '/config/')) return configRoute;
-  if (card !== undefined && CARD.test(path)) return card;
-  return httpJson;
+  if (path === '' || path === '/') return methodNotAllowed('POST', errorContext(site, ROUTE));
+  const isConfig = path === '/config' || path === '/config/';
+  const handler = isConfig ? configRoute : CARD.test(path) ? card : httpJson;
+  return handler?.(request) ?? notFound(request, errorContext(site, ROUTE));
 }
 
 function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {

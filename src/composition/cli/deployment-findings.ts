@@ -71,7 +71,8 @@ function reach(
   if (!isKept) {
     if (fault === undefined) return failed(check, 'it does not return the entry that was set', store);
     const fix = REJECTED.find(([pattern]) => pattern.test(fault))?.[1];
-    return failed(check, `it cannot be used: ${fault}`, store, fix ?? networkFix(codeIn(fault), store) ?? LOG_IN);
+    const [code = ''] = /\bE[A-Z_]{4,}\b/.exec(fault) ?? [];
+    return failed(check, `it cannot be used: ${fault}`, store, fix ?? networkFix(code, store) ?? LOG_IN);
   }
   if (!isLate) return passed(check, message);
   const late = `${message}, but times out after ${String(cacheMs)} ms`;
@@ -81,11 +82,6 @@ function reach(
     { block: 'timeouts', fields: ['cacheMs'] },
     'Raise "cacheMs" in the "timeouts" configuration block, or use a closer store.',
   );
-}
-
-/** The code in the message of the client. */
-function codeIn(fault: string): string {
-  return /\bE[A-Z_]{4,}\b/.exec(fault)?.[0] ?? '';
 }
 
 function keys(count: number): readonly Finding[] {

@@ -94,11 +94,7 @@ export class ConversationGuard {
     const scope = { agent: this.#deps.agent, tenant: call.tenants[0] ?? '', account: owner.account ?? '' };
     const asked = { visitor, call, scope };
     if (startsWork(method)) return this.#place(asked);
-    return readsOn(method) ? this.#follow(asked, namedTask(call)) : {};
-  }
-
-  async #follow(asked: Asked, taskId: string): Promise<AdmittedCall> {
-    return { contextId: await this.#taskContext(asked, taskId) };
+    return readsOn(method) ? this.#taskContext(asked, namedTask(call)).then((contextId) => ({ contextId })) : {};
   }
 
   /** The context that a message is sent in: its own, its task's, or a new one. */

@@ -173,7 +173,8 @@ export class HttpJsonBinding {
     if (response.status < 500) return response;
     if (response.headers['content-encoding'] !== undefined) throw await errors.replacing(reply);
     const start = await errors.start(reply);
-    if (start.isWhole && isBindingError(start.bytes)) return { ...response, body: start.bytes };
+    const value = start.isWhole ? parsedJson(new TextDecoder().decode(start.bytes)) : undefined;
+    if (isObject(value) && isObject(value['error'])) return { ...response, body: start.bytes };
     throw await errors.replacing(reply, start);
   }
 }
@@ -232,11 +233,6 @@ function listed(entries: unknown, field: string): readonly Offer[] {
       url: textOf(url),
       old: field !== 'protocolBinding' || textOf(protocolVersion).startsWith('0.'),
     }));
-}
-
-function isBindingError(bytes: Uint8Array): boolean {
-  const value = parsedJson(new TextDecoder().decode(bytes));
-  return isObject(value) && isObject(value['error']);
 }
 
 /** A call in the HTTP+JSON binding, by its path. */

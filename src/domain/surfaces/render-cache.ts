@@ -138,8 +138,8 @@ export class RenderCache {
   readonly #untagged = new LruMap<number>({ maxEntries: MAX_UNTAGGED });
   #turns = 0;
   readonly #fleet: FleetFlight;
-  /** Surfaces for which the platform has no check, and when to try again. */
-  readonly #unsupported = new LruMap<number>({ maxEntries: MAX_UNSUPPORTED });
+  /** Surfaces for which the platform has no check for now. */
+  readonly #unsupported = new LruMap<true>({ maxEntries: MAX_UNSUPPORTED });
 
   constructor(dependencies: RenderCacheDependencies) {
     this.#deps = dependencies;
@@ -246,8 +246,8 @@ export class RenderCache {
     const { signal } = new AbortController();
     let etag = '';
     // (2)
-    if (kept !== undefined && !this.#isUnsupported(subject)) {
-      const checkedAt = clock.now();
+    const checkedAt = clock.now();
+    if (kept !== undefined && this.#unsupported.get(surfaceKey(subject), checkedAt) === undefined) {
       const check = await upstream.check(kept.etag, signal);
       if (check.kind === 'unchanged') {
         const again = { ...kept, checkedAt };
@@ -255,7 +255,8 @@ export class RenderCache {
         await this.#keep(task, again, undefined);
         return { response: responseOf(again), status: 'REVALIDATED', shared: true };
       }
-      if (check.kind === 'unsupported') this.#unsupported.set(surfaceKey(subject), clock.now() + UNSUPPORTED_MS);
+      if (check.kind === 'unsupported')
+        this.#unsupported.set(surfaceKey(subject), true, 0, clock.now() + UNSUPPORTED_MS);
       if (check.kind === 'changed') ({ etag } = check);
     }
     // (3)
@@ -341,11 +342,6 @@ export class RenderCache {
   #isFresh(render: CachedRender, now: number): boolean {
     const { checkedAt } = render;
     return checkedAt <= now && now < checkedAt + this.#deps.freshMs && this.#isAlive(render, now);
-  }
-
-  #isUnsupported(subject: RenderSubject): boolean {
-    const until = this.#unsupported.get(surfaceKey(subject));
-    return until !== undefined && this.#deps.clock.now() < until;
   }
 }
 
