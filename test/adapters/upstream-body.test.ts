@@ -113,7 +113,7 @@ describe('a response that flows', () => {
     expect(sink.outcome).toBe(error);
   });
 
-  it('pauses the platform while its sink is full, without running the clock of silence', () => {
+  it('pauses the platform while its sink is full, without counting that as silence', () => {
     const flowing = body(1_000, 0);
     const sink = new Sink();
     sink.room = 1;

@@ -152,7 +152,7 @@ describe('agent-bff doctor with a working platform', () => {
     expect(status).toBe(0);
   });
 
-  it('is content with an open agent, and warns about nothing a chat does not need', async () => {
+  it('passes for an open agent, without warnings about fields that a chat does not need', async () => {
     const { status, printed } = await doctor({ a2aUrl: await open(), serviceAuthStrategy: 'none' });
     expect(printed).toContain('✓ strategy          none: calls to the agent carry no credential');
     expect(printed).toContain('✓ agent             responds, and needs no credential');
@@ -213,7 +213,7 @@ describe('agent-bff doctor with a working platform', () => {
     expect(printed).toMatch(/^All is well\. \d to review/m);
   });
 
-  it('says nothing of the address when the chat is there', async () => {
+  it('does not mention the address when the chat is there', async () => {
     const url = await answering((exchange) => {
       exchange.json(400, { jsonrpc: '2.0', error: {} });
     });
@@ -431,7 +431,7 @@ describe('agent-bff doctor warns and exits with 0', () => {
     expect((await doctor(site())).printed).not.toContain('public address');
   });
 
-  it('whose conversations are open, without calling it a fault', async () => {
+  it('not about open conversations, which it only mentions', async () => {
     const { status, printed } = await doctor(site());
     expect([status, printed]).toEqual([
       0,

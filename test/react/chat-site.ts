@@ -25,7 +25,7 @@ export class Site {
   /** The contexts of the messages so far. */
   readonly contexts: (string | undefined)[] = [];
   readonly errors: ChatError[] = [];
-  /** Of the request made last. */
+  /** The context of the latest request. */
   signal: AbortSignal | undefined;
   readonly #replies: Record<string, (() => Response)[]> = {};
   #write: ((result: object) => void) | undefined;

@@ -12,7 +12,7 @@ const PARTS_AT_ONCE = 20;
 
 interface AnswerPartsProps {
   readonly parts: readonly MessagePart[];
-  /** More of the last part, or more parts, follow. */
+  /** True if more of the last part, or more parts, will follow. */
   readonly isGrowing: boolean;
   readonly mediaOrigins: readonly string[];
 }
@@ -20,7 +20,7 @@ interface AnswerPartsProps {
 /** The parts of an agent's message, each on its own. A part that cannot be shown is replaced by its text. */
 export function AnswerParts({ parts, isGrowing, mediaOrigins }: AnswerPartsProps) {
   const last = parts[parts.length - 1];
-  // Progress is of no use once there is more.
+  // Progress is hidden once other content follows.
   const shown = parts.filter((part) => part.type !== 'status' || (isGrowing && part === last));
   const count = useGradually(shown.length, PARTS_AT_ONCE);
   return shown
@@ -30,7 +30,7 @@ export function AnswerParts({ parts, isGrowing, mediaOrigins }: AnswerPartsProps
     ));
 }
 
-/** The number of items to show: some more in each task, so that thousands of them do not hold up the page. */
+/** The number of items to show. It grows in each task, so that thousands of items do not block the page. */
 export function useGradually(length: number, step: number): number {
   const [count, setCount] = useState(step);
   useEffect(() => {

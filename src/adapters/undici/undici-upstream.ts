@@ -109,7 +109,7 @@ function exchange({ path, method, headers, body }: UpstreamRequest, reader: Resp
   }
 }
 
-/** Its name shows that this side aborted the request, not the platform. */
+/** The name of the error shows that this side aborted the request, not the platform. */
 function shuttingDown(): Error {
   return Object.assign(new Error('the server is shutting down'), { name: 'AbortError' });
 }
@@ -309,7 +309,7 @@ class ResponseReader implements Dispatcher.DispatchHandler {
     this.#gaveUp ??= 'aborted';
     this.#controller?.abort(new Error('the browser left'));
     if (this.#controller !== undefined) return;
-    // It still waits for its connection, which is no longer needed either.
+    // The exchange still waits for its connection, which is not needed any more.
     this.#settle('broken');
     this.#fail('aborted', 'the browser left', false);
   };

@@ -194,7 +194,7 @@ function shortHash(text: string): string {
 }
 
 /**
- * Nothing, for conversations that are open.
+ * Returns `undefined` for open conversations.
  *
  * @throws ConfigurationError when an option says who a visitor is: a site that sets it expects to be protected.
  */

@@ -145,7 +145,7 @@ describe('an unusable body', () => {
   });
 });
 
-describe('a body of the limit is read, a longer one rejected:', () => {
+describe('a body at the limit is read and a longer one rejected', () => {
   const tooLarge = {
     code: 'body_too_large',
     detail: 'The request body is larger than 10 bytes.',
@@ -188,7 +188,7 @@ describe('a body of the limit is read, a longer one rejected:', () => {
     expect(text((await readJsonBody(exact, limits(2))).bytes)).toBe('{}');
   });
 
-  it("but a text of the host has the host's own limit", async () => {
+  it('except text that the host has parsed under its own limit', async () => {
     expect((await readJsonBody(browserRequest({ body: '"123456789"' }), limits(10))).bytes).toHaveLength(11);
   });
 });

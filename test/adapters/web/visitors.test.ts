@@ -87,7 +87,7 @@ describe('a visitor', () => {
     ['a name that ends like it', 'xagent-bff-visitor=1'],
     ['a name that begins like it', 'agent-bff-visitor2=1'],
     ['its name without a value', 'agent-bff-visitor-off'],
-  ])('is known beside a cookie with %s', async (_what, other) => {
+  ])('is recognized despite another cookie with %s', async (_what, other) => {
     const world = new World();
     const first = await world.visit('');
     for (const cookies of [
@@ -167,7 +167,7 @@ describe('a visitor', () => {
   });
 });
 
-it('the keys of users say nothing about the key they come from, or about each other', () => {
+it('the keys of users reveal neither the key they come from nor each other', () => {
   const all = KEYS.flatMap(({ mint, seal }) => [mint, seal]).map((key) => Buffer.from(key).toString('hex'));
   expect(new Set(all).size).toBe(4);
   for (const key of all) expect(key).toMatch(/^[0-9a-f]{64}$/);
