@@ -72,9 +72,12 @@ async function survey() {
     behind.push(await survived('behind express.json()', report, agent, { parserLimit }, sets));
     parser.push(await survived('express.json() alone', report, agent, { server: 'parser', parserLimit }, [bodies]));
   }
-  const peaks = `${mib(median(behind))} beside ${mib(median(parser))}, medians of ${PAIRS}`;
-  const isNoMore = median(behind) <= 1.1 * median(parser);
-  report.check('peak memory behind express.json() beside the parser alone', isNoMore, peaks);
+  // A site that has loaded the package starts with about 15 MiB more, which is no cost of an attack.
+  const both = (figure) => [behind, parser].map((runs) => median(runs.map((run) => run[figure])));
+  const words = (figures) => `${figures.map(mib).join(' beside ')}, medians of ${PAIRS}`;
+  report.note(`peak memory behind express.json() beside the parser alone: ${words(both('peak'))}`);
+  const growth = both('growth');
+  report.check('memory that the attack adds, beside the parser alone', growth[0] <= 1.1 * growth[1], words(growth));
   finished();
 }
 
@@ -82,7 +85,7 @@ function median(values) {
   return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)];
 }
 
-/** Runs one set of attacks after another against one site, and reports the cost; returns the peak of the first. */
+/** Runs one set of attacks after another against one site, and reports the cost; returns the first peak, and what it is above the start. */
 async function survived(name, report, agent, { heap = 384, part = HONEST_PART, ...kind }, sets) {
   const site = await startSite(agent.url, {}, { ...kind, flags: [`--max-old-space-size=${heap}`] });
   const honest = [
@@ -140,7 +143,7 @@ async function survived(name, report, agent, { heap = 384, part = HONEST_PART, .
       `${before.descriptors} before, ${after.descriptors} after`,
     );
   await site.close();
-  return peaks[0];
+  return { peak: peaks[0], growth: peaks[0] - before.rss };
 }
 
 /** Starts the agent in its own process: its streams must not delay the honest visitors of this one. */
