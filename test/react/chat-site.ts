@@ -27,7 +27,7 @@ export class Site {
   /** The ids of the messages so far. */
   readonly messageIds: (string | undefined)[] = [];
   readonly errors: ChatError[] = [];
-  /** Of the request made last. */
+  /** The context of the latest request. */
   signal: AbortSignal | undefined;
   readonly #replies: Record<string, (() => Response)[]> = {};
   #write: ((result: object) => void) | undefined;

@@ -13,7 +13,7 @@ const PARTS_AT_ONCE = 20;
 
 interface AnswerPartsProps {
   readonly parts: readonly MessagePart[];
-  /** More of the last part, or more parts, follow. */
+  /** True if more of the last part, or more parts, will follow. */
   readonly isGrowing: boolean;
   readonly mediaOrigins: readonly string[];
 }
@@ -21,7 +21,7 @@ interface AnswerPartsProps {
 /** The parts of an agent's message, each on its own. A part that cannot be shown is replaced by its text. */
 export function AnswerParts({ parts, isGrowing, mediaOrigins }: AnswerPartsProps) {
   const last = parts[parts.length - 1];
-  // Progress is of no use once there is more.
+  // Progress is hidden once other content follows.
   const shown = parts.filter((part) => part.type !== 'status' || (isGrowing && part === last));
   const count = useGradually(shown.length, PARTS_AT_ONCE);
   return shown

@@ -4,8 +4,8 @@ import type { StoredMessage } from './message-parts.js';
 import type { Conversation, OutgoingMessage } from './turn.js';
 
 /**
- * Goes on with the conversation this tab has stored, and stores it again when the page or the chat goes. In
- * `sessionStorage`, which other tabs do not see and which ends with this one. A chat works as well where the browser stores
+ * Continues the conversation stored by this tab, and stores it when the page or the chat closes. It is in
+ * `sessionStorage`, which other tabs cannot read and which ends with the tab. The chat also works if the browser stores
  * nothing.
  */
 export function keepConversation(session: ChatSession, name: string): () => void {
@@ -15,7 +15,7 @@ export function keepConversation(session: ChatSession, name: string): () => void
   let stored = session.getState().messages;
   const keep = (): void => {
     const { messages } = session.getState();
-    // A chat that was not used leaves what another one on the page has stored.
+    // An unused chat does not overwrite what another one on the page has stored.
     if (messages !== stored) write(name, session.getConversation());
     stored = messages;
   };
@@ -75,7 +75,7 @@ function write(name: string, conversation: Conversation): void {
   }
 }
 
-/** True for what this version of the chat has stored; another one, or the page, may have stored something else. */
+/** True for data of this version of the chat; another version, or the page, may have stored something else. */
 export function isConversation(value: unknown): value is Conversation {
   if (!isObject(value) || !isText(value['contextId'])) return false;
   const { messages, openTask, unfinished, sent } = value;

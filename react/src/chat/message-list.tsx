@@ -31,7 +31,7 @@ interface MessageListProps {
   readonly renderMessage: A2AChatProps['renderMessage'];
 }
 
-/** The messages of a conversation. Loaded apart, since a page shows its chat before there is any. */
+/** The messages of a conversation. Loaded separately, since a page shows an empty chat first. */
 export default function MessageList({ messages, isBusy, mediaOrigins, user, renderMessage }: MessageListProps) {
   const { newConversation } = useLabels();
   const count = useGradually(messages.length, MESSAGES_AT_ONCE);

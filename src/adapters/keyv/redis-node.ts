@@ -26,7 +26,7 @@ interface RedisLibrary {
   createClient(options: ClientOptions): RedisClient;
 }
 
-/** The name of the error, since a fault of a store begins with it. */
+/** The name of the error, with which the log line of a fault begins. */
 const NOT_LOADED = '@keyv/redis cannot be loaded (run: npm install @keyv/redis):';
 
 /** Loads the optional client library. */

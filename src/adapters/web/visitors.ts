@@ -18,7 +18,7 @@ export interface Visit {
 export interface VisitorUser {
   /** The name by which the site knows the user. */
   readonly name: string;
-  /** A name that no other user has, in no other kind of names. */
+  /** A name that no other user has, whichever kind of name the other has. */
   readonly key: string;
 }
 
@@ -44,7 +44,7 @@ const USER_NAME = `${NAME}-user`;
 /** A browser accepts this prefix from the host itself over https only, so no other host of the domain can set it. */
 const HOST_PREFIX = '__Host-';
 const SECRET_BYTES = 16;
-/** The secret in its only spelling, or the secret sealed to a user, and the second in which it was written. */
+/** The secret in its canonical spelling, or sealed to a user; then the time it was written, in seconds. */
 const VALUE = /^(?:[\w-]{21}[AQgw]|s\.[\w-]{67})\.[0-9a-z]{1,9}$/;
 
 /** Recognises visitors: by the site's own user, or else by a random cookie, whose secret is the key of their conversations. */
@@ -59,7 +59,7 @@ export class Visitors {
     this.#hostName = HOST_PREFIX + this.#name;
   }
 
-  /** The visitor; a promise only where the site is asked for its user. */
+  /** The visitor. A promise only if the site's own function names the user. */
   of(request: HttpRequest): Visit | Promise<Visit> {
     return this.#deps.user?.(request).then((user) => this.#visit(request, user)) ?? this.#visit(request, undefined);
   }
@@ -84,7 +84,9 @@ export class Visitors {
     return { keys: all, user, cookie };
   }
 
-  /** The secret of a cookie that is this visitor's. Two cookies of one name are none: another host may have set one. */
+  /**
+   * The secret of this visitor's cookie. Two cookies with this name count as none, since another host may have set one.
+   */
   #cookie(
     request: HttpRequest,
     user: VisitorUser | undefined,
@@ -96,7 +98,7 @@ export class Visitors {
     let isSafe = false;
     let value = '';
     let count = 0;
-    // Searched and not split: a site has many cookies.
+    // Searched instead of split, since a site has many cookies.
     const text = `${typeof cookie === 'string' ? cookie : cookie.join(';')};`;
     for (let at = text.indexOf(name), end = 0; at >= 0; at = text.indexOf(name, end)) {
       end = text.indexOf(';', at);

@@ -126,7 +126,7 @@ export async function siteFindings(publicUrl: string): Promise<readonly Finding[
 }
 
 function strayed({ url, status, type }: Page): Finding {
-  const message = `${url} responded with status ${String(status)} and ${type || 'no type'}, as the chat never does`;
+  const message = `${url} responded with status ${String(status)} and ${type || 'no type'}, which is not a response of the chat`;
   return warning('chat address', message, topLevel('publicUrl'), MOUNT_ROUTES);
 }
 

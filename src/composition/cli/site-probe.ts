@@ -142,7 +142,7 @@ export async function jsonOf({ body }: HttpResponse): Promise<unknown> {
 export interface RpcReply {
   readonly jsonrpc?: unknown;
   readonly error?: { readonly code?: unknown; readonly data?: unknown };
-  /** True if the site made it in place of the agent. */
+  /** True if the site created the response itself instead of the agent. */
   readonly isOurs: boolean;
 }
 

@@ -45,7 +45,7 @@ export interface MemoryShares {
   readonly tokens: MemoryShare;
 }
 
-/** The store of renders, and what the actions of this process mean for all its caches. */
+/** The store of renders, and the effects of this process's actions on all its caches. */
 export type Renders = Pick<RenderCacheDependencies, 'store' | 'versionTags'>;
 
 /** Tokens and renders, and the connection to their shared store. */
@@ -61,7 +61,7 @@ export interface CacheStores {
   /** Bytes that a render takes in a shared store. */
   readonly storedBytes: (text: string) => number;
   readonly tokens: TokenCache;
-  /** The parts that need no shared store, whether they are used or not. */
+  /** The in-memory variants, even if a shared store is used. */
   readonly inMemory: { readonly renders: () => Renders; readonly tokens: () => TokenCache };
   /** Keys the digests that distinguish proofs without revealing them. */
   readonly proofKey: Uint8Array;
@@ -82,7 +82,7 @@ export interface SharedParts {
   isClosed: boolean;
 }
 
-/** The configuration of a toolkit, and all that its parts are not made of themselves. */
+/** The configuration of a toolkit, and everything else its parts are built from. */
 export interface ToolkitSource {
   readonly config: ResolvedConfig;
   /** The parts of the toolkit that it replaces. */

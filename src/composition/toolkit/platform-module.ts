@@ -95,7 +95,7 @@ function borrowed(upstream: HttpUpstream): HttpUpstream {
       const call = new AbortController();
       const abort = (): void => call.abort(signal.reason);
       if (signal.aborted) abort();
-      // It also keeps the controller as long as the caller has its signal.
+      // The listener also keeps the controller alive as long as the caller has its signal.
       else signal.addEventListener('abort', abort, { once: true });
       const reference = new WeakRef(call);
       calls.add(reference);

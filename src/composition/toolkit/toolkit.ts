@@ -72,8 +72,8 @@ const PORTS: OptionShape<keyof ToolkitPorts> = {
 let container: Container | undefined;
 
 /**
- * Builds the parts of a toolkit, with the ports that a site passed instead of the defaults. All toolkits have one
- * container, whose bindings depend on what is given for each of them; a toolkit with ports has one inside it.
+ * Builds the parts of a toolkit, with the ports that a site passed instead of the defaults. All toolkits share one
+ * container, whose bindings depend on the input of each; a toolkit with ports has a nested one.
  */
 export function builtParts(given: ToolkitSource, ports: ToolkitPorts): Built {
   if (container === undefined) {

@@ -44,7 +44,7 @@ const KNOWN_MS = 600_000;
 
 const decoder = new TextDecoder();
 
-/** Computes the keys of renders. Recent ones are remembered, since a hit costs little else. */
+/** Computes the keys of renders. Remembers recent ones, since a hit costs little besides its key. */
 export class RenderKeys {
   readonly #hash: (data: string | Uint8Array) => string;
   readonly #memory: MemoryShare;

@@ -9,7 +9,7 @@ export interface FleetFlightDependencies {
   readonly sleep: (ms: number) => Promise<void>;
 }
 
-/** The result of another process; without one, this process works. */
+/** The result of another process; without one, this process does the work. */
 export interface Turn<T> {
   readonly found?: T;
   /** Ends the wait of other processes: this one stores no result. */

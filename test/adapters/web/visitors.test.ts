@@ -129,7 +129,7 @@ describe('a visitor', () => {
     ['a name that begins like it', 'agent-bff-visitor-user2=1'],
     ['the name of routes without users', 'agent-bff-visitor=1; agent-bff-visitor=2'],
     ['its name without a value', 'agent-bff-visitor-user-off'],
-  ])('is known beside a cookie with %s', async (_what, other) => {
+  ])('is recognized despite another cookie with %s', async (_what, other) => {
     const world = new World();
     const first = await world.visit('');
     for (const cookies of [
@@ -219,7 +219,7 @@ describe('a visitor', () => {
   });
 });
 
-it('the keys of users say nothing about the key they come from, or about each other', () => {
+it('the keys of users reveal neither the key they come from nor each other', () => {
   const all = KEYS.flatMap(({ mint, seal }) => [mint, seal]).map((key) => Buffer.from(key).toString('hex'));
   expect(new Set(all).size).toBe(4);
   for (const key of all) expect(key).toMatch(/^[0-9a-f]{64}$/);
