@@ -107,7 +107,7 @@ describe('importing the built package', { timeout: 60_000 }, () => {
     const bytes = await bundleSize(`import { ${name} } from 'agent-bff'; globalThis.used = ${name};`);
     expect(bytes).toBeGreaterThan(200);
     expect(bytes).toBeLessThan(10_000);
-    // With a toolkit it is another matter, so this does measure the package.
+    // A toolkit is large, so this measurement does include the package.
     expect(await bundleSize(`import { createToolkit } from 'agent-bff'; createToolkit({});`)).toBeGreaterThan(100_000);
   });
 
@@ -120,7 +120,7 @@ describe('importing the built package', { timeout: 60_000 }, () => {
     expect(Object.keys(built ?? {}).sort()).toEqual(Object.keys(written ?? {}).sort());
   });
   it.each(['edge-light', 'browser'])(
-    'code built for %s finds every name of every entry, and reads one sentence when it calls one',
+    'code bundled for %s can import every name of every entry, and gets one sentence when it calls one',
     async (condition) => {
       const program = `
         const told = {};

@@ -6,6 +6,7 @@ import { parseEnv } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { configFromEnv } from '../../src/composition/config/env.js';
 import { resolveConfig } from '../../src/composition/config/resolve-config.js';
+import { asNobody } from '../support/as-nobody.js';
 import { runCommandLine } from '../support/command-line.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
@@ -32,7 +33,7 @@ describe('agent-bff init', () => {
     );
     const settings = readFileSync(join(folder, '.env'), 'utf8');
     expect(readFileSync(join(folder, '.env.example'), 'utf8')).toBe(settings);
-    expect(resolveConfig(configFromEnv(parseEnv(settings))).agent?.path).toBe('/api/a2a');
+    expect(resolveConfig(configFromEnv(parseEnv(settings))).agent?.path).toBe('/agent');
     expect(readdirSync(folder).filter((name) => /^(?:gitignore|env)/.test(name))).toEqual([]);
   });
 
@@ -80,7 +81,7 @@ describe('agent-bff init', () => {
     const entries = join(ROOT, 'dist/composition');
     const paths = { 'agent-bff': [`${entries}/index.d.ts`], 'agent-bff/*': [`${entries}/*.d.ts`] };
     const check = join(folder, 'check.json');
-    // In use, `npm install` adds the type definitions of Node to the folder.
+    // In real use, `npm install` adds Node's type definitions to the folder.
     const compilerOptions = { paths, skipLibCheck: true };
     writeFileSync(check, JSON.stringify({ extends: './tsconfig.json', compilerOptions }));
     const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
@@ -102,7 +103,17 @@ describe('agent-bff init', () => {
     const { status, complained } = await runCommandLine(['init', 'koa', join(folder, 'file/site')]);
     expect({ status, complained }).toEqual({
       status: 1,
-      complained: `agent-bff: the starter cannot be written to ${join(folder, 'file/site')} (ENOTDIR).`,
+      complained: `agent-bff: the starter cannot be written to ${join(folder, 'file/site')} (ENOTDIR). Choose a folder that this user can write to.`,
+    });
+  });
+
+  it('reports a folder it cannot read in one line', async () => {
+    const folder = join(temporaryFolder('init'), 'closed');
+    mkdirSync(folder, { mode: 0 });
+    const { status, complained } = await asNobody(() => runCommandLine(['init', 'koa', folder]));
+    expect({ status, complained }).toEqual({
+      status: 1,
+      complained: `agent-bff: the starter cannot be written to ${folder} (EACCES). Choose a folder that this user can write to.`,
     });
   });
 

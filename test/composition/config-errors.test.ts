@@ -194,6 +194,12 @@ describe('an empty string', () => {
 });
 
 describe('an unknown strategy or provider', () => {
+  it.each(['api_key', 'apiKey', 'static_key'])('that names a key, "%s", is rejected with what a key needs', (name) => {
+    expect(refusal({ serviceAuthStrategy: name })).toMatchObject({
+      hint: expect.stringMatching(/static_token, none\. For "serviceApiKey" alone, leave it out\.$/) as string,
+    });
+  });
+
   it('is rejected with a suggestion of the nearest strategy, custom ones included', () => {
     expect(refusal({ serviceAuthStrategy: 'service-account' })).toMatchObject({
       detail: 'Invalid value for "serviceAuthStrategy" in configureServer.',

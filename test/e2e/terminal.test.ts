@@ -42,6 +42,18 @@ describe('the terminal of a site without telemetry', () => {
     expect(ids).toEqual(expect.arrayContaining(shown));
   });
 
+  it('names no toolkit after a visit to a path without a route, because there is only one', async () => {
+    const { terminal, toolkit } = await startSite({ serviceApiKey: '' });
+    const site = await listeningSite(createNodeHandler({ toolkit }));
+    onTestFinished(() => site.close());
+    await (await visit(site.url, { method: 'GET', path: '/', body: null })).text();
+    await (await visit(site.url)).text();
+    expect(terminal).toEqual([
+      expect.stringMatching(/^agent-bff: none: There is no such route\. .* \(GET \/; request \S+\)$/),
+      expect.stringMatching(/^agent-bff: chat: The server has no credential .* \(request \S+\)$/),
+    ]);
+  });
+
   it('shows the place where configGetHeaders threw, without the visitor’s cookie', async () => {
     const { terminal, toolkit } = await startSite();
     const configGetHeaders = () => {
@@ -85,7 +97,7 @@ const PROGRAM = `
   });`;
 const NOT_CONFIGURED = /^agent-bff: chat: The server is not configured\. Call configureServer .* \(request (\S+)\)$/;
 
-/** The ids in the lines of standard error, which say nothing else. */
+/** The ids in the lines of standard error; a line of another form is returned whole. */
 function idsIn(stderr: string): string {
   const lines = stderr.trimEnd().split('\n');
   return lines.map((line) => `${NOT_CONFIGURED.exec(line)?.[1] ?? line}\n`).join('');
@@ -135,7 +147,7 @@ describe('a process that reports to its terminal', { timeout: 30_000 }, () => {
     expect(stdout).toMatch(/^(?:\S+-\S+\n){3}it went on\n$/);
   });
 
-  it('serves on as a gateway whose log nobody reads any more', async () => {
+  it('keeps serving as a gateway after the reader of its log has left', async () => {
     const gateway = spawn(process.execPath, [fromRoot('dist/composition/cli.js'), 'serve', '--port', '0'], {
       env: { ...env, A2A_URL: `${await refusedOrigin()}/a2a`, SERVICE_AUTH_STRATEGY: 'none' },
       stdio: ['ignore', 'pipe', 'pipe'],

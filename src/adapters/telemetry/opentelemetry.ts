@@ -94,7 +94,7 @@ export function openTelemetry(api: OpenTelemetryLike, options?: OpenTelemetryOpt
         const { requestId } = event;
         describeChat(requests.get(requestId) ?? streaming.get(requestId), event);
       }
-      // Of the two, the first one ends the span.
+      // The first of the two events ends the span.
       if (event.type === 'stream_ended' || event.type === 'chat') {
         const span = streaming.get(event.requestId);
         streaming.delete(event.requestId);
@@ -207,7 +207,7 @@ function methodOf(method: string): Attributes {
   return { 'http.request.method': known, ...(known !== method && { 'http.request.method_original': method }) };
 }
 
-/** The address of a request as the conventions name its parts; the mount path is the route that the site has. */
+/** The address of a request, in the parts that the conventions name. The route is the mount path. */
 function addressOf(publicUrl: string, path: string): Attributes {
   if (!URL.canParse(publicUrl)) return { 'url.path': path };
   const { origin, protocol, pathname } = new URL(publicUrl);

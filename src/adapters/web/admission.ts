@@ -129,7 +129,7 @@ export interface VisitorPolicy {
 }
 
 /**
- * Counts one request of a visitor if the site limits them: each message costs the site money. Requests that follow a
+ * Counts one request of a visitor if the site limits visitors, since each message costs money. Requests that follow a
  * task have their own allowance. Without a session there is no user to count: the credential is refused next.
  *
  * @throws RequestError (code `rate_limited`) with the time to wait.

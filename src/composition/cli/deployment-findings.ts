@@ -1,4 +1,5 @@
 import type { RedisStorage } from '../../adapters/keyv/redis-storage.js';
+import { STORE_PREFIX } from '../../domain/surfaces/render-keys.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { sharedStore, storeAtAddress } from '../toolkit/cache-stores.js';
@@ -32,7 +33,7 @@ export async function cacheFindings(config: ResolvedConfig, clock: Clock): Promi
     connected = storeAtAddress(patient);
     const store = sharedStore(patient, connected, clock, telemetry);
     if (store === undefined) return [];
-    const key = `agent-bff:1:doctor:${crypto.randomUUID()}`;
+    const key = `${STORE_PREFIX}doctor:${crypto.randomUUID()}`;
     const tried = async (call: Promise<string | void>): Promise<string | void> => call.catch(() => undefined);
     await tried(store.get(key)); // Connects.
     const began = performance.now();
@@ -125,7 +126,7 @@ export async function siteFindings(publicUrl: string): Promise<readonly Finding[
 }
 
 function strayed({ url, status, type }: Page): Finding {
-  const message = `${url} responded with status ${String(status)} and ${type || 'no type'}, as the chat never does`;
+  const message = `${url} responded with status ${String(status)} and ${type || 'no type'}, which is not a response of the chat`;
   return warning('chat address', message, topLevel('publicUrl'), MOUNT_ROUTES);
 }
 

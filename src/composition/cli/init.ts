@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -52,7 +52,7 @@ function init(args: string[], terminal: Terminal): number {
   }
   const manifest = createRequire(import.meta.url).resolve('agent-bff/package.json');
   const home = fileURLToPath(new URL('starters/', pathToFileURL(manifest)));
-  const present = entriesOf(folder);
+  const present = onDisk(folder, () => entriesOf(folder));
   const files = starter
     .flatMap((part) => filesOf(join(home, part)))
     .filter(({ names }) => !(names.includes(KEPT) && present.includes(KEPT)));
@@ -70,24 +70,18 @@ function init(args: string[], terminal: Terminal): number {
   ${names.join('\n  ')}
 `);
   }
-  try {
+  const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string };
+  onDisk(folder, () => {
     for (const file of files) {
+      const text = readFileSync(file.path, 'utf8');
+      const own = text.replaceAll('"VERSION"', `"^${version}"`).replaceAll(DEFAULT_NAME, packageName(folder));
       for (const name of file.names) {
         mkdirSync(dirname(join(folder, name)), { recursive: true });
-        copyFileSync(file.path, join(folder, name));
+        // Not a copy, which is read-only if the package is.
+        writeFileSync(join(folder, name), ['package.json', KEPT].includes(name) ? own : text);
       }
     }
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === undefined) throw error;
-    throw failure(`the starter cannot be written to ${folder} (${code}).`);
-  }
-  const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string };
-  for (const name of ['package.json', KEPT].filter((file) => names.includes(file))) {
-    const written = join(folder, name);
-    const text = readFileSync(written, 'utf8');
-    writeFileSync(written, text.replaceAll('"VERSION"', `"^${version}"`).replaceAll(DEFAULT_NAME, packageName(folder)));
-  }
+  });
   terminal.print(`${kind} starter in ${visibleLine(folder)}:
 
   ${resolve(folder) === resolve('.') ? '' : `cd ${/\s/.test(folder) ? JSON.stringify(folder) : folder} && `}npm install
@@ -96,6 +90,17 @@ function init(args: string[], terminal: Terminal): number {
 
 .env sets the agent and the credential; \`npm run doctor\` checks them.`);
   return 0;
+}
+
+/** Reports errors of the file system in one line. */
+function onDisk<Result>(folder: string, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    throw failure(`the starter cannot be written to ${folder} (${code}). Choose a folder that this user can write to.`);
+  }
 }
 
 /** The names in a folder that may not exist, without those of version control. */

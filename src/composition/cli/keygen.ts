@@ -34,7 +34,7 @@ async function keygen(args: string[], terminal: Terminal): Promise<number> {
     throw failure(
       code === 'EEXIST' && syscall === 'open'
         ? `${out} already holds a key named "${name}"; choose another --name, or move the files away.`
-        : `the key files cannot be written to ${out} (${code}).`,
+        : `the key files cannot be written to ${out} (${code}); choose another --out.`,
     );
   }
 }

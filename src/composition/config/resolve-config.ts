@@ -3,7 +3,14 @@ import type { KeyvLike } from '../../adapters/keyv/keyv-cache-store.js';
 import { MethodPolicy } from '../../domain/chat/method-policy.js';
 import { ConfigurationError } from '../../domain/shared/errors.js';
 import { nearest, similar } from '../../domain/shared/nearest.js';
-import { hasMethods, isPlainObject, type OptionShape, readOptions, type Refusal } from '../../domain/shared/options.js';
+import {
+  hasMethods,
+  isPlainObject,
+  type OptionShape,
+  type Place,
+  readOptions,
+  type Refusal,
+} from '../../domain/shared/options.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { Secret } from '../../domain/shared/secret.js';
 import {
@@ -21,6 +28,7 @@ import type { CacheStore } from '../../ports/cache-store.js';
 import type { ExchangeBlock } from '../../ports/identity-provider.js';
 import { type CacheAddress, cacheAddress } from './addresses.js';
 import { inEnvironment, withOrigin } from './env.js';
+import { didYouMean, pathsOf, routeHint } from './option-hint.js';
 import { DEFAULT_EXCHANGE, EXCHANGES, principalOf, type ProviderBlocks, type ProviderName } from './providers.js';
 import { type ConfigSettings, FIELDS, type PlainSettings } from './schema.js';
 import type { ServerConfig } from './server-config.js';
@@ -62,7 +70,7 @@ export type ResolvedTimeouts = ValuesOf<ConfigSettings['timeouts']> & {
 type Values = Readonly<Record<string, unknown>>;
 
 /** The rows of all fields as the options of one function. */
-const SHAPE = shapeOf(FIELDS) as OptionShape<keyof ServerConfig>;
+export const SHAPE = shapeOf(FIELDS) as OptionShape<keyof ServerConfig>;
 
 /**
  * Checks a configuration and completes it, including additional providers of a toolkit. The table of fields defines the
@@ -158,7 +166,7 @@ export function mergeConfig(current: ServerConfig, changes: ServerConfig): Serve
 }
 
 function merged(rows: AnyRows, current: Values, changes: Values): Values {
-  // A map: as a property of an object, `__proto__` would disappear here, and pass the check for unknown names.
+  // A `Map`, since assigning `__proto__` to an object would drop the name, and so skip the check for unknown names.
   const values = new Map(Object.entries(current));
   for (const [name, value] of Object.entries(changes)) {
     if (value === undefined) continue;
@@ -177,29 +185,32 @@ function shapeOf(rows: AnyRows): OptionShape {
 }
 
 /** Errors of a configuration name block and field. */
-const refusal: Refusal = ({ path, shape, options }, problem, names, hint) => {
+const refusal: Refusal = (place, problem, names, hint) => {
+  const { path } = place;
   const [block = 'configureServer', ...blocks] = path.split('.').slice(0, -1);
   const fields = names.map((name) => [...blocks, name].join('.'));
   const inside = path === '' ? block : `the "${block}" configuration block`;
   const quoted = fields.map((field) => `"${field}"`).join(' and ');
   return new ConfigurationError({
     detail: `${problem.replace('option', 'field')} ${quoted} in ${inside}.`,
-    hint:
-      problem === 'Unknown option'
-        ? names.map((name) => unknownHint(name, Object.keys(shape.options), options)).join(' ')
-        : hint,
+    hint: problem === 'Unknown option' ? names.map((name) => unknownHint(name, place)).join(' ') : hint,
     block,
     fields,
   });
 };
 
-function unknownHint(unknown: string, known: readonly string[], values: object): string {
+function unknownHint(unknown: string, { shape, options }: Place): string {
+  const known = Object.keys(shape.options);
   // `process.env` itself.
-  const isEnvironment = Object.keys(values).some((name) => /^[A-Z][A-Z\d_]+$/.test(name));
+  const isEnvironment = Object.keys(options).some((name) => /^[A-Z][A-Z\d_]+$/.test(name));
   if (isEnvironment) return 'Pass variables through configFromEnv(process.env).';
-  const shortened = known.filter((name) => isShortened(unknown, name));
-  const meant = similar(unknown, known) ?? nearest(unknown, shortened);
-  return meant === '' ? `Known fields: ${known.join(', ')}.` : `Did you mean "${meant}"?`;
+  const shortened = hasFields(options[unknown]) ? [] : known.filter((name) => isShortened(unknown, name));
+  if (shortened.length > 0) return didYouMean([nearest(unknown, shortened)]);
+  const elsewhere = pathsOf(unknown, SHAPE);
+  if (elsewhere.length > 0) return didYouMean(elsewhere);
+  const near = similar(unknown, known);
+  if (near !== undefined) return didYouMean([near]);
+  return routeHint(unknown) ?? `Known fields: ${known.join(', ')}.`;
 }
 
 /** True if a name contains the letters of another in their order, as "keyId" contains "kid", and "serviceApiKey" contains "apiKey". */

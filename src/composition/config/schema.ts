@@ -103,12 +103,12 @@ const ROWS: Rows<ConfigSettings> & BlockRows = {
     optionalSecret,
     'SERVICE_API_KEY',
   ),
-  // It is sent in a header field.
+  // The key is sent in a header field.
   serviceProjectId: {
     ...textRow('principal', 'SERVICE_PROJECT_ID'),
     check: accept((value) => isString(value) && /^[ -~]*$/.test(String(value)), 'an id in ASCII'),
   },
-  serviceAuthStrategy: { ...textRow('principal', 'SERVICE_AUTH_STRATEGY'), check: named(STRATEGIES) },
+  serviceAuthStrategy: { ...textRow('principal', 'SERVICE_AUTH_STRATEGY'), check: strategyName },
   serviceToken: row(
     'principal',
     (value, all) => string(value, all) ?? bearerToken(value, all),
@@ -197,7 +197,7 @@ const ROWS: Rows<ConfigSettings> & BlockRows = {
     undefined,
     'CACHE_URL',
   ),
-  // They key the digest of every proof.
+  // These keys are used for the digest of every proof.
   cacheKeys: {
     ...row('proof', strings, (keys: readonly string[] = []) => keys.map(sealingKey), 'CACHE_KEYS'),
     isList: true,
@@ -226,6 +226,13 @@ const ROWS: Rows<ConfigSettings> & BlockRows = {
 export const FIELDS: AnyRows = ROWS as AnyRows;
 
 /** Accepts these names, and those of the site's own providers. */
+/** A key alone needs no strategy. */
+function strategyName(value: unknown, all: object): string | undefined {
+  const hint = named(STRATEGIES)(value, all);
+  const isKey = hint !== undefined && /key/i.test(String(value));
+  return isKey ? `${hint} For "serviceApiKey" alone, leave it out.` : hint;
+}
+
 function named(known: readonly string[]): OptionCheck {
   return (value, all: Pick<ServerConfig, 'identityProviders'>) =>
     string(value, all) ?? nameHint(value, [...known, ...Object.keys(all.identityProviders ?? {})]);

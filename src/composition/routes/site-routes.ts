@@ -15,7 +15,7 @@ import type { HttpHandler, MountedHandler } from '../../ports/http.js';
 import { serverState, siteSessions } from '../process-state.js';
 import type { RouteHandlers } from '../toolkit/site-handlers.js';
 import type { Toolkit, ToolkitOption } from '../toolkit/toolkit-type.js';
-import { CHAT, PROXY, SERVICE_SURFACES, SESSION_SURFACES, SURFACE_ROUTER } from './route-shapes.js';
+import { ALL_ROUTES, CHAT, PROXY, SERVICE_SURFACES, SESSION_SURFACES, SURFACE_ROUTER } from './route-shapes.js';
 import type {
   ChatHandlerOptions,
   ServiceProxyOptions,
@@ -163,7 +163,7 @@ export function soleRoute<Options extends object>(
 export function siteRoutes(maker: string, options: SiteRoutesOptions | undefined): readonly MountedHandler[] {
   // Here, so that entries which do not need it do not include it.
   const path = accept((value) => typeof value === 'string' && value.startsWith('/'), 'a path that starts with "/"');
-  const shape = { options: { basePath: path, ...shapes() } };
+  const shape = { options: { basePath: path, ...ALL_ROUTES.options } };
   const { basePath = '/api', ...given } = readRouteOptions<SiteRoutesOptions>(maker, shape, options);
   const base = withoutTrailingSlashes(basePath);
   return routesOf(maker, given).map(({ mount, handler }) => ({ mount: base + mount, handler }));
@@ -172,18 +172,13 @@ export function siteRoutes(maker: string, options: SiteRoutesOptions | undefined
 /** The same below a path at which the framework mounts them. */
 export function handlerRoutes(options: HandlersOptions | undefined): readonly MountedHandler[] {
   const maker = 'createHandlers';
-  return routesOf(maker, readRouteOptions<HandlersOptions>(maker, { options: shapes() }, options));
-}
-
-function shapes(): Record<keyof typeof ROUTES, OptionShape> {
-  const rows = Object.entries(ROUTES).map(([name, { shape }]) => [name, shape]);
-  return Object.fromEntries(rows) as Record<keyof typeof ROUTES, OptionShape>;
+  return routesOf(maker, readRouteOptions<HandlersOptions>(maker, ALL_ROUTES, options));
 }
 
 function routesOf(maker: string, { toolkit, ...given }: HandlersOptions): readonly MountedHandler[] {
   return Object.entries<RouteDefinition<any>>(ROUTES).flatMap(([name, route]) => {
     const options = given[name as keyof typeof ROUTES];
-    if (options === undefined && route.shape.required !== undefined) return [];
+    if (options === undefined && route.shape.required) return [];
     return { mount: route.mount, handler: routeHandler(route, maker, { ...options, toolkit }) };
   });
 }

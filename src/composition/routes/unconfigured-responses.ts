@@ -13,7 +13,7 @@ import { newRequestId } from '../../adapters/telemetry/request-scope.js';
 provideExchange();
 
 const BARE_SITE: ErrorSite = {
-  telemetry: new TerminalTelemetry(processFaults(), { name: 'unconfigured', secrets: [] }),
+  telemetry: new TerminalTelemetry(processFaults(), { name: '', secrets: [] }),
   authUnavailableStatus: 401,
   newRequestId,
 };

@@ -182,7 +182,7 @@ export class SiteHandlers {
 }
 
 /**
- * Nothing, for conversations that are open.
+ * Returns `undefined` for open conversations.
  *
  * @throws ConfigurationError when an option says who a visitor is: a site that sets it expects to be protected.
  */

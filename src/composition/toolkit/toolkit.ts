@@ -8,7 +8,8 @@ import { isAgentBffError } from '../../domain/shared/errors.js';
 import { accept, callback, methods, type Given, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import { withVariables } from '../../domain/shared/setting.js';
 import { warningsOf } from '../config/env.js';
-import { type ResolvedConfig, resolveConfig } from '../config/resolve-config.js';
+import { optionHint } from '../config/option-hint.js';
+import { type ResolvedConfig, resolveConfig, SHAPE } from '../config/resolve-config.js';
 import { providers } from '../config/schema.js';
 import type { ServerConfig } from '../config/server-config.js';
 import { chosenNames } from '../config/upstream-config.js';
@@ -71,8 +72,8 @@ const PORTS: OptionShape<keyof ToolkitPorts> = {
 let container: Container | undefined;
 
 /**
- * Builds the parts of a toolkit, with the ports that a site passed instead of the defaults. All toolkits have one
- * container, whose bindings depend on what is given for each of them; a toolkit with ports has one inside it.
+ * Builds the parts of a toolkit, with the ports that a site passed instead of the defaults. All toolkits share one
+ * container, whose bindings depend on the input of each; a toolkit with ports has a nested one.
  */
 export function builtParts(given: ToolkitSource, ports: ToolkitPorts): Built {
   if (container === undefined) {
@@ -110,8 +111,8 @@ export function buildToolkit(
   const kept = previous && LASTING.get(previous);
   const shared = ports.shared && partsOf(ports.shared, config);
   const built = builtParts({ config: resolved, previous: kept, sessions, shared }, ports);
-  const { handlers, gate, credentials: broker, directory, ...lasting } = built;
-  const { telemetry, stores } = lasting;
+  const { handlers, credentials: broker, directory, ...lasting } = built;
+  const { telemetry, stores, gate } = lasting;
   const { credentials } = handlers;
   const obtain: typeof broker.obtain = (auth, request) =>
     broker.obtain(auth, request).catch((error: unknown) => {
@@ -148,6 +149,7 @@ export function buildToolkit(
     },
     customProviders: resolved.customProviders,
     forwardHint: (names) => forwardHint(names, chosenNames(resolved.upstream.headers)),
+    hint: (name, place) => optionHint(name, place, SHAPE),
     cachedServiceToken: (options) => {
       const { strategy = '' } = read('cachedServiceToken', SERVICE_HEADERS, options);
       return broker.cachedServiceToken(strategy)?.value;

@@ -117,7 +117,7 @@ export class ChatForwarder {
       : this.#error(reply);
   }
 
-  /** Sends it as the options of the route have it. */
+  /** Sends it with the changes that the route's options require. */
   #exchanged(
     sending: PlatformMessage,
     { head, message, body }: ChatRequest,

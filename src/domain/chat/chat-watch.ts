@@ -81,14 +81,15 @@ export class ChatWatch {
     const come = this.#decoder.decode(chunk, { stream: true });
     this.#text += come;
     this.#tail += come;
-    // The whole text is only searched when it has an event: one that comes a line at a time is not read again for each.
+    // The whole text is searched only once it contains the end of an event, so an event that arrives line by line is
+    // not searched again for each line.
     if (this.#isEvents && EVENT_END.test(this.#tail)) {
       const events = this.#text.split(EVENT_END);
       this.#text = events.pop() ?? '';
       for (const event of events) this.#event(event);
     }
     this.#tail = this.#tail.slice(-3);
-    // Its end is still found, but it is no longer JSON.
+    // The end of the event is still found, but its text is not JSON any more.
     if (this.#text.length > MAX_TEXT) this.#text = `data:${this.#text.slice(-4)}`;
   }
 

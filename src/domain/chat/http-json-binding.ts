@@ -41,7 +41,7 @@ export interface HttpJsonBindingDependencies {
   readonly agent: Endpoint | undefined;
   /** Origin of the platform, removed from extended cards. */
   readonly platformOrigin?: string | undefined;
-  /** The agent's own card, as the config route has it. */
+  /** Returns the agent's own card, from the cache of the config route. */
   readonly card: (version: string, caller: CallContext) => Promise<AgentCardJson>;
 }
 
@@ -61,7 +61,7 @@ export interface HttpJsonBody {
 }
 
 const HTTP_JSON = 'HTTP+JSON';
-/** The fields of a question of ours, which has no body. */
+/** The fields of our own request, which has no body. */
 const QUESTION: HeaderFields = { accept: 'application/json', 'content-type': undefined };
 const INTERFACE: Counterpart = {
   ...AGENT,
@@ -190,7 +190,7 @@ function checkedMessage(
   policy.check(method, undefined);
   if (body === undefined) return undefined;
   const { scrutiny, isPlaced } = options.reading ?? { scrutiny: policy.scrutiny, isPlaced: false };
-  // Here the path names the method, so of a message that may hold anything only the tenant is read.
+  // The path names the method. The message may contain anything, so only its tenant is read.
   const message = readHttpJsonMessage(body.bytes, scrutiny, isPlaced);
   policy.check(method, message);
   return message;

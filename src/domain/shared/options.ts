@@ -59,6 +59,11 @@ export interface Place {
   readonly refuse: Refusal;
 }
 
+/** A toolkit knows more options than those of one function: with them here, every entry would include them. */
+interface Explaining {
+  readonly toolkit?: { hint?(name: string, place: Place): string | undefined };
+}
+
 /** Creates the error for options at a place; `others` only appear in its fields. */
 export type Refusal = (
   place: Place,
@@ -74,8 +79,8 @@ function read(place: Place): Record<string, unknown> {
     if (Object.hasOwn(shape.options, name)) continue;
     const known = Object.keys(shape.options);
     const near = similar(name, known);
-    const hint = near === undefined ? `Known options: ${known.join(', ')}.` : `Did you mean "${place.path}${near}"?`;
-    throw place.refuse(place, 'Unknown option', [name], hint);
+    const here = near ? `Did you mean "${place.path}${near}"?` : `Known options: ${known.join(', ')}.`;
+    throw place.refuse(place, 'Unknown option', [name], (place.all as Explaining).toolkit?.hint?.(name, place) ?? here);
   }
   const given: Record<string, unknown> = {};
   const aliases: Readonly<Record<string, string | undefined>> = shape.aliases ?? {};

@@ -35,13 +35,13 @@ export interface RenderCacheDependencies extends RenderCacheSettings, FleetFligh
   readonly storedBytes: (text: string) => number;
 }
 
-/** The platform's response to the question if a widget changed since a render. */
+/** The platform's response when asked if a widget changed since a render. */
 export type WidgetCheck =
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'changed'; readonly etag: string }
   /** The platform does not have this call. */
   | { readonly kind: 'unsupported' }
-  /** It sent another response: unknown. */
+  /** The platform sent another response, so the state is unknown. */
   | { readonly kind: 'unknown' };
 
 /** The platform's response to a render, ready for the browser. */
@@ -196,7 +196,7 @@ export class RenderCache {
       const known = this.#versionTags.current(tags, [callerTag, surfaceTag]);
       const versionTag = typeof known === 'object' ? await known : known;
       const primary = store.primary?.(tagKeys) ?? '';
-      // Before the first connection there is none. Otherwise another primary answered some of this.
+      // Empty before the first connection. If it changed, another primary may have answered part of this.
       if (before !== '' && before !== primary) return { isAway: false, primary };
       return { isAway: false, text, versionTag, primary };
     } catch (error) {
@@ -251,7 +251,7 @@ export class RenderCache {
       const check = await upstream.check(kept.etag, signal);
       if (check.kind === 'unchanged') {
         const again = { ...kept, checkedAt };
-        // It replaces an entry with the same expiry, which is counted already.
+        // The render replaces an entry with the same expiry, which is counted already.
         await this.#keep(task, again, undefined);
         return { response: responseOf(again), status: 'REVALIDATED', shared: true };
       }
