@@ -30,7 +30,7 @@ export interface Demo {
 }
 
 const SERVICE_ACCOUNT_ID = 'demo-site';
-const KEY_ID = 'demo-key';
+const PROGRAMS_ID = 'demo-programs';
 const HOST = '127.0.0.1';
 
 /** Starts a platform, an OpenID provider and the site between them, with keys and secrets for this run only. */
@@ -50,12 +50,18 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
     await Promise.all([platform.close(), listener.close()]);
   };
   const { a2aUrl, serviceApiUrl } = platform;
+  const account = (serviceAccountId: string) => {
+    const keyId = `${serviceAccountId}-key`;
+    platform.registerKey(keyId, publicKey, serviceAccountId);
+    return { serviceAccountId, keyId, privateKeyPem: privateKey };
+  };
   const site = await startSite({
     port,
     host,
     a2aUrl,
     serviceApiUrl,
-    serviceAccount: { serviceAccountId: SERVICE_ACCOUNT_ID, keyId: KEY_ID, privateKeyPem: privateKey },
+    serviceAccount: account(SERVICE_ACCOUNT_ID),
+    programs: account(PROGRAMS_ID),
     login: { issuer, ...client },
     platform,
     ...(freshMs === undefined ? {} : { freshMs }),
@@ -64,7 +70,7 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
     throw error;
   });
 
-  // The administrators' setup: register the site at the provider, and the site's key and the provider at the platform.
+  // The administrators' setup: register the site at the provider, and the provider at the platform.
   const { port: sitePort } = new URL(site.url);
   const redirectUris = ['localhost', HOST].map((host) => `http://${host}:${sitePort}/auth/callback`);
   const login = createLoginProvider({
@@ -74,7 +80,6 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
     ...(accessTokenSeconds === undefined ? {} : { accessTokenSeconds }),
   });
   listener.server.on('request', login.app);
-  platform.registerKey(KEY_ID, publicKey, SERVICE_ACCOUNT_ID);
   platform.trustIssuer({ issuer, jwksUri: login.jwksUri });
 
   return {

@@ -54,7 +54,7 @@ for (const { report, config } of entries) {
   if (shared.size === 0) for (const name of exportsOf(report)) shared.add(name);
   if (result.errorCount > 0) problems.push(`${report}: ${result.errorCount} errors, see above`);
   if (result.apiReportChanged && !local)
-    problems.push(`etc/${report} is out of date: look at it with npm run api:update`);
+    problems.push(`etc/${report} is out of date. Run npm run api:update, and review the difference.`);
   for (const line of incompleteLines(join(local ? join(ROOT, 'etc') : config.reportTempFolder, report))) {
     problems.push(`${report}: ${line}`);
   }

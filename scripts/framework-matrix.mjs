@@ -1,5 +1,5 @@
-// npm run matrix: runs the site suite with every framework and writes the results into docs/frameworks.md.
-// Neither runs anything: --from REPORT takes a report of vitest, and --check REPORT compares the page with one.
+// npm run matrix: runs the site suite with every framework and writes the results into docs/frameworks.md. With --from
+// REPORT it reads a report of vitest instead, and with --check REPORT it compares the page with one.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -40,7 +40,7 @@ function table({ testResults }) {
       rows.set(framework, row);
     }
   }
-  // Whichever file ends first, the page stays the same.
+  // Sorted, so that the page does not depend on which file ends first.
   const names = [...suites].sort((one, other) => one.localeCompare(other));
   if (rows.size === 0) throw new Error('the report holds no case of the site suite');
   const listed = (names) => names.join(', ');

@@ -10,7 +10,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url)).replace(/[\\/]$/, '')
 export const FRAMEWORKS = join(ROOT, 'test/site/frameworks');
 /** A2A clients. */
 export const CLIENTS = join(ROOT, 'test/e2e/clients');
-/** Agent servers of others, for `npm run test:agents`. */
+/** Third-party agent servers, for `npm run test:agents`. */
 export const AGENTS = join(ROOT, 'test/agents');
 const SIGN_OF_LIFE_MS = 10_000;
 

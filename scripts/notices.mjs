@@ -1,6 +1,6 @@
-// LICENSES.txt of each folder with code of other packages: first those packages, one a line, then the text of each licence.
-// `node scripts/notices.mjs FOLDER` makes it of what Vite found. The bill of materials
-// reads the list from the packed file, so that both name the same packages.
+// LICENSES.txt of each folder with code of other packages: first those packages, one a line, then the text of each
+// licence. `node scripts/notices.mjs FOLDER` creates it from the packages that Vite found. The bill of materials reads
+// the list from the packed file, so that both name the same packages.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';

@@ -15,14 +15,14 @@ for (const line of sums) {
 // The server's package first, since the other one's README leads to it.
 const tarballs = readdirSync(folder).filter((file) => file.endsWith('.tgz'));
 if (tarballs.length !== 2 || !tarballs.every((file) => sums.some((line) => line.endsWith(`  ${file}`))))
-  throw new Error(`${folder} has other files than those of the two packages: ${tarballs.join(', ')}`);
+  throw new Error(`${folder} contains files of neither package: ${tarballs.join(', ')}`);
 for (const file of tarballs.sort()) {
   const manifest = execFileSync('tar', ['-xzOf', file, 'package/package.json'], { cwd: folder, encoding: 'utf8' });
   const { name, version } = JSON.parse(manifest);
   const published = integrityOf(`${name}@${version}`);
   if (published === undefined) publish(file);
   else if (published !== `sha512-${digest('sha512', file, 'base64')}`)
-    throw new Error(`${name}@${version} is published, and is another file. Raise the version.`);
+    throw new Error(`${name}@${version} is already published with other contents. Raise the version.`);
   else console.log(`${name}@${version} is published already`);
 }
 
@@ -31,7 +31,7 @@ function integrityOf(specifier) {
   const { status, stdout, stderr } = npm(['view', specifier, 'dist.integrity', '--json'], 'pipe');
   if (status === 0) return stdout.trim() === '' ? undefined : JSON.parse(stdout);
   if (/E404/.test(stdout + stderr)) return undefined;
-  throw new Error(`The registry cannot be asked for ${specifier}: ${stderr}`);
+  throw new Error(`The registry could not look up ${specifier}: ${stderr}`);
 }
 
 function publish(file) {

@@ -7,14 +7,14 @@ import { build } from './build.mjs';
 
 const REACT = new URL('../react/', import.meta.url);
 const BROWSERS = { chrome: 'chrome', edge: 'edge', firefox: 'firefox', safari: 'safari', ios_saf: 'safari_ios' };
-/** Newer than the oldest browser, and used only where present: each does without, and tests say how. */
+/** Newer than the oldest browser, and used only where present. Tests cover browsers without them. */
 const IMPROVEMENTS = {
   'field-sizing': 'the field grows by a copy of its text',
   'overflow-anchor': 'Safari sets the position by script',
-  'scrollbar-color': 'scroll bars look as elsewhere',
+  'scrollbar-color': 'scroll bars look like those of other pages',
   resize: 'the field grows by itself',
 };
-/** Of the highlighter and of what the agent writes, not of the platform. */
+/** Names of the highlighter and of agents' messages, not of the web platform. */
 const OTHERS = ['configure', 'token'];
 
 const status = await build('react', { onlyIfNeeded: true });
@@ -52,7 +52,7 @@ const tooNew = [...used].flatMap(([name, file]) => {
 });
 const known = [...used.keys()].filter((name) => features.has(name)).length;
 console.log(`${known} names of the platform in ${browserslist.join(', ')}`);
-// Fails too if the data or the files changed their form, and nothing was compared.
+// Also fails if the data or the files have another form than expected, so that no name was compared.
 if (known < 200) throw new Error('The built files or the compatibility data could not be read.');
 for (const line of tooNew) console.error(line);
 process.exitCode = tooNew.length === 0 ? 0 : 1;

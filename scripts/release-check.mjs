@@ -38,7 +38,7 @@ finish([
   ...otherVersions(),
 ]);
 
-/** Files that do not say the same as the place; with --write, none is left. */
+/** Files that differ from publisher.json; with --write they are corrected. */
 function differences() {
   const { repository, securityContact } = publisher;
   const manifests = Object.entries(FOLDERS).map(([folder, directory]) => {
@@ -96,7 +96,7 @@ function otherVersions() {
     return [
       ...(values.tag === `v${version}`
         ? []
-        : [`${manifest}: the version is ${version}, the tag ${values.tag}. Set both alike.`]),
+        : [`${manifest}: the version is ${version}, the tag ${values.tag}. Set both to the same version.`]),
       ...(isNamed ? [] : [`${changes}: no section "${version} (date)". Name the version in place of "unreleased".`]),
     ];
   });

@@ -1,5 +1,5 @@
-// The bill of materials of a packed package: what installing the file adds to an empty folder, and what is part of its code.
-// Fails if that is not what the lock file of the folder and the notices in the file name, or if a licence has no text.
+// The bill of materials of a packed package: what installing the file adds to an empty folder, and what is part of its
+// code. Fails if the folder's lock file or the file's notices name other packages, or if a licence has no text.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

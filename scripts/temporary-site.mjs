@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 
 /** The oldest Node of `engines`, and the newest of each later line. */
 export const NODE_LINES = ['20.19.0', '22.23.3', '24.21.0', '26.10.0'];
-// Some packages bring their program by an install script, which .npmrc turns off.
+// Some packages install their program by an install script, which .npmrc turns off.
 const WITH_PROGRAMS = { npm_config_ignore_scripts: 'false' };
 
 /** A folder for this run, removed when the process ends. */
@@ -23,7 +23,7 @@ export function install(cwd, packages, ...flags) {
   return quietly('npm', args, cwd, WITH_PROGRAMS);
 }
 
-/** The binary of another Node, which the npm package `node` brings. */
+/** The binary of another Node, from the npm package `node`. */
 export async function nodeOf(version) {
   if (process.version === `v${version}`) return process.execPath;
   const command = ['-y', '-p', `node@${version}`, '-c', 'node -p process.execPath'];

@@ -32,14 +32,14 @@ const AGENTS = [
     lacks: ['file', 'question', 'cancel'],
   },
   { name: '@mastra/core', package: '@mastra/core', server: 'mastra', lacks: ['file', 'question', 'break', 'reload'] },
-  // Its agent stops when the connection closes, and its task says "working" forever.
+  // The framework's agent stops when the connection closes, and its task reports "working" forever.
   {
     name: '@voltagent/a2a-server',
     package: '@voltagent/a2a-server',
     server: 'voltagent',
     lacks: ['file', 'question', 'break', 'reload'],
   },
-  // Its answer comes in one piece, so that there is nothing to interrupt.
+  // The answer arrives in one piece, so it cannot be interrupted.
   {
     name: 'beeai-framework',
     package: 'beeai-framework',
@@ -99,7 +99,7 @@ const SCENES = {
     await visit.shows(SLOW);
     await visit.count('word-3 ', 1);
   },
-  // Two people: none enters the conversation of the other, in any of these ways.
+  // Two people: neither can enter the other's conversation in any of these ways.
   visitors: (visit) => twoVisitors(visit.a2aUrl, visit.isNew),
   error: async (visit) => {
     await visit.send('error');
@@ -116,7 +116,7 @@ const SCENES = {
 
 async function installLatest() {
   const { dependencies } = JSON.parse(readFileSync(join(FOLDER, 'package.json'), 'utf8'));
-  // The generations of the SDK stay as they are: that is what they are there for.
+  // The SDK's generations stay pinned, since they are what is tested.
   const frameworks = AGENTS.map((agent) => agent.package).filter(
     (name) => name in dependencies && !name.startsWith('a2a-'),
   );
@@ -220,7 +220,7 @@ class Visit {
     await this.page.locator('.a2a-message-agent').filter({ hasText: text }).last().waitFor();
   }
 
-  /** Waits until a text is there so many times in the agent's messages, and no more. */
+  /** Waits until the agent's messages contain a text exactly this many times. */
   async count(text, times) {
     await this.isIdle();
     const said = await this.text();
@@ -232,7 +232,7 @@ class Visit {
     if ((await this.text()).includes(text)) throw new Error(`"${text}" is there`);
   }
 
-  /** Waits until no answer is coming. */
+  /** Waits until no answer is being written. */
   async isIdle() {
     await this.page.waitForFunction(
       () => document.querySelector('.a2a-message-agent [aria-busy=true], .a2a-stop') === null,

@@ -187,7 +187,7 @@ function expect(found, wanted) {
 async function until(isTrue, what) {
   const end = performance.now() + 15_000;
   while (!isTrue()) {
-    if (performance.now() > end) throw new Error(`It never came true that ${what}.`);
+    if (performance.now() > end) throw new Error(`Timed out before ${what}.`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

@@ -13,7 +13,7 @@ import { ensureInstalled } from './installation.mjs';
 import { NODE_LINES, nodeOf, temporaryFolder } from './temporary-site.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** The lines that the demo is visited on, beside the one that runs this script. */
+/** The Node lines that run the demo, besides the one that runs this script. */
 const DEMO_LINES = NODE_LINES.slice(0, 3);
 const { shots, packed } = parseArgs({ options: { shots: { type: 'string' }, packed: { type: 'string' } } }).values;
 const CLI = 'node_modules/agent-bff/dist/composition/cli.js';
@@ -84,7 +84,7 @@ for (const [name, settings] of Object.entries(SETTINGS)) {
   for (const compiler of COMPILERS)
     await trial(`${compilerName(compiler)}, ${name}`, () => compile(compiler, settings));
 }
-await trial('node 18 is refused with what to install', async () => {
+await trial('node 18 is rejected with the version to install', async () => {
   const { status, stderr } = spawnSync(await nodeOf('18.20.8'), [CLI, 'doctor'], { cwd: folder, encoding: 'utf8' });
   return status === 1 && /^agent-bff: Node 18\.20\.8 is too old\. Install Node 20\.19 or newer\.\n$/.test(stderr)
     ? 0

@@ -32,7 +32,7 @@ for (const [folder, workspace] of Object.entries(PACKAGES)) {
   );
   if (versions.length === 0) throw new Error(`${folder}/package.json has no ranges`);
   await npm('install', '--save-exact', workspace, ...versions);
-  // The ranges again, which a test compares; the lock file of the copy keeps the versions.
+  // Restores the ranges, which a test compares; the copy's lock file keeps the versions.
   writeFileSync(file, text);
   chosen.push(...versions);
 }

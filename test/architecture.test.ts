@@ -24,10 +24,8 @@ const adapterFor = (name: string, use: 'types' | 'code' = 'code'): Rule => ({
   ...PORTS_ONLY,
   packages: { [name]: use },
 });
-const providerFor = (name: string): Rule => ({
-  ...adapterFor(name),
-  folders: ['ports', SHARED, 'adapters/oauth', 'adapters/keys'],
-});
+const PROVIDER: Rule = { ...PORTS_ONLY, folders: ['ports', SHARED, 'adapters/oauth', 'adapters/keys'] };
+const providerFor = (name: string): Rule => ({ ...adapterFor(name), ...PROVIDER });
 
 /** The import table of the design. A folder without a row may not exist; there are no exemptions. */
 const TABLE: Readonly<Record<string, Rule>> = {

@@ -207,8 +207,6 @@ it('every website in the guides says whose its conversations are', () => {
     blocks(read(file))
       .map(({ code }) => code)
       .filter((code) => mounts.test(code) && !code.includes("conversations: 'visitor'"))
-      // The chat of a page elsewhere has no cookie.
-      .filter((code) => !code.includes('cors('))
       .map((code) => `${file}: ${code.split('\n').find((line) => mounts.test(line)) ?? ''}`),
   );
   expect(silent).toEqual([]);

@@ -31,6 +31,17 @@ function fileOf(entry: string): string {
   return entry.replace(/^agent-bff\/?/, '') || 'index';
 }
 
+it('names the declarations of every entry for older module resolutions too', () => {
+  const { typesVersions } = JSON.parse(readFileSync(fromRoot('package.json'), 'utf8')) as {
+    typesVersions: { '*': Readonly<Record<string, readonly string[]>> };
+  };
+  const types = ENTRIES.filter((entry) => entry !== 'agent-bff').map((entry) => {
+    const { types } = exports[`./${fileOf(entry)}`] as { readonly types: string };
+    return [fileOf(entry), [types]];
+  });
+  expect(typesVersions['*']).toEqual(Object.fromEntries(types));
+});
+
 /** Size in bytes of an entry with all code of this package that it loads eagerly, minified and compressed. */
 async function sizeOf(entry: string): Promise<number> {
   const input = fromRoot(`dist/composition/${fileOf(entry)}.js`);
@@ -96,7 +107,7 @@ describe('importing the built package', { timeout: 60_000 }, () => {
     const bytes = await bundleSize(`import { ${name} } from 'agent-bff'; globalThis.used = ${name};`);
     expect(bytes).toBeGreaterThan(200);
     expect(bytes).toBeLessThan(10_000);
-    // With a toolkit it is another matter, so this does measure the package.
+    // A toolkit is large, so this measurement does include the package.
     expect(await bundleSize(`import { createToolkit } from 'agent-bff'; createToolkit({});`)).toBeGreaterThan(100_000);
   });
 
@@ -109,7 +120,7 @@ describe('importing the built package', { timeout: 60_000 }, () => {
     expect(Object.keys(built ?? {}).sort()).toEqual(Object.keys(written ?? {}).sort());
   });
   it.each(['edge-light', 'browser'])(
-    'code built for %s finds every name of every entry, and reads one sentence when it calls one',
+    'code bundled for %s can import every name of every entry, and gets one sentence when it calls one',
     async (condition) => {
       const program = `
         const told = {};

@@ -79,7 +79,7 @@ it('a tag needs its version in both manifests, and its date in both changelogs',
   expect(check('--tag', `v${version}`)).toEqual({ status: 0, problems: [] });
   expect(check('--tag', 'v9.9.9').problems).toEqual(
     ['package.json', 'react/package.json'].map(
-      (file) => `${file}: the version is ${version}, the tag v9.9.9. Set both alike.`,
+      (file) => `${file}: the version is ${version}, the tag v9.9.9. Set both to the same version.`,
     ),
   );
 });

@@ -27,7 +27,7 @@ function packed(): string {
   return folder;
 }
 
-/** A registry that has these versions, by the integrity of their files, and records what is published. */
+/** A registry with these versions and the integrity of their files. It records what is published. */
 async function registry(versions: Readonly<Record<string, string>>) {
   const received: Record<string, string> = {};
   const server = createServer(async (request, response) => {
@@ -85,7 +85,7 @@ describe('publishing', { timeout: 120_000 }, () => {
     const { host, received } = await registry({ 'agent-bff': 'sha512-another' });
     const { status, complaint } = await publish(packed(), host);
     expect([status, received]).toEqual([1, {}]);
-    expect(complaint).toContain('agent-bff@1.0.0 is published, and is another file. Raise the version.');
+    expect(complaint).toContain('agent-bff@1.0.0 is already published with other contents. Raise the version.');
   });
 
   it('fails before anything is sent if a file is not the tested one', async () => {

@@ -56,7 +56,7 @@ describe('installing the package', () => {
       'reflect-metadata': '~',
       // Part of the built code.
       inversify: '',
-      // Its reading of a stylesheet is what decides whether it is harmless.
+      // Its parser decides whether a stylesheet is harmless.
       '@csstools/css-tokenizer': '',
     });
   });

@@ -19,7 +19,8 @@ export interface InternalToolOptions {
 export function createInternalTool({ a2aUrl, ...settings }: InternalToolOptions): Express {
   const toolkit = createToolkit({ a2aUrl });
   const app = express();
-  app.use('/api/a2a', createA2ARouter(express, { toolkit, auth: bearerOf }));
+  // The agent knows each user, and keeps their conversations apart itself.
+  app.use('/api/a2a', createA2ARouter(express, { toolkit, auth: bearerOf, conversations: 'open' }));
   app.get('/settings.json', (_request, response) => {
     response.json(settings);
   });

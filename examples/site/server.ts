@@ -1,7 +1,10 @@
+import { randomBytes } from 'node:crypto';
+
 import { configureServer, fromFunction } from 'agent-bff';
 import { createA2ARouter, createServiceProxyRouter, createServiceSurfaceRouter } from 'agent-bff/express';
 import express, { type Express } from 'express';
 
+import { createAgentForPrograms } from './agent-for-programs.js';
 import { createDemoRouter } from './demo-router.js';
 import { answerErrors } from './error-answers.js';
 import { loopbackNamesOnly } from './loopback-names.js';
@@ -14,17 +17,21 @@ import { createSignInRouter } from './sign-in/sign-in-router.js';
 import { userTokenSource } from './sign-in/user-token-source.js';
 import { pageDirectory } from './static-directories.js';
 
+export interface ServiceAccount {
+  readonly serviceAccountId: string;
+  readonly keyId: string;
+  readonly privateKeyPem: string;
+}
+
 export interface SiteOptions {
   /** Address of the agent endpoint. */
   readonly a2aUrl: string;
   /** Address of the platform API. */
   readonly serviceApiUrl: string;
   /** The service account for visitors who are not signed in. */
-  readonly serviceAccount: {
-    readonly serviceAccountId: string;
-    readonly keyId: string;
-    readonly privateKeyPem: string;
-  };
+  readonly serviceAccount: ServiceAccount;
+  /** The service account for programs that call the site's agent. Default: none may. */
+  readonly programs?: ServiceAccount;
   /** The provider that signs users in. Default: no sign-in. */
   readonly login?: {
     readonly issuer: string;
@@ -38,12 +45,16 @@ export interface SiteOptions {
 }
 
 const SERVICE = { strategy: 'service_account' as const };
+/** No visitor may read, continue or cancel another one's conversation. */
+const CHAT = { conversations: 'visitor' as const };
 const NOBODY = fromFunction(() => null);
 
 /** A website with an agent and widgets, whose page never holds a credential. */
 export function createSite(options: SiteOptions): Express {
-  const { a2aUrl, serviceApiUrl, serviceAccount, login, freshMs = 3_000, platform } = options;
-  configureServer({ a2aUrl, serviceApiUrl, serviceAccount });
+  const { a2aUrl, serviceApiUrl, serviceAccount, programs, login, freshMs = 3_000, platform } = options;
+  // Conversations of users are bound by a key. In production it is configured, and the same in every process.
+  const cacheKeys = [randomBytes(32).toString('base64')];
+  configureServer({ a2aUrl, serviceApiUrl, serviceAccount, cacheKeys });
   const client = login && new OpenIdClient({ ...login, audience: serviceApiUrl });
   const auth = userTokenSource(client);
   const cache = { enabled: true, freshMs };
@@ -52,7 +63,7 @@ export function createSite(options: SiteOptions): Express {
   app.use(loopbackNamesOnly);
   // Where clients look that have the name of the site only.
   app.all('/.well-known/agent-card.json', (request, _response, next) => {
-    request.url = `/api/a2a${request.url}`;
+    if (programs !== undefined) request.url = `/agent${request.url}`;
     next();
   });
   app.use(['/api', '/auth'], createSessions());
@@ -65,7 +76,13 @@ export function createSite(options: SiteOptions): Express {
   app.use(express.json({ limit: '2mb' }));
 
   // Users have their own token, visitors the site's.
-  app.use('/api/a2a', bySignIn(createA2ARouter(express, { auth }), createA2ARouter(express, SERVICE)));
+  app.use(
+    '/api/a2a',
+    bySignIn(createA2ARouter(express, { auth, ...CHAT }), createA2ARouter(express, { ...SERVICE, ...CHAT })),
+  );
+  if (programs !== undefined) {
+    app.use('/agent', createAgentForPrograms({ a2aUrl, serviceApiUrl, serviceAccount: programs }));
+  }
   app.use(
     '/api/service-surfaces',
     bySignIn(

@@ -1,4 +1,4 @@
-/** The `basePath` of a site of Next, such as `/shop`: its bundlers replace the expression. Elsewhere empty. */
+/** The `basePath` of a Next site, such as `/shop`; empty elsewhere. Next's bundlers replace the expression. */
 export function basePath(): string {
   try {
     return process.env.__NEXT_ROUTER_BASEPATH ?? '';

@@ -110,7 +110,7 @@ export function report(error: ChatError, onError: ((error: ChatError) => void) |
 
 declare const process: { readonly env: { readonly NODE_ENV?: string } };
 
-/** Any error in the form that visitors see; an unknown one is the page's own. */
+/** Converts any error to the form that visitors see. An unknown error counts as the page's own. */
 export function toChatError(
   cause: unknown,
   code: ChatErrorCode = 'page_failed',

@@ -31,9 +31,7 @@ export interface ChatOptions {
   readonly headers?: SiteHeaders | undefined;
   /** Called with every failure, including those shown in the chat. Default: failures are only shown. */
   readonly onError?: ((error: ChatError) => void) | undefined;
-  /**
-   * Time the chat polls a task that works on after its stream has ended, in milliseconds. Default 600,000.
-   */
+  /** Time limit for polling a task that continues after its stream has ended, in milliseconds. Default 600,000. */
   readonly taskTimeoutMs?: number | undefined;
   /**
    * Signs the visitor in, when the agent or the site requires it: a button calls it with the agent's message, and the chat
@@ -46,10 +44,10 @@ export interface ChatOptions {
    */
   readonly onSignIn?: ((message: AgentMessage | undefined) => unknown) | undefined;
   /**
-   * Returns the page's statement about itself, such as its address or the selected text: called for each message that is
-   * sent, and sent as `pageContext` in its `metadata`. It is the visitor's own word, which anyone can change. JSON of at
-   * most 16 KB; what is longer is left out and reported to `onError`. Where conversations belong to visitors, the site's
-   * route needs `visitorMetadata: ['pageContext']`. Default none.
+   * Returns a description of the page, such as its address or the selected text. Called for each message, and sent as
+   * `pageContext` in its `metadata`. Visitors can change it, so agents must not trust it. JSON of at most 16 KB; a
+   * longer one is left out and reported to `onError`. Where conversations belong to visitors, the site's route needs
+   * `visitorMetadata: ['pageContext']`. Default none.
    *
    * @example
    * ```tsx
@@ -83,7 +81,7 @@ export interface A2AChatProps extends ChatOptions {
   readonly files?: boolean | undefined;
   /** The colours. Default `auto`: the visitor's system setting. */
   readonly colorScheme?: 'auto' | 'light' | 'dark' | undefined;
-  /** True to show the cause of a failure too, which is for developers: while a site is built. Default false. */
+  /** True to also show the cause of a failure, for developers while they build a site. Default false. */
   readonly showCause?: boolean | undefined;
   /** Replacements for the English texts. Default: all in English. */
   readonly labels?: Partial<ChatLabels> | undefined;

@@ -22,8 +22,8 @@ const OPERATORS_ERRORS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The site's error response. Codes of agent-bff have words for visitors, and what is for operators goes into `cause`; the
- * text of any other code, of the site itself or of its platform, is for visitors.
+ * The site's error response. For codes of agent-bff, the message is a label for visitors, and the text for operators is
+ * in `cause`. The text of any other code, from the site itself or its platform, is for visitors.
  */
 export function siteError(
   problem: Readonly<Record<string, unknown>> | undefined,
@@ -56,7 +56,7 @@ export function siteError(
   return new ChatError('refused', id && message === MESSAGES.unreachable ? `${message} (ID ${id})` : message, details);
 }
 
-/** The error for a response of something else than a route, such as a page of the site. */
+/** The error for a response that is not from a route, such as a page of the site. */
 export function notARoute({ url, status, headers }: Response): ChatError {
   const found = `${url} gives ${headers.get('content-type') ?? 'no content type'}`;
   return unreachable(new Error(`${found}, not a response of agent-bff. ${CHECK_MOUNT}`), status);
@@ -91,7 +91,7 @@ function messageOf(status: number, reason = ''): string {
 function retryAfterMsOf({ headers }: Response): number | undefined {
   const value = headers.get('retry-after');
   if (value === null) return undefined;
-  // A date counts from the server's own: the visitor's clock may be wrong.
+  // A date is relative to the server's own, since the visitor's clock may be wrong.
   const now = Date.parse(headers.get('date') ?? '') || Date.now();
   const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now;
   return ms > 0 ? ms : undefined;

@@ -7,14 +7,13 @@ import { lost } from './chat-error.js';
  */
 export type SiteHeaders = HeadersInit | (() => HeadersInit | Promise<HeadersInit>);
 
-/** `fetch` with the header fields that the page adds. */
+/** `fetch` with the header fields that the page adds, and with the cookies of a site on another origin too. */
 export function siteFetch(headers: () => SiteHeaders | undefined): typeof fetch {
   return async (input, init) => {
     const given = headers();
-    const own = typeof given === 'function' ? await given() : given;
     const fields = new Headers(init?.headers);
-    new Headers(own).forEach((value, name) => fields.set(name, value));
-    return fetch(input, { ...init, headers: fields }).catch(lost);
+    for (const field of new Headers(typeof given === 'function' ? await given() : given)) fields.set(...field);
+    return fetch(input, { ...init, credentials: 'include', headers: fields }).catch(lost);
   };
 }
 
@@ -29,8 +28,7 @@ export async function readJson<Body>(response: Response, ...members: readonly (k
   const text = await response.text().catch(lost);
   const body = objectIn(text);
   if (body !== undefined && members.every((member) => member in body)) return body as Body;
-  const { notARoute } = await import('./site-error.js');
-  throw notARoute(response);
+  throw (await import('./site-error.js')).notARoute(response);
 }
 
 function objectIn(text: string): object | undefined {
@@ -46,7 +44,9 @@ function objectIn(text: string): object | undefined {
 export async function checkStatus(response: Response): Promise<void> {
   if (response.ok) return;
   const text = await response.text().catch(() => '');
-  const problem = objectIn(text) as Readonly<Record<string, unknown>> | undefined;
-  const { siteError } = await import('./site-error.js');
-  throw siteError(problem, response, text);
+  throw (await import('./site-error.js')).siteError(
+    objectIn(text) as Readonly<Record<string, unknown>> | undefined,
+    response,
+    text,
+  );
 }

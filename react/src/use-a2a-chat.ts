@@ -93,7 +93,7 @@ export function useChat(options: ChatOptions, isWanted: boolean): A2AChatControl
   }, [session, keepOnReload, a2aEndpoint, isWanted]);
   useEffect(() => {
     const { leave, reconnect } = session;
-    // A page that the browser keeps for "Back" would hold its connection to the agent.
+    // A page in the browser's back/forward cache would keep its connection to the agent.
     const comeBack = ({ persisted }: PageTransitionEvent) => persisted && session.enter();
     addEventListener('online', reconnect);
     addEventListener('pagehide', leave);

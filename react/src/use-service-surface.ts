@@ -143,7 +143,7 @@ export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfac
         } catch (cause) {
           throw new ChatError(toChatError(cause).code, MESSAGES.doneNotShown, { cause });
         } finally {
-          // Only now: thanks beside the state from before would contradict each other.
+          // Only now, since a confirmation beside the old state would be contradictory.
           if (!abort.signal.aborted) setMessage(said);
         }
       });

@@ -20,7 +20,7 @@ const stopped = new Promise<void>((resolve) => {
   for (const signal of SIGNALS) process.once(signal, stop);
 });
 
-// A reader that leaves, such as `head`, ends the output only: `serve` serves on without its log.
+// A reader that leaves, such as `head`, ends the output only: `serve` continues without its log.
 for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
 
 process.exitCode = await runCommand(process.argv.slice(2), {

@@ -54,7 +54,7 @@ describe('a Content-Disposition', () => {
       expect(writtenDisposition(`attachment; filename=${name}`)).toEqual(expected);
     }
     expect(writtenDisposition("attachment; filename*=UTF-8''a%0D%0A%00%C2%85b.txt")).toEqual(expected);
-    // They would let `a.exe` look like a text.
+    // These characters would make `a.exe` look like a text file.
     expect(writtenDisposition("attachment; filename*=UTF-8''a%E2%80%AEb%E2%81%A6.txt")).toEqual(expected);
   });
 

@@ -122,7 +122,7 @@ describe('a domain that is not the provider’s', () => {
   it('is named when another issuer responds', async () => {
     const failure = await failureOf(provider({ domain: idp.domain.replace('127.0.0.1', 'localhost') }));
     expect(failure).toMatchObject(DOMAIN);
-    // What "domain" has to be.
+    // The valid form of "domain".
     expect(failure.detail).toContain(`"issuer" is "${idp.issuer}"`);
   });
 

@@ -51,29 +51,6 @@ function text(body: HttpBody, headers: HttpResponse['headers'] = {}, status = 20
 }
 
 describe('the bridge to node:http', () => {
-  it('passes method, raw path and raw query below the mount', async () => {
-    const seen: HttpRequest[] = [];
-    const url = await serveHandler((request) => {
-      seen.push(request);
-      return Promise.resolve(text('ok'));
-    });
-    for (const path of ['/api/a2a', '/api/a2a?', '/api/a2a/?a=1&a=2', '/api/a2a/x%2Fy/../z?q=%20']) {
-      await (await visit(url, { path, method: 'DELETE' })).text();
-    }
-    expect(seen.map(({ method, path, query }) => [method, path, query])).toEqual([
-      ['DELETE', '', ''],
-      ['DELETE', '', '?'],
-      ['DELETE', '/', '?a=1&a=2'],
-      ['DELETE', '/x%2Fy/../z', '?q=%20'],
-    ]);
-  });
-
-  it('ignores forwarded fields in the public address', async () => {
-    const url = await serveHandler((request) => Promise.resolve(text(request.publicUrl)));
-    const headers = { host: 'site.example:8080', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' };
-    expect(await (await visit(url, { headers })).text()).toBe('http://site.example:8080/api/a2a');
-  });
-
   it('passes a short message as bytes without further listeners', async () => {
     const url = await serveHandler(async (request) => {
       const { request: native } = request.native as { request: IncomingMessage };

@@ -40,7 +40,7 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
     });
   });
 
-  describe('the end of a service token', () => {
+  describe('the expiry of a service token', () => {
     const lifeWith = async (change: Record<string, unknown>): Promise<number> => {
       idp.faults.token = { transform: (body) => ({ ...body, ...change }) };
       return (await issued(provider())).expiresAt - NOW;
@@ -69,8 +69,8 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
     });
   });
 
-  describe('a response with more in it than a token', () => {
-    it('returns the token whatever else it contains', async () => {
+  describe('a token response with further members', () => {
+    it('returns the token and ignores the rest', async () => {
       const rest = { id_token: 'x.y.z', client_info: '%', refresh_token: 7, scope: ['read'], token_type: 1 };
       idp.faults.token = { transform: (body) => ({ ...body, ...rest }) };
       expect((await issued(provider())).value).toMatch(/^eyJ/);
@@ -165,7 +165,7 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
       expect(failure.retryAfterMs).toBe(expected);
     });
 
-    it('names the wait in an HTML page, in an outage and at its metadata', async () => {
+    it('reports the wait from an HTML page, an outage and a refusal of its metadata', async () => {
       idp.faults.token = { status: 429, body: '<h1>Slow down</h1>', headers: { 'retry-after': '3' } };
       expect(await failureOf(provider())).toMatchObject({ reason: 'unavailable', retryAfterMs: 3000 });
       idp.faults.token = { status: 503, headers: { 'retry-after': '4' } };

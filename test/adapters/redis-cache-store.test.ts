@@ -1,12 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import KeyvRedis from '@keyv/redis';
 import { Keyv } from 'keyv';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { FakeClock, RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
 import { KeyvCacheStore } from '../../src/adapters/keyv/keyv-cache-store.js';
-import { readSealingKey, SealedCacheStore } from '../../src/adapters/keyv/sealed-cache-store.js';
 import { systemClock } from '../../src/adapters/system/system.js';
-import { secret } from '../../src/domain/shared/secret.js';
 import type { CacheStore } from '../../src/ports/cache-store.js';
 import { cacheStoreContract } from '../contracts/cache-store.contract.js';
 import { type KeyvClass, loadKeyv6 } from '../support/keyv6.js';
@@ -14,8 +11,6 @@ import { REDIS_SERVER, RedisServer } from '../support/redis-server.js';
 import { timed } from '../support/stopwatch.js';
 
 const CACHE_MS = 50;
-// For tests that must not time out, however busy the machine.
-const PATIENT_MS = 5_000;
 // Allowance for a busy machine on top of a deadline.
 const SLACK_MS = 200;
 
@@ -40,19 +35,13 @@ describe.skipIf(REDIS_SERVER === undefined).each(versions)('Redis behind %s', (_
   afterAll(() => redis.close());
 
   /** A store with its own connection and the adapter's defaults, which wait indefinitely while Redis is down. */
-  function connect(cacheMs = CACHE_MS): { store: CacheStore; sealed: CacheStore; telemetry: RecordingTelemetry } {
+  function connect(): { store: CacheStore; telemetry: RecordingTelemetry } {
     if (version === undefined) throw new Error('this version of Keyv is not installed');
     const adapter = new KeyvRedis(redis.url);
     adapters.push(adapter);
     const telemetry = new RecordingTelemetry();
-    const store = new KeyvCacheStore({ keyv: new version(adapter), clock: systemClock, telemetry, cacheMs });
-    return { store, sealed: sealedOver(store, telemetry), telemetry };
-  }
-
-  const reading = readSealingKey(secret(randomBytes(32).toString('hex')));
-  function sealedOver(store: CacheStore, telemetry: RecordingTelemetry): CacheStore {
-    if (reading.kind !== 'key') throw new Error(reading.advice);
-    return new SealedCacheStore({ store, clock: systemClock, telemetry, keys: [reading.key], prefix: 'site:' });
+    const store = new KeyvCacheStore({ keyv: new version(adapter), clock: systemClock, telemetry, cacheMs: CACHE_MS });
+    return { store, telemetry };
   }
 
   const tried = (call: Promise<unknown>): Promise<unknown> => call.catch(() => undefined);
@@ -76,31 +65,6 @@ describe.skipIf(REDIS_SERVER === undefined).each(versions)('Redis behind %s', (_
       const keyv = new (version as KeyvClass)(adapter);
       const store = new KeyvCacheStore({ keyv, clock, telemetry: new RecordingTelemetry(), cacheMs: 2_000 });
       return { store, now: () => clock.now(), pass: (ms) => clock.advance(ms) };
-    });
-  });
-
-  test('two processes share an entry', async () => {
-    const [one, other] = [connect(PATIENT_MS), connect(PATIENT_MS)];
-    await works(one.store);
-    await works(other.store);
-    await one.sealed.set('token', 'value', soon());
-    expect(await other.sealed.get('token')).toBe('value');
-    await other.sealed.delete('token');
-    expect(await one.sealed.get('token')).toBeUndefined();
-    expect([...one.telemetry.events, ...other.telemetry.events]).toEqual([]);
-  });
-
-  test('Redis expires an entry in time and sees no token', async () => {
-    const { store, sealed } = connect(PATIENT_MS);
-    await works(store);
-    await redis.directly((client) => client.flushAll());
-    await sealed.set('token', 'eyJhbGciOi.of-anna', Date.now() + 30_000);
-    await redis.directly(async (client) => {
-      const [key = ''] = await client.keys('*');
-      expect(key).toMatch(/site:[0-9a-f]{64}$/);
-      expect(await client.pTTL(key)).toBeGreaterThan(0);
-      expect(await client.pTTL(key)).toBeLessThanOrEqual(30_000);
-      expect(await client.get(key)).not.toContain('anna');
     });
   });
 

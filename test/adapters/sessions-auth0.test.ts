@@ -91,7 +91,7 @@ describe('Auth0 (nextjs-auth0)', () => {
       { kind: 'expired', reason: 'expired', detail: 'the refresh failed: invalid_grant' },
     ],
   };
-  it.each(Object.entries(answers))('reports %s as such', async (_name, [facts, answer]) => {
+  it.each(Object.entries(answers))('reports %s', async (_name, [facts, answer]) => {
     expect(await ask(auth0Session({ getAccessToken: rejects(facts) }))).toEqual(answer);
   });
 

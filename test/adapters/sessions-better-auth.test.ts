@@ -113,7 +113,7 @@ describe('better-auth 1.7', () => {
       { kind: 'expired', reason: 'interaction' },
     ],
   };
-  it.each(Object.entries(refusals))('reports %s as such', async (_name, [facts, answer]) => {
+  it.each(Object.entries(refusals))('reports %s', async (_name, [facts, answer]) => {
     expect(await ask(source(refuses(facts)))).toMatchObject(answer);
   });
 

@@ -88,7 +88,7 @@ describe('express-openid-connect', () => {
       expect(other).toEqual(signedIn('of somebody else'));
     });
 
-    it('is left alone and not held once its response has ended', async () => {
+    it('is neither changed nor retained once its response has ended', async () => {
       const [session, response] = [signedIn(), new EventEmitter()];
       await underWay(session, response);
       await underWay(session, response);

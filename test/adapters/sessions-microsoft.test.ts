@@ -31,7 +31,7 @@ describe('msal-node', () => {
     ]);
   });
 
-  it('takes one client per visitor', async () => {
+  it('uses a separate client for each visitor', async () => {
     const client = ({ name }: { name: string }) => ({
       acquireTokenSilent: () => Promise.resolve({ ...result, accessToken: name }),
     });

@@ -33,7 +33,7 @@ describe('agent-bff init', () => {
     );
     const settings = readFileSync(join(folder, '.env'), 'utf8');
     expect(readFileSync(join(folder, '.env.example'), 'utf8')).toBe(settings);
-    expect(resolveConfig(configFromEnv(parseEnv(settings))).agent?.path).toBe('/api/a2a');
+    expect(resolveConfig(configFromEnv(parseEnv(settings))).agent?.path).toBe('/agent');
     expect(readdirSync(folder).filter((name) => /^(?:gitignore|env)/.test(name))).toEqual([]);
   });
 
@@ -81,7 +81,7 @@ describe('agent-bff init', () => {
     const entries = join(ROOT, 'dist/composition');
     const paths = { 'agent-bff': [`${entries}/index.d.ts`], 'agent-bff/*': [`${entries}/*.d.ts`] };
     const check = join(folder, 'check.json');
-    // In use, `npm install` adds the type definitions of Node to the folder.
+    // In real use, `npm install` adds Node's type definitions to the folder.
     const compilerOptions = { paths, skipLibCheck: true };
     writeFileSync(check, JSON.stringify({ extends: './tsconfig.json', compilerOptions }));
     const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');

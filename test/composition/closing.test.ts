@@ -110,12 +110,25 @@ describe('a closed toolkit', () => {
     expect(toolkit.close()).toBe(closing);
   });
 
-  it.each([-1, Number.NaN, Number.POSITIVE_INFINITY])(
-    'clamps a grace period of %d to the valid range',
-    async (graceMs) => {
-      await build().close({ graceMs });
-    },
-  );
+  it.each([-1, Number.NaN])('aborts a waiting request at once with a grace period of %d', async (graceMs) => {
+    const toolkit = build();
+    const pending = chat(toolkit);
+    await platform.next();
+    await toolkit.close({ graceMs });
+    expect((await pending).status).toBe(502);
+  });
+
+  it('waits for a request with a grace period that is longer than any timer', async () => {
+    const toolkit = build();
+    const { exchange, response } = await openStream(toolkit);
+    const closing = toolkit.close({ graceMs: Number.POSITIVE_INFINITY });
+    const other = build();
+    await openStream(other);
+    await other.close({ graceMs: 20 });
+    exchange.end('data: two\n\n');
+    expect(await textOf(response.body)).toBe('data: one\n\ndata: two\n\n');
+    await closing;
+  });
 
   it('does not affect toolkits created later', async () => {
     const toolkit = build();

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { AUTH_PROVIDERS } from '../../src/composition/config/providers.js';
 import { FIELDS } from '../../src/composition/config/schema.js';
 import type { AnyRows } from '../../src/domain/shared/setting.js';
 import { words } from '../support/words.js';
@@ -213,7 +214,7 @@ describe('an unknown strategy or provider', () => {
 
   it('is rejected with a suggestion of the nearest provider', () => {
     expect(refusal({ authProvider: 'idpb' })).toMatchObject({
-      hint: 'Did you mean "idp_b"? Known values: idp_a, idp_b.',
+      hint: `Did you mean "idp_b"? Known values: ${AUTH_PROVIDERS.join(', ')}.`,
       fields: ['authProvider'],
     });
   });

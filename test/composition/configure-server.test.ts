@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { generateKeyPair } from '../../src/adapters/keys/pem.js';
+import { AUTH_PROVIDERS, EXCHANGES } from '../../src/composition/config/providers.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';
 import { configureServer, getAuthHeaders, getCachedServiceToken } from '../../src/composition/server.js';
 import { routeHandler, ROUTES } from '../../src/composition/routes/site-routes.js';
@@ -111,10 +112,10 @@ describe('custom identity providers', () => {
     );
     configureServer({ identityProviders: { okta } });
     expect(() => configureServer({ authProvider: 'okto' as never })).toThrow(
-      'Invalid value for "authProvider" in configureServer. Did you mean "okta"? Known values: idp_a, idp_b, okta.',
+      `Invalid value for "authProvider" in configureServer. Did you mean "okta"? Known values: ${AUTH_PROVIDERS.join(', ')}, okta.`,
     );
     expect(() => configureServer({ onBehalfOf: { provider: 'okta' } })).toThrow(
-      'Invalid value for "provider" in the "onBehalfOf" configuration block. Known values: idp_a, idp_b.',
+      `Invalid value for "provider" in the "onBehalfOf" configuration block. Known values: ${EXCHANGES.join(', ')}.`,
     );
   });
 

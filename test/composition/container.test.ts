@@ -74,7 +74,7 @@ describe('the ports of a toolkit', () => {
     expect(builtParts(source('two'), {}).memory.data.now()).not.toBe(clock.now());
   });
 
-  it('are not needed for each toolkit to have parts of its own', () => {
+  it('may be omitted, and each toolkit still has parts of its own', () => {
     const [one, two] = [builtParts(source('one'), {}), builtParts(source('two'), {})];
     const same = Object.keys(one).filter((name) => one[name as 'gate'] === two[name as 'gate']);
     // Without listeners.

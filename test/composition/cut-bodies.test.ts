@@ -3,7 +3,7 @@ import { createToolkit } from '../../src/composition/index.js';
 import { createWebHandler } from '../../src/composition/web.js';
 import { listeningSite } from '../site/frameworks/listening-site.js';
 
-/** A platform that records what arrived whole, behind all routes. */
+/** A platform behind all routes that records the bodies it received in full. */
 async function start(): Promise<{ handle: (request: Request) => Promise<Response>; whole: string[] }> {
   const whole: string[] = [];
   const platform = await listeningSite((request, response) => {

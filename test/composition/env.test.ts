@@ -13,6 +13,9 @@ import { createWebHandler } from 'agent-bff/web';
 import { describe, expect, it } from 'vitest';
 import { words } from '../support/words.js';
 import { warningsOf } from '../../src/composition/config/env.js';
+import { PROVIDERS } from '../../src/composition/config/providers.js';
+import { FIELDS } from '../../src/composition/config/schema.js';
+import type { AnyRows } from '../../src/domain/shared/setting.js';
 
 const VARIABLES: readonly (readonly [name: string, first: string, field?: string])[] = [
   ['A2A_URL', 'a2aUrl'],
@@ -95,6 +98,31 @@ const PLACES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     SERVICE_ACCOUNT_KEY: '{}',
   },
 };
+
+/** The variables of a table, each with its field. */
+function variablesIn(rows: AnyRows): readonly (readonly [field: string, variable: string])[] {
+  return Object.entries(rows).flatMap(([name, { variable, fields = {} }]) => [
+    ...(variable === undefined ? [] : [[name, variable] as const]),
+    ...variablesIn(fields),
+  ]);
+}
+
+/** Fields whose variable does not end in their own name. */
+const RENAMED = ['privateKeyPem', 'cacheStore'];
+
+describe('the environment variables of all fields', () => {
+  it('are different, and each ends in the name of its field', () => {
+    const named = variablesIn(FIELDS);
+    expect(named.map(([, variable]) => variable).filter((one, index, all) => all.indexOf(one) !== index)).toEqual([]);
+    const others = named.filter(([field, name]) => !name.endsWith(field.replace(/[A-Z]/g, '_$&').toUpperCase()));
+    expect(others.map(([field]) => field)).toEqual(RENAMED);
+  });
+
+  it.each(Object.entries(PROVIDERS))('of the provider %s begin with its prefix', (_name, { blocks, prefix }) => {
+    const variables = Object.values(blocks as Readonly<Record<string, AnyRows>>).flatMap(variablesIn);
+    expect(variables.filter(([, variable]) => !variable.startsWith(prefix))).toEqual([]);
+  });
+});
 
 describe('an environment variable', () => {
   it.each(VARIABLES.map(([name, ...place]) => ({ name, place: place.join('.') })))('$name sets $place', (row) => {

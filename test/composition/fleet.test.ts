@@ -3,8 +3,10 @@ import { Keyv } from 'keyv';
 import { describe, expect, it } from 'vitest';
 import { FakeUpstream, RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';
+import type { Toolkit } from '../../src/composition/toolkit/toolkit-type.js';
 import { buildToolkit, createToolkit } from '../../src/composition/toolkit/toolkit.js';
 import { browserRequest, bytes } from '../adapters/web/browser-request.js';
+import { textOf } from '../contracts/http-upstream.contract.js';
 import { sessionSurfaceRoute } from '../support/toolkit-routes.js';
 
 const CONFIG: ServerConfig = {
@@ -52,6 +54,52 @@ describe('toolkits that share a Keyv', () => {
     const during = keyv.listeners('error').length - before;
     await toolkit.close();
     expect([during, keyv.listeners('error').length - before]).toEqual([1, 0]);
+  });
+});
+
+describe('an action that ends after a change of the configuration', () => {
+  /** A platform whose renders show the number of its actions; an action waits for `release`. */
+  function platform(): { readonly upstream: FakeUpstream; readonly release: () => void; readonly begun: () => number } {
+    let [begun, acted, release] = [0, 0, (): void => undefined];
+    const released = new Promise<void>((resolve) => (release = resolve));
+    const upstream = new FakeUpstream(async ({ path }) => {
+      if (path.includes('/actions/')) {
+        begun += 1;
+        await released;
+        acted += 1;
+      }
+      return { status: 200, headers: JSON_TYPE, body: JSON.stringify({ acted }) };
+    });
+    return { upstream, release: () => release(), begun: () => begun };
+  }
+
+  const cacheKeys = [randomBytes(32).toString('hex')];
+  it.each<[string, () => ServerConfig, () => ServerConfig]>([
+    ['memory', () => ({}), () => ({ cacheStore: siteKeyv(), cacheKeys })],
+    ['a store', () => ({ cacheStore: siteKeyv(), cacheKeys }), () => ({})],
+    ['a store without keys', () => ({ cacheStore: siteKeyv() }), () => ({ cacheStore: siteKeyv(), cacheKeys })],
+  ])('invalidates renders made since then, when renders were in %s before', async (_where, before, after) => {
+    const { upstream, release, begun } = platform();
+    const cache = { enabled: true, freshMs: 60_000 };
+    const first = buildToolkit({ ...CONFIG, ...before() }, { upstream });
+    const acting = sessionSurfaceRoute(first, { cache })(browserRequest({ path: '/balance/actions/add' }));
+    await expect.poll(begun).toBe(1);
+    const second = buildToolkit({ ...CONFIG, ...after() }, { upstream }, first);
+    const show = async (toolkit: Toolkit): Promise<unknown> => {
+      const { headers, body } = await sessionSurfaceRoute(toolkit, { cache })(browserRequest(RENDER));
+      return [headers['x-cache'], await textOf(body)];
+    };
+    expect([await show(second), await show(second)]).toEqual([
+      ['MISS', '{"acted":0}'],
+      ['HIT', '{"acted":0}'],
+    ]);
+    release();
+    expect((await acting).status).toBe(200);
+    expect(await show(second)).toEqual(['MISS', '{"acted":1}']);
+    // Back to what was configured at first.
+    const third = buildToolkit({ ...CONFIG, ...before() }, { upstream }, second);
+    expect(await show(third)).toEqual(['MISS', '{"acted":1}']);
+    await third.close();
   });
 });
 

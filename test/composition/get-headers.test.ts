@@ -44,7 +44,7 @@ describe('headers for a session', () => {
     expect(await getHeaders({ headers: {}, user: 'ada' })).toEqual({ authorization: 'Bearer exchanged-ada-1' });
   });
 
-  it('leave nothing behind of a session source that a site makes for one request', async () => {
+  it('keep no reference to a session source that a site creates for one request', async () => {
     const toolkit = createToolkit({});
     const used = async (): Promise<WeakRef<object>> => {
       const auth = (_request: unknown): object => ({ kind: 'token', accessToken: 'ada-token', subject: '1' });
@@ -55,7 +55,7 @@ describe('headers for a session', () => {
     await expect
       .poll(() => {
         collectGarbage();
-        // A failed expectation keeps what it got.
+        // A failed expectation retains the value it was given.
         return source.deref() === undefined;
       })
       .toBe(true);

@@ -108,7 +108,7 @@ describe('the strategy "none"', () => {
   it.each([
     ['401', JSON_TYPE, '{"error":"no"}', 401],
     ['403', JSON_TYPE, '{"error":"no"}', 403],
-  ])('tells that the agent wants a credential when it responds with %s', async (_title, headers, body, status) => {
+  ])('reports that the agent requires a credential when it responds with %s', async (_title, headers, body, status) => {
     const world = new World();
     world.upstream.willAnswer(() => ({ status, headers, body }));
     const toolkit = createToolkit({ ...SITE, serviceAuthStrategy: 'none' }, world.ports);
@@ -120,7 +120,7 @@ describe('the strategy "none"', () => {
     }
   });
 
-  it('tells the same in the log when the agent refuses in JSON-RPC', async () => {
+  it('logs the same when the agent refuses in JSON-RPC', async () => {
     const world = new World();
     world.upstream.willAnswer(() => ({
       status: 401,

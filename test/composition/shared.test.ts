@@ -133,7 +133,7 @@ describe('toolkits that share memory', () => {
 });
 
 describe('the result of createShared', () => {
-  it('is not closed while toolkits use it, and names some of them', async () => {
+  it('refuses to close while toolkits use it, naming some of them', async () => {
     const shared = createShared();
     const toolkits = Array.from({ length: 7 }, (_, index) => tenant(`tenant${String(index)}`, shared));
     await toolkits[0]?.close();
@@ -160,7 +160,7 @@ describe('the result of createShared', () => {
     [{ cacheStore: 'redis://127.0.0.1' }, 'cacheStore', /The field "cacheStore" has no effect with "shared"/],
     [{ timeouts: { cacheMs: 20 } }, 'timeouts.cacheMs', /The field "timeouts.cacheMs" has no effect/],
     [{ timeouts: { connectMs: 20 } }, 'timeouts.connectMs', /The field "timeouts.connectMs" has no effect/],
-  ])('does not take toolkits that set what belongs to it (%j)', async (config, field, detail) => {
+  ])('rejects toolkits that set a field of its own (%j)', async (config, field, detail) => {
     const shared = createShared();
     expect(() => createToolkit(config, { shared })).toThrow(
       expect.objectContaining({
@@ -172,7 +172,7 @@ describe('the result of createShared', () => {
     await shared.close();
   });
 
-  it('does not take toolkits after it was closed', async () => {
+  it('rejects toolkits after it was closed', async () => {
     const shared = createShared();
     await shared.close();
     expect(() => createToolkit({}, { shared })).toThrow(

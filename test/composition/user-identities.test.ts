@@ -110,8 +110,6 @@ describe('a user of one session source', () => {
 
   it.each<[string, Partial<Token>, object]>([
     ['another subject', { subject: '2' }, {}],
-    ['another tenant', { tenant: 'other' }, {}],
-    ['another issuer', { issuer: 'https://other.example' }, {}],
     ['another audience', {}, { audience: 'https://other.example' }],
     ['another API key', {}, { apiKey: 'another-key' }],
     ['a token exchange', {}, { exchange: 'on_behalf_of' }],

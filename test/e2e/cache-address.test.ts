@@ -126,6 +126,44 @@ describe.skipIf(REDIS_SERVER === undefined)('a shared cache configured by its ad
     await third.close();
   });
 
+  it('gets the invalidation of an action that ends after another configuration replaced it', async () => {
+    let release = (): void => undefined;
+    let acted = 0;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    upstream.willAnswer(async (exchange) => {
+      if (exchange.request.target.includes('/actions/')) await released.then(() => (acted += 1));
+      exchange.json(200, { acted });
+    });
+    const cache = { enabled: true, freshMs: 60_000, maxAgeMs: 60_000 };
+    const elsewhere = start();
+    expect(await render(elsewhere, 'acted-on')).toEqual([200, 'MISS']);
+    const acting = surfaceRoute(configureServer(site()), { cache })(browserRequest({ path: '/acted-on/actions/add' }));
+    await expect.poll(() => upstream.requests.some(({ target }) => target.includes('/actions/'))).toBe(true);
+    const later = configureServer({ timeouts: { cacheMs: PATIENT.cacheMs + 1 } });
+    expect(await render(later, 'acted-on')).toEqual([200, 'HIT']);
+    release();
+    await textOf((await acting).body);
+    expect(await render(elsewhere, 'acted-on')).toEqual([200, 'MISS']);
+    expect(await render(later, 'acted-on')).toEqual([200, 'HIT']);
+    // One of each, without that of the replaced configuration.
+    await expect.poll(() => connections()).toBe(2);
+    await later.close();
+  });
+
+  it('has one connection after 1,000 changes of the configuration, 100 of them of its address', async () => {
+    const addresses = [redis.url, `${redis.url}/1`];
+    let toolkit = configureServer(site());
+    for (let change = 1; change <= 1_000; change += 1) {
+      const cacheStore = String(addresses[Math.floor(change / 10) % 2]);
+      toolkit = configureServer({ cacheStore, keepAliveMs: 1_000 + change });
+      if (change % 100 === 0) expect(await render(toolkit, `changed-${String(change)}`)).toEqual([200, 'MISS']);
+    }
+    await expect.poll(() => connections(), { timeout: 10_000 }).toBe(1);
+    expect(await render(toolkit, 'changed-1000')).toEqual([200, 'HIT']);
+    await toolkit.close();
+    await expect.poll(() => connections()).toBe(0);
+  });
+
   it.each(['closed', 'left open'])('lets a process exit whose toolkit is %s', async (how) => {
     const program = `
       import { createToolkit } from 'agent-bff';

@@ -5,6 +5,7 @@ import { createPageRouter } from '../../examples/site/page-router.js';
 import { type Demo, startDemo } from '../../examples/start-demo.js';
 import { listeningSite } from '../site/frameworks/listening-site.js';
 import { runCommandLine } from '../support/command-line.js';
+import { NEW, openSite, Person } from '../support/conversation-people.js';
 import { DemoVisitor } from '../support/demo-visitor.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { visit } from '../support/visitor.js';
@@ -43,12 +44,46 @@ describe('the demo', () => {
 });
 
 describe('the agent of the demo', () => {
+  it('serves another site, which knows its own visitors', async () => {
+    const site = await openSite(
+      { a2aUrl: `${demo.url}/agent` },
+      { conversations: 'visitor' },
+      { bindings: ['JSONRPC'] },
+    );
+    onTestFinished(() => site.close());
+    const [alice, bob] = [new Person(site.url, NEW), new Person(site.url, NEW)];
+    const first = await alice.say('Hello');
+    const second = await alice.say('Again', { contextId: first.contextId });
+    expect([second.contextId, second.text]).toEqual([first.contextId, expect.stringContaining('“Again”')]);
+    expect((await alice.rpc(NEW.get, { id: first.taskId })).text).toContain('“Hello”');
+    await bob.say('Hello');
+    expect((await bob.say('And now?', { contextId: first.contextId })).text).toContain('CONVERSATION_UNKNOWN');
+  });
+
+  it('lets a program name its conversations, and into none of a visitor', async () => {
+    const program = (path: string, cookie = '') => {
+      const person = new Person(demo.url, NEW, cookie);
+      return (body: object) => person.call({ path: `/../..${path}`, body });
+    };
+    const send = (more: object) => ({
+      jsonrpc: '2.0',
+      id: 1,
+      method: NEW.send,
+      params: { message: NEW.message('4711', more) },
+    });
+    expect((await program('/agent')(send({ contextId: 'mine' }))).text).toContain('"contextId":"mine"');
+    expect((await program('/api/a2a')(send({ contextId: 'mine' }))).text).toContain('CONVERSATION_UNKNOWN');
+    const { taskId } = await new Person(demo.url, NEW).say('Hello');
+    const reading = { jsonrpc: '2.0', id: 1, method: NEW.get, params: { id: taskId } };
+    expect((await program('/agent')(reading)).text).not.toContain('Hello');
+  });
+
   it.each(['', '/', '/api/a3a', '/a2a'])('is named by the doctor of a site that has the address "%s"', async (path) => {
     const env = { A2A_URL: `${demo.url}${path}`, SERVICE_AUTH_STRATEGY: 'none' };
     const { printed, status } = await runCommandLine(['doctor'], { env });
     expect(status).toBe(1);
     expect(printed).toContain(
-      `Set "a2aUrl" in configureServer to ${demo.url}/api/a2a, which the card names. (A2A_URL)`,
+      `Set "a2aUrl" in configureServer to ${demo.url}/agent, which the card names. (A2A_URL)`,
     );
   });
 });

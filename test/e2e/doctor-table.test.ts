@@ -47,7 +47,7 @@ const agent = (a2aUrl: string): Broken => ({ config: world.config({ a2aUrl }) })
 const account = (block: ServerConfig['serviceAccount']): Broken => ({ config: world.config({}, block) });
 const keyed = (a2aUrl: string): Broken => ({ config: { a2aUrl, serviceApiKey: 'hunter2-hunter2' } });
 
-/** Each by its name in the first column of the table. */
+/** The broken configurations, by their name in the first column of the table. */
 const BROKEN: Readonly<Record<string, () => Broken | Promise<Broken>>> = {
   'Nothing listens at the port': async () => agent(await refusedOrigin()),
   'The host does not exist': () => agent('http://agent.invalid/a2a'),

@@ -43,7 +43,7 @@ describe.each(['@a2a-js/sdk 0.3.14', '@a2a-js/sdk 1.3.0'])('an agent on %s', (na
   it.each<[string, ChatHandlerOptions]>([
     ['where conversations are open', { metadata: SITE }],
     ['where they belong to visitors', { conversations: 'visitor', visitorMetadata: 'pass', metadata: SITE }],
-  ])('never reads a name of the site in the visitor’s words, %s', async (_where, a2a) => {
+  ])('ignores members of the visitor that the site sets itself, %s', async (_where, a2a) => {
     const forged = String.raw`{"note":"mine","plan":"free","PLAN":"a","p\u006can":"b","_plan_":"c","Customer":1,"plan":"d"}`;
     const call = { jsonrpc: '2.0', id: 1, method: dialect.send };
     const params = { message: dialect.message('hello', { metadata: 'HERE' }), metadata: 'HERE' };
@@ -115,7 +115,7 @@ describe('a site', () => {
 
   it.each<[string, ChatHandlerOptions]>([
     ['throws', { metadata: { plan: () => Promise.reject(new Error('secret 4711')) } }],
-    ['returns what JSON cannot hold', { metadata: { plan: () => 10n } }],
+    ['returns a value that is not JSON', { metadata: { plan: () => 10n } }],
   ])('whose function %s does not ask the agent, and names the option in the log', async (_how, a2a) => {
     const seen: unknown[] = [];
     const telemetry = { emit: (event: object) => void seen.push(event) };

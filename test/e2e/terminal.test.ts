@@ -85,7 +85,7 @@ const PROGRAM = `
   });`;
 const NOT_CONFIGURED = /^agent-bff: chat: The server is not configured\. Call configureServer .* \(request (\S+)\)$/;
 
-/** The ids in the lines of standard error, which say nothing else. */
+/** The ids in the lines of standard error; a line of another form is returned whole. */
 function idsIn(stderr: string): string {
   const lines = stderr.trimEnd().split('\n');
   return lines.map((line) => `${NOT_CONFIGURED.exec(line)?.[1] ?? line}\n`).join('');
@@ -154,7 +154,7 @@ describe('a process that reports to its terminal', { timeout: 30_000 }, () => {
     expect(stdout).toMatch(/^(?:\S+-\S+\n){3}it went on\n$/);
   });
 
-  it('serves on as a gateway whose log nobody reads any more', async () => {
+  it('keeps serving as a gateway after the reader of its log has left', async () => {
     const gateway = spawn(process.execPath, [fromRoot('dist/composition/cli.js'), 'serve', '--port', '0'], {
       env: { ...env, A2A_URL: `${await refusedOrigin()}/a2a`, SERVICE_AUTH_STRATEGY: 'none' },
       stdio: ['ignore', 'pipe', 'pipe'],

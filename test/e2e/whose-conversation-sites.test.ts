@@ -157,5 +157,8 @@ it('forgets a visitor with one cookie of every form', () => {
     'agent-bff-visitor=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax',
     '__Host-agent-bff-visitor=; Path=/; Max-Age=0; HttpOnly; Secure; SameSite=Lax',
     '__Host-agent-bff-visitor=; Path=/; Max-Age=0; HttpOnly; Secure; SameSite=None; Partitioned',
+    'agent-bff-visitor-user=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax',
+    '__Host-agent-bff-visitor-user=; Path=/; Max-Age=0; HttpOnly; Secure; SameSite=Lax',
+    '__Host-agent-bff-visitor-user=; Path=/; Max-Age=0; HttpOnly; Secure; SameSite=None; Partitioned',
   ]);
 });

@@ -33,7 +33,7 @@ const [, body] = / -d '(\{.*\})'/.exec(readFileSync('node_modules/agent-bff/READ
 const headers = { 'content-type': 'application/json', 'a2a-version': '1.0' };
 assert.match(await (await fetch(`${url}/api/a2a`, { method: 'POST', headers, body })).text(), /“Hello”/);
 
-// The code of others in the page comes with its licences.
+// The page's third-party code comes with its licences.
 const licences = readFileSync('node_modules/agent-bff/examples/dist/web/LICENSES.txt', 'utf8');
 for (const name of ['react-dom', 'dompurify', 'highlight.js']) assert.ok(licences.includes(`## ${name} `), name);
 
@@ -43,7 +43,7 @@ await visitor.ask('Anonymous');
 await ada.signIn('Ada', 'Ada Lovelace');
 await grace.signIn('Grace', 'Grace Hopper');
 
-// A conversation and a note of each, which only its owner sees.
+// Each user has a conversation and a note, which only they see.
 await ada.ask('Engines');
 await grace.ask('Compilers');
 assert.deepEqual([await ada.conversations(), await grace.conversations()], [['Engines'], ['Compilers']]);

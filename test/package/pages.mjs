@@ -29,7 +29,7 @@ const ENVIRONMENT = {
 const browser = await openBrowser();
 const vite = await site('React with Vite, and Express');
 const demo = await started('npx agent-bff demo --port 0', vite.folder);
-ENVIRONMENT.A2A_URL = `${demo.url}/api/a2a`;
+ENVIRONMENT.A2A_URL = `${demo.url}/agent`;
 const links = fileURLToPath(new URL('links.mjs', import.meta.url));
 await vite.step('leads nowhere but to files it has', `node ${links} agent-bff-react`);
 await vite.step('builds', 'npm run build');

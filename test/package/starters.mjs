@@ -26,7 +26,7 @@ for (const kind of kinds.split(',')) {
     if (written.dependencies[name] !== undefined) written.dependencies[name] = `file:${resolve(tarball)}`;
   }
   writeFileSync(manifest, JSON.stringify(written));
-  const settings = readFileSync(join(folder, '.env'), 'utf8').replace(/^A2A_URL=.*$/m, `A2A_URL=${demo.url}/api/a2a`);
+  const settings = readFileSync(join(folder, '.env'), 'utf8').replace(/^A2A_URL=.*$/m, `A2A_URL=${demo.url}/agent`);
   writeFileSync(join(folder, '.env'), settings);
   shell('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'], folder);
   if (kind === 'next') shell('npm', ['run', 'build'], folder);

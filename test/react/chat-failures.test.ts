@@ -121,7 +121,7 @@ describe('the message of a failure', () => {
     );
   });
 
-  it('an answer whose agent confirms the stop is stopped, though its stream calls it complete', async () => {
+  it('an answer whose agent confirms the stop is shown as stopped, even if its stream calls it complete', async () => {
     const site = new Site();
     site.on('SendStreamingMessage', site.openStream).on('CancelTask', result({ task: task('CANCELED') }));
     const session = site.session();
@@ -134,7 +134,7 @@ describe('the message of a failure', () => {
     expect(last(session)).toMatchObject({ state: 'stopped' });
   });
 
-  it('an agent that cannot be stopped is left with a notice', async () => {
+  it('a notice is shown when the agent cannot be stopped', async () => {
     const site = new Site();
     const cannot = () => Response.json({ jsonrpc: '2.0', id: 1, error: { code: -32004, message: 'No' } });
     site.on('SendStreamingMessage', site.openStream).on('CancelTask', cannot);
@@ -149,7 +149,7 @@ describe('the message of a failure', () => {
 });
 
 describe('a sign-in', () => {
-  it('that the agent needs is the site’s, and the task resumes afterwards', async () => {
+  it('that the agent requires is done by the site, and the task resumes', async () => {
     const site = new Site();
     site
       .on('SendStreamingMessage', result({ task: task('AUTH_REQUIRED') }))

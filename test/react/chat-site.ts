@@ -24,8 +24,10 @@ export class Site {
   readonly calls: string[] = [];
   /** The contexts of the messages so far. */
   readonly contexts: (string | undefined)[] = [];
+  /** The ids of the messages so far. */
+  readonly messageIds: (string | undefined)[] = [];
   readonly errors: ChatError[] = [];
-  /** Of the request made last. */
+  /** The context of the latest request. */
   signal: AbortSignal | undefined;
   readonly #replies: Record<string, (() => Response)[]> = {};
   #write: ((result: object) => void) | undefined;
@@ -64,10 +66,13 @@ export class Site {
         if (String(url).endsWith('/config')) return Response.json(CONFIG);
         const { method, params } = JSON.parse(String(init?.body)) as {
           method: string;
-          params: { message?: { contextId?: string } };
+          params: { message?: { contextId?: string; messageId?: string } };
         };
         this.calls.push(method);
-        if (params.message !== undefined) this.contexts.push(params.message.contextId);
+        if (params.message !== undefined) {
+          this.contexts.push(params.message.contextId);
+          this.messageIds.push(params.message.messageId);
+        }
         const replies = this.#replies[method] ?? [];
         const reply = replies.length > 1 ? replies.shift() : replies[0];
         if (reply === undefined) lost(new TypeError('Failed to fetch'));

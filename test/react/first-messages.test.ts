@@ -19,7 +19,7 @@ class BrowserLocks {
   }
 }
 
-/** The site before which two tabs are open; it responds when the test says so. */
+/** The site that two tabs have open; it responds when the test calls for it. */
 class Site {
   readonly asked: string[] = [];
   readonly answers: ((response: Response) => void)[] = [];

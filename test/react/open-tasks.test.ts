@@ -97,7 +97,7 @@ it('an answer grows on the page when the clock of the device is set back', async
   await sent;
 });
 
-it('an answer that has ended lets go of a stream that the agent leaves open', async () => {
+it('a completed answer closes a stream that the agent leaves open', async () => {
   const site = new Site().on('SendStreamingMessage', () => site.openStream());
   const session = site.session();
   const sent = session.send('Hello');

@@ -38,17 +38,17 @@ async function said(card: object, context?: () => unknown) {
   return { message: sent['message']?.['metadata'], params: sent['metadata'], errors };
 }
 
-describe('the agent reads what the page says about itself', () => {
+describe('the page context', () => {
   it.each([
     ['1.0', NEW],
     ['0.3', OLD],
-  ])('in message and params of A2A %s', async (_version, card) => {
+  ])('reaches the agent in message and params of A2A %s', async (_version, card) => {
     const page = { url: '/cart', selection: 'naïve 🙂' };
     const metadata = { pageContext: page };
     expect(await said(card, () => page)).toEqual({ message: metadata, params: metadata, errors: [] });
   });
 
-  it('as it was when the message was sent', async () => {
+  it('is that of the moment the message was sent', async () => {
     const page = { url: '/cart' };
     const saying = said(NEW, () => page);
     page.url = '/checkout';
@@ -58,19 +58,19 @@ describe('the agent reads what the page says about itself', () => {
   it.each([
     ['nothing', undefined],
     ['a page that has nothing to say', () => undefined],
-  ])('and no metadata of %s', async (_what, context) => {
+  ])('is no member of the metadata for %s', async (_what, context) => {
     expect(await said(NEW, context)).toEqual({ message: undefined, params: undefined, errors: [] });
   });
 
   it.each([
     ['fits in 16 KB', 16_382, 0],
     ['is longer', 16_383, 1],
-  ])('if it %s', async (_what, length, errors) => {
+  ])('reaches the agent only within 16 KB, and an error is reported otherwise: %s', async (_what, length, errors) => {
     const seen = await said(NEW, () => 'a'.repeat(length));
     expect([seen.errors.length, seen.message === undefined]).toEqual([errors, errors === 1]);
   });
 
-  it('and gets the message without it when the page fails', async () => {
+  it('is left out when the page fails, and the message is sent', async () => {
     const seen = await said(NEW, () => {
       throw new Error('no selection');
     });

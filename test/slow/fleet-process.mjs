@@ -26,6 +26,8 @@ export async function startFleetProcess({ folder, ...settings }) {
     /** One visit, with the content of its response. */
     show: (visit) => ask({ show: visit }),
     tokens: () => ask({ tokens: true }),
+    /** Faults of the store. */
+    faults: () => ask({ faults: true }),
     stop: () => child.kill('SIGSTOP'),
     resume: () => child.kill('SIGCONT'),
     kill: () => child.kill('SIGKILL'),
@@ -63,7 +65,7 @@ async function begin({ folder, toolkits, platform, config, cache, exchange, ahea
   return Array.from({ length: toolkits }, () => {
     const toolkit = createToolkit(
       { serviceApiUrl: `${platform}/api`, serviceAuthStrategy: 'counted', ...config },
-      { identityProviders, tokenExchange, telemetry: { emit: () => undefined } },
+      { identityProviders, tokenExchange, telemetry },
     );
     const surfaces = { auth: session, cache, ...(exchange && { exchange: 'on_behalf_of' }) };
     const handle = createWebHandler({ toolkit, basePath: '/api', surfaces });
@@ -72,6 +74,8 @@ async function begin({ folder, toolkits, platform, config, cache, exchange, ahea
 }
 
 const sites = [];
+const faults = new Set();
+const telemetry = { emit: ({ type, detail }) => type === 'cache_fault' && faults.add(detail) };
 const URL_BASE = 'http://site.example/api/service-surfaces';
 
 async function visited({ toolkit = 0, user, widget = 'w', body = '{}', act = false }) {
@@ -83,7 +87,7 @@ async function visited({ toolkit = 0, user, widget = 'w', body = '{}', act = fal
   return { status: response.status, cache: response.headers.get('x-cache'), text: await response.text() };
 }
 
-async function answer({ start, visits, lanes, show, tokens }) {
+async function answer({ start, visits, lanes, show, tokens, faults: isAsked }) {
   if (start) {
     sites.push(...(await begin(start)));
     // The first connection to the store.
@@ -91,6 +95,7 @@ async function answer({ start, visits, lanes, show, tokens }) {
     return {};
   }
   if (show) return visited(show);
+  if (isAsked) return { faults: [...faults] };
   if (tokens) {
     const found = await Promise.allSettled(sites.map(({ toolkit }) => toolkit.authHeaders()));
     return { tokens: [...new Set(found.map(({ value, reason }) => value?.authorization ?? reason.code))] };

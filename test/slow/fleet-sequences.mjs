@@ -1,5 +1,5 @@
-// node test/slow/fleet-sequences.mjs [--package <folder of another checkout>] [--quick] [--only up,slow,gone,full,suspended,ahead,cluster]: actions
-// in one process and renders in another while the store works, stalls, is gone, back and full, and while a process is
+// node test/slow/fleet-sequences.mjs [--package <folder of another checkout>] [--beside <another>] [--quick]
+// [--only up,slow,gone,full,suspended,ahead,cluster]: actions in one process and renders in another while the store works, stalls, is gone, back and full, and while a process is
 // suspended or has a wrong clock; a cluster that fails over and moves slots under load. A part of npm run test:fleet.
 import { randomBytes } from 'node:crypto';
 import { loadavg } from 'node:os';
@@ -15,6 +15,8 @@ const SCENES = ['up', 'slow', 'gone', 'full', 'suspended', 'ahead'];
 const { values } = parseArgs({
   options: {
     package: { type: 'string' },
+    // Half of the processes run this one: two releases share a store.
+    beside: { type: 'string' },
     quick: { type: 'boolean', default: false },
     only: { type: 'string', default: [...SCENES, 'cluster'].join() },
   },
@@ -32,16 +34,21 @@ const told = () =>
     .join(' ')}`;
 
 const report = new Report('A store that fails');
-report.note(`package ${folder}; ${told()}`);
+const beside = values.beside ?? folder;
+report.note(`package ${folder}${values.beside === undefined ? '' : ` beside ${beside}`}; ${told()}`);
 const platform = await new Platform().start();
 
 async function fleet(store, more = {}, aheadMs = 0) {
   const config = { cacheStore: store, cacheKeys, ...more };
   const cache = { enabled: true, freshMs: FRESH_MS, maxAgeMs: 300_000 };
-  const settings = { folder, toolkits: 1, platform: platform.url, config, cache };
+  const settings = { toolkits: 1, platform: platform.url, config, cache };
   const all = await Promise.all(
     Array.from({ length: PROCESSES }, (_, index) =>
-      startFleetProcess({ ...settings, aheadMs: index === 0 ? aheadMs : 0 }),
+      startFleetProcess({
+        ...settings,
+        folder: index % 2 === 0 ? folder : beside,
+        aheadMs: index === 0 ? aheadMs : 0,
+      }),
     ),
   );
   return Object.assign(all, { end: () => all.forEach((one) => one.kill()) });
@@ -59,19 +66,25 @@ if (SCENES.some((name) => parts.includes(name))) {
   };
   const acted = new Map();
   const checks = async (all, count, lanes = 40) => {
-    const result = { checked: 0, older: 0, olderMs: 0, later: 0 };
+    const result = { checked: 0, older: 0, olderMs: 0, later: 0, slowestMs: 0 };
+    const shown = async (one, user) => {
+      const startedAt = Date.now();
+      const { text } = await one.show({ user });
+      result.slowestMs = Math.max(result.slowestMs, Date.now() - startedAt);
+      return text;
+    };
     let next = 0;
     const lane = async (number) => {
       for (let turn = 0; next < count; turn += 1) {
         next += 1;
         const user = `actor${number}-${turn % 5}`;
         const [one, other] = shuffled(all);
-        await other.show({ user });
+        await shown(other, user);
         const { status } = await one.show({ user, act: true });
         if (status !== 200) throw new Error(`an action ended with ${status}`);
         const respondedAt = Date.now();
         acted.set(user, (acted.get(user) ?? 0) + 1);
-        const isCurrent = async () => JSON.parse((await other.show({ user })).text).acted >= acted.get(user);
+        const isCurrent = async () => JSON.parse(await shown(other, user)).acted >= acted.get(user);
         result.checked += 1;
         if (await isCurrent()) continue;
         result.older += 1;
@@ -86,8 +99,12 @@ if (SCENES.some((name) => parts.includes(name))) {
     await Promise.all(Array.from({ length: lanes }, (_, number) => lane(number)));
     return result;
   };
-  const tell = (what, { checked, older, olderMs, later }, isKept) =>
-    report.check(what, isKept, `${checked} checks, ${older} older (for ${olderMs} ms), ${later} after ${FRESH_MS} ms`);
+  const tell = (what, { checked, older, olderMs, later, slowestMs }, isKept) =>
+    report.check(
+      what,
+      isKept,
+      `${checked} checks, ${older} older (for ${olderMs} ms), ${later} after ${FRESH_MS} ms, slowest visit ${slowestMs} ms`,
+    );
   const stalled = async (ms, everyMs, run) => {
     const stalls = setInterval(() => void inRedis('CLIENT', 'PAUSE', String(ms), 'ALL'), everyMs);
     const result = await run();
@@ -157,16 +174,17 @@ if (SCENES.some((name) => parts.includes(name))) {
     tell(`${suspensions} times a process is suspended for 5 s`, suspended, suspended.older === 0 && suspensions > 1);
     await suspending;
   });
-  const AHEAD_MS = 600_000;
-  await scene(
-    'ahead',
-    PATIENT,
-    async (all) => {
-      const ahead = await checks(all, 500 * scale);
-      tell('the clock of a process is ten minutes ahead', ahead, ahead.older === 0);
-    },
-    AHEAD_MS,
-  );
+  // The first is as long as a render lives.
+  for (const minutes of [5, 10])
+    await scene(
+      'ahead',
+      PATIENT,
+      async (all) => {
+        const ahead = await checks(all, 500 * scale);
+        tell(`the clock of a process is ${minutes} minutes ahead`, ahead, ahead.older === 0);
+      },
+      minutes * 60_000,
+    );
   await redis.close();
 }
 
@@ -214,6 +232,20 @@ if (parts.includes('cluster')) {
   await step('the killed server is back', 6_000, { act: () => killed.start() });
   await step('1,000 slots move', 6_000, { act: () => cluster.reshardMany(1_000) });
   await step('the slots have moved', 6_000, isAsBefore);
+  let hung;
+  await step('a primary hangs', 6_000, { act: async () => (hung = await cluster.failover(key, 'freeze')) });
+  await step('its replica is the primary', 6_000, isAsBefore);
+  await step('the hung server responds again', 6_000, { act: async () => hung.thaw() });
+  await cluster.settled();
+  await step('the cluster works again', 6_000, isAsBefore);
+  const primaries = await cluster.primaries();
+  const lists = await Promise.all(primaries.map((node) => node.cli('client', 'list', 'type', 'normal')));
+  const counts = lists.map((list) => list.split('\n').length - 1);
+  report.check(
+    'connections to each primary',
+    counts.every((count) => count === PROCESSES),
+    counts.join(', '),
+  );
   all.end();
   await cluster.close();
 }

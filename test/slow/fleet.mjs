@@ -49,12 +49,18 @@ const commands = (name) =>
     Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(await client.info('commandstats'))?.[1] ?? 0),
   );
 
+/** Connections of sites. */
+const connections = () =>
+  inRedis(async (client) => (await client.sendCommand(['CLIENT', 'LIST'])).trim().split('\n').length - 1);
+
 /** `count` processes of `toolkits` toolkits each. */
 async function fleet(count, toolkits, more = {}) {
   const config = { cacheStore: redis.url, cacheKeys, ...more.config };
   const cache = { enabled: true, freshMs: FRESH_MS, maxAgeMs: 300_000, ...more.cache };
   const settings = { folder, toolkits, platform: platform.url, config, cache, exchange: more.exchange === true };
   const all = await Promise.all(Array.from({ length: count }, () => startFleetProcess(settings)));
+  // Without its connection, a process asks for itself.
+  while ((await connections()) < count * toolkits) await pause(50);
   platform.reset();
   return Object.assign(all, { end: () => all.forEach((one) => one.kill()) });
 }
@@ -64,6 +70,12 @@ async function fresh() {
     await client.flushAll();
     await client.sendCommand(['CONFIG', 'RESETSTAT']);
   });
+}
+
+/** Faults of the store that the processes have reported, without the same one twice. */
+async function faultsOf(all) {
+  const found = await Promise.all(all.map((one) => one.faults()));
+  return [...new Set(found.flatMap(({ faults }) => faults))];
 }
 
 function summed(all) {
@@ -190,18 +202,28 @@ if (parts.includes('once'))
 
     await fresh();
     const exchanging = await fleet(processes, toolkits, { config: PATIENT, exchange: true });
+    const pages = [];
     for (let page = 0; page < 20; page += 1) {
+      const [before, startedAt] = [platform.calls.exchange, Date.now()];
       const calls = Array.from({ length: 6 }, (_, index) => ({
         user: `page${page}`,
         widget: `w${index}`,
         toolkit: 3 * index,
       }));
       await Promise.all(calls.map((visit, index) => exchanging[index % processes].show(visit)));
+      pages.push({ page, exchanges: platform.calls.exchange - before, ms: Date.now() - startedAt });
     }
+    // The others wait for a second: on a busy machine, a page may take longer.
+    const [inTime, late] = [pages.filter(({ ms }) => ms <= 1_000), pages.filter(({ ms }) => ms > 1_000)];
+    const asked = inTime.reduce((sum, { exchanges }) => sum + exchanges, 0);
     report.check(
-      `${name}: exchanges for 20 pages of six calls`,
-      platform.calls.exchange <= 22,
-      platform.calls.exchange,
+      `${name}: exchanges for ${inTime.length} pages of six calls within a second`,
+      inTime.length > 0 && asked === inTime.length,
+      [
+        asked,
+        ...late.map(({ page, exchanges, ms }) => `${exchanges} for page ${page} in ${ms} ms`),
+        ...(await faultsOf(exchanging)),
+      ].join(', '),
     );
     exchanging.end();
   }
@@ -284,9 +306,7 @@ if (parts.includes('faults')) {
 
 if (parts.includes('tenants')) {
   await fresh();
-  const clients = () =>
-    inRedis(async (client) => (await client.sendCommand(['CLIENT', 'LIST'])).trim().split('\n').length);
-  await tenants({ report, folder, redis, clients, quick: values.quick });
+  await tenants({ report, folder, redis, connections, quick: values.quick });
 }
 
 report.note(

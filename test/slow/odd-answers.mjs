@@ -16,7 +16,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     react: { type: 'string', default: '.' },
     again: { type: 'string' },
-    kinds: { type: 'string', default: 'answers,messages,entries,stored' },
+    kinds: { type: 'string', default: 'answers,messages,entries,stored,many,manyMessages,manyEntries' },
   },
 });
 const { module } = await runnerImport(resolve('test/support/engines/main-thread.ts'));
@@ -67,7 +67,19 @@ const PIECES = [
   "'",
   '{',
   '}',
+  '[a](http://b) ',
+  '[a] ',
+  '`a` ',
+  '\n> > ',
+  '\n```\n```\n',
+  '\n[a]: http://b\n',
+  'a\u0301\u0302\u0303',
+  '\u2067',
+  '\u00ad',
+  '漢字',
 ];
+/** Elements of one conversation, answer or list. */
+const MANY = 2_000;
 
 function oddText() {
   const long = random.chance(0.01);
@@ -120,6 +132,7 @@ const oddMessage = () => ({
   state: mostly('complete'),
   ...(random.chance(0.5) && { parts: mostly(Array.from({ length: random.whole(0, 4) }, oddPart)) }),
 });
+const oddWords = () => ({ role: random.pick(['user', 'agent']), text: oddText().slice(0, 200) });
 const oddEntry = () =>
   mostly({ id: mostly(String(random.next())), title: mostly(oddText()), updatedAt: mostly('2026-01-01T00:00:00Z') });
 const oddStored = () =>
@@ -133,11 +146,36 @@ const oddStored = () =>
         }),
       );
 
+/** A stored conversation of many messages, or of one answer with many parts or fields. */
+function oddMany() {
+  const list = (make) => Array.from({ length: MANY }, (_, at) => ({ ...make(at), id: String(at) }));
+  const text = oddText().slice(0, 100);
+  const fields = Object.fromEntries(Array.from({ length: 5 * MANY }, (_, at) => [`field ${at}`, text]));
+  const part = random.pick([
+    () => ({ type: 'text', text }),
+    () => ({ type: 'thought', text }),
+    () => ({ type: 'file', name: 'a.png', mediaType: 'image/png', bytes: 'aGVsbG8=' }),
+    () => ({ type: 'file', name: text, mediaType: '', url: 'https://x.example/' }),
+    () => ({ type: 'data', name: '', data: { a: 1, b: text }, isThought: false }),
+  ]);
+  const answer = { id: 'a', role: 'agent', text: '', state: 'complete' };
+  const messages = random.pick([
+    () => list((at) => (at % 2 === 0 ? { role: 'user', text } : { ...answer, text })),
+    () => [{ ...answer, parts: list(part) }],
+    () => [{ ...answer, parts: [{ id: 'd', type: 'data', name: '', data: fields, isThought: false }] }],
+    () => [{ id: 'u', role: 'user', text: text.repeat(1 + 48_000 / (text.length + 1)) }],
+  ])();
+  return JSON.stringify({ contextId: 'context', messages });
+}
+
 const KINDS = {
   answers: { share: 0.02, make: oddText, size: 10 },
   messages: { share: 0.68, make: () => mostly({ role: mostly('agent'), text: mostly(oddText()) }), size: BATCH },
   entries: { share: 0.1, make: oddEntry, size: BATCH },
   stored: { share: 0.2, make: oddStored, size: 20 },
+  many: { share: 0.0003, make: oddMany, size: 1, shownAs: 'stored' },
+  manyMessages: { share: 0.04, make: oddWords, size: MANY, shownAs: 'messages' },
+  manyEntries: { share: 0.04, make: oddEntry, size: MANY, shownAs: 'entries' },
 };
 
 const report = new Report(`${COUNT} generated answers, records and stored values, seed ${values.seed}`);
@@ -157,11 +195,11 @@ if (values.again !== undefined)
   for (const { kind, batch } of JSON.parse(readFileSync(values.again))) await look(kind, batch);
 else
   for (const kind of values.kinds.split(',')) {
-    const { share, make, size } = KINDS[kind];
+    const { share, make, size, shownAs = kind } = KINDS[kind];
     const begun = performance.now();
     let again = 0;
     for (let left = Math.ceil(COUNT * share); left > 0; left -= size)
-      again += await look(kind, Array.from({ length: Math.min(size, left) }, make));
+      again += await look(shownAs, Array.from({ length: Math.min(size, left) }, make));
     const seconds = Math.round((performance.now() - begun) / 1000);
     report.note(`${kind}: ${Math.ceil(COUNT * share)} in ${seconds} s; ${again} tries again`);
   }

@@ -30,7 +30,7 @@ async function startPlatform() {
 }
 
 /** Prints a table of what `count` tenants cost, of which `crowded` have 700 users each. */
-export async function tenants({ report, folder, redis, clients, quick }) {
+export async function tenants({ report, folder, redis, connections, quick }) {
   const platform = await startPlatform();
   const [count, crowded, users] = quick ? [300, 10, 100] : [3_000, 10, 700];
   for (const cacheStore of [undefined, redis.url]) {
@@ -59,7 +59,7 @@ export async function tenants({ report, folder, redis, clients, quick }) {
     const more = await row('200 more, closed', { waste: 200 });
     await row('one user each', { visit: { tenants: count, from: 0, users: 1 } });
     const full = await row(`${users} users of ${crowded} tenants`, { visit: { tenants: crowded, from: 0, users } });
-    const [toPlatform, toStore] = [await platform.connections(), (await clients()) - 1];
+    const [toPlatform, toStore] = [await platform.connections(), await connections()];
     rows.push(`open connections: ${toPlatform} to agent and platform, ${toStore} to the store`);
     const later = await row('three hours later, after one more visit', { later: 3 * HOUR_MS });
     const load = await row('one closed under load', { closeOne: 20 });

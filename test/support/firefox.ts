@@ -20,7 +20,7 @@ export async function launchFirefox(executablePath: string, colours: 'light' | '
       // Over BiDi, a context cannot set its colours. 0 is dark, 1 is light; 2 forces the colours of the system.
       'layout.css.prefers-color-scheme.content-override': colours === 'dark' ? 0 : 1,
       ...(colours === 'forced' && { 'browser.display.document_color_use': 2 }),
-      // Playwright loses a page that was kept as it was, when a visitor goes back to it.
+      // Playwright loses a page that the browser restores from its back/forward cache.
       'browser.sessionhistory.max_total_viewers': 0,
       // Tests may read the clipboard.
       'dom.events.testing.asyncClipboard': true,

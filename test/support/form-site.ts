@@ -4,7 +4,7 @@ import { createNodeHandler } from 'agent-bff/node';
 import { listeningSite } from '../site/frameworks/listening-site.js';
 import { RecordingUpstream } from './recording-upstream.js';
 
-/** A site with one widget, whose markup is what a test gives, and the platform behind it. */
+/** A site and its platform, with one widget whose markup the test provides. */
 export interface FormSite {
   readonly url: string;
   /** The markup of the widget. */

@@ -16,6 +16,7 @@ export interface RedisCluster {
   readonly url: string;
   settled(): Promise<unknown>;
   primaryOf(key: string): Promise<TopologyServer>;
+  primaries(): Promise<readonly TopologyServer[]>;
   replicaOf(primary: TopologyServer): Promise<TopologyServer>;
   failover(key: string, how?: 'kill' | 'freeze'): Promise<TopologyServer>;
   /** Moves many slots between two primaries. */

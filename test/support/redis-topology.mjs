@@ -21,8 +21,9 @@ const SERVER = process.env.REDIS_SERVER_PATH || 'redis-server';
 const execute = promisify(execFile);
 
 /** Runs redis-cli against one server; its output. */
-export async function redisCli(port, ...words) {
-  const { stdout } = await execute('redis-cli', ['-h', HOST, '-p', String(port), ...words]);
+async function redisCli(port, isTls, ...words) {
+  const tls = isTls ? ['--tls', '--insecure'] : [];
+  const { stdout } = await execute('redis-cli', ['-h', HOST, '-p', String(port), ...tls, ...words]);
   return stdout.trim();
 }
 
@@ -55,9 +56,11 @@ class Server {
 
   constructor(folder, port, lines) {
     this.port = port;
-    this.url = `redis://${HOST}:${port}`;
+    this.isTls = lines.some((line) => line.startsWith('tls-cert-file'));
+    this.url = `redis${this.isTls ? 's' : ''}://${HOST}:${port}`;
     this.#folder = join(folder, String(port));
-    this.#lines = [`bind ${HOST}`, `dir ${this.#folder}`, ...lines];
+    const place = this.isTls ? ['port 0', `tls-port ${port}`, ...TLS_INSIDE] : [`port ${port}`];
+    this.#lines = [`bind ${HOST}`, `dir ${this.#folder}`, ...place, ...lines];
     mkdirSync(this.#folder);
   }
 
@@ -69,14 +72,13 @@ class Server {
     await once(child, 'spawn');
     running.add(child);
     child.once('exit', () => running.delete(child));
-    if (!this.#lines.some((line) => line.startsWith('tls-port')))
-      await until(`PONG of ${this.port}`, async () => /PONG|NOAUTH/.test(await this.cli('ping')));
+    await until(`PONG of ${this.port}`, async () => /PONG|NOAUTH/.test(await this.cli('ping')));
     return this;
   }
 
   cli(...words) {
     if (this.#isFrozen) return Promise.reject(new Error('frozen'));
-    return redisCli(this.port, ...words);
+    return redisCli(this.port, this.isTls, ...words);
   }
 
   async kill() {
@@ -98,6 +100,8 @@ class Server {
   }
 }
 
+/** Servers speak TLS with each other, too. */
+const TLS_INSIDE = ['tls-replication yes', 'tls-cluster yes', 'tls-auth-clients no'];
 const PLAIN = ['save ""', 'appendonly no', 'repl-diskless-sync-delay 0'];
 
 function newFolder() {
@@ -106,13 +110,11 @@ function newFolder() {
   return folder;
 }
 
-/** One server with settings of its own, as lines of redis.conf; `port 0` and the like come last. */
+/** One server with settings of its own, as lines of redis.conf; with `tls-cert-file`, it speaks TLS only. */
 export async function startServer(lines = []) {
   const folder = newFolder();
   const [port] = await freePorts(1);
-  const isTls = lines.some((line) => line.startsWith('tls-cert-file'));
-  const place = isTls ? ['port 0', `tls-port ${port}`] : [`port ${port}`];
-  const server = new Server(folder, port, [...PLAIN, ...place, ...lines]);
+  const server = new Server(folder, port, [...PLAIN, ...lines]);
   await server.start();
   return Object.assign(server, {
     close: async () => {
@@ -132,7 +134,6 @@ export async function startCluster(lines = []) {
       (port, index) =>
         new Server(folder, port, [
           ...PLAIN,
-          `port ${port}`,
           'cluster-enabled yes',
           `cluster-port ${ports[6 + index]}`,
           `cluster-node-timeout ${NODE_TIMEOUT_MS}`,
@@ -142,7 +143,7 @@ export async function startCluster(lines = []) {
     );
   await Promise.all(nodes.map((node) => node.start()));
   const addresses = nodes.map(({ port }) => `${HOST}:${port}`);
-  await redisCli(nodes[0].port, '--cluster', 'create', ...addresses, '--cluster-replicas', '1', '--cluster-yes');
+  await nodes[0].cli('--cluster', 'create', ...addresses, '--cluster-replicas', '1', '--cluster-yes');
 
   /** Of each node: id, port, role and the id of its primary, as one running node sees them. */
   const view = async (through = nodes[0]) =>
@@ -187,6 +188,10 @@ export async function startCluster(lines = []) {
     settled,
     primaryOf,
     replicaOf,
+    async primaries() {
+      const roles = await Promise.all(nodes.map((node) => node.cli('role')));
+      return nodes.filter((_node, index) => roles[index].startsWith('master'));
+    },
     /** Kills or freezes the primary of a key, and waits until its replica has its slots; that server. */
     async failover(key, how = 'kill') {
       const primary = await primaryOf(key);
@@ -220,7 +225,7 @@ export async function startCluster(lines = []) {
       const [from, to] = (await view(running)).filter(({ slots }) => slots.length > 0);
       const options = { from: from.id, to: to.id, slots: String(count), timeout: '5000' };
       const words = Object.entries(options).flatMap(([name, value]) => [`--cluster-${name}`, value]);
-      await redisCli(running.port, '--cluster', 'reshard', `${HOST}:${running.port}`, ...words, '--cluster-yes');
+      await running.cli('--cluster', 'reshard', `${HOST}:${running.port}`, ...words, '--cluster-yes');
     },
     async close() {
       await Promise.all(nodes.map((node) => node.kill()));
@@ -233,13 +238,12 @@ export async function startCluster(lines = []) {
 export async function startSentinels(lines = [], sentinelLines = []) {
   const folder = newFolder();
   const [first, second, ...ports] = await freePorts(5);
-  const server = (port, more) => new Server(folder, port, [...PLAIN, `port ${port}`, ...lines, ...more]);
+  const server = (port, more) => new Server(folder, port, [...PLAIN, ...lines, ...more]);
   const servers = [server(first, []), server(second, [`replicaof ${HOST} ${first}`])];
   await Promise.all(servers.map((one) => one.start()));
   const sentinels = ports.map(
     (port) =>
       new Server(folder, port, [
-        `port ${port}`,
         `sentinel monitor mymaster ${HOST} ${first} 2`,
         `sentinel down-after-milliseconds mymaster ${NODE_TIMEOUT_MS}`,
         'sentinel failover-timeout mymaster 5000',
@@ -255,12 +259,13 @@ export async function startSentinels(lines = [], sentinelLines = []) {
     const states = await Promise.all(sentinels.map((sentinel) => sentinel.cli('sentinel', 'master', 'mymaster')));
     return states.every((state) => /num-slaves\n1\nnum-other-sentinels\n2\n/.test(state));
   };
-  if (sentinelLines.length === 0) await until('the Sentinels know the replica and each other', isReady);
+  if (!sentinelLines.some((line) => line.startsWith('requirepass')))
+    await until('the Sentinels know the replica and each other', isReady);
   return {
     servers,
     sentinels,
     primary,
-    url: `redis+sentinel://${sentinels.map(({ port }) => `${HOST}:${port}`).join(',')}/mymaster`,
+    url: `redis${sentinels[0].isTls ? 's' : ''}+sentinel://${sentinels.map(({ port }) => `${HOST}:${port}`).join(',')}/mymaster`,
     /** Kills or freezes the primary, and waits until the Sentinels name another; that server. */
     async failover(how = 'kill') {
       const before = await primary();

@@ -18,7 +18,7 @@ export async function twoVisitors(a2aUrl: string, isNew: boolean): Promise<numbe
     const first = await alice.say('My account is 4711.');
     const own = await bob.say('Hello.');
     if (first.seen.text.includes('"error"')) throw new Error(`the first message is refused: ${first.seen.text}`);
-    // Some agents answer with a message and no task: its id is invented, and as unknown as a foreign one.
+    // Some agents answer with a message instead of a task. The made-up id of a task is then unknown to the agent.
     const contextId = MINTED.test(first.contextId) ? first.contextId : contextIn(first.seen.text);
     const taskId = first.taskId === '' ? crypto.randomUUID() : first.taskId;
     const known: Known = { dialect, victim: { taskId, contextId }, waiting: taskId, own };

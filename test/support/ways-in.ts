@@ -12,33 +12,33 @@ export interface Known {
 
 export type Way = (known: Known) => Call;
 
-const rpc = (method: (dialect: Dialect) => string, params: (known: Known) => unknown): Way => {
+export const rpc = (method: (dialect: Dialect) => string, params: (known: Known) => unknown): Way => {
   return (known) => ({ body: { jsonrpc: '2.0', id: 1, method: method(known.dialect), params: params(known) } });
 };
-const sending = (more: (known: Known) => object): Way =>
+export const sending = (more: (known: Known) => object): Way =>
   rpc(
     ({ send }) => send,
     (known) => ({ message: known.dialect.message(INTRUDER, more(known)) }),
   );
 /** A message with more members beside it in its `params`. */
-const around = (more: (known: Known) => object): Way =>
+export const around = (more: (known: Known) => object): Way =>
   rpc(
     ({ send }) => send,
     (known) => ({ message: known.dialect.message(INTRUDER), ...more(known) }),
   );
 /** A message whose text is edited, for spellings that an object cannot have. */
-const edited = (edit: (text: string, known: Known) => string): Way => {
+export const edited = (edit: (text: string, known: Known) => string): Way => {
   return (known) => {
     const { dialect } = known;
     const params = { message: dialect.message(INTRUDER, { contextId: known.own.contextId }) };
     return { body: edit(JSON.stringify({ jsonrpc: '2.0', id: 1, method: dialect.send, params }), known) };
   };
 };
-const beside = (name: string, value: (known: Known) => string): Way =>
+export const beside = (name: string, value: (known: Known) => string): Way =>
   edited((text, known) => text.replace('"contextId":', `"${name}":${JSON.stringify(value(known))},"contextId":`));
 export const flipped = (id: string): string => (id.endsWith('0') ? `${id.slice(0, -1)}1` : `${id.slice(0, -1)}0`);
-const context = ({ victim }: Known): string => victim.contextId;
-const task = ({ victim }: Known): string => victim.taskId;
+export const context = ({ victim }: Known): string => victim.contextId;
+export const task = ({ victim }: Known): string => victim.taskId;
 
 /** The ways into a conversation over JSON-RPC. */
 export const WAYS: Readonly<Record<string, Way>> = {

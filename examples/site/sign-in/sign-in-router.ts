@@ -1,3 +1,4 @@
+import { forgetVisitorCookies } from 'agent-bff';
 import { type ErrorRequestHandler, type Request, Router } from 'express';
 
 import type { OpenIdClient } from './open-id-client.js';
@@ -19,6 +20,8 @@ export function createSignInRouter(client: OpenIdClient | undefined): Router {
   router.post('/logout', async (request, response) => {
     await endSession(request);
     response.clearCookie(SESSION_COOKIE);
+    // The next person at this computer finds no conversation from before the sign-in.
+    for (const cookie of forgetVisitorCookies()) response.append('set-cookie', cookie);
     // A form needs a page afterwards, a script does not.
     if (request.accepts(['json', 'html']) === 'html') response.redirect(303, '/');
     else response.sendStatus(204);

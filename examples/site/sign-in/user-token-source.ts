@@ -16,7 +16,7 @@ export function userTokenSource(client: OpenIdClient | undefined): SessionTokenS
       if (!forceRefresh && Date.now() < tokens.expiresAt) return found(request);
       return refreshed(request, client);
     },
-    { sessionCookies: [SESSION_COOKIE] },
+    { name: 'demo', sessionCookies: [SESSION_COOKIE] },
   );
 }
 

@@ -14,7 +14,7 @@ export default defineConfig({
   build: {
     outDir: '../../dist/web',
     emptyOutDir: true,
-    // The package contains the page, with code of others; scripts/notices.mjs makes LICENSES.txt of it.
+    // The package contains the page with third-party code; scripts/notices.mjs creates LICENSES.txt from these notices.
     license: { fileName: 'licences.json' },
     // 'use client' in the components is for frameworks that render on the server.
     rolldownOptions: { checks: { moduleLevelDirective: false } },

@@ -11,14 +11,14 @@ export interface OutgoingFile {
   readonly bytes: string;
 }
 
-/** A message for the agent, in no version of the protocol yet. */
+/** A message for the agent, independent of the protocol version. */
 export interface WireRequest {
   readonly id: string;
   readonly contextId: string;
   readonly taskId: string;
   readonly text: string;
   readonly file: OutgoingFile | undefined;
-  /** The page's statement as JSON text. */
+  /** The page context as JSON text. */
   readonly page?: string | undefined;
 }
 
@@ -86,12 +86,12 @@ function metadataOf(page: string | undefined): object {
   return page === undefined ? {} : { metadata: { pageContext: JSON.parse(page) as unknown } };
 }
 
-/** The time a first message waits for that of another tab, in milliseconds: some agents respond only when they are done. */
+/** Milliseconds a first message waits for that of another tab. Some agents only respond once they are done. */
 const TURN_MS = 2000;
 
 /**
  * Sends the first message of a conversation after that of another tab has a response. The response may set the
- * visitor's cookie, of which the browser keeps one: of two, one conversation would end.
+ * visitor's cookie, and a browser keeps only one: with two at once, one conversation would be lost.
  */
 async function inTurn(post: () => Promise<Response>): Promise<Response> {
   // Absent on pages without https, and in old browsers.
@@ -100,19 +100,19 @@ async function inTurn(post: () => Promise<Response>): Promise<Response> {
   const begin = (): Promise<Response> => (posting ??= post());
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), TURN_MS);
-  // Rejects if it is late, or if the request does, which then rejects below.
+  // Rejects if the wait is too long or the request fails. A failed request rejects again below.
   await locks?.request?.('agent-bff', { signal: late.signal }, begin).catch(() => undefined);
   clearTimeout(timer);
   return begin();
 }
 
-/** The pause after a read that had to wait for the agent, in milliseconds: events that are read together cost a page less. */
+/** Milliseconds to pause after a read that had to wait for the agent. Events read together cost the page less. */
 const REST_MS = 40;
 const WAITED_MS = 1;
-/** The time after which the page has its turn between events that came together, in milliseconds. */
+/** Milliseconds after which reading yields to the page between events that arrived together. */
 const MAX_TASK_MS = 12;
 
-/** The agent card's say in how the agent is spoken to. */
+/** The facts in the agent card that decide how to call the agent. */
 export interface CardFacts {
   readonly name: string;
   readonly isOld: boolean;
@@ -192,7 +192,7 @@ export class AgentClient {
     yield* this.#read(await this.#call('send', request, signal));
   }
 
-  /** Follows a task that was begun before. */
+  /** Follows a task that an earlier request began. */
   async *subscribe(taskId: string, signal: AbortSignal): AsyncGenerator<WireEvent> {
     yield* this.#read(await this.#call('subscribe', taskId, signal));
   }
@@ -210,7 +210,7 @@ export class AgentClient {
     throw unreadable('no task');
   }
 
-  /** Makes a call; once the other way if the agent does not know this one. */
+  /** Makes a call, and tries the other version once if the agent rejects this one. */
   async #call(call: Call, subject: WireRequest | string, signal: AbortSignal | undefined): Promise<Response> {
     try {
       return await this.#post(call, subject, signal);
@@ -222,7 +222,8 @@ export class AgentClient {
         return await this.#post(call, subject, signal);
       } catch (second) {
         this.#dialect = first;
-        // An agent without streams has neither method: its own words say more than those about the other version.
+        // An agent without streams has neither method. Its own error explains more than the one about the other
+        // version.
         throw isOtherVersion(second) ? error : second;
       }
     }
@@ -275,7 +276,7 @@ export class AgentClient {
     try {
       for (;;) {
         const asked = performance.now();
-        // Without streams, the whole text at once.
+        // A browser without streams gets the whole text at once.
         const { done, value } = (await reader?.read().catch(lost)) ?? { done: true, value: undefined };
         const text =
           reader === undefined ? await response.text().catch(lost) : decoder.decode(value, { stream: !done });
@@ -302,7 +303,7 @@ export class AgentClient {
   }
 }
 
-/** The event in a JSON-RPC response; undefined when it is none that this client knows. */
+/** The event in a JSON-RPC response; undefined for an unknown one. */
 function readResult(text: string, response: Response): WireEvent | undefined {
   const body = objectOf(parse(text));
   const error = objectOf(body?.['error']);
@@ -329,7 +330,7 @@ function isRefusal(error: unknown, ...codes: readonly number[]): boolean {
 /** True if a response may be that of an agent of another version. */
 function isOtherVersion(error: unknown): boolean {
   if (error instanceof AgentRefusal) return OTHER_VERSION.has(error.code);
-  // Some respond to an unknown method with nothing but a status.
+  // Some respond to an unknown method with a status only.
   return (
     error instanceof ChatError &&
     (error.reason === undefined || error.reason === 'upstream_error') &&
@@ -337,16 +338,16 @@ function isOtherVersion(error: unknown): boolean {
   );
 }
 
-/** An agent's error and every other, as visitors read it. */
+/** Converts any failure, such as an error of the agent, to the error that visitors read. */
 export function readableError(error: unknown): ChatError {
   if (error instanceof AgentRefusal) return new ChatError('refused', MESSAGES.failed, { cause: error });
-  // The parser's: an event that is too long arrived, so the connection was not lost.
+  // Thrown by the parser. The long event did arrive, so the connection was not lost.
   if (error instanceof RangeError) return new ChatError('unreadable', MESSAGES.unreadable, { cause: error });
   return toChatError(error);
 }
 
 function unreadable(text: string): ChatError {
-  const cause = new Error(`The agent sent something that is no event of A2A: ${text.slice(0, 200)}`);
+  const cause = new Error(`The agent sent something that is not an A2A event: ${text.slice(0, 200)}`);
   return new ChatError('unreadable', MESSAGES.unreadable, { cause });
 }
 

@@ -7,20 +7,23 @@ import type { ChatMessage } from './chat-state.js';
 import { type StoredMessage, textOfParts } from './message-parts.js';
 import type { OutgoingMessage, Reading, Turn, TurnHost } from './turn.js';
 
-/** Least time between two states of a growing answer, in milliseconds: more than a reader sees costs the page only. */
+/** Minimum milliseconds between two states of a growing answer. A reader would not see more of them. */
 const SHOW_MS = 50;
-/** A longer answer is laid out and painted more slowly, so it pauses longer: a millisecond more for each of so many characters. */
+/** A longer answer takes longer to lay out and paint, so the pause grows by a millisecond per this many characters. */
 const CHARACTERS_PER_MS = 400;
-/** For a conversation that is another visitor's by now, after a sign-out for instance. It is loaded with the agent, so it is no label. */
+/**
+ * For a conversation that belongs to another visitor now, such as after a sign-out. Not a label, because it is loaded
+ * with the agent.
+ */
 const ENDED = 'This conversation cannot be continued here.';
-/** Time a stream has to end by itself once its task is cancelled, in milliseconds. */
+/** Milliseconds for a stream to end by itself once its task is cancelled. */
 const CANCELLED_MS = 2000;
 
 /** The agent as the browser reaches it: at the page's own origin, with no credential. Loaded by `ChatSession`. */
 export class Agent {
   readonly name: string;
   readonly #client: AgentClient;
-  /** Ids of messages that the site refused in their conversation: tried again, they start a new one. */
+  /** Ids of messages that the site refused in their conversation. A retry of one starts a new conversation. */
   readonly #refused = new Set<string>();
 
   /** `agentCard` may be missing; `a2aEndpoint` is an address or a path of the site. */
@@ -45,7 +48,7 @@ export class Agent {
   }
 
   /**
-   * Goes on reading an answer whose connection was lost.
+   * Resumes an answer whose connection was lost.
    *
    * @throws AnswerBrokenOff when that fails.
    */
@@ -53,7 +56,7 @@ export class Agent {
     await new AnswerReader(this.#client, answer, taskTimeoutMs, listener, signal).resume();
   }
 
-  /** Reads the answer of one turn into its host; failures included. */
+  /** Reads the answer of one turn, or its failure, into the host. */
   async readTurn(
     turn: Turn,
     host: TurnHost,
@@ -70,22 +73,22 @@ export class Agent {
     try {
       await read(this, host.taskTimeoutMs, listener, turn.abort.signal);
     } catch (error) {
-      // A connection that was closed here has been explained already.
+      // An aborted connection was closed by this side, which has already shown why.
       if (host.isCurrent(turn) && !turn.abort.signal.aborted && !this.#takeEnd(turn, error, host, again)) {
         takeFailure(turn, error, host, again);
       }
     }
     showAnswer(turn, host);
-    // An agent may leave its stream open behind the end, and a browser has few connections.
+    // An agent may leave its stream open after the end, and a browser allows few connections.
     turn.abort.abort();
   }
 
-  /** True if the conversation is not this visitor's any more: what follows its last message is a new one. */
+  /** True if the conversation no longer belongs to this visitor. The next message starts a new one. */
   #takeEnd(turn: Turn, error: unknown, host: TurnHost, again: () => Promise<void>): boolean {
     const isBroken = error instanceof AnswerBrokenOff;
     const { reason, status } = readableError(isBroken ? error.cause : error);
     if (reason !== 'conversation_unknown') return false;
-    // What was read of the answer is still shown.
+    // The part that was read is still shown.
     if (turn.answer !== undefined) turn.answer = { ...turn.answer, contextId: '', taskId: '' };
     showAnswer(turn, host);
     turn.answer = undefined;
@@ -125,7 +128,7 @@ export class Agent {
         .messages.map((message) => (message.id === turn.answerId ? stopped(message) : message));
       host.update({ messages });
     }
-    // The agent's own stream says best how it ended.
+    // The agent's own stream is the best source for how it ended.
     setTimeout(() => {
       if (!host.isCurrent(turn)) return;
       const state = cancelled.state === 'working' ? 'stopped' : cancelled.state;
@@ -134,7 +137,7 @@ export class Agent {
     }, CANCELLED_MS);
   }
 
-  /** Ends a connection the page has left, once there is a task to come back to. */
+  /** Closes the connection of a page that left, once there is a task to resume. */
   suspendIfLeft(turn: Turn, host: TurnHost): void {
     const { answer, isLeft, answerId } = turn;
     if (!isLeft || !host.isCurrent(turn) || answer === undefined) return;
@@ -175,7 +178,7 @@ function showAnswer(turn: Turn, host: TurnHost): void {
   host.update({ messages: [...others, message], contextId: answer.contextId || contextId });
 }
 
-/** The answer of an agent that has confirmed its end: some call it complete all the same. */
+/** The answer after the agent confirmed the stop; some agents still call it complete. */
 function stopped<Ended extends Answer | ChatMessage>(answer: Ended): Ended {
   return 'state' in answer && answer.state === 'complete' ? { ...answer, state: 'stopped' } : answer;
 }
@@ -202,7 +205,7 @@ async function toRequest({ id, contextId, taskId, text, file, page }: OutgoingMe
 }
 
 function base64Of(bytes: Uint8Array): string {
-  // In slices: one call takes only so many arguments.
+  // In slices, since the number of arguments of a call is limited.
   const SLICE = 0x8000;
   const slices = Array.from({ length: Math.ceil(bytes.length / SLICE) }, (_, index) =>
     String.fromCharCode(...bytes.subarray(index * SLICE, (index + 1) * SLICE)),

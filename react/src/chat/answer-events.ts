@@ -22,7 +22,7 @@ const ANSWER_STATES: Readonly<Record<WireState, AgentMessageState>> = {
   'auth-required': 'auth-required',
 };
 
-/** The answer with one more event in it. `isFirst`: nothing came before it in its stream. */
+/** The answer with one more event. `isFirst` is true for the first event of a stream. */
 export function takeEvent(answer: Answer, event: WireEvent, isFirst = false): Answer {
   switch (event.kind) {
     case 'message': {
@@ -46,7 +46,7 @@ export function takeEvent(answer: Answer, event: WireEvent, isFirst = false): An
       const rest = withoutPrefix(whole, answer.seen.artifacts[id]);
       const parts =
         isAppended && before ? withAppended(id, before.parts, artifact.parts) : rest.length > 0 ? rest : whole;
-      // A last chunk without content ends what is there.
+      // A last chunk without content only marks the end of the artifact.
       if (before !== undefined && parts.length === 0) return named(answer, event);
       return { ...named(answer, event), artifacts: replaced(answer.artifacts, { id, parts }) };
     }
@@ -56,7 +56,7 @@ export function takeEvent(answer: Answer, event: WireEvent, isFirst = false): An
   }
 }
 
-/** True when nothing of this turn can follow an event, whether or not its stream goes on. */
+/** True if the turn ends with this event, even if its stream continues. */
 export function endsTurn(event: WireEvent): boolean {
   return event.kind === 'status' && event.isFinal === true;
 }
@@ -81,12 +81,15 @@ function takeTask(answer: Answer, task: WireTask, isFirst: boolean): Answer {
   return takeState({ ...taken, said: heardIn(taken, ofThisTurn(answer, task)), opening: null }, state, message);
 }
 
-/** An answer at the end of its stream: the task as the turn found it is the task as the turn left it. */
+/**
+ * The answer at the end of its stream. If the task is still in the state from before the turn, that state is the
+ * result.
+ */
 export function settled(answer: Answer): Answer {
   return answer.opening === null ? answer : { ...answer, ...answer.opening, opening: null };
 }
 
-/** True for a question right at the start that no earlier turn has shown. */
+/** True for a question at the start of a stream that no earlier turn has shown. */
 export function isNewQuestion({ opening, seen }: Answer): boolean {
   if (opening === null || seen.messages.length === 0) return false;
   return opening.words.some(
@@ -107,13 +110,13 @@ export function seenAfter({ seen, artifacts, said, words }: Answer): SeenBefore 
   };
 }
 
-/** The parts of the answer in the order they are shown: progress, artifacts, the last word. */
+/** The parts of the answer in the order they are shown: progress, artifacts, final message. */
 export function partsOfAnswer({ state, said, artifacts, words }: Answer): readonly MessagePart[] {
   const shown = [...artifacts.flatMap(({ parts }) => parts), ...lastWords(joinedWords(words), state)];
   const hasAnswer = shown.some(({ type }) => type !== 'thought' && type !== 'status');
   const isRepeated = repetitionOf(shown);
   const progress = joinedWords(said).filter(({ parts }) => !isRepeated(parts));
-  // Without an answer, the agent's last words are one.
+  // Without other content, the agent's final message is the answer.
   const isOver = state !== 'working' && !hasAnswer;
   const last = isOver ? lastIndex(progress, ({ parts }) => parts.some(isReadable)) : -1;
   const before = progress.flatMap(({ parts, isWritten }, index) =>
@@ -127,7 +130,7 @@ function lastIndex<Value>(values: readonly Value[], isIt: (value: Value) => bool
   return values.reduce((last, value, index) => (isIt(value) ? index : last), -1);
 }
 
-/** A message that is data in the form of text is useful to its framework only. */
+/** A message whose text is only data is meant for the agent's framework. */
 function asProgress(part: MessagePart): MessagePart {
   if (part.type !== 'text') return part;
   return { ...part, type: isData(part.text) ? 'thought' : 'status' };
@@ -170,7 +173,7 @@ function takeState(answer: Answer, state: AgentMessageState, message: WireMessag
     return { ...answer, state, words, said: withWords(said, message, 'said') };
   }
   if (message === undefined || message.parts.length === 0) return { ...answer, state };
-  // The last word may have been progress before: shown once.
+  // The final message may have been sent as progress before; it is shown once.
   const said = message.id === '' ? answer.said : answer.said.filter(({ id }) => id !== message.id);
   const words = withWords(answer.words, message, 'word');
   const [last] = words.slice(-1);
@@ -178,7 +181,7 @@ function takeState(answer: Answer, state: AgentMessageState, message: WireMessag
   return { ...answer, state, said, words: last !== undefined && isRepeated(last.parts) ? words.slice(0, -1) : words };
 }
 
-/** Messages with one more: the same message again replaces itself, or goes on. */
+/** The messages with one more. A message with a known id replaces or extends the earlier one. */
 function withWords(
   known: readonly AnswerWords[],
   message: WireMessage | undefined,
@@ -201,7 +204,7 @@ function withWords(
   });
 }
 
-/** Pieces of one text that came as messages of their own, as one message. */
+/** Joins pieces of one text that arrived as separate messages. */
 function joinedWords(said: readonly AnswerWords[]): readonly AnswerWords[] {
   const texts = said.flatMap(({ parts }) => parts);
   if (said.length < 2 || texts.some((part) => part.type !== 'text' || isData(part.text))) return said;
@@ -224,7 +227,7 @@ function isSame(said: WireMessage, message: WireMessage | undefined): boolean {
   return said.id !== '' && message.id !== '' ? said.id === message.id : keyOf(said) === keyOf(message);
 }
 
-/** The messages so far, with those of a history that are new. */
+/** The messages so far, with the new ones of a history. */
 function heardIn({ said, words, artifacts }: Answer, history: readonly WireMessage[]): readonly AnswerWords[] {
   const heard = [...said];
   const known = new Set([...said, ...words, ...artifacts].flatMap(({ id, parts }) => [id, contentOf(parts)]));
@@ -254,7 +257,7 @@ function isInterrupted(state: AgentMessageState): boolean {
   return state === 'input-required' || state === 'auth-required';
 }
 
-/** The answer with the ids of an event; those of a Task have been named for good. */
+/** The answer with the ids of an event. The ids of a Task are final. */
 function named(answer: Answer, { taskId, contextId }: { readonly taskId: string; readonly contextId: string }): Answer {
   return {
     ...answer,

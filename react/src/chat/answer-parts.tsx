@@ -1,7 +1,8 @@
-import { lazy, memo, type ReactNode, Suspense, useEffect, useState } from 'react';
+import { lazy, memo, type ReactNode, Suspense } from 'react';
 
 import { useLabels } from '../labels.js';
 import { Boundary } from './boundary.js';
+import { useGradually } from './gradually.js';
 import { Markdown } from './markdown.js';
 import type { MessagePart, TextPart } from './message-parts.js';
 
@@ -12,7 +13,7 @@ const PARTS_AT_ONCE = 20;
 
 interface AnswerPartsProps {
   readonly parts: readonly MessagePart[];
-  /** More of the last part, or more parts, follow. */
+  /** True if more of the last part, or more parts, will follow. */
   readonly isGrowing: boolean;
   readonly mediaOrigins: readonly string[];
 }
@@ -20,7 +21,7 @@ interface AnswerPartsProps {
 /** The parts of an agent's message, each on its own. A part that cannot be shown is replaced by its text. */
 export function AnswerParts({ parts, isGrowing, mediaOrigins }: AnswerPartsProps) {
   const last = parts[parts.length - 1];
-  // Progress is of no use once there is more.
+  // Progress is hidden once other content follows.
   const shown = parts.filter((part) => part.type !== 'status' || (isGrowing && part === last));
   const count = useGradually(shown.length, PARTS_AT_ONCE);
   return shown
@@ -28,16 +29,6 @@ export function AnswerParts({ parts, isGrowing, mediaOrigins }: AnswerPartsProps
     .map((part) => (
       <ShownPart key={part.id} part={part} isGrowing={isGrowing && part === last} mediaOrigins={mediaOrigins} />
     ));
-}
-
-/** The number of items to show: some more in each task, so that thousands of them do not hold up the page. */
-export function useGradually(length: number, step: number): number {
-  const [count, setCount] = useState(step);
-  useEffect(() => {
-    const timer = count < length ? setTimeout(setCount, 0, count + step) : undefined;
-    return () => clearTimeout(timer);
-  }, [count, length, step]);
-  return count;
 }
 
 const ShownPart = memo(function ShownPart(props: AnswerPartProps) {

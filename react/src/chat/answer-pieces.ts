@@ -7,7 +7,7 @@ export function withIds(pieceId: string, parts: readonly WirePart[], start = 0):
   return parts.map((part, index) => ({ ...part, id: `${pieceId}/${start + index}` }));
 }
 
-/** Parts of a piece with more of them behind: a text goes on with the text that follows it. */
+/** Appends parts to those of a piece. Adjacent texts are joined. */
 export function withAppended(
   pieceId: string,
   parts: readonly MessagePart[],
@@ -24,8 +24,8 @@ export function withAppended(
 }
 
 /**
- * Parts with the pieces of one text joined. A snapshot of what was streamed has each chunk as a part of its own; parts an
- * agent has set apart look different: few, without white space at their borders, each beginning as a sentence does.
+ * Joins the pieces of one text. A snapshot of a stream has each chunk as a separate part. Parts that an agent separated
+ * itself are few, have no white space at their borders, and each begin like a sentence.
  */
 export function joinedPieces(parts: readonly MessagePart[]): readonly MessagePart[] {
   const joined: MessagePart[] = [];
@@ -68,7 +68,7 @@ export function withoutPrefix(parts: readonly MessagePart[], seen: string | unde
   return [...(text === '' ? [] : [{ ...first, text }]), ...parts.slice(1)];
 }
 
-/** A piece as a snapshot has it, unless the stream has brought more of it. */
+/** The snapshot's version of a piece, unless the stream has already delivered more of it. */
 export function mergedSnapshot(streamed: AnswerPiece, snapshot: AnswerPiece): AnswerPiece {
   const before = contentOf(streamed.parts);
   const now = contentOf(snapshot.parts);
@@ -76,7 +76,7 @@ export function mergedSnapshot(streamed: AnswerPiece, snapshot: AnswerPiece): An
   return snapshot;
 }
 
-/** A check whether the text of some parts is all there in those that are shown. */
+/** Creates a check that is true if all text of the given parts is already shown. */
 export function repetitionOf(shown: readonly MessagePart[]): (parts: readonly MessagePart[]) => boolean {
   const texts = shown.filter(isText);
   let known: ReadonlySet<string> | undefined;

@@ -9,26 +9,26 @@ const RECONNECT_MS = [500, 1000, 2000, 4000, 8000];
 const MIN_POLL_MS = 1000;
 const MAX_POLL_MS = 15_000;
 const POLL_GROWTH = 1.5;
-/** Polls after which a task that still waits for the message it was sent is believed. */
+/** Number of polls after which a task that still asks for the message it was sent counts as waiting. */
 const MAX_OPENING_POLLS = 5;
-/** Errors in a row after which an agent that refuses a task is believed. */
+/** Number of errors in a row after which a task that the agent rejects counts as gone. */
 const MAX_REFUSALS = 3;
-/** Time a stream may stay open behind the end of an answer, in milliseconds. */
+/** Milliseconds a stream may stay open after the end of an answer. */
 const AFTER_END_MS = 1000;
 
 export interface AnswerListener {
-  /** The answer has grown. */
+  /** Called when the answer has grown. */
   onAnswer(answer: Answer): void;
-  /** The connection broke (true), or is there again (false). */
+  /** Called with true when the connection broke, with false when it is restored. */
   onReconnecting(isReconnecting: boolean): void;
 }
 
-/** A clock that tests can turn. */
+/** A clock that tests can set. */
 export interface ReaderClock {
   readonly now: () => number;
   /** Resolves after some milliseconds; at once when the signal aborts. */
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Resolves when the page is seen. */
+  /** Resolves when the page is visible. */
   readonly visible: (signal: AbortSignal) => Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export class AnswerReader {
   readonly #timeoutMs: number;
   #answer: Answer;
 
-  /** `timeoutMs` is how long a task may work on after its stream has ended. */
+  /** `timeoutMs` limits the polling of a task after its stream has ended. */
   constructor(
     client: AgentClient,
     answer: Answer,
@@ -70,7 +70,7 @@ export class AnswerReader {
     try {
       await this.#read(events, () => (hasEvent = true));
     } catch (error) {
-      // Without a task there is nothing to come back to; an error of the agent is its last word.
+      // Without a task there is nothing to resume. An error from the agent is final.
       if (this.#signal.aborted || !hasEvent || this.#answer.taskId === '' || !isPassing(error))
         throw this.#lastWord(error);
       await this.#follow(true);
@@ -84,7 +84,7 @@ export class AnswerReader {
   }
 
   /**
-   * Goes on reading an answer whose connection was lost.
+   * Resumes an answer whose connection was lost.
    *
    * @throws AnswerBrokenOff when that fails.
    */
@@ -92,7 +92,7 @@ export class AnswerReader {
     await this.#follow(false);
   }
 
-  /** Reads a task until it is over: from its stream, and from the task itself where there is none. */
+  /** Reads a task to its end: from its stream, or by polling if it has none. */
   async #follow(isBroken: boolean): Promise<void> {
     const { now, pause, visible } = this.#clock;
     const until = now() + this.#timeoutMs;
@@ -110,7 +110,7 @@ export class AnswerReader {
         if (hasStream) await this.#read(this.#client.subscribe(before.taskId, this.#signal));
         else this.#take(takeEvent(before, await this.#client.get(before.taskId, this.#signal)));
         const hasNews = !isSame(before, this.#answer);
-        // A stream that ends without news ends so again: the task itself says how it stands.
+        // A stream that ended without news would do so again, so the task is polled.
         hasStream &&= hasNews;
         [failures, refusals] = [0, 0];
         pollMs = hasNews ? MIN_POLL_MS : Math.min(pollMs * POLL_GROWTH, MAX_POLL_MS);
@@ -118,7 +118,7 @@ export class AnswerReader {
         if (this.#answer.opening !== null && ++openings >= MAX_OPENING_POLLS) this.#take(settled(this.#answer));
       } catch (error) {
         if (this.#signal.aborted) throw error;
-        // An error of the code happens again each time.
+        // A bug in this code would recur with each attempt.
         if (!(error instanceof AgentRefusal || isPassing(error))) throw new AnswerBrokenOff(this.#answer, error);
         if (error instanceof ChatError && error.reason === 'conversation_unknown')
           throw new AnswerBrokenOff(this.#answer, error);
@@ -131,7 +131,7 @@ export class AnswerReader {
         if (error instanceof AgentRefusal && this.#answer.opening !== null) this.#take(settled(this.#answer));
         else if (error instanceof AgentRefusal && (error.code === TASK_NOT_FOUND || ++refusals >= MAX_REFUSALS))
           throw new AnswerBrokenOff(this.#answer, error);
-        // A connection that brought something was good: whatever broke it is worth all the attempts again.
+        // A connection that delivered something worked, so the number of attempts starts again.
         if (!isSame(before, this.#answer)) failures = 0;
         const waitMs = error instanceof ChatError ? error.retryAfterMs : undefined;
         if (waitMs === undefined && ++failures >= RECONNECT_MS.length) throw new AnswerBrokenOff(this.#answer, error);
@@ -162,7 +162,7 @@ export class AnswerReader {
     } finally {
       void iterator.return?.().catch(() => undefined);
     }
-    // A new question right at the start is this turn's; the old one again may be older than the message.
+    // A new question at the start belongs to this turn. A repeated one may be older than the message.
     if (isNewQuestion(this.#answer)) this.#take(settled(this.#answer));
   }
 
@@ -172,7 +172,7 @@ export class AnswerReader {
     this.#listener.onAnswer(answer);
   }
 
-  /** The error, after what there is of an answer has been marked as failed. */
+  /** Marks the answer so far as failed, and returns the error. */
   #lastWord(error: unknown): unknown {
     if (error instanceof AgentRefusal && this.#answer.taskId !== '' && !this.#signal.aborted)
       this.#take({ ...this.#answer, state: 'failed' });
@@ -180,7 +180,7 @@ export class AnswerReader {
   }
 }
 
-/** True for what another connection may repair, such as an event that was too long. */
+/** True for an error that a new connection may fix, such as an event that was too long. */
 function isPassing(error: unknown): boolean {
   return error instanceof ChatError || error instanceof RangeError;
 }

@@ -9,7 +9,7 @@ export interface AnswerPiece {
 
 /** One message of the agent within an answer. */
 export interface AnswerWords extends AnswerPiece {
-  /** True for a message that grew in place: an answer being written, and no progress. */
+  /** True for a message that grew in place: it is an answer being written, not progress. */
   readonly isWritten?: boolean;
 }
 
@@ -25,27 +25,27 @@ export interface SeenBefore {
 export interface Answer {
   /** Id of the message that is answered. */
   readonly messageId: string;
-  /** Empty until the agent has made a task of the message. */
+  /** Empty until the agent has created a task for the message. */
   readonly taskId: string;
-  /** True once a Task has named itself: other ids in the events of its stream are ignored. */
+  /** True once a Task event has named the task; other ids in its stream are then ignored. */
   readonly isTaskNamed: boolean;
   readonly contextId: string;
-  /** Everything but `working` is the agent's last word on this message. */
+  /** Every state except `working` is final for this message. */
   readonly state: AgentMessageState;
   /** In the order they came. */
   readonly artifacts: readonly AnswerPiece[];
   /** Messages while the agent was working, oldest first. */
   readonly said: readonly AnswerWords[];
-  /** The agent's last word besides its artifacts: a question, a reason, or a plain message. */
+  /** The agent's final message besides its artifacts: a question, a reason, or plain text. */
   readonly words: readonly AnswerWords[];
   readonly seen: SeenBefore;
-  /** The task as the turn found it: it waits for the message that was just sent, or so it says. */
+  /** The task as it was before the turn. It still asks for the message that was just sent. */
   readonly opening: Pick<Answer, 'state' | 'words'> | null;
 }
 
 const NOTHING_SEEN: SeenBefore = { artifacts: {}, messages: [] };
 
-/** The answer to a message before anything of it is there. */
+/** The answer to a message before its first event. */
 export function emptyAnswer(messageId: string, taskId = '', contextId = '', seen: SeenBefore = NOTHING_SEEN): Answer {
   return {
     messageId,
@@ -61,7 +61,7 @@ export function emptyAnswer(messageId: string, taskId = '', contextId = '', seen
   };
 }
 
-/** The stream broke and could not be restored; the task may well be running on. */
+/** The stream broke and could not be restored; the task may still be running. */
 export class AnswerBrokenOff extends Error {
   override readonly name = 'AnswerBrokenOff';
   readonly answer: Answer;

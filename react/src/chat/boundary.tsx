@@ -15,7 +15,7 @@ interface BoundaryProps {
   readonly children?: ReactNode;
 }
 
-/** Keeps an error in what it shows from removing the page around it. React writes the error to the console. */
+/** Prevents an error in its children from removing the surrounding page. React logs the error to the console. */
 export class Boundary extends Component<BoundaryProps, { readonly hasFailed: boolean }> {
   override state = { hasFailed: false };
 
@@ -33,7 +33,7 @@ function Unavailable() {
   return <p role="alert">{unreachable}</p>;
 }
 
-/** A component that says that it is not available when it fails, and leaves the page alone. */
+/** Wraps a component so that its failure shows a notice and does not affect the page. */
 export function inBoundary<Props extends object, Handle>(
   Inner: ForwardRefExoticComponent<Props & RefAttributes<Handle>>,
 ): ForwardRefExoticComponent<Props & RefAttributes<Handle>> {

@@ -8,7 +8,7 @@ interface Adopted {
 
 const adopted = new Map<string, Adopted>();
 
-/** Applies the platform's brand to the page, once, while a component is there. */
+/** Applies the platform's brand to the page, once, while any component is mounted. */
 export function useBrand(brandCss = ''): void {
   useBrowserLayoutEffect(() => (brandCss === '' ? undefined : adopt(brandCss)), [brandCss]);
 }

@@ -21,11 +21,11 @@ interface ChatPanelProps extends A2AChatProps {
   readonly chat: A2AChatController;
   /** The text field, for code that opens the panel and moves the focus. */
   readonly input?: RefObject<HTMLTextAreaElement | null>;
-  /** Makes the panel one that can be closed. */
+  /** Called by the close button, which is shown only if this is set. */
   readonly onClose?: () => void;
 }
 
-/** The chat itself, for every place it can be in. */
+/** The chat itself, inline or floating. */
 export function ChatPanel({ chat, input, onClose, ...props }: ChatPanelProps) {
   const { serviceBaseUrl, panelTitle, suggestedPrompts = [], user, files = true, renderMessage } = props;
   const labels = useCompleteLabels(props.labels);
@@ -174,7 +174,7 @@ export function ChatPanel({ chat, input, onClose, ...props }: ChatPanelProps) {
   );
 }
 
-/** Only what a visitor would wonder about: that words are coming can be seen. */
+/** Announces only the phases that a visitor cannot see; arriving text is visible. */
 function describePhase(phase: ChatPhase, { reconnecting, stopping }: ChatLabels): string {
   if (phase === 'reconnecting') return reconnecting;
   if (phase === 'stopping') return stopping;

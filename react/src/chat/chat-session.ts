@@ -7,17 +7,17 @@ import { isTooLarge } from './file-part.js';
 import type { Conversation, OpenTask, OutgoingMessage, Reading, Turn, TurnHost, UnfinishedAnswer } from './turn.js';
 import { uniqueId } from './unique-id.js';
 
-/** The page's part of a chat. */
+/** Everything a chat needs from its page. */
 export interface ChatSite {
   readonly a2aEndpoint: string;
   readonly configEndpoint: string;
   readonly fetch: typeof fetch;
-  /** The time a task is polled after its stream has ended, in milliseconds. */
+  /** Milliseconds a task is polled after its stream has ended. */
   readonly taskTimeoutMs: () => number;
   readonly onError: (error: ChatError) => void;
-  /** The site's sign-in; undefined where it has none for the chat. */
+  /** The site's sign-in; undefined if the chat has none. */
   readonly onSignIn: () => ((message: AgentMessage | undefined) => unknown) | undefined;
-  /** The page's statement for a message; absent if it never makes one. */
+  /** Returns the page context for a message; absent if the page has none. */
   readonly context?: () => unknown;
 }
 
@@ -25,14 +25,14 @@ const MAX_CONTEXT_BYTES = 16_384;
 
 /** The response of the config route, read before the first message. */
 interface ChatConfiguration {
-  /** Null for an agent that shows no card. */
+  /** Null if the agent has no card. */
   readonly agentCard: unknown;
   /** Custom properties in the brand's colours; empty when there is no brand. */
   readonly brandCss?: unknown;
   readonly mediaOrigins?: unknown;
 }
 
-/** One chat with the agent: its messages, and what can be done with them. Knows no framework. */
+/** One chat with the agent: its messages and actions. Independent of any framework. */
 export class ChatSession {
   readonly #site: ChatSite;
   readonly #listeners = new Set<() => void>();
@@ -41,6 +41,8 @@ export class ChatSession {
   #turn: Turn | undefined;
   #openTask: OpenTask | undefined;
   #unfinished: UnfinishedAnswer | undefined;
+  /** The message sent last. */
+  #sent: OutgoingMessage | undefined;
   #again: (() => Promise<void>) | undefined;
   readonly #host: TurnHost;
 
@@ -83,14 +85,14 @@ export class ChatSession {
       this.#turn !== undefined && answer !== undefined && answer.taskId !== '' && answer.state === 'working'
         ? { answerId: this.#turn.answerId, answer }
         : this.#unfinished;
-    return { contextId, messages, openTask: this.#openTask, unfinished };
+    return { contextId, messages, openTask: this.#openTask, unfinished, sent: this.#sent };
   };
 
-  /** Learns the agent's name and brand, so that they show before the first message. */
+  /** Loads the agent's name and brand before the first message. */
   async prepare(): Promise<void> {
     await this.#connect().then(
       () => undefined,
-      (error: unknown) => this.#fail(toChatError(error), () => this.prepare()),
+      (error: unknown) => this.#fail(toChatError(error), this.#state.canRetry ? this.#again : () => this.prepare()),
     );
   }
 
@@ -105,15 +107,16 @@ export class ChatSession {
     const { contextId, messages } = this.#state;
     const { id: taskId = '', seen } = this.#openTask ?? {};
     const outgoing: OutgoingMessage = { id: uniqueId(), contextId, taskId, seen, text, file, page: this.#page() };
-    // A task that failed once is left alone: the next message starts a new one.
+    // A failed task is not continued; the next message starts a new one.
     this.#openTask = undefined;
     this.#unfinished = undefined;
+    this.#sent = outgoing;
     const question = { id: outgoing.id, role: 'user' as const, text, ...(file && { fileName: file.name }) };
     this.#update({ messages: [...messages, question] });
     await this.#deliver(outgoing).catch((error: unknown) => this.#fail(toChatError(error), undefined));
   };
 
-  /** The page's statement as JSON text. One that fails or is too long is reported and left out. */
+  /** The page context as JSON text; left out and reported if it fails or is too long. */
   #page(): string | undefined {
     try {
       const text = JSON.stringify(this.#site.context?.()) as string | undefined;
@@ -125,19 +128,19 @@ export class ChatSession {
     }
   }
 
-  /** Makes the failed attempt again. */
+  /** Repeats the failed attempt. */
   readonly retry = async (): Promise<void> => {
     if (this.#state.phase !== 'idle' || !this.#state.canRetry) return;
     this.#update({ error: undefined, canRetry: false });
     await this.#again?.();
   };
 
-  /** Retries what failed for the connection. */
+  /** Retries an attempt that failed because of the connection. */
   readonly reconnect = (): void => {
     if (this.#state.error?.code === 'connection_lost') void this.retry();
   };
 
-  /** Has the visitor sign in where the agent or the site wants that, then goes on. */
+  /** Lets the visitor sign in if the agent or the site requires it, then continues. */
   readonly signIn = async (): Promise<void> => {
     const { messages, phase, error } = this.#state;
     const last = messages[messages.length - 1];
@@ -148,7 +151,7 @@ export class ChatSession {
     if (this.#state.canRetry) return this.retry();
     if (asked === undefined || this.#openTask === undefined) return;
     const { id, seen } = this.#openTask;
-    const { emptyAnswer } = await import('./answer.js'); // a part of the agent, loaded before
+    const { emptyAnswer } = await import('./answer.js'); // part of the agent, which is already loaded
     const answer = emptyAnswer('', id, this.#state.contextId, seen);
     await this.#resume({ answerId: `after-${asked.id}`, answer });
   };
@@ -159,12 +162,12 @@ export class ChatSession {
     if (turn === undefined || turn.isStopping) return;
     turn.isStopping = true;
     this.#update({ phase: 'stopping' });
-    // An agent that has not named its task yet is asked as soon as it does.
+    // A task without an id cannot be cancelled yet; the request is sent once its id is known.
     if (turn.answer !== undefined && turn.answer.taskId !== '')
       await (await this.#connect()).cancelTurn(turn, turn.answer, this.#host);
   };
 
-  /** Starts a new conversation. What the agent is busy with is left alone. */
+  /** Starts a new conversation; a running task of the old one continues. */
   readonly reset = (): void => {
     this.#drop();
     this.#openTask = undefined;
@@ -172,20 +175,26 @@ export class ChatSession {
     this.#update({ messages: [], contextId: '', error: undefined, canRetry: false, phase: 'idle' });
   };
 
-  /** Goes on with an earlier conversation. */
+  /** Continues an earlier conversation. */
   readonly open = (contextId: string, messages: readonly ChatMessage[]): void => {
     this.restore({ contextId, messages });
   };
 
-  /** Goes on with a conversation and all that is open in it. */
-  restore({ contextId, messages, openTask, unfinished }: Conversation): void {
+  /** Continues a conversation with all that is open in it. */
+  restore({ contextId, messages, openTask, unfinished, sent }: Conversation): void {
     this.reset();
     this.#openTask = openTask;
     this.#unfinished = unfinished;
+    this.#sent = sent;
     this.#update({ messages, contextId });
+    if (sent === undefined || messages[messages.length - 1]?.id !== sent.id) return;
+    this.#again = () => this.#deliver(sent);
+    // A file is not stored, and a question without its file would be another one.
+    const canRetry = sent.file === undefined;
+    this.#update({ error: new ChatError('connection_lost', MESSAGES.connectionLost), canRetry });
   }
 
-  /** Closes the connection, and nothing else: the agent works on, and `enter` reads on. */
+  /** Closes the connection only: the agent continues, and `enter` resumes reading. */
   readonly leave = (): void => {
     if (this.#turn === undefined) return;
     this.#turn.isLeft = true;
@@ -193,7 +202,7 @@ export class ChatSession {
     if (turn.answer !== undefined) void this.#agent?.then((agent) => agent.suspendIfLeft(turn, this.#host));
   };
 
-  /** Reads on where `leave` has stopped, or another page. */
+  /** Resumes reading where `leave`, or another page, stopped. */
   readonly enter = (): void => {
     if (this.#turn !== undefined) this.#turn.isLeft = false;
     else if (this.#unfinished !== undefined && this.#state.error === undefined) void this.#resume(this.#unfinished);
@@ -221,7 +230,7 @@ export class ChatSession {
     );
   }
 
-  /** Reads one answer into the message of that id; `again` is what "Retry" does if nothing comes. */
+  /** Reads one answer into the message with this id; `again` is the action of "Retry" if there is no answer. */
   async #read(
     answerId: string,
     answer: Answer | undefined,
@@ -251,7 +260,7 @@ export class ChatSession {
     this.#update({ phase: 'idle' });
   }
 
-  /** Closes the connection without a word. */
+  /** Closes the connection silently. */
   #drop(): void {
     const turn = this.#turn;
     this.#turn = undefined;
@@ -269,7 +278,7 @@ export class ChatSession {
     report(error, this.#site.onError);
   }
 
-  /** The agent; a failed attempt to reach it is not remembered. */
+  /** The agent. A failure to reach it is not cached. */
   #connect(): Promise<Agent> {
     this.#agent ??= this.#connectAnew().catch((error: unknown) => {
       this.#agent = undefined;

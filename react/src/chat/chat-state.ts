@@ -66,17 +66,17 @@ export interface ChatState {
   readonly messages: readonly ChatMessage[];
   /** The current activity. A message is sent only while it is `idle`. */
   readonly phase: ChatPhase;
-  /** Why the last attempt failed; undefined when nothing did. */
+  /** The reason why the last attempt failed; undefined if none did. */
   readonly error: ChatError | undefined;
-  /** True when `retry` makes the failed attempt again. */
+  /** True if `retry` can repeat the failed attempt. */
   readonly canRetry: boolean;
   /** Names the conversation to the agent; empty before the first answer. */
   readonly contextId: string;
-  /** From the agent card; empty until it is there. */
+  /** From the agent card; empty until it is loaded. */
   readonly agentName: string;
   /** The platform's brand; undefined until the site has responded or failed to. */
   readonly brandCss: string | undefined;
-  /** The origins that images may be shown from, as the server's `mediaOrigins` has them; empty until they are known. */
+  /** The origins that images may be shown from (`mediaOrigins` of the server); empty until known. */
   readonly mediaOrigins: readonly string[];
 }
 

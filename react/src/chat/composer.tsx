@@ -81,7 +81,7 @@ export function Composer({ phase, isAsked, takesFiles, input, onSend, onStop }: 
               type="file"
               hidden
               aria-label={labels.file}
-              // Reset, so that choosing the same file again is a choice too.
+              // Reset, so that choosing the same file again fires an event.
               onClick={(event) => (event.currentTarget.value = '')}
               onChange={(event) => chooseFile(event.currentTarget.files)}
             />

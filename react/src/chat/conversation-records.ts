@@ -2,7 +2,7 @@ import { checkStatus, readJson } from '../site-fetch.js';
 import type { ChatMessage } from './chat-state.js';
 import { objectsOf, textOf } from './json.js';
 
-/** A conversation as the list of records has it. */
+/** A conversation in the list of records. */
 export interface ConversationEntry {
   /** The A2A context id. */
   readonly id: string;

@@ -1,5 +1,5 @@
 const RECORD_SEPARATOR = '\u001E';
-/** One event may carry a file; more than this is no answer. */
+/** One event may contain a file; a longer one is rejected. */
 const MAX_EVENT_CHARACTERS = 16 * 1024 * 1024;
 
 /**
@@ -16,7 +16,7 @@ export class EventStreamParser {
   /** The events that end in this text. */
   push(text: string): string[] {
     const events: string[] = [];
-    // A line break may be cut in two; a long line is not searched again.
+    // A line break may be split between chunks. A long line is not searched twice.
     const isCut = this.#rest.endsWith('\r');
     const lines = ((isCut ? '\r' : '') + text)
       .split(RECORD_SEPARATOR)
@@ -29,7 +29,7 @@ export class EventStreamParser {
     return events;
   }
 
-  /** The event that ends with the stream: some servers leave out the empty line behind it. */
+  /** The last event: some servers omit the empty line after it. */
   end(): string[] {
     const events = this.push('\n\n');
     this.#rest = '';
@@ -42,7 +42,7 @@ export class EventStreamParser {
       this.#data.push(value);
       this.#size += value.length;
     } else if (line.startsWith('{') || line.startsWith('[')) {
-      // Behind a separator within the data, or without a field name.
+      // After a separator within the data, or without a field name.
       this.#data.push(line);
       this.#size += line.length;
       if (isJson(line)) this.#dispatch(events);

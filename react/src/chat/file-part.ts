@@ -8,6 +8,6 @@ export function isTooLarge({ size }: File): boolean {
 export function describeSize(bytes: number): string {
   if (bytes < 1024) return `${bytes} bytes`;
   if (bytes < 1024 * 1024) return `${Math.round(bytes / 1024)} KB`;
-  // Rounded up, so that what is just too large never looks as large as what is allowed.
+  // Rounded up, so that a file just over the limit never shows the limit's size.
   return `${Math.ceil((bytes / 1024 / 1024) * 10) / 10} MB`;
 }

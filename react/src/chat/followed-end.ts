@@ -1,7 +1,7 @@
-/** A reader within this distance of the end, in pixels, who moves towards it is at the end again. */
+/** Pixels from the end within which a reader who scrolls towards it counts as at the end. */
 const NEAR_END = 48;
 
-/** In browsers that anchor scrolling, the frames in which they, or a reader, move before this does. */
+/** Number of frames in which a browser with scroll anchoring, or the reader, may move first. */
 const PATIENCE = 4;
 
 /**
@@ -16,11 +16,11 @@ export class FollowedEnd {
   readonly #observer: ResizeObserver | undefined;
   #isAtEnd = true;
   readonly #isAnchoring: boolean;
-  /** The browser held the end when the position was seen last. */
+  /** True if the browser held the end at the last known position. */
   #isHeld = false;
-  /** The frame that is waited for, else 0. */
+  /** The pending animation frame, otherwise 0. */
   #frame = 0;
-  /** The position seen last, in pixels. */
+  /** The last known position, in pixels. */
   #top: number;
   /** The element at the top of the view of a reader who has scrolled back, and its place in the list in pixels. */
   #anchor: Element | undefined;
@@ -127,8 +127,7 @@ export class FollowedEnd {
 
   #onScroll(): void {
     const { scrollTop } = this.#viewport;
-    if (scrollTop === this.#top) return; // written here
-    // Far from the end says nothing: more may have been written since. Only a reader moves back.
+    if (scrollTop === this.#top) return; // The distance from the end alone proves nothing, since more text may have arrived. Only a reader moves back.
     if (this.#hasMovedBack || this.#hasLeft) this.#setAtEnd(false);
     else if (scrollTop > this.#top && this.#fromEnd < NEAR_END) this.#setAtEnd(true);
     this.#remember();

@@ -6,10 +6,13 @@ import { fill, useLabels, wordsOf } from '../labels.js';
 import { useLatest } from '../use-latest.js';
 import type { ChatMessage } from './chat-state.js';
 import { type ConversationEntry, ConversationRecords } from './conversation-records.js';
+import { useGradually } from './gradually.js';
 
 const TrashIcon = icon(
   <path d="M5 7.5h14m-9-3h4m-7.5 3 .8 11a1.5 1.5 0 0 0 1.5 1.4h4.4a1.5 1.5 0 0 0 1.5-1.4l.8-11" />,
 );
+
+const ENTRIES_AT_ONCE = 50;
 
 interface HistoryProps {
   readonly id: string;
@@ -26,6 +29,7 @@ export default function History({ id, serviceBaseUrl, siteFetch, onError, curren
   const labels = useLabels();
   const [entries, setEntries] = useState<readonly ConversationEntry[]>();
   const [error, setError] = useState<ChatError>();
+  const count = useGradually(entries?.length ?? 0, ENTRIES_AT_ONCE);
   const records = useMemo(() => new ConversationRecords(serviceBaseUrl, siteFetch), [serviceBaseUrl, siteFetch]);
   const latest = useLatest({ onError });
 
@@ -65,7 +69,7 @@ export default function History({ id, serviceBaseUrl, siteFetch, onError, curren
       {entries === undefined && error === undefined && <p className="a2a-quiet">{labels.loading}</p>}
       {entries?.length === 0 && <p className="a2a-quiet">{labels.noConversations}</p>}
       <ul>
-        {entries?.map((entry) => (
+        {entries?.slice(0, count).map((entry) => (
           <li key={entry.id}>
             <button
               type="button"

@@ -1,11 +1,11 @@
 import type { Answer, AnswerPiece } from './answer.js';
 import type { ChatSession } from './chat-session.js';
 import type { StoredMessage } from './message-parts.js';
-import type { Conversation } from './turn.js';
+import type { Conversation, OutgoingMessage } from './turn.js';
 
 /**
- * Goes on with the conversation this tab has stored, and stores it again when the page or the chat goes. In
- * `sessionStorage`, which other tabs do not see and which ends with this one. A chat works as well where the browser stores
+ * Continues the conversation stored by this tab, and stores it when the page or the chat closes. It is in
+ * `sessionStorage`, which other tabs cannot read and which ends with the tab. The chat also works if the browser stores
  * nothing.
  */
 export function keepConversation(session: ChatSession, name: string): () => void {
@@ -15,7 +15,7 @@ export function keepConversation(session: ChatSession, name: string): () => void
   let stored = session.getState().messages;
   const keep = (): void => {
     const { messages } = session.getState();
-    // A chat that was not used leaves what another one on the page has stored.
+    // An unused chat does not overwrite what another one on the page has stored.
     if (messages !== stored) write(name, session.getConversation());
     stored = messages;
   };
@@ -25,48 +25,66 @@ export function keepConversation(session: ChatSession, name: string): () => void
   return () => {
     keep();
     for (const name of events) removeEventListener(name, keep);
+    if (session.getState().phase === 'idle') return;
+    // The connection stays open until the agent has named its task: only then can another chat read the answer on.
+    const kept = textIn(name);
+    const unsubscribe = session.subscribe(() => {
+      if (session.getState().phase !== 'idle') return;
+      unsubscribe();
+      if (textIn(name) === kept) keep();
+    });
   };
 }
 
 function read(name: string): Conversation | undefined {
   try {
-    const kept: unknown = JSON.parse(sessionStorage.getItem(name) ?? 'null');
+    const kept: unknown = JSON.parse(textIn(name) ?? 'null');
     return isConversation(kept) ? kept : undefined;
   } catch {
-    return undefined; // forbidden, or not ours
+    return undefined; // not ours
   }
 }
 
+function textIn(name: string): string | null {
+  try {
+    return sessionStorage.getItem(name);
+  } catch {
+    return null; // forbidden
+  }
+}
+
+/** Stores as much as there is space for: first without the bytes of files, then without the oldest messages. */
 function write(name: string, conversation: Conversation): void {
+  const { messages } = conversation;
+  let [count, hasFiles] = [messages.length, true];
+  while (count > 0) {
+    const bytes = hasFiles ? undefined : (key: string, value: unknown) => (key === 'bytes' ? undefined : value);
+    const text = JSON.stringify({ ...conversation, messages: messages.slice(-count) }, bytes);
+    try {
+      return sessionStorage.setItem(name, text);
+    } catch {
+      count = hasFiles ? count : Math.floor(count / 2);
+      hasFiles = false;
+    }
+  }
   try {
-    if (conversation.messages.length === 0) sessionStorage.removeItem(name);
-    else store(name, conversation);
+    // An older state would be restored as if the newest messages had never been there.
+    sessionStorage.removeItem(name);
   } catch {
-    // forbidden, or full
+    // forbidden
   }
 }
 
-function store(name: string, conversation: Conversation): void {
-  try {
-    sessionStorage.setItem(name, JSON.stringify(conversation));
-  } catch {
-    // Files are what fills it; their names stay.
-    sessionStorage.setItem(
-      name,
-      JSON.stringify(conversation, (key, value: unknown) => (key === 'bytes' ? undefined : value)),
-    );
-  }
-}
-
-/** True for what this version of the chat has stored; another one, or the page, may have stored something else. */
+/** True for data of this version of the chat; another version, or the page, may have stored something else. */
 export function isConversation(value: unknown): value is Conversation {
   if (!isObject(value) || !isText(value['contextId'])) return false;
-  const { messages, openTask, unfinished } = value;
+  const { messages, openTask, unfinished, sent } = value;
   return (
     isListOf(messages, isMessage) &&
     (openTask === undefined || (isObject(openTask) && isText(openTask['id']) && isSeen(openTask['seen']))) &&
     (unfinished === undefined ||
-      (isObject(unfinished) && isText(unfinished['answerId']) && isAnswer(unfinished['answer'])))
+      (isObject(unfinished) && isText(unfinished['answerId']) && isAnswer(unfinished['answer']))) &&
+    (sent === undefined || isOutgoing(sent))
   );
 }
 
@@ -99,6 +117,12 @@ function isAnswer(value: unknown): value is Answer {
     isSeen(seen) &&
     (opening === null || (isObject(opening) && STATES.has(opening['state']) && isListOf(opening['words'], isPiece)))
   );
+}
+
+function isOutgoing(value: unknown): value is OutgoingMessage {
+  if (!isObject(value)) return false;
+  const { id, contextId, taskId, text, page = '', seen } = value;
+  return [id, contextId, taskId, text, page].every(isText) && (seen === undefined || isSeen(seen));
 }
 
 function isPiece(value: unknown): value is AnswerPiece {

@@ -6,7 +6,7 @@ export function keepAboveKeyboard(panel: HTMLElement | null): () => void {
   const { visualViewport: view } = window;
   if (!view || panel === null) return () => undefined;
   const place = (): void => {
-    // A page that its reader has enlarged looks smaller too.
+    // A zoomed page has a smaller viewport too.
     const isCovered = Math.abs(view.scale - 1) < 0.01;
     const above = isCovered ? view.offsetTop : 0;
     const below = isCovered ? Math.max(0, window.innerHeight - view.height - view.offsetTop) : 0;

@@ -1,14 +1,17 @@
 import { type Block, cellsOf, MarkdownBlocks, shownKind } from './markdown-blocks.js';
 import type { Inline, InlineElement } from './inline-tree.js';
 import { parseInlines, type Reference } from './markdown-inlines.js';
+import { ONE_PIECE, type Pieces, piecesOfLines, sliceEnd, withInlines } from './pieces.js';
 
-/** The characters formatted at once, and the time that all views take in one task, in milliseconds. */
-const SLICE = 8000;
+/** The time that all views take in one task, in milliseconds. */
 const MAX_TASK_MS = 12;
 /** The smallest beginning of a long paragraph that is not parsed again, in characters. */
 const SETTLED_STEP = 1000;
-/** A longer text that begins with so many characters without a letter is written without looking for its direction meanwhile. */
+/** A longer text has its direction from its beginning, in characters. */
 const LONG = 1000;
+/** In a longer paragraph, a reference that is defined below it stays a text, in characters. */
+const MAX_AGAIN = 8000;
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
 const LANGUAGE = /^[\w#+.-]{1,40}$/;
 
 /** A paragraph, heading or cell as it is shown. */
@@ -18,7 +21,10 @@ interface Leaf {
   /** The beginning that is not parsed again, and the number of nodes it became. */
   readonly settled: string;
   readonly count: number;
+  readonly pieces: Pieces;
 }
+
+const UNSETTLED = { settled: '', count: 0, pieces: ONE_PIECE };
 
 /**
  * Markdown in the page. As the text grows, no node is replaced that still says the same, so that selection, scroll
@@ -33,7 +39,9 @@ export class MarkdownView {
   #settled = new WeakMap<Element, number>();
   /** True while nothing counts as settled. */
   #isAll = false;
-  /** True when a reference was shown as text, since it has no definition so far. */
+  /** Leaves that show a reference as text, since it has no definition so far; and those that are shown again at the end. */
+  readonly #missed = new Set<Element>();
+  #again: Element[] = [];
   #hasMissed = false;
   #target = '';
   #written = '';
@@ -65,19 +73,25 @@ export class MarkdownView {
     this.close();
     const text = this.#target;
     if (!text.startsWith(this.#written)) {
+      this.#element.dir = 'auto';
       this.#isAll = true;
       this.#blocks = new MarkdownBlocks();
       this.#written = '';
     }
-    const isShown = (): boolean => this.#written === text && this.#isFinal !== this.#isGrowing;
+    const isShown = (): boolean =>
+      this.#written === text && this.#isFinal !== this.#isGrowing && this.#again.length === 0;
     while (!isShown() && isInTime()) {
-      this.#written = text.slice(0, this.#written.length + SLICE);
+      const again = this.#again.pop();
+      if (again !== undefined) {
+        this.#showAgain(again);
+        continue;
+      }
+      this.#written = text.slice(0, sliceEnd(text, this.#written.length));
       this.#isFinal = !this.#isGrowing && this.#written === text;
-      // "auto" searches all text before each new node until there is a letter: in a long list of numbers, for seconds.
-      const isSilent = text.length > LONG && !/\p{L}/u.test(text.slice(0, LONG));
-      if (isSilent) this.#element.dir = 'ltr';
       this.#write(!this.#isFinal);
-      if (isSilent) this.#element.dir = 'auto';
+      if (this.#written.length > LONG && this.#element.dir === 'auto') this.#element.dir = directionOf(this.#element);
+      // Layout belongs to the time of a task.
+      if (!isShown()) void this.#element.offsetHeight;
     }
     if (!isShown()) this.#timer = setTimeout(() => this.#advance());
     else if (!this.#isGrowing) this.#colour();
@@ -86,7 +100,6 @@ export class MarkdownView {
   #write(isGrowing: boolean): void {
     const blocks = this.#blocks;
     blocks.write(this.#written, isGrowing);
-    if (!isGrowing && this.#hasMissed && blocks.referenceCount > 0) this.#isAll = true;
     const before = this.#growing;
     this.#growing = isGrowing ? this.#element : undefined;
     this.#container(this.#element, blocks.root);
@@ -95,6 +108,17 @@ export class MarkdownView {
       this.#growing?.setAttribute('data-growing', '');
     }
     this.#isAll = false;
+    if (isGrowing || blocks.referenceCount === 0) return;
+    this.#again = [...this.#missed].reverse();
+    this.#missed.clear();
+  }
+
+  /** Shows a leaf whose references have been defined below it. */
+  #showAgain(element: Element): void {
+    const leaf = this.#leaves.get(element);
+    if (leaf === undefined || leaf.text.length > MAX_AGAIN) return;
+    this.#leaves.delete(element);
+    this.#leaf(element, leaf.text, leaf.isGrowing);
   }
 
   #container(parent: Element, block: Block): void {
@@ -195,29 +219,37 @@ export class MarkdownView {
   }
 
   #code(code: HTMLElement, { text, language }: Block, isGrowing: boolean): void {
-    if (isGrowing) this.#growing = code;
+    if (isGrowing) this.#growing = lastPiece(code);
     if (this.#leaves.get(code)?.text === text) return;
     if (LANGUAGE.test(language)) code.className = `language-${language}`;
-    if (code.firstElementChild !== null) code.textContent = '';
-    new ChildRow(code).text(text, false);
-    this.#leaves.set(code, { text, isGrowing, settled: '', count: 0 });
+    if (code.firstElementChild?.localName === 'span') code.textContent = '';
+    const row = new ChildRow(code);
+    for (const [index, piece] of piecesOfLines(text).entries())
+      (index === 0 ? row : new ChildRow(row.element('div'))).text(piece, false);
+    row.end();
+    if (isGrowing) this.#growing = lastPiece(code);
+    this.#leaves.set(code, { text, isGrowing, ...UNSETTLED });
   }
 
   #leaf(element: Element, text: string, isGrowing: boolean): void {
-    if (isGrowing) this.#growing = element;
+    if (isGrowing) this.#growing = lastPiece(element);
     const before = this.#isAll ? undefined : this.#leaves.get(element);
     if (before?.text === text && before.isGrowing === isGrowing) return;
-    const isMore = before !== undefined && text.startsWith(before.settled);
-    const { settled, count } = isMore ? before : { settled: '', count: 0 };
-    const parsed = parseInlines(text, settled.length, { isGrowing, reference: this.#reference });
-    showInlines(element, count, parsed.inlines);
-    const isStep = parsed.settledLength >= settled.length + SETTLED_STEP;
-    this.#leaves.set(element, {
-      text,
+    const known = before !== undefined && text.startsWith(before.settled) ? before : UNSETTLED;
+    const { settled, count } = known;
+    this.#hasMissed = false;
+    const { inlines, settledLength, settledCount } = parseInlines(text, settled.length, {
       isGrowing,
-      settled: isStep ? text.slice(0, parsed.settledLength) : settled,
-      count: isStep ? count + parsed.settledCount : count,
+      reference: this.#reference,
     });
+    if (this.#hasMissed) this.#missed.add(element);
+    const pieces = withInlines(known.pieces, count, inlines.slice(0, settledCount));
+    const all = withInlines(pieces, count + settledCount, inlines.slice(settledCount));
+    showPieces(element, count, inlines, all.starts);
+    if (isGrowing) this.#growing = lastPiece(element);
+    const isStep = settledLength >= settled.length + SETTLED_STEP;
+    const now = isStep ? { settled: text.slice(0, settledLength), count: count + settledCount, pieces } : known;
+    this.#leaves.set(element, { ...now, text, isGrowing });
   }
 
   readonly #reference = (label: string): Reference | undefined => {
@@ -233,6 +265,18 @@ export class MarkdownView {
       () => undefined,
     );
   }
+}
+
+/** The direction that "auto" has. A browser that keeps it looks for each new node at all that are beside it. */
+function directionOf(element: Element): 'ltr' | 'rtl' {
+  const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const { data, parentElement } = texts.currentNode as Text;
+    const [letter] = /\p{L}/u.exec(data) ?? [];
+    if (letter !== undefined && parentElement?.closest('pre') === null)
+      return RIGHT_TO_LEFT.test(letter) ? 'rtl' : 'ltr';
+  }
+  return 'ltr';
 }
 
 let deadline: number | undefined;
@@ -300,13 +344,33 @@ class ChildRow {
   }
 }
 
-function showInlines(parent: Element, from: number, inlines: readonly Inline[]): void {
-  const row = new ChildRow(parent, from);
+/** Shows the inlines of a paragraph from an index on: the first piece is in the paragraph itself, each other one in a block. */
+function showPieces(parent: Element, from: number, inlines: readonly Inline[], starts: readonly number[]): void {
+  const [, second = 0] = starts;
+  let piece = starts.filter((start) => start <= from).length - 1;
+  const outer = new ChildRow(parent, piece === 0 ? from : second + piece - 1);
+  let row = piece === 0 ? outer : new ChildRow(outer.element('div'), from - (starts[piece] ?? 0));
   for (const [index, inline] of inlines.entries()) {
-    if (typeof inline === 'string') row.text(inline, typeof inlines[index + 1] === 'string');
-    else showElement(row.element(inline.tag), inline);
+    if (from + index === starts[piece + 1]) {
+      piece += 1;
+      if (row !== outer) row.end();
+      row = new ChildRow(outer.element('div'));
+    }
+    showInline(row, inline, inlines[index + 1]);
   }
-  row.end();
+  if (row !== outer) row.end();
+  outer.end();
+}
+
+function showInline(row: ChildRow, inline: Inline, next: Inline | undefined): void {
+  if (typeof inline === 'string') row.text(inline, typeof next === 'string');
+  else showElement(row.element(inline.tag), inline);
+}
+
+/** The block of a paragraph that is written last. */
+function lastPiece(leaf: Element): Element {
+  const { lastChild } = leaf;
+  return lastChild instanceof HTMLDivElement ? lastChild : leaf;
 }
 
 function showElement(element: HTMLElement, { tag, href, title, children }: InlineElement): void {
@@ -316,7 +380,9 @@ function showElement(element: HTMLElement, { tag, href, title, children }: Inlin
     element.setAttribute('target', '_blank');
     element.setAttribute('rel', 'noopener noreferrer nofollow');
   }
-  showInlines(element, 0, children);
+  const row = new ChildRow(element);
+  for (const [index, child] of children.entries()) showInline(row, child, children[index + 1]);
+  row.end();
 }
 
 function setAttribute(element: Element, name: string, value = ''): void {

@@ -1,12 +1,14 @@
-import { Fragment, memo, type ReactElement, type ReactNode } from 'react';
+import { Fragment, memo, type ReactElement, type ReactNode, useMemo } from 'react';
 
 import type { A2AChatProps, ChatUser } from '../chat-props.js';
 import { AgentIcon, FileIcon, icon } from '../icons.js';
 import { type ChatLabels, useLabels } from '../labels.js';
-import { AnswerParts, useGradually } from './answer-parts.js';
+import { AnswerParts } from './answer-parts.js';
 import { Boundary } from './boundary.js';
 import type { AgentMessage, ChatMessage, UserMessage } from './chat-state.js';
+import { useGradually } from './gradually.js';
 import { partsOf, type StoredMessage } from './message-parts.js';
+import { piecesOfLines } from './pieces.js';
 import { PlainMessage, PlainText } from './transcript.js';
 
 export { FollowedEnd } from './followed-end.js';
@@ -19,6 +21,7 @@ const PersonIcon = icon(
 );
 
 const MESSAGES_AT_ONCE = 50;
+const PIECES_AT_ONCE = 2;
 
 interface MessageListProps {
   readonly messages: readonly StoredMessage[];
@@ -28,7 +31,7 @@ interface MessageListProps {
   readonly renderMessage: A2AChatProps['renderMessage'];
 }
 
-/** The messages of a conversation. Loaded apart, since a page shows its chat before there is any. */
+/** The messages of a conversation. Loaded separately, since a page shows an empty chat first. */
 export default function MessageList({ messages, isBusy, mediaOrigins, user, renderMessage }: MessageListProps) {
   const { newConversation } = useLabels();
   const count = useGradually(messages.length, MESSAGES_AT_ONCE);
@@ -82,7 +85,7 @@ const Question = memo(function Question({
     <div className="a2a-message a2a-message-user">
       <div className="a2a-bubble">
         <span className="a2a-hidden">{user?.name || you}: </span>
-        {text !== '' && <p dir="auto">{text}</p>}
+        {text !== '' && <Verbatim text={text} />}
         {fileName !== undefined && (
           <p className="a2a-file">
             <FileIcon />
@@ -100,6 +103,18 @@ const Question = memo(function Question({
     </div>
   );
 });
+
+/** A text as it was typed; of a long one, some pieces in each task. */
+function Verbatim({ text }: { readonly text: string }) {
+  const pieces = useMemo(() => piecesOfLines(text), [text]);
+  const count = useGradually(pieces.length, PIECES_AT_ONCE);
+  return pieces.slice(0, count).map((piece, index) => (
+    // oxlint-disable-next-line react/no-array-index-key -- the pieces do not move
+    <p key={index} dir="auto">
+      {piece}
+    </p>
+  ));
+}
 
 interface AnswerBubbleProps {
   readonly message: StoredMessage<AgentMessage>;

@@ -1,6 +1,6 @@
 import type { ChatMessage } from './chat-state.js';
 
-/** Words: an answer, a thought, the agent's question, the reason of a failure, or progress. */
+/** Text: an answer, a thought, the agent's question, the reason for a failure, or progress. */
 export interface TextPart {
   /** Stays the same while the part grows; unique in its message. */
   readonly id: string;
@@ -46,10 +46,10 @@ export interface DataPart {
 /** One piece of a message, as the chat stores and shows it. */
 export type MessagePart = TextPart | FilePart | DataPart;
 
-/** A message as the store holds it. Sites give and get messages without these additions. */
+/** A stored message. Sites pass and receive messages without these additions. */
 export type StoredMessage<Message extends ChatMessage = ChatMessage> = Message & {
   readonly parts?: readonly MessagePart[];
-  /** True for the last message of a conversation that is over: what follows belongs to a new one. */
+  /** True for the last message of an ended conversation; later messages belong to a new one. */
   readonly endsConversation?: boolean;
 };
 

@@ -8,10 +8,12 @@ interface RetryButtonProps {
   readonly onRetry: () => void;
 }
 
-/** The end of the pause that an error asks for, in milliseconds on the page's clock, which is never set. */
+/** The end of the requested pause, in milliseconds on the page's monotonic clock. */
 const ends = new WeakMap<ChatError, number>();
 
-/** Makes the failed attempt again; counts down first where the site asks to wait. Reloads a page whose own code failed. */
+/**
+ * Repeats the failed attempt; counts down first if the site asked for a pause. Reloads the page if its own code failed.
+ */
 export function RetryButton({ error, onRetry }: RetryButtonProps) {
   const { retry, retryIn, reload } = useLabels();
   const [, tick] = useReducer((ticks: number) => ticks + 1, 0);

@@ -5,7 +5,7 @@ import { fill, useLabels } from '../labels.js';
 import { describeSize } from './file-part.js';
 import type { DataPart, FilePart } from './message-parts.js';
 
-/** Images that a browser shows and that cannot do more than be seen. */
+/** Image types that browsers show and that cannot run scripts. */
 const IMAGE = /^image\/(?:png|jpeg|gif|webp|avif)$/i;
 /** The longest image shown, in characters of base64; longer ones are offered for download. */
 const MAX_IMAGE = 8_000_000;
@@ -27,7 +27,7 @@ export function AnswerFile({ part, mediaOrigins }: AnswerFileProps) {
   const url = webAddress(part.url);
   const [hasFailed, setFailed] = useState(false);
   const image = useImage(part, url, mediaOrigins);
-  // In the order it is written: no other type of file can be made of its end.
+  // Shown in logical order, so that characters of direction cannot disguise the file's extension.
   const shownName = name || labels.file;
   const length = size ?? (bytes === undefined ? undefined : Math.floor((bytes.length * 3) / 4));
   const onDownload = (event: MouseEvent): void => {
@@ -120,7 +120,7 @@ function save(base64: string, name: string): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
-/** Structured data: a small table where the data are one, JSON folded away otherwise. */
+/** Structured data: a table if it is small and tabular, otherwise collapsed JSON. */
 export function AnswerData({ part: { data, name, isThought } }: { readonly part: DataPart }) {
   const { thoughts, data: dataLabel } = useLabels();
   const rows = isThought ? undefined : tableOf(data);

@@ -9,7 +9,7 @@ export function rootAttributes(
     className: `agent-bff ${className}`.trim(),
     dir,
     'data-color-scheme': colorScheme,
-    // Until the brand is known, what would carry its colour carries none.
+    // Until the brand is loaded, elements in its colour have no colour.
     'data-brand': brandCss === undefined ? 'pending' : undefined,
   };
 }

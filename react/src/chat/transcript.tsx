@@ -25,7 +25,7 @@ export function Transcript({ chat, user, renderMessage, welcome }: TranscriptPro
   const isBusy = phase !== 'idle';
   const { log, content } = useFollowedEnd(messages[messages.length - 1]);
   useEffect(() => void loadMessages().catch(() => undefined), []);
-  // Until the messages can be formatted, and when they cannot.
+  // Shown until the messages can be formatted, or if they cannot be.
   const plain = messages.map((message) => <PlainMessage key={message.id} message={message} />);
   return (
     <div

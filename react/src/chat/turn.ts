@@ -4,7 +4,7 @@ import type { AnswerListener } from './answer-reader.js';
 import type { ChatDraft, ChatState } from './chat-state.js';
 import type { StoredMessage } from './message-parts.js';
 
-/** A message as the agent is sent it. */
+/** A message as it is sent to the agent. */
 export interface OutgoingMessage extends ChatDraft {
   readonly id: string;
   readonly contextId: string;
@@ -33,6 +33,8 @@ export interface Conversation {
   readonly messages: readonly StoredMessage[];
   readonly openTask?: OpenTask | undefined;
   readonly unfinished?: UnfinishedAnswer | undefined;
+  /** The message sent last. It can be sent again if it is the last one: the agent has not begun to answer. */
+  readonly sent?: OutgoingMessage | undefined;
 }
 
 /** The message being answered. */
@@ -41,27 +43,27 @@ export interface Turn {
   readonly answerId: string;
   answer: Answer | undefined;
   isStopping: boolean;
-  /** The agent has confirmed that it stopped. */
+  /** True once the agent has confirmed that it stopped. */
   isStopped?: true;
-  /** The page has left it: its connection ends as soon as there is a task to come back to. */
+  /** True once the page has left: the connection closes as soon as there is a task to resume. */
   isLeft: boolean;
   /** When the answer may be shown next, in milliseconds on the page's clock, and the timer that does so. */
   nextShownAt: number;
   timer: ReturnType<typeof setTimeout> | undefined;
 }
 
-/** The part of a session that the reading of an answer changes. */
+/** The session state that changes while an answer is read. */
 export interface TurnHost {
   readonly taskTimeoutMs: number;
-  /** True while the turn is the session's: another conversation has no use for its answer. */
+  /** True while the session shows this turn; another conversation ignores its answer. */
   isCurrent(turn: Turn): boolean;
   getState(): ChatState;
   update(change: Partial<ChatState>): void;
   setOpenTask(task: OpenTask | undefined): void;
-  /** Ends the connection of the session's turn; its answer can be read on. */
+  /** Closes the connection of the current turn; reading can be resumed. */
   suspend(unfinished: UnfinishedAnswer): void;
   resume(unfinished: UnfinishedAnswer): Promise<void>;
-  /** `unfinished` is what another page can read on. */
+  /** `unfinished` can be resumed by another page. */
   fail(error: ChatError, again: (() => Promise<void>) | undefined, unfinished?: UnfinishedAnswer): void;
   report(error: ChatError): void;
 }

@@ -68,7 +68,7 @@ export class SurfaceClient {
   /** The origins a widget may load from, besides the page's own; none if the site's configuration cannot be read. */
   mediaOrigins(): Promise<readonly string[]> {
     return (this.#mediaOrigins ??= this.#fetch(this.#configEndpoint, { signal: this.#signal })
-      .then((response) => readJson<SurfaceConfiguration>(response))
+      .then(readJson<SurfaceConfiguration>)
       .then(
         ({ mediaOrigins = [] }) => mediaOrigins,
         () => {

@@ -5,7 +5,7 @@ import { cssText, INVALID, LOADING, quoted } from './css-text.js';
 const EMPTY_ADDRESS = 'data:,';
 const EMPTY_IMAGE = `url(${quoted(EMPTY_ADDRESS)})`;
 const MAX_DEPTH = 100;
-/** Each one costs a stack trace in the tokenizer. */
+/** Each broken token costs a stack trace in the tokenizer. */
 const MAX_BROKEN = 200;
 
 /** Functions that cannot pass an unknown string to one that loads. Addresses must be literal; `var()` could insert any string. */

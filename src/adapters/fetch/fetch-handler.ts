@@ -1,7 +1,7 @@
+import { discard, type HttpBody, isBodiless, isStream } from '../../domain/shared/body.js';
 import { isBelow } from '../../domain/shared/paths.js';
-import type { HttpHandler, MountedHandler } from '../../ports/http.js';
+import type { HttpHandler, HttpResponse, MountedHandler } from '../../ports/http.js';
 import { FetchRequest, requestAddress } from './request.js';
-import { toResponse } from './response.js';
 
 /** Passes a Web request to the handler mounted at its path, or to `otherwise`. */
 export function fetchHandler(
@@ -15,4 +15,36 @@ export function fetchHandler(
     const read = new FetchRequest(request, address, { mount, path: address.path.slice(mount.length) });
     return toResponse(await handler(read), read);
   };
+}
+
+/** Writes our response as a Web `Response`, with the fields that session libraries set for it. */
+export async function toResponse(given: HttpResponse, request: FetchRequest): Promise<Response> {
+  const { status, body, sendIdleMs = 0 } = given;
+  const headers = headersOf(given, request);
+  const isEmpty = isBodiless(request.method, status);
+  if (isEmpty) discard(body);
+  return new Response(isEmpty ? null : await bodyInit(body, sendIdleMs), { status, headers });
+}
+
+function headersOf(given: HttpResponse, { native: { response: written } }: FetchRequest): Headers {
+  const { headers } = written;
+  written.headersSent = true;
+  for (const name in given.headers) {
+    const value = given.headers[name];
+    if (value === undefined) continue;
+    if (name !== 'set-cookie') headers.delete(name);
+    // One by one: cookies joined in one field would be one broken cookie.
+    for (const single of typeof value === 'string' ? [value] : value) headers.append(name, single);
+  }
+  return headers;
+}
+
+async function bodyInit(body: HttpBody, sendIdleMs: number): Promise<BodyInit | null> {
+  if (body === null) return null;
+  // As bytes, because `Response` adds a content type to a string.
+  if (typeof body === 'string') return new TextEncoder().encode(body);
+  if (!isStream(body)) return body as Uint8Array<ArrayBuffer>;
+  // Loaded with the first stream, so that mounting routes stays fast.
+  const { webStream } = await import('./body-stream.js');
+  return webStream(body, sendIdleMs);
 }

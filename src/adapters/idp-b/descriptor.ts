@@ -1,12 +1,11 @@
 import { accept } from '../../domain/shared/options.js';
-import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
+import { providerUrl, withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { Secret } from '../../domain/shared/secret.js';
 import { firstFilled, revealed, secretRow, type SettingsOf, textRow } from '../../domain/shared/setting.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { ExchangeBlock, KeyFact, ProviderAddress, ProviderDescriptor } from '../../ports/identity-provider.js';
 import { CertificateFile } from '../keys/certificate.js';
-import { providerUrl } from '../oauth/provider-url.js';
 
 /**
  * The application registration at `idp_b` (docs/authentication/client-credentials.md); a certificate takes precedence

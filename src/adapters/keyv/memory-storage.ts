@@ -3,15 +3,10 @@ import type { MemoryShare } from '../../domain/shared/memory-budget.js';
 import type { Clock } from '../../ports/clock.js';
 import type { StoredText, TextStorage } from './keyv-cache-store.js';
 
-interface Entry {
-  readonly text: StoredText;
-  readonly expiresAt: number;
-}
-
 /** An in-memory storage for Keyv. The default if no store is configured. */
 export class MemoryStorage implements TextStorage {
   readonly #clock: Clock;
-  readonly #entries: LruMap<Entry>;
+  readonly #entries: LruMap<StoredText>;
 
   /** `share` counts its entries, and bounds them. */
   constructor(clock: Clock, share: MemoryShare) {
@@ -30,7 +25,7 @@ export class MemoryStorage implements TextStorage {
   set(key: string, text: StoredText, ttl: number): Promise<void> {
     const expiresAt = this.#clock.now() + ttl;
     // Two bytes a character.
-    this.#entries.set(key, { text, expiresAt }, 2 * text.value.length, expiresAt);
+    this.#entries.set(key, text, 2 * text.value.length, expiresAt);
     return Promise.resolve();
   }
 
@@ -45,10 +40,6 @@ export class MemoryStorage implements TextStorage {
   }
 
   #get(key: string): StoredText | undefined {
-    const entry = this.#entries.get(key);
-    if (entry === undefined) return undefined;
-    if (this.#clock.now() < entry.expiresAt) return entry.text;
-    this.#entries.delete(key);
-    return undefined;
+    return this.#entries.get(key, this.#clock.now());
   }
 }

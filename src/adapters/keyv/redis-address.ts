@@ -1,3 +1,5 @@
+import { uriDecoded } from '../../domain/shared/bytes.js';
+
 /** The servers that an address names. */
 export interface RedisServers {
   /** One URL each, as the client library supports it; may contain the password. */
@@ -20,7 +22,7 @@ export function redisServers(address: string): RedisServers | AddressFault {
   if (/,\s*[a-z+]+:\/\//i.test(address)) return 'several schemes';
   if (tls === undefined) return 'form';
   const parts = path.split('/').slice(1);
-  const primaryName = sentinel === undefined ? '' : decoded(parts.shift() ?? '');
+  const primaryName = sentinel === undefined ? '' : (uriDecoded(parts.shift() ?? '') ?? '');
   if (sentinel !== undefined && primaryName === '') return 'no primary name';
   const [database = '', ...rest] = parts;
   const port = sentinel === undefined ? '' : ':26379';
@@ -35,19 +37,7 @@ export function redisServers(address: string): RedisServers | AddressFault {
 function isUsable(url: string): boolean {
   if (!URL.canParse(url)) return false;
   const { hostname, password } = new URL(url);
-  try {
-    return hostname !== '' && decodeURIComponent(password) !== undefined;
-  } catch {
-    return false;
-  }
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return '';
-  }
+  return hostname !== '' && uriDecoded(password) !== undefined;
 }
 
 /** The URL of another server, with the user and password of this one; without a name, on the same host. */

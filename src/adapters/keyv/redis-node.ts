@@ -11,15 +11,22 @@ export interface RedisClient {
   /** Lets the process exit while the connection is open. */
   unref(): void;
   on(event: 'error', listener: (error: unknown) => void): unknown;
+  /** Another client, with these options instead of its own. */
+  duplicate(options: ClientOptions): RedisClient;
   sendCommand(words: readonly string[]): Promise<unknown>;
+}
+
+interface ClientOptions {
+  readonly url?: string;
+  readonly socket: { readonly reconnectStrategy: false };
 }
 
 /** The part of the client library that is used. */
 interface RedisLibrary {
-  createClient(options: { readonly url: string; readonly socket: { readonly reconnectStrategy: false } }): RedisClient;
+  createClient(options: ClientOptions): RedisClient;
 }
 
-/** The name of the error, since a fault of a store begins with it. */
+/** The name of the error, with which the log line of a fault begins. */
 const NOT_LOADED = '@keyv/redis cannot be loaded (run: npm install @keyv/redis):';
 
 /** Loads the optional client library. */
@@ -35,10 +42,16 @@ function loadRedisLibrary(): Promise<RedisLibrary> {
   return loaded as Promise<RedisLibrary>;
 }
 
+/** Never connected. */
+let model: RedisClient | undefined;
+
 /** A client that does not reconnect: a server that is down, or rejects the password, is not retried forever. */
 export async function newClient(url: string): Promise<RedisClient> {
   const library = await loadRedisLibrary();
-  const client = library.createClient({ url, socket: { reconnectStrategy: false } });
+  const options = (): ClientOptions => ({ socket: { reconnectStrategy: false } });
+  // The library defines hundreds of methods for each address, in tens of milliseconds. A duplicate has those of its model.
+  model ??= library.createClient(options());
+  const client = model.duplicate({ ...options(), url });
   // The caller gets the error of its call. Without a listener, a connection lost between calls would crash the process.
   client.on('error', () => undefined);
   client.unref();

@@ -9,7 +9,7 @@ let at = 0;
 /** Node's own cryptography. */
 export const visitorCrypto: VisitorCrypto = {
   random: (bytes, encoding) => {
-    // One call for many: the system's random bytes cost more than the rest of a message's checks.
+    // Fetched in bulk, since one call for the system's random bytes costs more than all other checks of a message.
     if (at + bytes > pool.length) {
       pool = randomBytes(POOL_BYTES);
       at = 0;
@@ -35,7 +35,7 @@ export interface VisitorKeys {
   readonly seal: Uint8Array;
 }
 
-/** Derives them by HKDF (RFC 5869), so that they say nothing about each other or the key they come from. */
+/** Derives them by HKDF (RFC 5869), so that none reveals another, or the key they come from. */
 export function visitorKeys({ key }: SealingKey): VisitorKeys {
   const derived = (use: string): Uint8Array =>
     new Uint8Array(hkdfSync('sha256', key, '', `agent-bff conversations ${use}`, 32));

@@ -1,7 +1,7 @@
 import { isBelow } from '../../domain/shared/paths.js';
 import type { HttpBody, HttpHandler, HttpResponse, MountedHandler } from '../../ports/http.js';
+import { toResponse } from '../fetch/fetch-handler.js';
 import { FetchRequest, headerFields, requestAddress, type Target } from '../fetch/request.js';
-import { toResponse } from '../fetch/response.js';
 
 /**
  * A route handler, and the same handler under each name that a Next route file exports: `export { handler as POST }`

@@ -20,15 +20,11 @@ export class SendBudget {
   readonly #limitBytes: number;
   readonly #holders = new WeakMap<Connection, Holder>();
   readonly #waiting = new Set<Holder>();
-  #heldBytes = 0;
+  /** Bytes held now. */
+  heldBytes: number = 0;
 
   constructor(limitBytes: number) {
     this.#limitBytes = limitBytes;
-  }
-
-  /** Bytes held now. */
-  get heldBytes(): number {
-    return this.#heldBytes;
   }
 
   /** The share of one response, initially empty; released when the response closes. */
@@ -42,7 +38,7 @@ export class SendBudget {
   charge(holder: Holder, bytes: number): void {
     if (holder.isCut) return;
     this.#add(holder, bytes);
-    while (this.#heldBytes > this.#limitBytes) this.#cutLargest();
+    while (this.heldBytes > this.#limitBytes) this.#cutLargest();
   }
 
   #holderOf(connection: Connection): Holder {
@@ -56,7 +52,7 @@ export class SendBudget {
 
   #add(holder: Holder, bytes: number): void {
     holder.bytes += bytes;
-    this.#heldBytes += bytes;
+    this.heldBytes += bytes;
     if (holder.bytes > 0) this.#waiting.add(holder);
     else this.#waiting.delete(holder);
   }
@@ -135,7 +131,7 @@ export class SendWatch {
     this.#watch = null;
     // Usually the system has accepted them by then.
     setImmediate(() => {
-      if (this.#waiting === 0) this.#watch = undefined;
+      if (this.waiting === 0) this.#watch = undefined;
       else
         void import('./stall-watch.js').then(({ StallWatch }) => {
           this.#watch = new StallWatch(this.#response, this.#options, this);
@@ -145,7 +141,7 @@ export class SendWatch {
   }
 
   /** Counts the waiting bytes, or the given number, until they are released or the response closes. */
-  hold(bytes: number = this.#waiting): void {
+  hold(bytes: number = this.waiting): void {
     this.#share ??= this.#options.budget.share(this.#response);
     this.#share.set(bytes);
   }
@@ -168,7 +164,8 @@ export class SendWatch {
     }
   }
 
-  get #waiting(): number {
+  /** Waiting bytes; those of a framework's own stream wait for the browser once the framework has written them. */
+  get waiting(): number {
     return this.#response.writableLength + (this.#options.front?.readableLength ?? 0);
   }
 }

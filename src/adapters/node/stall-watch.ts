@@ -13,17 +13,20 @@ export interface StallWatchOptions {
   readonly front?: Readable;
 }
 
+/** The bytes of a body that were handed over, and those of them that wait. */
+type SentBody = Readonly<Record<'written' | 'waiting', number>>;
+
 /** Cuts a response whose browser accepts no bytes while some are waiting (decision 84). */
 export class StallWatch implements StallWatched {
   readonly #response: ServerResponse;
   readonly #options: StallWatchOptions;
-  readonly #body: { readonly written: number };
+  readonly #body: SentBody;
   readonly #stalls: StallCounter;
   #taken = 0;
   #unsent: number | undefined;
   #isOver: boolean;
 
-  constructor(response: ServerResponse, options: StallWatchOptions, body: { readonly written: number }) {
+  constructor(response: ServerResponse, options: StallWatchOptions, body: SentBody) {
     this.#response = response;
     this.#options = options;
     this.#body = body;
@@ -43,7 +46,7 @@ export class StallWatch implements StallWatched {
   }
 
   look(): 'moved' | 'still' | 'done' {
-    if (this.#backlog === 0) return 'done';
+    if (this.#body.waiting === 0) return 'done';
     return this.#remember() ? 'moved' : 'still';
   }
 
@@ -54,15 +57,10 @@ export class StallWatch implements StallWatched {
     breakOff(this.#response, idleMs);
   }
 
-  /** Waiting bytes; those of a framework's own stream wait for the browser once the framework has written them. */
-  get #backlog(): number {
-    return this.#response.writableLength + (this.#options.front?.readableLength ?? 0);
-  }
-
   /** True if the browser made progress since the last call, or cannot yet. */
   #remember(): boolean {
     const response = this.#response;
-    const taken = this.#body.written - this.#backlog;
+    const taken = this.#body.written - this.#body.waiting;
     const unsent = unsentBytes(response);
     // The system accepts one long write in parts. Framing written meanwhile makes `taken` smaller.
     const hasMoved = taken > this.#taken || unsent !== this.#unsent;

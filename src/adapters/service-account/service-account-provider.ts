@@ -28,8 +28,6 @@ export interface ServiceAccountOptions extends Omit<
   readonly key: PrivateKeySource | undefined;
   /** The owner of the tokens, and its proof. */
   readonly identity: () => Promise<Identity>;
-  /** Returns the `jti` of each token. Default: a random UUID. */
-  readonly newId?: () => string;
 }
 
 type Key = Extract<PrivateKeyReading, { kind: 'key' }>;
@@ -40,13 +38,11 @@ export class ServiceAccountProvider implements IdentityProvider {
   readonly signsLocally: boolean = true;
   readonly #options: ServiceAccountOptions;
   readonly #claims: string | undefined;
-  readonly #newId: () => string;
   #signingKey: { readonly fingerprint: string; readonly key: Promise<CryptoKey> } | undefined;
 
   constructor(options: ServiceAccountOptions) {
     this.#options = options;
     this.#claims = furtherClaims(options.claims);
-    this.#newId = options.newId ?? randomUUID;
   }
 
   identity(): Promise<Identity> {
@@ -90,7 +86,7 @@ export class ServiceAccountProvider implements IdentityProvider {
         audience.length > 0 && { aud: typeof audience === 'string' ? audience : [...audience] }),
       iat: issuedAt,
       exp: expiresAt,
-      jti: this.#newId(),
+      jti: randomUUID(),
     })
       .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT', ...(keyId !== '' && { kid: keyId }) })
       .sign(await this.#import(key));

@@ -1,5 +1,5 @@
 import { readOptions } from '../../domain/shared/options.js';
-import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../ports/session-token-source.js';
+import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
 import {
   claimsOf,
   foundToken,
@@ -43,20 +43,17 @@ export function auth0Session(auth0: Auth0Like, options?: SessionSourceOptions): 
     sessionCookies: ['__session', 'appSession'],
     sessionInCookie: true,
     ...readOptions('auth0Session', SESSION_SOURCE, options),
-    getToken: (request, query) =>
+    getToken: (request, { forceRefresh, ...wanted }) =>
       withRefreshedCookies(request, async () => {
         try {
-          const { token, expiresAt } = await auth0.getAccessToken(...nodePair(request), settings(query));
+          const settings = { ...wanted, ...(forceRefresh === true && { refresh: true }) };
+          const { token, expiresAt } = await auth0.getAccessToken(...nodePair(request), settings);
           return foundToken(token, expiresAt * 1_000, claimsOf(token));
         } catch (error) {
           return refusal(error);
         }
       }),
   };
-}
-
-function settings({ forceRefresh, ...wanted }: SessionTokenQuery): object {
-  return { ...wanted, ...(forceRefresh === true && { refresh: true }) };
 }
 
 function refusal(error: unknown): SessionToken {

@@ -25,11 +25,11 @@ export function loggerTelemetry(
     chatEvents: true,
     emit: (event) => {
       const { type, ...fields } = event;
-      const level = levelOf(event);
+      const [level, message] = LINES[type](event as never);
       const isLimited = level === 'warn' || level === 'error';
       const leftOut = isLimited ? linesLeftOut(limits, `${type} ${level}`) : 0;
       if (leftOut === undefined) return;
-      logger[level]({ event: type, ...fields, ...(leftOut > 0 && { leftOut }) }, messageOf(event));
+      logger[level]({ event: type, ...fields, ...(leftOut > 0 && { leftOut }) }, message);
     },
   };
 }
@@ -55,30 +55,29 @@ function linesLeftOut(limits: Map<string, Limit>, kind: string): number | undefi
   return last === undefined ? 0 : Math.max(0, last.lines - MAX_LINES);
 }
 
-function levelOf(event: TelemetryEvent): Level {
-  switch (event.type) {
-    case 'request':
-    case 'chat':
-      return 'info';
-    case 'error':
-      return levelOfError(event);
-    case 'upstream':
-      return event.failure === undefined || event.failure === 'aborted' ? 'debug' : 'warn';
-    case 'token':
-      return TOKEN_LEVEL[event.outcome];
-    case 'cache':
-    case 'retry':
-    case 'stream_ended':
-      return 'debug';
-    case 'stream_broken':
-      return event.side === 'upstream' ? 'warn' : 'info';
-    case 'cache_fault':
-    case 'warning':
-      return 'warn';
-  }
-}
+type EventOf<Type extends TelemetryEvent['type']> = Extract<TelemetryEvent, { readonly type: Type }>;
 
-const TOKEN_LEVEL: Readonly<Record<Extract<TelemetryEvent, { type: 'token' }>['outcome'], Level>> = {
+/** The level and the message of each event. */
+const LINES: {
+  readonly [Type in TelemetryEvent['type']]: (event: EventOf<Type>) => readonly [level: Level, message: string];
+} = {
+  request: ({ method, route, status }) => ['info', `${method} ${route} ${String(status)}`],
+  chat: ({ method, state, outcome }) => ['info', `${method} ${state ?? outcome}`],
+  error: (event) => [levelOfError(event), `${event.route}: ${event.code}`],
+  upstream: ({ method, origin, path, failure, status }) => [
+    failure === undefined || failure === 'aborted' ? 'debug' : 'warn',
+    `${method} ${origin}${path} ${failure ?? String(status)}`,
+  ],
+  retry: ({ method, cause }) => ['debug', `${method} sent again: ${cause}`],
+  token: ({ block, outcome }) => [TOKEN_LEVEL[outcome], `token of ${block}: ${outcome}`],
+  cache: ({ route, outcome }) => ['debug', `${route} cache: ${outcome}`],
+  stream_broken: ({ route, side }) => [side === 'upstream' ? 'warn' : 'info', `${route} stream broken by the ${side}`],
+  stream_ended: ({ route, outcome }) => ['debug', `${route} stream ended: ${outcome}`],
+  cache_fault: ({ operation }) => ['warn', `shared cache: ${operation} failed`],
+  warning: ({ code }) => ['warn', code],
+};
+
+const TOKEN_LEVEL: Readonly<Record<EventOf<'token'>['outcome'], Level>> = {
   acquired: 'info',
   renewed: 'info',
   stale_served: 'debug',
@@ -87,34 +86,7 @@ const TOKEN_LEVEL: Readonly<Record<Extract<TelemetryEvent, { type: 'token' }>['o
 };
 
 /** A refusal concerns the visitor. One that names a configuration block, and a failure of our own, concern the operator. */
-function levelOfError({ status, block, code }: Extract<TelemetryEvent, { type: 'error' }>): Level {
+function levelOfError({ status, block, code }: EventOf<'error'>): Level {
   const isOperators = block !== undefined && (status === 401 || code === 'service_token_rejected');
   return status >= 500 || isOperators ? 'error' : 'warn';
-}
-
-function messageOf(event: TelemetryEvent): string {
-  switch (event.type) {
-    case 'request':
-      return `${event.method} ${event.route} ${String(event.status)}`;
-    case 'chat':
-      return `${event.method} ${event.state ?? event.outcome}`;
-    case 'error':
-      return `${event.route}: ${event.code}`;
-    case 'upstream':
-      return `${event.method} ${event.origin}${event.path} ${event.failure ?? String(event.status)}`;
-    case 'retry':
-      return `${event.method} sent again: ${event.cause}`;
-    case 'token':
-      return `token of ${event.block}: ${event.outcome}`;
-    case 'cache':
-      return `${event.route} cache: ${event.outcome}`;
-    case 'stream_broken':
-      return `${event.route} stream broken by the ${event.side}`;
-    case 'stream_ended':
-      return `${event.route} stream ended: ${event.outcome}`;
-    case 'cache_fault':
-      return `shared cache: ${event.operation} failed`;
-    case 'warning':
-      return event.code;
-  }
 }

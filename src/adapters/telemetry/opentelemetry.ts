@@ -13,6 +13,8 @@ export interface OpenTelemetryOptions {
   readonly metricsByToolkit?: boolean | undefined;
 }
 
+type EventOf<Type extends TelemetryEvent['type']> = Extract<TelemetryEvent, { readonly type: Type }>;
+
 const OPTIONS: OptionShape<keyof OpenTelemetryOptions> = { options: { metricsByToolkit: flag } };
 
 /** Values of `SpanKind` and `SpanStatusCode` (OpenTelemetry specification, trace API). */
@@ -92,7 +94,7 @@ export function openTelemetry(api: OpenTelemetryLike, options?: OpenTelemetryOpt
         const { requestId } = event;
         describeChat(requests.get(requestId) ?? streaming.get(requestId), event);
       }
-      // Of the two, the first one ends the span.
+      // The first of the two events ends the span.
       if (event.type === 'stream_ended' || event.type === 'chat') {
         const span = streaming.get(event.requestId);
         streaming.delete(event.requestId);
@@ -120,11 +122,7 @@ function ofToolkit({ toolkit }: TelemetryEvent): Attributes {
   return toolkit === undefined ? {} : { 'agent_bff.toolkit': toolkit };
 }
 
-function describeRequest(
-  span: SpanLike | undefined,
-  event: Extract<TelemetryEvent, { type: 'request' }>,
-  errors: WeakSet<SpanLike>,
-): void {
+function describeRequest(span: SpanLike | undefined, event: EventOf<'request'>, errors: WeakSet<SpanLike>): void {
   if (span === undefined) return;
   span.updateName(`${event.method} ${event.route}`);
   span.setAttribute('http.response.status_code', event.status);
@@ -137,7 +135,7 @@ function describeRequest(
 }
 
 /** The stable attributes of OpenTelemetry for an RPC; those for generative AI are not stable yet. */
-function describeChat(span: SpanLike | undefined, event: Extract<TelemetryEvent, { type: 'chat' }>): void {
+function describeChat(span: SpanLike | undefined, event: EventOf<'chat'>): void {
   const { visitor, context, task, state, errorCode, firstEventMs, usage = {} } = event;
   const attributes: Record<string, string | number | undefined> = {
     'rpc.method': event.method,
@@ -155,7 +153,7 @@ function describeChat(span: SpanLike | undefined, event: Extract<TelemetryEvent,
   for (const [key, value] of Object.entries(attributes)) if (value !== undefined) span?.setAttribute(key, value);
 }
 
-function endCall(span: SpanLike | undefined, event: Extract<TelemetryEvent, { type: 'upstream' }>): void {
+function endCall(span: SpanLike | undefined, event: EventOf<'upstream'>): void {
   if (span === undefined) return;
   if (event.status !== undefined) span.setAttribute('http.response.status_code', event.status);
   if (event.toolkit !== undefined) span.setAttribute('agent_bff.toolkit', event.toolkit);
@@ -209,7 +207,7 @@ function methodOf(method: string): Attributes {
   return { 'http.request.method': known, ...(known !== method && { 'http.request.method_original': method }) };
 }
 
-/** The address of a request as the conventions name its parts; the mount path is the route that the site has. */
+/** The address of a request, in the parts that the conventions name. The route is the mount path. */
 function addressOf(publicUrl: string, path: string): Attributes {
   if (!URL.canParse(publicUrl)) return { 'url.path': path };
   const { origin, protocol, pathname } = new URL(publicUrl);
@@ -246,63 +244,49 @@ function siteMetrics(meter: MeterLike, isByToolkit: boolean): (event: TelemetryE
     '{response}',
     'Responses that broke after their head, by the side that broke them',
   );
-  return (event) => {
-    const of = isByToolkit ? ofToolkit(event) : {};
-    switch (event.type) {
-      case 'request':
-        requests.record(event.durationMs / 1_000, {
-          ...of,
-          'agent_bff.route': event.route,
-          'http.request.method': knownMethod(event.method),
-          'http.response.status_code': event.status,
-          ...(event.status >= 500 && { 'error.type': String(event.status) }),
-        });
-        if (event.streams === true) openStreams.add(1, { ...of, 'agent_bff.route': event.route });
-        break;
-      case 'stream_ended': {
-        const route = { ...of, 'agent_bff.route': event.route };
-        openStreams.add(-1, route);
-        streams.record(event.durationMs / 1_000, { ...route, 'agent_bff.outcome': event.outcome });
-        break;
-      }
-      case 'chat': {
-        const method = { ...of, 'rpc.method': event.method };
-        const state = event.state !== undefined && { 'agent_bff.state': event.state };
-        chats.record(event.durationMs / 1_000, { ...method, ...state, 'agent_bff.outcome': event.outcome });
-        if (event.firstEventMs !== undefined) firstEvents.record(event.firstEventMs / 1_000, method);
-        break;
-      }
-      case 'upstream':
-        calls.record(event.durationMs / 1_000, {
-          ...of,
-          'http.request.method': knownMethod(event.method),
-          ...serverOf(event.origin),
-          ...(event.status !== undefined && { 'http.response.status_code': event.status }),
-          ...(event.failure !== undefined && { 'error.type': event.failure }),
-        });
-        break;
-      case 'error':
-        errors.add(1, { ...of, 'agent_bff.route': event.route, 'error.type': event.code });
-        break;
-      case 'token':
-        tokens.add(1, { ...of, 'agent_bff.block': event.block, 'agent_bff.outcome': event.outcome });
-        break;
-      case 'cache':
-        cache.add(1, { ...of, 'agent_bff.route': event.route, 'agent_bff.outcome': event.outcome });
-        break;
-      case 'cache_fault':
-        cache.add(1, { ...of, 'agent_bff.route': 'store', 'agent_bff.outcome': `${event.operation} failed` });
-        break;
-      case 'stream_broken':
-        broken.add(1, { ...of, 'agent_bff.route': event.route, 'agent_bff.side': event.side });
-        break;
-      case 'retry':
-        retries.add(1, { ...of, 'agent_bff.cause': event.cause });
-        break;
-      case 'warning':
-        break;
-    }
+  const records: {
+    readonly [Type in TelemetryEvent['type']]: (event: EventOf<Type>, of: Attributes) => void;
+  } = {
+    request: (event, of) => {
+      requests.record(event.durationMs / 1_000, {
+        ...of,
+        'agent_bff.route': event.route,
+        'http.request.method': knownMethod(event.method),
+        'http.response.status_code': event.status,
+        ...(event.status >= 500 && { 'error.type': String(event.status) }),
+      });
+      if (event.streams === true) openStreams.add(1, { ...of, 'agent_bff.route': event.route });
+    },
+    stream_ended: (event, of) => {
+      const route = { ...of, 'agent_bff.route': event.route };
+      openStreams.add(-1, route);
+      streams.record(event.durationMs / 1_000, { ...route, 'agent_bff.outcome': event.outcome });
+    },
+    chat: (event, of) => {
+      const method = { ...of, 'rpc.method': event.method };
+      const state = event.state !== undefined && { 'agent_bff.state': event.state };
+      chats.record(event.durationMs / 1_000, { ...method, ...state, 'agent_bff.outcome': event.outcome });
+      if (event.firstEventMs !== undefined) firstEvents.record(event.firstEventMs / 1_000, method);
+    },
+    upstream: (event, of) => {
+      calls.record(event.durationMs / 1_000, {
+        ...of,
+        'http.request.method': knownMethod(event.method),
+        ...serverOf(event.origin),
+        ...(event.status !== undefined && { 'http.response.status_code': event.status }),
+        ...(event.failure !== undefined && { 'error.type': event.failure }),
+      });
+    },
+    error: ({ route, code }, of) => errors.add(1, { ...of, 'agent_bff.route': route, 'error.type': code }),
+    token: ({ block, outcome }, of) => tokens.add(1, { ...of, 'agent_bff.block': block, 'agent_bff.outcome': outcome }),
+    cache: ({ route, outcome }, of) => cache.add(1, { ...of, 'agent_bff.route': route, 'agent_bff.outcome': outcome }),
+    cache_fault: ({ operation }, of) =>
+      cache.add(1, { ...of, 'agent_bff.route': 'store', 'agent_bff.outcome': `${operation} failed` }),
+    stream_broken: ({ route, side }, of) => broken.add(1, { ...of, 'agent_bff.route': route, 'agent_bff.side': side }),
+    retry: ({ cause }, of) => retries.add(1, { ...of, 'agent_bff.cause': cause }),
+    warning: () => undefined,
   };
+  return (event) => records[event.type](event as never, isByToolkit ? ofToolkit(event) : {});
 }
 
 /** `server.address` and `server.port` of an origin (OpenTelemetry semantic conventions, "Server"). */

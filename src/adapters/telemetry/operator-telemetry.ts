@@ -37,8 +37,8 @@ export class RedactedTelemetry {
   }
 
   /**
-   * With the name of the toolkit. A warning with a fix names the environment variables too. Those in an error were named
-   * for its response.
+   * With the name of the toolkit. A warning with a fix names the environment variables too; an error already does, for
+   * its response.
    */
   protected named(event: TelemetryEvent): TelemetryEvent {
     const { name: toolkit, variables } = this.#toolkit;
@@ -118,7 +118,7 @@ export class OperatorTelemetry extends RedactedTelemetry implements Telemetry {
     if ('detail' in event && event.detail !== undefined) {
       const secrets = currentSecrets();
       const detail = this.redactor(event.detail, secrets);
-      // That of an error may quote the visitor.
+      // The summary of an error may quote the visitor.
       return event.type === 'error'
         ? { ...event, detail, summary: this.redactor(event.summary, secrets) }
         : { ...event, detail };
@@ -157,7 +157,7 @@ function ignoreErrors(tell: () => void): void {
   }
 }
 
-/** Published by undici for each request; what traces the process subscribes, and adds trace fields of its own. */
+/** undici publishes it for each request. Tracing in the process subscribes to it, and adds its own trace fields. */
 const CREATED = channel('undici:request:create');
 const TRACE_FIELDS = ['traceparent', 'tracestate', 'baggage'];
 

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { HeaderFields } from '../../ports/http.js';
 import type { ObservedRequest } from '../../ports/telemetry.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
+import { uriDecoded } from '../../domain/shared/bytes.js';
 import { cookiePairs } from '../../domain/shared/message-fields.js';
 import { withoutSecrets } from '../../domain/shared/redaction.js';
 
@@ -59,7 +60,7 @@ export function newRequestId(): string {
  */
 export function requestSecrets(headers: HeaderFields): string[] {
   const cookies = cookiePairs(headers['cookie']).map((pair) => pair.slice(pair.indexOf('=') + 1).trim());
-  const authorization = text(headers['authorization'], ',').trim();
+  const authorization = [headers['authorization'] ?? ''].flat().join(',').trim();
   const schemeEnd = authorization.search(/\s/);
   const scheme = authorization.slice(0, Math.max(0, schemeEnd));
   const credential = schemeEnd < 0 ? '' : authorization.slice(schemeEnd).trimStart();
@@ -70,7 +71,8 @@ export function requestSecrets(headers: HeaderFields): string[] {
 
 /** A value as sent, as libraries decode it, and its parts. */
 function readingsOf(value: string): string[] {
-  const plain = decoded(value.replace(/^"(.*)"$/s, '$1'));
+  const unquoted = value.replace(/^"(.*)"$/s, '$1');
+  const plain = uriDecoded(unquoted) ?? unquoted;
   if (plain.length < MIN_PART) return [value, plain];
   // Some libraries store a session as unencrypted JSON.
   const inside = /^[\w+/-]+=*$/.test(plain) ? fromBase64(plain) : '';
@@ -78,22 +80,10 @@ function readingsOf(value: string): string[] {
   return [value, plain, ...parts];
 }
 
-function decoded(value: string): string {
-  try {
-    return decodeURIComponent(value);
-  } catch {
-    return value;
-  }
-}
-
 /** Decodes base64; empty if the value is not base64. */
 function fromBase64(value: string): string {
   const found = Buffer.from(value, 'base64').toString('utf8');
   return /^[\p{L}\p{N}\p{P}\p{S}\p{Zs}\s]*$/u.test(found) && !found.includes('\u{fffd}') ? found : '';
-}
-
-function text(field: string | readonly string[] | undefined, separator: string): string {
-  return typeof field === 'string' ? field : (field ?? []).join(separator);
 }
 
 /**

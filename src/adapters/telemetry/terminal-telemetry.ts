@@ -53,7 +53,10 @@ const REASON = /^(?:status \d{3}|[A-Z]\w{1,63}(?=:))/;
  */
 export class TerminalTelemetry extends RedactedTelemetry implements Telemetry {
   readonly #log: FaultLog;
-  /** Routes that have served a request, and thus are set up correctly; with a code, refusals that were reported once. */
+  /**
+   * Routes that have served a request and thus are set up correctly, and refusals (route and code) that were reported
+   * once.
+   */
   readonly #settled = new Set<string>();
 
   constructor(log: FaultLog, toolkit: ReportingToolkit) {
@@ -70,7 +73,7 @@ export class TerminalTelemetry extends RedactedTelemetry implements Telemetry {
   }
 
   emit(reported: TelemetryEvent): void {
-    // Without a name: most requests are nothing else.
+    // Most events are of this type, and need no name.
     if (reported.type === 'request') {
       if (reported.status < 400) this.#settled.add(reported.route);
       return;
@@ -102,7 +105,7 @@ export class TerminalTelemetry extends RedactedTelemetry implements Telemetry {
   }
 
   #isFault({ code, status, route, block }: ErrorEvent): boolean {
-    // Without a block, the request was aborted by its sender.
+    // An error without a block: the sender aborted its own request.
     if (code === 'upstream_unreachable') return block !== undefined;
     if (code !== 'upstream_error') return FAULTS.has(code);
     return status >= 500 || (block !== undefined && !(OPEN_PATHS.has(route) && this.#settled.has(route)));
@@ -131,7 +134,7 @@ export class TerminalTelemetry extends RedactedTelemetry implements Telemetry {
   }
 
   #tell(key: readonly unknown[], message: string, { type, detail, requestId }: ReportedEvent): void {
-    // Of a warning and a cache fault, no visitor reads the id.
+    // Visitors never read the id of a warning or a cache fault.
     const isShown = type === 'error' || type === 'stream_broken';
     const maxLines = isShown && requestId !== undefined ? MAX_LINES : 1;
     this.#log.write(JSON.stringify(key), this.name, maxLines, (toolkits, times) => {
@@ -156,12 +159,14 @@ export interface FaultLogSettings {
 }
 
 const PAUSE_MS = 60_000;
-/** Maximum number of lines of a fault in that time: the id that a visitor reads can be found, and a flood stays small. */
+/**
+ * Maximum number of lines per fault in that time. The id that a visitor reads can be found, and a flood stays small.
+ */
 const MAX_LINES = 10;
 const MAX_FAULTS = 100;
 /** Maximum number of toolkits named in a line. */
 const MAX_NAMED = 5;
-/** Maximum number of names in memory: with more, the counts of toolkits end here. */
+/** Maximum number of names in memory. Beyond it, further toolkits are not counted. */
 const MAX_NAMES = 1_000;
 
 interface Reported {

@@ -130,7 +130,7 @@ export class Connections {
 
   /** Returns a connection. If its exchange is not complete, it is closed: the next bytes on it are unknown. */
   release(connection: Connection, end: ExchangeEnd): void {
-    // The others have been idle for longer, so the platform has closed them too.
+    // The other idle connections are older, so the platform has closed them too.
     if (end === 'stale') this.#endIdle();
     if (end === 'complete' && !this.#isRetired) {
       connection.exchanges += 1;

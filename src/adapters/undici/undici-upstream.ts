@@ -74,7 +74,9 @@ export class UndiciUpstream implements HttpUpstream {
 
   #end(): void {
     this.#isEnded = true;
-    for (const connections of this.#connections.values()) connections.destroy(shuttingDown());
+    // The name of the error shows that this side aborted the request, not the platform.
+    const reason = Object.assign(new Error('the server is shutting down'), { name: 'AbortError' });
+    for (const connections of this.#connections.values()) connections.destroy(reason);
   }
 
   #connect(origin: string, undici: UndiciParts): Connections {
@@ -107,11 +109,6 @@ function exchange({ path, method, headers, body }: UpstreamRequest, reader: Resp
   } catch (error) {
     reader.onResponseError(undefined, error as Error);
   }
-}
-
-/** Its name shows that this side aborted the request, not the platform. */
-function shuttingDown(): Error {
-  return Object.assign(new Error('the server is shutting down'), { name: 'AbortError' });
 }
 
 const encoder = new TextEncoder();
@@ -309,7 +306,7 @@ class ResponseReader implements Dispatcher.DispatchHandler {
     this.#gaveUp ??= 'aborted';
     this.#controller?.abort(new Error('the browser left'));
     if (this.#controller !== undefined) return;
-    // It still waits for its connection, which is no longer needed either.
+    // The exchange still waits for its connection, which is not needed any more.
     this.#settle('broken');
     this.#fail('aborted', 'the browser left', false);
   };

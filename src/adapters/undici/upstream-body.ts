@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { type BodySink, isBodiless, ReadableFlow, isEventStream, isJson } from '../../domain/shared/body.js';
-import { EventEnd } from '../../domain/shared/event-end.js';
+import { EventEnd } from '../../domain/shared/server-sent-events.js';
 import type { HeaderFields } from '../../ports/http.js';
 
 // Enough to keep the socket busy during one turn of the reader; small, because each open stream may hold this much.

@@ -35,12 +35,9 @@ function isServed(headers: HeaderFields, { names, places, loopback }: HostPolicy
   const read = readHost(host);
   if (read === undefined) return false;
   const { name, port } = read;
-  return names.has(name) || places.has(`${name}:${port}`) || (loopback && isLocal(name));
-}
-
-/** True for names that resolvers must not redirect (RFC 6761 §6.3), and loopback addresses. */
-function isLocal(name: string): boolean {
-  return name.endsWith('.localhost') || isLoopback(name);
+  if (names.has(name) || places.has(`${name}:${port}`)) return true;
+  // Names that resolvers must not redirect (RFC 6761 §6.3), and loopback addresses.
+  return loopback && (name.endsWith('.localhost') || isLoopback(name));
 }
 
 function hostRefused(): RequestError {
@@ -132,7 +129,7 @@ export interface VisitorPolicy {
 }
 
 /**
- * Counts one request of a visitor if the site limits them: each message costs the site money. Requests that follow a
+ * Counts one request of a visitor if the site limits visitors, since each message costs money. Requests that follow a
  * task have their own allowance. Without a session there is no user to count: the credential is refused next.
  *
  * @throws RequestError (code `rate_limited`) with the time to wait.

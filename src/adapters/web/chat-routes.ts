@@ -29,7 +29,7 @@ export interface ChatMount {
   readonly options?: ChatCallOptions | undefined;
 }
 
-/** Completes the options of a call by its visitor. A promise only where the site is asked. */
+/** Adds the visitor to the options of a call. Returns a promise only if a function of the site is called. */
 export type VisitorOf = (
   request: HttpRequest,
   countLookup: () => Promise<void>,
@@ -37,7 +37,7 @@ export type VisitorOf = (
 
 /** The options of one visitor's call; without visitors, those of the route. */
 export interface VisitedOptions extends ChatCallOptions {
-  /** A text that only this visitor has, secret or not. */
+  /** A text unique to this visitor, not necessarily secret. */
   readonly key?: string;
   /** A value of `Set-Cookie`, for the response to a message; absent if none is due. */
   readonly cookie?: string | undefined;
@@ -76,16 +76,12 @@ export function chatRoutes(routes: ChatRoutes): HttpHandler {
   };
 }
 
-async function other(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
+async function other({ site, configRoute, card, httpJson }: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
   const { path } = request;
-  if (path === '' || path === '/') return methodNotAllowed('POST', errorContext(routes.site, ROUTE));
-  return handlerFor(path, routes)?.(request) ?? notFound(request, errorContext(routes.site, ROUTE));
-}
-
-function handlerFor(path: string, { configRoute, card, httpJson }: ChatRoutes): HttpHandler | undefined {
-  if (configRoute !== undefined && (path === '/config' || path === '/config/')) return configRoute;
-  if (card !== undefined && CARD.test(path)) return card;
-  return httpJson;
+  if (path === '' || path === '/') return methodNotAllowed('POST', errorContext(site, ROUTE));
+  const isConfig = path === '/config' || path === '/config/';
+  const handler = isConfig ? configRoute : CARD.test(path) ? card : httpJson;
+  return handler?.(request) ?? notFound(request, errorContext(site, ROUTE));
 }
 
 function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {

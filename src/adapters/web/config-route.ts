@@ -80,7 +80,7 @@ function versionOf({ headers, query }: Pick<HttpRequest, 'headers' | 'query'>): 
   const field = headers['a2a-version'];
   if (field !== undefined) return String(field);
   const asked = [...new URLSearchParams(query)].find(([name]) => name.toLowerCase() === 'a2a-version')?.[1] ?? '';
-  // It becomes an upstream header field.
+  // The version becomes an upstream header field.
   return /^[\x21-\x7e]*$/.test(asked) ? asked : '';
 }
 

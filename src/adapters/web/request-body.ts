@@ -135,7 +135,7 @@ export interface BodyDeadlines {
 
 /**
  * The body of a request with deadlines for a browser that stops sending. It fails at its end if it has fewer bytes than
- * its `content-length` announces: what stands before a route may cut it without a sign.
+ * its `content-length` announces: a proxy or middleware in front of the route may truncate it silently.
  */
 export function checkedBody(request: Pick<HttpRequest, 'body' | 'headers'>, deadlines: BodyDeadlines): HttpBody {
   const { body, headers } = request;
@@ -152,7 +152,7 @@ export function bodyError(body: HttpBody): RequestError | undefined {
 function cutShort(bytes: number, announced: number): RequestError {
   return new RequestError('body_invalid', {
     detail: `The request body was cut on its way: ${String(bytes)} of ${String(announced)} bytes arrived.`,
-    hint: 'Raise the limit of what stands before the route: in Next "proxyClientMaxBodySize", or leave the route out of the matcher of proxy.ts.',
+    hint: 'Raise the limit of the proxy or middleware in front of the route: in Next "proxyClientMaxBodySize", or leave the route out of the matcher of proxy.ts.',
   });
 }
 

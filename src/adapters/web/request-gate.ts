@@ -75,7 +75,7 @@ export class RequestGate {
   #counted(response: HttpResponse): HttpResponse {
     const { sendIdleMs } = this.#settings;
     const { body } = response;
-    // What follows a spread is many times slower than what stands before it.
+    // Properties after a spread are many times slower than those before it.
     if (!isStream(body)) return { sendIdleMs, ...response };
     const isEvents = isEventStream(response.headers);
     this.#add(isEvents, 1);

@@ -1,5 +1,5 @@
 import { type BodySink, flowing, type FlowingBody, ReadableFlow } from '../../domain/shared/body.js';
-import { EventEnd } from '../../domain/shared/event-end.js';
+import { EventEnd } from '../../domain/shared/server-sent-events.js';
 
 /** Observes how a body ends. */
 export interface BodyObserver {

@@ -21,7 +21,7 @@ export interface ServedRoute {
   readonly route: string;
   /** The format of its errors. Default: problem documents. */
   readonly errors?: ErrorForm;
-  /** The cookie that the response sets, after the fields of the agent, which may set none. */
+  /** The cookie that the response sets, written after the agent's fields, none of which may be a cookie. */
   cookie?: string | undefined;
   /** Learns the facts of a chat call; absent if no listener asks for them. */
   chat?: ChatWatch | undefined;

@@ -1,7 +1,7 @@
 import { mayHoldSession, type RouteAuth } from '../../domain/credentials/route-auth.js';
 import { RequestError } from '../../domain/shared/errors.js';
 import type { RenderCache } from '../../domain/surfaces/render-cache.js';
-import { matchSurface, type SurfaceRoute } from '../../domain/surfaces/surface-ref.js';
+import { methodsOf, type SurfaceRoute, surfaceRoute } from '../../domain/surfaces/surface-ref.js';
 import type { SurfaceRequest, SurfaceService } from '../../domain/surfaces/surface-service.js';
 import { JsonCursor, JsonTextError } from '../../domain/shared/json-cursor.js';
 import { isSafeQuery } from '../../domain/upstream/safe-path.js';
@@ -24,17 +24,12 @@ const ROUTE = 'surface';
 /** Routes below the surfaces' mount point: render, actions and theme, by id and by name, and no others. */
 export function surfaceRoutes(routes: SurfaceRoutes): HttpHandler {
   return (request) => {
-    const match = isSafeQuery(request.query)
-      ? matchSurface(request.method, request.path)
-      : { kind: 'not-found' as const };
-    switch (match.kind) {
-      case 'not-found':
-        return Promise.resolve(notFound(request, errorContext(routes.site, ROUTE)));
-      case 'method-not-allowed':
-        return Promise.resolve(methodNotAllowed(match.allow, errorContext(routes.site, ROUTE)));
-      case 'route':
-        return serveRoute({ site: routes.site, route: ROUTE }, request, () => serve(routes, match.route, request));
-    }
+    const route = isSafeQuery(request.query) ? surfaceRoute(request.path) : undefined;
+    if (route === undefined) return Promise.resolve(notFound(request, errorContext(routes.site, ROUTE)));
+    const methods = methodsOf(route);
+    return methods.includes(request.method)
+      ? serveRoute({ site: routes.site, route: ROUTE }, request, () => serve(routes, route, request))
+      : Promise.resolve(methodNotAllowed(methods.join(', '), errorContext(routes.site, ROUTE)));
   };
 }
 

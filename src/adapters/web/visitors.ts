@@ -18,7 +18,7 @@ export interface Visit {
 export interface VisitorUser {
   /** The name by which the site knows the user. */
   readonly name: string;
-  /** A name that no other user has, in no other kind of names. */
+  /** A name that no other user has, whichever kind of name the other has. */
   readonly key: string;
 }
 
@@ -36,21 +36,30 @@ export interface VisitorsDependencies {
 }
 
 const NAME = 'agent-bff-visitor';
-/** A browser accepts this name from the host itself over https only, so no other host of the domain can set it. */
-const HOST_NAME = `__Host-${NAME}`;
+/**
+ * The cookie of routes that know the site's users. Its secret is sealed at a sign-in, and would then be lost to routes
+ * that know none, of this site or of another one on this host.
+ */
+const USER_NAME = `${NAME}-user`;
+/** A browser accepts this prefix from the host itself over https only, so no other host of the domain can set it. */
+const HOST_PREFIX = '__Host-';
 const SECRET_BYTES = 16;
-/** The secret in its only spelling, or the secret sealed to a user, and the second in which it was written. */
+/** The secret in its canonical spelling, or sealed to a user; then the time it was written, in seconds. */
 const VALUE = /^(?:[\w-]{21}[AQgw]|s\.[\w-]{67})\.[0-9a-z]{1,9}$/;
 
 /** Recognises visitors: by the site's own user, or else by a random cookie, whose secret is the key of their conversations. */
 export class Visitors {
   readonly #deps: VisitorsDependencies;
+  readonly #name: string;
+  readonly #hostName: string;
 
   constructor(dependencies: VisitorsDependencies) {
     this.#deps = dependencies;
+    this.#name = dependencies.user === undefined ? NAME : USER_NAME;
+    this.#hostName = HOST_PREFIX + this.#name;
   }
 
-  /** The visitor; a promise only where the site is asked for its user. */
+  /** The visitor. A promise only if the site's own function names the user. */
   of(request: HttpRequest): Visit | Promise<Visit> {
     return this.#deps.user?.(request).then((user) => this.#visit(request, user)) ?? this.#visit(request, undefined);
   }
@@ -58,7 +67,8 @@ export class Visitors {
   #visit(request: HttpRequest, user: VisitorUser | undefined): Visit {
     const { crypto, keys } = this.#deps;
     const found = this.#cookie(request, user);
-    const isDue = found === undefined || this.#now() - found.writtenS > this.#deps.maxAgeS / 2;
+    // A time to come is that of another clock.
+    const isDue = found === undefined || Math.abs(this.#now() - found.writtenS) > this.#deps.maxAgeS / 2;
     const [current] = keys;
     if (user === undefined || current === undefined) {
       const secret = found?.secret ?? crypto.random(SECRET_BYTES, 'base64url');
@@ -74,26 +84,30 @@ export class Visitors {
     return { keys: all, user, cookie };
   }
 
-  /** The secret of a cookie that is this visitor's. Two cookies of one name are none: another host may have set one. */
+  /**
+   * The secret of this visitor's cookie. Two cookies with this name count as none, since another host may have set one.
+   */
   #cookie(
     request: HttpRequest,
     user: VisitorUser | undefined,
   ): { readonly secret: string; readonly isSealed: boolean; readonly writtenS: number } | undefined {
     const { cookie } = request.headers;
     if (cookie === undefined) return undefined;
+    const name = this.#name;
+    const hostName = this.#hostName;
     let isSafe = false;
     let value = '';
     let count = 0;
-    // Searched and not split: a site has many cookies.
+    // Searched instead of split, since a site has many cookies.
     const text = `${typeof cookie === 'string' ? cookie : cookie.join(';')};`;
-    for (let at = text.indexOf(NAME), end = 0; at >= 0; at = text.indexOf(NAME, end)) {
+    for (let at = text.indexOf(name), end = 0; at >= 0; at = text.indexOf(name, end)) {
       end = text.indexOf(';', at);
-      const [name, given] = cookiePair(text.slice(text.lastIndexOf(';', at) + 1, end));
-      if (name === HOST_NAME && !isSafe) {
+      const [found, given] = cookiePair(text.slice(text.lastIndexOf(';', at) + 1, end));
+      if (found === hostName && !isSafe) {
         isSafe = true;
         count = 0;
       }
-      if (name !== (isSafe ? HOST_NAME : NAME)) continue;
+      if (found !== (isSafe ? hostName : name)) continue;
       value = given;
       count += 1;
     }
@@ -111,18 +125,17 @@ export class Visitors {
   }
 
   #written(request: HttpRequest, value: string): string {
-    const isHttps = this.#isHttps(request);
-    // Only a page that `allowedOrigins` lists gets here from another site.
-    const isEmbedded = isHttps && request.headers['sec-fetch-site'] === 'cross-site';
     const { maxAgeS } = this.#deps;
-    return setCookie(isHttps, isEmbedded, `${value}.${this.#now().toString(36)}`, maxAgeS);
+    const written = `${value}.${this.#now().toString(36)}`;
+    return setCookie(this.#name, this.#isHttps(request), isEmbedded(request), written, maxAgeS);
   }
 
   /** True if the visitor uses https: by the page, or else by the site's public address. */
   #isHttps(request: HttpRequest): boolean {
-    const { origin, 'sec-fetch-site': site } = request.headers;
-    const isOwn = site !== 'cross-site' && /^https?:/i.test(String(origin));
-    return /^https:/i.test(isOwn ? String(origin) : this.#deps.publicUrl || request.publicUrl);
+    // A browser keeps no other cookie there. `localhost` counts as https.
+    if (isEmbedded(request)) return true;
+    const origin = String(request.headers['origin']);
+    return /^https:/i.test(/^https?:/i.test(origin) ? origin : this.#deps.publicUrl || request.publicUrl);
   }
 
   #now(): number {
@@ -145,14 +158,23 @@ export class Visitors {
  * @public
  */
 export function forgetVisitorCookies(): readonly string[] {
-  return [setCookie(false, false, '', 0), setCookie(true, false, '', 0), setCookie(true, true, '', 0)];
+  return [NAME, USER_NAME].flatMap((name) => [
+    setCookie(name, false, false, '', 0),
+    setCookie(name, true, false, '', 0),
+    setCookie(name, true, true, '', 0),
+  ]);
 }
 
-function setCookie(isHttps: boolean, isEmbedded: boolean, value: string, maxAgeS: number): string {
-  const site = isEmbedded ? 'None; Partitioned' : 'Lax';
-  const name = isHttps ? HOST_NAME : NAME;
+function setCookie(name: string, isHttps: boolean, isEmbedded: boolean, value: string, maxAgeS: number): string {
+  const prefix = isHttps ? HOST_PREFIX : '';
   const secure = isHttps ? '; Secure' : '';
-  return `${name}=${value}; Path=/; Max-Age=${String(maxAgeS)}; HttpOnly${secure}; SameSite=${site}`;
+  const site = isEmbedded ? 'None; Partitioned' : 'Lax';
+  return `${prefix}${name}=${value}; Path=/; Max-Age=${String(maxAgeS)}; HttpOnly${secure}; SameSite=${site}`;
+}
+
+/** True in a page of another site, which `allowedOrigins` lists, and in the site's own page in a frame of another site. */
+function isEmbedded({ headers }: HttpRequest): boolean {
+  return headers['sec-fetch-site'] === 'cross-site' || headers['sec-fetch-storage-access'] !== undefined;
 }
 
 function cookieKey(key: string): VisitorKey {

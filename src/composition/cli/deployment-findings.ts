@@ -1,4 +1,5 @@
 import type { RedisStorage } from '../../adapters/keyv/redis-storage.js';
+import { STORE_PREFIX } from '../../domain/surfaces/render-keys.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { sharedStore, storeAtAddress } from '../toolkit/cache-stores.js';
@@ -32,7 +33,7 @@ export async function cacheFindings(config: ResolvedConfig, clock: Clock): Promi
     connected = storeAtAddress(patient);
     const store = sharedStore(patient, connected, clock, telemetry);
     if (store === undefined) return [];
-    const key = `agent-bff:1:doctor:${crypto.randomUUID()}`;
+    const key = `${STORE_PREFIX}doctor:${crypto.randomUUID()}`;
     const tried = async (call: Promise<string | void>): Promise<string | void> => call.catch(() => undefined);
     await tried(store.get(key)); // Connects.
     const began = performance.now();
@@ -70,7 +71,8 @@ function reach(
   if (!isKept) {
     if (fault === undefined) return failed(check, 'it does not return the entry that was set', store);
     const fix = REJECTED.find(([pattern]) => pattern.test(fault))?.[1];
-    return failed(check, `it cannot be used: ${fault}`, store, fix ?? networkFix(codeIn(fault), store) ?? LOG_IN);
+    const [code = ''] = /\bE[A-Z_]{4,}\b/.exec(fault) ?? [];
+    return failed(check, `it cannot be used: ${fault}`, store, fix ?? networkFix(code, store) ?? LOG_IN);
   }
   if (!isLate) return passed(check, message);
   const late = `${message}, but times out after ${String(cacheMs)} ms`;
@@ -80,11 +82,6 @@ function reach(
     { block: 'timeouts', fields: ['cacheMs'] },
     'Raise "cacheMs" in the "timeouts" configuration block, or use a closer store.',
   );
-}
-
-/** The code in the message of the client. */
-function codeIn(fault: string): string {
-  return /\bE[A-Z_]{4,}\b/.exec(fault)?.[0] ?? '';
 }
 
 function keys(count: number): readonly Finding[] {
@@ -129,7 +126,7 @@ export async function siteFindings(publicUrl: string): Promise<readonly Finding[
 }
 
 function strayed({ url, status, type }: Page): Finding {
-  const message = `${url} responded with status ${String(status)} and ${type || 'no type'}, as the chat never does`;
+  const message = `${url} responded with status ${String(status)} and ${type || 'no type'}, which is not a response of the chat`;
   return warning('chat address', message, topLevel('publicUrl'), MOUNT_ROUTES);
 }
 

@@ -76,7 +76,10 @@ export function tell(
   byVariables: boolean = false,
 ): number {
   const failures = findings.filter(({ result }) => result === 'failed');
-  const named = (byVariables ? findings.map(withVariables) : findings).map(visible);
+  // They may quote the agent, the platform or the provider.
+  const named = (byVariables ? findings.map(withVariables) : findings).map(({ message, fix, ...rest }) => {
+    return { ...rest, message: visibleLine(message), ...(fix !== undefined && { fix: visibleLine(fix) }) };
+  });
   if (asJson) {
     terminal.print(JSON.stringify({ ok: failures.length === 0, findings: named }, null, 2));
   } else {
@@ -88,11 +91,6 @@ export function tell(
     terminal.print(failures.length === 0 ? `\n${well}${also}` : `\n${String(failures.length)} to fix.`);
   }
   return failures.length === 0 ? 0 : 1;
-}
-
-/** A finding with all characters made visible: it may quote the agent, the platform or the provider. */
-function visible({ message, fix, ...rest }: Finding): Finding {
-  return { ...rest, message: visibleLine(message), ...(fix !== undefined && { fix: visibleLine(fix) }) };
 }
 
 /** A finding with the environment variables that set its fields. */

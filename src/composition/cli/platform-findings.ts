@@ -1,7 +1,7 @@
-import type { CardInterface } from '../../domain/chat/agent-card.js';
+import { type CardInterface, interfacePath } from '../../domain/chat/agent-card.js';
 import type { ChatConfigRecord } from '../../domain/chat/chat-config.js';
 import { isEventStream } from '../../domain/shared/body.js';
-import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
+import { EVENT_END, eventData } from '../../domain/shared/server-sent-events.js';
 import type { Endpoint } from '../../domain/upstream/platform-call.js';
 import { LOOKUPS, type LookupName } from '../../domain/upstream/platform-directory.js';
 import type { HttpResponse } from '../../ports/http.js';
@@ -310,11 +310,11 @@ async function arrivals(body: AsyncIterable<Uint8Array>, now: () => number) {
   const decoder = new TextDecoder();
   try {
     for await (const chunk of body) {
-      const blocks = (rest + decoder.decode(chunk, { stream: true })).replaceAll('\r\n', '\n').split('\n\n');
+      const blocks = (rest + decoder.decode(chunk, { stream: true })).split(EVENT_END);
       rest = blocks.pop() ?? '';
       for (const block of blocks) {
         if (/^event: ?error$/m.test(block)) isBroken = true;
-        if (/^data:/m.test(block)) events.push(now());
+        if (eventData(block) !== undefined) events.push(now());
       }
     }
   } catch {
@@ -349,7 +349,8 @@ function ms(time: number): string {
 function otherAddress(interfaces: readonly CardInterface[], agent: Endpoint): readonly Finding[] {
   const listed = jsonRpc(interfaces);
   const [named] = listed;
-  if (named === undefined || listed.some(({ url }) => pathOf(url, agent) === pathOf(agent.path, agent))) return [];
+  if (named === undefined || listed.some(({ url }) => interfacePath(url, agent) === interfacePath(agent.path, agent)))
+    return [];
   const fix = 'Set "a2aUrl" in configureServer to that address, unless a gateway in front of the agent changes paths.';
   const message = `the agent responds, but its card names ${excerpt(named.url)}`;
   return [warning('agent address', message, topLevel('a2aUrl'), fix)];
@@ -359,10 +360,10 @@ function otherAddress(interfaces: readonly CardInterface[], agent: Endpoint): re
 function advised(finding: Finding, interfaces: readonly CardInterface[], agent: Endpoint): Finding {
   const [named] = jsonRpc(interfaces);
   if (named === undefined) return finding;
-  const at = pathOf(named.url, agent);
-  if (at === undefined || at === pathOf(agent.path, agent)) return finding;
+  const at = interfacePath(named.url, agent);
+  if (at === undefined || at === interfacePath(agent.path, agent)) return finding;
   const other = interfaces.find(
-    ({ url, binding }) => !isJsonRpc(binding) && pathOf(url, agent) === pathOf(agent.path, agent),
+    ({ url, binding }) => !isJsonRpc(binding) && interfacePath(url, agent) === interfacePath(agent.path, agent),
   );
   const message =
     other === undefined
@@ -381,8 +382,4 @@ function jsonRpc(interfaces: readonly CardInterface[]): readonly CardInterface[]
 
 function isJsonRpc(binding: string): boolean {
   return binding === '' || /^json-?rpc$/i.test(binding);
-}
-
-function pathOf(url: string, { origin }: Endpoint): string | undefined {
-  return URL.canParse(url, origin) ? withoutTrailingSlashes(new URL(url, origin).pathname) : undefined;
 }

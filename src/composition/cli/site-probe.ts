@@ -97,7 +97,8 @@ export class SiteProbe {
     params: object,
     request: Pick<HttpRequest, 'headers'> & Partial<HttpRequest>,
   ): Promise<HttpResponse> {
-    return this.ask(this.toolkit.handlers.chat({}), {
+    // The agent is tried, and not the check that keeps visitors apart.
+    return this.ask(this.toolkit.handlers.chat({ conversations: 'open' }), {
       ...request,
       method: 'POST',
       headers: { 'content-type': 'application/json', ...request.headers },
@@ -141,7 +142,7 @@ export async function jsonOf({ body }: HttpResponse): Promise<unknown> {
 export interface RpcReply {
   readonly jsonrpc?: unknown;
   readonly error?: { readonly code?: unknown; readonly data?: unknown };
-  /** True if the site made it in place of the agent. */
+  /** True if the site created the response itself instead of the agent. */
   readonly isOurs: boolean;
 }
 

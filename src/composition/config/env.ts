@@ -46,7 +46,10 @@ interface ConfigWarning {
 /** The environment that a configuration was read from. */
 interface Origin {
   readonly warnings: readonly ConfigWarning[];
-  /** True if the variable has set this value, or neither is set. A function, so that no printed object repeats a secret. */
+  /**
+   * True if the value comes from this variable, or neither is set. A function, so that no printed object repeats a
+   * secret.
+   */
   readonly hasSet: (variable: string, value: unknown) => boolean;
 }
 

@@ -3,7 +3,7 @@ import { IDP_A, type IdpABlocks } from '../../adapters/idp-a/descriptor.js';
 import { IDP_B, type IdpBBlocks } from '../../adapters/idp-b/descriptor.js';
 import { SERVICE_ACCOUNT, type ServiceAccountBlocks } from '../../adapters/service-account/descriptor.js';
 import { sha256 } from '../../adapters/system/system.js';
-import { type AnySettings, revealed, type Setting, type Side } from '../../domain/shared/setting.js';
+import { type AnySettings, revealed, type Setting } from '../../domain/shared/setting.js';
 import { canonicalJson } from '../../domain/surfaces/canonical-json.js';
 import type { Identity, ProviderAdapter, ProviderDescriptor } from '../../ports/identity-provider.js';
 import type { AuthProvider, ServiceAuthStrategy } from './server-config.js';
@@ -70,7 +70,9 @@ export function configuredIdentity(
   material: () => Promise<string> = () => Promise.resolve(''),
 ): () => Promise<Identity> {
   const principal = `${flow} ${principalOf(settings)}`;
-  const proofs = onSide('proof', settings).map(([, setting]) => revealed(setting));
+  const proofs = Object.values(settings)
+    .filter(({ side }) => side === 'proof')
+    .map(revealed);
   let last: { readonly held: string; readonly identity: Identity } | undefined;
   return async () => {
     const held = await material();
@@ -99,10 +101,6 @@ export function principalOf(settings: object): string {
     named.push([name, text]);
   }
   return sha256(JSON.stringify(named));
-}
-
-function onSide(side: Side, settings: AnySettings): readonly (readonly [name: string, setting: Setting<unknown>])[] {
-  return Object.entries(settings).filter(([, setting]) => setting.side === side);
 }
 
 /** The texts of settings: toolkits of a process have one for each field without a value. */

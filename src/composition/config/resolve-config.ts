@@ -166,7 +166,7 @@ export function mergeConfig(current: ServerConfig, changes: ServerConfig): Serve
 }
 
 function merged(rows: AnyRows, current: Values, changes: Values): Values {
-  // A map: as a property of an object, `__proto__` would disappear here, and pass the check for unknown names.
+  // A `Map`, since assigning `__proto__` to an object would drop the name, and so skip the check for unknown names.
   const values = new Map(Object.entries(current));
   for (const [name, value] of Object.entries(changes)) {
     if (value === undefined) continue;

@@ -103,7 +103,7 @@ const ROWS: Rows<ConfigSettings> & BlockRows = {
     optionalSecret,
     'SERVICE_API_KEY',
   ),
-  // It is sent in a header field.
+  // The key is sent in a header field.
   serviceProjectId: {
     ...textRow('principal', 'SERVICE_PROJECT_ID'),
     check: accept((value) => isString(value) && /^[ -~]*$/.test(String(value)), 'an id in ASCII'),
@@ -197,7 +197,7 @@ const ROWS: Rows<ConfigSettings> & BlockRows = {
     undefined,
     'CACHE_URL',
   ),
-  // They key the digest of every proof.
+  // These keys are used for the digest of every proof.
   cacheKeys: {
     ...row('proof', strings, (keys: readonly string[] = []) => keys.map(sealingKey), 'CACHE_KEYS'),
     isList: true,

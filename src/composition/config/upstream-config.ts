@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../../domain/shared/errors.js';
 import { MESSAGE_FIELDS } from '../../domain/shared/message-fields.js';
 import { type OptionCheck, type OptionShape, text } from '../../domain/shared/options.js';
-import { PLATFORM_PATHS, type PlatformPathName } from '../../domain/upstream/platform-api.js';
+import { PLATFORM_PATHS } from '../../domain/upstream/platform-api.js';
 import { isSafePath } from '../../domain/upstream/safe-path.js';
 
 /**
@@ -61,7 +61,7 @@ export interface UpstreamConfig {
 
 /** The same, complete; header names in lower case. */
 export interface ResolvedUpstream {
-  readonly paths: Readonly<Record<PlatformPathName, string>>;
+  readonly paths: Readonly<Record<keyof UpstreamPathsConfig, string>>;
   readonly headers: { readonly apiKey: string; readonly projectId: string };
 }
 

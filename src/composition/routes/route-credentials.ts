@@ -35,10 +35,10 @@ import type {
   SurfaceRouterOptions,
 } from './route-options.js';
 
-/** The site's own fields, with the route as its function knows it. */
+/** The site's own fields; `route` is the name passed to its function. */
 type NamedFields = SiteFieldOptions & { readonly route?: FieldsContext['route'] };
 
-/** For headers that are the credential: nothing is known before them. */
+/** For headers that are the credential: they are computed before anything about the call is known. */
 const NO_ABOUT: FieldsContext = { session: null, route: 'surface', message: undefined };
 
 /** For a site without sign-in: no session. */

@@ -10,6 +10,7 @@ import {
   wholeNumber,
   type OptionCheck,
   type OptionShape,
+  type ShapeOf,
 } from '../../domain/shared/options.js';
 import { STRATEGIES } from '../config/server-config.js';
 import type {
@@ -130,7 +131,7 @@ export const SERVICE_SURFACES: OptionShape<keyof ServiceSurfaceHandlerOptions> =
   options: { cache, ...service, ...siteFields },
 };
 
-export const PROXY: OptionShape<keyof ServiceProxyOptions> = {
+export const PROXY: ShapeOf<ServiceProxyOptions> = {
   options: { auth: source, ...session, ...siteFields },
   required: ['auth'],
 };

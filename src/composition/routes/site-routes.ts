@@ -2,7 +2,14 @@
 /* oxlint-disable typescript/no-explicit-any */
 
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
-import { accept, hasMethods, type Given, type OptionShape, readOptions } from '../../domain/shared/options.js';
+import {
+  accept,
+  hasMethods,
+  type Given,
+  type OptionShape,
+  readOptions,
+  type ShapeOf,
+} from '../../domain/shared/options.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { HttpHandler, MountedHandler } from '../../ports/http.js';
 import { serverState, siteSessions } from '../process-state.js';
@@ -44,7 +51,7 @@ export interface SiteRoutesOptions<NativeRequest = any> extends HandlersOptions<
 
 /** @internal One route of a site. */
 export interface RouteDefinition<Options extends object> {
-  readonly shape: OptionShape<keyof Options & string>;
+  readonly shape: ShapeOf<Options>;
   /** Its path below the common mount point. */
   readonly mount: string;
   /** The session library of users whose data is cached; absent if the route caches nothing. */

@@ -14,7 +14,7 @@ import { SealedCacheStore } from '../../adapters/keyv/sealed-cache-store.js';
 import { sha256, sleep } from '../../adapters/system/system.js';
 import { TokenCache } from '../../domain/credentials/token-cache.js';
 import { getMany } from '../../domain/shared/store-calls.js';
-import { RenderKeys } from '../../domain/surfaces/render-keys.js';
+import { RenderKeys, STORE_PREFIX } from '../../domain/surfaces/render-keys.js';
 import { VersionTags } from '../../domain/surfaces/version-tags.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
@@ -22,9 +22,6 @@ import type { Telemetry } from '../../ports/telemetry.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import type { CacheStores, Parts, Renders } from './container.js';
 import { processStored } from './process-wide.js';
-
-/** Prefix of every key: the name of the package, and the version of the stored format. */
-const PREFIX = 'agent-bff:1:';
 
 /** Bytes of a render in a shared store besides its text: its key, there and in the entry, its expiry and the store's own. */
 const ENTRY_BYTES = 320;
@@ -53,7 +50,7 @@ export function cacheStores(
   const sealed = (kind: 'token' | 'sealed'): SealedCacheStore | undefined =>
     store &&
     first &&
-    new SealedCacheStore({ store, clock, telemetry, keys: [first, ...rest], prefix: PREFIX + kind + ':' });
+    new SealedCacheStore({ store, clock, telemetry, keys: [first, ...rest], prefix: `${STORE_PREFIX}${kind}:` });
   // Anyone who can read the store could use the tokens in it, so they are only shared if they can be sealed.
   const sharedTokens = sealed('token');
   // Renders contain users' data.

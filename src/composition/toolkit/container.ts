@@ -20,7 +20,7 @@ import type { MemoryBudgets } from './process-wide.js';
 import type { SiteHandlers, SiteParts } from './site-handlers.js';
 
 /** The parts that survive a change of the configuration that does not affect them. */
-export type LastingParts = Pick<Parts, 'listeners' | 'telemetry' | 'connections' | 'stores' | 'memory'>;
+export type LastingParts = Pick<Parts, 'listeners' | 'telemetry' | 'connections' | 'stores' | 'memory' | 'gate'>;
 
 /** Creates the connections to the platform. */
 export interface UpstreamSource {
@@ -45,7 +45,7 @@ export interface MemoryShares {
   readonly tokens: MemoryShare;
 }
 
-/** The store of renders, and what the actions of this process mean for all its caches. */
+/** The store of renders, and the effects of this process's actions on all its caches. */
 export type Renders = Pick<RenderCacheDependencies, 'store' | 'versionTags'>;
 
 /** Tokens and renders, and the connection to their shared store. */
@@ -61,7 +61,7 @@ export interface CacheStores {
   /** Bytes that a render takes in a shared store. */
   readonly storedBytes: (text: string) => number;
   readonly tokens: TokenCache;
-  /** The parts that need no shared store, whether they are used or not. */
+  /** The in-memory variants, even if a shared store is used. */
   readonly inMemory: { readonly renders: () => Renders; readonly tokens: () => TokenCache };
   /** Keys the digests that distinguish proofs without revealing them. */
   readonly proofKey: Uint8Array;
@@ -82,7 +82,7 @@ export interface SharedParts {
   isClosed: boolean;
 }
 
-/** The configuration of a toolkit, and all that its parts are not made of themselves. */
+/** The configuration of a toolkit, and everything else its parts are built from. */
 export interface ToolkitSource {
   readonly config: ResolvedConfig;
   /** The parts of the toolkit that it replaces. */
@@ -122,7 +122,7 @@ export interface Parts extends SiteParts, ToolkitSource {
 }
 
 /** The parts that a toolkit uses directly. */
-export type Built = LastingParts & Pick<Parts, 'handlers' | 'gate' | 'credentials' | 'directory'>;
+export type Built = LastingParts & Pick<Parts, 'handlers' | 'credentials' | 'directory'>;
 
 /** Binds a part to a function of other parts. Unlike inversify's own types, a missing part, or one of the wrong type, does not compile. */
 export function provide<Name extends keyof Parts, const Need extends keyof Parts>(

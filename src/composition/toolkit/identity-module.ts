@@ -52,17 +52,10 @@ export function identityModule(): ContainerModule {
 /** Everything the providers of this package need besides their settings. `proofKey` keys the digests that distinguish proofs. */
 export function providerContext(
   { timeouts }: ResolvedConfig,
-  {
-    fetch,
-    telemetry,
-    clock,
-    proofKey,
-  }: Pick<ProviderContext, 'fetch' | 'telemetry' | 'clock'> & { readonly proofKey: Uint8Array },
+  { proofKey, ...parts }: Pick<ProviderContext, 'fetch' | 'telemetry' | 'clock'> & { readonly proofKey: Uint8Array },
 ): ProviderContext {
   return {
-    fetch,
-    telemetry,
-    clock,
+    ...parts,
     timeoutMs: timeouts.identityProviderMs,
     identityOf: (flow, settings, material) => configuredIdentity(flow, settings, proofKey, material),
   };

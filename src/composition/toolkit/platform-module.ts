@@ -60,12 +60,19 @@ export function platformModule(): ContainerModule {
   });
 }
 
-/** Ends the parts of a replaced toolkit. A shutdown must still find its upstream: a response may stream for hours. */
+/**
+ * Ends the parts of a replaced toolkit. A shutdown must still find its upstream: a response may stream for hours. Its
+ * stores stay open for its last requests, since an action among them has to invalidate renders.
+ */
 export function retireReplaced(
   previous: LastingParts,
   { connections: { upstream, retired }, stores }: LastingParts,
 ): void {
-  if (previous.stores !== stores) void previous.stores.close();
+  if (previous.stores !== stores) {
+    const [earlier, later] = [previous.stores.renders(), stores.renders()];
+    if (earlier !== later) earlier.versionTags.replaceBy(later.versionTags);
+    void previous.gate.idle().then(previous.stores.close);
+  }
   const replaced = previous.connections.upstream;
   if (replaced === upstream) return;
   retired.add(replaced);
@@ -88,7 +95,7 @@ function borrowed(upstream: HttpUpstream): HttpUpstream {
       const call = new AbortController();
       const abort = (): void => call.abort(signal.reason);
       if (signal.aborted) abort();
-      // It also keeps the controller as long as the caller has its signal.
+      // The listener also keeps the controller alive as long as the caller has its signal.
       else signal.addEventListener('abort', abort, { once: true });
       const reference = new WeakRef(call);
       calls.add(reference);

@@ -27,12 +27,7 @@ import { newRequestId } from '../../adapters/telemetry/request-scope.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import { siteMetadata } from './site-metadata.js';
 import type { RouteCredentials } from '../routes/route-credentials.js';
-import type {
-  ChatHandlerOptions,
-  RenderCacheOptions,
-  ServiceProxyOptions,
-  SurfaceHandlerOptions,
-} from '../routes/route-options.js';
+import type { ChatHandlerOptions, ServiceProxyOptions, SurfaceHandlerOptions } from '../routes/route-options.js';
 
 export interface SiteHandlersDependencies extends SiteParts {
   readonly config: ResolvedConfig;
@@ -92,7 +87,9 @@ export class SiteHandlers {
     const call = { tenant, metadata, reading };
     const visitor = conversations === 'visitor' ? this.#visitor(auth, options, call) : refuseVisitorOptions(options);
     const shared = { site, policy, bindings, publicUrl, visitor, options: call };
-    const lookups = { ...shared, chatConfig, auth: this.credentials.lookups(auth, options), hash: shortHash };
+    // Long enough to distinguish two bodies, short enough for a header field.
+    const hash = (text: string): string => sha256(text).slice(0, 32);
+    const lookups = { ...shared, chatConfig, auth: this.credentials.lookups(auth, options), hash };
     const routes = chatRoutes({
       ...shared,
       forwarder,
@@ -144,14 +141,15 @@ export class SiteHandlers {
 
   surfaces(auth: RouteAuth, options: Pick<SurfaceHandlerOptions, 'cache'>): HttpHandler {
     const { site, surfaces: service, stores, memory, clock } = this.#deps;
-    const settings = renderCacheSettings(options.cache);
-    if (options.cache?.maxEntries !== undefined) {
+    const { enabled, maxEntries, ...given } = options.cache ?? {};
+    if (maxEntries !== undefined) {
       const detail = 'The option "cache.maxEntries" has no effect any more: leave it out. Memory is bounded in bytes.';
       site.telemetry.emit({ type: 'warning', code: 'option_deprecated', detail });
     }
     const { renders, budget, storedBytes } = stores;
     const parts = { budget, storedBytes, memory: memory.data, clock, sleep };
-    const cache = settings && new RenderCache({ ...settings, ...parts, ...renders() });
+    const settings = { ...RENDER_CACHE, ...given } as RenderCacheSettings;
+    const cache = enabled === true ? new RenderCache({ ...settings, ...parts, ...renders() }) : undefined;
     return this.#served(surfaceRoutes({ site, service, auth, cache }), 'surface');
   }
 
@@ -183,18 +181,8 @@ export class SiteHandlers {
   }
 }
 
-/** Completes the option `cache`, as read by `readOptions`; `undefined` if renders are not cached. */
-function renderCacheSettings({ enabled, ...given }: RenderCacheOptions = {}): RenderCacheSettings | undefined {
-  return enabled === true ? ({ ...RENDER_CACHE, ...given } as RenderCacheSettings) : undefined;
-}
-
-/** Long enough to distinguish two bodies, short enough for a header field. */
-function shortHash(text: string): string {
-  return sha256(text).slice(0, 32);
-}
-
 /**
- * Nothing, for conversations that are open.
+ * Returns `undefined` for open conversations.
  *
  * @throws ConfigurationError when an option says who a visitor is: a site that sets it expects to be protected.
  */

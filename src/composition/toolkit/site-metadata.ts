@@ -6,11 +6,12 @@ import type { Telemetry } from '../../ports/telemetry.js';
 import type { ConversationAccess, ConversationOptions } from '../routes/route-options.js';
 import { siteFailed, siteSays } from './site-function.js';
 
-/** The member in which a page speaks of itself, by the prop `context` of the chat. */
+/** The metadata member for the page context, from the chat's prop `context`. */
 const PAGE = 'pageContext';
 
 /**
- * The site's word in messages, by the options of a chat route; `undefined` if metadata crosses as it is.
+ * The metadata that the site adds to messages, from the options of a chat route; `undefined` if a visitor's metadata is
+ * forwarded unchanged.
  *
  * @throws ConfigurationError when two names are one to some agents, or a value is not JSON.
  */
@@ -28,13 +29,13 @@ export function siteMetadata(
   for (const [name] of own) {
     const folded = normalizedName(name);
     if (folded === '' || name === '__proto__') throw refused(`"${name}" cannot be a name.`, 'metadata', 'letters');
-    if (names.has(folded)) throw refused(`"${name}" is there twice in other spellings.`, 'metadata', 'one of them');
+    if (names.has(folded)) throw refused(`"${name}" occurs twice, in different spellings.`, 'metadata', 'one of them');
     names.add(folded);
   }
   for (const name of listed) {
     if (typeof name !== 'string') throw refused('A name is not a string.', 'visitorMetadata', 'a list of strings');
     if (!names.has(normalizedName(name)) && !choosesMemory(name)) continue;
-    throw refused(`A visitor's "${name}" never crosses.`, 'visitorMetadata', 'other names');
+    throw refused(`A visitor's "${name}" is never forwarded.`, 'visitorMetadata', 'other names');
   }
   const members = own.map(([name, value]) => {
     const option = `metadata.${name}`;
@@ -47,7 +48,7 @@ export function siteMetadata(
     return async (about: MetadataAbout) => {
       const { request, session, visitor } = about;
       const text = member(name, await siteSays(() => value(request, { session, visitor }), sessionMs, failure));
-      if (text instanceof Error) throw failure(`it returned what JSON cannot hold`);
+      if (text instanceof Error) throw failure(`it returned a value that is not JSON`);
       return text;
     };
   });
@@ -55,7 +56,7 @@ export function siteMetadata(
   const dropped = (name: string): false => {
     if (name === PAGE && !hasWarned) {
       hasWarned = true;
-      const detail = `The page says something about itself in "${PAGE}", which does not reach the agent. To let it, set "visitorMetadata" to ["${PAGE}"] on the chat route.`;
+      const detail = `The page sends "${PAGE}", which is not forwarded to the agent. To forward it, set "visitorMetadata" to ["${PAGE}"] on the chat route.`;
       telemetry.emit({ type: 'warning', code: 'page_context_dropped', detail });
     }
     return false;

@@ -72,8 +72,8 @@ const PORTS: OptionShape<keyof ToolkitPorts> = {
 let container: Container | undefined;
 
 /**
- * Builds the parts of a toolkit, with the ports that a site passed instead of the defaults. All toolkits have one
- * container, whose bindings depend on what is given for each of them; a toolkit with ports has one inside it.
+ * Builds the parts of a toolkit, with the ports that a site passed instead of the defaults. All toolkits share one
+ * container, whose bindings depend on the input of each; a toolkit with ports has a nested one.
  */
 export function builtParts(given: ToolkitSource, ports: ToolkitPorts): Built {
   if (container === undefined) {
@@ -111,8 +111,8 @@ export function buildToolkit(
   const kept = previous && LASTING.get(previous);
   const shared = ports.shared && partsOf(ports.shared, config);
   const built = builtParts({ config: resolved, previous: kept, sessions, shared }, ports);
-  const { handlers, gate, credentials: broker, directory, ...lasting } = built;
-  const { telemetry, stores } = lasting;
+  const { handlers, credentials: broker, directory, ...lasting } = built;
+  const { telemetry, stores, gate } = lasting;
   const { credentials } = handlers;
   const obtain: typeof broker.obtain = (auth, request) =>
     broker.obtain(auth, request).catch((error: unknown) => {

@@ -54,7 +54,7 @@ export function visitorConversations(dependencies: VisitorConversationsDependenc
       ownsContext &&
       (async (contextId: string): Promise<boolean> =>
         (await siteSays(() => ownsContext(contextId, caller), timeouts.sessionMs, failed('ownsContext'))) === true);
-    // The secret of a cookie, unlike a key of users, is one visitor's alone.
+    // Unlike a key of users, the secret of a cookie belongs to one visitor.
     const key = user?.key ?? String(keys[0].key);
     const conversations = guard.of({ keys, owns, countLookup });
     // Written out: a spread costs more than the rest of this function.
@@ -68,7 +68,7 @@ export function visitorConversations(dependencies: VisitorConversationsDependenc
   };
 }
 
-/** The user of a request: as the site says, or as the session of the route. Each kind has its own names. */
+/** The user of a request, from the site's function or from the route's session. The two never share names. */
 function userOf(auth: RouteAuth, { visitor }: ChatHandlerOptions, sessionMs: number): VisitorsDependencies['user'] {
   if (visitor !== undefined) {
     return async ({ native }) => {

@@ -11,6 +11,7 @@ import { AGENT, type Counterpart, isPage, noResponse, platformError, sentence } 
 import {
   type AgentCardJson,
   cardInterfaces,
+  interfacePath,
   CardVersions,
   isAgentCard,
   MAX_CARD_BYTES,
@@ -352,10 +353,9 @@ function cardAddresses({ origin, path }: Endpoint): Readonly<Record<'own' | 'sha
 }
 
 /** True if one of the card's interfaces has the agent's path, on any host: an agent behind a gateway knows only its internal one. */
-function namesPath(card: AgentCardJson, { origin, path }: Endpoint): boolean {
-  const pathOf = (url: string): string | undefined =>
-    URL.canParse(url, origin) ? withoutTrailingSlashes(new URL(url, origin).pathname) : undefined;
-  return cardInterfaces(card).some(({ url }) => pathOf(url) === pathOf(path));
+function namesPath(card: AgentCardJson, agent: Endpoint): boolean {
+  const path = interfacePath(agent.path, agent);
+  return cardInterfaces(card).some(({ url }) => interfacePath(url, agent) === path);
 }
 
 /** The nearest card, a doubtful one last; once `patience` is aborted, the nearest found by then. */

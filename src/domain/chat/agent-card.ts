@@ -2,7 +2,9 @@ import { UpstreamError } from '../shared/errors.js';
 import { accept, text, texts, type OptionShape, readOptions } from '../shared/options.js';
 import type { HttpResponse } from '../../ports/http.js';
 import { isObject, parsedJson } from '../shared/json.js';
+import { withoutTrailingSlashes } from '../shared/paths.js';
 import { bodyText } from '../upstream/body-bytes.js';
+import type { Endpoint } from '../upstream/platform-call.js';
 import { hostIn, withoutHiddenAddresses } from './card-addresses.js';
 import { MethodPolicy } from './method-policy.js';
 
@@ -115,7 +117,8 @@ export function rewrittenCard(card: AgentCardJson, rewrite: CardRewrite): Record
   if (first === undefined) throw unsupported();
 
   const hosts = [agentOrigin ?? '', platformOrigin, ...interfaces.map((offer) => offer.url)].map(hostIn);
-  const addresses = { hosts: new Set(hosts.filter((host) => host !== undefined)), site: originOf(url) };
+  const site = URL.canParse(url) ? new URL(url).origin : '';
+  const addresses = { hosts: new Set(hosts.filter((host) => host !== undefined)), site };
   const edited = withoutHiddenAddresses(without(card, SECURITY), addresses);
   for (const field of INTERFACES) {
     if (Array.isArray(card[field])) {
@@ -168,10 +171,6 @@ export function isSameOrigin(url: string, origin: string | undefined): boolean {
   return origin === undefined || (URL.canParse(url) && new URL(url).origin === new URL(origin).origin);
 }
 
-function originOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).origin : '';
-}
-
 export interface CardInterface {
   readonly binding: string;
   readonly url: string;
@@ -191,6 +190,11 @@ function listedInterface({ url, protocolBinding, transport }: AgentCardJson): Ca
 /** The top-level `url`; a card that names no binding for it means JSON-RPC (v0.3 §5.5.5). */
 function topInterface({ url, preferredTransport }: AgentCardJson): CardInterface {
   return { url: textOf(url), binding: textOf(preferredTransport) || JSON_RPC };
+}
+
+/** The path of an interface without a trailing slash; `undefined` if its address cannot be parsed. */
+export function interfacePath(url: string, { origin }: Endpoint): string | undefined {
+  return URL.canParse(url, origin) ? withoutTrailingSlashes(new URL(url, origin).pathname) : undefined;
 }
 
 /** The value if it is a string, otherwise an empty string. */

@@ -36,15 +36,13 @@ function copyOf(value: unknown, name: string, policy: AddressPolicy): unknown {
   if (Array.isArray(value))
     return value.map((item: unknown) => copyOf(item, name, policy)).filter((item) => item !== GONE);
   const entries = Object.entries(value).map(([member, inner]): [string, unknown] => {
-    const isName = (PROSE.has(member) && typeof inner !== 'object') || isTextList(member, inner);
+    const isText =
+      typeof inner !== 'object' || (Array.isArray(inner) && inner.every((item) => typeof item === 'string'));
+    const isName = PROSE.has(member) && isText;
     return [member, isName || (name === 'extensions' && member === 'uri') ? inner : copyOf(inner, member, policy)];
   });
   if (name === 'provider' && entries.some(([member, inner]) => member === 'url' && inner === GONE)) return GONE;
   return Object.fromEntries(entries.filter(([, inner]) => inner !== GONE));
-}
-
-function isTextList(member: string, value: unknown): boolean {
-  return PROSE.has(member) && Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
 function isHidden(text: string, { hosts, site }: AddressPolicy): boolean {

@@ -207,7 +207,7 @@ export class ChatConfig {
   }
 }
 
-/** Milliseconds after which a record is built again, so that one of a former card is dropped. */
+/** Milliseconds after which a record is rebuilt, so that the record of an old card is dropped. */
 const RECORD_MS = 600_000;
 
 /** Short names for objects, unique while the object lives. */

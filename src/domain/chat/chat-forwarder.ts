@@ -2,6 +2,7 @@ import type { HttpRequest, HttpResponse, HeaderFields } from '../../ports/http.j
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { RouteAuth } from '../credentials/route-auth.js';
 import { AgentBffError } from '../shared/errors.js';
+import { bodyBytes } from '../upstream/body-bytes.js';
 import { browserResponseHeaders, isForA2AClients } from '../upstream/header-policy.js';
 import { isEventStream, isJson } from '../shared/body.js';
 import {
@@ -26,7 +27,7 @@ import { type ChatCallOptions, checkTenants, exchanged, guardedFields } from './
 import type { MethodPolicy } from './method-policy.js';
 import { isObject, parsedJson } from '../shared/json.js';
 import { type AgentCardJson, type CardRewrite, isAgentCard, rewrittenCard, withCardEdited } from './agent-card.js';
-import { ByteCollector } from '../shared/bytes.js';
+import { EVENT_END, eventData } from '../shared/server-sent-events.js';
 
 /** A chat request whose body the web adapter has read. */
 export interface ChatRequest {
@@ -116,7 +117,7 @@ export class ChatForwarder {
       : this.#error(reply);
   }
 
-  /** Sends it as the options of the route have it. */
+  /** Sends it with the changes that the route's options require. */
   #exchanged(
     sending: PlatformMessage,
     { head, message, body }: ChatRequest,
@@ -205,7 +206,8 @@ async function isRpcErrorBody(headers: HeaderFields, body: Uint8Array): Promise<
   const bytes = await decoded(body, headers['content-encoding']);
   if (bytes === undefined) return false;
   const text = new TextDecoder().decode(bytes);
-  const values = isEventStream(headers) ? eventData(text).map((data) => parsedJson(data)) : [parsedJson(text)].flat();
+  const data = text.split(EVENT_END).map(eventData).filter(Boolean);
+  const values = isEventStream(headers) ? data.map((one) => parsedJson(one)) : [parsedJson(text)].flat();
   return values.length > 0 && values.every(isRpcError);
 }
 
@@ -213,32 +215,11 @@ function isRpcError(value: unknown): boolean {
   return isObject(value) && 'jsonrpc' in value && isObject(value['error']);
 }
 
-/** The data of each event (HTML, "Interpreting an event stream"). */
-function eventData(text: string): string[] {
-  const events = text.split(/(?:\r\n|\r|\n){2}/);
-  const data = events.map((event) =>
-    event
-      .split(/\r\n|\r|\n/)
-      .filter((line) => line.startsWith('data:'))
-      .map((line) => line.slice(5))
-      .join('\n'),
-  );
-  return data.filter((one) => one !== '');
-}
-
+/** The bytes without their coding; `undefined` if it is unknown, does not match, or hides more than an error. */
 async function decoded(body: Uint8Array, coding: HeaderFields[string]): Promise<Uint8Array | undefined> {
   if (coding === undefined || coding === 'identity') return body;
   const format = typeof coding === 'string' ? FORMATS[coding.toLowerCase()] : undefined;
   if (format === undefined) return undefined;
-  const collector = new ByteCollector();
-  try {
-    const stream = new Blob([body as BlobPart]).stream().pipeThrough(new DecompressionStream(format));
-    for await (const chunk of stream as unknown as AsyncIterable<Uint8Array>) {
-      collector.push(chunk);
-      if (collector.length > MAX_ERROR_BYTES) return undefined;
-    }
-  } catch {
-    return undefined;
-  }
-  return collector.take();
+  const stream = new Blob([body as BlobPart]).stream().pipeThrough(new DecompressionStream(format));
+  return bodyBytes(stream as unknown as AsyncIterable<Uint8Array>, MAX_ERROR_BYTES);
 }

@@ -102,7 +102,7 @@ const NO_PLACES: MessagePlaces = {
 export interface ObjectPlace {
   /** The offset after its brace. */
   readonly start: number;
-  /** All of them; of the envelope only those that no version of JSON-RPC defines. */
+  /** All members; of the envelope, only those that no version of JSON-RPC defines. */
   readonly members: readonly PlacedMember[];
 }
 
@@ -122,7 +122,7 @@ export type Scrutiny = 'policy' | 'method';
 /** The parts of a message that are read. */
 export interface MessageReading {
   readonly scrutiny: Scrutiny;
-  /** True if the places of its members are noted. */
+  /** True if the positions of its members are recorded. */
   readonly isPlaced: boolean;
 }
 
@@ -244,7 +244,7 @@ class MessageReader {
   #hasPushConfiguration = false;
   #fault: RequestError | undefined;
   #tenants: string[] | undefined;
-  /** Absent if no places are noted. */
+  /** Absent if no positions are recorded. */
   readonly #places: Record<Level['name'], ObjectPlace | undefined> | undefined;
   #level: Level | undefined;
 
@@ -315,7 +315,7 @@ class MessageReader {
   /** Returns the name if it is an exact spelling. */
   #readMember(at: Level, span: JsonSpan, seen: Set<string>): string | undefined {
     const { member, folded, spelling } = at.names.find(this.#bytes, span);
-    // In a configuration, any future member may be one.
+    // In a configuration, any unknown member with such a name may be a webhook.
     const isPush =
       PUSH_CONFIGURATIONS.includes(member ?? '') || (at === CONFIGURATION && folded.includes('pushnotification'));
     if (isPush && this.#cursor.peek() !== NULL) this.#hasPushConfiguration = true;

@@ -1,6 +1,7 @@
 import type { Clock } from '../../ports/clock.js';
 import type { TelemetryEvent } from '../../ports/telemetry.js';
 import { isObject, parsedJson } from '../shared/json.js';
+import { EVENT_END, eventData } from '../shared/server-sent-events.js';
 import { knownMethod } from './method-policy.js';
 
 /** The event of a chat call, and its parts. */
@@ -39,8 +40,6 @@ const WRAPPERS = ['task', 'message', 'statusUpdate', 'artifactUpdate'];
 const USAGES = ['usage', 'usageMetadata', 'adk_usage_metadata'];
 const INPUT = ['inputTokens', 'input_tokens', 'promptTokens', 'prompt_tokens', 'promptTokenCount'];
 const OUTPUT = ['outputTokens', 'output_tokens', 'completionTokens', 'completion_tokens', 'candidatesTokenCount'];
-/** An empty line. */
-const EVENT_END = /\r\n\r\n|\n\n|\r\r/;
 /** Maximum characters of one event, or of a finished answer, that are read; longer ones are only counted. */
 const MAX_TEXT = 262_144;
 
@@ -82,14 +81,15 @@ export class ChatWatch {
     const come = this.#decoder.decode(chunk, { stream: true });
     this.#text += come;
     this.#tail += come;
-    // The whole text is only searched when it has an event: one that comes a line at a time is not read again for each.
+    // The whole text is searched only once it contains the end of an event, so an event that arrives line by line is
+    // not searched again for each line.
     if (this.#isEvents && EVENT_END.test(this.#tail)) {
       const events = this.#text.split(EVENT_END);
       this.#text = events.pop() ?? '';
       for (const event of events) this.#event(event);
     }
     this.#tail = this.#tail.slice(-3);
-    // Its end is still found, but it is no longer JSON.
+    // The end of the event is still found, but its text is not JSON any more.
     if (this.#text.length > MAX_TEXT) this.#text = `data:${this.#text.slice(-4)}`;
   }
 
@@ -117,12 +117,12 @@ export class ChatWatch {
   }
 
   #event(text: string): void {
-    const lines = text.split(/\r\n|\r|\n/).filter((line) => line.startsWith('data:'));
+    const data = eventData(text);
     // A comment keeps the connection alive.
-    if (lines.length === 0) return;
+    if (data === undefined) return;
     this.#events += 1;
     this.#firstEventMs ??= this.#deps.clock.now() - this.#startedAt;
-    this.#read(lines.map((line) => line.slice(5)).join('\n'));
+    this.#read(data);
   }
 
   #read(text: string): void {

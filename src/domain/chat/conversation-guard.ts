@@ -14,9 +14,9 @@ import type { ContextScope, MintedContexts, VisitorKey } from './minted-contexts
 
 /** The visitor of one request. */
 export interface Visitor {
-  /** The first one mints; every one verifies. */
+  /** The first key mints ids; every key verifies them. */
   readonly keys: readonly [VisitorKey, ...VisitorKey[]];
-  /** True if the site itself gives the visitor a conversation that was not minted here; absent if it never does. */
+  /** True if the site grants the visitor a conversation that was not minted here; absent if it never does. */
   readonly owns: ((contextId: string) => Promise<boolean>) | undefined;
   /** Counts one look-up of a task. */
   readonly countLookup: () => Promise<void>;
@@ -48,7 +48,7 @@ const PARAMS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['SubscribeToTask', NAMING_TASK],
   ['GetExtendedAgentCard', new Set(['tenant'])],
 ]);
-/** The reader notes what no version defines. */
+/** The reader records members that no version defines. */
 const ENVELOPE: ReadonlySet<string> = new Set();
 const MESSAGE: ReadonlySet<string> = new Set(MESSAGE_MEMBERS);
 const CONFIGURATION: ReadonlySet<string> = new Set(CONFIGURATION_MEMBERS);
@@ -58,7 +58,7 @@ const QUERY = {
 };
 const MAX_REFERENCES = 8;
 const MAX_TASKS = 10_000;
-/** Characters of a context that is remembered. */
+/** Maximum characters of a cached context. */
 const MAX_CONTEXT = 256;
 const MAX_TASK_BYTES = 16_777_216;
 /** Bytes of all tasks that the process reads at a time. */
@@ -94,11 +94,7 @@ export class ConversationGuard {
     const scope = { agent: this.#deps.agent, tenant: call.tenants[0] ?? '', account: owner.account ?? '' };
     const asked = { visitor, call, scope };
     if (startsWork(method)) return this.#place(asked);
-    return readsOn(method) ? this.#follow(asked, namedTask(call)) : {};
-  }
-
-  async #follow(asked: Asked, taskId: string): Promise<AdmittedCall> {
-    return { contextId: await this.#taskContext(asked, taskId) };
+    return readsOn(method) ? this.#taskContext(asked, namedTask(call)).then((contextId) => ({ contextId })) : {};
   }
 
   /** The context that a message is sent in: its own, its task's, or a new one. */
@@ -110,7 +106,7 @@ export class ConversationGuard {
     if (!Array.isArray(references) || references.length > MAX_REFERENCES) {
       throw invalid(`"referenceTaskIds" is not a list of at most ${String(MAX_REFERENCES)} tasks.`);
     }
-    // Most messages need no promise: neither agent nor site is asked.
+    // Most messages need no promise, since neither agent nor site is called.
     const isKnown = contextId === '' || this.#deps.contexts.verify(contextId, visitor.keys, scope);
     return isKnown && taskId === '' && references.length === 0
       ? this.#placed(asked, contextId)
@@ -123,7 +119,7 @@ export class ConversationGuard {
     taskId: string,
     references: readonly unknown[],
   ): Promise<AdmittedCall> {
-    // First without the agent.
+    // First without calling the agent.
     if (contextId !== '') await this.#checkOwn(asked, contextId);
     for (const reference of references) await this.#taskContext(asked, taskName(reference));
     if (taskId === '') return this.#placed(asked, contextId);
@@ -255,7 +251,9 @@ function taskName(value: unknown): string {
   throw unknownConversation();
 }
 
-/** One error for what is someone else's and what never existed, so that a guess reveals nothing. */
+/**
+ * The same error for another visitor's conversation and for one that never existed, so that a guess reveals nothing.
+ */
 function unknownConversation(): RequestError {
   return new RequestError('conversation_unknown', {
     detail: 'There is no such conversation, or it is not yours.',

@@ -42,7 +42,7 @@ export interface ConversationCheck {
   admit(call: GuardedCall): AdmittedCall | Promise<AdmittedCall>;
 }
 
-/** The facts by which a site speaks in a message. */
+/** The facts passed to the site's functions for metadata. */
 export interface MetadataAbout {
   /** The framework's own request. */
   readonly request: unknown;
@@ -50,7 +50,7 @@ export interface MetadataAbout {
   readonly visitor: string | null;
 }
 
-/** The site's word in its messages. */
+/** The metadata that a site adds to messages. */
 export interface SiteMetadata extends MetadataRules {
   /** The site's members for one message, as JSON without braces; absent if it has none. */
   readonly own?: (about: MetadataAbout) => Promise<string>;
@@ -130,7 +130,10 @@ function factsOf(call: GuardedCall, admitted: string | undefined): MessageFacts 
   return { method: canonical(call.method), contextId, taskId };
 }
 
-/** The browser's fields without those that could name what another visitor began: the end of a stream, a repeated request. */
+/**
+ * The browser's fields without those that could refer to another visitor's work: the last event of a stream, and the
+ * key of a repeated request.
+ */
 export function guardedFields(fields: HeaderFields): HeaderFields {
   if (fields['last-event-id'] === undefined && fields['idempotency-key'] === undefined) return fields;
   return { ...fields, 'last-event-id': undefined, 'idempotency-key': undefined };

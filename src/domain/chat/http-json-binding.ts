@@ -41,7 +41,7 @@ export interface HttpJsonBindingDependencies {
   readonly agent: Endpoint | undefined;
   /** Origin of the platform, removed from extended cards. */
   readonly platformOrigin?: string | undefined;
-  /** The agent's own card, as the config route has it. */
+  /** Returns the agent's own card, from the cache of the config route. */
   readonly card: (version: string, caller: CallContext) => Promise<AgentCardJson>;
 }
 
@@ -61,7 +61,7 @@ export interface HttpJsonBody {
 }
 
 const HTTP_JSON = 'HTTP+JSON';
-/** The fields of a question of ours, which has no body. */
+/** The fields of our own request, which has no body. */
 const QUESTION: HeaderFields = { accept: 'application/json', 'content-type': undefined };
 const INTERFACE: Counterpart = {
   ...AGENT,
@@ -173,7 +173,8 @@ export class HttpJsonBinding {
     if (response.status < 500) return response;
     if (response.headers['content-encoding'] !== undefined) throw await errors.replacing(reply);
     const start = await errors.start(reply);
-    if (start.isWhole && isBindingError(start.bytes)) return { ...response, body: start.bytes };
+    const value = start.isWhole ? parsedJson(new TextDecoder().decode(start.bytes)) : undefined;
+    if (isObject(value) && isObject(value['error'])) return { ...response, body: start.bytes };
     throw await errors.replacing(reply, start);
   }
 }
@@ -189,7 +190,7 @@ function checkedMessage(
   policy.check(method, undefined);
   if (body === undefined) return undefined;
   const { scrutiny, isPlaced } = options.reading ?? { scrutiny: policy.scrutiny, isPlaced: false };
-  // Here the path names the method, so of a message that may hold anything only the tenant is read.
+  // The path names the method. The message may contain anything, so only its tenant is read.
   const message = readHttpJsonMessage(body.bytes, scrutiny, isPlaced);
   policy.check(method, message);
   return message;
@@ -232,11 +233,6 @@ function listed(entries: unknown, field: string): readonly Offer[] {
       url: textOf(url),
       old: field !== 'protocolBinding' || textOf(protocolVersion).startsWith('0.'),
     }));
-}
-
-function isBindingError(bytes: Uint8Array): boolean {
-  const value = parsedJson(new TextDecoder().decode(bytes));
-  return isObject(value) && isObject(value['error']);
 }
 
 /** A call in the HTTP+JSON binding, by its path. */

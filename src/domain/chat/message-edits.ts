@@ -24,7 +24,7 @@ export interface MetadataRules {
   readonly passes: (name: string) => boolean;
 }
 
-/** By these members, in any spelling, some agents choose whose memory to open: Mastra and others, gemini-cli. */
+/** Members by which some agents choose whose memory to open, in any spelling: Mastra and others, gemini-cli. */
 const CHOOSING_MEMORY: ReadonlySet<string> = new Set(['resourceid', 'userid', 'coderagent']);
 
 const decoder = new TextDecoder();
@@ -162,7 +162,10 @@ const BLOCK_BYTES = 8_192;
 let block = new Uint8Array(0);
 let used = 0;
 
-/** Part of a block that messages share: to the collector, memory of its own costs more than all of the edit. */
+/**
+ * A slice of a block that messages share: a separate allocation would cost the garbage collector more than the edit
+ * itself.
+ */
 function shared(bytes: number): Uint8Array {
   if (bytes > BLOCK_BYTES / 2) return new Uint8Array(bytes);
   if (used + bytes > block.length) {

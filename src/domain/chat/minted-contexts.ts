@@ -15,7 +15,7 @@ export interface ContextScope {
   readonly agent: string;
   /** The A2A tenant; empty if there is none. */
   readonly tenant: string;
-  /** The A2A user the site is, without its API key, which is rotated. */
+  /** The user that the site is to the agent, without its API key, which is rotated. */
   readonly account: string;
 }
 

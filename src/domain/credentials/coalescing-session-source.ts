@@ -26,11 +26,6 @@ const FORCED_PAUSE_MS = 30_000;
 /** Bytes of an entry besides its token. */
 const ENTRY_BYTES = 512;
 
-interface CachedToken {
-  readonly token: FoundToken;
-  readonly until: number;
-}
-
 /**
  * Calls a session source once for all concurrent requests of a session, and after a refresh for those that follow
  * shortly.
@@ -43,18 +38,18 @@ interface CachedToken {
 export class CoalescingSessionSource implements SessionTokenSource {
   readonly name?: string;
   readonly #deps: CoalescingSessionSourceDependencies;
-  readonly #kept: LruMap<CachedToken>;
+  readonly #kept: LruMap<FoundToken>;
   readonly #flights = new SingleFlight<SessionToken>();
   readonly #forced = new SingleFlight<SessionToken>();
-  /** Time of the last forced refresh by token, old and new. The cookie is no key, since it changes with each refresh. */
-  readonly #forcedAt: LruMap<number>;
+  /** Digests of the tokens, old and new, of recent forced refreshes. The cookie is no key, since it changes with each refresh. */
+  readonly #recentlyForced: LruMap<true>;
 
   constructor(dependencies: CoalescingSessionSourceDependencies) {
     if (dependencies.source.name !== undefined) this.name = dependencies.source.name;
     this.#deps = dependencies;
     const share = dependencies.memory;
     this.#kept = new LruMap({ share });
-    this.#forcedAt = new LruMap({ share });
+    this.#recentlyForced = new LruMap({ share });
   }
 
   async getToken(request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
@@ -78,7 +73,7 @@ export class CoalescingSessionSource implements SessionTokenSource {
   }
 
   async #current(key: string, request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
-    const kept = this.#fresh(key);
+    const kept = this.#kept.get(key, this.#deps.clock.now());
     if (kept !== undefined) return adopted(kept, request);
     const running = this.#flights.running(key);
     if (running !== undefined) return adopted(await running, request);
@@ -96,13 +91,12 @@ export class CoalescingSessionSource implements SessionTokenSource {
   }
 
   #wasForced({ accessToken }: FoundToken): boolean {
-    const at = this.#forcedAt.get(this.#deps.hash(accessToken));
-    return at !== undefined && this.#deps.clock.now() - at < FORCED_PAUSE_MS;
+    return this.#recentlyForced.get(this.#deps.hash(accessToken), this.#deps.clock.now()) === true;
   }
 
   #noteForced({ accessToken }: FoundToken): void {
-    const now = this.#deps.clock.now();
-    this.#forcedAt.set(this.#deps.hash(accessToken), now, 0, now + FORCED_PAUSE_MS);
+    const until = this.#deps.clock.now() + FORCED_PAUSE_MS;
+    this.#recentlyForced.set(this.#deps.hash(accessToken), true, 0, until);
   }
 
   async #obtain(key: string, request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
@@ -127,17 +121,10 @@ export class CoalescingSessionSource implements SessionTokenSource {
     return found.kind === 'token' && found.expiresAt !== undefined && found.expiresAt <= this.#deps.clock.now();
   }
 
-  #fresh(key: string): FoundToken | undefined {
-    const kept = this.#kept.get(key);
-    if (kept !== undefined && this.#deps.clock.now() < kept.until) return kept.token;
-    this.#kept.delete(key);
-    return undefined;
-  }
-
   #keep(key: string, token: FoundToken): void {
     const now = this.#deps.clock.now();
     const until = Math.min(now + GRACE_MS, token.expiresAt ?? Number.POSITIVE_INFINITY);
-    this.#kept.set(key, { token, until }, 2 * token.accessToken.length + ENTRY_BYTES, until);
+    this.#kept.set(key, token, 2 * token.accessToken.length + ENTRY_BYTES, until);
   }
 }
 

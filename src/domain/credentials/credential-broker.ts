@@ -354,7 +354,7 @@ export async function withSiteFields(
   return credential.withFields({ added, forwarded, response });
 }
 
-/** The owner of a credential for which the platform shows every holder the same. */
+/** The owner of a credential with which every caller is shown the same. */
 function ownerOf(principal: string): CredentialOwner {
   return { principal, reader: principal };
 }
@@ -409,7 +409,7 @@ export interface StrategyFacts {
   readonly strategy: string;
   /** `authProvider`; an empty string if unset. */
   readonly authProvider: string;
-  /** True if any field of the `serviceAccount` block is filled. */
+  /** True if any field of the `serviceAccount` block is set. */
   readonly hasServiceAccount: boolean;
   readonly hasApiKey: boolean;
   /** Names of the identity providers that the site registered itself. */

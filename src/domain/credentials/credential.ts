@@ -98,7 +98,7 @@ export class Credential {
   }
 }
 
-/** The block of a credential that consists of nothing. */
+/** The block of an empty credential. */
 export const NO_CREDENTIAL = 'serviceAuthStrategy';
 
 /** True for a text that can be a bearer token: visible ASCII without blanks, since a blank would mean another scheme (RFC 6750 §2.1). */
@@ -122,7 +122,7 @@ export function sessionError(reason: 'expired' | 'interaction', log: string): Se
       });
 }
 
-/** The error of a call that needs what `configureServer` was not given. */
+/** The error of a call that needs a field missing from `configureServer`. */
 export function notSet(detail: string, hint: string, ...fields: readonly string[]): ServiceAuthError {
   return new ServiceAuthError('service_auth_failed', { detail, hint, block: 'configureServer', fields });
 }

@@ -137,7 +137,7 @@ class Entry {
     return { failure, failures: this.#failures, refusedAt: this.#failedAt, retryAt: this.#retryAt };
   }
 
-  /** Backs off as the process that was refused; false if that is over, or was lifted here since. */
+  /** Adopts the back-off of the process that was refused; false if it is over, or was lifted here since. */
   adopt({ failure, failures, refusedAt, retryAt }: SharedRefusal, now: number): boolean {
     if (retryAt <= now || refusedAt <= this.#liftedAt) return false;
     this.failure = failure;

@@ -43,10 +43,14 @@ export class LruMap<V> implements CountedCache {
     return this.#entries.size;
   }
 
-  /** The value of a key, which becomes the most recently used one. */
-  get(key: string): V | undefined {
+  /** The value of a key, which becomes the most recently used one; one that has expired by `now` is deleted. */
+  get(key: string, now: number = -Infinity): V | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
+    if (entry.expiresAt <= now) {
+      this.delete(key);
+      return undefined;
+    }
     if (entry !== this.#newest) {
       this.#unlink(entry);
       this.#append(entry);
@@ -54,7 +58,7 @@ export class LruMap<V> implements CountedCache {
     return entry.value;
   }
 
-  /** Stores a value of this size, unless it alone is too large. A share drops it once it has expired, `get` does not. */
+  /** Stores a value of this size, unless it alone is too large. A share drops it once it has expired. */
   set(key: string, value: V, valueBytes: number = 0, expiresAt: number = Infinity): void {
     this.delete(key);
     const { share } = this;

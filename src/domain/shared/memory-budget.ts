@@ -102,7 +102,7 @@ export class MemoryShare {
     this.#budget.remove(entry, this);
   }
 
-  /** Evicts one entry of the largest cache: of one that visitors fill at will, rather than of the others. */
+  /** Evicts one entry of the largest cache, which is usually one that visitors can fill at will. */
   evict(): void {
     let largest: CountedCache | undefined;
     for (const cache of this.#caches) if (cache.bytes > (largest?.bytes ?? 0)) largest = cache;

@@ -20,11 +20,27 @@ export const MESSAGE_FIELDS: ReadonlySet<string> = new Set([
 export function cookiePairs(field: string | readonly string[] | undefined): readonly string[] {
   return String(Array.isArray(field) ? field.join(';') : (field ?? ''))
     .split(';')
-    .map((pair) => pair.trim());
+    .map(unpadded);
 }
 
 /** Name and value of one cookie; the value is empty if the pair has no `=`. */
 export function cookiePair(pair: string): [name: string, value: string] {
   const end = pair.indexOf('=');
-  return end < 0 ? [pair.trim(), ''] : [pair.slice(0, end).trim(), pair.slice(end + 1).trim()];
+  return end < 0 ? [unpadded(pair), ''] : [unpadded(pair.slice(0, end)), unpadded(pair.slice(end + 1))];
+}
+
+/**
+ * A text without the blanks around it (RFC 6265 §5.2). `trim` would also drop U+00A0, and any host of the domain may set
+ * a cookie of the name U+00A0 `__Host-…`, which browsers do not protect.
+ */
+function unpadded(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && isBlank(text.charCodeAt(start))) start += 1;
+  while (end > start && isBlank(text.charCodeAt(end - 1))) end -= 1;
+  return text.slice(start, end);
+}
+
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x09;
 }

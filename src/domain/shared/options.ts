@@ -17,6 +17,15 @@ export interface OptionShape<Names extends string = string> {
   readonly needs?: Readonly<Partial<Record<Names, Names>>>;
 }
 
+/** The names of options that have no default. */
+type RequiredName<Options> = {
+  readonly [Name in keyof Options & string]-?: undefined extends Options[Name] ? never : Name;
+}[keyof Options & string];
+
+/** The shape of these options, which requires each one without a default. */
+export type ShapeOf<Options> = OptionShape<keyof Options & string> &
+  ([RequiredName<Options>] extends [never] ? unknown : { readonly required: readonly RequiredName<Options>[] });
+
 /** The options that are set. */
 export type Given<Options> = { readonly [Name in keyof Options]: Exclude<Options[Name], undefined> };
 

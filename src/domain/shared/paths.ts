@@ -11,7 +11,21 @@ export function isBelow(path: string, mount: string): boolean {
   return path.startsWith(mount) && '/?'.includes(path.charAt(mount.length));
 }
 
-/** True if the host of a URL is loopback: only there may a provider use http. */
+/** True if the host of a URL is loopback. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host);
+}
+
+/**
+ * The configured address of a provider, `https` if it has no scheme; otherwise what is wrong with it. The value is left
+ * out: someone may have pasted a secret into the wrong field.
+ */
+export function providerUrl(text: string): URL | string {
+  const address = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `https://${text}`;
+  if (!URL.canParse(address)) return 'is neither a host name nor an address';
+  const url = new URL(address);
+  const { protocol, hostname, username, password, search, hash } = url;
+  if (username + password + search + hash !== '') return 'must have no user, query or fragment';
+  if (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))) return url;
+  return 'must be an https address; http is allowed on this machine only';
 }

@@ -55,14 +55,13 @@ function hidden(secrets: readonly string[]): readonly Hidden[] {
   return (
     secrets
       .filter((secret) => secret.length >= MIN_SECRET)
-      .map((secret) => ({ secret, core: (secret.match(PLAIN) ?? ['']).reduce(longer) }))
+      .map((secret) => ({
+        secret,
+        core: (secret.match(PLAIN) ?? ['']).reduce((one, other) => (other.length > one.length ? other : one)),
+      }))
       // Longest first: one secret may be the beginning of another.
       .sort((one, other) => other.secret.length - one.secret.length)
   );
-}
-
-function longer(one: string, other: string): string {
-  return other.length > one.length ? other : one;
 }
 
 function without(text: string, secrets: readonly Hidden[]): string {

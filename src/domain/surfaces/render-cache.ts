@@ -35,13 +35,13 @@ export interface RenderCacheDependencies extends RenderCacheSettings, FleetFligh
   readonly storedBytes: (text: string) => number;
 }
 
-/** The platform's response to the question if a widget changed since a render. */
+/** The platform's response when asked if a widget changed since a render. */
 export type WidgetCheck =
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'changed'; readonly etag: string }
   /** The platform does not have this call. */
   | { readonly kind: 'unsupported' }
-  /** It sent another response: unknown. */
+  /** The platform sent another response, so the state is unknown. */
   | { readonly kind: 'unknown' };
 
 /** The platform's response to a render, ready for the browser. */
@@ -138,8 +138,8 @@ export class RenderCache {
   readonly #untagged = new LruMap<number>({ maxEntries: MAX_UNTAGGED });
   #turns = 0;
   readonly #fleet: FleetFlight;
-  /** Surfaces for which the platform has no check, and when to try again. */
-  readonly #unsupported = new LruMap<number>({ maxEntries: MAX_UNSUPPORTED });
+  /** Surfaces for which the platform has no check for now. */
+  readonly #unsupported = new LruMap<true>({ maxEntries: MAX_UNSUPPORTED });
 
   constructor(dependencies: RenderCacheDependencies) {
     this.#deps = dependencies;
@@ -196,7 +196,7 @@ export class RenderCache {
       const known = this.#versionTags.current(tags, [callerTag, surfaceTag]);
       const versionTag = typeof known === 'object' ? await known : known;
       const primary = store.primary?.(tagKeys) ?? '';
-      // Before the first connection there is none. Otherwise another primary answered some of this.
+      // Empty before the first connection. If it changed, another primary may have answered part of this.
       if (before !== '' && before !== primary) return { isAway: false, primary };
       return { isAway: false, text, versionTag, primary };
     } catch (error) {
@@ -246,16 +246,17 @@ export class RenderCache {
     const { signal } = new AbortController();
     let etag = '';
     // (2)
-    if (kept !== undefined && !this.#isUnsupported(subject)) {
-      const checkedAt = clock.now();
+    const checkedAt = clock.now();
+    if (kept !== undefined && this.#unsupported.get(surfaceKey(subject), checkedAt) === undefined) {
       const check = await upstream.check(kept.etag, signal);
       if (check.kind === 'unchanged') {
         const again = { ...kept, checkedAt };
-        // It replaces an entry with the same expiry, which is counted already.
+        // The render replaces an entry with the same expiry, which is counted already.
         await this.#keep(task, again, undefined);
         return { response: responseOf(again), status: 'REVALIDATED', shared: true };
       }
-      if (check.kind === 'unsupported') this.#unsupported.set(surfaceKey(subject), clock.now() + UNSUPPORTED_MS);
+      if (check.kind === 'unsupported')
+        this.#unsupported.set(surfaceKey(subject), true, 0, clock.now() + UNSUPPORTED_MS);
       if (check.kind === 'changed') ({ etag } = check);
     }
     // (3)
@@ -341,11 +342,6 @@ export class RenderCache {
   #isFresh(render: CachedRender, now: number): boolean {
     const { checkedAt } = render;
     return checkedAt <= now && now < checkedAt + this.#deps.freshMs && this.#isAlive(render, now);
-  }
-
-  #isUnsupported(subject: RenderSubject): boolean {
-    const until = this.#unsupported.get(surfaceKey(subject));
-    return until !== undefined && this.#deps.clock.now() < until;
   }
 }
 

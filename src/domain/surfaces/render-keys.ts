@@ -8,7 +8,7 @@ import type { SurfaceRef } from './surface-ref.js';
 export type RenderScope = string;
 
 /** Prefix of every key, including in a store the site passes: the name of the package, and the version of the stored format. */
-const PREFIX = 'agent-bff:1:';
+export const STORE_PREFIX = 'agent-bff:1:';
 
 /** One render: its owner, its surface, and its inputs. */
 export interface RenderSubject {
@@ -44,7 +44,7 @@ const KNOWN_MS = 600_000;
 
 const decoder = new TextDecoder();
 
-/** Computes the keys of renders. Recent ones are remembered, since a hit costs little else. */
+/** Computes the keys of renders. Remembers recent ones, since a hit costs little besides its key. */
 export class RenderKeys {
   readonly #hash: (data: string | Uint8Array) => string;
   readonly #memory: MemoryShare;
@@ -76,7 +76,7 @@ export class RenderKeys {
   }
 
   #made({ scope, ref, input }: RenderSubject, spelling: string): RenderKeySet {
-    const render = `${PREFIX}render:${this.#hash(JSON.stringify([scope, ref.by, ref.value, input, spelling]))}`;
+    const render = `${STORE_PREFIX}render:${this.#hash(JSON.stringify([scope, ref.by, ref.value, input, spelling]))}`;
     return { render, callerTag: this.callerTag(scope), surfaceTag: this.surfaceTag(scope, ref) };
   }
 
@@ -96,6 +96,6 @@ export class RenderKeys {
   }
 
   #versionTagKey(parts: readonly unknown[]): string {
-    return `${PREFIX}tag:${this.#hash(JSON.stringify(parts))}`;
+    return `${STORE_PREFIX}tag:${this.#hash(JSON.stringify(parts))}`;
   }
 }

@@ -13,29 +13,18 @@ export type SurfaceRoute =
   | { readonly operation: 'action'; readonly ref: SurfaceRef; readonly action: string }
   | { readonly operation: 'theme'; readonly ref: SurfaceRef };
 
-/** The result of matching a method and a path. */
-export type SurfaceMatch =
-  | { readonly kind: 'route'; readonly route: SurfaceRoute }
-  | { readonly kind: 'not-found' }
-  | { readonly kind: 'method-not-allowed'; readonly allow: string };
-
-const NOT_FOUND: SurfaceMatch = { kind: 'not-found' };
 const READING: readonly string[] = ['GET', 'HEAD'];
 const SENDING: readonly string[] = ['POST'];
 /** No route has six slashes. */
 const MAX_SEGMENTS = 5;
 
-/** Finds the route of a raw path below the mount point. The list is closed: any other path is not found. */
-export function matchSurface(method: string, path: string): SurfaceMatch {
-  const route = surfaceRoute(path);
-  if (route === undefined) return NOT_FOUND;
-  const allowed = route.operation === 'theme' ? READING : SENDING;
-  return allowed.includes(method)
-    ? { kind: 'route', route }
-    : { kind: 'method-not-allowed', allow: allowed.join(', ') };
+/** The methods of a route. */
+export function methodsOf({ operation }: SurfaceRoute): readonly string[] {
+  return operation === 'theme' ? READING : SENDING;
 }
 
-function surfaceRoute(path: string): SurfaceRoute | undefined {
+/** The route of a raw path below the mount point. The list is closed: any other path has none. */
+export function surfaceRoute(path: string): SurfaceRoute | undefined {
   if (!path.startsWith('/')) return undefined;
   const segments = path.slice(1).split('/', MAX_SEGMENTS).map(decodeSegment);
   // Reserved: a surface with the id "by-name" cannot be reached.

@@ -60,6 +60,8 @@ export class VersionTags {
   /** Actions up to this one may be missing in `#acted`. */
   #dropped = 0;
   #isRepairing = false;
+  /** The version tags of a later configuration. */
+  #successor: VersionTags | undefined;
 
   constructor(dependencies: VersionTagsDependencies) {
     this.#deps = dependencies;
@@ -69,6 +71,16 @@ export class VersionTags {
   /** Called by each cache with the lifetime of its renders in milliseconds: tags and pending actions outlive all of them. */
   cover(maxAgeMs: number): void {
     this.#maxAgeMs = Math.max(this.#maxAgeMs, maxAgeMs);
+  }
+
+  /** From now on, actions that still run here invalidate renders of a later configuration too. */
+  replaceBy(successor: VersionTags): void {
+    // It may be an earlier one, which is used again.
+    successor.#successor = undefined;
+    this.#successor = successor;
+    successor.cover(this.#maxAgeMs);
+    successor.#lostUntil = Math.max(successor.#lostUntil, this.#lostUntil);
+    for (const [key] of this.#pending) void successor.#drop(key);
   }
 
   /**
@@ -149,8 +161,16 @@ export class VersionTags {
     return store.get(key);
   }
 
+  get #latest(): VersionTags {
+    return this.#successor === undefined ? this : this.#successor.#latest;
+  }
+
   /** Invalidates all renders that depend on this version tag. */
   async #drop(key: string): Promise<void> {
+    await Promise.all([...new Set([this, this.#latest])].map((tags) => tags.#write(key)));
+  }
+
+  async #write(key: string): Promise<void> {
     const { clock, sleep } = this.#deps;
     this.#countAction(key);
     const startedAt = clock.now();

@@ -9,7 +9,7 @@ export interface FleetFlightDependencies {
   readonly sleep: (ms: number) => Promise<void>;
 }
 
-/** The result of another process; without one, this process works. */
+/** The result of another process; without one, this process does the work. */
 export interface Turn<T> {
   readonly found?: T;
   /** Ends the wait of other processes: this one stores no result. */
@@ -39,19 +39,23 @@ export class FleetFlight {
   /** `name` identifies the work and its inputs in all processes. `look` finds a result in the store. */
   async join<T>(name: string, look: () => Promise<T | undefined>): Promise<Turn<T>> {
     const { store, clock, sleep } = this.#deps;
-    if (store.setIfAbsent === undefined) return {};
+    const create = store.setIfAbsent?.bind(store);
+    if (create === undefined) return {};
     const key = `${name} flight`;
+    const take = (): Promise<boolean> => create(key, RUNNING, clock.now() + LEASE_MS);
+    const yieldTurn = (): void => void store.set(key, NOTHING, clock.now() + NOTHING_MS).catch(() => undefined);
     const end = clock.now() + LEASE_MS;
     try {
+      let isTaken = await take();
+      if (isTaken) return { yieldTurn };
       for (let pause = MIN_PAUSE_MS; ; pause = Math.min(2 * pause, MAX_PAUSE_MS)) {
-        if (await store.setIfAbsent(key, RUNNING, clock.now() + LEASE_MS)) {
-          const yieldTurn = (): void => void store.set(key, NOTHING, clock.now() + NOTHING_MS).catch(() => undefined);
-          return { yieldTurn };
-        }
         const [found, state] = await Promise.all([look(), store.get(key)]);
         if (found !== undefined) return { found };
+        // Only now: the last lease may have expired after its result was stored.
+        if (isTaken) return { yieldTurn };
         if (state === NOTHING || clock.now() >= end) return {};
         await sleep(pause);
+        isTaken = await take();
       }
     } catch {
       // The store has reported it.

@@ -1,3 +1,5 @@
+import { uriDecoded } from '../shared/bytes.js';
+
 // The one validator for every forwarded path. It checks the raw text, which is the text that is sent.
 
 const MAX_CHARACTERS = 256;
@@ -47,14 +49,14 @@ function isSafeSegment(raw: string): boolean {
  */
 function readingsOf(raw: string): readonly string[] | undefined {
   if (!/^[\x21-\x7e]+$/.test(raw) || /[\\#?]/.test(raw)) return undefined;
-  const first = decode(raw);
+  const first = uriDecoded(raw);
   if (first === undefined) return undefined;
   const readings = [first];
   let reading = first;
   for (let count = 1; count <= MAX_DECODINGS; count += 1) {
     const folded = reading.normalize('NFKC');
     if (folded !== reading) readings.push(folded);
-    const next = decode(folded) ?? decodeAscii(folded);
+    const next = uriDecoded(folded) ?? decodeAscii(folded);
     if (next === folded) return readings;
     readings.push(next);
     reading = next;
@@ -67,14 +69,6 @@ function isUnsafe(reading: string): boolean {
   // Some servers remove parameters (`..;x=1`), some remove blanks.
   const name = reading.split(';', 1)[0]?.trim() ?? '';
   return name === '' || name === '.' || name === '..';
-}
-
-function decode(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Decodes a text leniently, if it cannot be decoded as a whole. */

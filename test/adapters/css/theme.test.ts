@@ -142,7 +142,7 @@ describe('a hostile theme', () => {
   it.each(HOSTILE)('of %s does not block the event loop', async (_what, css) => {
     const longest: number[] = [];
     while (longest.length < 8) longest.push(await longestWait(css));
-    // Under 50 ms where the collector of garbage does not come in between.
+    // Under 50 ms unless garbage collection runs in between.
     expect(Math.min(...longest)).toBeLessThan(200);
   });
 

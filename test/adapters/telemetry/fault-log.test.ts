@@ -32,7 +32,7 @@ describe('the log of faults', () => {
     expect(lines).toEqual(['agent-bff: refused', 'agent-bff: refused, 13 times in the last minute']);
   });
 
-  it('has more lines a minute for a fault whose requests are to be found', () => {
+  it('has several lines a minute for a fault whose requests an operator has to find', () => {
     const { lines, tell, join, pass } = openLog();
     join('acme', 'bolt');
     for (let turn = 0; turn < 12; turn += 1) tell('refused', turn % 2 === 0 ? 'acme' : 'bolt', 3);

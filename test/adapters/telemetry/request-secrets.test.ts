@@ -69,7 +69,7 @@ describe('a secret in a text', () => {
     expect(withoutSecrets('abcdef (a+b)* $& [x]', ['.*.*.*', '(a+b)*', '$& [x]'])).toBe('abcdef [redacted] [redacted]');
   });
 
-  it('is searched in milliseconds among thousands', () => {
+  it('is found in milliseconds among thousands', () => {
     const secrets = Array.from({ length: 4_000 }, (_, index) => `value/${String(index)}=&of a cookie`);
     const text = `<p>${'&amp;%20 '.repeat(500)}</p>`;
     expect(processorTime(() => withoutSecrets(text, secrets))).toBeLessThan(500);

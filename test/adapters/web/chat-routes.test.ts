@@ -62,32 +62,6 @@ describe('the paths of the chat', () => {
   });
 });
 
-describe('a streamed response', () => {
-  const EVENTS = { 'content-type': 'text/event-stream' };
-
-  it("ends in an error event under the message's id when the agent breaks it, and the log names the agent", async () => {
-    const { world, settings, handle } = routes();
-    const body = streamed(['data: 1\n\n'], new Error('socket hang up'));
-    world.upstream.willAnswer(() => ({ status: 200, headers: EVENTS, body }));
-    const [first, event, ...rest] = (await text(await handle(browserRequest()))).split('\n\n');
-    expect([first, rest]).toEqual(['data: 1', ['']]);
-    const [name, data] = (event ?? '').split('\ndata: ');
-    expect(name).toBe('event: error');
-    expect(JSON.parse(data ?? '')).toMatchObject({
-      id: '1',
-      error: {
-        code: -32603,
-        message:
-          'The connection to the agent was lost before the response was complete. Subscribe to the task again: the agent may still be working on it.',
-        data: [{ metadata: { code: 'upstream_unreachable', requestId: 'req-1', retryable: 'false' } }],
-      },
-    });
-    expect(settings.telemetry.of('stream_broken')).toEqual([
-      { type: 'stream_broken', requestId: 'req-1', route: 'chat', side: 'upstream', detail: 'socket hang up' },
-    ]);
-  });
-});
-
 describe('a mount that cannot work', () => {
   const cause = new ServiceAuthError('service_auth_failed', { detail: 'The server is not configured.' });
 

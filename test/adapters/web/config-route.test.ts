@@ -138,12 +138,6 @@ describe('a conditional request for the configuration', () => {
     world.brand = ':root{--x:1}';
     expect((await world.get({ 'if-none-match': String(headers['etag']) })).status).toBe(200);
   });
-
-  it('by HEAD returns the head alone', async () => {
-    const world = new RouteWorld();
-    const [get, head] = [await world.get(), await world.get({}, { method: 'HEAD' })];
-    expect([head.status, head.headers, head.body]).toEqual([200, get.headers, null]);
-  });
 });
 
 describe('the address of the chat', () => {
@@ -194,33 +188,10 @@ describe('a failing configuration', () => {
     expect(response.headers['etag']).toBeUndefined();
     expect(world.settings.telemetry.of('request')).toMatchObject([{ status: 502 }]);
   });
-
-  it.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])('returns 405 with Allow for %s', async (method) => {
-    const world = new RouteWorld();
-    const response = await world.get({}, { method });
-    expect([response.status, response.headers['allow']]).toEqual([405, 'GET, HEAD']);
-    expect(world.upstream.requests).toEqual([]);
-  });
-
-  it("returns 403 to another site's page for a user", async () => {
-    const headers = { 'sec-fetch-site': 'cross-site' };
-    expect((await new RouteWorld({ auth: session() }).get(headers)).status).toBe(403);
-    expect((await new RouteWorld().get(headers)).status).toBe(200);
-  });
 });
 
 describe('the agent card alone', () => {
   const cards = (changes: Partial<ConfigRoute> = {}) => new RouteWorld(changes, agentCardRoute);
-
-  it('is the card of the record, with its tag, also by HEAD', async () => {
-    const [get, head] = [await cards().get(), await cards().get({}, { method: 'HEAD' })];
-    const whole = await new RouteWorld().get();
-    expect(JSON.parse(textOf(get))).toEqual(record(whole).agentCard);
-    expect({ ...get.headers, etag: '' }).toEqual({ ...whole.headers, etag: '' });
-    expect([head.status, head.headers, head.body]).toEqual([200, get.headers, null]);
-    const again = await cards().get({ 'if-none-match': String(get.headers['etag']) });
-    expect([again.status, again.body]).toEqual([304, null]);
-  });
 
   it('is private to a user like the chat', async () => {
     const world = cards({ auth: session() });

@@ -237,34 +237,6 @@ describe('every error response', () => {
     });
   });
 
-  it("is logged under the visitor's request id", () => {
-    const settings = site();
-    problemResponse(REFUSAL, context(settings));
-    rpcErrorResponse(new AgentBffError('not_found', { detail: 'No.' }), 'null', context(settings));
-    expect(settings.telemetry.events).toEqual([
-      {
-        type: 'error',
-        requestId: 'req-1',
-        route: 'chat',
-        status: 401,
-        code: 'service_auth_failed',
-        summary: REFUSAL.message,
-        detail: 'invalid_grant from https://tenant.example',
-        block: 'idpAServiceUser',
-        fields: ['username', 'password'],
-      },
-      {
-        type: 'error',
-        requestId: 'req-2',
-        route: 'chat',
-        status: 404,
-        code: 'not_found',
-        summary: 'No.',
-        detail: 'No.',
-      },
-    ]);
-  });
-
   it('to a wrong method names the allowed ones', () => {
     const response = methodNotAllowed('GET, HEAD', context());
     expect([response.status, response.headers['allow']]).toEqual([405, 'GET, HEAD']);

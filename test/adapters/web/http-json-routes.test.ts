@@ -103,17 +103,6 @@ describe('a client of HTTP+JSON', () => {
     }
   });
 
-  it.each([
-    ['POST', '/message:send', '/rest/message:send'],
-    ['GET', '/v1/tasks/7', '/old/v1/tasks/7'],
-  ])('reaches the interface of its own version by %s %s', async (method, path, expected) => {
-    const world = new RestWorld();
-    const response = await world.ask(method, path, { query: '?historyLength=3' });
-    expect([response.status, response.body]).toEqual([200, FINE.body]);
-    expect(world.calls).toMatchObject([{ method, origin: AGENT, path: `${expected}?historyLength=3` }]);
-    expect(world.calls[0]?.headers['authorization']).toBe('Bearer account-token-1');
-  });
-
   it('receives an error event of its binding when a stream breaks', async () => {
     const world = new RestWorld();
     const body = streamed(['data: 1\n\n'], new Error('reset'));
@@ -131,26 +120,22 @@ describe('a client of HTTP+JSON', () => {
 });
 
 describe('the method policy in the HTTP+JSON binding', () => {
-  it('rejects a denied method with 403 before any call to the agent', async () => {
-    const world = new RestWorld();
-    const response = await world.ask('GET', '/tasks');
-    expect([response.status, json(response)]).toMatchObject([
-      403,
-      { error: { code: 403, details: [{ reason: 'METHOD_DENIED' }] } },
-    ]);
-    expect([world.upstream.requests.length, world.account.issued]).toEqual([0, 0]);
-  });
-
   it.each([
     ['HTTP+JSON', 'GET', '/extendedAgentCard', (card: object) => card],
     ['JSON-RPC', 'POST', '', (card: object) => ({ jsonrpc: '2.0', id: 7, result: card })],
   ])('shows in an extended card by %s what the site can forward', async (_by, method, path, answer) => {
     const world = new RestWorld('all');
-    world.answer = () => ({ ...FINE, body: JSON.stringify(answer(CARD)) });
+    const capabilities = { pushNotifications: true };
+    world.answer = () => ({ ...FINE, body: JSON.stringify(answer({ ...CARD, capabilities })) });
     const body = bytes('{"jsonrpc":"2.0","id":7,"method":"GetExtendedAgentCard"}');
     const told = json(await world.ask(method, path, method === 'POST' ? { body } : {}));
-    const supportedInterfaces = [{ protocolBinding: 'JSONRPC' }, { protocolBinding: 'http+json' }];
-    expect(told).toMatchObject(answer({ supportedInterfaces, additionalInterfaces: [{ transport: 'HTTP+JSON' }] }));
+    const url = 'https://site.example/api/a2a';
+    const supportedInterfaces = [
+      { url, protocolBinding: 'JSONRPC' },
+      { url, protocolBinding: 'http+json' },
+    ];
+    const additionalInterfaces = [{ url, transport: 'HTTP+JSON' }];
+    expect(told).toMatchObject(answer({ capabilities, supportedInterfaces, additionalInterfaces }));
   });
 });
 

@@ -19,20 +19,6 @@ function guarded(gate: RequestGate, handler: HttpHandler): () => Promise<HttpRes
 }
 
 describe('a gate', () => {
-  it('counts a request until its response, and a stream until its end', async () => {
-    const gate = new RequestGate({ maxInFlight: 0, sendIdleMs: 0 });
-    const body = new PushStream();
-    let give: ((response: HttpResponse) => void) | undefined;
-    const pending = guarded(gate, () => new Promise((resolve) => (give = resolve)))();
-    expect(gate.inFlight).toBe(1);
-    give?.(answer(body));
-    const response = await pending;
-    expect(gate.inFlight).toBe(1);
-    body.end();
-    await textOf(response.body);
-    expect(gate.inFlight).toBe(0);
-  });
-
   it.each<readonly [string, (body: PushStream, response: HttpResponse) => Promise<unknown>]>([
     ['ends', async (body, response) => (body.end(), textOf(response.body))],
     ['breaks', async (body, response) => (body.break(new Error('cut')), textOf(response.body).catch(() => undefined))],

@@ -53,6 +53,19 @@ describe('the surface routes', () => {
     ]);
   });
 
+  it.each([
+    ['/counter/render', 'POST', ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'post']],
+    ['/by-name/counter/actions/add', 'POST', ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'post']],
+    ['/counter/theme.css', 'GET, HEAD', ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'get']],
+  ])('return 405 for another method of %s, and name %s', async (path, allow, methods) => {
+    const { world, handle } = start();
+    for (const method of methods) {
+      const response = await handle(visit({ method, path }));
+      expect([method, response.status, response.headers['allow']]).toEqual([method, 405, allow]);
+    }
+    expect(world.platform.calls).toEqual({ render: 0, check: 0, action: 0, theme: 0 });
+  });
+
   it('serve from the cache whatever form the host gave the body', async () => {
     const { handle } = start();
     const written = JSON.stringify({ a: { b: 1 }, c: 2 });

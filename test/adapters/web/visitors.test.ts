@@ -16,26 +16,26 @@ const KEYS = [
   return visitorKeys(reading.key);
 });
 
-/** A site whose users say who they are. */
+/** A site whose users say who they are; with `knowsUsers: false`, a route of it that does not ask. */
 class World {
   readonly clock: FakeClock = new FakeClock();
   user: string | undefined;
   readonly #visitors: Visitors;
 
-  constructor(keys = KEYS, publicUrl = '') {
+  constructor(keys = KEYS, publicUrl = '', knowsUsers = true) {
     const user = () => Promise.resolve(this.user === undefined ? undefined : { name: this.user, key: this.user });
     this.#visitors = new Visitors({
       crypto: visitorCrypto,
       clock: this.clock,
       keys,
-      user,
+      user: knowsUsers ? user : undefined,
       maxAgeS: 30 * 86_400,
       publicUrl,
     });
   }
 
   async visit(
-    cookie: string,
+    cookie: string | readonly string[],
     headers: Readonly<Record<string, string>> = {},
     publicUrl = 'http://site.example/api/a2a',
   ): Promise<Visit> {
@@ -67,12 +67,53 @@ describe('a visitor', () => {
     expect([secretOf(renewed), renewed.cookie]).toEqual([secretOf(first), expect.stringContaining('Max-Age=2592000')]);
   });
 
+  it('is renewed by a clock behind the one that wrote the cookie, as by one ahead of it', async () => {
+    const world = new World();
+    world.clock.advance(15 * DAY_MS + 1_000);
+    const ahead = await world.visit('');
+    const behind = await new World().visit(pair(ahead));
+    expect([secretOf(behind), behind.cookie]).toEqual([secretOf(ahead), expect.stringContaining('Max-Age=2592000')]);
+  });
+
+  it('is known by a cookie in a field of its own, as HTTP/2 sends it', async () => {
+    const world = new World();
+    const first = await world.visit('');
+    expect(secretOf(await world.visit(['a=b', pair(first), 'c=d']))).toBe(secretOf(first));
+  });
+
+  it.each([
+    ['a page of another site', { 'sec-fetch-site': 'cross-site', origin: 'https://shop.example' }],
+    ['a page of another site over http', { 'sec-fetch-site': 'cross-site', origin: 'http://127.0.0.1:5173' }],
+    [
+      "the site's own page in a frame of another site",
+      { 'sec-fetch-site': 'same-origin', 'sec-fetch-storage-access': 'none' },
+    ],
+  ])('in %s gets a cookie that the browser keeps for it, and is known by no other', async (_what, headers) => {
+    const world = new World();
+    const first = await world.visit('', headers);
+    expect(first.cookie).toMatch(/^__Host-agent-bff-visitor-user=.*; HttpOnly; Secure; SameSite=None; Partitioned$/);
+    expect(secretOf(await world.visit(pair(first), headers))).toBe(secretOf(first));
+    const plain = pair(await new World().visit(''));
+    expect(secretOf(await world.visit(plain, headers))).not.toBe(secretOf(await world.visit(plain)));
+  });
+
+  it('who signs in stays known at a route that does not know users, and the other way round', async () => {
+    const [users, open] = [new World(), new World(KEYS, '', false)];
+    const [there, here] = [await users.visit(''), await open.visit('')];
+    users.user = 'ada';
+    const signedIn = await users.visit(`${pair(there)}; ${pair(here)}`);
+    const cookies = `${pair(signedIn)}; ${pair(here)}`;
+    expect(await open.visit(cookies)).toMatchObject({ keys: here.keys, cookie: undefined });
+    expect([secretOf(await users.visit(cookies)), secretOf(here)]).toEqual([secretOf(there), secretOf(here)]);
+    expect(secretOf(here)).not.toBe(secretOf(there));
+  });
+
   it.each([
     ['a cookie of another length', (value: string) => value.replace('=', '=A')],
     ['bits after the secret', (value: string) => value.replace(/[\w-]\./, 'B.')],
     ['quotes', (value: string) => value.replace(/=(.*)/, '="$1"')],
     ['the same cookie twice', (value: string) => `${value}; ${value}`],
-    ['another cookie of the same name', (value: string) => `agent-bff-visitor=x; ${value}`],
+    ['another cookie of the same name', (value: string) => `agent-bff-visitor-user=x; ${value}`],
     ['a name in capitals', (value: string) => value.replace('agent', 'Agent')],
     ['no time', (value: string) => value.replace(/\.\w+$/, '')],
   ])('with %s is new', async (_what, change) => {
@@ -83,11 +124,12 @@ describe('a visitor', () => {
   });
 
   it.each([
-    ['its name as a value', 'theme=agent-bff-visitor'],
-    ['a name that ends like it', 'xagent-bff-visitor=1'],
-    ['a name that begins like it', 'agent-bff-visitor2=1'],
-    ['its name without a value', 'agent-bff-visitor-off'],
-  ])('is known beside a cookie with %s', async (_what, other) => {
+    ['its name as a value', 'theme=agent-bff-visitor-user'],
+    ['a name that ends like it', 'xagent-bff-visitor-user=1'],
+    ['a name that begins like it', 'agent-bff-visitor-user2=1'],
+    ['the name of routes without users', 'agent-bff-visitor=1; agent-bff-visitor=2'],
+    ['its name without a value', 'agent-bff-visitor-user-off'],
+  ])('is recognized despite another cookie with %s', async (_what, other) => {
     const world = new World();
     const first = await world.visit('');
     for (const cookies of [
@@ -115,6 +157,16 @@ describe('a visitor', () => {
       expect([secretOf(safe), safe.cookie]).toEqual([secretOf(visit), undefined]);
     }
   });
+
+  it.each(['\u00A0', '\uFEFF', '\u2003', '\u0085', '\v'])(
+    'is not known by a cookie with %j before its name, which browsers do not protect',
+    async (blank) => {
+      const [world, headers] = [new World(), { origin: 'https://site.example' }];
+      const first = await world.visit('', headers);
+      expect(secretOf(await world.visit(`a=b;\t ${pair(first)} `, headers))).toBe(secretOf(first));
+      expect(secretOf(await world.visit(`a=b; ${blank}${pair(first)}`, headers))).not.toBe(secretOf(first));
+    },
+  );
 
   it('who signs in keeps the secret, sealed to the user', async () => {
     const world = new World();
@@ -167,7 +219,7 @@ describe('a visitor', () => {
   });
 });
 
-it('the keys of users say nothing about the key they come from, or about each other', () => {
+it('the keys of users reveal neither the key they come from nor each other', () => {
   const all = KEYS.flatMap(({ mint, seal }) => [mint, seal]).map((key) => Buffer.from(key).toString('hex'));
   expect(new Set(all).size).toBe(4);
   for (const key of all) expect(key).toMatch(/^[0-9a-f]{64}$/);

@@ -167,6 +167,7 @@ describe('an error response of the agent', () => {
     ['an event', 'text/event-stream; charset=utf-8', `event: error\r\ndata: ${ERROR}\r\n\r\n`],
     ['several events', 'text/event-stream', `: hello\n\ndata: ${ERROR}\n\nid: 2\ndata:${ERROR}\n\n`],
     ['an event of several lines', 'text/event-stream', `data: ${ERROR.slice(0, 16)}\ndata: ${ERROR.slice(16)}\n\n`],
+    ['one with CRLF', 'text/event-stream', `data: ${ERROR.slice(0, 16)}\r\ndata: ${ERROR.slice(16)}\r\n\r\n`],
     ['another JSON type', 'application/a2a+json', ERROR],
   ])('as JSON-RPC in %s is forwarded', async (_what, type, body) => {
     const response = await answerTo({ status: 500, headers: { 'content-type': type }, body: new WatchedBody(body) });

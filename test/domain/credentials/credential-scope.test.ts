@@ -22,7 +22,7 @@ describe('the cache scope of a caller', () => {
     expect(readerScope(credential)).toBe('["account",[["x-tenant","acme"]],[["prefer","wait"]]]');
   });
 
-  it('is empty for a credential without a principal, and its reader for look-ups', () => {
+  it('is undefined for a credential without a principal, except for look-ups, which use its reader', () => {
     const credential = new Credential({ ...FACTS, owner: ownedBy() });
     expect([credentialScope(credential), readerScope(credential)]).toEqual([undefined, 'nameless']);
   });

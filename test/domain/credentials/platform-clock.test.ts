@@ -65,7 +65,7 @@ describe("the platform's clock", () => {
     expect([world.signedAt.length, world.aheadMs]).toEqual([2, 0]);
   });
 
-  it('dates a token, which is renewed by the local clock', async () => {
+  it('is used to date a token, whose renewal follows the local clock', async () => {
     const world = new SigningWorld();
     await world.refused(600_000);
     expect(world.broker.cachedServiceToken()).toEqual({ value: 'signed-2', expiresAt: world.clock.now() + 300_000 });

@@ -82,7 +82,7 @@ describe('the memory that toolkits share', () => {
   it.each([
     ['deleted', (map: LruMap<number>) => map.delete('a')],
     ['replaced by a smaller one', (map: LruMap<number>) => map.set('a', 1)],
-  ])('counts an entry no more that was %s', (_how, change) => {
+  ])('no longer counts an entry that was %s', (_how, change) => {
     const site = new Process(6);
     const map = cache(site.tenant());
     site.fill(map, 'a');

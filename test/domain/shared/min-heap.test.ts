@@ -24,7 +24,7 @@ describe('a heap', () => {
     );
   });
 
-  it('moves a value among 100 times as many in little more work', () => {
+  it('needs little more work to move a value among 100 times as many', () => {
     const work = (count: number): number => {
       let compared = 0;
       const heap = new MinHeap<object>();

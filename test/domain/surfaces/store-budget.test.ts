@@ -20,7 +20,7 @@ describe('eight processes that share a store', () => {
 describe('the renders that a process leaves in a shared store', () => {
   const DAY_MS = 86_400_000;
 
-  it('take at most the limit for visitors who come once', () => {
+  it('stay within the limit when every visitor comes once', () => {
     const budget = new StoreBudget();
     const stored = Array.from({ length: 3_000 }, (_, index) =>
       budget.admits(`key ${String(index)}`, { bytes: 50_000, expiresAt: DAY_MS, now: 0, limitBytes: 1_000_000 }),
@@ -43,7 +43,7 @@ describe('the renders that a process leaves in a shared store', () => {
     expect(budget.admits('other', { bytes: 900, expiresAt: DAY_MS, now, limitBytes: 1_000 })).toBe(isAdmitted);
   });
 
-  it('count no more after their expiry when the clock was set back before', () => {
+  it('are no longer counted after their expiry, even if the clock was set back before', () => {
     const budget = new StoreBudget();
     const admits = (key: string, now: number, bytes: number): boolean =>
       budget.admits(key, { bytes, expiresAt: now + 10_000, now, limitBytes: 1_000 });

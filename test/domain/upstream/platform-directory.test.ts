@@ -130,7 +130,7 @@ describe('the project', () => {
       expect(world.upstream.requests.length - before).toBe(0);
     });
 
-    it('is another one on another route', async () => {
+    it('is separate for each route', async () => {
       const world = new DirectoryWorld();
       await world.project(shared(ADA as typeof SERVICE));
       await world.project({ ...shared(BOB as typeof SERVICE), sharesLookups: 'route 2' });

@@ -96,7 +96,7 @@ describeDemo('the demo', { wordMs: 5 }, (demo) => {
     const visit = await demo.visit({ reducedMotion: 'reduce' });
     await visit.send('slow');
     await visit.answer.filter({ hasText: 'Counting' }).waitFor();
-    // The half second in which Stop takes no click is an animation too, but moves nothing.
+    // The half second in which Stop ignores clicks is an animation too, but nothing moves.
     const moving = await visit.page.evaluate(
       () =>
         document.getAnimations().filter((one) => (one as CSSAnimation).animationName !== 'agent-bff-unpressable')

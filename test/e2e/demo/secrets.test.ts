@@ -21,7 +21,7 @@ describeDemo('the browsers of visitors', { wordMs: 5 }, (demo) => {
     const seen = [await page.content(), await page.evaluate('fetchedText()'), ...(await Promise.all(files))].join('\n');
     for (const part of ['TASK_STATE_COMPLETED', 'SendStreamingMessage', 'lunch']) expect(seen).toContain(part);
     // Every JWT begins with "eyJ".
-    expect(seen).not.toMatch(/PRIVATE KEY|eyJ|demo-site|demo-key/);
+    expect(seen).not.toMatch(/PRIVATE KEY|eyJ|demo-site|demo-programs/);
     expect(seen).not.toContain(new URL(demo.demo.platform.url).host);
     for (const request of sent) {
       expect(new URL(request.url()).origin).toBe(new URL(demo.demo.url).origin);

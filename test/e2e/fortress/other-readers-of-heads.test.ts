@@ -25,7 +25,7 @@ interface Head {
   readonly body: string;
 }
 
-/** Fields that differ from one connection to the next, or that a reader keeps to itself. */
+/** Fields that differ between connections, or that a reader does not pass on. */
 const OF_CONNECTIONS: ReadonlySet<string> = new Set([
   'connection',
   'date',

@@ -36,7 +36,7 @@ const expired = (route: Route): Promise<void> =>
     json: { type: 'urn:agent-bff:error:session_expired', code: 'session_expired', hint: 'Operators: check the clock.' },
   });
 
-/** Shows the chat with a handler that records what it gets, as the title of the page. */
+/** Shows the chat with a handler that writes its argument to the title of the page. */
 function showWithSignIn(visit: ComponentVisit): Promise<void> {
   return visit.page.evaluate(() =>
     (globalThis as unknown as ComponentPage).show('A2AChat', {
@@ -176,7 +176,7 @@ describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
     const seconds = async () => Number(/^Retry in (\d+) s$/.exec(await button.innerText())?.[1]);
     expect(await seconds()).toBeGreaterThan(10);
     expect(await button.isDisabled()).toBe(true);
-    // Another tab is shown for a while: the timers of this one are late.
+    // While another tab is visible, the timers of this one are delayed.
     await visit.page.clock.fastForward(20_000);
     await expect.poll(seconds).toBeLessThan(11);
     for (let passed = 0; passed < 20; passed += 1) await visit.page.clock.runFor(1000);

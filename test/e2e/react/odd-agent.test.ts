@@ -42,7 +42,7 @@ describe.skipIf(chromium === undefined)('an agent with odd habits, in Chromium',
   it(`leads to the expected text in each of ${String(HABITS.length)} cases`, async () => {
     // A site that shows pictures must allow them in its policy. The strict policy of the other tests does not.
     const visit = await browser.visit({ hasPolicy: false });
-    // The page is fulfilled by the test before a request reaches a server, whatever its address.
+    // The test itself responds to requests for the page, before they reach a server.
     await visit.page.goto(`http://127.0.0.1:${String(site.port)}/page/`);
     await visit.isReady();
     visit.page.setDefaultTimeout(8_000);

@@ -7,7 +7,7 @@ import { type ComponentBrowser, type ComponentVisit, describeInBrowsers } from '
 const DIST = new URL('../../../react/dist/', import.meta.url);
 const PAGE_FAILED = 'Something failed. Please reload the page.';
 
-/** Missing in browsers that visitors still have; tried although the code may not use them. */
+/** Missing in browsers that visitors still use; tested even if the code does not use them. */
 const KNOWN = [
   'CSSStyleSheet adoptedStyleSheets replaceSync at replaceAll replaceChildren TextDecoderStream pipeThrough with',
   'structuredClone randomUUID crypto subtle any timeout throwIfAborted hasOwn withResolvers localStorage sessionStorage',
@@ -56,7 +56,7 @@ function namesOf(folder: URL): ReadonlySet<string> {
   return new Set(texts.flatMap((text) => text.match(/(?<=\.)[a-z]\w*|\b[A-Z]\w+(?=[.(])|(?<=')\w+(?=' in )/g) ?? []));
 }
 
-/** Removes a name from all that the browser has by itself. Runs in the page. */
+/** Removes a built-in name from the browser. Runs in the page. */
 function removeApi(name: string): void {
   const remove = (from: object): void => {
     if (!Object.prototype.hasOwnProperty.call(from, name)) return;
@@ -75,7 +75,7 @@ function removeApi(name: string): void {
   remove(globalThis);
 }
 
-/** True for a name that a browser has by itself. Runs in the page. */
+/** True for a built-in name of the browser. Runs in the page. */
 function builtIn(names: readonly string[]): readonly string[] {
   const constructors = Object.getOwnPropertyNames(globalThis)
     .filter((global) => /^[A-Z]/.test(global))
@@ -109,8 +109,8 @@ async function without(browser: ComponentBrowser, ...names: readonly string[]): 
   return said;
 }
 
-describeInBrowsers('a browser without', { inEveryEngine: false, wordMs: 0, slowStepMs: 5 }, (browser) => {
-  it('any one of the APIs in the built files shows the answer', { timeout: 240_000 }, async () => {
+describeInBrowsers('a chat in a browser without', { inEveryEngine: false, wordMs: 0, slowStepMs: 5 }, (browser) => {
+  it('any single API in the built files shows the answer', { timeout: 240_000 }, async () => {
     expect(existsSync(DIST)).toBe(true);
     const shared = await browser.visit();
     const used = await shared.page.evaluate(builtIn, [...namesOf(DIST)]);
@@ -126,11 +126,11 @@ describeInBrowsers('a browser without', { inEveryEngine: false, wordMs: 0, slowS
     expect(outcomes).toEqual(Object.fromEntries(tried.map((name) => [name, 'answered'])));
   });
 
-  it('all of the known ones shows the answer', async () => {
+  it('all of these APIs at once shows the answer', async () => {
     expect(await without(browser, ...KNOWN.filter((name) => name !== 'any'))).toBe('answered');
   });
 
-  it('storage, which throws when it is read, shows the answer', async () => {
+  it('readable storage shows the answer', async () => {
     const visit = await browser.visit({
       prepare: (page) =>
         page.addInitScript(() => {
@@ -147,7 +147,7 @@ describeInBrowsers('a browser without', { inEveryEngine: false, wordMs: 0, slowS
   });
 
   it.each(['AbortController', 'TextDecoder', 'Headers', 'fetch', 'URL'])(
-    '%s, which the chat cannot do without, asks to reload the page, and does not speak of the connection',
+    '%s, which the chat needs, asks to reload the page instead of reporting a lost connection',
     async (name) => {
       expect(await without(browser, name)).toBe(PAGE_FAILED);
     },

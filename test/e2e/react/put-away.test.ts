@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { describeInBrowsers } from '../../support/component-browser.js';
 
 describeInBrowsers('a page that the browser puts away for "Back"', { wordMs: 5, slowStepMs: 30 }, (browser) => {
-  it('lets its stream go, and takes it up when the visitor comes back', async () => {
+  it('closes its stream, and resumes it when the visitor comes back', async () => {
     const visit = await browser.visit();
     await visit.show('A2AChat');
     await visit.send('slow');

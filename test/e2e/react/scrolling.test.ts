@@ -36,7 +36,7 @@ const WAYS: readonly (readonly [name: string, scroll: Scroll])[] = [
   ]),
 ];
 
-/** Ways that take a while: the page scrolls in steps of its own while the answer grows. */
+/** Slow ways to scroll: the page scrolls in small steps while the answer grows. */
 const SMOOTH = [
   ...[0.9, 0.5, 0].map((part) => ['scrollTo', part] as const),
   ...[-30, -150, -2000].map((px) => ['scrollBy', px] as const),

@@ -25,7 +25,7 @@ async function isSeen(element: Locator): Promise<boolean> {
   });
 }
 
-/** True if the last line of an element is seen. */
+/** True if the last line of an element is visible. */
 async function isEndSeen(element: Locator): Promise<boolean> {
   return element.evaluate((seen) => {
     const { left, bottom } = seen.getBoundingClientRect();

@@ -8,7 +8,7 @@ const MAX_HEIGHT = 144;
 
 describeInEngines('typing', { wordMs: 5 }, (visits) => {
   describe.each(Object.entries(COMPOSITION_ORDERS))('with an input method: %s', (_engine, order) => {
-    it('sends nothing with the Enter that confirms a word, but with the next', async () => {
+    it('does not send on the Enter that confirms a word, only on the next one', async () => {
       const visit = await visits.visit();
       const { page } = visit;
       await visit.show('A2AChat');

@@ -28,7 +28,7 @@ export const frameworkReaders: readonly ReadingServer[] = [
     },
   },
   {
-    // Its Request.json() is the one that every Web framework uses, such as Next and Hono.
+    // Every Web framework, such as Next and Hono, uses this `Request.json()`.
     reader: 'h3-2',
     start: (report) => {
       const app = new H3({ silent: true });

@@ -28,7 +28,8 @@ export function nextSite(name: string): Framework {
         ...toolkit,
         handlers: {
           credentials: toolkit.handlers.credentials,
-          chat: (options) => toolkit.handlers.chat(options),
+          // The suite's visitors name their conversations themselves.
+          chat: (options) => toolkit.handlers.chat({ ...options, conversations: 'open' }),
           surfaces: () => surfaceRoute(toolkit, { auth, cache }),
           conversations: () => recordRoute(toolkit, { auth }),
           cardFacts: (...asked) => toolkit.handlers.cardFacts(...asked),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MESSAGE } from '../../support/visitor.js';
 import type { Framework, HostMiddleware } from '../framework.js';
-import { readFailure, reasonOf, startWorld } from '../world.js';
+import { readFailure, reasonOf, session, startWorld } from '../world.js';
 
 /** Consumes the body like an unknown middleware, and leaves the result of `keep` on the request. */
 function reading(keep: (bytes: Buffer) => { body?: unknown; rawBody?: unknown }): HostMiddleware {
@@ -48,6 +48,13 @@ export function hostBodySuite(framework: Framework): void {
       expect(reasonOf(failure)).toBe('BODY_CONSUMED');
       expect(failure.error.message).toContain('middleware');
       expect(failure.error.message).toContain('"req.rawBody"');
+      expect(world.upstream.requests).toEqual([]);
+    });
+
+    it('of a record gets a 500 as well', async () => {
+      const world = await startWorld(framework, { before: reading(() => ({})) });
+      const reply = await world.chat({ path: '/api/service/files/7', headers: session('ada') });
+      expect([reply.status, await reply.json()]).toEqual([500, expect.objectContaining({ code: 'body_consumed' })]);
       expect(world.upstream.requests).toEqual([]);
     });
 

@@ -29,7 +29,7 @@ export function limitSuite(framework: Framework): void {
       expect(reasonOf(failure)).toBe('RATE_LIMITED');
       expect(failure.error.message).toMatch(/Try again in \d+ seconds\./);
       expect(world.upstream.requests).toHaveLength(1);
-      // The limit of others is their own.
+      // Other visitors have limits of their own.
       expect((await world.chat(grace)).status).toBe(200);
     });
   });

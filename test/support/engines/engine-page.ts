@@ -24,15 +24,15 @@ export interface WindowSize {
 }
 
 /**
- * A page as a visitor uses it, in any engine: by Playwright in Chromium and Firefox, by W3C WebDriver in WebKit. Of several
- * elements that a target describes, the last one that is rendered is meant. Whatever takes a target waits for it, at most 20 s.
+ * A page as a visitor uses it, in any engine: by Playwright in Chromium and Firefox, by W3C WebDriver in WebKit. If a
+ * target matches several elements, the last rendered one is used. Methods with a target wait for it, for at most 20 s.
  */
 export interface EnginePage {
   open(url: string): Promise<void>;
   reload(): Promise<void>;
   back(): Promise<void>;
   forward(): Promise<void>;
-  /** Runs a function, or the text of one, in the page. What it gets and returns is JSON. */
+  /** Runs a function, or its source text, in the page. Arguments and results are JSON. */
   evaluate<Given, Result>(script: ((given: Given) => Result | Promise<Result>) | string, given: Given): Promise<Result>;
   /** Runs a function with an element in the page. */
   on<Given, Result>(
@@ -43,7 +43,7 @@ export interface EnginePage {
   /** The number of such elements that are rendered now. */
   count(target: Target): Promise<number>;
   see(target: Target): Promise<void>;
-  /** Waits until no such element is rendered. */
+  /** Waits until no rendered element matches. */
   missing(target: Target): Promise<void>;
   click(target: Target): Promise<void>;
   /** Types into the focused element, key by key. */
@@ -74,7 +74,10 @@ export interface Engine {
   readonly name: string;
   /** The program that is missing and its remedy; undefined if the engine is installed. */
   readonly missing: string | undefined;
-  /** False for an engine older than those in `browserslist` of react/package.json: text goes in and comes out, without looks. */
+  /**
+   * False for an engine older than those in `browserslist` of react/package.json. It sends and shows text, but without
+   * styles.
+   */
   readonly isSupported: boolean;
   launch(): Promise<RunningEngine>;
 }

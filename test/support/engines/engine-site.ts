@@ -21,7 +21,7 @@ export class EngineSite {
     this.url = `http://localhost:${String((server.address() as AddressInfo).port)}`;
   }
 
-  /** Forwards what is not the test page's to the site at `target`. */
+  /** Forwards all other requests to the site at `target`. */
   static async start(target: string): Promise<EngineSite> {
     const files = await componentFiles();
     const server = createServer().listen(0, 'localhost');

@@ -40,7 +40,7 @@ export const ENGINES: readonly Engine[] = [
   },
 ];
 
-/** The oldest ones that can be had: the first Chrome that is supported, and a WebKit older than the first Safari that is. */
+/** The oldest ones available: the first supported Chrome, and a WebKit older than the first supported Safari. */
 export const OLDEST_ENGINES: readonly Engine[] = [
   {
     name: 'Chrome 123',

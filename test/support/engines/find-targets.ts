@@ -1,6 +1,7 @@
 /**
- * The rendered elements that a target describes, in the order of the document and its open shadow trees. Runs in the page,
- * so it uses nothing from this module. A form reads its own properties from its fields, so it is asked through prototypes.
+ * The rendered elements that a target describes, in the order of the document and its open shadow trees. Runs in the
+ * page, so it uses nothing from this module. A form reads its own properties from its fields, so they are read through
+ * prototypes.
  */
 export function findTargets({
   selector,

@@ -146,7 +146,7 @@ export class WebDriverPage implements EnginePage {
     });
   }
 
-  /** The driver's own pictures never come without a graphics card. */
+  /** The driver cannot take pictures without a graphics card. */
   async screenshot(): Promise<Buffer> {
     if (this.#screen !== undefined) {
       const part = await this.evaluate(shownPart, null);

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../free-port.js';
 import { startProcess } from './processes.js';
 
-/** The longest time for one call, less than a test has. */
+/** Time limit for one call, shorter than that of a test. */
 export const CALL_MS = 60_000;
 
 /** An error that a driver reports; `code` is its name in the specification, or `no answer` of a driver that hangs. */

@@ -18,7 +18,7 @@ export interface UploadingClient {
   readonly name: string;
   /** False where this machine lacks it. */
   readonly installed: boolean;
-  /** Posts so many bytes so often; gives the status of each response, or the client's error. */
+  /** Posts a body of this size this many times; returns the status of each response, or the client's error. */
   upload(url: string, bytes: number, count: number): Promise<readonly string[]>;
 }
 

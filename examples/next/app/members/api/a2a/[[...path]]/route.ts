@@ -3,5 +3,5 @@ import { auth0 } from '../../../../../lib/auth0';
 
 const handler = createA2AProxyHandler({ auth: auth0 });
 
-/** The members' chat: the agent receives the token of the signed-in member. */
+/** The members' chat: the agent receives the token of the signed-in member, and keeps their conversations apart itself. */
 export { handler as GET, handler as POST };

@@ -1,3 +1,12 @@
+/** Matches the end of an event: two line ends, each of which is LF, CR or CRLF. */
+export const EVENT_END: RegExp = /(?:\r\n|\n|\r(?!\n)){2}/;
+
+/** The data of one event (HTML, "Interpreting an event stream"); `undefined` if it has none, such as a comment. */
+export function eventData(event: string): string | undefined {
+  const lines = event.split(/\r\n|\r|\n/).filter((line) => line.startsWith('data:'));
+  return lines.length === 0 ? undefined : lines.map((line) => line.slice(5)).join('\n');
+}
+
 const LF = 0x0a;
 const CR = 0x0d;
 

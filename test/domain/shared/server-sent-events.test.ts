@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EventEnd } from '../../../src/domain/shared/event-end.js';
+import { EventEnd } from '../../../src/domain/shared/server-sent-events.js';
 import { bytes } from '../../adapters/web/browser-request.js';
 
 /** Reference implementation: all bytes so far, with uniform line ends (HTML, "Parsing an event stream"), end in an empty line. */

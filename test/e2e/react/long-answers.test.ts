@@ -1,0 +1,63 @@
+import { expect, it } from 'vitest';
+
+import { type ComponentVisit, describeInBrowsers } from '../../support/component-browser.js';
+
+const LENGTH = 24_000;
+
+/** Shows a stored answer, and returns the most elements that one task has added. */
+async function restore(visit: ComponentVisit, role: 'agent' | 'user', text: string): Promise<number> {
+  await visit.page.evaluate(
+    ([role, text]) => {
+      const message = { id: 'a', role, text, ...(role === 'agent' && { state: 'complete' }) };
+      sessionStorage.setItem('agent-bff:/api/a2a', JSON.stringify({ contextId: 'c', messages: [message] }));
+      const batches: number[] = [];
+      Object.assign(globalThis, { batches });
+      new MutationObserver((records) => {
+        let added = 0;
+        for (const { addedNodes } of records) added += addedNodes.length;
+        batches.push(added);
+      }).observe(document.body, { childList: true, subtree: true });
+    },
+    [role, text] as const,
+  );
+  await visit.show('A2AChat', { keepOnReload: true });
+  const shown = visit.page.locator('.a2a-message p, .a2a-message code, .a2a-message li').first();
+  await shown.waitFor();
+  const letters = text.match(/a/g)?.length ?? 0;
+  await visit.page.waitForFunction((count) => {
+    const text = document.querySelector('.a2a-message .a2a-bubble')?.textContent ?? '';
+    return (text.replace(/^(?:Agent|You): /, '').match(/a/g)?.length ?? 0) >= count;
+  }, letters);
+  return visit.page.evaluate(() => Math.max(...(globalThis as unknown as { batches: number[] }).batches));
+}
+
+describeInBrowsers('a long text in the chat', { wordMs: 1 }, (browser) => {
+  it.each([
+    ['lines', 'agent', 'a\n'],
+    ['paragraphs', 'agent', 'a\n\n'],
+    ['items', 'agent', '- a\n'],
+    ['code', 'agent', '`a` '],
+    ['lines', 'user', 'a\n'],
+  ] as const)('of %s of the %s is shown some in each task, and in pieces', async (_what, role, piece) => {
+    const visit = await browser.visit();
+    expect(await restore(visit, role, piece.repeat(LENGTH / piece.length))).toBeLessThan(8000);
+    const largest = await visit.page
+      .locator('.a2a-message :is(p, code, p > div)')
+      .evaluateAll((leaves) => Math.max(...leaves.map((leaf) => leaf.childNodes.length)));
+    expect(largest).toBeLessThan(1100);
+  });
+
+  it('in blocks of code is copied as it is written', async () => {
+    const visit = await browser.visit();
+    const code = 'a line of code\n'.repeat(1500);
+    await restore(visit, 'agent', `\`\`\`\n${code}\`\`\``);
+    expect(await visit.page.locator('.a2a-message code').evaluate((element) => element.textContent)).toBe(code);
+    expect(await visit.page.locator('.a2a-message code > div').count()).toBeGreaterThan(1);
+  });
+
+  it('keeps its links when their addresses follow at the end', async () => {
+    const visit = await browser.visit();
+    await restore(visit, 'agent', `${'[a][1] b\n\n'.repeat(500)}[1]: http://9\n`);
+    await visit.page.waitForFunction(() => document.querySelectorAll('.a2a-message a[href="http://9"]').length === 500);
+  });
+});
