@@ -42,18 +42,6 @@ describe('the terminal of a site without telemetry', () => {
     expect(ids).toEqual(expect.arrayContaining(shown));
   });
 
-  it('names no toolkit after a visit to a path without a route, because there is only one', async () => {
-    const { terminal, toolkit } = await startSite({ serviceApiKey: '' });
-    const site = await listeningSite(createNodeHandler({ toolkit }));
-    onTestFinished(() => site.close());
-    await (await visit(site.url, { method: 'GET', path: '/', body: null })).text();
-    await (await visit(site.url)).text();
-    expect(terminal).toEqual([
-      expect.stringMatching(/^agent-bff: none: There is no such route\. .* \(GET \/; request \S+\)$/),
-      expect.stringMatching(/^agent-bff: chat: The server has no credential .* \(request \S+\)$/),
-    ]);
-  });
-
   it('shows the place where configGetHeaders threw, without the visitor’s cookie', async () => {
     const { terminal, toolkit } = await startSite();
     const configGetHeaders = () => {
@@ -114,6 +102,25 @@ describe('a process that reports to its terminal', { timeout: 30_000 }, () => {
   it('prints in production that the site is not configured, with the id of each visitor, and exits when its work is done', async () => {
     const { stdout, stderr } = await run(process.execPath, [...flags, PROGRAM], { cwd: fromRoot('.'), env });
     expect(stdout).toBe(`${idsIn(stderr)}it went on\n`);
+  });
+
+  it('names no toolkit after a request for a path without a route, because there is only one', async () => {
+    const program = `
+      import { createServer } from 'node:http';
+      import { configureServer } from 'agent-bff';
+      import { createNodeHandler } from 'agent-bff/node';
+      configureServer({ a2aUrl: 'http://127.0.0.1:9/a2a' });
+      const server = createServer(createNodeHandler()).listen(0, '127.0.0.1', async () => {
+        const site = 'http://127.0.0.1:' + server.address().port;
+        await (await fetch(site)).text();
+        await (await fetch(site + '/api/a2a/config')).text();
+        process.exit(0);
+      });`;
+    const { stderr } = await run(process.execPath, [...flags, program], { cwd: fromRoot('.'), env });
+    expect(stderr.trimEnd().split('\n')).toEqual([
+      expect.stringMatching(/^agent-bff: none: There is no such route\. .* \(GET \/; request \S+\)$/),
+      expect.stringMatching(/^agent-bff: config: The server has no credential .* \(request \S+\)$/),
+    ]);
   });
 
   it('prints the same lines from a worker thread', async () => {

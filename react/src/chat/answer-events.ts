@@ -190,18 +190,30 @@ function withWords(
   if (message === undefined || message.parts.length === 0) return known;
   const id = message.id || `${unnamed}-${known.length + 1}`;
   const parts = joinedPieces(withIds(id, message.parts));
-  const before = known.find((other) => other.id === id);
+  const content = contentOf(parts);
+  const index = indexOf(known);
+  const before = index.has(`id ${id}`) ? known.find((other) => other.id === id) : undefined;
   if (before === undefined) {
-    const isSaid = message.id === '' && known.some((other) => contentOf(other.parts) === contentOf(parts));
-    return isSaid ? known : [...known, { id, parts }];
+    if (message.id === '' && index.has(`content ${content}`)) return known;
+    const all = [...known, { id, parts }];
+    indexes.delete(known);
+    indexes.set(all, index.add(`id ${id}`).add(`content ${content}`));
+    return all;
   }
-  if (contentOf(parts) === contentOf(before.parts)) return known;
-  const isWhole = contentOf(parts).startsWith(contentOf(before.parts));
+  if (content === contentOf(before.parts)) return known;
+  const isWhole = content.startsWith(contentOf(before.parts));
   return replaced(known, {
     id,
     parts: isWhole ? parts : withAppended(id, before.parts, message.parts),
     isWritten: true,
   });
+}
+
+/** The ids and contents of a list. A list with one more message takes over the index, so thousands take linear time. */
+const indexes = new WeakMap<readonly AnswerWords[], Set<string>>();
+
+function indexOf(known: readonly AnswerWords[]): Set<string> {
+  return indexes.get(known) ?? new Set(known.flatMap(({ id, parts }) => [`id ${id}`, `content ${contentOf(parts)}`]));
 }
 
 /** Joins pieces of one text that arrived as separate messages. */

@@ -189,9 +189,8 @@ export interface ServerConfig {
    */
   readonly configPerUser?: boolean | undefined;
   /**
-   * Host names under which the routes may be called, besides that of `publicUrl`, such as `site.example` on any port or
-   * `10.0.0.7:3000` on that port; any other name gets 421 (`host_refused`). Default: any name; an empty list allows any
-   * too.
+   * Host names of the routes besides that of `publicUrl`, such as `site.example` or `10.0.0.7:3000`; others get 421.
+   * Default: any name; an empty list allows any too.
    */
   readonly allowedHosts?: readonly string[] | undefined;
   /** Status if the identity provider is out of order. Default 401. */
@@ -199,9 +198,8 @@ export interface ServerConfig {
   /** Exchanges the signed-in user's token before it is sent to the platform. Default: the token is sent as it is. */
   readonly onBehalfOf?: OnBehalfOfConfig | undefined;
   /**
-   * Cache shared by several processes: the address of a Redis or Valkey (`redis:`, `rediss:`, `valkey:`, `valkeys:`, also
-   * with `+sentinel`; several hosts with commas; needs the package `@keyv/redis`), a Keyv 5 or 6, or a store of the
-   * site's own. Default: in memory.
+   * Cache shared by several processes: an address (docs/caching.md; needs the package `@keyv/redis`), a Keyv 5 or 6, or
+   * a store of the site's own. Default: in memory.
    */
   readonly cacheStore?: string | CacheStore | KeyvLike | undefined;
   /**

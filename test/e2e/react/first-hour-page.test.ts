@@ -54,7 +54,7 @@ const MISTAKES: readonly Mistake[] = [
       app.use('/api/agent', routes);
       app.use((_request, response) => void response.type('html').send('<!doctype html><div id="root"></div>'));
     },
-    fix: /Mount the routes of agent-bff at this address.* let it proxy the address/,
+    fix: /Mount the routes of agent-bff at this address/,
   },
   {
     what: 'A wrong client secret',
