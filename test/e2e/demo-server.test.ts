@@ -82,9 +82,7 @@ describe('the agent of the demo', () => {
     const env = { A2A_URL: `${demo.url}${path}`, SERVICE_AUTH_STRATEGY: 'none' };
     const { printed, status } = await runCommandLine(['doctor'], { env });
     expect(status).toBe(1);
-    expect(printed).toContain(
-      `Set "a2aUrl" in configureServer to ${demo.url}/agent, which the card names. (A2A_URL)`,
-    );
+    expect(printed).toContain(`Set "a2aUrl" in configureServer to ${demo.url}/agent, which the card names. (A2A_URL)`);
   });
 });
 
