@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-/** The number of items to show: some more in each task, so that thousands of them do not hold up the page. */
+/** The number of items to show. It grows in each task, so that thousands of items do not block the page. */
 export function useGradually(length: number, step: number): number {
   const [count, setCount] = useState(step);
   useEffect(() => {

@@ -26,7 +26,7 @@ export function keepConversation(session: ChatSession, name: string): () => void
     keep();
     for (const name of events) removeEventListener(name, keep);
     if (session.getState().phase === 'idle') return;
-    // The connection stays open until the agent has named its task: only then can another chat read the answer on.
+    // The connection stays open until the agent has named its task: only then can another chat continue to read the answer.
     const kept = textIn(name);
     const unsubscribe = session.subscribe(() => {
       if (session.getState().phase !== 'idle') return;

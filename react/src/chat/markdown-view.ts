@@ -7,9 +7,9 @@ import { ONE_PIECE, type Pieces, piecesOfLines, sliceEnd, withInlines } from './
 const MAX_TASK_MS = 12;
 /** The smallest beginning of a long paragraph that is not parsed again, in characters. */
 const SETTLED_STEP = 1000;
-/** A longer text has its direction from its beginning, in characters. */
+/** A text of more characters keeps the direction of its beginning. */
 const LONG = 1000;
-/** In a longer paragraph, a reference that is defined below it stays a text, in characters. */
+/** In a paragraph of more characters, a reference that is defined below it stays text. */
 const MAX_AGAIN = 8000;
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
 const LANGUAGE = /^[\w#+.-]{1,40}$/;
@@ -39,8 +39,9 @@ export class MarkdownView {
   #settled = new WeakMap<Element, number>();
   /** True while nothing counts as settled. */
   #isAll = false;
-  /** Leaves that show a reference as text, since it has no definition so far; and those that are shown again at the end. */
+  /** Leaves that show a reference as text, since it has no definition so far. */
   readonly #missed = new Set<Element>();
+  /** Those of them that are still to be shown again, at the end. */
   #again: Element[] = [];
   #hasMissed = false;
   #target = '';
@@ -267,7 +268,10 @@ export class MarkdownView {
   }
 }
 
-/** The direction that "auto" has. A browser that keeps it looks for each new node at all that are beside it. */
+/**
+ * The direction that `dir="auto"` would have. With "auto", adding a node takes time that grows with the number of its
+ * siblings.
+ */
 function directionOf(element: Element): 'ltr' | 'rtl' {
   const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) {

@@ -1,12 +1,13 @@
 import type { Inline } from './inline-tree.js';
 
 /**
- * A browser lays out a paragraph as a whole, each time it changes: a long one is shown in pieces. A piece ends behind so much,
- * or at the first line break behind half of it. An element counts as one, and so do some characters.
+ * A browser lays out a whole paragraph each time it changes, so a long one is shown in pieces. A piece ends after this
+ * weight, or at the first line break after half of it. An element weighs one.
  */
 const MAX_WEIGHT = 500;
+/** The characters that weigh as much as an element. */
 const CHARACTERS = 40;
-/** The most characters formatted at once, and the most of those that begin or end an element. */
+/** The most characters formatted at once, and the most marks among them that may begin or end an element. */
 const SLICE = 8000;
 const MAX_MARKS = 400;
 const MARKS = /[\n`*_~|<\]]|:\/\//g;
@@ -15,7 +16,7 @@ const MARKS = /[\n`*_~|<\]]|:\/\//g;
 export interface Pieces {
   /** The index of the first inline of each. */
   readonly starts: readonly number[];
-  /** Of the last piece. */
+  /** The weight of the last piece. */
   readonly weight: number;
   readonly endsInBreak: boolean;
 }
