@@ -229,7 +229,7 @@ export const FIELDS: AnyRows = ROWS as AnyRows;
 /** A key alone needs no strategy. */
 function strategyName(value: unknown, all: object): string | undefined {
   const hint = named(STRATEGIES)(value, all);
-  const isKey = hint !== undefined && /key/i.test(String(value));
+  const isKey = hint !== undefined && typeof value === 'string' && /key/i.test(value);
   return isKey ? `${hint} For "serviceApiKey" alone, leave it out.` : hint;
 }
 

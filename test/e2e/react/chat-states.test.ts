@@ -299,7 +299,8 @@ describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
       if (title === 'First') await delivered;
       return route.fulfill({ json: { messages: [{ role: 'user', text: `${title} words` }] } });
     });
-    await visit.show('A2AChat', { serviceBaseUrl: '/api/service' });
+    // Where conversations are open, since these two were begun elsewhere.
+    await visit.show('A2AChat', { a2aEndpoint: '/agent', serviceBaseUrl: '/api/service' });
     await visit.page.getByRole('button', { name: 'Earlier conversations' }).click();
     const late = visit.page.waitForResponse('**/api/service/conversations/First');
     await visit.page.locator('.a2a-entry', { hasText: 'First' }).click();
