@@ -140,6 +140,9 @@ export type TelemetryEvent = { readonly toolkit?: string } & (
     }
 );
 
+/** The event of one type. */
+export type EventOf<Type extends TelemetryEvent['type']> = Extract<TelemetryEvent, { readonly type: Type }>;
+
 /**
  * Receives events as they happen. Must return immediately; exceptions are ignored.
  *

@@ -17,6 +17,8 @@ export function fetchHandler(
   };
 }
 
+const encoder = new TextEncoder();
+
 /** Writes our response as a Web `Response`, with the fields that session libraries set for it. */
 export async function toResponse(given: HttpResponse, request: FetchRequest): Promise<Response> {
   const { status, body, sendIdleMs = 0 } = given;
@@ -42,7 +44,7 @@ function headersOf(given: HttpResponse, { native: { response: written } }: Fetch
 async function bodyInit(body: HttpBody, sendIdleMs: number): Promise<BodyInit | null> {
   if (body === null) return null;
   // As bytes, because `Response` adds a content type to a string.
-  if (typeof body === 'string') return new TextEncoder().encode(body);
+  if (typeof body === 'string') return encoder.encode(body);
   if (!isStream(body)) return body as Uint8Array<ArrayBuffer>;
   // Loaded with the first stream, so that mounting routes stays fast.
   const { webStream } = await import('./body-stream.js');

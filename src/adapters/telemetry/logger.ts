@@ -1,4 +1,4 @@
-import type { Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
+import type { EventOf, Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
 
@@ -54,8 +54,6 @@ function linesLeftOut(limits: Map<string, Limit>, kind: string): number | undefi
   limits.set(kind, { since: now, lines: 1 });
   return last === undefined ? 0 : Math.max(0, last.lines - MAX_LINES);
 }
-
-type EventOf<Type extends TelemetryEvent['type']> = Extract<TelemetryEvent, { readonly type: Type }>;
 
 /** The level and the message of each event. */
 const LINES: {

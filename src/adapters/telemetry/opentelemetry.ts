@@ -1,5 +1,5 @@
 import { flag, type OptionShape, readOptions } from '../../domain/shared/options.js';
-import type { ObservedCall, Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
+import type { EventOf, ObservedCall, Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
 
 const NAME = 'agent-bff';
 
@@ -12,8 +12,6 @@ export interface OpenTelemetryOptions {
   /** True to give every metric the attribute `agent_bff.toolkit`, hence a series per toolkit. Default false: spans only. */
   readonly metricsByToolkit?: boolean | undefined;
 }
-
-type EventOf<Type extends TelemetryEvent['type']> = Extract<TelemetryEvent, { readonly type: Type }>;
 
 const OPTIONS: OptionShape<keyof OpenTelemetryOptions> = { options: { metricsByToolkit: flag } };
 
