@@ -18,8 +18,8 @@ const { values } = parseArgs({
   },
 });
 const EVENT_MS = 4;
-/** Milliseconds of Chromium's main thread per event, and WebKit's share of it. */
-const LIMITS = { eventMs: 0.5, webKit: 2 };
+/** Milliseconds of Chromium's main thread by the number of events, and WebKit's share of it. */
+const LIMITS = { ms: { 4000: 2000 }, webKit: 2 };
 
 const SECTION = `## A heading of a section
 
@@ -68,12 +68,9 @@ for (const events of counts) {
     }
   }
   page.close();
-  if (used.Chromium !== undefined)
-    report.check(
-      `${events} events: Chromium takes at most ${LIMITS.eventMs} ms each`,
-      used.Chromium <= LIMITS.eventMs * events,
-      `${used.Chromium} ms`,
-    );
+  const limit = LIMITS.ms[events];
+  if (used.Chromium !== undefined && limit !== undefined)
+    report.check(`${events} events: Chromium takes at most ${limit} ms`, used.Chromium <= limit, `${used.Chromium} ms`);
   if (used.Chromium !== undefined && used.WebKitGTK !== undefined)
     report.check(
       `${events} events: WebKit takes at most ${LIMITS.webKit} times as long as Chromium`,
@@ -108,18 +105,19 @@ async function measure(browser, events, url, page) {
   await evaluate(`void show('A2AChat', {})`);
   await until(() => evaluate(`document.querySelector('.a2a-header h2')?.textContent === 'Agent'`));
   await pause(1_000);
-  // The delay of a timer is the length of the task before it.
+  // Chromium reports long tasks. Elsewhere the delay of a timer is the length of the task before it; the timer takes time
+  // of its own, a tenth of all.
   await evaluate(`void (() => {
-    globalThis.longest = 0;
     globalThis.longTasks = [];
+    if (PerformanceObserver.supportedEntryTypes.includes('longtask'))
+      return new PerformanceObserver((list) => list.getEntries().forEach(({ duration }) => longTasks.push(Math.round(duration)))).observe({ type: 'longtask' });
+    globalThis.longest = 0;
     let last = performance.now();
     setInterval(() => {
       const now = performance.now();
       longest = Math.max(longest, now - last - 10);
       last = now;
     }, 10);
-    if (PerformanceObserver.supportedEntryTypes.includes('longtask'))
-      new PerformanceObserver((list) => list.getEntries().forEach(({ duration }) => longTasks.push(Math.round(duration)))).observe({ type: 'longtask' });
   })()`);
   const before = page.mainThreadMs();
   await evaluate(`void chat.current.send('Go')`);
@@ -137,10 +135,11 @@ async function measure(browser, events, url, page) {
   await pause(1_500);
   const ms = page.mainThreadMs() - before;
   const { longest, longTasks, selected, kept } = await evaluate(
-    `({ longest: Math.round(longest), longTasks, selected, kept: getSelection().toString() })`,
+    `({ longest: globalThis.longest, longTasks, selected, kept: getSelection().toString() })`,
   );
   const longestTask = longTasks.length > 0 ? Math.max(...longTasks) : undefined;
-  report.note(`${browser}, ${events} events: ${ms} ms of the main thread, a timer at most ${longest} ms late`);
+  const lateness = longest === undefined ? '' : `, a timer at most ${Math.round(longest)} ms late`;
+  report.note(`${browser}, ${events} events: ${ms} ms of the main thread${lateness}`);
   report.check(
     `${browser}: a selection stays`,
     selected !== '' && kept === selected,

@@ -10,7 +10,7 @@ import type { OutgoingMessage, Reading, Turn, TurnHost } from './turn.js';
 /** Minimum milliseconds between two states of a growing answer. A reader would not see more of them. */
 const SHOW_MS = 50;
 /** A longer answer takes longer to lay out and paint, so the pause grows by a millisecond per this many characters. */
-const CHARACTERS_PER_MS = 400;
+const CHARACTERS_PER_MS = 250;
 /**
  * For a conversation that belongs to another visitor now, such as after a sign-out. Not a label, because it is loaded
  * with the agent.
