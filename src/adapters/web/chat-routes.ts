@@ -11,9 +11,17 @@ import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import { readStart } from '../../domain/upstream/body-bytes.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { checkOrigin, checkVisitor } from './admission.js';
-import { errorResponse, methodNotAllowed, notFound, PROBLEMS, REST_ERRORS, RPC_ERRORS } from './error-response.js';
+import {
+  errorResponse,
+  type ErrorSite,
+  methodNotAllowed,
+  notFound,
+  PROBLEMS,
+  REST_ERRORS,
+  RPC_ERRORS,
+} from './error-response.js';
 import { type BodyLimits, type JsonBody, readJsonBody } from './request-body.js';
-import { errorContext, type ErrorSite, type ServedRoute, serveRoute, type SiteSettings } from './serve-route.js';
+import { errorContext, type ServedRoute, serveRoute, type SiteSettings } from './serve-route.js';
 
 /** Settings shared by all routes below a chat mount. */
 export interface ChatMount {
