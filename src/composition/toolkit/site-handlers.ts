@@ -1,5 +1,5 @@
 import { chatRoutes, httpJsonRoutes, type VisitorOf } from '../../adapters/web/chat-routes.js';
-import { agentCardRoute, configRoute } from '../../adapters/web/config-route.js';
+import { configRoute } from '../../adapters/web/config-route.js';
 import { conversationRoutes } from '../../adapters/web/conversation-routes.js';
 import { behindHostCheck } from '../../adapters/web/admission.js';
 import { refusal } from '../../adapters/web/error-response.js';
@@ -73,7 +73,7 @@ export class SiteHandlers {
 
   chat(options: ChatHandlerOptions): HttpHandler {
     const { site, forwarder, chatConfig, httpJson: binding, config } = this.#deps;
-    const { publicUrl, bindings, agent, serviceApi, sessionPolicy, servicePolicy } = config;
+    const { publicUrl, bindings, sessionPolicy, servicePolicy } = config;
     const auth = this.credentials.chat(options);
     const policy = auth.kind === 'session' ? sessionPolicy : servicePolicy;
     const { tenant, conversations = config.conversations } = options;
@@ -86,22 +86,16 @@ export class SiteHandlers {
     };
     const call = { tenant, metadata, reading };
     const visitor = conversations === 'visitor' ? this.#visitor(auth, options, call) : refuseVisitorOptions(options);
-    const shared = { site, policy, bindings, publicUrl, visitor, options: call };
+    const shared = { site, auth, policy, bindings, publicUrl, visitor, options: call };
     // Long enough to distinguish two bodies, short enough for a header field.
     const hash = (text: string): string => sha256(text).slice(0, 32);
     const lookups = { ...shared, chatConfig, auth: this.credentials.lookups(auth, options), hash };
     const routes = chatRoutes({
       ...shared,
       forwarder,
-      auth,
-      served: {
-        bindings,
-        platformOrigin: serviceApi?.origin,
-        ...(agent === undefined ? {} : { agentOrigin: agent.origin }),
-      },
-      configRoute: configRoute(lookups),
-      card: agentCardRoute(lookups),
-      ...(bindings.includes('HTTP+JSON') ? { httpJson: httpJsonRoutes({ ...shared, binding, auth }) } : {}),
+      configRoute: configRoute(lookups, 'record'),
+      card: configRoute(lookups, 'agentCard'),
+      ...(bindings.includes('HTTP+JSON') && { httpJson: httpJsonRoutes({ ...shared, binding }) }),
     });
     return this.#served(routes, 'chat');
   }
