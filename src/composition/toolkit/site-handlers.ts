@@ -20,7 +20,8 @@ import {
 } from '../../domain/surfaces/render-cache.js';
 import type { SurfaceService } from '../../domain/surfaces/surface-service.js';
 import type { Clock } from '../../ports/clock.js';
-import { ConfigurationError, type RequestError } from '../../domain/shared/errors.js';
+import type { RequestError } from '../../domain/shared/errors.js';
+import { invalidField } from '../../domain/shared/setting.js';
 import type { PlatformCall } from '../../domain/upstream/platform-call.js';
 import type { HttpHandler, HttpRequest, HttpResponse, RequestContext } from '../../ports/http.js';
 import { newRequestId } from '../../adapters/telemetry/request-scope.js';
@@ -109,12 +110,8 @@ export class SiteHandlers {
     const { config, call, clock, site } = this.#deps;
     const isNamed = auth.kind === 'session' || options.visitor !== undefined;
     if (isNamed && config.cacheKeys.length === 0) {
-      throw new ConfigurationError({
-        detail: 'Conversations of signed-in users need a key, and none is configured.',
-        hint: 'Set "cacheKeys" in configureServer; make one with "openssl rand -base64 32".',
-        block: 'configureServer',
-        fields: ['cacheKeys'],
-      });
+      const hint = 'Set "cacheKeys" in configureServer; make one with "openssl rand -base64 32".';
+      throw invalidField('cacheKeys', 'Conversations of signed-in users need a key, and none is configured.', hint);
     }
     const { telemetry } = site;
     const { errors } = call;
@@ -183,10 +180,7 @@ export class SiteHandlers {
 function refuseVisitorOptions(options: ChatHandlerOptions): undefined {
   const useless = (['visitor', 'ownsContext', 'visitorMaxAge'] as const).find((name) => options[name] !== undefined);
   if (useless === undefined) return undefined;
-  throw new ConfigurationError({
-    detail: `The option "${useless}" has no effect, because conversations are open to anyone who knows their id.`,
-    hint: `Set "conversations" to "visitor", here or in configureServer, or leave "${useless}" out.`,
-    block: 'configureServer',
-    fields: ['conversations'],
-  });
+  const detail = `The option "${useless}" has no effect, because conversations are open to anyone who knows their id.`;
+  const hint = `Set "conversations" to "visitor", here or in configureServer, or leave "${useless}" out.`;
+  throw invalidField('conversations', detail, hint);
 }
