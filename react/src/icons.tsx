@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import type { ComponentProps, ReactNode } from 'react';
 
 /** An icon of one shape. Icons that are shown later are declared where they are, so that the first paint does not load them. */
 export function icon(shape: ReactNode) {
@@ -19,6 +19,11 @@ export function icon(shape: ReactNode) {
       </svg>
     );
   };
+}
+
+/** A button of an icon alone, with its label as name and tooltip. */
+export function IconButton({ label, ...props }: ComponentProps<'button'> & { readonly label: string }) {
+  return <button type="button" className="a2a-icon-button" aria-label={label} title={label} {...props} />;
 }
 
 export const AgentIcon = icon(
