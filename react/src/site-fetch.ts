@@ -1,3 +1,4 @@
+import { parsedJson } from './chat/json.js';
 import { lost } from './chat-error.js';
 
 /**
@@ -32,12 +33,8 @@ export async function readJson<Body>(response: Response, ...members: readonly (k
 }
 
 function objectIn(text: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parsedJson(text);
+  return typeof value === 'object' && value !== null ? value : undefined;
 }
 
 /** @throws ChatError for every status except success. */
