@@ -18,7 +18,13 @@ interface Routes {
 function routes(changes: Partial<ChatRoutes> = {}): Routes {
   const world = new ChatWorld();
   const settings = site();
-  const mount = { site: settings, auth: SERVICE, policy: new MethodPolicy('chat'), bindings: ['JSONRPC'], publicUrl: '' };
+  const mount = {
+    site: settings,
+    auth: SERVICE,
+    policy: new MethodPolicy('chat'),
+    bindings: ['JSONRPC'],
+    publicUrl: '',
+  };
   const handle = chatRoutes({ ...mount, forwarder: world.forwarder, ...changes });
   return { world, settings, handle };
 }
