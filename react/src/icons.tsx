@@ -1,4 +1,4 @@
-import type { ComponentProps, ReactNode } from 'react';
+import type { ReactNode } from 'react';
 
 /** An icon of one shape. Icons that are shown later are declared where they are, so that the first paint does not load them. */
 export function icon(shape: ReactNode) {
@@ -19,11 +19,6 @@ export function icon(shape: ReactNode) {
       </svg>
     );
   };
-}
-
-/** A button of an icon alone, with its label as name and tooltip. */
-export function IconButton({ label, ...props }: ComponentProps<'button'> & { readonly label: string }) {
-  return <button type="button" className="a2a-icon-button" aria-label={label} title={label} {...props} />;
 }
 
 export const AgentIcon = icon(

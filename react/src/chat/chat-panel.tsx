@@ -2,7 +2,7 @@ import { lazy, type RefObject, Suspense, useId, useMemo, useRef, useState } from
 
 import type { A2AChatProps } from '../chat-props.js';
 import { MESSAGES, report } from '../chat-error.js';
-import { AgentIcon, CloseIcon, HistoryIcon, IconButton, PlusIcon } from '../icons.js';
+import { AgentIcon, CloseIcon, HistoryIcon, PlusIcon } from '../icons.js';
 import { type ChatLabels, fill, LabelsContext, useCompleteLabels, wordsOf } from '../labels.js';
 import { siteFetch } from '../site-fetch.js';
 import type { A2AChatController } from '../use-a2a-chat.js';
@@ -65,22 +65,38 @@ export function ChatPanel({ chat, input, onClose, ...props }: ChatPanelProps) {
           <header className="a2a-header">
             <h2 id={titleId}>{panelTitle ?? (chat.agentName || labels.chat)}</h2>
             {serviceBaseUrl !== undefined && (
-              <IconButton
-                label={labels.earlierConversations}
+              <button
+                type="button"
+                className="a2a-icon-button"
+                aria-label={labels.earlierConversations}
+                title={labels.earlierConversations}
                 aria-expanded={isHistoryOpen}
                 aria-controls={isHistoryOpen ? historyId : undefined}
                 onClick={() => setHistoryOpen(!isHistoryOpen)}
               >
                 <HistoryIcon />
-              </IconButton>
+              </button>
             )}
-            <IconButton label={labels.newConversation} disabled={chat.messages.length === 0} onClick={startNew}>
+            <button
+              type="button"
+              className="a2a-icon-button"
+              aria-label={labels.newConversation}
+              title={labels.newConversation}
+              disabled={chat.messages.length === 0}
+              onClick={startNew}
+            >
               <PlusIcon />
-            </IconButton>
+            </button>
             {onClose !== undefined && (
-              <IconButton label={labels.close} onClick={onClose}>
+              <button
+                type="button"
+                className="a2a-icon-button"
+                aria-label={labels.close}
+                title={labels.close}
+                onClick={onClose}
+              >
                 <CloseIcon />
-              </IconButton>
+              </button>
             )}
           </header>
 

@@ -1,6 +1,6 @@
 import { type KeyboardEvent, type RefObject, type SyntheticEvent, useId, useRef, useState } from 'react';
 
-import { ClipIcon, CloseIcon, FileIcon, IconButton, SendIcon, StopIcon } from '../icons.js';
+import { ClipIcon, CloseIcon, FileIcon, SendIcon, StopIcon } from '../icons.js';
 import { fill, useLabels } from '../labels.js';
 import type { ChatDraft, ChatPhase } from './chat-state.js';
 import { isComposing } from './composing.js';
@@ -29,6 +29,7 @@ export function Composer({ phase, isAsked, takesFiles, input, onSend, onStop }: 
     file !== undefined && isTooLarge(file)
       ? fill(labels.fileTooLarge, { file: file.name, size: describeSize(file.size), limit })
       : undefined;
+  const attachLabel = fill(labels.attachFile, { limit });
   const canSend = isIdle && refused === undefined && (text.trim() !== '' || file !== undefined);
 
   const send = (event: SyntheticEvent): void => {
@@ -84,9 +85,15 @@ export function Composer({ phase, isAsked, takesFiles, input, onSend, onStop }: 
               onClick={(event) => (event.currentTarget.value = '')}
               onChange={(event) => chooseFile(event.currentTarget.files)}
             />
-            <IconButton label={fill(labels.attachFile, { limit })} onClick={() => fileInput.current?.click()}>
+            <button
+              type="button"
+              className="a2a-icon-button"
+              aria-label={attachLabel}
+              title={attachLabel}
+              onClick={() => fileInput.current?.click()}
+            >
               <ClipIcon />
-            </IconButton>
+            </button>
           </>
         )}
         <div data-text={text.slice(0, 2000)}>
