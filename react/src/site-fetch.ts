@@ -1,4 +1,3 @@
-import { parsedJson } from './chat/json.js';
 import { lost } from './chat-error.js';
 
 /**
@@ -33,8 +32,12 @@ export async function readJson<Body>(response: Response, ...members: readonly (k
 }
 
 function objectIn(text: string): object | undefined {
-  const value = parsedJson(text);
-  return typeof value === 'object' && value !== null ? value : undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** @throws ChatError for every status except success. */
