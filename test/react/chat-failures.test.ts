@@ -117,7 +117,7 @@ describe('the message of a failure', () => {
     expect(session.getState()).toMatchObject({ error: { message: words, ...facts }, canRetry: true, phase: 'idle' });
     expect(site.errors).toHaveLength(1);
     expect(String(site.errors[0]?.cause)).toMatch(
-      /serviceAuthStrategy|TypeError: x|gives application\/json|status 404: .*"a2aEndpoint" .* base path|status 502|too long|hello/,
+      /serviceAuthStrategy|TypeError: x|gives application\/json, and not what an agent sends|status 404: .*"a2aEndpoint" .* base path|status 502|too long|hello/,
     );
   });
 
