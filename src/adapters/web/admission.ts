@@ -18,12 +18,13 @@ export interface HostPolicy {
   readonly loopback: boolean;
 }
 
-/** A handler that is only reachable under the names of a policy; `refuse` responds to all other requests (RFC 9110 §15.5.20). */
+/** A handler that is only reachable under the names of a policy, if there is one; `refuse` responds to all other requests (RFC 9110 §15.5.20). */
 export function behindHostCheck(
   handler: HttpHandler,
-  policy: HostPolicy,
+  policy: HostPolicy | undefined,
   refuse: (request: HttpRequest, error: RequestError) => HttpResponse,
 ): HttpHandler {
+  if (policy === undefined) return handler;
   return (request) =>
     isServed(request.headers, policy) ? handler(request) : Promise.resolve(refuse(request, hostRefused()));
 }
