@@ -121,11 +121,12 @@ describe('a client of HTTP+JSON', () => {
 });
 
 describe('an extended card', () => {
-  const bindings = [
+  type Binding = readonly [name: string, method: string, path: string, answer: (card: object) => object];
+  const bindings: readonly Binding[] = [
     ['HTTP+JSON', 'GET', '/extendedAgentCard', (card: object) => card],
     ['JSON-RPC', 'POST', '', (card: object) => ({ jsonrpc: '2.0', id: 7, result: card })],
-  ] as const;
-  async function shown(card: object, [, method, path, answer]: (typeof bindings)[number]): Promise<unknown> {
+  ];
+  async function shown(card: object, [, method, path, answer]: Binding): Promise<unknown> {
     const world = new RestWorld('all');
     world.answer = () => ({ ...FINE, body: JSON.stringify(answer(card)) });
     const body = bytes('{"jsonrpc":"2.0","id":7,"method":"GetExtendedAgentCard"}');
