@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { build } from '../scripts/build.mjs';
+import { ensureBuilt } from '../scripts/build.mjs';
 import { runNode } from '../scripts/command.mjs';
 import { RIVALS } from './catalogue.mjs';
 import { check, undisturbed, visit } from './measure.mjs';
@@ -54,9 +54,8 @@ if (!existsSync(join(other, 'bench/ours/node.mjs')) || !existsSync(join(other, '
   console.error(`${other} is no installed checkout of this project. Check it out there, and run npm ci.`);
   process.exit(1);
 }
-const built =
-  (await build('package', { onlyIfNeeded: true })) ||
-  (await runNode(join(other, 'scripts/build.mjs'), ['--if-needed'], { cwd: other }));
+await ensureBuilt('package');
+const built = await runNode(join(other, 'scripts/build.mjs'), ['--if-needed'], { cwd: other });
 if (built !== 0) process.exit(built);
 
 const upstream = await startProcess('upstream.mjs');

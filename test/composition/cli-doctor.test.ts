@@ -203,7 +203,7 @@ describe('agent-bff doctor with a working platform', () => {
     });
     const { printed } = await doctor(site({ publicUrl: url }));
     expect(printed).toContain(`! chat address      ${url}/api/a2a responded with status ${String(status)} and ${type}`);
-    expect(printed).toContain('fix: Mount the routes at /api, before a page that answers all other addresses.');
+    expect(printed).toContain('fix: Mount the routes at /api, before a page that serves all other paths.');
     expect(printed).toMatch(/^All is well\. \d to review/m);
   });
 

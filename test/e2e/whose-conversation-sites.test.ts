@@ -142,7 +142,7 @@ describe('a site', () => {
     await recording.close();
   });
 
-  it('lets an agent that is down be down', async () => {
+  it('reports an agent that is down as unreachable', async () => {
     const gone = await openSite({ ...agent, a2aUrl: 'http://127.0.0.1:9/' }, { conversations: 'visitor' });
     const alice = new Person(gone.url, OLD);
     for (const method of ['tasks/get', 'tasks/cancel']) {

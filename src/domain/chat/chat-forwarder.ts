@@ -44,7 +44,7 @@ export interface ChatForwarderDependencies {
   /** The agent; absent until `a2aUrl` is configured. */
   readonly agent: Endpoint | undefined;
   readonly telemetry: Telemetry;
-  /** The agent's own card, asked for its tenants if a message names one. */
+  /** The agent's own card, read for its tenants if a message names one. */
   readonly card: (version: string, caller: CallContext) => Promise<AgentCardJson>;
 }
 
