@@ -111,7 +111,11 @@ async function start(folder, name, path, given, isContinued) {
   place.ask = ask;
   check(await load.ask('once', { ...ask, target: place.target, path: ask.path.replace('{n}', '000000') }));
   // Fills the cache before hits are counted.
-  check(await visit({ load }, place, { ...ask, fromCache: false }, WARM_UP_MS, WARM_UP_ANSWERS[ask.scenario]));
+  const least = WARM_UP_ANSWERS[ask.scenario];
+  const warmed = await visit({ load }, place, { ...ask, fromCache: false }, WARM_UP_MS, least);
+  check(warmed);
+  if (warmed.completed < least)
+    throw new Error(`${name} is not warm after ${warmed.completed} of ${least} requests. Run it on a less busy machine.`);
   return place;
 }
 

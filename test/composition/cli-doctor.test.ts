@@ -133,7 +133,7 @@ describe('agent-bff doctor with a working platform', () => {
   const open = (): Promise<string> =>
     agent((exchange) => exchange.head(200, { 'content-type': 'application/json' }).end(rpcError));
 
-  it('says that it could not try the credential of an agent that responds the same without it', async () => {
+  it('reports that it could not try the credential of an agent that responds the same without it', async () => {
     const config: ServerConfig = {
       a2aUrl: await open(),
       serviceAuthStrategy: 'static_token',

@@ -54,7 +54,7 @@ const ROUTES = [
 ] as const;
 
 describe('the strategy "none"', () => {
-  it.each(ROUTES)('sends nothing to the agent, and the API key to the platform: %s', async (_title, route, request) => {
+  it.each(ROUTES)('sends the API key to the platform only: %s', async (_title, route, request) => {
     const world = new World();
     const toolkit = createToolkit({ ...SITE, serviceAuthStrategy: 'none' }, world.ports);
     expect((await route(toolkit)(browserRequest(request))).status).toBe(200);
