@@ -115,7 +115,9 @@ async function start(folder, name, path, given, isContinued) {
   const warmed = await visit({ load }, place, { ...ask, fromCache: false }, WARM_UP_MS, least);
   check(warmed);
   if (warmed.completed < least)
-    throw new Error(`${name} is not warm after ${warmed.completed} of ${least} requests. Run it on a less busy machine.`);
+    throw new Error(
+      `${name} is not warm after ${warmed.completed} of ${least} requests. Run it on a less busy machine.`,
+    );
   return place;
 }
 

@@ -9,7 +9,9 @@ const WORDS = { size: 'packed', unpackedSize: 'unpacked' };
 export function excessOf({ filename, files, ...packed }) {
   const over = Object.keys(LIMITS).filter((name) => packed[name] > LIMITS[name]);
   if (over.length === 0) return undefined;
-  const sizes = over.map((name) => `${inBytes(packed[name])} ${WORDS[name]}, and the limit is ${inBytes(LIMITS[name])}`);
+  const sizes = over.map(
+    (name) => `${inBytes(packed[name])} ${WORDS[name]}, and the limit is ${inBytes(LIMITS[name])}`,
+  );
   const largest = [...folders(files)].toSorted(([, one], [, other]) => other - one).slice(0, 5);
   const list = largest.map(([folder, bytes]) => `${folder} ${inBytes(bytes)}`).join(', ');
   return `${filename} has ${sizes.join('; ')}. Shrink it, or change "files" in package.json. The largest folders, unpacked: ${list}.`;

@@ -85,9 +85,7 @@ await trial('node 18 is rejected with the version to install', async () => {
     ? 0
     : 1;
 });
-await trial('the servers of the documents', () =>
-  runNode('servers.mjs', [ROOT], { cwd: folder, env: record }),
-);
+await trial('the servers of the documents', () => runNode('servers.mjs', [ROOT], { cwd: folder, env: record }));
 for (const version of [process.versions.node, ...NODE_LINES])
   await trial(`node ${version}`, async () => runTrials(await nodeOf(version)));
 await trial('the starters of agent-bff init', () =>

@@ -156,7 +156,12 @@ describe('the size of the package', () => {
   });
 
   it('is refused above that, with the largest folders', () => {
-    const files = { 'README.md': 15, 'docs/chat.md': 20, 'docs/api/web.md': 500_000, 'dist/chunks/toolkit.js': 1_000_000 };
+    const files = {
+      'README.md': 15,
+      'docs/chat.md': 20,
+      'docs/api/web.md': 500_000,
+      'dist/chunks/toolkit.js': 1_000_000,
+    };
     expect(excess({ ...files, 'dist/chunks/inversify.js': 2_600_000, 'examples/dist/demo/start-demo.js': 30 })).toBe(
       'agent-bff-1.0.0.tgz has 4,100,065 bytes unpacked, and the limit is 4,000,000 bytes. Shrink it, or change "files" in package.json. The largest folders, unpacked: dist/chunks 3,600,000 bytes, docs/api 500,000 bytes, examples/dist 30 bytes, docs 20 bytes, the root 15 bytes.',
     );
