@@ -5,7 +5,7 @@ import { npm, ROOT } from './command.mjs';
 const LIMITS = { size: 1_200_000, unpackedSize: 4_000_000 };
 const WORDS = { size: 'packed', unpackedSize: 'unpacked' };
 
-/** What is wrong with the size of a package that npm packed, with `--json`; undefined if it is within the limits. */
+/** The complaint about the size of a package that npm packed with `--json`; undefined if it is within the limits. */
 export function excessOf({ filename, files, ...packed }) {
   const over = Object.keys(LIMITS).filter((name) => packed[name] > LIMITS[name]);
   if (over.length === 0) return undefined;
