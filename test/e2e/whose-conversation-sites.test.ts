@@ -12,7 +12,7 @@ describe('a site', () => {
   });
   afterAll(() => agent.close());
 
-  it('with "open" forwards messages unchanged, sets no cookie and admits everybody who knows an id', async () => {
+  it('with "open" forwards messages unchanged, does not set a cookie and admits anyone who knows an id', async () => {
     const site = await openSite(agent, {});
     const alice = new Person(site.url, OLD);
     const first = await alice.say(SECRET, { contextId: 'support' });
@@ -23,7 +23,7 @@ describe('a site', () => {
     await site.close();
   });
 
-  it('refuses users without a key for them, and says which setting is missing', async () => {
+  it('refuses users without a key for them, and names the missing setting', async () => {
     const toolkit = createToolkit({ a2aUrl: agent.a2aUrl, serviceApiKey: 'key' });
     expect(() => createNodeHandler({ toolkit, a2a: { conversations: 'visitor', visitor } })).toThrow(/cacheKeys/);
     await toolkit.close();
@@ -142,7 +142,7 @@ describe('a site', () => {
     await recording.close();
   });
 
-  it('lets an agent that is down be down', async () => {
+  it('reports an agent that is down as unreachable', async () => {
     const gone = await openSite({ ...agent, a2aUrl: 'http://127.0.0.1:9/' }, { conversations: 'visitor' });
     const alice = new Person(gone.url, OLD);
     for (const method of ['tasks/get', 'tasks/cancel']) {

@@ -1,4 +1,4 @@
-// npm run test:fleet [-- --package <folder of another checkout>] [--quick] [--users 1000,5000] [--only hot,once,strangers,faults,tenants]: what a fleet asks of platform and provider, counted. Real processes
+// npm run test:fleet [-- --package <folder of another checkout>] [--quick] [--users 1000,5000] [--only hot,once,strangers,faults,tenants]: counts the calls of a fleet to platform and provider. Real processes
 // and a real Redis.
 import { randomBytes } from 'node:crypto';
 import { loadavg } from 'node:os';
@@ -59,7 +59,7 @@ async function fleet(count, toolkits, more = {}) {
   const cache = { enabled: true, freshMs: FRESH_MS, maxAgeMs: 300_000, ...more.cache };
   const settings = { folder, toolkits, platform: platform.url, config, cache, exchange: more.exchange === true };
   const all = await Promise.all(Array.from({ length: count }, () => startFleetProcess(settings)));
-  // Without its connection, a process asks for itself.
+  // Without its connection, a process does not use the results of others.
   while ((await connections()) < count * toolkits) await pause(50);
   platform.reset();
   return Object.assign(all, { end: () => all.forEach((one) => one.kill()) });

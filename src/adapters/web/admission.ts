@@ -78,7 +78,7 @@ export function checkOrigin(
   const safe = method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
   if (safe && !(session && site === 'cross-site')) return;
   const origin = single(headers, 'origin');
-  if (origin === undefined && site === undefined) return; // Not a browser: every browser sends one of the two.
+  if (origin === undefined && site === undefined) return; // Not a browser, which would send one of the two.
   if (origin !== undefined && isListed(origin, policy.allowedOrigins)) return;
   // Any other value means that the page is on another site.
   const isOwn = site === undefined || site === 'same-origin' || site === 'none';

@@ -222,7 +222,7 @@ const ROWS: Rows<ConfigSettings> & BlockRows = {
   ),
 };
 
-/** The same table, for iterating. */
+/** The table with a type for iterating. */
 export const FIELDS: AnyRows = ROWS as AnyRows;
 
 /** A key alone needs no strategy. */

@@ -129,7 +129,7 @@ export class RouteCredentials {
     };
   }
 
-  /** The same for a route that caches data for its users. */
+  /** The auth of a route that caches data for its users. */
   #caching(like: SessionTokenLike, options: SessionOptions & NamedFields): SessionRequired {
     this.#deps.sessions.add(like);
     return this.session(like, options);
