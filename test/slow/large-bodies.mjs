@@ -82,14 +82,14 @@ await measured('an upload to a platform that does not read at first', async () =
   heldBack('the visitor', progress.uploaded);
   arrived(await answer, 3 * TOTAL);
 });
-await measured('a download that nobody reads at first', async () => {
+await measured('a download that is not read at first', async () => {
   const answer = await download(3 * TOTAL);
   await pause(STALL_MS);
   heldBack('the platform', progress.sent);
   arrived(await digest(answer, Infinity), 3 * TOTAL);
 });
 await measured(
-  'an answer that nobody reads at first, and then slowly',
+  'an answer that is not read at first, and then slowly',
   async () => {
     const answer = await chat(2 * TOTAL);
     await pause(STALL_MS);

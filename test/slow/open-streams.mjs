@@ -88,7 +88,7 @@ async function holdStreams({ name, server, descriptors, openStream }) {
   } while (performance.now() - startedAt < seconds * 1_000);
   const told = () => visitors.filter(({ text }) => text() === expected).length;
   const toldMs = await until(() => told() === most, EVENT_MS);
-  report.check('everybody got every event', told() === most, `${told()}, after ${toldMs.toFixed(0)} ms`);
+  report.check('every visitor got every event', told() === most, `${told()}, after ${toldMs.toFixed(0)} ms`);
   const over = visitors.filter((visitor) => visitor.over()).length;
   report.check('no stream ended before', over === 0, `${over} ended`);
 
