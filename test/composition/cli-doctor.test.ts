@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ServerConfig, ToolkitPorts } from 'agent-bff';
-import { createClient } from '@keyv/redis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Platform, startPlatform } from '../../examples/platform/start-platform.js';
 import { runCommandLine } from '../support/command-line.js';
 import { fixesOf } from '../support/doctor-fixes.js';
 import { type Answer, RecordingUpstream, refusedOrigin } from '../support/recording-upstream.js';
-import { REDIS_SERVER, RedisServer } from '../support/redis-server.js';
+import { REDIS_SERVER } from '../support/redis-server.js';
+import { startServer } from '../support/redis-topology.mjs';
 import { newServiceAccountKey } from '../support/service-account.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { listeningSite } from '../site/frameworks/listening-site.js';
@@ -324,12 +324,6 @@ describe('agent-bff doctor with an unusable platform', () => {
       [],
       'configureServer: serviceApiUrl, upstream.paths.brand',
     ],
-    [
-      'a platform that rejects the audience',
-      async () => site({ serviceAccount: { ...site().serviceAccount, audience: 'https://other.example' } }),
-      ['--surface', 'poll'],
-      'serviceAccount: serviceAccountId, keyId, privateKeyPem, privateKeyPath, audience',
-    ],
     ['an unknown surface', async () => site(), ['--surface', 'nonsense'], 'command line: --surface'],
     [
       'a surface for which the platform returns an HTML page',
@@ -361,7 +355,7 @@ describe('agent-bff doctor with an unusable platform', () => {
 
   describe.skipIf(REDIS_SERVER === undefined)('with a shared cache', () => {
     it('passes and reports how long a call takes', async () => {
-      const redis = await RedisServer.start();
+      const redis = await startServer();
       onTestFinished(() => redis.close());
       const { status, printed } = await doctor(site({ cacheStore: redis.url, timeouts: { cacheMs: 1_000 } }));
       expect(printed).toMatch(/✓ cache store +a call takes \d+\.\d ms/);
@@ -371,19 +365,13 @@ describe('agent-bff doctor with an unusable platform', () => {
       expect(status).toBe(0);
       const sealed = await doctor(site({ cacheStore: redis.url, cacheKeys: [randomBytes(32).toString('base64')] }));
       expect(sealed.printed).toContain('✓ cache keys        1 configured; tokens are sealed and shared');
-      const client = createClient({ url: redis.url });
-      await client.connect();
-      expect(await client.dbSize()).toBe(0);
-      client.destroy();
+      expect(await redis.cli('dbsize')).toBe('0');
     });
 
     it('fails when the password is wrong', async () => {
-      const redis = await RedisServer.start();
+      const redis = await startServer();
       onTestFinished(() => redis.close());
-      const client = createClient({ url: redis.url });
-      await client.connect();
-      await client.sendCommand(['CONFIG', 'SET', 'requirepass', 'another']);
-      client.destroy();
+      await redis.cli('config', 'set', 'requirepass', 'another');
       const { status, printed } = await doctor(site({ cacheStore: redis.url.replace('//', '//:hunter2-hunter2@') }));
       expect(printed).toMatch(
         /✗ cache store +it cannot be used: .*WRONGPASS .*\n {4}fix: .*"cacheStore" in configureServer/,

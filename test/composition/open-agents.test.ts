@@ -158,7 +158,7 @@ describe('the strategy "static_token"', () => {
     expect(world.upstream.requests).not.toEqual([]);
   });
 
-  it('takes a token that was copied with its scheme', async () => {
+  it('accepts a token that was copied with its scheme', async () => {
     const world = new World();
     const toolkit = createToolkit({ ...fixed, serviceToken: `Bearer ${TOKEN}` }, world.ports);
     expect((await toolkit.authHeaders())['authorization']).toBe(`Bearer ${TOKEN}`);

@@ -32,7 +32,7 @@ describe('a limit for signed-in users', () => {
   }
   afterAll(() => site?.close());
 
-  it('counts each by subject and tenant, before the agent is asked', async () => {
+  it('counts each by subject and tenant, before the agent is called', async () => {
     const person = await open({ userLimit: rateLimiter(new RateLimiterMemory({ points: 2, duration: 60 })) });
     const allowed = async (user: string): Promise<boolean> => {
       const before = agent.calls.length;

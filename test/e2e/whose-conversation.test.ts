@@ -117,7 +117,7 @@ describe.each(Object.entries(AGENTS))('behind an agent on %s', (name, start) => 
     expect([cancelled.status, cancelled.text]).toEqual([200, expect.stringMatching(/cancell?ed/i)]);
   });
 
-  it('a restart and another process still let the visitor in, and only the visitor', async () => {
+  it('after a restart and in another process, only the visitor gets in', async () => {
     const other = await openSite(agent, { conversations: 'visitor' });
     const again = new Person(other.url, dialect, alice.cookie);
     expect((await again.say('Hello', { contextId: known.victim.contextId })).text).toContain('4711');

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { listening } from '../support/listening.mjs';
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -22,9 +22,8 @@ export class Platform {
   #acted = new Map();
 
   async start() {
-    this.server = createServer((request, response) => void this.#answer(request, response)).listen(0, '127.0.0.1');
-    await once(this.server, 'listening');
-    this.url = `http://127.0.0.1:${this.server.address().port}`;
+    this.server = createServer((request, response) => void this.#answer(request, response));
+    this.url = await listening(this.server);
     return this;
   }
 

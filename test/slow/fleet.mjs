@@ -1,14 +1,13 @@
 // npm run test:fleet [-- --package <folder of another checkout>] [--quick] [--users 1000,5000] [--only hot,once,strangers,faults,tenants]: counts the calls of a fleet to platform and provider. Real processes
 // and a real Redis.
 import { randomBytes } from 'node:crypto';
-import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { fileURLToPath } from 'node:url';
 import { createClient } from '@keyv/redis';
 import { startServer } from '../support/redis-topology.mjs';
 import { Platform, shuffled, usersOf } from './fleet-platform.mjs';
 import { startFleetProcess } from './fleet-process.mjs';
-import { Report } from './report.mjs';
+import { load, Report } from './report.mjs';
 import { tenants } from './tenants.mjs';
 
 const { values } = parseArgs({
@@ -28,11 +27,7 @@ const cacheKeys = [randomBytes(32).toString('base64')];
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const report = new Report('A fleet behind one Redis');
-report.note(
-  `package ${folder}; load ${loadavg()
-    .map((load) => load.toFixed(1))
-    .join(' ')}`,
-);
+report.note(`package ${folder}; ${load()}`);
 const redis = await startServer();
 const platform = await new Platform().start();
 
@@ -309,11 +304,7 @@ if (parts.includes('tenants')) {
   await tenants({ report, folder, redis, connections, quick: values.quick });
 }
 
-report.note(
-  `load ${loadavg()
-    .map((load) => load.toFixed(1))
-    .join(' ')}`,
-);
+report.note(load());
 report.finish();
 await redis.close();
 platform.server.close();

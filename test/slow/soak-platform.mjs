@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { jwtVerify } from 'jose';
+import { listening } from '../support/listening.mjs';
 
 /** A site replaces a rejected token, but not again within half a minute of its clock. */
 const TOKEN_USE_MS = 3_000;
@@ -34,9 +34,7 @@ export class SoakPlatform {
     const server = platform.#server;
     // Only faults end connections. Resending on a connection that idled out is tested elsewhere.
     server.keepAliveTimeout = 120_000;
-    server.listen(0, '127.0.0.1', 1_024);
-    await once(server, 'listening');
-    platform.origin = `http://127.0.0.1:${server.address().port}`;
+    platform.origin = await listening(server, 1_024);
     return platform;
   }
 
