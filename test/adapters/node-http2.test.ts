@@ -124,6 +124,17 @@ describe('a response over HTTP/2', () => {
     expect(await reply.text()).toHaveLength(MIB);
   });
 
+  it('sends each event before the next one and ends cleanly', async () => {
+    const { exchange, reply } = await startStream();
+    expect([reply.status, reply.headers['content-type']]).toEqual([200, 'text/event-stream']);
+    for (const event of ['one', 'two', 'three']) {
+      exchange.write(`data: ${event}\n\n`);
+      await reply.until(`data: ${event}\n\n`);
+    }
+    exchange.end();
+    expect(await reply.text()).toBe('data: one\n\ndata: two\n\ndata: three\n\n');
+  });
+
   it('that the platform breaks inside an event ends with a reset', async () => {
     const { exchange, reply } = await startStream();
     exchange.write('data: one\n\ndata: tw');

@@ -186,6 +186,15 @@ describe('the bridge to node:http', () => {
     await Promise.all(browsers.map(goOn));
   });
 
+  it.each<[string, HttpBody]>([
+    ['text', 'grüezi'],
+    ['bytes', Buffer.from('grüezi')],
+    ['a Web stream', new Blob(['grü', 'ezi']).stream()],
+  ])('writes a body of %s', async (_kind, body) => {
+    const url = await serveHandler(() => Promise.resolve(text(body)));
+    expect(await (await visit(url)).text()).toBe('grüezi');
+  });
+
   it('writes no body to a HEAD and releases it', async () => {
     let returned = false;
     const body: AsyncIterable<Uint8Array> = {

@@ -324,6 +324,12 @@ describe('agent-bff doctor with an unusable platform', () => {
       [],
       'configureServer: serviceApiUrl, upstream.paths.brand',
     ],
+    [
+      'a platform that rejects the audience',
+      async () => site({ serviceAccount: { ...site().serviceAccount, audience: 'https://other.example' } }),
+      ['--surface', 'poll'],
+      'serviceAccount: serviceAccountId, keyId, privateKeyPem, privateKeyPath, audience',
+    ],
     ['an unknown surface', async () => site(), ['--surface', 'nonsense'], 'command line: --surface'],
     [
       'a surface for which the platform returns an HTML page',

@@ -161,5 +161,30 @@ describe.skipIf(REDIS_SERVER === undefined)('a store behind TLS', { timeout: 90_
       await shared(one, other);
       expect([...one.faults, ...other.faults]).toEqual([]);
     });
+
+    it('is shared while and after slots move', async () => {
+      const [one, other] = [start(cluster.url), start(cluster.url)];
+      await shared(one, other);
+      const moving = cluster.reshardMany(2_000);
+      let isMoving = true;
+      void moving.finally(() => (isMoving = false));
+      while (isMoving) await shared(one, other);
+      await moving;
+      await shared(one, start(cluster.url));
+    });
+
+    it('is shared after a failover, here and in new processes', async () => {
+      const [one, other] = [start(cluster.url), start(cluster.url)];
+      await shared(one, other);
+      await cluster.failover('any');
+      await cluster.settled();
+      await shared(one, other);
+      expect([await one.render('failed-over'), await other.render('failed-over')]).toEqual([MISS, HIT]);
+      await other.act('failed-over');
+      expect(await one.render('failed-over')).toEqual(MISS);
+      // The first of them may be the one that crashed.
+      const known = cluster.nodes.map(({ url }) => url.slice('rediss://'.length));
+      await shared(one, start(`rediss://${known.join(',')}`));
+    });
   });
 });

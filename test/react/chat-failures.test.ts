@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { emptyAnswer } from '../../react/src/chat/answer.js';
 import type { ChatSession } from '../../react/src/chat/chat-session.js';
@@ -108,6 +108,35 @@ describe('the message of a failure', () => {
     await session.stop();
     expect(session.getState().error?.message).toBe('The agent cannot be stopped and may go on working.');
     void sent;
+  });
+});
+
+describe('a sign-in', () => {
+  it('that the agent requires is done by the site, and the task resumes', async () => {
+    const site = new Site();
+    site
+      .on('SendStreamingMessage', result({ task: task('AUTH_REQUIRED') }))
+      .on('SubscribeToTask', result({ task: task('COMPLETED', 'Done.') }));
+    const signIn = vi.fn(async () => undefined);
+    const session = site.session(signIn);
+    await session.send('Hello');
+    expect(last(session)).toMatchObject({ state: 'auth-required' });
+    await session.signIn();
+    expect(signIn).toHaveBeenCalledWith(expect.objectContaining({ state: 'auth-required' }));
+    await until(() => expect(last(session)).toMatchObject({ text: 'Done.', state: 'complete' }));
+  });
+
+  it('that the site needs is followed by another attempt', async () => {
+    const site = new Site().on(
+      'SendStreamingMessage',
+      refusal(401, 'session_expired'),
+      result({ task: task('COMPLETED', 'Hi.') }),
+    );
+    const session = site.session(() => undefined);
+    await session.send('Hello');
+    await session.signIn();
+    expect(last(session)).toMatchObject({ text: 'Hi.' });
+    expect(site.calls).toHaveLength(2);
   });
 });
 
