@@ -1,7 +1,7 @@
 import { ChatError, MESSAGES, unreachable } from './chat-error.js';
 
 /** The fix for developers when a response is not from the routes. */
-export const CHECK_MOUNT =
+const CHECK_MOUNT =
   'Mount the routes of agent-bff at this address, or set "a2aEndpoint" (of widgets "serviceSurfacesUrl") to where they are, with the base path of the site. If the development server of the page is another, such as Vite, let it proxy the address.';
 
 /** The fix when something before the routes fails, such as the proxy of Vite without a server behind it. */
@@ -56,10 +56,10 @@ export function siteError(
   return new ChatError('refused', id && message === MESSAGES.unreachable ? `${message} (ID ${id})` : message, details);
 }
 
-/** The error for a response that is not from a route, such as a page of the site. */
-export function notARoute({ url, status, headers }: Response): ChatError {
+/** The error for a response that is not from a route, such as a page of the site or of a proxy. */
+export function notARoute({ url, status, headers }: Response, fault = 'not a response of agent-bff'): ChatError {
   const found = `${url} gives ${headers.get('content-type') ?? 'no content type'}`;
-  return unreachable(new Error(`${found}, not a response of agent-bff. ${CHECK_MOUNT}`), status);
+  return unreachable(new Error(`${found}, ${fault}. ${CHECK_MOUNT}`), status);
 }
 
 /** The beginning of a page without its markup. */

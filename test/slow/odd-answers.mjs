@@ -1,8 +1,8 @@
 // npm run test:odd-answers [-- --count 100000 --seed 1 | --again reports/odd-answers.json]: generated answers, conversation
 // records and stored values, shown by the chat in Chromium. The page around the chat must stay, and no task may take more
 // than 200 ms. The batches that miss this are written to a file, with which they are tried again.
-import { readFileSync, writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { chromium } from 'playwright-core';
 import { runnerImport } from 'vite';
@@ -190,6 +190,7 @@ await isReady();
 
 const MISSES = resolve('reports/odd-answers.json');
 const misses = [];
+mkdirSync(dirname(MISSES), { recursive: true });
 let longest = 0;
 if (values.again !== undefined)
   for (const { kind, batch } of JSON.parse(readFileSync(values.again))) await look(kind, batch);
@@ -198,15 +199,18 @@ else
     const { share, make, size, shownAs = kind } = KINDS[kind];
     const begun = performance.now();
     let again = 0;
+    const missesBefore = misses.length;
     for (let left = Math.ceil(COUNT * share); left > 0; left -= size)
       again += await look(shownAs, Array.from({ length: Math.min(size, left) }, make));
     const seconds = Math.round((performance.now() - begun) / 1000);
-    report.note(`${kind}: ${Math.ceil(COUNT * share)} in ${seconds} s; ${again} tries again`);
+    const missed = misses.length - missesBefore;
+    report.note(
+      `${kind}: ${Math.ceil(COUNT * share)} in ${seconds} s; longest task so far ${longest} ms; ${again} tries again, ${missed} misses`,
+    );
   }
 await browser.close();
 page.close();
 const gone = misses.filter(({ isGone }) => isGone);
-if (misses.length > 0) writeFileSync(MISSES, JSON.stringify(misses));
 report.check('the page stays', gone.length === 0, gone.length === 0 ? 'always' : `${gone.length} batches: ${MISSES}`);
 const slow = misses.length - gone.length;
 report.check(
@@ -230,7 +234,10 @@ async function look(kind, batch) {
     result = { isGone, longest: Math.min(result.longest, longest, used) };
   }
   longest = Math.max(longest, result.longest);
-  if (result.isGone || result.longest > MAX_TASK_MS) misses.push({ kind, batch, ...result });
+  if (result.isGone || result.longest > MAX_TASK_MS) {
+    misses.push({ kind, batch, ...result });
+    writeFileSync(MISSES, JSON.stringify(misses));
+  }
   if (result.isGone) {
     await visit.reload();
     await isReady();

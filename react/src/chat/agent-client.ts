@@ -1,7 +1,7 @@
-import { ChatError, lost, MESSAGES, toChatError, unreachable } from '../chat-error.js';
-import { CHECK_MOUNT, siteError } from '../site-error.js';
+import { ChatError, lost, MESSAGES, toChatError } from '../chat-error.js';
+import { notARoute, siteError } from '../site-error.js';
 import { EventStreamParser } from './event-stream.js';
-import { objectOf, objectsOf, textOf } from './json.js';
+import { objectOf, objectsOf, parsedJson, textOf } from './json.js';
 import { readEvent, type WireEvent, type WireTask } from './wire.js';
 
 /** A file on its way to the agent, its bytes in base64. */
@@ -245,11 +245,11 @@ export class AgentClient {
     const response = await (typeof subject === 'object' && subject.contextId === '' ? inTurn(post) : post());
     if (response.ok && isStream(response)) return response;
     const text = await response.text().catch(lost);
-    const body = parse(text);
+    const body = parsedJson(text);
     const error = objectOf(objectOf(body)?.['error']);
     if (error !== undefined && typeof error['code'] === 'number') throw rpcError(error, response);
     if (!response.ok) throw siteError(objectOf(body), response, text);
-    if (objectOf(body)?.['result'] === undefined) throw notAnAgent(response);
+    if (objectOf(body)?.['result'] === undefined) throw notARoute(response, 'and not what an agent sends');
     this.#isUnderstood = true;
     return new Response(text, response);
   }
@@ -305,7 +305,7 @@ export class AgentClient {
 
 /** The event in a JSON-RPC response; undefined for an unknown one. */
 function readResult(text: string, response: Response): WireEvent | undefined {
-  const body = objectOf(parse(text));
+  const body = objectOf(parsedJson(text));
   const error = objectOf(body?.['error']);
   if (error !== undefined) throw rpcError(error, response);
   return readEvent(body?.['result'] ?? body);
@@ -349,19 +349,4 @@ export function readableError(error: unknown): ChatError {
 function unreadable(text: string): ChatError {
   const cause = new Error(`The agent sent something that is not an A2A event: ${text.slice(0, 200)}`);
   return new ChatError('unreadable', MESSAGES.unreadable, { cause });
-}
-
-/** A page of the site, or of a proxy. */
-function notAnAgent(response: Response): ChatError {
-  const { url, status, headers } = response;
-  const found = headers.get('content-type') ?? 'no content type';
-  return unreachable(new Error(`${url} gives ${found}, and not what an agent sends. ${CHECK_MOUNT}`), status);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -9,6 +9,7 @@ import {
   withIds,
   withoutPrefix,
 } from './answer-pieces.js';
+import { parsedJson } from './json.js';
 import type { MessagePart } from './message-parts.js';
 import type { WireEvent, WireMessage, WireState, WireTask } from './wire.js';
 
@@ -142,13 +143,7 @@ function isReadable(part: MessagePart): boolean {
 
 /** True for a JSON object or list. A text may begin like one. */
 function isData(text: string): boolean {
-  if (!/^\s*[[{]/.test(text)) return false;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return /^\s*[[{]/.test(text) && parsedJson(text) !== undefined;
 }
 
 function lastWords(words: readonly AnswerWords[], state: AgentMessageState): readonly MessagePart[] {

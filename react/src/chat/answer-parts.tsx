@@ -42,10 +42,8 @@ const ShownPart = memo(function ShownPart(props: AnswerPartProps) {
   );
 });
 
-interface AnswerPartProps {
+interface AnswerPartProps extends Omit<AnswerPartsProps, 'parts'> {
   readonly part: MessagePart;
-  readonly isGrowing: boolean;
-  readonly mediaOrigins: readonly string[];
 }
 
 function AnswerPart({ part, isGrowing, mediaOrigins }: AnswerPartProps): ReactNode {

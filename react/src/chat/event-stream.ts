@@ -1,3 +1,5 @@
+import { parsedJson } from './json.js';
+
 const RECORD_SEPARATOR = '\u001E';
 /** One event may contain a file; a longer one is rejected. */
 const MAX_EVENT_CHARACTERS = 16 * 1024 * 1024;
@@ -45,7 +47,7 @@ export class EventStreamParser {
       // After a separator within the data, or without a field name.
       this.#data.push(line);
       this.#size += line.length;
-      if (isJson(line)) this.#dispatch(events);
+      if (parsedJson(line) !== undefined) this.#dispatch(events);
     } else if (line === '') this.#dispatch(events);
   }
 
@@ -54,14 +56,5 @@ export class EventStreamParser {
     if (data !== '') events.push(data);
     this.#data = [];
     this.#size = 0;
-  }
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
   }
 }

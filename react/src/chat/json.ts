@@ -1,6 +1,15 @@
 /** A JSON object from outside, of which nothing is known yet. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
+/** The value of a JSON text; undefined for any other text. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The value if it is an object; undefined otherwise. */
 export function objectOf(value: unknown): JsonObject | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;

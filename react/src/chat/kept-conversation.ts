@@ -1,5 +1,6 @@
 import type { Answer, AnswerPiece } from './answer.js';
 import type { ChatSession } from './chat-session.js';
+import { parsedJson } from './json.js';
 import type { StoredMessage } from './message-parts.js';
 import type { Conversation, OutgoingMessage } from './turn.js';
 
@@ -37,12 +38,8 @@ export function keepConversation(session: ChatSession, name: string): () => void
 }
 
 function read(name: string): Conversation | undefined {
-  try {
-    const kept: unknown = JSON.parse(textIn(name) ?? 'null');
-    return isConversation(kept) ? kept : undefined;
-  } catch {
-    return undefined; // not ours
-  }
+  const kept = parsedJson(textIn(name) ?? '');
+  return isConversation(kept) ? kept : undefined;
 }
 
 function textIn(name: string): string | null {

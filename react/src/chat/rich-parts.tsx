@@ -29,7 +29,6 @@ export function AnswerFile({ part, mediaOrigins }: AnswerFileProps) {
   const image = useImage(part, url, mediaOrigins);
   // Shown in logical order, so that characters of direction cannot disguise the file's extension.
   const shownName = name || labels.file;
-  const length = size ?? (bytes === undefined ? undefined : Math.floor((bytes.length * 3) / 4));
   const onDownload = (event: MouseEvent): void => {
     event.preventDefault();
     save(bytes ?? '', shownName);
@@ -38,7 +37,7 @@ export function AnswerFile({ part, mediaOrigins }: AnswerFileProps) {
     <>
       <FileIcon />
       <span dir="auto">{shownName}</span>
-      {length !== undefined && <span className="a2a-quiet">{describeSize(length)}</span>}
+      {size !== undefined && <span className="a2a-quiet">{describeSize(size)}</span>}
     </>
   );
   return (

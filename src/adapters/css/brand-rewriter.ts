@@ -1,7 +1,6 @@
 import { type CSSToken, TokenType } from '@csstools/css-tokenizer';
-import { cssText, LOADING } from './css-text.js';
+import { BRACKETS, cssText, LOADING, MAX_DEPTH } from './css-text.js';
 
-const MAX_DEPTH = 100;
 const MAX_SELECTORS = 100;
 /** Functions that load something, or read the page's markup. */
 const REFUSED_FUNCTIONS: ReadonlySet<string> = new Set([...LOADING, 'attr']);
@@ -17,13 +16,7 @@ const REFUSED_TOKENS: ReadonlySet<TokenType> = new Set([
   TokenType.CloseCurly,
   TokenType.EOF,
 ]);
-const CLOSERS: ReadonlyMap<TokenType, TokenType> = new Map([
-  [TokenType.OpenCurly, TokenType.CloseCurly],
-  [TokenType.OpenParen, TokenType.CloseParen],
-  [TokenType.OpenSquare, TokenType.CloseSquare],
-  [TokenType.Function, TokenType.CloseParen],
-]);
-const CLOSED: ReadonlySet<TokenType> = new Set(CLOSERS.values());
+const CLOSERS: ReadonlySet<string> = new Set(BRACKETS.values());
 
 /** Classes and attributes by which a site selects a colour scheme at the root of the page; no other parts of the page are matched. */
 const SCHEME = String.raw`(?:\.(?:dark|light)|\[data-(?:theme|mode|color-scheme|bs-theme)=(?:"[\w-]+"|[\w-]+)\])`;
@@ -168,16 +161,16 @@ export class BrandRewriter {
 
   /** Skips a token, or a block with its content. */
   #skip(): void {
-    if (!CLOSERS.has(this.#token[0])) {
+    if (!BRACKETS.has(this.#token[0])) {
       this.#at += 1;
       return;
     }
-    const open: TokenType[] = [];
+    const open: string[] = [];
     do {
-      const [type] = this.#token;
-      const closer = CLOSERS.get(type);
+      const [type, spelling] = this.#token;
+      const closer = BRACKETS.get(type);
       if (closer !== undefined) open.push(closer);
-      else if (type === open.at(-1)) open.pop();
+      else if (spelling === open.at(-1)) open.pop();
       if (type === TokenType.EOF) return;
       this.#at += 1;
     } while (open.length > 0);
@@ -236,16 +229,16 @@ function isPreference(query: string): boolean {
 
 /** The text of a value; `undefined` if it contains anything that custom properties do not need. */
 function writtenValue(tokens: readonly CSSToken[]): string | undefined {
-  const open: TokenType[] = [];
+  const open: string[] = [];
   for (const token of tokens) {
     const [type, spelling] = token;
     if (REFUSED_TOKENS.has(type) || open.length > MAX_DEPTH) return undefined;
     if (token[0] === TokenType.Function && REFUSED_FUNCTIONS.has(token[4].value.toLowerCase())) return undefined;
     // Invalid in every parser, or the end of a style element.
     if (type === TokenType.Delim && !/^[!#-;=-[\]-~]$/.test(spelling)) return undefined;
-    const closer = CLOSERS.get(type);
+    const closer = BRACKETS.get(type);
     if (closer !== undefined) open.push(closer);
-    else if (CLOSED.has(type) && open.pop() !== type) return undefined;
+    else if (CLOSERS.has(spelling) && open.pop() !== spelling) return undefined;
   }
   return open.length > 0 ? undefined : written(tokens).trim();
 }

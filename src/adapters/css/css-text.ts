@@ -6,6 +6,17 @@ export const LOADING: ReadonlySet<string> = new Set(['url', 'src', 'image', 'ima
 /** Replaces a token that cannot be written: an invalid declaration stays invalid. */
 export const INVALID = ' ! ';
 
+/** Deeper brackets are not written. */
+export const MAX_DEPTH = 100;
+
+/** The closing bracket of each opening one, and of a function. */
+export const BRACKETS: ReadonlyMap<TokenType, string> = new Map([
+  [TokenType.OpenCurly, '}'],
+  [TokenType.OpenParen, ')'],
+  [TokenType.OpenSquare, ']'],
+  [TokenType.Function, ')'],
+]);
+
 /** Writes one token so that every CSS parser finds exactly this token, however it was spelled. */
 export function cssText(token: CSSToken): string {
   const [type, spelling] = token;

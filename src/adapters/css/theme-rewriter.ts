@@ -1,10 +1,9 @@
 import { type CSSToken, TokenType } from '@csstools/css-tokenizer';
-import { cssText, INVALID, LOADING, quoted } from './css-text.js';
+import { BRACKETS, cssText, INVALID, LOADING, MAX_DEPTH, quoted } from './css-text.js';
 
 /** Empty as an image and as a font: the rest of the rule still works. */
 const EMPTY_ADDRESS = 'data:,';
 const EMPTY_IMAGE = `url(${quoted(EMPTY_ADDRESS)})`;
-const MAX_DEPTH = 100;
 /** Each broken token costs a stack trace in the tokenizer. */
 const MAX_BROKEN = 200;
 
@@ -32,13 +31,6 @@ interface Bracket {
   /** The name of a function, in lower case; empty for a plain bracket. */
   readonly name: string;
 }
-
-const BRACKETS: ReadonlyMap<TokenType, string> = new Map([
-  [TokenType.OpenCurly, '}'],
-  [TokenType.OpenParen, ')'],
-  [TokenType.OpenSquare, ']'],
-  [TokenType.Function, ')'],
-]);
 
 /**
  * Writes a theme token by token and checks each address, in any rule. Brackets are balanced, so that the text cannot

@@ -1,6 +1,7 @@
 import { beforeAlarm, MAX_TIMER_MS } from '../../domain/shared/deadline.js';
 import { LruMap } from '../../domain/shared/lru-map.js';
 import { accept, callback, type OptionShape, readOptions } from '../../domain/shared/options.js';
+import { ipv6Groups } from '../../domain/shared/paths.js';
 import type { LimitVerdict, VisitorLimit } from '../../ports/visitor-limit.js';
 
 /**
@@ -175,10 +176,7 @@ function ipv6Prefix64(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;
   if (!address.includes(':')) return address;
-  const [head = '', tail] = (address.split('%', 1)[0] ?? '').toLowerCase().split('::');
-  const front = head === '' ? [] : head.split(':');
-  const back = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - front.length - back.length);
-  const groups = [...front, ...Array<string>(zeros).fill('0'), ...back].map((group) => group.replace(/^0+(?=.)/, ''));
-  return `${groups.slice(0, 4).join(':')}::/64`;
+  const [withoutZone = ''] = address.toLowerCase().split('%', 1);
+  const groups = ipv6Groups(withoutZone).slice(0, 4);
+  return `${groups.map((group) => group.replace(/^0+(?=.)/, '')).join(':')}::/64`;
 }

@@ -1,3 +1,4 @@
+import type { Context, Counter, Histogram, Meter, Span, Tracer } from '@opentelemetry/api';
 import { flag, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { EventOf, ObservedCall, Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
 
@@ -47,22 +48,22 @@ const MAX_OPEN_SPANS = 10_000;
  */
 export function openTelemetry(api: OpenTelemetryLike, options?: OpenTelemetryOptions): Telemetry {
   const { metricsByToolkit = false } = readOptions('openTelemetry', OPTIONS, options);
-  const tracer = api.trace.getTracer(NAME) as TracerLike;
-  const count = siteMetrics(api.metrics.getMeter(NAME) as MeterLike, metricsByToolkit);
+  const tracer = api.trace.getTracer(NAME) as Tracer;
+  const count = siteMetrics(api.metrics.getMeter(NAME) as Meter, metricsByToolkit);
   const requests = new OpenSpans();
   /** Spans of open streams: as many as there are streams, each of which ends. */
-  const streaming = new Map<string, SpanLike>();
+  const streaming = new Map<string, Span>();
   const calls = new OpenSpans();
   /** Spans whose `error.type` is a code of this package. */
-  const errors = new WeakSet<SpanLike>();
+  const errors = new WeakSet<Span>();
 
   return {
     chatEvents: true,
     runRequest: ({ requestId, method, headers, publicUrl, path }, work) => {
-      const active: unknown = api.context.active();
+      const active: Context = api.context.active();
       // An instrumented host already has a span for this request; otherwise the browser's trace is continued here.
       const hosted = api.trace.getSpan(active) !== undefined;
-      const parent: unknown = hosted ? active : api.propagation.extract(active, headers);
+      const parent: Context = hosted ? active : api.propagation.extract(active, headers);
       const kind = hosted ? INTERNAL : SERVER;
       const attributes = { ...methodOf(method), ...addressOf(publicUrl, path) };
       const span = tracer.startSpan(`${NAME} ${method}`, { kind, attributes }, parent);
@@ -71,7 +72,7 @@ export function openTelemetry(api: OpenTelemetryLike, options?: OpenTelemetryOpt
     },
     runCall: (send) => api.context.with(api.context.active().setValue(SUPPRESSED, true), send),
     callStarted: ({ callId, method, origin, path }: ObservedCall) => {
-      const parent: unknown = api.context.active();
+      const parent: Context = api.context.active();
       const attributes = { ...methodOf(method), ...serverOf(origin), 'url.full': origin + path };
       const span = tracer.startSpan(method, { kind: CLIENT, attributes }, parent);
       calls.open(callId, span);
@@ -120,7 +121,7 @@ function ofToolkit({ toolkit }: TelemetryEvent): Attributes {
   return toolkit === undefined ? {} : { 'agent_bff.toolkit': toolkit };
 }
 
-function describeRequest(span: SpanLike | undefined, event: EventOf<'request'>, errors: WeakSet<SpanLike>): void {
+function describeRequest(span: Span | undefined, event: EventOf<'request'>, errors: WeakSet<Span>): void {
   if (span === undefined) return;
   span.updateName(`${event.method} ${event.route}`);
   span.setAttribute('http.response.status_code', event.status);
@@ -133,7 +134,7 @@ function describeRequest(span: SpanLike | undefined, event: EventOf<'request'>, 
 }
 
 /** The stable attributes of OpenTelemetry for an RPC; those for generative AI are not stable yet. */
-function describeChat(span: SpanLike | undefined, event: EventOf<'chat'>): void {
+function describeChat(span: Span | undefined, event: EventOf<'chat'>): void {
   const { visitor, context, task, state, errorCode, firstEventMs, usage = {} } = event;
   const attributes: Record<string, string | number | undefined> = {
     'rpc.method': event.method,
@@ -151,7 +152,7 @@ function describeChat(span: SpanLike | undefined, event: EventOf<'chat'>): void 
   for (const [key, value] of Object.entries(attributes)) if (value !== undefined) span?.setAttribute(key, value);
 }
 
-function endCall(span: SpanLike | undefined, event: EventOf<'upstream'>): void {
+function endCall(span: Span | undefined, event: EventOf<'upstream'>): void {
   if (span === undefined) return;
   if (event.status !== undefined) span.setAttribute('http.response.status_code', event.status);
   if (event.toolkit !== undefined) span.setAttribute('agent_bff.toolkit', event.toolkit);
@@ -165,9 +166,9 @@ function endCall(span: SpanLike | undefined, event: EventOf<'upstream'>): void {
 
 /** Spans that have begun, by the id in their end event. */
 class OpenSpans {
-  readonly #spans = new Map<string, SpanLike>();
+  readonly #spans = new Map<string, Span>();
 
-  open(name: string, span: SpanLike): void {
+  open(name: string, span: Span): void {
     this.#spans.set(name, span);
     if (this.#spans.size <= MAX_OPEN_SPANS) return;
     for (const oldest of this.#spans.keys()) {
@@ -176,11 +177,11 @@ class OpenSpans {
     }
   }
 
-  get(name: string): SpanLike | undefined {
+  get(name: string): Span | undefined {
     return this.#spans.get(name);
   }
 
-  close(name: string): SpanLike | undefined {
+  close(name: string): Span | undefined {
     const span = this.#spans.get(name);
     this.#spans.delete(name);
     return span;
@@ -219,10 +220,10 @@ function addressOf(publicUrl: string, path: string): Attributes {
 }
 
 /** Records the metrics of a site from its events. No attribute has more values than a site has routes, codes, blocks and platforms. */
-function siteMetrics(meter: MeterLike, isByToolkit: boolean): (event: TelemetryEvent) => void {
-  const seconds = (name: string, description: string, explicitBucketBoundaries: number[]): HistogramLike =>
+function siteMetrics(meter: Meter, isByToolkit: boolean): (event: TelemetryEvent) => void {
+  const seconds = (name: string, description: string, explicitBucketBoundaries: number[]): Histogram =>
     meter.createHistogram(`agent_bff.${name}`, { unit: 's', description, advice: { explicitBucketBoundaries } });
-  const counter = (name: string, unit: string, description: string): CounterLike =>
+  const counter = (name: string, unit: string, description: string): Counter =>
     meter.createCounter(`agent_bff.${name}`, { unit, description });
   const requests = seconds('request.duration', 'Time to the head of the response', RESPONSE_S);
   const streams = seconds('stream.duration', 'Time to the end of an event stream', STREAM_S);
@@ -294,50 +295,6 @@ function serverOf(origin: string): Attributes {
     'server.address': hostname.replace(/^\[(.*)\]$/, '$1'),
     'server.port': port === '' ? (protocol === 'http:' ? 80 : 443) : Number(port),
   };
-}
-
-/** The part of a span that is used. */
-interface SpanLike {
-  /** Sets an attribute. */
-  setAttribute(key: string, value: string | number): unknown;
-  /** Sets the outcome. */
-  setStatus(status: { readonly code: number }): unknown;
-  /** Sets the final name. */
-  updateName(name: string): unknown;
-  /** Ends the span now. */
-  end(): void;
-}
-
-/** The part of a tracer that is used. */
-interface TracerLike {
-  startSpan(
-    name: string,
-    options: { kind?: number; startTime?: number; attributes?: Record<string, string | number> },
-    context?: unknown,
-  ): SpanLike;
-}
-
-/** The part of a counter that is used; it may increase and decrease. */
-interface CounterLike {
-  add(value: number, attributes: Record<string, string | number>): void;
-}
-
-/** The part of a histogram that is used. */
-interface HistogramLike {
-  record(value: number, attributes: Record<string, string | number>): void;
-}
-
-interface InstrumentOptions {
-  unit: string;
-  description: string;
-  advice?: { explicitBucketBoundaries: number[] };
-}
-
-/** The part of a meter that is used. */
-interface MeterLike {
-  createCounter(name: string, options: InstrumentOptions): CounterLike;
-  createUpDownCounter(name: string, options: InstrumentOptions): CounterLike;
-  createHistogram(name: string, options: InstrumentOptions): HistogramLike;
 }
 
 /**

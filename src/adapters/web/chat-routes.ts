@@ -1,23 +1,31 @@
-import type { CardRewrite } from '../../domain/chat/agent-card.js';
-import { type ChatForwarder, isExtendedCardMethod, rewriteExtendedCard } from '../../domain/chat/chat-forwarder.js';
+import type { ChatForwarder } from '../../domain/chat/chat-forwarder.js';
 import { ChatWatch } from '../../domain/chat/chat-watch.js';
 import { readRpcMessage } from '../../domain/chat/chat-message.js';
 import { type HttpJsonBinding, httpJsonCall } from '../../domain/chat/http-json-binding.js';
 import type { ChatCallOptions } from '../../domain/chat/conversations.js';
 import { type MessageBody, namesIn } from '../../domain/chat/message-edits.js';
-import { type MethodPolicy, readsOn, startsWork } from '../../domain/chat/method-policy.js';
+import { canonical, type MethodPolicy, readsOn, startsWork } from '../../domain/chat/method-policy.js';
 import { mayHoldSession, type RouteAuth } from '../../domain/credentials/route-auth.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import { readStart } from '../../domain/upstream/body-bytes.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { checkOrigin, checkVisitor } from './admission.js';
-import { errorResponse, methodNotAllowed, notFound, PROBLEMS, REST_ERRORS, RPC_ERRORS } from './error-response.js';
+import {
+  errorResponse,
+  type ErrorSite,
+  methodNotAllowed,
+  notFound,
+  PROBLEMS,
+  REST_ERRORS,
+  RPC_ERRORS,
+} from './error-response.js';
 import { type BodyLimits, type JsonBody, readJsonBody } from './request-body.js';
-import { errorContext, type ErrorSite, type ServedRoute, serveRoute, type SiteSettings } from './serve-route.js';
+import { errorContext, type ServedRoute, serveRoute, type SiteSettings } from './serve-route.js';
 
 /** Settings shared by all routes below a chat mount. */
 export interface ChatMount {
   readonly site: SiteSettings;
+  readonly auth: RouteAuth;
   readonly policy: MethodPolicy;
   /** Protocol bindings of the chat routes. */
   readonly bindings: readonly string[];
@@ -43,21 +51,14 @@ export interface VisitedOptions extends ChatCallOptions {
   readonly cookie?: string | undefined;
 }
 
-export interface ChatRoutes extends Pick<ChatMount, 'visitor' | 'options'> {
-  readonly site: SiteSettings;
+export interface ChatRoutes extends ChatMount {
   readonly forwarder: ChatForwarder;
-  readonly auth: RouteAuth;
-  readonly policy: MethodPolicy;
   /** Serves `/config`; if absent, it is 404. */
   readonly configRoute?: HttpHandler;
   /** Serves the agent card at its well-known paths. */
   readonly card?: HttpHandler;
   /** Serves the remaining paths, for clients of the HTTP+JSON binding; if absent, they are 404. */
   readonly httpJson?: HttpHandler;
-  /** The configured public address, for cards in responses; if absent, it is taken from each request. */
-  readonly publicUrl?: string;
-  /** Further contents of those cards besides the methods of the policy. Default: JSON-RPC. */
-  readonly served?: Pick<CardRewrite, 'bindings' | 'agentOrigin' | 'platformOrigin'>;
 }
 
 const ROUTE = 'chat';
@@ -86,7 +87,7 @@ async function other({ site, configRoute, card, httpJson }: ChatRoutes, request:
 
 function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
   const errors = { ...RPC_ERRORS };
-  const { site, auth, policy, forwarder, visitor } = routes;
+  const { site, auth, policy, bindings, forwarder, visitor } = routes;
   const served: ServedRoute = { site, route: ROUTE, errors };
   return serveRoute(served, request, async () => {
     checkOrigin(request, site.origins, auth.kind === 'session' || visitor !== undefined);
@@ -105,9 +106,9 @@ function chat(routes: ChatRoutes, request: HttpRequest): Promise<HttpResponse> {
       if (site.digest !== undefined) served.chat = watched(site, options, message.method, { bytes, message });
       const response = await forwarder.forward({ head: request, body: bytes, message }, auth, policy, options);
       if (options.cookie !== undefined && startsWork(message.method)) served.cookie = options.cookie;
-      if (!isExtendedCardMethod(message.method)) return response;
-      const { url } = chatAddress(request.publicUrl, routes.publicUrl ?? '');
-      return await rewriteExtendedCard(response, { ...routes.served, url, policy });
+      if (canonical(message.method) !== 'GetExtendedAgentCard') return response;
+      const { url } = chatAddress(request.publicUrl, routes.publicUrl);
+      return await forwarder.toExtendedCard(response, { url, policy, bindings });
     } finally {
       body.share.release();
     }
@@ -129,7 +130,6 @@ function watched(
 
 export interface HttpJsonRoutes extends ChatMount {
   readonly binding: HttpJsonBinding;
-  readonly auth: RouteAuth;
 }
 
 const JSON_TYPES = ['application/json', 'application/a2a+json'];

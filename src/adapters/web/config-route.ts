@@ -1,5 +1,5 @@
 import type { ChatConfig } from '../../domain/chat/chat-config.js';
-import { mayHoldSession, type RouteAuth } from '../../domain/credentials/route-auth.js';
+import { mayHoldSession } from '../../domain/credentials/route-auth.js';
 import { choosingNames } from '../../domain/upstream/header-policy.js';
 import type { HeaderFields, HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { methodNotAllowed } from './error-response.js';
@@ -9,24 +9,17 @@ import { serveRoute } from './serve-route.js';
 
 export interface ConfigRoute extends ChatMount {
   readonly chatConfig: ChatConfig;
-  readonly auth: RouteAuth;
   /** A short digest of a text, the same in every process. */
   readonly hash: (text: string) => string;
 }
 
 const ROUTE = 'config';
 
-/** `GET /config`: the chat configuration record, for the caller and the protocol version of the request. */
-export function configRoute(route: ConfigRoute): HttpHandler {
-  return readable(route, 'record');
-}
-
-/** The rewritten agent card alone, for clients that fetch it from its well-known path. */
-export function agentCardRoute(route: ConfigRoute): HttpHandler {
-  return readable(route, 'agentCard');
-}
-
-function readable(route: ConfigRoute, what: 'record' | 'agentCard'): HttpHandler {
+/**
+ * Reads the chat configuration record (`GET /config`), or the rewritten agent card alone, for clients that fetch it from
+ * its well-known path: for the caller and the protocol version of the request.
+ */
+export function configRoute(route: ConfigRoute, what: 'record' | 'agentCard'): HttpHandler {
   return (request) =>
     serveRoute({ site: route.site, route: ROUTE }, request, (context) =>
       request.method === 'GET' || request.method === 'HEAD'

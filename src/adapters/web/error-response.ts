@@ -55,15 +55,22 @@ const RPC_CODE: Partial<Readonly<Record<ErrorCode, number>>> = {
   method_denied: -32601,
 };
 
-/** The request that failed, and the telemetry that reports the error. */
-export interface ErrorContext {
-  readonly requestId: string;
-  readonly route: string;
+/** The settings that errors need. */
+export interface ErrorSite {
   readonly telemetry: Telemetry;
   /** Status of `identity_provider_unavailable`. */
   readonly authUnavailableStatus: number;
   /** Names the environment variables of fields in hints. */
   readonly variables?: VariableHint | undefined;
+  /** Creates an id for one request, for logs and error responses. */
+  readonly newRequestId: () => string;
+}
+
+/** A request that may fail. */
+export interface ErrorContext {
+  readonly site: ErrorSite;
+  readonly route: string;
+  readonly requestId: string;
 }
 
 /** The format of a route's errors. */
@@ -133,10 +140,10 @@ export const REST_ERRORS: ErrorForm = {
 
 /** The response to an error, which is also reported to operators. */
 export function errorResponse(cause: unknown, form: ErrorForm, context: ErrorContext): HttpResponse {
-  const error = withVariables(toAgentBffError(cause), context.variables);
-  const status = statusOf(error, form, context);
-  const { requestId, route, telemetry } = context;
-  telemetry.emit({
+  const { site, route, requestId } = context;
+  const error = withVariables(toAgentBffError(cause), site.variables);
+  const status = statusOf(error, form, site);
+  site.telemetry.emit({
     type: 'error',
     requestId,
     route,
@@ -155,17 +162,12 @@ export function errorEventData(error: AgentBffError, form: ErrorForm, requestId:
   return form.text(error, requestId, STATUS[error.code]);
 }
 
-function statusOf(error: AgentBffError, form: ErrorForm, { authUnavailableStatus }: ErrorContext): number {
+function statusOf(error: AgentBffError, form: ErrorForm, { authUnavailableStatus }: ErrorSite): number {
   // JSON-RPC reports a denied method in a successful response; in the other binding there is only the status.
   if (error.code === 'method_denied' && form === REST_ERRORS) return 403;
   if (error.code === 'conversation_unknown' && form === REST_ERRORS) return 404;
   if (error.code === 'identity_provider_unavailable') return authUnavailableStatus;
   return error.upstreamStatus ?? STATUS[error.code];
-}
-
-/** An RFC 9457 problem document. */
-export function problemResponse(cause: unknown, context: ErrorContext): HttpResponse {
-  return errorResponse(cause, PROBLEMS, context);
 }
 
 /** The response to a request that no route accepts, before the request is read, in the format its client expects. */
@@ -178,7 +180,7 @@ export function refusal(cause: unknown, { method, path }: HttpRequest, context: 
 export function methodNotAllowed(allow: string, context: ErrorContext): HttpResponse {
   const detail = `This address accepts ${allow} only.`;
   const hint = context.route === 'chat' ? 'To check the chat in a browser, open "/config" below it.' : '';
-  const response = problemResponse(new AgentBffError('method_not_allowed', { detail, hint }), context);
+  const response = errorResponse(new AgentBffError('method_not_allowed', { detail, hint }), PROBLEMS, context);
   return { ...response, headers: { ...response.headers, allow } };
 }
 
@@ -186,7 +188,7 @@ export function methodNotAllowed(allow: string, context: ErrorContext): HttpResp
 export function notFound({ method, path }: HttpRequest, context: ErrorContext): HttpResponse {
   const detail = 'There is no such route.';
   const hint = 'Compare the path of the request with the one where the routes are mounted.';
-  return problemResponse(new AgentBffError('not_found', { detail, hint, log: `${method} ${path}` }), context);
+  return errorResponse(new AgentBffError('not_found', { detail, hint, log: `${method} ${path}` }), PROBLEMS, context);
 }
 
 /** The refusal of a request that may succeed in a second. */

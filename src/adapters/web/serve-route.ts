@@ -11,7 +11,14 @@ import type { Clock } from '../../ports/clock.js';
 import type { HeaderFields, HttpRequest, HttpResponse } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { HostPolicy, OriginPolicy, VisitorPolicy } from './admission.js';
-import { type ErrorContext, errorEventData, type ErrorForm, errorResponse, PROBLEMS } from './error-response.js';
+import {
+  type ErrorContext,
+  errorEventData,
+  type ErrorForm,
+  errorResponse,
+  type ErrorSite,
+  PROBLEMS,
+} from './error-response.js';
 import type { BodyLimits } from './request-body.js';
 import { type BodyObserver, EventStream, type EventStreamOptions, ObservedBody } from './response-body.js';
 
@@ -128,11 +135,11 @@ class StreamWatch implements EventStreamOptions {
   }
 
   onBroken(error: unknown, side?: 'browser'): void {
-    const { telemetry, requestId, route } = this.#body.context;
+    const { site, requestId, route } = this.#body.context;
     // Requests aborted by this process fail with an AbortError.
     const own = error instanceof Error && error.name === 'AbortError' ? 'site' : 'upstream';
     this.#outcome = side ?? (this.#body.signal.aborted ? 'browser' : own);
-    telemetry.emit({
+    site.telemetry.emit({
       type: 'stream_broken',
       requestId,
       route,
@@ -143,12 +150,12 @@ class StreamWatch implements EventStreamOptions {
 
   onOver(): void {
     const { site, startedAt, chat } = this.#body;
-    const { telemetry, requestId, route } = this.#body.context;
+    const { requestId, route } = this.#body.context;
     // A browser that leaves between two chunks breaks nothing.
     const outcome = this.#outcome === 'complete' && this.#body.signal.aborted ? 'browser' : this.#outcome;
-    if (chat !== undefined) telemetry.emit(chat.end(outcome, requestId, route));
+    if (chat !== undefined) site.telemetry.emit(chat.end(outcome, requestId, route));
     if (startedAt === undefined) return;
-    telemetry.emit({
+    site.telemetry.emit({
       type: 'stream_ended',
       requestId,
       route,
@@ -173,34 +180,21 @@ function isPlain({ 'content-encoding': coding }: HeaderFields): boolean {
 }
 
 /** Settings shared by all routes of a site; complete, so that routes need no defaults. */
-export interface SiteSettings extends BodyLimits, VisitorPolicy {
+export interface SiteSettings extends BodyLimits, VisitorPolicy, ErrorSite {
   readonly origins: OriginPolicy;
   /** The host names of the routes; absent if any name is valid. */
   readonly hosts?: HostPolicy;
   /** The rules for writing response fields. */
   readonly fields: BrowserFieldRules;
   readonly keepAliveMs: number;
-  readonly authUnavailableStatus: number;
-  readonly variables?: ErrorContext['variables'];
   /** Digests the names in `chat` events; absent if no listener asks for them. */
   readonly digest?: ((text: string) => string) | undefined;
-  /** Creates an id for one request, for logs and error responses. */
-  readonly newRequestId: () => string;
   readonly clock: Clock;
 }
 
-/** The settings that errors need. */
-export type ErrorSite = Pick<SiteSettings, 'telemetry' | 'authUnavailableStatus' | 'variables' | 'newRequestId'>;
-
 /** The context of one request's errors. */
 export function errorContext(site: ErrorSite, route: string): ErrorContext {
-  return {
-    requestId: site.newRequestId(),
-    route,
-    telemetry: site.telemetry,
-    authUnavailableStatus: site.authUnavailableStatus,
-    variables: site.variables,
-  };
+  return { site, route, requestId: site.newRequestId() };
 }
 
 const REASONS: Readonly<Record<LeftOutReason, string>> = {

@@ -1,4 +1,4 @@
-import { type CardInterface, interfacePath } from '../../domain/chat/agent-card.js';
+import { type CardInterface, interfacePath, namedVersions } from '../../domain/chat/agent-card.js';
 import type { ChatConfigRecord } from '../../domain/chat/chat-config.js';
 import { isEventStream } from '../../domain/shared/body.js';
 import { EVENT_END, eventData } from '../../domain/shared/server-sent-events.js';
@@ -157,7 +157,7 @@ async function agentCard(site: SiteProbe, findings: Finding[]): Promise<AgentFac
     findings.push(site.failed(CARD, topLevel('a2aUrl', 'agentCardUrl'), 'agent_card_unavailable'));
     return { hasCard: false, isVersion1: true, streams: true, interfaces: [] };
   }
-  const versions = protocolVersions(card);
+  const versions = [...new Set(namedVersions(card))];
   const { address: place, interfaces } = await site.toolkit.handlers.cardFacts(record.version, {
     headers: {},
     native: { request: undefined },
@@ -232,13 +232,6 @@ async function fetchCard(site: SiteProbe, isVersion1: boolean) {
 
 function versionField(isVersion1: boolean): Readonly<Record<string, string>> {
   return isVersion1 ? { 'a2a-version': '1.0' } : {};
-}
-
-/** The versions of the protocol that a card names. */
-function protocolVersions(card: NonNullable<ChatConfigRecord['agentCard']>): readonly string[] {
-  const interfaces = [card['supportedInterfaces'] ?? []].flat() as { protocolVersion?: unknown }[];
-  const named = [card['protocolVersion'], ...interfaces.map((one) => one.protocolVersion)];
-  return [...new Set(named.filter((version) => typeof version === 'string' && version !== ''))] as string[];
 }
 
 const AGENT = topLevel('a2aUrl');

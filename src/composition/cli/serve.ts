@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { nodeListener, type NodeListener } from '../../adapters/node/node-listener.js';
 import { behindHostCheck, type HostPolicy } from '../../adapters/web/admission.js';
 import { refusal } from '../../adapters/web/error-response.js';
+import { errorContext } from '../../adapters/web/serve-route.js';
 import type { HttpHandler } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { hostPolicy } from '../config/addresses.js';
@@ -140,12 +141,11 @@ function routesFor(
   basePath: string,
   telemetry: Telemetry,
 ): NodeListener {
+  const site = { telemetry, newRequestId, authUnavailableStatus: 401 };
   const checked = (handler: HttpHandler, route: string): HttpHandler =>
     hosts === undefined
       ? handler
-      : behindHostCheck(handler, hosts, (request, error) =>
-          refusal(error, request, { requestId: newRequestId(), route, telemetry, authUnavailableStatus: 401 }),
-        );
+      : behindHostCheck(handler, hosts, (request, error) => refusal(error, request, errorContext(site, route)));
   const routes = siteRoutes('serve', { toolkit, basePath });
   return nodeListener(
     routes.map(({ mount, handler }) => ({

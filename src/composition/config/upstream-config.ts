@@ -1,6 +1,6 @@
-import { ConfigurationError } from '../../domain/shared/errors.js';
 import { MESSAGE_FIELDS } from '../../domain/shared/message-fields.js';
 import { type OptionCheck, type OptionShape, text } from '../../domain/shared/options.js';
+import { invalidField } from '../../domain/shared/setting.js';
 import { PLATFORM_PATHS } from '../../domain/upstream/platform-api.js';
 import { isSafePath } from '../../domain/upstream/safe-path.js';
 
@@ -106,12 +106,8 @@ export function resolveUpstream({ paths, headers }: GivenUpstream = {}): Resolve
   const { apiKey, projectId } = { ...HEADERS, ...headers };
   const names = { apiKey: apiKey.toLowerCase(), projectId: projectId.toLowerCase() };
   if (names.apiKey !== names.projectId) return { paths: { ...PLATFORM_PATHS, ...paths }, headers: names };
-  throw new ConfigurationError({
-    detail: 'Invalid value for "headers.projectId" in the "upstream" configuration block.',
-    hint: 'Set a different field for each value.',
-    block: 'upstream',
-    fields: ['headers.projectId'],
-  });
+  const detail = 'Invalid value for "headers.projectId" in the "upstream" configuration block.';
+  throw invalidField('headers.projectId', detail, 'Set a different field for each value.', 'upstream');
 }
 
 function checks<Name extends string>(

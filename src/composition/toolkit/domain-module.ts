@@ -2,6 +2,7 @@ import { ContainerModule } from 'inversify';
 import { pause, sha256 } from '../../adapters/system/system.js';
 import { ChatConfig } from '../../domain/chat/chat-config.js';
 import { ChatForwarder } from '../../domain/chat/chat-forwarder.js';
+import type { AgentCalls } from '../../domain/chat/conversations.js';
 import { HttpJsonBinding } from '../../domain/chat/http-json-binding.js';
 import { ConversationProxy } from '../../domain/conversations/conversation-proxy.js';
 import { SurfaceService } from '../../domain/surfaces/surface-service.js';
@@ -18,26 +19,13 @@ const deadline = (ms: number): AbortSignal => AbortSignal.timeout(ms);
 /** Binds the domain, which the routes call. */
 export function domainModule(): ContainerModule {
   return new ContainerModule(({ bind }) => {
-    provide(
-      bind,
-      'call',
-      ['upstream', 'credentials', 'errors', 'telemetry'],
-      ({ upstream, credentials, errors, telemetry }) =>
-        new PlatformCall({ upstream, credentials, errors, telemetry, pause }),
-    );
-    provide(
-      bind,
-      'forwarder',
-      ['config', 'call', 'telemetry', 'chatConfig'],
-      ({ config, call, telemetry, chatConfig }) =>
-        new ChatForwarder({
-          call,
-          telemetry,
-          agent: config.agent,
-          timeouts: chatTimeouts(config),
-          card: (version, caller) => chatConfig.card(version, caller),
-        }),
-    );
+    const needs = ['upstream', 'credentials', 'errors', 'telemetry'] as const;
+    provide(bind, 'call', needs, (parts) => new PlatformCall({ ...parts, pause }));
+    const called = ['config', 'call', 'chatConfig'] as const;
+    provide(bind, 'forwarder', [...called, 'telemetry'], (parts) => {
+      return new ChatForwarder({ ...agentCalls(parts), telemetry: parts.telemetry });
+    });
+    provide(bind, 'httpJson', called, (parts) => new HttpJsonBinding(agentCalls(parts)));
     provide(bind, 'styles', ['config', 'telemetry', 'memory'], ({ config, telemetry, memory }) => {
       const { mediaOrigins, trustBrandCss, publicUrl } = config;
       const themeOrigins = [...mediaOrigins, ...(publicUrl === '' ? [] : [new URL(publicUrl).origin])].toSorted();
@@ -72,19 +60,6 @@ export function domainModule(): ContainerModule {
     });
     provide(
       bind,
-      'httpJson',
-      ['config', 'call', 'chatConfig'],
-      ({ config, call, chatConfig }) =>
-        new HttpJsonBinding({
-          call,
-          timeouts: chatTimeouts(config),
-          agent: config.agent,
-          platformOrigin: config.serviceApi?.origin,
-          card: (version, caller) => chatConfig.card(version, caller),
-        }),
-    );
-    provide(
-      bind,
       'surfaces',
       ['config', 'call', 'styles'],
       ({ config, call, styles }) =>
@@ -106,8 +81,15 @@ function callTimeouts({ timeouts }: ResolvedConfig): Required<CallTimeouts> {
   return { headersMs, bodyIdleMs, bodyMs, streamIdleMs };
 }
 
-function chatTimeouts({ timeouts }: ResolvedConfig): Required<CallTimeouts> {
-  return { ...timeouts.chat, streamIdleMs: timeouts.streamIdleMs };
+function agentCalls({ config, call, chatConfig }: Pick<Parts, 'config' | 'call' | 'chatConfig'>): AgentCalls {
+  const { agent, serviceApi, timeouts } = config;
+  return {
+    call,
+    agent,
+    platformOrigin: serviceApi?.origin,
+    timeouts: { ...timeouts.chat, streamIdleMs: timeouts.streamIdleMs },
+    card: (version, caller) => chatConfig.card(version, caller),
+  };
 }
 
 function lookups(

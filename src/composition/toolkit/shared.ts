@@ -1,12 +1,12 @@
 import type { KeyvLike } from '../../adapters/keyv/keyv-cache-store.js';
 import { systemClock } from '../../adapters/system/system.js';
 import { UndiciUpstream } from '../../adapters/undici/undici-upstream.js';
-import { ConfigurationError } from '../../domain/shared/errors.js';
+import type { ConfigurationError } from '../../domain/shared/errors.js';
 import { MemoryBudget } from '../../domain/shared/memory-budget.js';
 import { accept, type OptionCheck, type OptionShape, readOptions, wholeNumber } from '../../domain/shared/options.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import type { AnyRows } from '../../domain/shared/setting.js';
+import { type AnyRows, invalidField } from '../../domain/shared/setting.js';
 import { cacheAddress } from '../config/addresses.js';
 import { resolveConfig } from '../config/resolve-config.js';
 import { FIELDS } from '../config/schema.js';
@@ -138,25 +138,21 @@ export const sharedOption: OptionCheck = accept(
 export function partsOf(shared: Shared, { cacheStore, timeouts: own = {} }: ServerConfig): SharedParts {
   const parts = sharedObjects().get(shared) as SharedParts;
   if (parts.isClosed)
-    throw refused('The object in "shared" is closed.', 'Make another one with createShared.', 'shared');
+    throw invalidField('shared', 'The object in "shared" is closed.', 'Make another one with createShared.', OWNER);
   const fields = { cacheStore, 'timeouts.cacheMs': own.cacheMs, 'timeouts.connectMs': own.connectMs };
   const [field] = Object.entries(fields).find(([, value]) => (value ?? '') !== '') ?? [];
   if (field === undefined) return parts;
-  throw refused(`The field "${field}" has no effect with "shared".`, 'Set it in createShared instead.', field);
+  const detail = `The field "${field}" has no effect with "shared".`;
+  throw invalidField(field, detail, 'Set it in createShared instead.', OWNER);
 }
 
-function refused(detail: string, hint: string, field: string): ConfigurationError {
-  return new ConfigurationError({ detail, hint, block: 'createToolkit', fields: [field] });
-}
+/** The function that takes the option. */
+const OWNER = 'createToolkit';
 
 const MAX_NAMES = 5;
 
 function stillOpen(names: readonly string[]): ConfigurationError {
   const more = names.length > MAX_NAMES ? ` and ${String(names.length - MAX_NAMES)} more` : '';
-  return new ConfigurationError({
-    detail: `${String(names.length)} toolkits still use it: ${names.slice(0, MAX_NAMES).join(', ')}${more}.`,
-    hint: 'Await toolkit.close() of each before shared.close().',
-    block: 'createShared',
-    fields: ['shared'],
-  });
+  const detail = `${String(names.length)} toolkits still use it: ${names.slice(0, MAX_NAMES).join(', ')}${more}.`;
+  return invalidField('shared', detail, 'Await toolkit.close() of each before shared.close().', 'createShared');
 }

@@ -1,5 +1,5 @@
 import { chatRoutes, httpJsonRoutes, type VisitorOf } from '../../adapters/web/chat-routes.js';
-import { agentCardRoute, configRoute } from '../../adapters/web/config-route.js';
+import { configRoute } from '../../adapters/web/config-route.js';
 import { conversationRoutes } from '../../adapters/web/conversation-routes.js';
 import { behindHostCheck } from '../../adapters/web/admission.js';
 import { refusal } from '../../adapters/web/error-response.js';
@@ -20,7 +20,8 @@ import {
 } from '../../domain/surfaces/render-cache.js';
 import type { SurfaceService } from '../../domain/surfaces/surface-service.js';
 import type { Clock } from '../../ports/clock.js';
-import { ConfigurationError, type RequestError } from '../../domain/shared/errors.js';
+import type { RequestError } from '../../domain/shared/errors.js';
+import { invalidField } from '../../domain/shared/setting.js';
 import type { PlatformCall } from '../../domain/upstream/platform-call.js';
 import type { HttpHandler, HttpRequest, HttpResponse, RequestContext } from '../../ports/http.js';
 import { newRequestId } from '../../adapters/telemetry/request-scope.js';
@@ -73,7 +74,7 @@ export class SiteHandlers {
 
   chat(options: ChatHandlerOptions): HttpHandler {
     const { site, forwarder, chatConfig, httpJson: binding, config } = this.#deps;
-    const { publicUrl, bindings, agent, serviceApi, sessionPolicy, servicePolicy } = config;
+    const { publicUrl, bindings, sessionPolicy, servicePolicy } = config;
     const auth = this.credentials.chat(options);
     const policy = auth.kind === 'session' ? sessionPolicy : servicePolicy;
     const { tenant, conversations = config.conversations } = options;
@@ -86,22 +87,16 @@ export class SiteHandlers {
     };
     const call = { tenant, metadata, reading };
     const visitor = conversations === 'visitor' ? this.#visitor(auth, options, call) : refuseVisitorOptions(options);
-    const shared = { site, policy, bindings, publicUrl, visitor, options: call };
+    const shared = { site, auth, policy, bindings, publicUrl, visitor, options: call };
     // Long enough to distinguish two bodies, short enough for a header field.
     const hash = (text: string): string => sha256(text).slice(0, 32);
     const lookups = { ...shared, chatConfig, auth: this.credentials.lookups(auth, options), hash };
     const routes = chatRoutes({
       ...shared,
       forwarder,
-      auth,
-      served: {
-        bindings,
-        platformOrigin: serviceApi?.origin,
-        ...(agent === undefined ? {} : { agentOrigin: agent.origin }),
-      },
-      configRoute: configRoute(lookups),
-      card: agentCardRoute(lookups),
-      ...(bindings.includes('HTTP+JSON') ? { httpJson: httpJsonRoutes({ ...shared, binding, auth }) } : {}),
+      configRoute: configRoute(lookups, 'record'),
+      card: configRoute(lookups, 'agentCard'),
+      ...(bindings.includes('HTTP+JSON') && { httpJson: httpJsonRoutes({ ...shared, binding }) }),
     });
     return this.#served(routes, 'chat');
   }
@@ -115,12 +110,8 @@ export class SiteHandlers {
     const { config, call, clock, site } = this.#deps;
     const isNamed = auth.kind === 'session' || options.visitor !== undefined;
     if (isNamed && config.cacheKeys.length === 0) {
-      throw new ConfigurationError({
-        detail: 'Conversations of signed-in users need a key, and none is configured.',
-        hint: 'Set "cacheKeys" in configureServer; make one with "openssl rand -base64 32".',
-        block: 'configureServer',
-        fields: ['cacheKeys'],
-      });
+      const hint = 'Set "cacheKeys" in configureServer; make one with "openssl rand -base64 32".';
+      throw invalidField('cacheKeys', 'Conversations of signed-in users need a key, and none is configured.', hint);
     }
     const { telemetry } = site;
     const { errors } = call;
@@ -189,10 +180,7 @@ export class SiteHandlers {
 function refuseVisitorOptions(options: ChatHandlerOptions): undefined {
   const useless = (['visitor', 'ownsContext', 'visitorMaxAge'] as const).find((name) => options[name] !== undefined);
   if (useless === undefined) return undefined;
-  throw new ConfigurationError({
-    detail: `The option "${useless}" has no effect, because conversations are open to anyone who knows their id.`,
-    hint: `Set "conversations" to "visitor", here or in configureServer, or leave "${useless}" out.`,
-    block: 'configureServer',
-    fields: ['conversations'],
-  });
+  const detail = `The option "${useless}" has no effect, because conversations are open to anyone who knows their id.`;
+  const hint = `Set "conversations" to "visitor", here or in configureServer, or leave "${useless}" out.`;
+  throw invalidField('conversations', detail, hint);
 }

@@ -1,7 +1,8 @@
 import { normalizedName } from '../../domain/chat/chat-message.js';
 import type { MetadataAbout, SiteMetadata } from '../../domain/chat/conversations.js';
 import { choosesMemory } from '../../domain/chat/message-edits.js';
-import { ConfigurationError } from '../../domain/shared/errors.js';
+import type { ConfigurationError } from '../../domain/shared/errors.js';
+import { invalidField } from '../../domain/shared/setting.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { ConversationAccess, ConversationOptions } from '../routes/route-options.js';
 import { siteFailed, siteSays } from './site-function.js';
@@ -86,10 +87,5 @@ function joined(members: readonly string[]): string {
 }
 
 function refused(detail: string, option: string, cure: string): ConfigurationError {
-  return new ConfigurationError({
-    detail: `Invalid value of "${option}": ${detail}`,
-    hint: `Set "${option}" to ${cure}.`,
-    block: 'a2a',
-    fields: [option],
-  });
+  return invalidField(option, `Invalid value of "${option}": ${detail}`, `Set "${option}" to ${cure}.`, 'a2a');
 }

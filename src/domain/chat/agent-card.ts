@@ -226,6 +226,12 @@ function unsupported(): UpstreamError {
   });
 }
 
+/** The versions of the protocol that a card names. */
+export function namedVersions({ protocolVersion, supportedInterfaces }: AgentCardJson): readonly string[] {
+  const named = [protocolVersion, ...records(supportedInterfaces).map((entry) => entry['protocolVersion'])];
+  return named.map(textOf).filter((version) => version !== '');
+}
+
 /** No version, and the published ones (A2A v1.0 §3.6: major and minor number). */
 const PUBLISHED: readonly string[] = ['', '0.2', '0.3', '1.0'];
 /** More than an agent has, and too few to exhaust memory. */
@@ -240,11 +246,10 @@ export class CardVersions {
   }
 
   /** Learns the versions that a card names. */
-  learn({ protocolVersion, supportedInterfaces }: AgentCardJson): void {
-    const named = records(supportedInterfaces).map((entry) => entry['protocolVersion']);
-    for (const version of [protocolVersion, ...named]) {
+  learn(card: AgentCardJson): void {
+    for (const version of namedVersions(card)) {
       if (this.#known.size >= PUBLISHED.length + MAX_NAMED) return;
-      if (typeof version === 'string') this.#known.add(version);
+      this.#known.add(version);
     }
   }
 }

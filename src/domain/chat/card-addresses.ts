@@ -1,3 +1,5 @@
+import { ipv6Groups } from '../shared/paths.js';
+
 /** Decides which addresses in a card its readers may see. */
 export interface AddressPolicy {
   /** Host names of the agent and the platform, in lower case. */
@@ -81,7 +83,7 @@ const PRIVATE_NAME = /(?:^|\.)(?:localhost|local|internal|intranet|lan|corp|home
 
 /** True if a host, in the URL standard's form, is private, loopback, or not routable on the internet. */
 function isPrivateHost(host: string): boolean {
-  if (host.startsWith('[')) return isPrivateIpv6(groupsOf(host.slice(1, -1)));
+  if (host.startsWith('[')) return isPrivateIpv6(ipv6Groups(host.slice(1, -1)).map((group) => parseInt(group, 16)));
   if (/^[\d.]+$/.test(host)) return isPrivateIpv4(host.split('.').map(Number));
   return !host.includes('.') || PRIVATE_NAME.test(host);
 }
@@ -108,12 +110,4 @@ function isPrivateIpv6(groups: readonly number[]): boolean {
     return embedded(6);
   if (first === 0x64 && second === 0xff9b) return groups[2] !== 0 || embedded(6);
   return first === 0x2002 && embedded(1);
-}
-
-/** The eight groups of an IPv6 address. */
-function groupsOf(address: string): readonly number[] {
-  const [head = '', tail] = address.split('::');
-  const groups = (text: string): number[] => (text === '' ? [] : text.split(':').map((group) => parseInt(group, 16)));
-  const [before, after] = [groups(head), groups(tail ?? '')];
-  return [...before, ...Array<number>(8 - before.length - after.length).fill(0), ...after];
 }

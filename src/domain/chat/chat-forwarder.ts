@@ -5,14 +5,7 @@ import { AgentBffError } from '../shared/errors.js';
 import { bodyBytes } from '../upstream/body-bytes.js';
 import { browserResponseHeaders, isForA2AClients } from '../upstream/header-policy.js';
 import { isEventStream, isJson } from '../shared/body.js';
-import {
-  type CallContext,
-  type CallTimeouts,
-  type Endpoint,
-  type PlatformCall,
-  type PlatformMessage,
-  requireEndpoint,
-} from '../upstream/platform-call.js';
+import { type CallContext, type PlatformMessage, requireEndpoint } from '../upstream/platform-call.js';
 import {
   AGENT,
   MAX_ERROR_BYTES,
@@ -23,7 +16,7 @@ import {
 } from '../upstream/platform-error.js';
 import { isSafeQuery } from '../upstream/safe-path.js';
 import type { ChatMessage } from './chat-message.js';
-import { type ChatCallOptions, checkTenants, exchanged, guardedFields } from './conversations.js';
+import { type AgentCalls, type ChatCallOptions, checkTenants, exchanged, guardedFields } from './conversations.js';
 import type { MethodPolicy } from './method-policy.js';
 import { isObject, parsedJson } from '../shared/json.js';
 import { type AgentCardJson, type CardRewrite, isAgentCard, rewrittenCard, withCardEdited } from './agent-card.js';
@@ -38,14 +31,8 @@ export interface ChatRequest {
   readonly message: ChatMessage;
 }
 
-export interface ChatForwarderDependencies {
-  readonly call: PlatformCall;
-  readonly timeouts: CallTimeouts;
-  /** The agent; absent until `a2aUrl` is configured. */
-  readonly agent: Endpoint | undefined;
+export interface ChatForwarderDependencies extends AgentCalls {
   readonly telemetry: Telemetry;
-  /** The agent's own card, asked for its tenants if a message names one. */
-  readonly card: (version: string, caller: CallContext) => Promise<AgentCardJson>;
 }
 
 /**
@@ -117,6 +104,17 @@ export class ChatForwarder {
       : this.#error(reply);
   }
 
+  /**
+   * The response to a request for the agent's extended card, with the card rewritten like the public one (decision 30).
+   *
+   * @throws UpstreamError as `rewriteExtendedCard` does.
+   */
+  toExtendedCard(response: HttpResponse, rewrite: CardRewrite): Promise<HttpResponse> {
+    const { agent, platformOrigin } = this.#deps;
+    const { origin: agentOrigin } = requireEndpoint('a2aUrl', agent);
+    return rewriteExtendedCard(response, { ...rewrite, agentOrigin, platformOrigin });
+  }
+
   /** Sends it with the changes that the route's options require. */
   #exchanged(
     sending: PlatformMessage,
@@ -173,16 +171,8 @@ function taskQuestion(method: string, id: string, tenant: string | undefined): U
   return new TextEncoder().encode(JSON.stringify({ jsonrpc: '2.0', id: 1, method: name, params }));
 }
 
-const METHODS: ReadonlySet<string> = new Set(['GetExtendedAgentCard', 'agent/getAuthenticatedExtendedCard']);
-
-/** True if the response to a method holds the extended card. */
-export function isExtendedCardMethod(method: string): boolean {
-  return METHODS.has(method);
-}
-
 /**
- * The agent's response to a request for its extended card, with the card rewritten like the public one (decision 30).
- * Errors of the agent pass unchanged.
+ * The agent's response with the extended card in it rewritten. Errors of the agent pass unchanged.
  *
  * @throws UpstreamError when the response is not one JSON-RPC response, or its card cannot be rewritten.
  */

@@ -48,8 +48,7 @@ class MemberNames {
       while (same < spelling.length && bytes[start + same] === spelling[same]) same += 1;
       if (same === spelling.length) return name;
     }
-    const raw = decodedText(bytes, { start, end });
-    const name = raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
+    const name = spelled(decodedText(bytes, { start, end }));
     const folded = normalizedName(name);
     // Assigning `__proto__` while copying sets the prototype, whose members are then read as the message's own.
     const known = this.#folded.get(folded) ?? this.#folded.get(normalizedName(name.split('\0', 1)[0] ?? ''));
@@ -58,6 +57,11 @@ class MemberNames {
 }
 
 const NONE: readonly never[] = [];
+
+/** A name by its raw text between the quotes. */
+export function spelled(raw: string): string {
+  return raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
+}
 
 /**
  * A name as the most lenient parsers read it: those that fold case by Unicode (Go's `encoding/json` reads U+017F as `s`

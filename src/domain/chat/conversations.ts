@@ -1,13 +1,25 @@
 import type { HeaderFields } from '../../ports/http.js';
 import type { SessionUser } from '../../ports/session-token-source.js';
 import type { MessageFacts } from '../credentials/route-auth.js';
-import type { CallContext, PlatformCall } from '../upstream/platform-call.js';
+import type { CallContext, CallTimeouts, Endpoint, PlatformCall } from '../upstream/platform-call.js';
 import type { PlatformReply } from '../upstream/platform-error.js';
 import { RequestError } from '../shared/errors.js';
 import { type AgentCardJson, records, textOf } from './agent-card.js';
 import { type MessageReading, normalizedName } from './chat-message.js';
 import { editedMessage, type MessageBody, type MetadataRules, namesIn } from './message-edits.js';
 import { canonical, startsWork } from './method-policy.js';
+
+/** Everything that calls to the agent need, in either binding. */
+export interface AgentCalls {
+  readonly call: PlatformCall;
+  readonly timeouts: CallTimeouts;
+  /** The agent; absent until `a2aUrl` is configured. */
+  readonly agent: Endpoint | undefined;
+  /** Origin of the platform, removed from extended cards. */
+  readonly platformOrigin?: string | undefined;
+  /** Returns the agent's own card, from the cache of the config route. */
+  readonly card: (version: string, caller: CallContext) => Promise<AgentCardJson>;
+}
 
 /** A call that is about to be sent to the agent. */
 export interface GuardedCall {

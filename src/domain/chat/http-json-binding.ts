@@ -4,13 +4,7 @@ import { AgentBffError, UpstreamError } from '../shared/errors.js';
 import { isObject, parsedJson } from '../shared/json.js';
 import { browserResponseHeaders, isForA2AClients } from '../upstream/header-policy.js';
 import { isJson } from '../shared/body.js';
-import {
-  type CallContext,
-  type CallTimeouts,
-  type Endpoint,
-  type PlatformCall,
-  requireEndpoint,
-} from '../upstream/platform-call.js';
+import { type Endpoint, requireEndpoint } from '../upstream/platform-call.js';
 import {
   refuseRedirect,
   AGENT,
@@ -30,20 +24,16 @@ import {
   withCardEdited,
 } from './agent-card.js';
 import { type ChatMessage, readHttpJsonMessage } from './chat-message.js';
-import { type ChatCallOptions, checkTenants, exchanged, guardedFields, queryTenants } from './conversations.js';
+import {
+  type AgentCalls,
+  type ChatCallOptions,
+  checkTenants,
+  exchanged,
+  guardedFields,
+  queryTenants,
+} from './conversations.js';
 import type { MethodPolicy } from './method-policy.js';
 import { withoutTrailingSlashes } from '../shared/paths.js';
-
-export interface HttpJsonBindingDependencies {
-  readonly call: PlatformCall;
-  readonly timeouts: CallTimeouts;
-  /** The agent; absent until `a2aUrl` is configured. */
-  readonly agent: Endpoint | undefined;
-  /** Origin of the platform, removed from extended cards. */
-  readonly platformOrigin?: string | undefined;
-  /** Returns the agent's own card, from the cache of the config route. */
-  readonly card: (version: string, caller: CallContext) => Promise<AgentCardJson>;
-}
 
 /** A request of the binding whose body the web adapter has read. */
 export interface HttpJsonRequest {
@@ -73,9 +63,9 @@ const INTERFACE: Counterpart = {
  * origin of `a2aUrl` is called: a card must not redirect the credential.
  */
 export class HttpJsonBinding {
-  readonly #deps: HttpJsonBindingDependencies;
+  readonly #deps: AgentCalls;
 
-  constructor(dependencies: HttpJsonBindingDependencies) {
+  constructor(dependencies: AgentCalls) {
     this.#deps = dependencies;
   }
 

@@ -8,6 +8,7 @@ import {
   normalizedName,
   type ObjectPlace,
   type PlacedMember,
+  spelled,
 } from './chat-message.js';
 
 /** The JSON text of a request, and the facts read from it. */
@@ -151,11 +152,6 @@ function tooLarge(): RequestError {
     hint: `Send at most ${String(MAX_MEMBERS)} members.`,
     rpcCode: -32602,
   });
-}
-
-/** A name by its raw text between the quotes. */
-function spelled(raw: string): string {
-  return raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
 }
 
 const BLOCK_BYTES = 8_192;

@@ -47,6 +47,8 @@ interface KnownProvider {
   readonly credentials: WeakMap<object, Credential>;
 }
 
+type FixedKind = Exclude<ChosenStrategy['kind'], 'provider' | 'none'>;
+
 /** Obtains the credential of a route, and renews it when the platform rejects it. */
 export class CredentialBroker {
   readonly #deps: CredentialBrokerDependencies;
@@ -55,10 +57,9 @@ export class CredentialBroker {
   /** The choices made so far, by the strategy of the route. */
   readonly #chosen = { withKey: new Map<string, ChosenStrategy>(), withoutKey: new Map<string, ChosenStrategy>() };
   readonly #keyNames = new WeakMap<Secret, string>();
-  /** Credentials that consist of the API key alone. */
-  readonly #keyCredentials = new WeakMap<Secret, Credential>();
   /** Credentials that no provider issues, by their API key. */
   readonly #fixedCredentials = {
+    'api-key': new WeakMap<object, Credential>(),
     'static-token': new WeakMap<object, Credential>(),
     'no-credential': new WeakMap<object, Credential>(),
   };
@@ -86,7 +87,7 @@ export class CredentialBroker {
       case 'session':
         return this.#session(auth, request);
       case 'api-key':
-        return this.#apiKeyAlone(auth.apiKey ?? this.#deps.apiKey);
+        return this.#fixed('api-key', auth.apiKey ?? this.#deps.apiKey);
       case 'headers':
         return auth.obtain(request);
     }
@@ -140,7 +141,6 @@ export class CredentialBroker {
     const apiKey = auth.apiKey ?? this.#deps.apiKey;
     const chosen = this.#choose(auth.strategy, apiKey);
     if (chosen.kind === 'none') throw noStrategy();
-    if (chosen.kind === 'api-key') return this.#apiKeyAlone(apiKey);
     if (chosen.kind !== 'provider') return this.#fixed(chosen.kind, apiKey);
     const known = this.#known.get(chosen.name);
     const token = known && this.#deps.tokens.fresh(known.key);
@@ -214,7 +214,7 @@ export class CredentialBroker {
     const apiKey = auth.apiKey ?? this.#deps.apiKey;
     const user = await userToken(auth, request);
     if (user === undefined) {
-      if (!auth.required) return this.#apiKeyAlone(apiKey);
+      if (!auth.required) return this.#fixed('api-key', apiKey);
       throw new SessionError('session_required', { detail: 'No user is signed in.', hint: 'Sign in and try again.' });
     }
     return this.#userCredential(user, apiKey);
@@ -257,33 +257,33 @@ export class CredentialBroker {
     return { principal, reader: `token ${this.#deps.hash(sessionToken)} ${facts}` };
   }
 
-  /** The API key as the only credential. */
-  #apiKeyAlone(apiKey: Secret | undefined): Credential {
+  /** The credential of a strategy that obtains none. */
+  #fixed(kind: FixedKind, apiKey: Secret | undefined): Credential {
+    const made = this.#fixedCredentials[kind];
+    let credential = made.get(apiKey ?? this);
+    if (credential === undefined) {
+      credential = kind === 'api-key' ? this.#apiKeyAlone(apiKey) : this.#withoutProvider(kind, apiKey);
+      made.set(apiKey ?? this, credential);
+    }
+    return credential;
+  }
+
+  /** The API key as the only credential; `whole` owns the credential that it is a part of. */
+  #apiKeyAlone(apiKey: Secret | undefined, whole?: CredentialOwner): Credential {
     if (apiKey === undefined) {
       const hint = 'Set "serviceApiKey" in configureServer, or "apiKey" in the options of the route.';
       throw notSet('The server has no API key for the platform.', hint, 'serviceApiKey');
     }
-    const known = this.#keyCredentials.get(apiKey);
-    if (known !== undefined) return known;
-    const owner = ownerOf(JSON.stringify(['api-key', this.#keyName(apiKey)]));
-    const credential = new Credential({
-      kind: 'api-key',
-      headers: this.#headers(undefined, apiKey),
-      owner: () => owner,
-      block: 'serviceApiKey',
-    });
-    this.#keyCredentials.set(apiKey, credential);
-    return credential;
+    const owner = whole ?? ownerOf(JSON.stringify(['api-key', this.#keyName(apiKey)]));
+    const headers = this.#headers(undefined, apiKey);
+    return new Credential({ kind: 'api-key', headers, owner: () => owner, block: 'serviceApiKey' });
   }
 
   /**
-   * The credential of a strategy that obtains none: a configured token, or nothing. Without a token, the API key goes to
-   * the platform only, since the agent may be run by another company.
+   * A configured token, or nothing. Without a token, the API key goes to the platform only, since the agent may be run by
+   * another company; renders are stored for the caller, the owner of the whole.
    */
-  #fixed(kind: 'static-token' | 'no-credential', apiKey: Secret | undefined): Credential {
-    const made = this.#fixedCredentials[kind];
-    const last = made.get(apiKey ?? this);
-    if (last !== undefined) return last;
+  #withoutProvider(kind: Exclude<FixedKind, 'api-key'>, apiKey: Secret | undefined): Credential {
     const { serviceToken } = this.#deps;
     if (kind === 'static-token' && serviceToken === undefined) {
       const hint = 'Set "serviceToken" in configureServer.';
@@ -291,21 +291,13 @@ export class CredentialBroker {
     }
     const token = kind === 'static-token' ? serviceToken : undefined;
     const owner = ownerOf(JSON.stringify([kind, this.#keyName(token), this.#keyName(apiKey)]));
-    const credential = new Credential({
+    return new Credential({
       kind: 'service',
       headers: token === undefined ? {} : this.#headers(token.reveal(), apiKey),
       owner: () => owner,
       block: token === undefined ? NO_CREDENTIAL : 'serviceToken',
-      forPlatform: token === undefined && apiKey !== undefined ? this.#forPlatform(apiKey, owner) : undefined,
+      forPlatform: token === undefined && apiKey !== undefined ? this.#apiKeyAlone(apiKey, owner) : undefined,
     });
-    made.set(apiKey ?? this, credential);
-    return credential;
-  }
-
-  /** The API key for the platform, with the owner of the whole credential: renders are stored for the caller. */
-  #forPlatform(apiKey: Secret, owner: CredentialOwner): Credential {
-    const headers = this.#headers(undefined, apiKey);
-    return new Credential({ kind: 'api-key', headers, owner: () => owner, block: 'serviceApiKey' });
   }
 
   /**

@@ -1,5 +1,4 @@
 import type { CacheStore } from '../../ports/cache-store.js';
-import type { Clock } from '../../ports/clock.js';
 import type { AccessToken, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { getMany } from '../shared/store-calls.js';
@@ -7,21 +6,18 @@ import { LruMap } from '../shared/lru-map.js';
 import type { MemoryShare } from '../shared/memory-budget.js';
 import { isObject, parsedJson } from '../shared/json.js';
 import { SingleFlight } from '../shared/single-flight.js';
-import { FleetFlight } from '../upstream/fleet-flight.js';
+import { FleetFlight, type FleetFlightDependencies } from '../upstream/fleet-flight.js';
 import { isTokenText } from './credential.js';
 
 /** Sends one request to the provider. Shared by all callers of a key, so it must not depend on any one of them. */
 export type IssueToken = (now: number) => Promise<IssueOutcome>;
 
-export interface TokenCacheDependencies {
-  readonly clock: Clock;
+export interface TokenCacheDependencies extends Omit<FleetFlightDependencies, 'store'> {
   readonly telemetry: Telemetry;
   /** A number from 0 up to 1, for jitter. */
   readonly random: () => number;
   /** Tokens and refusals shared with other processes, already sealed. */
   readonly shared?: CacheStore;
-  /** Resolves after a delay; does not keep the process alive. */
-  readonly sleep: (ms: number) => Promise<void>;
   /** Counts the entries in memory. */
   readonly memory: MemoryShare;
 }

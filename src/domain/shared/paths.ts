@@ -16,6 +16,13 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host);
 }
 
+/** The groups of an IPv6 address as written, with zeros in place of `::`. */
+export function ipv6Groups(address: string): readonly string[] {
+  const [before = [], after] = address.split('::').map((half) => (half === '' ? [] : half.split(':')));
+  if (after === undefined) return before;
+  return [...before, ...Array<string>(Math.max(0, 8 - before.length - after.length)).fill('0'), ...after];
+}
+
 /**
  * The configured address of a provider, `https` if it has no scheme; otherwise what is wrong with it. The value is left
  * out: someone may have pasted a secret into the wrong field.

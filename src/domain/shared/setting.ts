@@ -20,9 +20,14 @@ export interface Setting<Value = string> {
 /** The sentence that names the environment variables of these fields, with a space before it; empty if there are none. */
 export type VariableHint = (block: string, fields: readonly string[]) => string;
 
-/** The error for an invalid value of a field of `configureServer`. */
-export function invalidField(field: string, detail: string, hint: string): ConfigurationError {
-  return new ConfigurationError({ detail, hint, block: 'configureServer', fields: [field] });
+/** The error for an invalid value of one field or option; `block` is the configuration block, or the function that takes it. */
+export function invalidField(
+  field: string,
+  detail: string,
+  hint: string,
+  block: string = 'configureServer',
+): ConfigurationError {
+  return new ConfigurationError({ detail, hint, block, fields: [field] });
 }
 
 /**

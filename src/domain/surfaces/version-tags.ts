@@ -1,20 +1,15 @@
-import type { CacheStore } from '../../ports/cache-store.js';
-import type { Clock } from '../../ports/clock.js';
 import { parsedJson } from '../shared/json.js';
 import { LruMap } from '../shared/lru-map.js';
 import { SingleFlight } from '../shared/single-flight.js';
+import type { FleetFlightDependencies } from '../upstream/fleet-flight.js';
 import type { RenderKeys, RenderVersionTags, RenderScope } from './render-keys.js';
 import type { SurfaceNames, SurfaceRef } from './surface-ref.js';
 
-export interface VersionTagsDependencies {
-  /** Shared by all processes whose visitors must see each other's actions. */
-  readonly store: CacheStore;
-  readonly clock: Clock;
+/** The store is shared by all processes whose visitors must see each other's actions. */
+export interface VersionTagsDependencies extends FleetFlightDependencies {
   readonly keys: RenderKeys;
   /** Creates a globally unique text. */
   readonly newVersionTag: () => string;
-  /** Resolves after a delay; does not keep the process alive. */
-  readonly sleep: (ms: number) => Promise<void>;
 }
 
 /** Absent as long as another process may have a newer one. */

@@ -33,20 +33,22 @@ const CHECKED_MS = 600_000;
 
 const encoder = new TextEncoder();
 
+/** A checked style: its text if it is a brand, its bytes if it is a theme; neither if it cannot be parsed. */
+interface Checked {
+  readonly css?: string;
+  readonly theme?: CheckedTheme;
+}
+
 /** Checks the platform's CSS before it reaches a page, once per text; logs what was removed. */
 export class PlatformStyles {
   readonly #deps: PlatformStylesDependencies;
-  readonly #brands: LruMap<string>;
-  readonly #themes: LruMap<{ readonly theme: CheckedTheme | undefined }>;
-  readonly #brandFlights = new SingleFlight<string>();
-  readonly #themeFlights = new SingleFlight<CheckedTheme | undefined>();
+  readonly #kept: LruMap<Checked>;
+  readonly #flights = new SingleFlight<Checked>();
   #checker: StyleChecker | undefined;
 
   constructor(dependencies: PlatformStylesDependencies) {
     this.#deps = dependencies;
-    const share = dependencies.memory;
-    this.#brands = new LruMap({ share });
-    this.#themes = new LruMap({ share });
+    this.#kept = new LruMap({ share: dependencies.memory });
   }
 
   /** Identifies the rules a theme is checked by: every process sends the same CSS for the same text and the same rules. */
@@ -56,58 +58,51 @@ export class PlatformStyles {
 
   /** A brand style sheet that is safe for pages. */
   async brand(css: string): Promise<string> {
-    const { hash, trustBrandCss } = this.#deps;
-    if (trustBrandCss || css === '') return css;
-    const key = hash(css);
-    const known = this.#brands.get(key);
-    if (known !== undefined) return known;
-    return this.#brandFlights.run(key, async () => {
-      const checked = await (await this.#loaded()).brand(css);
-      this.#report(checked, BRAND);
-      this.#brands.set(key, checked.css, 2 * checked.css.length, this.#expiry());
-      return checked.css;
-    });
+    if (this.#deps.trustBrandCss || css === '') return css;
+    return (await this.#checked('brand', css)).css ?? '';
   }
 
   /** A theme that is safe for browsers; `undefined` if it cannot be parsed. */
   async theme(css: string): Promise<CheckedTheme | undefined> {
-    const key = this.#deps.hash(css);
-    const known = this.#themes.get(key);
-    if (known !== undefined) return known.theme;
-    return this.#themeFlights.run(key, async () => {
-      const checked = await (await this.#loaded()).theme(css);
-      this.#report(checked, THEME);
-      const theme = checked && { bytes: encoder.encode(checked.css), digest: key.slice(0, 32) };
-      this.#themes.set(key, { theme }, theme?.bytes.length, this.#expiry());
-      return theme;
+    return (await this.#checked('theme', css)).theme;
+  }
+
+  async #checked(kind: keyof typeof REDUCED, css: string): Promise<Checked> {
+    const digest = this.#deps.hash(css);
+    const key = `${kind} ${digest}`;
+    const known = this.#kept.get(key);
+    if (known !== undefined) return known;
+    return this.#flights.run(key, async () => {
+      this.#checker ??= await this.#deps.checker();
+      const style = await this.#checker[kind](css);
+      const checked = style === undefined ? {} : this.#result(kind, style, digest);
+      const bytes = checked.theme?.bytes.length ?? 2 * (checked.css?.length ?? 0);
+      this.#kept.set(key, checked, bytes, this.#deps.memory.now() + CHECKED_MS);
+      return checked;
     });
   }
 
-  #expiry(): number {
-    return this.#deps.memory.now() + CHECKED_MS;
-  }
-
-  async #loaded(): Promise<StyleChecker> {
-    return (this.#checker ??= await this.#deps.checker());
-  }
-
-  #report(checked: CheckedStyle | undefined, { code, summary, field }: typeof BRAND): void {
-    if (checked === undefined || checked.leftOut.length === 0) return;
-    const detail = `${summary} Left out: ${checked.leftOut.join(', ')}.`;
-    this.#deps.telemetry.emit({ type: 'warning', code, detail, summary, block: 'configureServer', fields: [field] });
+  #result(kind: keyof typeof REDUCED, { css, leftOut }: CheckedStyle, digest: string): Checked {
+    if (leftOut.length > 0) {
+      const { summary, field } = REDUCED[kind];
+      const detail = `${summary} Left out: ${leftOut.join(', ')}.`;
+      const place = { block: 'configureServer', fields: [field] };
+      this.#deps.telemetry.emit({ type: 'warning', code: `${kind}_reduced`, detail, summary, ...place });
+    }
+    return kind === 'brand' ? { css } : { theme: { bytes: encoder.encode(css), digest: digest.slice(0, 32) } };
   }
 }
 
-const BRAND = {
-  code: 'brand_reduced',
-  summary:
-    'Part of the platform\'s brand CSS is not sent to pages: only custom properties of :root are. If you trust the platform with your pages, set "trustBrandCss" in configureServer.',
-  field: 'trustBrandCss',
-};
-
-const THEME: typeof BRAND = {
-  code: 'theme_reduced',
-  summary:
-    'Part of a widget\'s theme is not sent to browsers: it loads from other origins. List those you trust in "mediaOrigins" in configureServer.',
-  field: 'mediaOrigins',
+/** Warnings about styles of which a part was removed. */
+const REDUCED = {
+  brand: {
+    summary:
+      'Part of the platform\'s brand CSS is not sent to pages: only custom properties of :root are. If you trust the platform with your pages, set "trustBrandCss" in configureServer.',
+    field: 'trustBrandCss',
+  },
+  theme: {
+    summary:
+      'Part of a widget\'s theme is not sent to browsers: it loads from other origins. List those you trust in "mediaOrigins" in configureServer.',
+    field: 'mediaOrigins',
+  },
 };

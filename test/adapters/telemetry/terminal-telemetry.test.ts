@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FaultLog, TerminalTelemetry } from '../../../src/adapters/telemetry/terminal-telemetry.js';
-import { problemResponse } from '../../../src/adapters/web/error-response.js';
+import { errorResponse, PROBLEMS } from '../../../src/adapters/web/error-response.js';
 import { AgentBffError, type ErrorCode, type ErrorFacts } from '../../../src/domain/shared/errors.js';
 import type { TelemetryEvent } from '../../../src/ports/telemetry.js';
 import { telemetryContract } from '../../contracts/telemetry.contract.js';
@@ -23,8 +23,9 @@ function terminal(...secrets: string[]) {
     /** Emits an error as a route does. */
     fail: (code: ErrorCode, facts: Partial<ErrorFacts> = {}, route = 'chat') => {
       requests += 1;
-      const context = { requestId: `r-${String(requests)}`, route, telemetry, authUnavailableStatus: 401 as const };
-      problemResponse(new AgentBffError(code, { detail: 'It failed.', ...facts }), context);
+      const site = { telemetry, authUnavailableStatus: 401, newRequestId: () => '' };
+      const error = new AgentBffError(code, { detail: 'It failed.', ...facts });
+      errorResponse(error, PROBLEMS, { site, route, requestId: `r-${String(requests)}` });
     },
   };
 }

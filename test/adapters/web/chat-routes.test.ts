@@ -18,8 +18,14 @@ interface Routes {
 function routes(changes: Partial<ChatRoutes> = {}): Routes {
   const world = new ChatWorld();
   const settings = site();
-  const policy = new MethodPolicy('chat');
-  const handle = chatRoutes({ site: settings, forwarder: world.forwarder, auth: SERVICE, policy, ...changes });
+  const mount = {
+    site: settings,
+    auth: SERVICE,
+    policy: new MethodPolicy('chat'),
+    bindings: ['JSONRPC'],
+    publicUrl: '',
+  };
+  const handle = chatRoutes({ ...mount, forwarder: world.forwarder, ...changes });
   return { world, settings, handle };
 }
 

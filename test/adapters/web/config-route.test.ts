@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FakeSessionTokenSource, FakeUpstream } from '../../../src/adapters/fakes/fakes.js';
 import { sha256 } from '../../../src/adapters/system/system.js';
-import { agentCardRoute, type ConfigRoute, configRoute } from '../../../src/adapters/web/config-route.js';
+import { type ConfigRoute, configRoute } from '../../../src/adapters/web/config-route.js';
 import { ChatConfig } from '../../../src/domain/chat/chat-config.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
 import type { RouteAuth } from '../../../src/domain/credentials/route-auth.js';
@@ -22,7 +22,7 @@ class RouteWorld extends BrokerWorld {
   readonly config: ChatConfig;
   brand: string | null = ':root{}';
 
-  constructor(changes: Partial<ConfigRoute> = {}, route: (parts: ConfigRoute) => HttpHandler = configRoute) {
+  constructor(changes: Partial<ConfigRoute> = {}, what: Parameters<typeof configRoute>[1] = 'record') {
     super();
     this.config = new ChatConfig({
       clock: this.clock,
@@ -41,7 +41,7 @@ class RouteWorld extends BrokerWorld {
       deadline: this.deadlines.start,
       memory: memoryOf(this.clock),
     });
-    this.handle = route({
+    const route: ConfigRoute = {
       site: this.settings,
       chatConfig: this.config,
       auth: SERVICE,
@@ -50,7 +50,8 @@ class RouteWorld extends BrokerWorld {
       publicUrl: '',
       hash: sha256,
       ...changes,
-    });
+    };
+    this.handle = configRoute(route, what);
   }
 
   get(headers: HeaderFields = {}, changes: Parameters<typeof browserRequest>[0] = {}): Promise<HttpResponse> {
@@ -191,7 +192,7 @@ describe('a failing configuration', () => {
 });
 
 describe('the agent card alone', () => {
-  const cards = (changes: Partial<ConfigRoute> = {}) => new RouteWorld(changes, agentCardRoute);
+  const cards = (changes: Partial<ConfigRoute> = {}) => new RouteWorld(changes, 'agentCard');
 
   it('is private to a user like the chat', async () => {
     const world = cards({ auth: session() });
@@ -203,11 +204,11 @@ describe('the agent card alone', () => {
 });
 
 describe.each([
-  ['the record', configRoute],
-  ['the card alone', agentCardRoute],
-])('the limit of visitors and %s', (_what, route) => {
+  ['the record', 'record'],
+  ['the card alone', 'agentCard'],
+] as const)('the limit of visitors and %s', (_name, what) => {
   const limited = (auth: RouteAuth, admit: () => LimitVerdict) =>
-    new RouteWorld({ auth, site: site({ chatLimit: { admit: async () => admit(), admitReading: never } }) }, route);
+    new RouteWorld({ auth, site: site({ chatLimit: { admit: async () => admit(), admitReading: never } }) }, what);
 
   it('counts a configuration that must be fetched, not a cached one', async () => {
     let left = 1;

@@ -4,7 +4,7 @@ import {
   errorResponse,
   methodNotAllowed,
   notFound,
-  problemResponse,
+  PROBLEMS,
   RPC_ERRORS,
   type RpcErrors,
   toAgentBffError,
@@ -17,6 +17,7 @@ import { browserRequest, site } from './browser-request.js';
 const rpcErrors = (id: string): RpcErrors => ({ ...RPC_ERRORS, id });
 const rpcErrorText = (error: AgentBffError, id: string, requestId: string): string =>
   rpcErrors(id).text(error, requestId, 200);
+const problemResponse = (cause: unknown, of: ErrorContext): HttpResponse => errorResponse(cause, PROBLEMS, of);
 const rpcErrorResponse = (cause: unknown, id: string, of: ErrorContext): HttpResponse =>
   errorResponse(cause, rpcErrors(id), of);
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FakeUpstream } from '../../../src/adapters/fakes/fakes.js';
 import { chatRoutes, httpJsonRoutes } from '../../../src/adapters/web/chat-routes.js';
-import { agentCardRoute } from '../../../src/adapters/web/config-route.js';
+import { configRoute } from '../../../src/adapters/web/config-route.js';
 import { sha256 } from '../../../src/adapters/system/system.js';
 import { ChatConfig } from '../../../src/domain/chat/chat-config.js';
 import { ChatForwarder, type ChatForwarderDependencies } from '../../../src/domain/chat/chat-forwarder.js';
@@ -69,10 +69,9 @@ class RestWorld extends BrokerWorld {
     const routes = { site: this.settings, auth: SERVICE, policy: this.#policy, bindings: BINDINGS, publicUrl: '' };
     const parts: ChatForwarderDependencies = { ...shared, card: (version, caller) => chatConfig.card(version, caller) };
     const binding = new HttpJsonBinding(parts);
-    const card = agentCardRoute({ ...routes, chatConfig, hash: sha256 });
+    const card = configRoute({ ...routes, chatConfig, hash: sha256 }, 'agentCard');
     const handle = chatRoutes({
       ...routes,
-      served: { bindings: BINDINGS, agentOrigin: AGENT },
       forwarder: new ChatForwarder(parts),
       card,
       httpJson: httpJsonRoutes({ ...routes, binding }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { problemResponse } from '../../../src/adapters/web/error-response.js';
+import { errorResponse, PROBLEMS } from '../../../src/adapters/web/error-response.js';
 import { RequestGate } from '../../../src/adapters/web/request-gate.js';
 import { errorContext } from '../../../src/adapters/web/serve-route.js';
 import type { HttpHandler, HttpResponse } from '../../../src/ports/http.js';
@@ -14,7 +14,7 @@ const answer = (body: HttpResponse['body'], type = 'application/json'): HttpResp
 });
 
 function guarded(gate: RequestGate, handler: HttpHandler): () => Promise<HttpResponse> {
-  const behind = gate.guard(handler, (_request, error) => problemResponse(error, errorContext(site(), 'chat')));
+  const behind = gate.guard(handler, (_request, error) => errorResponse(error, PROBLEMS, errorContext(site(), 'chat')));
   return () => behind(browserRequest());
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readRpcMessage } from '../../../src/domain/chat/chat-message.js';
-import { isExtendedCardMethod, rewriteExtendedCard } from '../../../src/domain/chat/chat-forwarder.js';
+import { rewriteExtendedCard } from '../../../src/domain/chat/chat-forwarder.js';
+import { canonical } from '../../../src/domain/chat/method-policy.js';
 import type { HttpResponse } from '../../../src/ports/http.js';
 import { WatchedBody } from './chat-world.js';
 
@@ -9,7 +10,7 @@ const CARD = { name: 'Agent', url: 'https://agent.internal/a2a', capabilities: {
 
 describe('a chat request', () => {
   const asks = (text: string): boolean =>
-    isExtendedCardMethod(readRpcMessage(new TextEncoder().encode(text), 'method').method);
+    canonical(readRpcMessage(new TextEncoder().encode(text), 'method').method) === 'GetExtendedAgentCard';
 
   it.each([
     '{"jsonrpc":"2.0","id":1,"method":"GetExtendedAgentCard"}',

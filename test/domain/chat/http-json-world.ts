@@ -1,11 +1,7 @@
 import { FakeUpstream } from '../../../src/adapters/fakes/fakes.js';
 import type { AgentCardJson } from '../../../src/domain/chat/agent-card.js';
-import {
-  HttpJsonBinding,
-  type HttpJsonBindingDependencies,
-  type HttpJsonRequest,
-  httpJsonCall,
-} from '../../../src/domain/chat/http-json-binding.js';
+import type { AgentCalls } from '../../../src/domain/chat/conversations.js';
+import { HttpJsonBinding, type HttpJsonRequest, httpJsonCall } from '../../../src/domain/chat/http-json-binding.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
 import type { RouteAuth } from '../../../src/domain/credentials/route-auth.js';
 import type { HttpResponse } from '../../../src/ports/http.js';
@@ -39,7 +35,7 @@ export class HttpJsonWorld extends BrokerWorld {
   readonly cardsAsked: (readonly [version: string, auth: RouteAuth])[] = [];
   readonly #binding: HttpJsonBinding;
 
-  constructor(settings: Partial<HttpJsonBindingDependencies> = {}) {
+  constructor(settings: Partial<AgentCalls> = {}) {
     super();
     this.#binding = new HttpJsonBinding({
       call: this.callThrough(this.upstream),
