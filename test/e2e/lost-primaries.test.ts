@@ -61,15 +61,18 @@ describe.skipIf(REDIS_SERVER === undefined)('a process whose primary was replace
     await found(store, former);
   });
 
-  it.each(topologies)('which hangs, finds the new one of %s after a second without a response', async (_title, start) => {
-    const store = await bereft(start, 'freeze');
-    const former = primaryOf(store);
-    store.get(KEY).catch(() => undefined);
-    await setImmediate();
-    const now = performance.now.bind(performance);
-    onTestFinished(() => void (performance.now = now));
-    performance.now = () => now() + 1_100;
-    store.get(KEY).catch(() => undefined);
-    await found(store, former);
-  });
+  it.each(topologies)(
+    'which hangs, finds the new one of %s after a second without a response',
+    async (_title, start) => {
+      const store = await bereft(start, 'freeze');
+      const former = primaryOf(store);
+      store.get(KEY).catch(() => undefined);
+      await setImmediate();
+      const now = performance.now.bind(performance);
+      onTestFinished(() => void (performance.now = now));
+      performance.now = () => now() + 1_100;
+      store.get(KEY).catch(() => undefined);
+      await found(store, former);
+    },
+  );
 });

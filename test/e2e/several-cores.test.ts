@@ -104,8 +104,8 @@ describe('the processes of node:cluster, as docs/deployment.md starts them', () 
     await first.text();
     const cookie = String(first.headers['set-cookie']).split(';', 1)[0] ?? '';
     const contextOf = (): unknown =>
-      (JSON.parse(String(agent.requests.at(-1)?.body)) as { params: { message: { contextId?: string } } }).params.message
-        .contextId;
+      (JSON.parse(String(agent.requests.at(-1)?.body)) as { params: { message: { contextId?: string } } }).params
+        .message.contextId;
     const contextId = contextOf();
     for (let turn = 0; turn < WORKERS; turn += 1) {
       const reply = await say(url, { contextId }, { cookie });

@@ -59,7 +59,12 @@ describe('a process', () => {
     const cutOff = processAt(fleet, () => known);
     const show = (): Promise<Shown> => fleet.render(ADA, COUNTER, {}, cutOff);
     await show();
-    await fleet.act(ADA, COUNTER, {}, processAt(fleet, () => elected));
+    await fleet.act(
+      ADA,
+      COUNTER,
+      {},
+      processAt(fleet, () => elected),
+    );
     expect(await show()).toMatchObject({ cache: 'HIT', content: 'counter v1 s0 for ada' });
     known = elected;
     expect(actionsIn(await show())).toBe(1);
