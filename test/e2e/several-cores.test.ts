@@ -9,26 +9,38 @@ import { OLD } from '../support/conversation-people.js';
 import { blocks, documents, ROOT } from '../support/documents.js';
 import { freePort } from '../support/free-port.js';
 import { type IdpA, startIdpA } from '../support/identity-provider/index.js';
-import { RecordingUpstream } from '../support/recording-upstream.js';
+import { type RecordedRequest, RecordingUpstream } from '../support/recording-upstream.js';
 import { REDIS_SERVER, RedisServer } from '../support/redis-server.js';
 import { type Reply, visit } from '../support/visitor.js';
 
 const WORKERS = 3;
+/** On a busy machine, a process starts slowly. */
+const START_MS = 60_000;
 
-/** The program under "Several cores of one machine", with its workers and its port counted by the test. */
+/** The program under "Several cores of one machine" with three workers, which name themselves, at a port of the test. */
 function program(port: number): string {
   const page = documents('docs').find(({ file }) => file === 'docs/deployment.md');
   const found = blocks(page?.text ?? '').find(({ code }) => code.includes('cluster.fork()'));
   return (
     String(found?.code)
       .replace('availableParallelism();', `${String(WORKERS)};`)
+      .replace(
+        'const app = express();',
+        "$& app.use((_, response, next) => { response.set('x-worker', String(cluster.worker.id)); next(); });",
+      )
       .replace('listen(3000)', `listen(${String(port)}, '127.0.0.1')`)
       // A busy machine must not look like a store that is slow.
       .replace('configFromEnv(process.env)', '{ ...configFromEnv(process.env), timeouts: { cacheMs: 5_000 } }')
   );
 }
 
-describe('the processes of node:cluster, as docs/deployment.md starts them', () => {
+/** The conversation of a message, as the agent sees it. */
+function contextOf(request: RecordedRequest | undefined): string | undefined {
+  const { params } = JSON.parse(String(request?.body)) as { params: { message: { contextId?: string } } };
+  return params.message.contextId;
+}
+
+describe('the processes of node:cluster, as docs/deployment.md starts them', { timeout: 2 * START_MS }, () => {
   let idp: IdpA;
   let agent: RecordingUpstream;
 
@@ -83,14 +95,19 @@ describe('the processes of node:cluster, as docs/deployment.md starts them', () 
     return visit(url, { headers, body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: OLD.send, params }) });
   }
 
-  /** Sends messages until each process has answered one: each keeps a connection to the agent. */
-  async function everywhere(url: string): Promise<void> {
-    const workers = async (): Promise<number> => {
-      const reply = await say(url).catch(() => undefined);
-      await reply?.text();
-      return agent.connections();
+  /** Sends messages until each process has answered one; all responses have status 200. */
+  async function everywhere(url: string, more: object = {}, headers: Record<string, string> = {}): Promise<void> {
+    const [workers, statuses] = [new Set<unknown>(), new Set<number>()];
+    const visited = async (): Promise<number> => {
+      const reply = await say(url, more, headers).catch(() => undefined);
+      // Not listening yet.
+      if (reply === undefined) return 0;
+      await reply.text();
+      statuses.add(reply.status);
+      return workers.add(reply.headers['x-worker']).size;
     };
-    await expect.poll(workers).toBe(WORKERS);
+    await expect.poll(visited, { timeout: START_MS }).toBe(WORKERS);
+    expect([...statuses]).toEqual([200]);
   }
 
   const tokens = (): number =>
@@ -103,15 +120,11 @@ describe('the processes of node:cluster, as docs/deployment.md starts them', () 
     const first = await say(url);
     await first.text();
     const cookie = String(first.headers['set-cookie']).split(';', 1)[0] ?? '';
-    const contextOf = (): unknown =>
-      (JSON.parse(String(agent.requests.at(-1)?.body)) as { params: { message: { contextId?: string } } }).params
-        .message.contextId;
-    const contextId = contextOf();
-    for (let turn = 0; turn < WORKERS; turn += 1) {
-      const reply = await say(url, { contextId }, { cookie });
-      await reply.text();
-      expect([reply.status, contextOf()]).toEqual([200, contextId]);
-    }
+    const contextId = contextOf(agent.requests.at(-1));
+    const before = agent.requests.length;
+    await everywhere(url, { contextId }, { cookie });
+    const contexts = agent.requests.slice(before).map((request) => contextOf(request));
+    expect(new Set(contexts)).toEqual(new Set([contextId]));
   });
 
   it.skipIf(REDIS_SERVER === undefined)('have one token for all with a shared store', async () => {
@@ -123,7 +136,7 @@ describe('the processes of node:cluster, as docs/deployment.md starts them', () 
       const list = await redis.directly((client) => client.sendCommand(['CLIENT', 'LIST', 'TYPE', 'normal']));
       return String(list).trim().split('\n').length - 1;
     };
-    await expect.poll(connections).toBe(WORKERS);
+    await expect.poll(connections, { timeout: START_MS }).toBe(WORKERS);
     await everywhere(url);
     expect([tokens(), idp.tokenRequests.count]).toEqual([1, 1]);
   });
