@@ -146,6 +146,17 @@ describe('twenty processes that share tokens', () => {
     expect([kinds(await fleet.ask()), fleet.provider.issued]).toEqual([['site-token-1'], 1]);
   });
 
+  it('wait at most a second for the only one that has asked', async () => {
+    const fleet = new TokenFleet(2);
+    fleet.issueMs = 5_000;
+    const startedAt = fleet.clock.now();
+    const waiting = fleet.caches.map((cache) => cache.get('key', 'someBlock', fleet.issue));
+    await fleet.clock.pass(1_100);
+    expect(fleet.provider.issued).toBe(2);
+    await fleet.clock.result(Promise.all(waiting));
+    expect(fleet.clock.now() - startedAt).toBeLessThan(6_200);
+  });
+
   it('send one request a second until the first token arrives', async () => {
     const fleet = new TokenFleet();
     fleet.issueMs = 3_000;

@@ -96,6 +96,15 @@ describe('eight processes that share renders', () => {
     expect(shown.map(({ content }) => content.slice(8, 10))).toEqual(['v1', 'v2', 'v2']);
   });
 
+  it('wait a second for the only one that has called a slow platform', async () => {
+    const fleet = new BusyFleet(2);
+    fleet.callMs = 5_000;
+    const startedAt = fleet.clock.now();
+    await fleet.showAll();
+    expect(fleet.asked).toEqual([2, 0]);
+    expect(fleet.clock.now() - startedAt).toBeLessThan(6_200);
+  });
+
   it('render once a second until the first render arrives', async () => {
     const fleet = new BusyFleet();
     fleet.callMs = 3_000;
