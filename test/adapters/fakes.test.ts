@@ -75,7 +75,7 @@ httpUpstreamContract('FakeUpstream', () => {
 });
 
 telemetryContract('RecordingTelemetry', () => new RecordingTelemetry());
-telemetryContract('the telemetry nobody listens to', () => silentTelemetry);
+telemetryContract('the telemetry without listeners', () => silentTelemetry);
 
 async function* stream(chunks: PlatformAnswer['chunks'], breaks = false): AsyncGenerator<Uint8Array> {
   for (const chunk of chunks) yield Buffer.from(chunk);

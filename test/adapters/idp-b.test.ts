@@ -63,39 +63,6 @@ identityProviderContract('IdpBProvider', async () => {
   };
 });
 
-identityProviderContract('IdpBProvider with a certificate', async () => {
-  const mismatched = makeClientCertificate({ mismatched: true });
-  const expired = makeClientCertificate({ validToDays: -1 });
-  const both = ['certificatePath', 'privateKeyPath'];
-  const made = (pair: ClientCertificate, change: object = {}): Promise<IdentityProvider> =>
-    configuredProvider('idp_b.client_credentials', configured({ ...paths(pair), ...change }), trusting);
-  return {
-    now: NOW,
-    working: await made(registered),
-    again: await made(registered),
-    otherPrincipal: { clientId: await made(registered, { clientId: 'other' }) },
-    otherProof: { certificate: await made(registeredPkcs1) },
-    failing: {
-      'a key of another certificate': {
-        provider: provider({ certificate: certificateIn(mismatched) }),
-        reason: 'refused',
-        fields: both,
-      },
-      'an expired certificate': {
-        provider: provider({ certificate: certificateIn(expired) }),
-        reason: 'refused',
-        fields: both,
-      },
-      'a certificate nobody registered': {
-        provider: provider({ certificate: certificateIn(makeClientCertificate()) }),
-        reason: 'refused',
-        fields: both,
-      },
-    },
-    secrets: [idp.client.secret, registered.privateKeyPem.slice(60, 100)],
-  };
-});
-
 describe('a service token from idp_b', () => {
   it('belongs to the application, for the API of the scope', async () => {
     const token = await issued(provider());

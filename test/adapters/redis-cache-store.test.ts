@@ -7,7 +7,8 @@ import { systemClock } from '../../src/adapters/system/system.js';
 import type { CacheStore } from '../../src/ports/cache-store.js';
 import { cacheStoreContract } from '../contracts/cache-store.contract.js';
 import { type KeyvClass, loadKeyv6 } from '../support/keyv6.js';
-import { REDIS_SERVER, RedisServer } from '../support/redis-server.js';
+import { REDIS_SERVER } from '../support/redis-server.js';
+import { type StandaloneServer, startServer } from '../support/redis-topology.mjs';
 import { timed } from '../support/stopwatch.js';
 
 const CACHE_MS = 50;
@@ -22,11 +23,11 @@ const versions: readonly (readonly [name: string, version: KeyvClass | undefined
 
 describe.skipIf(REDIS_SERVER === undefined).each(versions)('Redis behind %s', (_name, version) => {
   const test = it.skipIf(version === undefined);
-  let redis: RedisServer;
+  let redis: StandaloneServer;
   const adapters: KeyvRedis<unknown>[] = [];
 
   beforeAll(async () => {
-    redis = await RedisServer.start();
+    redis = await startServer();
   });
   afterEach(async () => {
     redis.thaw();
@@ -61,7 +62,7 @@ describe.skipIf(REDIS_SERVER === undefined).each(versions)('Redis behind %s', (_
       const clock = new FakeClock(Date.now());
       const adapter = new KeyvRedis(redis.url);
       adapters.push(adapter);
-      await redis.directly((client) => client.flushAll());
+      await redis.cli('flushall');
       const keyv = new (version as KeyvClass)(adapter);
       const store = new KeyvCacheStore({ keyv, clock, telemetry: new RecordingTelemetry(), cacheMs: 2_000 });
       return { store, now: () => clock.now(), pass: (ms) => clock.advance(ms) };
@@ -88,7 +89,7 @@ describe.skipIf(REDIS_SERVER === undefined).each(versions)('Redis behind %s', (_
     expect(Math.max(...times)).toBeLessThan(CACHE_MS + SLACK_MS);
     // A second of each of the five, and one call more.
     expect(times.filter((time) => time > CACHE_MS / 2).length).toBeLessThanOrEqual(5 * (1_000 / CACHE_MS + 2));
-    await redis.restart();
+    await redis.start();
     await works(store);
   });
 

@@ -7,7 +7,8 @@ import { systemClock } from '../../src/adapters/system/system.js';
 import { STORE_AWAY } from '../../src/domain/shared/store-calls.js';
 import { secret } from '../../src/domain/shared/secret.js';
 import { cacheStoreContract } from '../contracts/cache-store.contract.js';
-import { REDIS_SERVER, RedisServer } from '../support/redis-server.js';
+import { REDIS_SERVER } from '../support/redis-server.js';
+import { type StandaloneServer, startServer } from '../support/redis-topology.mjs';
 
 /** Long enough that a busy machine does not look like a store that is down. */
 const PATIENT_MS = 5_000;
@@ -16,13 +17,13 @@ const LIFE_MS = 60_000;
 type Connection = Keyv<string> & { close(): Promise<void> };
 
 describe.skipIf(REDIS_SERVER === undefined)('a Redis at an address', () => {
-  let redis: RedisServer;
+  let redis: StandaloneServer;
   const open: RedisStorage[] = [];
 
   beforeAll(async () => {
-    redis = await RedisServer.start();
+    redis = await startServer();
   });
-  beforeEach(() => redis.directly((client) => client.flushAll()));
+  beforeEach(() => redis.cli('flushall'));
   afterEach(async () => {
     redis.thaw();
     await Promise.all(open.splice(0).map((store) => store.close()));
@@ -35,15 +36,13 @@ describe.skipIf(REDIS_SERVER === undefined)('a Redis at an address', () => {
     return Object.assign(keyvOver(store), { close: () => store.close() });
   }
 
-  const disconnectAll = (): Promise<unknown> =>
-    redis.directly((client) => client.sendCommand(['CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes']));
-  const connections = (): Promise<number> =>
-    redis
-      .directly(async (client) => (await client.sendCommand(['CLIENT', 'LIST', 'TYPE', 'normal'])) as string)
-      .then((list) => list.trim().split('\n').length - 1);
+  const disconnectAll = (): Promise<unknown> => redis.cli('client', 'kill', 'type', 'normal', 'skipme', 'yes');
+  /** The number of connections beside that of the question. */
+  const connections = async (): Promise<number> =>
+    (await redis.cli('client', 'list', 'type', 'normal')).split('\n').length - 1;
 
   cacheStoreContract('KeyvCacheStore over RedisStorage', async () => {
-    await redis.directly((client) => client.flushAll());
+    await redis.cli('flushall');
     const clock = new FakeClock(Date.now());
     const keyv = connect();
     const telemetry = new RecordingTelemetry();
@@ -56,12 +55,12 @@ describe.skipIf(REDIS_SERVER === undefined)('a Redis at an address', () => {
     const [one, other] = [connect(), connect()];
     await one.set('key', 'value', LIFE_MS);
     expect(await other.get('key')).toBe('value');
-    expect(await redis.directly((client) => client.pTTL('key'))).toBeLessThanOrEqual(LIFE_MS);
+    expect(Number(await redis.cli('pttl', 'key'))).toBeLessThanOrEqual(LIFE_MS);
     await other.delete('key');
     expect(await one.get('key')).toBeUndefined();
   });
 
-  it('stores an entry once for many clients that ask for it to be absent', async () => {
+  it('stores an entry once when many clients call setIfAbsent', async () => {
     const clients = Array.from({ length: 5 }, () => {
       const client = new RedisStorage({ address: secret(redis.url), patienceMs: PATIENT_MS });
       open.push(client);
@@ -69,7 +68,7 @@ describe.skipIf(REDIS_SERVER === undefined)('a Redis at an address', () => {
     });
     const stored = await Promise.all(clients.map((client) => client.setIfAbsent('key', { value: 'value' }, 60_000)));
     expect(stored.filter(Boolean)).toHaveLength(1);
-    expect(await redis.directly((client) => client.pTTL('key'))).toBeGreaterThan(0);
+    expect(Number(await redis.cli('pttl', 'key'))).toBeGreaterThan(0);
   });
 
   it('is known by its run id, and by another one after a restart', async () => {
@@ -78,7 +77,7 @@ describe.skipIf(REDIS_SERVER === undefined)('a Redis at an address', () => {
     await client.get('key');
     const first = client.primary();
     await redis.kill();
-    await redis.restart();
+    await redis.start();
     await expect
       .poll(() =>
         client.get('key').then(
@@ -93,12 +92,12 @@ describe.skipIf(REDIS_SERVER === undefined)('a Redis at an address', () => {
   it('uses one connection for many callers', async () => {
     const store = connect();
     await Promise.all(Array.from({ length: 50 }, (_, index) => store.set(String(index), 'value', LIFE_MS)));
-    expect(await redis.directly((client) => client.dbSize())).toBe(50);
+    expect(Number(await redis.cli('dbsize'))).toBe(50);
     expect(await connections()).toBe(1);
   });
 
   it('is empty without a fault while the first connection is made', async () => {
-    await redis.directly((client) => client.set('key', 'value'));
+    await redis.cli('set', 'key', 'value');
     redis.freeze();
     const telemetry = new RecordingTelemetry();
     const keyv = connect(redis.url, 1);

@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ServerConfig, ToolkitPorts } from 'agent-bff';
-import { createClient } from '@keyv/redis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Platform, startPlatform } from '../../examples/platform/start-platform.js';
 import { runCommandLine } from '../support/command-line.js';
 import { fixesOf } from '../support/doctor-fixes.js';
 import { type Answer, RecordingUpstream, refusedOrigin } from '../support/recording-upstream.js';
-import { REDIS_SERVER, RedisServer } from '../support/redis-server.js';
+import { REDIS_SERVER } from '../support/redis-server.js';
+import { startServer } from '../support/redis-topology.mjs';
 import { newServiceAccountKey } from '../support/service-account.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { listeningSite } from '../site/frameworks/listening-site.js';
@@ -133,7 +133,7 @@ describe('agent-bff doctor with a working platform', () => {
   const open = (): Promise<string> =>
     agent((exchange) => exchange.head(200, { 'content-type': 'application/json' }).end(rpcError));
 
-  it('says that it could not try the credential of an agent that responds the same without it', async () => {
+  it('reports that it could not try the credential of an agent that responds the same without it', async () => {
     const config: ServerConfig = {
       a2aUrl: await open(),
       serviceAuthStrategy: 'static_token',
@@ -203,7 +203,7 @@ describe('agent-bff doctor with a working platform', () => {
     });
     const { printed } = await doctor(site({ publicUrl: url }));
     expect(printed).toContain(`! chat address      ${url}/api/a2a responded with status ${String(status)} and ${type}`);
-    expect(printed).toContain('fix: Mount the routes at /api, before a page that answers all other addresses.');
+    expect(printed).toContain('fix: Mount the routes at /api, before a page that serves all other paths.');
     expect(printed).toMatch(/^All is well\. \d to review/m);
   });
 
@@ -361,7 +361,7 @@ describe('agent-bff doctor with an unusable platform', () => {
 
   describe.skipIf(REDIS_SERVER === undefined)('with a shared cache', () => {
     it('passes and reports how long a call takes', async () => {
-      const redis = await RedisServer.start();
+      const redis = await startServer();
       onTestFinished(() => redis.close());
       const { status, printed } = await doctor(site({ cacheStore: redis.url, timeouts: { cacheMs: 1_000 } }));
       expect(printed).toMatch(/✓ cache store +a call takes \d+\.\d ms/);
@@ -371,19 +371,13 @@ describe('agent-bff doctor with an unusable platform', () => {
       expect(status).toBe(0);
       const sealed = await doctor(site({ cacheStore: redis.url, cacheKeys: [randomBytes(32).toString('base64')] }));
       expect(sealed.printed).toContain('✓ cache keys        1 configured; tokens are sealed and shared');
-      const client = createClient({ url: redis.url });
-      await client.connect();
-      expect(await client.dbSize()).toBe(0);
-      client.destroy();
+      expect(await redis.cli('dbsize')).toBe('0');
     });
 
     it('fails when the password is wrong', async () => {
-      const redis = await RedisServer.start();
+      const redis = await startServer();
       onTestFinished(() => redis.close());
-      const client = createClient({ url: redis.url });
-      await client.connect();
-      await client.sendCommand(['CONFIG', 'SET', 'requirepass', 'another']);
-      client.destroy();
+      await redis.cli('config', 'set', 'requirepass', 'another');
       const { status, printed } = await doctor(site({ cacheStore: redis.url.replace('//', '//:hunter2-hunter2@') }));
       expect(printed).toMatch(
         /✗ cache store +it cannot be used: .*WRONGPASS .*\n {4}fix: .*"cacheStore" in configureServer/,

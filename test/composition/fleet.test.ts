@@ -135,7 +135,7 @@ describe('toolkits that share a port of the site', () => {
 });
 
 describe('the health of a toolkit', () => {
-  it('names a store that is away, and stays ready, since every request is served', async () => {
+  it('names an unreachable store and stays ready, since every request is served', async () => {
     const keyv = siteKeyv();
     const upstream = new FakeUpstream(() => ({ status: 200, headers: JSON_TYPE, body: '{}' }));
     const toolkit = createToolkit({ ...CONFIG, cacheStore: keyv }, { upstream, telemetry: new RecordingTelemetry() });

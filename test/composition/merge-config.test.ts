@@ -68,12 +68,12 @@ describe('two forms of the same credential', () => {
     expect(mergeConfig(current, { serviceAccount: { privateKeyPath: undefined } })).toEqual(current);
   });
 
-  it('are both kept when set in one call', () => {
+  it('both remain when set in one call', () => {
     const both = { serviceAccount: { privateKeyPem: pem, privateKeyPath: path } };
     expect(mergeConfig({ serviceAccount: { privateKeyPem: 'old' } }, both)).toEqual(both);
   });
 
-  it.each(['idpBService', 'onBehalfOf'])('are both kept for a certificate and a secret in %s', (block) => {
+  it.each(['idpBService', 'onBehalfOf'])('both remain for a certificate and a secret in %s', (block) => {
     const certificate = { certificatePath: path, privateKeyPath: other };
     const both = { [block]: { ...certificate, clientSecret: 's' } };
     expect(mergeConfig({ [block]: certificate }, { [block]: { clientSecret: 's' } })).toEqual(both);

@@ -233,7 +233,7 @@ describe('an identity provider that failed to load', () => {
 });
 
 describe('an identity provider that rejected the credential', () => {
-  it('is called again without a pause after configureServer', async () => {
+  it('is called again at once after configureServer', async () => {
     const own = new FakeIdentityProvider('own', 'own');
     own.answer = () => ({
       kind: 'failure',

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { Keyv } from 'keyv';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,6 +7,7 @@ import { FakeClock, FakeUpstream, RecordingTelemetry } from '../../src/adapters/
 import { createShared, createToolkit, type Shared, type Toolkit } from '../../src/composition/index.js';
 import { processMemory } from '../../src/composition/toolkit/process-wide.js';
 import { browserRequest, bytes } from '../adapters/web/browser-request.js';
+import { listening } from '../support/listening.mjs';
 import { sessionSurfaceRoute } from '../support/toolkit-routes.js';
 
 const RENDER = { path: '/balance/render', body: bytes('{}') };
@@ -25,8 +25,7 @@ const server = createServer((request, response) => {
 }).on('connection', () => (platform.connections += 1));
 
 beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  platform.url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  platform.url = await listening(server);
 });
 afterAll(() => {
   server.close().closeAllConnections();

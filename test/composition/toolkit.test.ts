@@ -1,4 +1,3 @@
-import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { FakeClock, FakeIdentityProvider, FakeUpstream, RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';
@@ -43,22 +42,6 @@ function fakes(): Ports {
 }
 
 describe('a toolkit', () => {
-  it('forwards a message with the credential of the configured provider', async () => {
-    const ports = fakes();
-    const response = await chatRoute(createToolkit(CONFIG, ports))(browserRequest());
-    expect(response.status).toBe(200);
-    expect(ports.upstream.requests).toMatchObject([
-      {
-        origin: 'https://agent.example',
-        path: '/a2a',
-        headersMs: 300_000,
-        bodyIdleMs: 300_000,
-        bodyMs: 0,
-        headers: { authorization: 'Bearer okta-token-1', 'x-api-key': 'site-key' },
-      },
-    ]);
-  });
-
   it('returns the project and the brand of the platform', async () => {
     const ports = fakes();
     const toolkit = createToolkit({ ...CONFIG, serviceApiUrl: 'https://platform.example/api' }, ports);
@@ -128,24 +111,6 @@ describe('a toolkit', () => {
     expect(second.cachedServiceToken()).toBeUndefined();
     expect(await second.authHeaders()).toMatchObject({ authorization: 'Bearer okta-token-2' });
   });
-
-  it('limits services to chat methods and lets sessions call every method', async () => {
-    const ports = fakes();
-    const toolkit = createToolkit(CONFIG, ports);
-    await chatRoute(toolkit)(browserRequest({ body: LIST }));
-    expect(ports.upstream.requests).toEqual([]);
-    await chatRoute(toolkit, { getSessionToken: () => 'ada-token' })(browserRequest({ body: LIST }));
-    expect(ports.upstream.requests).toMatchObject([{ headers: { authorization: 'Bearer ada-token' } }]);
-  });
-
-  it('never prints a secret', async () => {
-    const ports = fakes();
-    const toolkit = createToolkit({ ...CONFIG, serviceAccount: { privateKeyPem: 'pem-marker' } }, ports);
-    const handler = chatRoute(toolkit, { apiKey: 'route-key' });
-    await toolkit.authHeaders();
-    const shown = [toolkit, handler, { ...toolkit }].map((value) => inspect(value, { depth: 12, showHidden: true }));
-    expect([...shown, JSON.stringify(toolkit)].join('\n')).not.toMatch(/site-key|route-key|pem-marker|okta-token/);
-  });
 });
 
 describe('the settings of a toolkit', () => {
@@ -197,10 +162,13 @@ describe('the settings of a toolkit', () => {
     expect(ports.upstream.requests).toEqual([]);
   });
 
-  it('apply the timeouts', async () => {
+  it('apply the timeouts to the agent and the platform', async () => {
     const ports = fakes();
-    await chatRoute(createToolkit({ ...CONFIG, timeouts: { headersMs: 7, bodyIdleMs: 8 } }, ports))(browserRequest());
-    expect(ports.upstream.requests).toMatchObject([{ headersMs: 7, bodyIdleMs: 8 }]);
+    const timeouts = { headersMs: 7, bodyIdleMs: 8, bodyMs: 9 };
+    const toolkit = createToolkit({ ...CONFIG, serviceApiUrl: 'https://platform.example/api', timeouts }, ports);
+    await chatRoute(toolkit)(browserRequest());
+    await surfaceRoute(toolkit)(browserRequest({ path: '/s-1/render' }));
+    expect(ports.upstream.requests).toMatchObject([timeouts, timeouts]);
   });
 
   it.each([

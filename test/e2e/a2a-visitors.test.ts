@@ -116,7 +116,7 @@ describe('a visitor of a site with a2aMethods "chat"', () => {
   afterAll(() => site.close());
 
   it.each(Object.entries({ ...CALLS, 'SendMessage with a webhook': HOOKED }))(
-    'is denied %s without a call to the agent',
+    'cannot call %s, and the agent is not called',
     async (name, call) => {
       const before = agent.calls.length;
       const { status, text } = await site.make(call);

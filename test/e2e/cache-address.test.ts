@@ -2,14 +2,14 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { inspect } from 'node:util';
-import { createClient } from '@keyv/redis';
 import { configFromEnv, configureServer, createToolkit, type ServerConfig, type Toolkit } from 'agent-bff';
 import { RecordingTelemetry } from 'agent-bff/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { browserRequest } from '../adapters/web/browser-request.js';
 import { textOf } from '../contracts/http-upstream.contract.js';
 import { RecordingUpstream } from '../support/recording-upstream.js';
-import { REDIS_SERVER, RedisServer } from '../support/redis-server.js';
+import { REDIS_SERVER } from '../support/redis-server.js';
+import { type StandaloneServer, startServer } from '../support/redis-topology.mjs';
 import { surfaceRoute } from '../support/toolkit-routes.js';
 
 /** Long enough that a slow machine does not look like a store that is down. */
@@ -17,12 +17,12 @@ const PATIENT = { cacheMs: 5_000 };
 const cacheKeys = [randomBytes(32).toString('hex')];
 
 describe.skipIf(REDIS_SERVER === undefined)('a shared cache configured by its address', { timeout: 20_000 }, () => {
-  let redis: RedisServer;
+  let redis: StandaloneServer;
   let upstream: RecordingUpstream;
   const open: Toolkit[] = [];
 
   beforeAll(async () => {
-    redis = await RedisServer.start();
+    redis = await startServer();
     upstream = await RecordingUpstream.start();
   });
   afterEach(() => Promise.all(open.splice(0).map((toolkit) => toolkit.close({ graceMs: 0 }))));
@@ -56,32 +56,15 @@ describe.skipIf(REDIS_SERVER === undefined)('a shared cache configured by its ad
     return [response.status, response.headers['x-cache']];
   }
   /** The number of connections from sites, as Redis counts them. */
-  async function connections(): Promise<number> {
-    const list = await command(['CLIENT', 'LIST', 'TYPE', 'normal']);
-    return list.trim().split('\n').length - 1;
-  }
-  async function setPassword(password: string, current = ''): Promise<void> {
-    await command(['CONFIG', 'SET', 'requirepass', password], current);
-  }
-  async function command(words: string[], password = ''): Promise<string> {
-    const client = createClient({ url: redis.url, ...(password !== '' && { password }) });
-    await client.connect();
-    const answer = await client.sendCommand(words);
-    client.destroy();
-    return String(answer);
-  }
-
-  it('shares a render between redis: and valkey: addresses', async () => {
-    const [one, other] = [start(), start(site({ cacheStore: redis.url.replace('redis:', 'valkey:') }))];
-    expect(await render(one, 'shared')).toEqual([200, 'MISS']);
-    expect(await render(other, 'shared')).toEqual([200, 'HIT']);
-    expect(upstream.requests).toHaveLength(1);
-  });
+  const connections = async (): Promise<number> =>
+    (await redis.cli('client', 'list', 'type', 'normal')).split('\n').length - 1;
 
   it('with a wrong password serves renders and reports WRONGPASS to the operator only', async () => {
     const telemetry = new RecordingTelemetry();
-    await setPassword('the-right-password');
-    onTestFinished(() => setPassword('', 'the-right-password'));
+    await redis.cli('config', 'set', 'requirepass', 'the-right-password');
+    onTestFinished(async () => {
+      await redis.cli('-a', 'the-right-password', 'config', 'set', 'requirepass', '');
+    });
     const address = redis.url.replace('//', '//:the-wr%6Fng-password@');
     const toolkit = start(site({ cacheStore: address, telemetry }));
     expect(await render(toolkit, 'refused')).toEqual([200, 'MISS']);
@@ -100,7 +83,7 @@ describe.skipIf(REDIS_SERVER === undefined)('a shared cache configured by its ad
     expect(await render(toolkit, 'early')).toEqual([200, 'MISS']);
     expect(await render(toolkit, 'early')).toEqual([200, 'MISS']);
     expect(JSON.stringify(telemetry.events)).toContain('ECONNREFUSED');
-    await redis.restart();
+    await redis.start();
     await expect.poll(() => render(toolkit, 'early'), { timeout: 10_000 }).toEqual([200, 'HIT']);
   });
 
@@ -124,44 +107,6 @@ describe.skipIf(REDIS_SERVER === undefined)('a shared cache configured by its ad
     await expect.poll(() => connections()).toBe(0);
     expect(await render(third, 'replaced')).toEqual([200, 'MISS']);
     await third.close();
-  });
-
-  it('gets the invalidation of an action that ends after another configuration replaced it', async () => {
-    let release = (): void => undefined;
-    let acted = 0;
-    const released = new Promise<void>((resolve) => (release = resolve));
-    upstream.willAnswer(async (exchange) => {
-      if (exchange.request.target.includes('/actions/')) await released.then(() => (acted += 1));
-      exchange.json(200, { acted });
-    });
-    const cache = { enabled: true, freshMs: 60_000, maxAgeMs: 60_000 };
-    const elsewhere = start();
-    expect(await render(elsewhere, 'acted-on')).toEqual([200, 'MISS']);
-    const acting = surfaceRoute(configureServer(site()), { cache })(browserRequest({ path: '/acted-on/actions/add' }));
-    await expect.poll(() => upstream.requests.some(({ target }) => target.includes('/actions/'))).toBe(true);
-    const later = configureServer({ timeouts: { cacheMs: PATIENT.cacheMs + 1 } });
-    expect(await render(later, 'acted-on')).toEqual([200, 'HIT']);
-    release();
-    await textOf((await acting).body);
-    expect(await render(elsewhere, 'acted-on')).toEqual([200, 'MISS']);
-    expect(await render(later, 'acted-on')).toEqual([200, 'HIT']);
-    // One of each, without that of the replaced configuration.
-    await expect.poll(() => connections()).toBe(2);
-    await later.close();
-  });
-
-  it('has one connection after 1,000 changes of the configuration, 100 of them of its address', async () => {
-    const addresses = [redis.url, `${redis.url}/1`];
-    let toolkit = configureServer(site());
-    for (let change = 1; change <= 1_000; change += 1) {
-      const cacheStore = String(addresses[Math.floor(change / 10) % 2]);
-      toolkit = configureServer({ cacheStore, keepAliveMs: 1_000 + change });
-      if (change % 100 === 0) expect(await render(toolkit, `changed-${String(change)}`)).toEqual([200, 'MISS']);
-    }
-    await expect.poll(() => connections(), { timeout: 10_000 }).toBe(1);
-    expect(await render(toolkit, 'changed-1000')).toEqual([200, 'HIT']);
-    await toolkit.close();
-    await expect.poll(() => connections()).toBe(0);
   });
 
   it.each(['closed', 'left open'])('lets a process exit whose toolkit is %s', async (how) => {

@@ -1,8 +1,6 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { configureServer, expressOpenidConnectSession, nextAuthSession } from 'agent-bff';
@@ -12,6 +10,7 @@ import { CookieBrowser } from '../support/cookie-browser.js';
 import { documents, ROOT } from '../support/documents.js';
 import { freePort } from '../support/free-port.js';
 import { type LoginProvider, startLoginProvider } from '../support/identity-provider/login-provider.js';
+import { listening } from '../support/listening.mjs';
 import { A_BUILD_MS, NEXT_EXAMPLE, nextIsInstalled } from '../support/next-example.js';
 import { NextServer } from '../support/next-server.js';
 import { startSignIn } from '../support/next-sign-in.js';
@@ -55,9 +54,8 @@ async function startExpress(
   callbackPath: string,
   variables: (provider: LoginProvider, site: string) => Readonly<Record<string, string>>,
 ) {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  const server = createServer();
+  const url = await listening(server);
   const provider = await startLoginProvider(url, 300, callbackPath, 'client_secret_basic');
   const agent = await startAgent();
   onTestFinished(async () => {

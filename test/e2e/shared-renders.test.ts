@@ -1,265 +1,123 @@
-import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createToolkit, type Toolkit } from 'agent-bff';
+import { FakeIdentityProvider } from 'agent-bff/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { browserRequest } from '../adapters/web/browser-request.js';
+import { textOf } from '../contracts/http-upstream.contract.js';
 import { RecordingUpstream } from '../support/recording-upstream.js';
-import { RedisServer } from '../support/redis-server.js';
+import { startServer, type StandaloneServer } from '../support/redis-topology.mjs';
 import { REDIS_WAYS } from '../support/redis-ways.js';
+import { surfaceRoute } from '../support/toolkit-routes.js';
 
-const PROCESS = fileURLToPath(new URL('shared-renders-process.mjs', import.meta.url));
 /** Long enough that no render here expires. */
 const FRESH_MS = 600_000;
 /** Long enough that a slow machine does not look like a store that is down. */
-const PATIENT_MS = 5_000;
+const PATIENT = { cacheMs: 5_000 };
+const cacheKeys = [randomBytes(32).toString('hex')];
 
-/** A render as the visitor sees it. */
-interface Shown {
-  readonly status: number;
-  readonly cache: string | null;
-  readonly content: unknown;
-}
+// Each toolkit has a connection and memory of its own, as in a process of its own. The ways differ only in the client of the
+// store; `rented-stores.test.ts` and `redis-cache-store.test.ts` cover its failures.
+describe.each(REDIS_WAYS)('two toolkits that share a real Redis through $title', ({ isInstalled, connect }) => {
+  let redis: StandaloneServer;
+  let upstream: RecordingUpstream;
+  /** The number of actions, which each render shows. */
+  let state = 0;
 
-/** One process of the site. */
-class Site {
-  /** The widget to visit. */
-  widget = 'widget-0';
-  readonly #url: string;
-  readonly #close: () => Promise<void>;
-
-  constructor(url: string, close: () => Promise<void>) {
-    this.#url = `${url}/api/service-surfaces`;
-    this.#close = close;
-  }
-
-  async render(): Promise<Shown> {
-    const response = await this.#post('/render');
-    const { content } = (await response.json()) as { content: unknown };
-    return { status: response.status, cache: response.headers.get('x-cache'), content };
-  }
-
-  async act(): Promise<number> {
-    const response = await this.#post('/actions/increment');
-    await response.text();
-    return response.status;
-  }
-
-  close(): Promise<void> {
-    return this.#close();
-  }
-
-  #post(path: string): Promise<Response> {
-    return fetch(`${this.#url}/${this.widget}${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: '{"a":1}',
+  beforeAll(async () => {
+    if (!isInstalled) return;
+    redis = await startServer();
+    upstream = await RecordingUpstream.start();
+  });
+  afterAll(async () => {
+    await redis?.close();
+    await upstream?.close();
+  });
+  beforeEach(async () => {
+    if (!isInstalled) return;
+    await redis.cli('flushall');
+    state = 0;
+    upstream.willAnswer((exchange) => {
+      if (exchange.request.target.includes('/actions/')) state += 1;
+      exchange.json(200, { surface: { id: 'balance', name: 'the balance' }, content: `state ${String(state)}` });
     });
-  }
-}
+  });
 
-/** A platform with one state, which actions change. Widget definitions never change, so revalidation finds no difference. */
-class Counter {
-  readonly upstream: RecordingUpstream;
-  state = 0;
-  renders = 0;
-  /** The next render reads the state, then waits for this before its response. */
-  hold: Promise<void> | undefined;
-
-  constructor(upstream: RecordingUpstream) {
-    this.upstream = upstream;
-    upstream.willAnswer(async (exchange) => {
-      const { method, target } = exchange.request;
-      const id = target.split('/')[3] ?? '';
-      const surface = { id, name: `name of ${id}`, version: 1 };
-      if (target.includes('/actions/')) {
-        this.state += 1;
-        exchange.json(200, { ok: true, surface });
-      } else if (method === 'GET') exchange.head(304, { etag: '"1"' }).end();
-      else {
-        this.renders += 1;
-        const [content, held] = [`state ${String(this.state)}`, this.hold];
-        this.hold = undefined;
-        await held;
-        exchange.json(200, { surface, content }, { etag: '"1"' });
-      }
+  async function startSite() {
+    const { keyv: cacheStore, disconnect } = connect(redis.url);
+    const provider = new FakeIdentityProvider('own', 'own');
+    const toolkit = createToolkit(
+      {
+        serviceApiUrl: `${upstream.origin}/api`,
+        serviceApiKey: 'site-key',
+        serviceAuthStrategy: 'own',
+        timeouts: PATIENT,
+        cacheKeys,
+        cacheStore,
+      },
+      { identityProviders: { own: provider } },
+    );
+    onTestFinished(async () => {
+      await toolkit.close();
+      await disconnect();
     });
+    return { toolkit, provider };
   }
-}
 
-for (const { title, keyv, adapter, isInstalled } of REDIS_WAYS) {
-  // The other ways differ only in the client. `redis-cache-store.test.ts` covers its failures.
-  const isFirst = adapter === '@keyv/redis' && keyv === 'keyv';
+  async function startTwo(): Promise<readonly [Toolkit, Toolkit]> {
+    const [one, other] = [await startSite(), await startSite()];
+    return [one.toolkit, other.toolkit];
+  }
 
-  describe.skipIf(!isInstalled)(
-    `two processes that share renders over a real Redis through ${title}`,
-    // Processes start slowly, and reconnecting takes time.
-    { timeout: 40_000 },
-    () => {
-      let redis: RedisServer;
-      let upstream: RecordingUpstream;
-      let platform: Counter;
-      const open: Site[] = [];
-      const cacheKeys = [randomBytes(32).toString('hex')];
+  async function post(toolkit: Toolkit, path: string) {
+    const cache = { enabled: true, freshMs: FRESH_MS, maxAgeMs: FRESH_MS };
+    const { headers, body } = await surfaceRoute(toolkit, { cache })(browserRequest({ path }));
+    const { content } = JSON.parse(await textOf(body)) as { content: unknown };
+    return [headers['x-cache'], content];
+  }
+  const render = (toolkit: Toolkit) => post(toolkit, '/balance/render');
+  const act = (toolkit: Toolkit) => post(toolkit, '/balance/actions/increment');
 
-      beforeAll(async () => {
-        redis = await RedisServer.start();
-        upstream = await RecordingUpstream.start();
-      });
-      beforeEach(() => {
-        platform = new Counter(upstream);
-      });
-      afterAll(async () => {
-        await Promise.all(open.map((site) => site.close()));
-        await redis.close();
-        await upstream.close();
-      });
+  it.skipIf(!isInstalled)('a render of one is a hit in the other, and is unreadable in the store', async () => {
+    const [one, other] = await startTwo();
+    expect([await render(one), await render(other)]).toEqual([
+      ['MISS', 'state 0'],
+      ['HIT', 'state 0'],
+    ]);
+    await expectUnreadable(['state 0', 'balance', 'site-key']);
+  });
 
-      async function startSite(cacheMs: number, freshMs: number): Promise<Site> {
-        const child = fork(PROCESS);
-        const config = {
-          serviceApiUrl: `${upstream.origin}/api`,
-          serviceApiKey: 'site-key',
-          timeouts: { cacheMs },
-          cacheKeys,
-        };
-        const cache = { enabled: true, freshMs, maxAgeMs: FRESH_MS };
-        child.send({ config, redis: redis.url, adapter, keyv, cache });
-        const failed = once(child, 'exit').then(([code]) => {
-          throw new Error(`a process of the site ended with ${String(code)}`);
-        });
-        failed.catch(() => undefined);
-        const [{ url }] = (await Promise.race([once(child, 'message'), failed])) as [{ url: string }];
-        const site = new Site(url, async () => {
-          const exit = once(child, 'exit');
-          child.disconnect();
-          await exit;
-        });
-        open.push(site);
-        return site;
-      }
+  it.skipIf(!isInstalled)('an action in either evicts the render in the other', async () => {
+    const both = await startTwo();
+    for (const [acting, showing] of [both, [both[1], both[0]]] as const) {
+      await render(acting);
+      expect((await render(showing))[0]).toBe('HIT');
+      await act(acting);
+      const content = `state ${String(state)}`;
+      expect([await render(showing), await render(acting)]).toEqual([
+        ['MISS', content],
+        ['HIT', content],
+      ]);
+    }
+  });
 
-      async function startTwo(cacheMs: number, freshMs = FRESH_MS): Promise<readonly [Site, Site]> {
-        return Promise.all([startSite(cacheMs, freshMs), startSite(cacheMs, freshMs)]);
-      }
+  it.skipIf(!isInstalled)('the token of one serves the other, and is unreadable in the store', async () => {
+    const [one, other] = [await startSite(), await startSite()];
+    for (const { toolkit } of [one, other]) {
+      expect(await toolkit.authHeaders()).toMatchObject({ authorization: 'Bearer own-token-1' });
+      await expect.poll(() => redis.cli('keys', '*:token:*')).not.toBe('');
+    }
+    expect([one.provider.issued, other.provider.issued]).toEqual([1, 0]);
+    await expectUnreadable(['own-token-1', 'site-key']);
+  });
 
-      describe('while Redis works:', () => {
-        let sites: readonly [Site, Site];
-        let widgets = 0;
-
-        beforeAll(async () => {
-          sites = await startTwo(PATIENT_MS);
-        });
-        // Starting processes is slow, so each test uses its own widget instead.
-        beforeEach(() => {
-          widgets += 1;
-          for (const site of sites) site.widget = `widget-${String(widgets)}`;
-        });
-
-        it('a render of one is a hit in the other, and is unreadable in the store', async () => {
-          const [one, other] = sites;
-          expect(await one.render()).toEqual({ status: 200, cache: 'MISS', content: 'state 0' });
-          expect(await other.render()).toEqual({ status: 200, cache: 'HIT', content: 'state 0' });
-          expect(platform.renders).toBe(1);
-          const stored = await redis.entries();
-          expect(stored.length).toBeGreaterThan(500);
-          for (const text of ['state 0', 'widget-', 'name of', 'site-key'])
-            for (const spelling of [text, Buffer.from(text).toString('base64').replace(/=+$/, '')])
-              expect(stored).not.toContain(spelling);
-        });
-
-        it('an action in either evicts the render in the other', async () => {
-          for (const [acting, showing] of [sites, sites.toReversed() as unknown as typeof sites]) {
-            await acting.render();
-            expect((await showing.render()).cache).toBe('HIT');
-            expect(await acting.act()).toBe(200);
-            const content = `state ${String(platform.state)}`;
-            expect(await showing.render()).toEqual({ status: 200, cache: 'MISS', content });
-            expect(await acting.render()).toEqual({ status: 200, cache: 'HIT', content });
-          }
-          expect(platform.renders).toBe(3);
-        });
-
-        if (!isFirst) return;
-        it.each([
-          ['the other', 0, 1],
-          ['the first', 1, 0],
-          ['the same', 0, 0],
-        ] as const)(
-          'a render that an action in %s process overtakes reaches its visitor and is not cached',
-          async (_where, acting, showing) => {
-            let release: () => void = () => undefined;
-            platform.hold = new Promise((resolve) => {
-              release = resolve;
-            });
-            const early = sites[showing].render();
-            await expect.poll(() => platform.renders, { interval: 5 }).toBe(1);
-            expect(await sites[acting].act()).toBe(200);
-            release();
-            expect(await early).toEqual({ status: 200, cache: 'MISS', content: 'state 0' });
-            expect(await sites[showing].render()).toEqual({ status: 200, cache: 'MISS', content: 'state 1' });
-            expect(await sites[1 - showing]?.render()).toEqual({ status: 200, cache: 'HIT', content: 'state 1' });
-            expect(platform.renders).toBe(2);
-          },
-        );
-
-        it('200 concurrent visitors of both cause at most 8 renders', async () => {
-          const shown = await Promise.all(sites.flatMap((site) => Array.from({ length: 100 }, () => site.render())));
-          expect(new Set(shown.map(({ status, content }) => `${String(status)} ${String(content)}`))).toEqual(
-            new Set(['200 state 0']),
-          );
-          // One for each pair of version tags that a process may read while both write theirs.
-          expect(platform.renders).toBeLessThanOrEqual(8);
-          for (const site of sites) expect((await site.render()).content).toBe('state 0');
-          for (const site of sites) expect((await site.render()).cache).toBe('HIT');
-        });
-      });
-
-      if (!isFirst) return;
-      describe('while Redis fails:', () => {
-        afterEach(async () => {
-          redis.thaw();
-          await Promise.all(open.splice(0).map((site) => site.close()));
-          await redis.kill();
-          await redis.restart();
-        });
-
-        it('renders and actions continue after a crash, other processes see them after freshMs, and all are shared again once Redis is back', async () => {
-          const [one, other] = await startTwo(PATIENT_MS, 500);
-          await one.render();
-          await other.render();
-          await redis.kill();
-          for (let round = 1; round <= 3; round += 1) {
-            expect(await one.act()).toBe(200);
-            const shown = { status: 200, content: `state ${String(round)}` };
-            expect(await one.render()).toMatchObject(shown);
-            await expect.poll(() => other.render()).toMatchObject(shown);
-          }
-          await redis.restart();
-          const seen: unknown[] = [];
-          const show = async (): Promise<readonly unknown[]> => {
-            const shown = [await one.render(), await other.render()];
-            seen.push(...shown.map(({ content }) => content));
-            return shown.map(({ cache }) => cache);
-          };
-          await expect.poll(show, { timeout: 15_000, interval: 50 }).toEqual(['HIT', 'HIT']);
-          expect(new Set(seen)).toEqual(new Set(['state 3']));
-          await one.act();
-          expect((await other.render()).content).toBe('state 4');
-        });
-
-        it('an action while Redis is frozen evicts the render in the other process once Redis responds', async () => {
-          const [one, other] = await startTwo(1_000);
-          await one.render();
-          expect((await other.render()).cache).toBe('HIT');
-          redis.freeze();
-          expect(await one.act()).toBe(200);
-          redis.thaw();
-          // The process that ran the action gets no further request.
-          const show = async (): Promise<unknown> => (await other.render()).content;
-          await expect.poll(show, { timeout: 15_000, interval: 20 }).toBe('state 1');
-          expect(platform.renders).toBe(2);
-        });
-      });
-    },
-  );
-}
+  /** None of these texts is in a key or a value of the store, plainly or in base64. */
+  async function expectUnreadable(texts: readonly string[]): Promise<void> {
+    const keys = (await redis.cli('keys', '*')).split('\n');
+    const values = await Promise.all(keys.map((key) => redis.cli('get', key)));
+    const stored = [...keys, ...values].join('\n');
+    expect(stored.length).toBeGreaterThan(100);
+    for (const text of texts)
+      for (const spelling of [text, Buffer.from(text).toString('base64').replace(/=+$/, '')])
+        expect(stored).not.toContain(spelling);
+  }
+});

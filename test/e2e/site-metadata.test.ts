@@ -60,7 +60,7 @@ describe.each(['@a2a-js/sdk 0.3.14', '@a2a-js/sdk 1.3.0'])('an agent on %s', (na
     expect(await asked(a2a, say)).toEqual(both({ note: 'mine' }));
   });
 
-  it('does not receive the members by which some agents choose a memory', async () => {
+  it('does not receive the members with which some agents select a memory', async () => {
     const chosen = { resourceId: 'alice', userId: 'alice', user_id: 'alice', coderAgent: { workspacePath: '/' } };
     const say = (ada: Person) =>
       ada.rpc(dialect.send, {
@@ -73,13 +73,6 @@ describe.each(['@a2a-js/sdk 0.3.14', '@a2a-js/sdk 1.3.0'])('an agent on %s', (na
     expect(agent.calls.at(-1)).not.toContain('alice');
     expect(await asked({ visitorMetadata: 'drop' }, say)).toEqual(both({}));
     expect(agent.calls.at(-1)).not.toContain('alice');
-  });
-
-  it('receives only the members of the visitor that the site lists', async () => {
-    const a2a = { conversations: 'visitor', visitorMetadata: ['pageContext'] } as const;
-    const metadata = { pageContext: { url: '/cart' }, note: 'mine' };
-    const say = (ada: Person) => ada.say('hello', { metadata });
-    expect((await asked(a2a, say)).message).toEqual({ pageContext: { url: '/cart' } });
   });
 
   it('receives metadata with messages only, not with other calls', async () => {

@@ -66,18 +66,6 @@ describe('the trace of one message', () => {
     for (const part of [api.context, api.propagation, api.trace]) part.disable();
   });
 
-  it("continues at the platform in the trace of the browser, with the site's call as parent", async () => {
-    const { url, upstream } = await startSite({ telemetry: openTelemetry(api) });
-    await (await visit(url, { headers: { traceparent: BROWSER } })).text();
-    const [call, request] = ['POST', 'POST chat'].map((name) =>
-      spans.getFinishedSpans().find((span) => span.name === name),
-    );
-    const { traceId, spanId } = call!.spanContext();
-    expect(traceId).toBe('0af7651916cd43dd8448eb211c80319c');
-    expect(call!.parentSpanContext?.spanId).toBe(request!.spanContext().spanId);
-    expect(Object.fromEntries(upstream.requests[0]!.fields)['traceparent']).toBe(`00-${traceId}-${spanId}-01`);
-  });
-
   it.each([
     ['neither here nor by the process', undefined, false, []],
     ['by the process', undefined, true, ['POST of undici']],

@@ -32,7 +32,7 @@ describe('a limit for signed-in users', () => {
   }
   afterAll(() => site?.close());
 
-  it('counts each by subject and tenant, before the agent is asked', async () => {
+  it('counts each by subject and tenant, before the agent is called', async () => {
     const person = await open({ userLimit: rateLimiter(new RateLimiterMemory({ points: 2, duration: 60 })) });
     const allowed = async (user: string): Promise<boolean> => {
       const before = agent.calls.length;
@@ -71,7 +71,7 @@ describe('a limit for signed-in users', () => {
     expect(seen).toContainEqual(expect.objectContaining({ code: 'limit_unknown' }));
   });
 
-  it('returns 401 without a session, and counts nothing', async () => {
+  it('returns 401 without a session, without counting the request', async () => {
     const keys: string[] = [];
     const person = await open({ userLimit: rateLimiter({ consume: (key) => Promise.resolve(keys.push(key)) }) });
     expect((await person('').say('hello')).text).toContain('SESSION_REQUIRED');

@@ -117,7 +117,7 @@ describe.each(Object.entries(AGENTS))('behind an agent on %s', (name, start) => 
     expect([cancelled.status, cancelled.text]).toEqual([200, expect.stringMatching(/cancell?ed/i)]);
   });
 
-  it('a restart and another process let the visitor in, and still nobody else', async () => {
+  it('after a restart and in another process, only the visitor gets in', async () => {
     const other = await openSite(agent, { conversations: 'visitor' });
     const again = new Person(other.url, dialect, alice.cookie);
     expect((await again.say('Hello', { contextId: known.victim.contextId })).text).toContain('4711');
@@ -136,7 +136,7 @@ describe.each(Object.entries(AGENTS))('behind an agent on %s', (name, start) => 
     expect(agent.calls.at(-1)).toContain('naïve 🙂');
   });
 
-  it('signing in keeps the conversation, and the next person at that computer has nothing', async () => {
+  it('signing in keeps the conversation, and hides it from the next person at that computer', async () => {
     const a2a = { conversations: 'visitor', visitor } as const;
     const named = await openSite(agent, a2a, { cacheKeys: [KEYS[0]] });
     const eve = new Person(named.url, dialect);

@@ -8,108 +8,71 @@ import { last, openPage, refusal, reloaded, result, Site, task, TEXT, until } fr
 beforeEach(openPage);
 
 describe('the message of a failure', () => {
-  it.each<[string, () => Response, string, object]>([
+  const UNAVAILABLE = 'This is not available at the moment. Please try again later.';
+  const BUSY = 'This is busy at the moment. Please try again later.';
+  const REFUSED = 'This was not accepted.';
+  const UNREADABLE = 'The answer could not be read. Please try again later.';
+
+  type Row = [whose: string, reply: () => Response, words: string, facts: object];
+  const ofSite = (status: number, code: string): Row => [
+    `of the site (${code})`,
+    refusal(status, code),
+    UNAVAILABLE,
+    { reason: code },
+  ];
+  const page = (status: number, text: string) => () =>
+    new Response(text, { status, headers: { 'content-type': 'text/html' } });
+
+  it.each<Row>([
     [
       'of the session',
       refusal(401, 'session_required'),
       'Please sign in and try again.',
       { reason: 'session_required', status: 401 },
     ],
-    [
-      'of the credential',
-      refusal(401, 'service_auth_failed'),
-      'This is not available at the moment. Please try again later.',
-      { reason: 'service_auth_failed' },
-    ],
-    [
-      'of the limit',
-      refusal(429, 'rate_limited', { 'retry-after': '7' }),
-      'This is busy at the moment. Please try again later.',
-      { retryAfterMs: 7000 },
-    ],
+    ['of the credential', refusal(401, 'service_auth_failed'), UNAVAILABLE, { reason: 'service_auth_failed' }],
+    ['of the limit', refusal(429, 'rate_limited', { 'retry-after': '7' }), BUSY, { retryAfterMs: 7000 }],
     [
       'of the limit until some date of the server’s clock',
       refusal(429, 'rate_limited', {
         date: 'Wed, 25 Nov 2026 10:00:00 GMT',
         'retry-after': 'Wed, 25 Nov 2026 10:00:07 GMT',
       }),
-      'This is busy at the moment. Please try again later.',
+      BUSY,
       { retryAfterMs: 7000 },
     ],
-    [
-      'of a full server',
-      refusal(503, 'server_busy'),
-      'This is busy at the moment. Please try again later.',
-      { reason: 'server_busy' },
-    ],
-    ...(
-      [
-        [401, 'identity_provider_unavailable'],
-        [401, 'service_token_rejected'],
-        [404, 'not_found'],
-        [421, 'host_refused'],
-        [500, 'internal_error'],
-        [502, 'upstream_unreachable'],
-      ] as const
-    ).map(
-      ([status, code]) =>
-        [
-          `of the site (${code})`,
-          refusal(status, code),
-          'This is not available at the moment. Please try again later.',
-          { reason: code },
-        ] as const satisfies [string, unknown, string, object],
-    ),
-    ['of its size', refusal(413, 'body_too_large'), 'This was not accepted.', { reason: 'body_too_large' }],
-    [
-      'of its size, by a proxy',
-      () => new Response('<h1>serviceAuthStrategy</h1>', { status: 413 }),
-      'This was not accepted.',
-      { status: 413 },
-    ],
+    ['of a full server', refusal(503, 'server_busy'), BUSY, { reason: 'server_busy' }],
+    ofSite(401, 'identity_provider_unavailable'),
+    ofSite(401, 'service_token_rejected'),
+    ofSite(404, 'not_found'),
+    ofSite(421, 'host_refused'),
+    ofSite(500, 'internal_error'),
+    ofSite(502, 'upstream_unreachable'),
+    ['of its size', refusal(413, 'body_too_large'), REFUSED, { reason: 'body_too_large' }],
+    ['of its size, by a proxy', page(413, '<h1>serviceAuthStrategy</h1>'), REFUSED, { status: 413 }],
     [
       'of a slow connection',
       refusal(408, 'body_timeout'),
       'The connection to the site was lost. Please try again.',
       { reason: 'body_timeout' },
     ],
-    ['of the origin', refusal(403, 'origin_refused'), 'This was not accepted.', { reason: 'origin_refused' }],
+    ['of the origin', refusal(403, 'origin_refused'), REFUSED, { reason: 'origin_refused' }],
     [
       'of the agent',
       () => Response.json({ jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'TypeError: x' } }),
       'The agent could not finish this.',
       { code: 'refused' },
     ],
-    [
-      'of another site',
-      () => Response.json({ message: 'x' }),
-      'This is not available at the moment. Please try again later.',
-      { code: 'unreachable' },
-    ],
-    [
-      'of a missing route',
-      () => new Response('<h1>Not found</h1>', { status: 404, headers: { 'content-type': 'text/html' } }),
-      'This is not available at the moment. Please try again later.',
-      { code: 'unreachable', status: 404 },
-    ],
-    [
-      'of a proxy',
-      () => new Response('<h1>Bad gateway</h1>', { status: 502, headers: { 'content-type': 'text/html' } }),
-      'This is not available at the moment. Please try again later.',
-      { code: 'unreachable', status: 502 },
-    ],
+    ['of another site', () => Response.json({ message: 'x' }), UNAVAILABLE, { code: 'unreachable' }],
+    ['of a missing route', page(404, '<h1>Not found</h1>'), UNAVAILABLE, { code: 'unreachable', status: 404 }],
+    ['of a proxy', page(502, '<h1>Bad gateway</h1>'), UNAVAILABLE, { code: 'unreachable', status: 502 }],
     [
       'of an event that never ends',
       () => new Response(`data: ${'x'.repeat(17 * 1024 * 1024)}`, { headers: { 'content-type': 'text/event-stream' } }),
-      'The answer could not be read. Please try again later.',
+      UNREADABLE,
       { code: 'unreadable' },
     ],
-    [
-      'of an unknown form',
-      result({ hello: 1 }),
-      'The answer could not be read. Please try again later.',
-      { code: 'unreadable' },
-    ],
+    ['of an unknown form', result({ hello: 1 }), UNREADABLE, { code: 'unreadable' }],
   ])('%s is for visitors, and its cause for operators', async (_what, reply, words, facts) => {
     const site = new Site().on('SendStreamingMessage', reply).on('message/stream', reply);
     const session = site.session();
@@ -117,7 +80,7 @@ describe('the message of a failure', () => {
     expect(session.getState()).toMatchObject({ error: { message: words, ...facts }, canRetry: true, phase: 'idle' });
     expect(site.errors).toHaveLength(1);
     expect(String(site.errors[0]?.cause)).toMatch(
-      /serviceAuthStrategy|TypeError: x|gives application\/json|status 404: .*"a2aEndpoint" .* base path|status 502|too long|hello/,
+      /serviceAuthStrategy|TypeError: x|gives application\/json, and not what an agent sends|status 404: .*"a2aEndpoint" .* base path|status 502|too long|hello/,
     );
   });
 
@@ -191,7 +154,7 @@ describe("a conversation that is not the visitor's any more", () => {
       .getState()
       .messages.flatMap(({ text, endsConversation }: StoredMessage) => (endsConversation ? [text, '---'] : [text]));
 
-  it('says so, and goes on as a new one when tried again', async () => {
+  it('is reported, and continues as a new one after a retry', async () => {
     const site = new Site();
     site.on('SendStreamingMessage', refusal(200, CODE), welcome);
     const session = site.session();
@@ -228,7 +191,7 @@ describe("a conversation that is not the visitor's any more", () => {
     },
   );
 
-  it('goes on when it is opened again and is the visitor’s once more, as after a sign-in', async () => {
+  it('continues when opened again once it is the visitor’s, as after a sign-in', async () => {
     const site = new Site();
     site.on('SendStreamingMessage', refusal(200, CODE), welcome);
     const session = site.session();

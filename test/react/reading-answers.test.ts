@@ -43,8 +43,20 @@ describe('the version of the protocol', () => {
       { error: { code: -32600, message: 'No' }, status: 400 },
       ['message/stream', 'SendStreamingMessage'],
     ],
+    [
+      '0.3, with error -32601',
+      CARD_03,
+      { error: { code: -32601, message: 'No' } },
+      ['message/stream', 'SendStreamingMessage'],
+    ],
+    [
+      '1.0, without a card',
+      null,
+      { error: { code: -32601, message: 'No' } },
+      ['SendStreamingMessage', 'message/stream'],
+    ],
   ])('falls back to the other one when the agent rejects %s', async (_what, card, refusal, calls) => {
-    const replies = card === CARD_1 ? [refusal, old03] : [new10, refusal];
+    const replies = card === CARD_03 ? [new10, refusal] : [refusal, old03];
     const agent = new Agent({ SendStreamingMessage: replies[0] as Reply, 'message/stream': replies[1] as Reply });
     await agent.ask({ card });
     expect(agent.calls).toEqual(calls);
@@ -192,10 +204,39 @@ describe('an answer in a stream', () => {
     ['no empty line at the end', ': hello\r\nevent: x\r\ndata: {"result":BODY}'],
     ['an event without JSON-RPC around it', 'data: BODY\r\r'],
     ['data on two lines', 'data: {"result":\ndata: BODY}\n\n'],
+    ['a JSON text on two lines', '{"result":\nBODY}\n\n'],
+    ['carriage returns, comments and ids', ': hello\r\nretry: 10\r\n\r\nid: 7\r\ndata:{"result":BODY}\r\n\r\n'],
   ])('is read with %s', async (_what, text) => {
     const body = JSON.stringify({ message: words('Hi') });
     const agent = new Agent({ SendStreamingMessage: { text: text.replace('BODY', body) } });
     await agent.ask();
+    expect(agent.shown).toEqual(['Hi']);
+  });
+
+  it('may be one JSON response in place of the stream', async () => {
+    const agent = new Agent({ SendStreamingMessage: { result: { message: words('Hi') } } });
+    await agent.ask();
+    expect(agent.shown).toEqual(['Hi']);
+  });
+
+  const begun = { id: 't1', contextId: 'c1', status: { state: 'working' } };
+  const said = {
+    kind: 'artifact-update',
+    taskId: 't1',
+    contextId: 'c1',
+    artifact: { artifactId: 'a1', parts: [{ kind: 'text', text: 'Hi' }] },
+  };
+  const end = (state: string) => ({ kind: 'status-update', taskId: 't1', contextId: 'c1', status: { state } });
+
+  it.each<[string, readonly unknown[], string?]>([
+    ['a task without its kind', [begun, said, end('completed')]],
+    ['members that are null', [{ ...begun, artifacts: null, history: null, metadata: null }, said, end('completed')]],
+    ['states in the spelling of A2A 1.0', [said, end('TASK_STATE_COMPLETED')]],
+    ['the other spelling of "canceled"', [said, end('cancelled')], 'stopped'],
+    ['events of another context', [begun, { ...said, contextId: 'another' }, end('completed')]],
+  ])('of A2A 0.3 is read with %s', async (_what, stream, state = 'complete') => {
+    const agent = new Agent({ 'message/stream': { stream } });
+    expect((await agent.ask({ card: CARD_03 })).state).toBe(state);
     expect(agent.shown).toEqual(['Hi']);
   });
 
@@ -244,6 +285,13 @@ describe('an answer in a stream', () => {
 });
 
 describe('parts', () => {
+  it('of progress that only begin like JSON are shown', async () => {
+    const stream = [task('WORKING'), update('WORKING', '[1 of 2] Reading', 'a'), artifact('Read.')];
+    const agent = new Agent({ SendStreamingMessage: { stream: [...stream, update('COMPLETED', '', 'b')] } });
+    await agent.ask();
+    expect(agent.shown).toContain('status: [1 of 2] Reading');
+  });
+
   it('of progress that are JSON are folded, however many follow each other', async () => {
     const call = '{"role":"assistant","content":[]}';
     const outcome = '{"role":"tool","content":[]}';

@@ -1,9 +1,9 @@
 // A page with the chat and a scripted agent behind it, for scripts that measure the chat.
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
+import { listening } from '../support/listening.mjs';
 
 const PAGE = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Chat</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">
@@ -66,9 +66,8 @@ export async function startChatPage(checkout, answer, respond = () => Promise.re
     const file = files.get(path);
     const type = path.endsWith('.js') ? 'text/javascript' : path.endsWith('.css') ? 'text/css' : 'text/html';
     response.writeHead(file === undefined ? 404 : 200, { 'content-type': `${type}; charset=utf-8` }).end(file);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return { url: `http://127.0.0.1:${server.address().port}/`, close: () => server.close() };
+  });
+  return { url: `${await listening(server)}/`, close: () => server.close() };
 }
 
 export function json(response, value) {

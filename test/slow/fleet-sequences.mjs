@@ -2,14 +2,13 @@
 // [--only up,slow,gone,full,suspended,ahead,cluster]: actions in one process and renders in another while the store works, stalls, is gone, back and full, and while a process is
 // suspended or has a wrong clock; a cluster that fails over and moves slots under load. A part of npm run test:fleet.
 import { randomBytes } from 'node:crypto';
-import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { fileURLToPath } from 'node:url';
 import { createClient } from '@keyv/redis';
 import { startCluster, startServer } from '../support/redis-topology.mjs';
 import { Platform, shuffled, usersOf } from './fleet-platform.mjs';
 import { startFleetProcess } from './fleet-process.mjs';
-import { Report } from './report.mjs';
+import { load, Report } from './report.mjs';
 
 const SCENES = ['up', 'slow', 'gone', 'full', 'suspended', 'ahead'];
 const { values } = parseArgs({
@@ -28,14 +27,10 @@ const FRESH_MS = 3_000;
 const PROCESSES = 4;
 const cacheKeys = [randomBytes(32).toString('base64')];
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-const told = () =>
-  `load ${loadavg()
-    .map((load) => load.toFixed(1))
-    .join(' ')}`;
 
 const report = new Report('A store that fails');
 const beside = values.beside ?? folder;
-report.note(`package ${folder}${values.beside === undefined ? '' : ` beside ${beside}`}; ${told()}`);
+report.note(`package ${folder}${values.beside === undefined ? '' : ` beside ${beside}`}; ${load()}`);
 const platform = await new Platform().start();
 
 async function fleet(store, more = {}, aheadMs = 0) {
@@ -250,6 +245,6 @@ if (parts.includes('cluster')) {
   await cluster.close();
 }
 
-report.note(told());
+report.note(load());
 report.finish();
 platform.server.close();

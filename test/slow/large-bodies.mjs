@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
+import { listening } from '../support/listening.mjs';
 import { mib, Report } from './report.mjs';
 import { MESSAGE, startSite } from './site-process.mjs';
 
@@ -42,9 +43,8 @@ const platform = createServer(async (incoming, response) => {
   }
   const received = await digest(incoming, Infinity);
   response.setHeader('content-type', 'application/json').end(JSON.stringify(received));
-}).listen(0, '127.0.0.1');
-await once(platform, 'listening');
-const origin = `http://127.0.0.1:${platform.address().port}`;
+});
+const origin = await listening(platform);
 const progress = { sent: 0, uploaded: 0 };
 const site = await startSite(`${origin}/a2a`, { serviceApiUrl: `${origin}/api` });
 const expected = new Map();
@@ -82,14 +82,14 @@ await measured('an upload to a platform that does not read at first', async () =
   heldBack('the visitor', progress.uploaded);
   arrived(await answer, 3 * TOTAL);
 });
-await measured('a download that nobody reads at first', async () => {
+await measured('a download that is not read at first', async () => {
   const answer = await download(3 * TOTAL);
   await pause(STALL_MS);
   heldBack('the platform', progress.sent);
   arrived(await digest(answer, Infinity), 3 * TOTAL);
 });
 await measured(
-  'an answer that nobody reads at first, and then slowly',
+  'an answer that is not read at first, and then slowly',
   async () => {
     const answer = await chat(2 * TOTAL);
     await pause(STALL_MS);

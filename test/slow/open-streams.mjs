@@ -3,9 +3,9 @@
 // then over HTTP/2, where browsers share connections. No event may be missing, every stream to the agent must end, and the site must
 // give back its memory and file descriptors.
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
+import { listening } from '../support/listening.mjs';
 import { mib, Report } from './report.mjs';
 import { startSite } from './site-process.mjs';
 import { http2Streams, openHttp1Stream } from './stream-visitors.mjs';
@@ -44,8 +44,8 @@ const agent = createServer((incoming, response) => {
     agentStreams.delete(response);
     if (response.writableFinished) ended += 1;
   });
-}).listen(0, '127.0.0.1', 4_096);
-await once(agent, 'listening');
+});
+const origin = await listening(agent, 4_096);
 for (const protocol of PROTOCOLS) await holdStreams(protocol);
 agent.closeAllConnections();
 agent.close();
@@ -59,12 +59,12 @@ async function holdStreams({ name, server, descriptors, openStream }) {
     const needed = descriptors * streams.at(-1) + RESERVED_DESCRIPTORS;
     report.note(`${streams.at(-1)} need "ulimit -n ${needed}"; here it is ${limit}`);
   }
-  const site = await startSite(`http://127.0.0.1:${agent.address().port}/a2a`, {}, { server });
+  const site = await startSite(`${origin}/a2a`, {}, { server });
   const arrive = () => openStream(site.url);
   const fresh = await site.measure();
   // The first crowd warms the process up: code and pools are no cost of a stream.
   await leave(await open(WARM_UP, arrive));
-  const before = await settled(site, fresh);
+  const before = await site.settled(fresh.descriptors, SETTLE_MS);
   const visitors = [];
   for (const count of new Set(counts)) {
     visitors.push(...(await open(count - visitors.length, arrive)));
@@ -88,7 +88,7 @@ async function holdStreams({ name, server, descriptors, openStream }) {
   } while (performance.now() - startedAt < seconds * 1_000);
   const told = () => visitors.filter(({ text }) => text() === expected).length;
   const toldMs = await until(() => told() === most, EVENT_MS);
-  report.check('everybody got every event', told() === most, `${told()}, after ${toldMs.toFixed(0)} ms`);
+  report.check('every visitor got every event', told() === most, `${told()}, after ${toldMs.toFixed(0)} ms`);
   const over = visitors.filter((visitor) => visitor.over()).length;
   report.check('no stream ended before', over === 0, `${over} ended`);
 
@@ -99,7 +99,7 @@ async function holdStreams({ name, server, descriptors, openStream }) {
     agentStreams.size === 0 && ended === endedBefore && leftMs <= leaveMs,
     `${agentStreams.size} left, ${ended - endedBefore} ended as complete, after ${leftMs.toFixed(0)} ms`,
   );
-  const after = await settled(site, fresh);
+  const after = await site.settled(fresh.descriptors, SETTLE_MS);
   const isHeapBack = after.heapUsed <= before.heapUsed + heapSlack;
   report.check('heap returned', isHeapBack, `${mib(before.heapUsed)} → ${mib(after.heapUsed)}`);
   const kept = after.rss - before.rss;
@@ -114,9 +114,7 @@ async function holdStreams({ name, server, descriptors, openStream }) {
     const isNoMore = second.rss <= GROWTH * Math.max(peak.rss, after.rss);
     report.check('RSS serves the next crowd', isNoMore, `${course} → ${mib(second.rss)} with ${most} again`);
   }
-  const found = [fresh, peak, after].map((figures) => figures.descriptors);
-  if (fresh.descriptors === undefined) report.note('no /proc here: file descriptors were not counted');
-  else report.check('descriptors returned', after.descriptors <= fresh.descriptors, found.join(' → '));
+  report.descriptors('descriptors returned', [fresh, peak, after]);
   await site.close();
   report.finish();
 }
@@ -141,16 +139,6 @@ async function until(isSo, limitMs) {
   const startedAt = performance.now();
   while (!isSo() && performance.now() - startedAt < limitMs) await pause(20);
   return performance.now() - startedAt;
-}
-
-/** The site's figures when its connections are closed, or when they have had their time. */
-async function settled(site, fresh) {
-  const startedAt = performance.now();
-  for (;;) {
-    await pause(1_000);
-    const figures = await site.measure();
-    if (!(figures.descriptors > fresh.descriptors) || performance.now() - startedAt > SETTLE_MS) return figures;
-  }
 }
 
 /** The number of files and sockets a process may have open; Node itself has raised it to the most it may. */

@@ -5,6 +5,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { Socket } from 'node:net';
+import { listening } from '../support/listening.mjs';
 import { Report } from './report.mjs';
 import { startSite } from './site-process.mjs';
 
@@ -133,9 +134,7 @@ const platform = createServer((incoming) => {
     .resume()
     .on('end', () => incoming.socket.end(answers.get(incoming.headers['idempotency-key']) ?? fine(card(upstream))));
 });
-platform.listen(0, '127.0.0.1');
-await once(platform, 'listening');
-const upstream = `http://127.0.0.1:${platform.address().port}`;
+const upstream = await listening(platform);
 const config = { serviceApiUrl: `${upstream}/api`, bindings: ['JSONRPC', 'HTTP+JSON'] };
 const site = await startSite(`${upstream}/a2a`, config, { server: 'http', cache: { enabled: true } });
 

@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
+import { listening } from '../support/listening.mjs';
 import { Report } from './report.mjs';
 import { MESSAGE, startSite } from './site-process.mjs';
 
@@ -28,8 +29,8 @@ const agent = createServer(async (incoming, response) => {
   if (first !== '') response.write(first);
   await pause(SECONDS * 1_000);
   response.end(LAST);
-}).listen(0, '127.0.0.1');
-await once(agent, 'listening');
+});
+const origin = await listening(agent);
 
 const visits = CASES.flatMap((promise) => Object.entries(SILENCES).map((silence) => visit(promise, silence)));
 for (const { name, seen, text, complete, seconds, expected, fewest, most = Infinity } of await Promise.all(visits)) {
@@ -43,7 +44,7 @@ report.finish();
 
 /** Waits through one silence at a new site. */
 async function visit({ config, name, ...limits }, [silence, first]) {
-  const site = await startSite(`http://127.0.0.1:${agent.address().port}/a2a`, config);
+  const site = await startSite(`${origin}/a2a`, config);
   const outgoing = request(`${site.url}/api/a2a${first === '' ? '' : '?speak=first'}`, {
     method: 'POST',
     agent: false,

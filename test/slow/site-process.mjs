@@ -7,7 +7,9 @@ import { Agent, createServer, request } from 'node:http';
 import { createRequire } from 'node:module';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { pipeline } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { listening } from '../support/listening.mjs';
 
 const FILE = fileURLToPath(import.meta.url);
 const SAMPLE_MS = 50;
@@ -39,9 +41,19 @@ export async function startSite(
     child.send(question);
     return (await once(child, 'message'))[0];
   };
+  const measure = () => ask('measure');
   return {
     url,
-    measure: () => ask('measure'),
+    measure,
+    /** Its figures once it has at most as many descriptors open, or after a time limit. */
+    settled: async (descriptors, limitMs) => {
+      const startedAt = performance.now();
+      for (;;) {
+        await pause(1_000);
+        const figures = await measure();
+        if (!(figures.descriptors > descriptors) || performance.now() - startedAt > limitMs) return figures;
+      }
+    },
     peakRss: async () => (await ask('peak')).rss,
     work: () => ask('work'),
     close: async () => {
@@ -74,8 +86,7 @@ async function serve({ config, server: kind, parserLimit, cache }) {
     serviceAccount: { serviceAccountId: 'site', keyId: 'key', privateKeyPem: privateKey },
   });
   const server = await SERVERS[kind](toolkit, parserLimit, cache, config.a2aUrl);
-  server.listen(0, '127.0.0.1', 1024);
-  await once(server, 'listening');
+  const url = await listening(server, 1024);
 
   let peak = 0;
   setInterval(() => {
@@ -105,7 +116,7 @@ async function serve({ config, server: kind, parserLimit, cache }) {
     process.send({ rss, heapUsed, external, descriptors: openDescriptors() });
   });
   process.on('disconnect', () => process.exit(0));
-  process.send({ url: `http://127.0.0.1:${server.address().port}` });
+  process.send({ url });
 }
 
 async function expressServer(toolkit, parserLimit) {

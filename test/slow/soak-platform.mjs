@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { jwtVerify } from 'jose';
+import { listening } from '../support/listening.mjs';
 
 /** A site replaces a rejected token, but not again within half a minute of its clock. */
 const TOKEN_USE_MS = 3_000;
@@ -12,7 +12,7 @@ export function eventText({ id, nonce, who }, index) {
   return `id: ${index}\ndata: ${JSON.stringify({ jsonrpc: '2.0', id, result: { nonce, who, index } })}\n\n`;
 }
 
-/** Serves chat streams, records and widgets, and fails where a request asks for it. Accepts signed service tokens until they expire. */
+/** Serves chat streams, records and widgets, and fails on request. Accepts signed service tokens until they expire. */
 export class SoakPlatform {
   origin;
   refusedTokens = 0;
@@ -34,9 +34,7 @@ export class SoakPlatform {
     const server = platform.#server;
     // Only faults end connections. Resending on a connection that idled out is tested elsewhere.
     server.keepAliveTimeout = 120_000;
-    server.listen(0, '127.0.0.1', 1_024);
-    await once(server, 'listening');
-    platform.origin = `http://127.0.0.1:${server.address().port}`;
+    platform.origin = await listening(server, 1_024);
     return platform;
   }
 

@@ -110,13 +110,7 @@ report.check(
   sockets(last) <= sockets(fresh) + HANDLE_SLACK && timers(last) <= timers(fresh) + HANDLE_SLACK,
   `${sockets(fresh)} and ${timers(fresh)} at the start, ${sockets(last)} and ${timers(last)} at the end`,
 );
-if (fresh.descriptors === undefined) report.note('no /proc here: file descriptors were not counted');
-else
-  report.check(
-    'descriptors are flat',
-    last.descriptors <= fresh.descriptors + HANDLE_SLACK,
-    `${fresh.descriptors} → ${last.descriptors}`,
-  );
+report.descriptors('descriptors are flat', [fresh, last], HANDLE_SLACK);
 const pooled = Math.max(...measured.map((figures) => figures.pooled));
 report.check('no more connections are kept than were used', pooled <= AT_ONCE, `${pooled} of ${AT_ONCE}`);
 if (redis !== undefined)

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { Session } from 'node:inspector/promises';
 import { fileURLToPath } from 'node:url';
+import { listening } from '../support/listening.mjs';
 
 const FILE = fileURLToPath(import.meta.url);
 const HOUR_MS = 3_600_000;
@@ -21,12 +22,11 @@ async function startPlatform() {
         response.end(JSON.stringify({ name: 'agent', url: 'https://agent.example/', skills: [], version: '1' }));
       else response.end(JSON.stringify({ id: 'p', filler: 'x'.repeat(1_200) }));
     });
-  }).listen(0, '127.0.0.1');
+  });
   // On a busy machine, a connection must not be closed by one side while the other uses it.
   server.keepAliveTimeout = 600_000;
-  await once(server, 'listening');
   const connections = () => new Promise((resolve) => server.getConnections((_error, count) => resolve(count)));
-  return { server, connections, url: `http://127.0.0.1:${server.address().port}` };
+  return { server, connections, url: await listening(server) };
 }
 
 /** Prints a table of what `count` tenants cost, of which `crowded` have 700 users each. */

@@ -185,6 +185,14 @@ export class ComponentVisit {
     return this;
   }
 
+  /** Calls a method of the component that is shown. */
+  async handle(method: string, ...given: readonly unknown[]): Promise<void> {
+    await this.page.evaluate(
+      ([name, parameters]) => (globalThis as unknown as ComponentPage).handle.current[name]?.(...parameters),
+      [method, given] as const,
+    );
+  }
+
   async send(text: string): Promise<void> {
     // Key by key, because over BiDi React does not notice fill().
     await this.input.pressSequentially(text);

@@ -9,13 +9,10 @@ export type KeyvClass = new (store: object) => KeyvLike;
 const FOLDER =
   process.env['KEYV6_PATH'] ?? fileURLToPath(new URL('../../temp/keyv6/node_modules/keyv', import.meta.url));
 
-/** The module specifier of Keyv 6, also for another process. */
-export const KEYV6_ENTRY: string = pathToFileURL(`${FOLDER}/dist/index.mjs`).href;
-
 /** Keyv 6, or `undefined` if it is not installed. */
 export async function loadKeyv6(): Promise<KeyvClass | undefined> {
   const entry = `${FOLDER}/dist/index.mjs`;
   if (process.env['KEYV6_PATH'] === undefined && !existsSync(entry)) return undefined;
-  const module = (await import(KEYV6_ENTRY)) as { Keyv: KeyvClass };
+  const module = (await import(pathToFileURL(entry).href)) as { Keyv: KeyvClass };
   return module.Keyv;
 }

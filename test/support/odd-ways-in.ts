@@ -1,11 +1,20 @@
-import { around, beside, context, edited, INTRUDER, type Known, rpc, sending, task, type Way } from './ways-in.js';
+import {
+  around,
+  beside,
+  context,
+  edited,
+  get,
+  INTRUDER,
+  type Known,
+  post,
+  reading,
+  rpc,
+  sending,
+  task,
+  type Way,
+} from './ways-in.js';
 
 const text = (method: string, params: object): string => JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
-const reading = (id: (known: Known) => unknown): Way =>
-  rpc(
-    ({ get }) => get,
-    (known) => ({ id: id(known) }),
-  );
 const calling = (method: string): Way =>
   rpc(
     () => method,
@@ -125,7 +134,7 @@ export const ODD_WAYS: Readonly<Record<string, Way>> = {
   ),
   ...named(
     'a task to read',
-    Object.entries(TASKS).map(([what, value]) => [what, reading((known) => value(task(known), known))]),
+    Object.entries(TASKS).map(([what, value]) => [what, reading((known) => ({ id: value(task(known), known) }))]),
   ),
   ...named(
     'the method',
@@ -198,12 +207,6 @@ export const ODD_WAYS: Readonly<Record<string, Way>> = {
   ),
 };
 
-const get = (path: (known: Known) => string): Way => {
-  return (known) => ({ method: 'GET', path: path(known) });
-};
-const post = (path: string, body: (known: Known) => object): Way => {
-  return (known) => ({ path, body: body(known) });
-};
 const encoded = (id: string): string => id.replaceAll(/./g, (one) => `%${one.charCodeAt(0).toString(16)}`);
 
 /** Further ways in over HTTP+JSON. */

@@ -34,7 +34,11 @@ export interface RedisSentinels {
   close(): Promise<void>;
 }
 
-export declare function startServer(lines?: readonly string[]): Promise<TopologyServer & { close(): Promise<void> }>;
+export interface StandaloneServer extends TopologyServer {
+  close(): Promise<void>;
+}
+
+export declare function startServer(lines?: readonly string[]): Promise<StandaloneServer>;
 export declare function startCluster(lines?: readonly string[]): Promise<RedisCluster>;
 export declare function startSentinels(
   lines?: readonly string[],

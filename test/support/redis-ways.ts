@@ -1,21 +1,23 @@
-import { KEYV6_ENTRY, loadKeyv6 } from './keyv6.js';
+import KeyvRedis from '@keyv/redis';
+import KeyvValkey from '@keyv/valkey';
+import { Keyv } from 'keyv';
+import { type KeyvClass, loadKeyv6 } from './keyv6.js';
 import { REDIS_SERVER } from './redis-server.js';
 
-/** A version of Keyv with an adapter, by the module names that another process imports. */
-export interface RedisWay {
-  readonly title: string;
-  readonly keyv: string;
-  readonly adapter: string;
-  /** True if this machine has everything it needs. */
-  readonly isInstalled: boolean;
-}
+const Keyv6 = await loadKeyv6();
 
-const hasRedis = REDIS_SERVER !== undefined;
-const hasKeyv6 = hasRedis && (await loadKeyv6()) !== undefined;
-
-/** The ways in which processes of a site can share a Redis. */
-export const REDIS_WAYS: readonly RedisWay[] = [
-  { title: 'Keyv 5 and @keyv/redis', keyv: 'keyv', adapter: '@keyv/redis', isInstalled: hasRedis },
-  { title: 'Keyv 5 and @keyv/valkey', keyv: 'keyv', adapter: '@keyv/valkey', isInstalled: hasRedis },
-  { title: 'Keyv 6 and @keyv/redis', keyv: KEYV6_ENTRY, adapter: '@keyv/redis', isInstalled: hasKeyv6 },
-];
+/** The ways in which sites connect to a Redis: a version of Keyv with an adapter. */
+export const REDIS_WAYS = [
+  { title: 'Keyv 5 and @keyv/redis', version: Keyv as unknown as KeyvClass, Adapter: KeyvRedis },
+  { title: 'Keyv 5 and @keyv/valkey', version: Keyv as unknown as KeyvClass, Adapter: KeyvValkey },
+  { title: 'Keyv 6 and @keyv/redis', version: Keyv6, Adapter: KeyvRedis },
+].map(({ title, version, Adapter }) => ({
+  title,
+  /** False if this machine lacks the Redis or the version of Keyv. */
+  isInstalled: REDIS_SERVER !== undefined && version !== undefined,
+  connect(url: string) {
+    if (version === undefined) throw new Error(`${title} is not installed`);
+    const adapter = new Adapter(url);
+    return { keyv: new version(adapter), disconnect: () => adapter.disconnect() };
+  },
+}));

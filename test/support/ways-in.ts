@@ -15,6 +15,14 @@ export type Way = (known: Known) => Call;
 export const rpc = (method: (dialect: Dialect) => string, params: (known: Known) => unknown): Way => {
   return (known) => ({ body: { jsonrpc: '2.0', id: 1, method: method(known.dialect), params: params(known) } });
 };
+/** Reads a task with these params. */
+export const reading = (params: (known: Known) => unknown): Way => rpc(({ get }) => get, params);
+export const get = (path: (known: Known) => string): Way => {
+  return (known) => ({ method: 'GET', path: path(known) });
+};
+export const post = (path: string, body: (known: Known) => object): Way => {
+  return (known) => ({ path, body: body(known) });
+};
 export const sending = (more: (known: Known) => object): Way =>
   rpc(
     ({ send }) => send,
@@ -96,26 +104,11 @@ export const WAYS: Readonly<Record<string, Way>> = {
   'two params': edited((text, known) => text.replace('"params":', `"params":{"id":"${task(known)}"},"params":`)),
   'a webhook': around(() => ({ configuration: { pushNotificationConfig: { url: 'https://hook.example' } } })),
   'a batch': (known) => ({ body: [{ jsonrpc: '2.0', id: 1, method: known.dialect.get, params: { id: task(known) } }] }),
-  'reading the task': rpc(
-    ({ get }) => get,
-    (known) => ({ id: task(known) }),
-  ),
-  'reading it by name': rpc(
-    ({ get }) => get,
-    (known) => ({ name: `tasks/${task(known)}`, id: known.own.taskId }),
-  ),
-  'reading it by taskId beside an own id': rpc(
-    ({ get }) => get,
-    (known) => ({ id: known.own.taskId, taskId: task(known) }),
-  ),
-  'reading a task that never existed': rpc(
-    ({ get }) => get,
-    () => ({ id: crypto.randomUUID() }),
-  ),
-  'reading with the own context beside': rpc(
-    ({ get }) => get,
-    (known) => ({ id: task(known), contextId: known.own.contextId }),
-  ),
+  'reading the task': reading((known) => ({ id: task(known) })),
+  'reading it by name': reading((known) => ({ name: `tasks/${task(known)}`, id: known.own.taskId })),
+  'reading it by taskId beside an own id': reading((known) => ({ id: known.own.taskId, taskId: task(known) })),
+  'reading a task that never existed': reading(() => ({ id: crypto.randomUUID() })),
+  'reading with the own context beside': reading((known) => ({ id: task(known), contextId: known.own.contextId })),
   'reading it by a query': (known) => ({
     path: `?id=${task(known)}`,
     body: { jsonrpc: '2.0', id: 1, method: known.dialect.get, params: { id: known.own.taskId } },
@@ -159,33 +152,29 @@ export const WAYS: Readonly<Record<string, Way>> = {
 
 /** The ways in over HTTP+JSON. */
 export const REST_WAYS: Readonly<Record<string, Way>> = {
-  'reading the task': (known) => ({ method: 'GET', path: `/tasks/${task(known)}` }),
-  'reading an own task with the foreign id in the query': (known) => ({
-    method: 'GET',
-    path: `/tasks/${known.own.taskId}?id=${task(known)}`,
-  }),
-  'another tenant': (known) => ({ method: 'GET', path: `/globex/tasks/${task(known)}` }),
-  'a tenant in the query': (known) => ({ method: 'GET', path: `/tasks/${task(known)}?tenant=globex` }),
+  'reading the task': get((known) => `/tasks/${task(known)}`),
+  'reading an own task with the foreign id in the query': get(
+    (known) => `/tasks/${known.own.taskId}?id=${task(known)}`,
+  ),
+  'another tenant': get((known) => `/globex/tasks/${task(known)}`),
+  'a tenant in the query': get((known) => `/tasks/${task(known)}?tenant=globex`),
   'cancelling the task': ({ waiting }) => ({ path: `/tasks/${waiting}:cancel`, body: {} }),
   'cancelling an own task with the foreign id in the body': (known) => ({
     path: `/tasks/${known.own.taskId}:cancel`,
     body: { id: known.waiting },
   }),
-  'subscribing to the task': ({ waiting }) => ({ method: 'GET', path: `/tasks/${waiting}:subscribe` }),
-  'listing tasks': () => ({ method: 'GET', path: '/tasks' }),
-  'listing tasks of the context': (known) => ({ method: 'GET', path: `/tasks?contextId=${context(known)}` }),
-  'a message with the context': (known) => ({
-    path: '/message:send',
-    body: { message: known.dialect.message(INTRUDER, { contextId: context(known) }) },
-  }),
-  'a message with the task': (known) => ({
-    path: '/message:send',
-    body: { message: known.dialect.message(INTRUDER, { taskId: task(known) }) },
-  }),
-  'a streamed message with a reference': (known) => ({
-    path: '/message:stream',
-    body: { message: known.dialect.message(INTRUDER, { referenceTaskIds: [task(known)] }) },
-  }),
+  'subscribing to the task': get(({ waiting }) => `/tasks/${waiting}:subscribe`),
+  'listing tasks': get(() => '/tasks'),
+  'listing tasks of the context': get((known) => `/tasks?contextId=${context(known)}`),
+  'a message with the context': post('/message:send', (known) => ({
+    message: known.dialect.message(INTRUDER, { contextId: context(known) }),
+  })),
+  'a message with the task': post('/message:send', (known) => ({
+    message: known.dialect.message(INTRUDER, { taskId: task(known) }),
+  })),
+  'a streamed message with a reference': post('/message:stream', (known) => ({
+    message: known.dialect.message(INTRUDER, { referenceTaskIds: [task(known)] }),
+  })),
   'a message with the context in the query': (known) => ({
     path: `/message:send?message.contextId=${context(known)}`,
     body: { message: known.dialect.message(INTRUDER) },

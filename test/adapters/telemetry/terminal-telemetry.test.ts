@@ -126,7 +126,7 @@ describe('the terminal', () => {
     );
   });
 
-  it('shows a warning and a fault of the cache once a minute, since no visitor reads its id', () => {
+  it('shows a warning and a cache fault once a minute, since no visitor sees its id', () => {
     const { lines, telemetry } = terminal();
     for (const requestId of ['r-1', 'r-2', 'r-3']) {
       telemetry.emit({ type: 'cache_fault', requestId, operation: 'get', detail: 'ECONNREFUSED' });
@@ -135,7 +135,7 @@ describe('the terminal', () => {
     expect(lines).toHaveLength(2);
   });
 
-  it('tells faults apart by route, field and reason', () => {
+  it('distinguishes faults by route, field and reason', () => {
     const { lines, fail } = terminal();
     fail('upstream_unreachable', { ...AGENT, log: 'ECONNREFUSED: no' });
     fail('upstream_unreachable', { ...AGENT, log: 'ENOTFOUND: no' });

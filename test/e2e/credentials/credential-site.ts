@@ -1,7 +1,7 @@
 import { createToolkit, type ServerConfig, type Toolkit, type ToolkitPorts, type ChatHandlerOptions } from 'agent-bff';
 import { createA2ARouter } from 'agent-bff/express';
 import { RecordingTelemetry } from 'agent-bff/testing';
-import express, { type RequestHandler } from 'express';
+import express from 'express';
 import { onTestFinished } from 'vitest';
 import { listeningSite } from '../../site/frameworks/listening-site.js';
 import type { IdpA, IdpB, TrustingFetch } from '../../support/identity-provider/index.js';
@@ -32,14 +32,12 @@ export interface CredentialSiteOptions {
   readonly ports?: ToolkitPorts;
   /** The options of each mount, at `/api/a2a` and `/api/a2a-2`. Default: one mount without options. */
   readonly routes?: readonly ChatHandlerOptions[];
-  /** Middleware in front of the routes, such as a session library. */
-  readonly before?: readonly RequestHandler[];
 }
 
 /** Starts a site with its own toolkit. Both are closed after the test. */
 export async function startSite(
   config: ServerConfig,
-  { ports = {}, routes = [{}], before = [] }: CredentialSiteOptions = {},
+  { ports = {}, routes = [{}] }: CredentialSiteOptions = {},
 ): Promise<CredentialSite> {
   const agent = await RecordingUpstream.start();
   const telemetry = new RecordingTelemetry();
@@ -48,7 +46,6 @@ export async function startSite(
     { telemetry, random: () => 0, ...ports },
   );
   const app = express();
-  for (const handler of before) app.use(handler);
   routes.forEach((options, index) => {
     app.use(
       index === 0 ? '/api/a2a' : `/api/a2a-${String(index + 1)}`,

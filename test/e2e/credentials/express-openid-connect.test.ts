@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as after } from 'node:timers/promises';
 import { createToolkit, expressOpenidConnectSession } from 'agent-bff';
 import { createA2ARouter } from 'agent-bff/express';
@@ -10,6 +8,7 @@ import oidc from 'express-openid-connect';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { CookieBrowser } from '../../support/cookie-browser.js';
 import { startLoginProvider } from '../../support/identity-provider/login-provider.js';
+import { listening } from '../../support/listening.mjs';
 import { RecordingUpstream } from '../../support/recording-upstream.js';
 import { MESSAGE } from '../../support/visitor.js';
 import { bearerOf } from './credential-site.js';
@@ -19,9 +18,8 @@ const PARALLEL = 6;
 
 /** A website with a real login in front of a chat for signed-in users. */
 async function startWebsite(lifetimeSeconds = LIFETIME_SECONDS) {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  const server = createServer();
+  const url = await listening(server);
   const provider = await startLoginProvider(url, lifetimeSeconds);
   const agent = await RecordingUpstream.start();
   const telemetry = new RecordingTelemetry();

@@ -8,20 +8,19 @@ import { nodeHttpSite } from '../../site/frameworks/node-http.js';
 import { nextStyleSite } from '../../site/frameworks/next-routes.js';
 import { tryCase } from './abuse-corpus/abuse-run.js';
 import { type AbuseWorld, startAbuseWorld } from './abuse-corpus/abuse-world.js';
-import { answerFields, brokenAnswers } from './abuse-corpus/answers.js';
+import { brokenAnswers } from './abuse-corpus/answers.js';
 import { connectionOptions } from './abuse-corpus/connection-options.js';
 import { pipelines } from './abuse-corpus/connections.js';
 import { framing } from './abuse-corpus/framing.js';
 import { hosts } from './abuse-corpus/hosts.js';
 import { injections, oversized } from './abuse-corpus/injections.js';
 import { chatPaths, traversal } from './abuse-corpus/paths.js';
-import { redirects } from './abuse-corpus/redirects.js';
 import { streams } from './abuse-corpus/streams.js';
 import { targets } from './abuse-corpus/targets.js';
 import { upgrades } from './abuse-corpus/upgrades.js';
 
 const REQUESTS = [connectionOptions, traversal, chatPaths, targets, hosts, framing, upgrades, injections, oversized];
-const FAMILIES = [...REQUESTS, redirects, answerFields, brokenAnswers, streams, pipelines];
+const FAMILIES = [...REQUESTS, brokenAnswers, streams, pipelines];
 
 /** One host for each adapter, and one whose parser reads bodies before the routes. */
 const HOSTS: readonly Framework[] = [

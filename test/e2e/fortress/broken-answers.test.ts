@@ -1,9 +1,7 @@
 import express from 'express';
 import { describe, expect, it } from 'vitest';
-import type { HostMiddleware } from '../../site/framework.js';
 import { expressSite } from '../../site/frameworks/express.js';
 import { session, startWorld, type World, type WorldOptions } from '../../site/world.js';
-import { RawClient } from '../../support/raw-client.js';
 import type { Answer, Exchange } from '../../support/recording-upstream.js';
 import type { VisitOptions } from '../../support/visitor.js';
 
@@ -26,7 +24,6 @@ const RECORD: Road = {
   visit: { method: 'GET', path: '/api/service/conversations/1', headers: user },
 };
 const ROADS = [CHAT, RENDER, ACTION, RECORD];
-const CACHE = { cache: { enabled: true } };
 
 const healthy: Answer = (exchange) => exchange.json(200, { jsonrpc: '2.0', id: 7, result: {} });
 
@@ -77,16 +74,6 @@ describe('a response of the platform', () => {
     });
   });
 
-  it.each([CHAT, RENDER])('to $name is cut when it never ends', async (road) => {
-    const world = await startSite({ timeouts: { bodyMs: 300 } });
-    const { exchange, reply } = await begun(world, road);
-    const drip = setInterval(() => exchange.write(' '), 20);
-    expect(await reply.ending()).toMatchObject({ clean: false });
-    clearInterval(drip);
-    await exchange.closed;
-    await expectHealthy(world, road);
-  });
-
   it.each([
     ['never ends', 20],
     ['stalls', 0],
@@ -122,39 +109,5 @@ describe('a response of the platform', () => {
       exchange.end('1}');
     }, 20);
     expect(await reply.text()).toBe(`{"half":${' '.repeat(20)}1}`);
-  });
-
-  it.each(BREAKS)('to a shared render is not cached when the platform %s', async (_how, breakIt) => {
-    const world = await startSite({ ...CACHE, timeouts: { bodyIdleMs: 300 } });
-    world.upstream.willWait();
-    const pending = [world.chat(RENDER.visit), world.chat(RENDER.visit)];
-    const first = await world.upstream.next();
-    const rendered = { 'content-type': 'application/json' };
-    first.head(200, rendered).write('{"half":');
-    breakIt(first);
-    // The broken response may reach one visitor at most. Other waiting visitors cause a new request.
-    world.upstream.willAnswer((exchange) => exchange.head(200, rendered).end('{"whole":1}'));
-    const endings = await Promise.all(pending.map(async (reply) => (await reply).ending()));
-    for (const { clean, bytes } of endings) expect(clean).toBe(bytes.toString() === '{"whole":1}');
-    expect(await (await world.chat(RENDER.visit)).text()).toBe('{"whole":1}');
-  });
-
-  it('is aborted when a socket timeout of the host disconnects a stalled browser', async () => {
-    // Same as `server.timeout` does for each connection.
-    const before: HostMiddleware = (request, _response, next) => {
-      request.socket.setTimeout(300);
-      next();
-    };
-    const world = await startSite({ before });
-    world.upstream.willWait();
-    const browser = await RawClient.connect(world.url);
-    await browser.send(`GET ${RECORD.visit.path ?? ''} HTTP/1.1\r\nhost: site\r\ncookie: session=ada\r\n\r\n`);
-    browser.socket.pause();
-    const exchange = await world.upstream.next();
-    exchange.head(200, { 'content-type': 'application/json' }).write(new Uint8Array(32 * 1_048_576));
-    await exchange.closed;
-    expect(exchange.aborted).toBe(true);
-    browser.close();
-    await expectHealthy(world, RECORD);
   });
 });

@@ -190,15 +190,14 @@ describeInBrowsers('the props of the chat', { wordMs: 5 }, (browser) => {
   it('a ref can send, stop and reset', async () => {
     const visit = await browser.visit();
     await visit.show('A2AChat');
-    await visit.page.evaluate(() => (globalThis as unknown as ComponentPage).handle.current['send']?.('From outside'));
+    await visit.handle('send', 'From outside');
     expect(await visit.finished.innerText()).toContain('From outside');
-    await visit.page.evaluate(
-      () => void (globalThis as unknown as ComponentPage).handle.current['send']?.({ text: 'slow' }),
-    );
+    const stopped = visit.handle('send', { text: 'slow' });
     await visit.agentMessage.filter({ hasText: 'Counting' }).waitFor();
-    await visit.page.evaluate(() => (globalThis as unknown as ComponentPage).handle.current['stop']?.());
+    await visit.handle('stop');
     await visit.agentMessage.filter({ hasText: 'Stopped.' }).waitFor();
-    await visit.page.evaluate(() => (globalThis as unknown as ComponentPage).handle.current['reset']?.());
+    await stopped;
+    await visit.handle('reset');
     await expect.poll(() => visit.page.locator('.a2a-message').count()).toBe(0);
   });
 });

@@ -10,14 +10,12 @@ describeInBrowsers('beside the chat', { wordMs: 5 }, (browser) => {
       const visit = await browser.visit();
       await visit.show('A2AChatFloating', { panelTitle: 'Ask us' });
       const dialog = visit.page.getByRole('dialog', { name: 'Ask us' });
-      await visit.page.evaluate(() =>
-        (globalThis as unknown as ComponentPage).handle.current['send']?.('From outside'),
-      );
+      await visit.handle('send', 'From outside');
       expect(await dialog.isVisible()).toBe(false);
-      await visit.page.evaluate(() => (globalThis as unknown as ComponentPage).handle.current['open']?.());
+      await visit.handle('open');
       expect(await visit.finished.innerText()).toContain('From outside');
       expect(await visit.axe()).toEqual([]);
-      await visit.page.evaluate(() => (globalThis as unknown as ComponentPage).handle.current['close']?.());
+      await visit.handle('close');
       await dialog.waitFor({ state: 'hidden' });
     });
 
@@ -80,11 +78,9 @@ describeInBrowsers('beside the chat', { wordMs: 5 }, (browser) => {
       const visit = await browser.visit();
       await visit.show('ServiceSurface', { name: 'my-notes' });
       await visit.page.getByRole('textbox', { name: 'New note' }).waitFor();
-      await visit.page.evaluate(() =>
-        (globalThis as unknown as ComponentPage).handle.current['act']?.('add', { text: 'Buy milk' }),
-      );
+      await visit.handle('act', 'add', { text: 'Buy milk' });
       await visit.page.getByRole('listitem').filter({ hasText: 'Buy milk' }).waitFor();
-      await visit.page.evaluate(() => (globalThis as unknown as ComponentPage).handle.current['refresh']?.());
+      await visit.handle('refresh');
       expect(await visit.page.getByRole('listitem').count()).toBe(1);
     });
 

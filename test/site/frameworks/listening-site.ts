@@ -1,14 +1,13 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listening } from '../../support/listening.mjs';
 import type { Site } from '../framework.js';
 
 /** Serves on a free port of this machine. */
 export async function listeningSite(listener: RequestListener): Promise<Site> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const server = createServer(listener);
   return {
-    url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
+    url: await listening(server),
     close: async () => {
       const closed = once(server, 'close');
       server.close();

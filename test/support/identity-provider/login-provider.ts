@@ -1,8 +1,8 @@
 import './quiet-provider.js';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Provider } from 'oidc-provider';
+import { listening } from '../listening.mjs';
 import { RequestLog } from './request-log.js';
 import { signingKeys, verifyToken } from './signing-key.js';
 
@@ -26,9 +26,8 @@ export async function startLoginProvider(
   callbackPath = '/callback',
   clientAuthMethod: 'client_secret_post' | 'client_secret_basic' = 'client_secret_post',
 ): Promise<LoginProvider> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const issuer = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  const server = createServer();
+  const issuer = await listening(server);
   const tokenRequests = new RequestLog();
   const provider = new Provider(issuer, {
     clients: [

@@ -29,7 +29,7 @@ export async function tryCase(world: AbuseWorld, abuse: AbuseCase): Promise<read
   const users = [...sent.join('').matchAll(/session=(\w+)/g)].map(([, user = '']) => user);
   return [
     ...alive,
-    ...(canary.visits() > visits ? ['called an address nobody may call'] : []),
+    ...(canary.visits() > visits ? ['called a forbidden address'] : []),
     ...requests.flatMap((request) => unsafeRequest(request, world.secrets, users)),
     ...replies.flatMap(({ text, ended }) => [
       ...unsafeReply(text, world.secrets),

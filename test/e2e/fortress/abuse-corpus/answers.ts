@@ -2,50 +2,6 @@ import { type AbuseCase, type AbuseFamily, chat, type PlatformAnswer, record, re
 
 const ROADS = { chat: chat(), render: render(), record: record() };
 
-/** Fields that would affect the visitor's browser or a proxy in front of the site. None may be forwarded. */
-const FIELDS: readonly (readonly string[])[] = [
-  ['Set-Cookie: a=1', 'Set-Cookie: __Host-session=mallory; Secure; Path=/', 'Set-Cookie2: session=mallory'],
-  ['X-Accel-Redirect: /internal/secrets', 'X-Sendfile: /etc/passwd', 'X-Lighttpd-Send-File: /etc/passwd'],
-  ['X-Reproxy-URL: http://{canary}/'],
-  // CVE-2025-48947, CVE-2025-64762.
-  ['X-Accel-Expires: 31536000', 'Surrogate-Control: max-age=31536000', 'CDN-Cache-Control: public, max-age=31536000'],
-  ['Cache-Control: public, max-age=31536000', 'Expires: Thu, 31 Dec 2037 23:59:59 GMT', 'Pragma: x'],
-  ['Clear-Site-Data: "*"', 'Strict-Transport-Security: max-age=0', 'X-Frame-Options: ALLOWALL', 'X-XSS-Protection: 0'],
-  ["Content-Security-Policy: default-src *; script-src * 'unsafe-inline'"],
-  ['Content-Security-Policy-Report-Only: default-src *; report-uri http://{canary}/', 'NEL: {"report_to":"x"}'],
-  ['Service-Worker-Allowed: /', 'SourceMap: http://{canary}/x.map', 'Alt-Svc: h3="{canary}"', 'Alt-Used: {canary}'],
-  ['WWW-Authenticate: Basic realm="sign in"', 'Proxy-Authenticate: NTLM', 'Authentication-Info: x'],
-  ['Authorization: {bearer}', 'X-Echo: {bearer}', 'X-Request-Headers: authorization={bearer}'],
-  ['Server: platform-internal/1.2', 'X-Powered-By: platform-internal', 'Via: 1.1 platform-internal'],
-  ['X-Content-Type-Options: none', 'Permissions-Policy: camera=*', 'Origin-Trial: x'],
-  // RFC 9110 §7.6.1.
-  ['Connection: close, content-type, x-content-type-options'],
-  ['Keep-Alive: timeout=9999', 'Proxy-Connection: keep-alive', 'Upgrade: h2c'],
-  // CVE-2025-57822: fields that Next would act on.
-  ['x-middleware-rewrite: http://{canary}/', 'x-middleware-next: 1', 'x-nextjs-redirect: http://{canary}/'],
-  // CVE-2026-21710, CVE-2026-1527.
-  ['__proto__: x', 'constructor: x', 'X-Injected: \xe5\x98\x8d\xe5\x98\x8aSet-Cookie: a=1'],
-];
-/** Their values. Their names are checked by the list of fields in `safety-rules.ts`. */
-const VALUES = ['mallory', 'public, max-age', 'unsafe-inline', 'max-age=0', 'report', 'platform-internal', '{canary}'];
-
-export const answerFields: AbuseFamily = {
-  name: 'response fields of the platform',
-  cases: Object.entries(ROADS).flatMap(([name, request]) =>
-    FIELDS.map((fields): AbuseCase => ({
-      id: `${name}: ${fields.join('; ')}`,
-      steps: [step(request)],
-      platform: [{ fields: ['Content-Type: application/json', ...fields], body: '{}' }],
-      safe: {
-        statuses: [200],
-        platform: 'must',
-        answered: ['no-store', 'x-content-type-options: nosniff'],
-        notAnswered: ['set-cookie', 'keep-alive: timeout=9999', ...VALUES],
-      },
-    })),
-  ),
-};
-
 const OK = 'HTTP/1.1 200 OK\r\n';
 /** Bytes that are not a valid response, or that two parsers read differently (CVE-2024-21536, CVE-2026-48931). */
 const BROKEN: Readonly<Record<string, PlatformAnswer | string>> = {
