@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { build } from '../scripts/build.mjs';
+import { ensureBuilt } from '../scripts/build.mjs';
 import { runNode } from '../scripts/command.mjs';
 import { RIVALS } from './catalogue.mjs';
 import { check, undisturbed, visit } from './measure.mjs';
@@ -54,9 +54,8 @@ if (!existsSync(join(other, 'bench/ours/node.mjs')) || !existsSync(join(other, '
   console.error(`${other} is no installed checkout of this project. Check it out there, and run npm ci.`);
   process.exit(1);
 }
-const built =
-  (await build('package', { onlyIfNeeded: true })) ||
-  (await runNode(join(other, 'scripts/build.mjs'), ['--if-needed'], { cwd: other }));
+await ensureBuilt('package');
+const built = await runNode(join(other, 'scripts/build.mjs'), ['--if-needed'], { cwd: other });
 if (built !== 0) process.exit(built);
 
 const upstream = await startProcess('upstream.mjs');
@@ -112,7 +111,13 @@ async function start(folder, name, path, given, isContinued) {
   place.ask = ask;
   check(await load.ask('once', { ...ask, target: place.target, path: ask.path.replace('{n}', '000000') }));
   // Fills the cache before hits are counted.
-  check(await visit({ load }, place, { ...ask, fromCache: false }, WARM_UP_MS, WARM_UP_ANSWERS[ask.scenario]));
+  const least = WARM_UP_ANSWERS[ask.scenario];
+  const warmed = await visit({ load }, place, { ...ask, fromCache: false }, WARM_UP_MS, least);
+  check(warmed);
+  if (warmed.completed < least)
+    throw new Error(
+      `${name} is not warm after ${warmed.completed} of ${least} requests. Run it on a less busy machine.`,
+    );
   return place;
 }
 

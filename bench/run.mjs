@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { fileURLToPath } from 'node:url';
-import { build } from '../scripts/build.mjs';
+import { ensureBuilt } from '../scripts/build.mjs';
 import { ensureInstalled } from '../scripts/installation.mjs';
 import { environment, environmentLine } from './environment.mjs';
 import { startProcess } from './process.mjs';
@@ -54,12 +54,10 @@ if (unknown !== undefined) {
   process.exit(1);
 }
 
-await ensureInstalled();
+await ensureBuilt('package');
 for (const folder of ['./rivals', ...(names.includes('next') ? ['./next'] : [])]) {
   await ensureInstalled(fileURLToPath(new URL(folder, import.meta.url)));
 }
-const built = await build('package', { onlyIfNeeded: true });
-if (built !== 0) process.exit(built);
 
 // Imports packages that may have just been installed.
 const { earlierResults, publishReport, resultsFolder, verdictLines, writeResults } = await import('./report.mjs');

@@ -2,11 +2,10 @@
 // A type that the main entry exports too is documented there.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
+import { ROOT } from './command.mjs';
 import { tableOf } from './generated-table.mjs';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const FOLDER = join(ROOT, 'docs/api');
 const NOTE = '<!-- Written by `npm run docs` from the doc comments. -->';
 const HEADINGS = {

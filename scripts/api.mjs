@@ -4,10 +4,9 @@
 // temp/api.
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { CompilerState, Extractor, ExtractorConfig } from '@microsoft/api-extractor';
+import { ROOT } from './command.mjs';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const local = process.argv.includes('--local');
 
 /** The packages of this repository. Other entries of the first one may use the exports of its main entry. */

@@ -1,10 +1,9 @@
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { withCloneLock } from './clone-lock.mjs';
-import { runNode } from './command.mjs';
-
-const ROOT = fileURLToPath(new URL('..', import.meta.url)).replace(/[\\/]$/, '');
+import { ROOT, runNode } from './command.mjs';
+import { ensureInstalled } from './installation.mjs';
 
 const tsc = (project) => ['node_modules/typescript/bin/tsc', '-p', project, '--noEmitOnError'];
 const WEB = join('examples', 'site', 'web');
@@ -94,6 +93,15 @@ export async function build(name, { clean = false, onlyIfNeeded = false } = {}) 
     }
     return 0;
   });
+}
+
+/** Installs and builds what is missing or out of date; exits if that fails. */
+export async function ensureBuilt(...names) {
+  await ensureInstalled();
+  for (const name of names) {
+    const status = await build(name, { onlyIfNeeded: true });
+    if (status !== 0) process.exit(status);
+  }
 }
 
 /** True if every source has an output, and the bundle exists, all newer than every input. */

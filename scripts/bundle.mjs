@@ -4,12 +4,12 @@
 // With `demo`: the demo and all its dependencies, so that `npx agent-bff demo` needs no installation (decision 74).
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
+import { ROOT } from './command.mjs';
 import { packageIn, writeNotices } from './notices.mjs';
 
 const ROOT_ENTRY = /src[\\/]composition[\\/](?:index|sessions)\.ts$/;
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PACKAGE_OF = /.*[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)[\\/]/;
 
 async function bundlePackage() {

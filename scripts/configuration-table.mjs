@@ -2,11 +2,10 @@
 // options. With --check it writes nothing, and fails if the page is outdated.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { runnerImport } from 'vite';
+import { ROOT } from './command.mjs';
 import { tableOf, writeGenerated } from './generated-table.mjs';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PAGE = join(ROOT, 'docs/configuration.md');
 const SOURCES = join(ROOT, 'src/composition');
 

@@ -2,10 +2,9 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseSync } from 'rolldown/utils';
+import { ROOT } from './command.mjs';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** A file of one importer and so few lines is usually a part of that importer. */
 const SMALL = 45;
 

@@ -2,11 +2,9 @@
 // REPORT it reads a report of vitest instead, and with --check REPORT it compares the page with one.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { runNode } from './command.mjs';
+import { ROOT, runNode } from './command.mjs';
 import { tableOf, writeGenerated } from './generated-table.mjs';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PAGE = join(ROOT, 'docs/frameworks.md');
 const REPORT = join(ROOT, 'reports/tests.json');
 const [flag, given = REPORT] = process.argv.slice(2);

@@ -1,10 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { withCloneLock } from './clone-lock.mjs';
-import { run, runNode } from './command.mjs';
+import { ROOT, runNode, runNpm } from './command.mjs';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url)).replace(/[\\/]$/, '');
 // Dependencies for tests only, each folder with its own lockfile, so that `npm start` does not install them.
 /** The frameworks of the site suite and of the recipes. */
 export const FRAMEWORKS = join(ROOT, 'test/site/frameworks');
@@ -96,7 +94,7 @@ async function installWithSignsOfLife(root, started) {
     const stdio = ['inherit', process.stderr, 'inherit'];
     const npm = process.env.npm_execpath;
     if (npm !== undefined && basename(npm) === 'npm-cli.js') return await runNode(npm, args, { cwd: root, stdio });
-    return await run('npm', args, { cwd: root, stdio, shell: process.platform === 'win32' });
+    return await runNpm(args, { cwd: root, stdio });
   } finally {
     clearInterval(timer);
   }

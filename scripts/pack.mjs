@@ -1,30 +1,21 @@
 // npm run pack [-- FOLDER]: packs both packages once, for the tests and for publishing; default temp/packed. Beside each file its
 // bill of materials, and SHA256SUMS of all. Fails if the server's package is heavier than its limits.
-import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { npm, ROOT } from './command.mjs';
+import { excessOf } from './packed-size.mjs';
 import { billOfMaterials } from './sbom.mjs';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const LIMITS = { size: 1_200_000, unpackedSize: 4_000_000 };
 const folder = resolve(process.argv[2] ?? join(ROOT, 'temp/packed'));
 
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
 for (const part of [ROOT, join(ROOT, 'react')]) {
-  const [packed] = JSON.parse(
-    execFileSync('npm', ['pack', '--json', '--pack-destination', folder], {
-      cwd: part,
-      encoding: 'utf8',
-      shell: process.platform === 'win32',
-      stdio: ['ignore', 'pipe', 'inherit'],
-    }),
-  );
+  const [packed] = JSON.parse(npm(['pack', '--json', '--pack-destination', folder], part));
   const { filename, entryCount } = packed;
-  for (const [name, limit] of Object.entries(LIMITS))
-    if (packed[name] > limit) throw new Error(`${filename}: ${name} is ${packed[name]} bytes, the limit ${limit}`);
+  const excess = excessOf(packed);
+  if (excess !== undefined) throw new Error(excess);
   const { bill, counts } = billOfMaterials(join(folder, filename));
   writeFileSync(join(folder, filename.replace(/\.tgz$/, '.cdx.json')), `${JSON.stringify(bill, null, 2)}\n`);
   console.log(`${filename}: ${packed.size} bytes, ${packed.unpackedSize} unpacked, ${entryCount} files`);

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { parseAst } from 'rolldown/parseAst';
-import { build } from './build.mjs';
+import { ensureBuilt } from './build.mjs';
 
 const REACT = new URL('../react/', import.meta.url);
 const BROWSERS = { chrome: 'chrome', edge: 'edge', firefox: 'firefox', safari: 'safari', ios_saf: 'safari_ios' };
@@ -17,8 +17,7 @@ const IMPROVEMENTS = {
 /** Names of the highlighter and of agents' messages, not of the web platform. */
 const OTHERS = ['configure', 'token'];
 
-const status = await build('react', { onlyIfNeeded: true });
-if (status !== 0) process.exit(status);
+await ensureBuilt('react');
 const { browserslist } = JSON.parse(readFileSync(new URL('package.json', REACT), 'utf8'));
 const oldest = Object.fromEntries(
   browserslist.map((query) => {

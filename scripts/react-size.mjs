@@ -4,14 +4,13 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
-import { build } from './build.mjs';
+import { ensureBuilt } from './build.mjs';
 
 const DIST = new URL('../react/dist/', import.meta.url);
 /** Kilobytes of 1,000 bytes. */
 const LIMITS = { 'first paint': 9, 'first answer': 68, history: 2, highlighting: 24, widgets: 17, stylesheet: 4.5 };
 
-const status = await build('react', { onlyIfNeeded: true });
-if (status !== 0) process.exit(status);
+await ensureBuilt('react');
 const chat = await pieces('A2AChat, A2AChatFloating');
 const surface = await pieces('ServiceSurface');
 const sizes = {

@@ -3,14 +3,14 @@
 // package pages resolve the relative links and pictures of a README against `repository`.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { ROOT as REPOSITORY } from './command.mjs';
 
 const { values, positionals } = parseArgs({
   options: { write: { type: 'boolean' }, tag: { type: 'string' } },
   allowPositionals: true,
 });
-const ROOT = positionals[0] ?? fileURLToPath(new URL('..', import.meta.url));
+const ROOT = positionals[0] ?? REPOSITORY;
 const PLACE = 'scripts/publisher.json';
 const FIELDS = {
   repository: {

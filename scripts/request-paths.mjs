@@ -7,11 +7,10 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { Agent, createServer, request } from 'node:http';
 import { Session } from 'node:inspector/promises';
 import { basename, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { listen } from '../test/package/site.mjs';
-import { runNode } from './command.mjs';
+import { ROOT, runNode } from './command.mjs';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const TABLE = /<!-- request paths: start -->([\s\S]*?)<!-- request paths: end -->/;
 const JSON_TYPE = { 'content-type': 'application/json' };
 const MESSAGE = JSON.stringify({

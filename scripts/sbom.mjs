@@ -1,27 +1,26 @@
 // The bill of materials of a packed package: what installing the file adds to an empty folder, and what is part of its
 // code. Fails if the folder's lock file or the file's notices name other packages, or if a licence has no text.
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
+import { npm } from './command.mjs';
 import { NOTICES, packageIn, packagesOf } from './notices.mjs';
 
 const INSTALL = ['install', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund'];
+const SBOM = ['sbom', '--omit=dev', '--sbom-format', 'cyclonedx'];
 
 /** The bill (CycloneDX), and how many packages it names: installed, bundled, all. */
 export function billOfMaterials(tarball) {
   const folder = mkdtempSync(join(tmpdir(), 'agent-bff-sbom-'));
-  const npm = (...args) =>
-    execFileSync('npm', args, { cwd: folder, encoding: 'utf8', shell: process.platform === 'win32' });
   try {
     writeFileSync(join(folder, 'package.json'), '{ "name": "empty", "version": "0.0.0", "private": true }\n');
-    npm(...INSTALL, resolve(tarball));
+    npm([...INSTALL, resolve(tarball)], folder);
     const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8'));
     const { '': root, ...locked } = packages;
     const [name] = Object.keys(root.dependencies);
     const installed = Object.keys(locked).map((path) => packageIn(join(folder, path)));
     const bundled = bundledIn(join(folder, 'node_modules', name));
-    const bill = withBundled(JSON.parse(npm('sbom', '--omit=dev', '--sbom-format', 'cyclonedx')), name, bundled);
+    const bill = withBundled(JSON.parse(npm(SBOM, folder)), name, bundled);
 
     const wanted = new Set([...installed, ...bundled].map(reference));
     const named = new Set([bill.metadata.component, ...bill.components].map(reference));

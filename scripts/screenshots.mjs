@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openBrowser } from '../test/package/browser.mjs';
-import { build } from './build.mjs';
+import { ensureBuilt } from './build.mjs';
 
 const FOLDER = fileURLToPath(new URL('../docs/images', import.meta.url));
 const DEMO = new URL('../examples/dist/start-demo.js', import.meta.url);
@@ -11,10 +11,7 @@ const WIDE = { viewport: { width: 1280, height: 800 } };
 const CLOSE = { ...WIDE, deviceScaleFactor: 2 };
 const NARROW = { viewport: { width: 320, height: 640 }, deviceScaleFactor: 2 };
 
-for (const part of ['package', 'examples', 'web']) {
-  const status = await build(part, { onlyIfNeeded: true });
-  if (status !== 0) process.exit(status);
-}
+await ensureBuilt('package', 'examples', 'web');
 mkdirSync(FOLDER, { recursive: true });
 
 const { startDemo } = await import(DEMO.href);

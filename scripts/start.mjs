@@ -2,16 +2,11 @@
 // and its exit status is ours.
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { build } from './build.mjs';
-import { ensureInstalled } from './installation.mjs';
+import { ensureBuilt } from './build.mjs';
 
 const site = new URL('../examples/dist/start.js', import.meta.url);
 
-await ensureInstalled();
-for (const part of ['package', 'examples', 'web']) {
-  const status = await build(part, { onlyIfNeeded: true });
-  if (status !== 0) process.exit(status);
-}
+await ensureBuilt('package', 'examples', 'web');
 if (!existsSync(site)) {
   console.error('examples/start.ts did not compile to examples/dist/start.js; is it there?');
   process.exit(1);

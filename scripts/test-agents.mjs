@@ -3,20 +3,18 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { createToolkit } from 'agent-bff';
 import { createNodeHandler } from 'agent-bff/node';
 import { runnerImport } from 'vite';
 import { openBrowser } from '../test/package/browser.mjs';
 import { freePort, started } from '../test/package/program.mjs';
 import { listen } from '../test/package/site.mjs';
-import { build } from './build.mjs';
-import { run } from './command.mjs';
+import { ensureBuilt } from './build.mjs';
+import { ROOT, runNpm } from './command.mjs';
 import { writeTable } from './generated-table.mjs';
 import { AGENTS as FOLDER, ensureInstalled } from './installation.mjs';
 import { nodeOf } from './temporary-site.mjs';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const NODE = '24.21.0';
 
 /** The agents: their package, their server, and what their framework cannot do (`–` in the table). */
@@ -125,7 +123,7 @@ async function installLatest() {
   ];
   const packages = wanted.filter((name) => name in dependencies).map((name) => `${name}@latest`);
   const args = ['install', '--save-exact', '--ignore-scripts', ...packages];
-  if ((await run('npm', args, { cwd: FOLDER })) !== 0) process.exit(1);
+  if ((await runNpm(args, { cwd: FOLDER })) !== 0) process.exit(1);
 }
 
 /** One agent, in a process of its own, and a visitor for each scene. */
@@ -187,18 +185,11 @@ class Visit {
   static async start(site, agent) {
     const context = await browser.newContext({ viewport: { width: 800, height: 600 } });
     context.setDefaultTimeout(15_000);
-    const visit = new Visit(site, agent, context, await context.newPage());
+    const { url, breakConnections } = site;
+    const page = await context.newPage();
+    const visit = Object.assign(new Visit(), { ...agent, url, breakConnections, context, page });
     await visit.open();
     return visit;
-  }
-
-  constructor(site, { a2aUrl, isNew }, context, page) {
-    this.a2aUrl = a2aUrl;
-    this.isNew = isNew;
-    this.context = context;
-    this.page = page;
-    this.url = site.url;
-    this.breakConnections = site.breakConnections;
   }
 
   async open() {
@@ -254,10 +245,9 @@ const given = process.argv.slice(2);
 const isLatest = given.includes('--latest');
 const chosen = given.filter((word) => word !== '--latest');
 
-await ensureInstalled();
+await ensureBuilt('package', 'react');
 if (isLatest) await installLatest();
 else await ensureInstalled(FOLDER);
-for (const part of ['package', 'react']) if ((await build(part, { onlyIfNeeded: true })) !== 0) process.exit(1);
 
 // Ending this run also ends the agent and the browser.
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));

@@ -3,13 +3,11 @@
 // engines into docs/chat.md from the report.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { brotliDecompressSync } from 'node:zlib';
 import { runnerImport } from 'vite';
-import { run, runNode } from './command.mjs';
+import { ROOT, runNode, runNpm } from './command.mjs';
 import { tableOf, writeGenerated } from './generated-table.mjs';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const CHROME = join(ROOT, 'temp/chrome-123');
 
 const chosen = process.argv.slice(2);
@@ -27,7 +25,7 @@ async function downloadChrome() {
   const program = join(CHROME, 'chrome');
   if (existsSync(program) || process.platform !== 'linux' || process.arch !== 'x64') return;
   const options = ['--no-audit', '--no-fund', '--no-package-lock', '--ignore-scripts', '--loglevel=error'];
-  const status = await run('npm', ['install', '--prefix', CHROME, ...options, '@sparticuz/chromium@123.0.1']);
+  const status = await runNpm(['install', '--prefix', CHROME, ...options, '@sparticuz/chromium@123.0.1']);
   if (status !== 0) return;
   const packed = readFileSync(join(CHROME, 'node_modules/@sparticuz/chromium/bin/chromium.br'));
   writeFileSync(program, brotliDecompressSync(packed), { mode: 0o755 });

@@ -3,14 +3,14 @@
 // Tools come into a temporary folder. Its results are written into the table of docs/deployment.md.
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startPlatform, startRedis, visit, withSite } from '../test/package/installs/visit.mjs';
+import { ROOT } from './command.mjs';
 import { writeTable } from './generated-table.mjs';
 import { ensureInstalled } from './installation.mjs';
 import { install, NODE_LINES, nodeOf, quietly, temporaryFolder } from './temporary-site.mjs';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const NODE = process.execPath;
 const FILES = join(ROOT, 'test/package/installs');
 const { values, positionals: chosen } = parseArgs({
   options: { tarball: { type: 'string' } },
@@ -74,7 +74,7 @@ const TRIALS = [
   {
     name: 'Deno',
     version: TOOLS.deno,
-    ...installed(() => [process.execPath, tool('deno/bin.cjs'), 'run', '-A', '--node-modules-dir=manual', 'site.mjs']),
+    ...installed(() => [NODE, tool('deno/bin.cjs'), 'run', '-A', '--node-modules-dir=manual', 'site.mjs']),
   },
   { name: 'pnpm', version: TOOLS.pnpm, ...withManager(pnpm) },
   { name: 'Yarn PnP', version: TOOLS['@yarnpkg/cli-dist'], ...withManager(yarn) },
@@ -148,12 +148,8 @@ function bundled(bundler, file, { beside = false } = {}) {
     const name = `${bundler.replace(/\W+/g, '-')}-${variant}`;
     const output = beside && used ? join(sites.redis, name) : join(folder, 'bundles', name);
     mkdirSync(output, { recursive: true });
-    await quietly(
-      process.execPath,
-      [join(tools, 'bundle.mjs'), bundler, join(sites[variant], 'site.mjs'), output],
-      tools,
-    );
-    await started([process.execPath, file], output, used);
+    await quietly(NODE, [join(tools, 'bundle.mjs'), bundler, join(sites[variant], 'site.mjs'), output], tools);
+    await started([NODE, file], output, used);
   };
   return { plain: trial('plain'), redis: trial('redis', redis) };
 }
@@ -168,12 +164,8 @@ function withManager(manager) {
 }
 
 async function pnpm(cwd, packages) {
-  await quietly(
-    process.execPath,
-    [tool('pnpm/bin/pnpm.mjs'), 'add', '--store-dir', join(folder, 'store'), ...packages],
-    cwd,
-  );
-  return [process.execPath, 'site.mjs'];
+  await quietly(NODE, [tool('pnpm/bin/pnpm.mjs'), 'add', '--store-dir', join(folder, 'store'), ...packages], cwd);
+  return [NODE, 'site.mjs'];
 }
 
 async function yarn(cwd, packages) {
@@ -186,8 +178,8 @@ async function yarn(cwd, packages) {
   const [own, ...others] = packages;
   // `@keyv/redis` needs Keyv from the package that installs it.
   if (others.length > 0) others.push(`keyv@${KEYV}`);
-  await quietly(process.execPath, [program, 'add', `agent-bff@file:${own}`, ...others], cwd);
-  return [process.execPath, program, 'node', 'site.mjs'];
+  await quietly(NODE, [program, 'add', `agent-bff@file:${own}`, ...others], cwd);
+  return [NODE, program, 'node', 'site.mjs'];
 }
 
 /** A site in TypeScript, compiled to CommonJS and with the compiler's own resolution for that. */
@@ -208,8 +200,8 @@ async function compiled(compiler, cwd) {
     ...(compiler === 'typescript6' ? { ignoreDeprecations: '6.0', moduleResolution: 'node10' } : {}),
   };
   writeFileSync(join(output, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, files: ['site.ts'] }));
-  await quietly(process.execPath, [tool(`${compiler}/bin/tsc`), '-p', output], output);
-  return [process.execPath, join(output, 'site.js')];
+  await quietly(NODE, [tool(`${compiler}/bin/tsc`), '-p', output], output);
+  return [NODE, join(output, 'site.js')];
 }
 
 /** One test file that loads the package with `require`, and the configuration of docs/deployment.md, in a folder of its own. */
@@ -228,7 +220,7 @@ async function jest(name, configuration) {
   };
   writeFileSync(join(cwd, 'tsconfig.json'), JSON.stringify({ compilerOptions: options }));
   writeFileSync(join(cwd, 'jest.config.json'), JSON.stringify({ ...configuration, transformIgnorePatterns }));
-  await quietly(process.execPath, [join(cwd, 'node_modules/jest/bin/jest.js')], cwd, platform.env);
+  await quietly(NODE, [join(cwd, 'node_modules/jest/bin/jest.js')], cwd, platform.env);
 }
 
 /** A site of Next, whose bundler takes in the package. */
@@ -239,7 +231,7 @@ function turbopack() {
       ...Object.entries(NEXT).map(([id, version]) => `${id}@${version}`),
     ]);
     cpSync(join(FILES, 'next'), cwd, { recursive: true });
-    const next = [process.execPath, join(cwd, 'node_modules/next/dist/bin/next')];
+    const next = [NODE, join(cwd, 'node_modules/next/dist/bin/next')];
     await quietly(next[0], [next[1], 'build', '--turbopack'], cwd, {
       NEXT_TELEMETRY_DISABLED: '1',
       NODE_ENV: 'production',

@@ -1,17 +1,12 @@
 // npm run test:matrix [-- vitest arguments]: runs the suite on every Node line, with one line per version at the end.
 import { delimiter, dirname } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { build } from './build.mjs';
-import { run } from './command.mjs';
+import { ensureBuilt } from './build.mjs';
+import { ROOT, run } from './command.mjs';
 import { CLIENTS, ensureInstalled, FRAMEWORKS } from './installation.mjs';
 import { NODE_LINES, nodeOf } from './temporary-site.mjs';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
-
-await ensureInstalled();
+await ensureBuilt('package');
 for (const folder of [FRAMEWORKS, CLIENTS]) await ensureInstalled(folder);
-const built = await build('package', { onlyIfNeeded: true });
-if (built !== 0) process.exit(built);
 
 const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--reporter=dot', ...process.argv.slice(2)];
 const results = [];

@@ -4,15 +4,14 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { openBrowser } from '../test/package/browser.mjs';
 import { started } from '../test/package/program.mjs';
 import { cardOf, listen } from '../test/package/site.mjs';
-import { build } from './build.mjs';
+import { ensureBuilt } from './build.mjs';
+import { ROOT } from './command.mjs';
 import { ensureInstalled } from './installation.mjs';
 import { quietly } from './temporary-site.mjs';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const EXAMPLE = join(ROOT, 'examples/next');
 const SITES = join(EXAMPLE, '.sites');
 const NEXT = join(EXAMPLE, 'node_modules/next/dist/bin/next');
@@ -273,9 +272,8 @@ async function tryVariant(variant) {
   return result;
 }
 
-await ensureInstalled();
+await ensureBuilt('package', 'react');
 if (!existsSync(NEXT)) await ensureInstalled(EXAMPLE);
-for (const part of ['package', 'react']) if ((await build(part, { onlyIfNeeded: true })) !== 0) process.exit(1);
 
 const chosen = process.argv.slice(2);
 const [agent, cdn] = await Promise.all([startAgent(), startCdn()]);

@@ -2,20 +2,19 @@
 // they are packed first) in a new folder like a site, and uses them there: with import and require on every supported Node, and from
 // TypeScript in every way a site may be set up. Also visits in Chromium the installed demo on four Nodes, with the whole suite of the
 // demo on this one, the starters, and the pages of docs/chat.md.
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { cpSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { summary } from '../test/package/blocks.mjs';
-import { run } from './command.mjs';
+import { npm, ROOT, run, runNode } from './command.mjs';
 import { ensureInstalled } from './installation.mjs';
 import { NODE_LINES, nodeOf, temporaryFolder } from './temporary-site.mjs';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** The Node lines that run the demo, besides the one that runs this script. */
 const DEMO_LINES = NODE_LINES.slice(0, 3);
 const { shots, packed } = parseArgs({ options: { shots: { type: 'string' }, packed: { type: 'string' } } }).values;
+const INSTALL = ['install', '--no-audit', '--no-fund'];
 const CLI = 'node_modules/agent-bff/dist/composition/cli.js';
 const DEMO_SUITE = ['test/e2e/demo/'];
 const COMPILERS = ['typescript', 'typescript6', 'typescript5'];
@@ -33,41 +32,36 @@ const versionOf = (name) => manifest.devDependencies[name].replace(/^npm:.*@/, '
 await ensureInstalled();
 const folder = temporaryFolder('package');
 cpSync(join(ROOT, 'test/package'), folder, { recursive: true });
-const npm = (...args) =>
-  execFileSync('npm', args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
 
 const given = packed ?? join(folder, 'packed');
-if (packed === undefined && (await run(process.execPath, [join(ROOT, 'scripts/pack.mjs'), given])) !== 0)
-  process.exit(1);
+if (packed === undefined && (await runNode(join(ROOT, 'scripts/pack.mjs'), [given])) !== 0) process.exit(1);
 const [filename, components] = ['agent-bff', 'agent-bff-react'].map((name) => `${name}-${manifest.version}.tgz`);
 for (const file of [filename, components]) cpSync(join(given, file), join(folder, file));
 const { size } = lstatSync(join(folder, filename));
 writeFileSync(join(folder, 'package.json'), '{ "name": "a-site", "private": true, "type": "module" }\n');
-npm('install', '--no-audit', '--no-fund', '--omit=dev', `./${filename}`);
+npm([...INSTALL, '--omit=dev', `./${filename}`], folder);
 const own = installed();
 const trials = [];
 const record = { BLOCKS_RUN: join(folder, 'blocks-run') };
-await trial('links of the documents', () => run(process.execPath, ['links.mjs', 'agent-bff', ROOT], { cwd: folder }));
+await trial('links of the documents', () => runNode('links.mjs', ['agent-bff', ROOT], { cwd: folder }));
 for (const file of [filename, components])
   await trial(`publint and attw, ${file}`, async () => {
-    const publint = [join(ROOT, 'node_modules/publint/src/cli.js'), file, '--strict'];
-    const attw = [join(ROOT, 'node_modules/@arethetypeswrong/cli/dist/index.js'), file, '--profile', 'esm-only'];
-    return (await run(process.execPath, publint, { cwd: folder })) || run(process.execPath, attw, { cwd: folder });
+    const publint = join(ROOT, 'node_modules/publint/src/cli.js');
+    const attw = join(ROOT, 'node_modules/@arethetypeswrong/cli/dist/index.js');
+    const status = await runNode(publint, [file, '--strict'], { cwd: folder });
+    return status || runNode(attw, [file, '--profile', 'esm-only'], { cwd: folder });
   });
 const pictures = shots === undefined ? [] : ['--shots', resolve(shots)];
 await trial(`agent-bff demo on node ${process.versions.node}`, () => visitDemo(pictures));
 for (const version of DEMO_LINES)
   await trial(`agent-bff demo on node ${version}`, async () => visitDemo(['--node', await nodeOf(version)]));
 await trial('the suite of the demo, with the installed demo', () =>
-  run(process.execPath, [join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', '--reporter=dot', ...DEMO_SUITE], {
+  runNode(join(ROOT, 'node_modules/vitest/vitest.mjs'), ['run', '--reporter=dot', ...DEMO_SUITE], {
     cwd: ROOT,
     env: { DEMO_MODULE: join(folder, 'node_modules/agent-bff/examples/dist/demo/start-demo.js') },
   }),
 );
-npm(
-  'install',
-  '--no-audit',
-  '--no-fund',
+const packages = [
   `express@${versionOf('express')}`,
   `express4@npm:express@${versionOf('express4')}`,
   `typescript@${versionOf('typescript')}`,
@@ -78,7 +72,8 @@ npm(
   `@types/node@${versionOf('@types/node')}`,
   'cors',
   ...['koa', '@koa/router', '@types/koa'].map((name) => `${name}@${{ ...dependencies, ...devDependencies }[name]}`),
-);
+];
+npm([...INSTALL, ...packages], folder);
 
 for (const [name, settings] of Object.entries(SETTINGS)) {
   for (const compiler of COMPILERS)
@@ -90,18 +85,14 @@ await trial('node 18 is rejected with the version to install', async () => {
     ? 0
     : 1;
 });
-await trial('the servers of the documents', () =>
-  run(process.execPath, ['servers.mjs', ROOT], { cwd: folder, env: record }),
-);
+await trial('the servers of the documents', () => runNode('servers.mjs', [ROOT], { cwd: folder, env: record }));
 for (const version of [process.versions.node, ...NODE_LINES])
   await trial(`node ${version}`, async () => runTrials(await nodeOf(version)));
 await trial('the starters of agent-bff init', () =>
-  run(process.execPath, [join(ROOT, 'test/package/starters.mjs'), 'express,koa,next', filename, components], {
-    cwd: folder,
-  }),
+  runNode(join(ROOT, 'test/package/starters.mjs'), ['express,koa,next', filename, components], { cwd: folder }),
 );
 await trial('the pages of docs/chat.md', () =>
-  run(process.execPath, [join(ROOT, 'test/package/pages.mjs'), filename, components], { cwd: folder, env: record }),
+  runNode(join(ROOT, 'test/package/pages.mjs'), [filename, components], { cwd: folder, env: record }),
 );
 console.log(`\nblocks of code in the documents: ${summary(ROOT, record.BLOCKS_RUN)}`);
 
@@ -122,13 +113,8 @@ async function compile(compiler, settings) {
     const file = join(folder, 'tsconfig.json');
     writeFileSync(file, JSON.stringify({ compilerOptions: options, files: [source] }));
     const { bin } = JSON.parse(readFileSync(join(folder, 'node_modules', compiler, 'package.json'), 'utf8'));
-    const status = await run(
-      process.execPath,
-      [join(folder, 'node_modules', compiler, bin.tsc ?? bin.tsc6), '-p', file],
-      {
-        cwd: folder,
-      },
-    );
+    const program = join(folder, 'node_modules', compiler, bin.tsc ?? bin.tsc6);
+    const status = await runNode(program, ['-p', file], { cwd: folder });
     if (status !== 0) return status;
   }
   return 0;
@@ -150,7 +136,7 @@ function compilerName(name) {
 
 /** The walk through the demo is driven by this Node, since only the demo itself must run on others. */
 function visitDemo(options) {
-  return run(process.execPath, [join(ROOT, 'test/package/demo.mjs'), ...options], { cwd: folder });
+  return runNode(join(ROOT, 'test/package/demo.mjs'), options, { cwd: folder });
 }
 
 /** The size of a production install: packages and megabytes on disk. */

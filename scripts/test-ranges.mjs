@@ -3,13 +3,10 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { run, runNode } from './command.mjs';
+import { npm, ROOT, runNode } from './command.mjs';
 import { temporaryFolder } from './temporary-site.mjs';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const FLAGS = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-const SHELL = process.platform === 'win32';
 const PACKAGES = { '': '--workspaces=false', react: '--workspace=react' };
 const [end, ...given] = process.argv.slice(2);
 if (end !== '--newest' && end !== '--lowest') {
@@ -31,26 +28,18 @@ for (const [folder, workspace] of Object.entries(PACKAGES)) {
     /^[\^~]/.test(range) ? [`${name}@${end === '--lowest' ? range.slice(1) : newest(name, range)}`] : [],
   );
   if (versions.length === 0) throw new Error(`${folder}/package.json has no ranges`);
-  await npm('install', '--save-exact', workspace, ...versions);
+  npm(['install', '--save-exact', workspace, ...versions, ...FLAGS], copy);
   // Restores the ranges, which a test compares; the copy's lock file keeps the versions.
   writeFileSync(file, text);
   chosen.push(...versions);
 }
-await npm('install', '--package-lock-only');
+npm(['install', '--package-lock-only', ...FLAGS], copy);
 console.log(`${end.slice(2)}: ${chosen.join(', ')}`);
 const status = await runNode(join(copy, 'scripts/test.mjs'), given, { cwd: copy });
 console.log(`${end.slice(2)}: ${status === 0 ? 'passed' : `failed (status ${status})`} with ${chosen.join(', ')}`);
 process.exitCode = status;
 
-async function npm(...args) {
-  const result = await run('npm', [...args, ...FLAGS], { cwd: copy, shell: SHELL });
-  if (result !== 0) throw new Error(`npm ${args.join(' ')} failed`);
-}
-
 /** The highest version in a range; npm lists them in order. */
 function newest(name, range) {
-  const versions = JSON.parse(
-    execFileSync('npm', ['view', `${name}@${range}`, 'version', '--json'], { encoding: 'utf8', shell: SHELL }),
-  );
-  return [versions].flat().at(-1);
+  return [JSON.parse(npm(['view', `${name}@${range}`, 'version', '--json']))].flat().at(-1);
 }

@@ -6,17 +6,15 @@ import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { runnerImport } from 'vite';
 import { freePort, started } from '../test/package/program.mjs';
 import { startProvider } from '../test/package/sessions/provider.mjs';
 import { startAgent } from '../test/package/site.mjs';
-import { build } from './build.mjs';
+import { ensureBuilt } from './build.mjs';
+import { ROOT } from './command.mjs';
 import { writeTable } from './generated-table.mjs';
-import { ensureInstalled } from './installation.mjs';
 import { install, temporaryFolder } from './temporary-site.mjs';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const SITES = join(ROOT, 'test/package/sessions/sites');
 const csrf = (base) => async (browser, site) => {
   const { csrfToken } = await (await browser.send(`${site}${base}/csrf`)).json();
@@ -64,8 +62,7 @@ const LIBRARIES = [
 
 const { CookieBrowser } = (await runnerImport(join(ROOT, 'test/support/cookie-browser.ts'))).module;
 
-await ensureInstalled();
-if ((await build('package', { onlyIfNeeded: true })) !== 0) process.exit(1);
+await ensureBuilt('package');
 const folder = temporaryFolder('sessions');
 const agent = await startAgent();
 const chosen = process.argv.slice(2);

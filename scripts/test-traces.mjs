@@ -5,14 +5,12 @@ import assert from 'node:assert/strict';
 import { cpSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { withSite } from '../test/package/installs/visit.mjs';
 import { listen, sendMessage } from '../test/package/site.mjs';
-import { build } from './build.mjs';
-import { ensureInstalled } from './installation.mjs';
+import { ensureBuilt } from './build.mjs';
+import { ROOT } from './command.mjs';
 import { install, temporaryFolder } from './temporary-site.mjs';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PACKAGES = [
   '@opentelemetry/api@1.9.1',
   '@opentelemetry/sdk-node@0.223.0',
@@ -48,8 +46,7 @@ const VARIANTS = [
   },
 ];
 
-await ensureInstalled();
-if ((await build('package', { onlyIfNeeded: true })) !== 0) process.exit(1);
+await ensureBuilt('package');
 const folder = temporaryFolder('traces');
 cpSync(join(ROOT, 'test/package/traces'), folder, { recursive: true });
 await install(folder, PACKAGES);

@@ -4,13 +4,11 @@
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { build } from './build.mjs';
-import { runNode } from './command.mjs';
+import { ROOT, runNode } from './command.mjs';
 import { CLIENTS, ensureInstalled, FRAMEWORKS } from './installation.mjs';
 import { readTestReport } from './test-report.mjs';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const REPORT = join(ROOT, 'reports/tests.json');
 const NEXT = join(ROOT, 'examples/next/node_modules');
 const given = process.argv.slice(2);

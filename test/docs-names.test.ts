@@ -201,7 +201,7 @@ function identifiers(...folders: readonly string[]): ReadonlySet<string> {
   return found;
 }
 
-it('every website in the guides says whose its conversations are', () => {
+it('every website in the guides sets whose its conversations are', () => {
   const mounts = /\bcreate(?:A2ARouter|A2AProxyHandler(?:WithServiceAuth)?|Handlers|NodeHandler|WebHandler)\(/;
   const silent = ['docs/chat.md', 'docs/frameworks.md', 'docs/deployment.md', 'react/README.md'].flatMap((file) =>
     blocks(read(file))

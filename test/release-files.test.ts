@@ -6,6 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
+import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ROOT } from './support/documents.js';
 import { temporaryFolder } from './support/temporary-folder.js';
@@ -136,5 +137,33 @@ Copyright B
     const { status, stderr, text } = notices({ a: 'Copyright A', b: ' \n' });
     expect([status, text]).toEqual([1, undefined]);
     expect(stderr).toContain('No licence text: b 1.0.0 (MIT).');
+  });
+});
+
+describe('the size of the package', () => {
+  const excess = (files: Readonly<Record<string, number>>): unknown => {
+    const list = Object.entries(files).map(([path, size]) => ({ path, size }));
+    const unpackedSize = list.reduce((sum, { size }) => sum + size, 0);
+    const packed = { filename: 'agent-bff-1.0.0.tgz', size: 1_000_000, unpackedSize, files: list };
+    const module = JSON.stringify(pathToFileURL(join(ROOT, 'scripts/packed-size.mjs')));
+    const code = `import { excessOf } from ${module}; console.log(JSON.stringify([excessOf(${JSON.stringify(packed)})]));`;
+    const output = execFileSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' });
+    return (JSON.parse(output) as unknown[])[0];
+  };
+
+  it('passes up to 4,000,000 bytes', () => {
+    expect(excess({ 'dist/chunks/toolkit.js': 4_000_000 })).toBeNull();
+  });
+
+  it('is refused above that, with the largest folders', () => {
+    const files = {
+      'README.md': 15,
+      'docs/chat.md': 20,
+      'docs/api/web.md': 500_000,
+      'dist/chunks/toolkit.js': 1_000_000,
+    };
+    expect(excess({ ...files, 'dist/chunks/inversify.js': 2_600_000, 'examples/dist/demo/start-demo.js': 30 })).toBe(
+      'agent-bff-1.0.0.tgz has 4,100,065 bytes unpacked, and the limit is 4,000,000 bytes. Shrink it, or change "files" in package.json. The largest folders, unpacked: dist/chunks 3,600,000 bytes, docs/api 500,000 bytes, examples/dist 30 bytes, docs 20 bytes, the root 15 bytes.',
+    );
   });
 });

@@ -43,7 +43,7 @@ export class ChatError extends Error {
   readonly status: number | undefined;
   /** The code of the site's error, such as `session_required`; undefined when it is not the site's. */
   readonly reason: string | undefined;
-  /** Pause the site asks for, in milliseconds; undefined when it asks for none. */
+  /** Pause that the site requests, in milliseconds; undefined if there is none. */
   readonly retryAfterMs: number | undefined;
   /** The id of the request in the server's log; undefined if the response names none. */
   readonly requestId: string | undefined;

@@ -87,7 +87,7 @@ function messageOf(status: number, reason = ''): string {
   return status >= 500 || OPERATORS_ERRORS.has(reason) ? MESSAGES.unreachable : MESSAGES.refused;
 }
 
-/** The pause a response asks for (RFC 9110 §10.2.3), in milliseconds; undefined when it asks for none. */
+/** The pause that a response requests (RFC 9110 §10.2.3), in milliseconds; undefined if there is none. */
 function retryAfterMsOf({ headers }: Response): number | undefined {
   const value = headers.get('retry-after');
   if (value === null) return undefined;

@@ -37,5 +37,5 @@ export function createNodeHandler(options?: SiteRoutesOptions<IncomingMessage | 
   return nodeListener(siteRoutes('createNodeHandler', options), noSuchRoute, processExchange);
 }
 
-/** The same under the name used in every entry. */
+/** `createNodeHandler` under the name that every entry has. */
 export { createNodeHandler as createHandlers };

@@ -21,5 +21,5 @@ export function createWebHandler(options?: SiteRoutesOptions<Request>): (request
   return fetchHandler(siteRoutes('createWebHandler', options), noSuchRoute);
 }
 
-/** The same under the name used in every entry. */
+/** `createWebHandler` under the name that every entry has. */
 export { createWebHandler as createHandlers };

@@ -13,7 +13,7 @@ export interface CacheStore {
   set(key: string, value: string, expiresAt: number): Promise<void>;
   /**
    * Stores an entry unless there is one, atomically, as `SET NX PX` of Redis does. True if this call stored it. If
-   * absent, each process asks the platform and the identity provider for itself.
+   * absent, each process calls the platform and the identity provider for itself.
    */
   setIfAbsent?(key: string, value: string, expiresAt: number): Promise<boolean>;
   /** Removes an entry; does nothing if it is absent. */

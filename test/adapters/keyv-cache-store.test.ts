@@ -298,7 +298,7 @@ describe('a shared store that fails', () => {
     expect(await world.store.get('token')).toBe('value');
   });
 
-  it('and reports it by an event only has failed too', async () => {
+  it('has failed too if it only emits an event', async () => {
     const world = new World();
     world.keyv.fault = () => {
       world.keyv.emit(new Error('socket closed'));

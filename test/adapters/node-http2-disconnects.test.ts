@@ -40,7 +40,7 @@ describe('a visitor over HTTP/2 who leaves', () => {
     await expectAborted(other);
   });
 
-  it('after a complete response aborts nothing', async () => {
+  it('after a complete response does not abort the request', async () => {
     const signals: AbortSignal[] = [];
     const visitor = await visitorOf(({ signal }) => {
       signals.push(signal);

@@ -125,7 +125,7 @@ describe('the bridge to node:http', () => {
     expect(read).toBeLessThan(2_000);
   });
 
-  it('keeps nothing of such a body while its sender reads the response', async () => {
+  it('does not hold such a body while its sender reads the response', async () => {
     const requests: IncomingMessage[] = [];
     const refuse = async ({ body }: HttpRequest): Promise<HttpResponse> => {
       const read = async (): Promise<void> => {

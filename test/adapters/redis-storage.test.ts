@@ -60,7 +60,7 @@ describe.skipIf(REDIS_SERVER === undefined)('a Redis at an address', () => {
     expect(await one.get('key')).toBeUndefined();
   });
 
-  it('stores an entry once for many clients that ask for it to be absent', async () => {
+  it('stores an entry once when many clients call setIfAbsent', async () => {
     const clients = Array.from({ length: 5 }, () => {
       const client = new RedisStorage({ address: secret(redis.url), patienceMs: PATIENT_MS });
       open.push(client);

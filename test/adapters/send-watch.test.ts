@@ -20,7 +20,7 @@ describe('over HTTP/1.1', () => {
   wholeBodySuite(listenerOf);
   fullBudgetSuite(listenerOf);
 
-  it('resets a connection that reads nothing, so that the system discards what it had buffered', async () => {
+  it('resets a connection that does not read, so that the system discards what it had buffered', async () => {
     const { url, closed } = await serve(createServer(), listenerOf(handlerOf(() => LONG, 200)));
     const visitor = await StalledVisitor.arrive(url, PATH);
     await closed;
@@ -113,7 +113,7 @@ describe('over HTTP/2', () => {
     await expect.poll(() => budget.heldBytes).toBe(0);
   });
 
-  it('closes a connection that reads nothing', async () => {
+  it('closes a connection that does not read', async () => {
     const { body, givenUp } = endless();
     const { url, closed } = await serveHttp2(() => body, 200);
     const { hostname, port } = new URL(url);

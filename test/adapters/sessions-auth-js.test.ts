@@ -43,7 +43,7 @@ describe('Auth.js', () => {
     expect(await ask(source)).toEqual({ kind: 'token', accessToken: 't' });
   });
 
-  it('without an access token says what to add', async () => {
+  it('without an access token names what to add', async () => {
     const source = authJsSession(() => Promise.resolve({ user: { name: 'Anna' } }));
     await expect(ask(source)).rejects.toThrow(
       'The Auth.js session holds no access token. Add it in the "jwt" and "session" callbacks of Auth.js',

@@ -148,7 +148,7 @@ describe('UndiciUpstream', () => {
     await impatient.close();
   });
 
-  it('sends nothing when the browser has left already', async () => {
+  it('does not send a request when the browser has left already', async () => {
     expect(await send({ signal: AbortSignal.abort() })).toMatchObject({ kind: 'failure', reason: 'aborted' });
     expect(world.platform.requests).toEqual([]);
   });

@@ -110,7 +110,7 @@ describe('a response that flows', () => {
     expect(controller.aborted).toContain('was silent');
   });
 
-  it('ends its request when abandoned and reports nothing more', () => {
+  it('ends its request when abandoned, without a further report', () => {
     const flowing = body(0, 0);
     const sink = new Sink();
     flowing.flowTo(sink);

@@ -133,7 +133,7 @@ describe('agent-bff doctor with a working platform', () => {
   const open = (): Promise<string> =>
     agent((exchange) => exchange.head(200, { 'content-type': 'application/json' }).end(rpcError));
 
-  it('says that it could not try the credential of an agent that responds the same without it', async () => {
+  it('reports that it could not try the credential of an agent that responds the same without it', async () => {
     const config: ServerConfig = {
       a2aUrl: await open(),
       serviceAuthStrategy: 'static_token',
@@ -203,7 +203,7 @@ describe('agent-bff doctor with a working platform', () => {
     });
     const { printed } = await doctor(site({ publicUrl: url }));
     expect(printed).toContain(`! chat address      ${url}/api/a2a responded with status ${String(status)} and ${type}`);
-    expect(printed).toContain('fix: Mount the routes at /api, before a page that answers all other addresses.');
+    expect(printed).toContain('fix: Mount the routes at /api, before a page that serves all other paths.');
     expect(printed).toMatch(/^All is well\. \d to review/m);
   });
 

@@ -62,7 +62,7 @@ describe('agent-bff init', () => {
     for (const name of ['README.md', 'notes.txt']) expect(readFileSync(join(folder, name), 'utf8')).toBe('mine');
   });
 
-  it('lists nothing where the folder is new, or holds only a repository', async () => {
+  it('does not list files where the folder is new, or holds only a repository', async () => {
     const folder = temporaryFolder('init');
     mkdirSync(join(folder, '.git'));
     for (const target of [folder, folderFor('new')])

@@ -141,7 +141,7 @@ describe('a later configuration', () => {
     await expect(getAuthHeaders()).rejects.toMatchObject({ fields: ['serviceAuthStrategy', 'serviceApiKey'] });
   });
 
-  it('changes nothing when it is invalid', async () => {
+  it('leaves the configuration unchanged when it is invalid', async () => {
     const before = configureServer({ serviceApiKey: 'first' });
     expect(() => configureServer({ serviceApiKey: 'second', a2aUrl: 'nonsense' })).toThrow('"a2aUrl"');
     expect(await getAuthHeaders()).toEqual({ 'x-api-key': 'first' });

@@ -244,7 +244,7 @@ describe.each([
     expect((await found('account', { upstream }, second, store))[0]).toBe('MISS');
   });
 
-  it('in nothing keeps all renders and tokens', async () => {
+  it('without a difference keeps all renders and tokens', async () => {
     for (const site of Object.keys(SITES)) {
       expect(await found(site as SiteName, {}, second, store), site).toEqual(['HIT', 'HIT']);
     }

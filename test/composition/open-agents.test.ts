@@ -54,7 +54,7 @@ const ROUTES = [
 ] as const;
 
 describe('the strategy "none"', () => {
-  it.each(ROUTES)('sends nothing to the agent, and the API key to the platform: %s', async (_title, route, request) => {
+  it.each(ROUTES)('sends the API key to the platform only: %s', async (_title, route, request) => {
     const world = new World();
     const toolkit = createToolkit({ ...SITE, serviceAuthStrategy: 'none' }, world.ports);
     expect((await route(toolkit)(browserRequest(request))).status).toBe(200);
@@ -115,7 +115,7 @@ describe('the strategy "none"', () => {
     for (const request of [{}, CONFIG]) {
       const response = await chatRoute(toolkit)(browserRequest(request));
       const text = await textOf(response.body);
-      expect([response.status, text]).toEqual([status, expect.stringContaining('The agent wants a credential')]);
+      expect([response.status, text]).toEqual([status, expect.stringContaining('The agent requires a credential')]);
       expect(text).toMatch(/Set \\?"serviceAuthStrategy\\?" in configureServer to a strategy it accepts/);
     }
   });
@@ -132,7 +132,7 @@ describe('the strategy "none"', () => {
       expect.objectContaining({
         code: 'credential_refused',
         fields: ['serviceAuthStrategy'],
-        summary: expect.stringContaining('The agent wants a credential') as string,
+        summary: expect.stringContaining('The agent requires a credential') as string,
       }),
     ]);
   });

@@ -177,7 +177,7 @@ describe('users of several session sources with the same subject', () => {
     expect([await rendered(first), await rendered(second)]).toEqual(['BYPASS', 'BYPASS']);
   });
 
-  it('share nothing when one source has a name or an issuer', async () => {
+  it('do not share renders when one source has a name or an issuer', async () => {
     const site = new Process();
     const [bare, named, issued] = [
       sourceOf({ tenant: 't' }),
@@ -214,7 +214,7 @@ describe.each([
   ['a JWT', jwt({ sub: '1', org_id: 'acme' }), jwt({ sub: '1', org_id: 'other' })],
   ['an opaque token', 'opaque-of-acme', 'opaque-of-other'],
 ])('a user who switches organization (visible only in %s)', (_kind, before, after) => {
-  it('gets nothing that was cached before', async () => {
+  it('does not get what was cached before', async () => {
     const site = new Process();
     const source = sourceOf({ accessToken: before }, 'staff');
     const [surfaces, chat] = [site.surfaces(source), chatRoute(site.toolkit, { getSessionToken: source })];

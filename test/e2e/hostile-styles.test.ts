@@ -129,7 +129,7 @@ describe.skipIf(chromiumPath === undefined)('a page with a hostile platform', { 
   const overlay = (page: Page): Promise<string> =>
     page.evaluate(() => getComputedStyle(document.body, '::before').content);
 
-  it('shows no overlay and loads nothing from a brand, unless trustBrandCss is set', async () => {
+  it('does not show an overlay or load files from a brand, unless trustBrandCss is set', async () => {
     brandCss = hostileBrand(foreign.origin);
     themeCss = '';
     const checked = await wearing('/new', '/api/service-surfaces/notes/theme.css');
@@ -159,7 +159,7 @@ describe.skipIf(chromiumPath === undefined)('a page with a hostile platform', { 
     await raw.close();
   });
 
-  it('parses random checked brands as custom properties and prefers-* queries only, and loads nothing for random checked themes', async () => {
+  it('parses random checked brands as custom properties and prefers-* queries only, and does not load files for random checked themes', async () => {
     const checker = new CssChecker(new Set());
     const texts = fc.sample(cssOf(foreign.origin.slice('http://'.length)), 600);
     const brands = await Promise.all(texts.map(async (text) => (await checker.brand(`:root{${text}`)).css));

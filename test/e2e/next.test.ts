@@ -132,7 +132,7 @@ describe.skipIf(!nextIsInstalled).each(['start', 'dev'] as const)(
       expect((await membersChat(browser)).status).toBe(200);
     });
 
-    it('serves configuration and card below the chat and the card at the root, with the address of the request, and nothing of members to others', async () => {
+    it('serves configuration and card below the chat and the card at the root, with the address of the request, and serves data of members to members only', async () => {
       platform.willAnswer((exchange) => {
         if (exchange.request.target.endsWith('agent-card.json'))
           exchange.json(200, { name: 'Agent', url: `${platform.origin}/agent` });

@@ -112,7 +112,7 @@ describe.skipIf(PROMETHEUS === undefined)('the queries of docs/telemetry.md on a
     }
   }
 
-  it('return the series that their sentences describe', { timeout: 30_000 }, async () => {
+  it('return the series that the document describes', { timeout: 30_000 }, async () => {
     const found = await Promise.all(QUERIES.map(({ code }) => asked(code)));
     expect(found).toEqual([
       [{ metric: { agent_bff_route: 'chat' }, value: expect.any(Number) }],

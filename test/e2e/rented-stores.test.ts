@@ -128,7 +128,7 @@ describe.skipIf(REDIS_SERVER === undefined)('a store that teams rent', { timeout
       expect(await doctor(cluster.url)).toMatch(/^a call takes [\d.]+ ms; Redis [\d.]+, a cluster with 3 primaries$/);
     });
 
-    it('asks all servers of a hit at the same time', async () => {
+    it('reads a hit from all servers at the same time', async () => {
       const store = new RedisStorage({ address: secret(cluster.url), patienceMs: PATIENT.cacheMs });
       onTestFinished(() => store.close());
       const keys = ['a', 'b', 'c'];
@@ -332,7 +332,7 @@ describe.skipIf(REDIS_SERVER === undefined)('a store that teams rent', { timeout
       expect(await rendered).toEqual(MISS);
     });
 
-    it('that another application uses too keeps its entries, and what is no entry of the site is a miss', async () => {
+    it('that another application uses too keeps its entries, and treats foreign ones as misses', async () => {
       const store = await server();
       const foreign = [
         ['set', 'session:1', '{}'],

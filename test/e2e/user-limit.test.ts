@@ -71,7 +71,7 @@ describe('a limit for signed-in users', () => {
     expect(seen).toContainEqual(expect.objectContaining({ code: 'limit_unknown' }));
   });
 
-  it('returns 401 without a session, and counts nothing', async () => {
+  it('returns 401 without a session, without counting the request', async () => {
     const keys: string[] = [];
     const person = await open({ userLimit: rateLimiter({ consume: (key) => Promise.resolve(keys.push(key)) }) });
     expect((await person('').say('hello')).text).toContain('SESSION_REQUIRED');

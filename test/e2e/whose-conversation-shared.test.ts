@@ -25,7 +25,7 @@ class Browser {
     return said;
   }
 
-  /** Goes on with a conversation; resolves with true if the agent remembers it. */
+  /** Continues a conversation; resolves with true if the agent remembers it. */
   async remembers(site: Opened, contextId: string): Promise<boolean> {
     return (await this.say(site, 'And now?', contextId)).text.includes('4711');
   }
@@ -44,7 +44,7 @@ describe('two sites on one host, before one agent or two', () => {
     return site;
   }
 
-  it.each([0, 1])('let a visitor go on at both, and take no conversation of the other (agent %i)', async (second) => {
+  it.each([0, 1])('let a visitor continue the conversations of both (agent %i)', async (second) => {
     const [one, two] = [await open(0, OWN), await open(second, OWN)];
     const browser = new Browser();
     const first = await browser.say(one, SECRET);
@@ -58,7 +58,7 @@ describe('two sites on one host, before one agent or two', () => {
     expect(await new Browser().remembers(one, first.contextId)).toBe(false);
   });
 
-  it('of which one knows its users, let a visitor go on at both after a sign-in and a sign-out', async () => {
+  it('let a visitor continue at both after a sign-in and a sign-out if one knows its users', async () => {
     const [everybody, users] = [await open(0, OWN), await open(0, USERS, keyOf('f'))];
     const browser = new Browser();
     const anonymous = await browser.say(everybody, SECRET);
@@ -77,7 +77,7 @@ describe('two sites on one host, before one agent or two', () => {
     expect(await browser.remembers(users, signedIn.contextId)).toBe(true);
   });
 
-  it('which know their users by other keys, keep what a user began signed in', async () => {
+  it('with different keys keep the conversations that a user began signed in', async () => {
     const [one, two] = [await open(0, USERS, keyOf('e')), await open(1, USERS, keyOf('f'))];
     const browser = new Browser();
     browser.user = 'ada';

@@ -23,7 +23,7 @@ describe('a site', () => {
     await site.close();
   });
 
-  it('refuses users without a key for them, and says which setting is missing', async () => {
+  it('refuses users without a key for them, and names the missing setting', async () => {
     const toolkit = createToolkit({ a2aUrl: agent.a2aUrl, serviceApiKey: 'key' });
     expect(() => createNodeHandler({ toolkit, a2a: { conversations: 'visitor', visitor } })).toThrow(/cacheKeys/);
     await toolkit.close();

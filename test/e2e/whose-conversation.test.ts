@@ -136,7 +136,7 @@ describe.each(Object.entries(AGENTS))('behind an agent on %s', (name, start) => 
     expect(agent.calls.at(-1)).toContain('naïve 🙂');
   });
 
-  it('signing in keeps the conversation, and the next person at that computer has nothing', async () => {
+  it('signing in keeps the conversation, and hides it from the next person at that computer', async () => {
     const a2a = { conversations: 'visitor', visitor } as const;
     const named = await openSite(agent, a2a, { cacheKeys: [KEYS[0]] });
     const eve = new Person(named.url, dialect);

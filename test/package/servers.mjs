@@ -70,7 +70,7 @@ async function visit({ file, heading, code }) {
   }
 }
 
-/** The two files of the README for Next, without Next, whose builds are tested elsewhere. */
+/** Runs the two files of the README for Next without Next, which is tested elsewhere. */
 async function next() {
   const [instrumentation, route] = blocks.filter(({ file, heading }) => file === 'README.md' && heading === 'Next');
   writeFileSync('instrumentation.mjs', instrumentation.code.replace('(): Promise<void>', '()'));

@@ -80,7 +80,7 @@ describe('the message of a failure', () => {
     expect(session.getState()).toMatchObject({ error: { message: words, ...facts }, canRetry: true, phase: 'idle' });
     expect(site.errors).toHaveLength(1);
     expect(String(site.errors[0]?.cause)).toMatch(
-      /serviceAuthStrategy|TypeError: x|gives application\/json|status 404: .*"a2aEndpoint" .* base path|status 502|too long|hello/,
+      /serviceAuthStrategy|TypeError: x|gives application\/json, and not what an agent sends|status 404: .*"a2aEndpoint" .* base path|status 502|too long|hello/,
     );
   });
 
@@ -154,7 +154,7 @@ describe("a conversation that is not the visitor's any more", () => {
       .getState()
       .messages.flatMap(({ text, endsConversation }: StoredMessage) => (endsConversation ? [text, '---'] : [text]));
 
-  it('says so, and goes on as a new one when tried again', async () => {
+  it('is reported, and continues as a new one after a retry', async () => {
     const site = new Site();
     site.on('SendStreamingMessage', refusal(200, CODE), welcome);
     const session = site.session();
@@ -191,7 +191,7 @@ describe("a conversation that is not the visitor's any more", () => {
     },
   );
 
-  it('goes on when it is opened again and is the visitor’s once more, as after a sign-in', async () => {
+  it('continues when opened again once it is the visitor’s, as after a sign-in', async () => {
     const site = new Site();
     site.on('SendStreamingMessage', refusal(200, CODE), welcome);
     const session = site.session();

@@ -204,6 +204,7 @@ describe('an answer in a stream', () => {
     ['no empty line at the end', ': hello\r\nevent: x\r\ndata: {"result":BODY}'],
     ['an event without JSON-RPC around it', 'data: BODY\r\r'],
     ['data on two lines', 'data: {"result":\ndata: BODY}\n\n'],
+    ['a JSON text on two lines', '{"result":\nBODY}\n\n'],
     ['carriage returns, comments and ids', ': hello\r\nretry: 10\r\n\r\nid: 7\r\ndata:{"result":BODY}\r\n\r\n'],
   ])('is read with %s', async (_what, text) => {
     const body = JSON.stringify({ message: words('Hi') });
@@ -284,6 +285,13 @@ describe('an answer in a stream', () => {
 });
 
 describe('parts', () => {
+  it('of progress that only begin like JSON are shown', async () => {
+    const stream = [task('WORKING'), update('WORKING', '[1 of 2] Reading', 'a'), artifact('Read.')];
+    const agent = new Agent({ SendStreamingMessage: { stream: [...stream, update('COMPLETED', '', 'b')] } });
+    await agent.ask();
+    expect(agent.shown).toContain('status: [1 of 2] Reading');
+  });
+
   it('of progress that are JSON are folded, however many follow each other', async () => {
     const call = '{"role":"assistant","content":[]}';
     const outcome = '{"role":"tool","content":[]}';

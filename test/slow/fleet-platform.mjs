@@ -16,6 +16,8 @@ export const shuffled = (list) =>
 export class Platform {
   /** Milliseconds of a render. */
   renderMs = 20;
+  /** Milliseconds of a token request or an exchange. */
+  tokenMs = 100;
   /** True while no token is issued. */
   isRefusing = false;
   calls = { render: 0, check: 0, action: 0, token: 0, exchange: 0 };
@@ -49,7 +51,7 @@ export class Platform {
     if (kind === 'action') this.#acted.set(user, (this.#acted.get(user) ?? 0) + 1);
     const acted = this.#acted.get(user) ?? 0;
     const isToken = kind === 'token' || kind === 'exchange';
-    await pause(isToken ? 100 : kind === 'render' ? this.renderMs : 20);
+    await pause(isToken ? this.tokenMs : kind === 'render' ? this.renderMs : 20);
     if (isToken && this.isRefusing) return void response.writeHead(401).end();
     if (kind === 'check') return void response.writeHead(304, { etag: '"1"' }).end();
     const name = url.split('/').find((part) => part.startsWith('w')) ?? 'w';

@@ -12,7 +12,7 @@ export function eventText({ id, nonce, who }, index) {
   return `id: ${index}\ndata: ${JSON.stringify({ jsonrpc: '2.0', id, result: { nonce, who, index } })}\n\n`;
 }
 
-/** Serves chat streams, records and widgets, and fails where a request asks for it. Accepts signed service tokens until they expire. */
+/** Serves chat streams, records and widgets, and fails on request. Accepts signed service tokens until they expire. */
 export class SoakPlatform {
   origin;
   refusedTokens = 0;

@@ -11,7 +11,7 @@ export interface FormSite {
   html: string;
   /** The bodies of the action “save” that the platform received. */
   received(): readonly unknown[];
-  /** The addresses that the platform was asked for. */
+  /** The addresses of the requests to the platform. */
   targets(): readonly string[];
   forget(): void;
   close(): Promise<void>;

@@ -217,7 +217,7 @@ const BROWSER_CLOCK: ReaderClock = {
       };
       const timer = setTimeout(done, ms);
       signal.addEventListener('abort', done);
-      addEventListener('online', done); // the connection may be there again
+      addEventListener('online', done); // the network may be back
     }),
   visible: (signal) =>
     new Promise((resolve) => {

@@ -20,8 +20,9 @@ export class FollowedEnd {
   #isHeld = false;
   /** The pending animation frame, otherwise 0. */
   #frame = 0;
-  /** The last known position, in pixels. */
+  /** The last known position, and the height of the list there, in pixels. */
   #top: number;
+  #height = 0;
   /** The element at the top of the view of a reader who has scrolled back, and its place in the list in pixels. */
   #anchor: Element | undefined;
   #place = 0;
@@ -129,7 +130,10 @@ export class FollowedEnd {
     const { scrollTop } = this.#viewport;
     if (scrollTop === this.#top) return; // The distance from the end alone proves nothing, since more text may have arrived. Only a reader moves back.
     if (this.#hasMovedBack || this.#hasLeft) this.#setAtEnd(false);
-    else if (scrollTop > this.#top && this.#fromEnd < NEAR_END) this.#setAtEnd(true);
+    else if (scrollTop > this.#top && this.#hasReachedEnd) {
+      this.#setAtEnd(true);
+      this.#follow();
+    }
     this.#remember();
   }
 
@@ -146,6 +150,7 @@ export class FollowedEnd {
 
   #see(): void {
     this.#top = this.#viewport.scrollTop;
+    this.#height = this.#viewport.scrollHeight;
     this.#isHeld = this.#isAnchoring && this.#isAtEnd && this.#fromEnd <= 1;
   }
 
@@ -166,6 +171,12 @@ export class FollowedEnd {
 
   #distance(element: Element): number {
     return element.getBoundingClientRect().top - this.#viewport.getBoundingClientRect().top;
+  }
+
+  /** True at the end that a reader scrolled to: on a busy page, more text may have arrived before the scroll event. */
+  get #hasReachedEnd(): boolean {
+    const { scrollHeight, scrollTop, clientHeight } = this.#viewport;
+    return Math.min(scrollHeight, this.#height) - scrollTop - clientHeight < NEAR_END;
   }
 
   /** True if the position is before the one seen last and not at the end, where a list that got shorter puts it. */

@@ -91,7 +91,7 @@ export class MarkdownView {
       this.#isFinal = !this.#isGrowing && this.#written === text;
       this.#write(!this.#isFinal);
       if (this.#written.length > LONG && this.#element.dir === 'auto') this.#element.dir = directionOf(this.#element);
-      // Layout belongs to the time of a task.
+      // Forces the layout now, so that its time counts for this task.
       if (!isShown()) void this.#element.offsetHeight;
     }
     if (!isShown()) this.#timer = setTimeout(() => this.#advance());

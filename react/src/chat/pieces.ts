@@ -23,7 +23,7 @@ export interface Pieces {
 
 export const ONE_PIECE: Pieces = { starts: [0], weight: 0, endsInBreak: false };
 
-/** The pieces of a paragraph with more inlines, whose first one has an index. */
+/** Adds inlines to the pieces of a paragraph; `from` is the index of the first one. */
 export function withInlines(pieces: Pieces, from: number, inlines: readonly Inline[]): Pieces {
   const starts = [...pieces.starts];
   let { weight, endsInBreak } = pieces;

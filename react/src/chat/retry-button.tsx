@@ -12,7 +12,7 @@ interface RetryButtonProps {
 const ends = new WeakMap<ChatError, number>();
 
 /**
- * Repeats the failed attempt; counts down first if the site asked for a pause. Reloads the page if its own code failed.
+ * Repeats the failed attempt; counts down first if the site requested a pause. Reloads the page if its own code failed.
  */
 export function RetryButton({ error, onRetry }: RetryButtonProps) {
   const { retry, retryIn, reload } = useLabels();

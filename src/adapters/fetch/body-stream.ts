@@ -6,7 +6,7 @@ import { StallCounter, type StallWatched } from '../../domain/shared/stall-count
  * stream, since a clean end would claim that the response is complete.
  */
 export function webStream(body: AsyncIterable<Uint8Array>, sendIdleMs: number): ReadableStream<Uint8Array> {
-  // No read-ahead: a slow browser slows the platform down.
+  // Does not read ahead, so that a slow browser slows the platform down.
   return new ReadableStream<Uint8Array>(new BodySource(flowing(body), sendIdleMs), { highWaterMark: 0 });
 }
 

@@ -38,7 +38,7 @@ export function nextRoute(handler: HttpHandler, rule: MountRule): NextRoute {
   return nextRoutes([], handler, rule);
 }
 
-/** The same for several handlers; `otherwise` handles paths below none of them. */
+/** Wraps several handlers; `otherwise` handles paths below none of them. */
 export function nextRoutes(routes: readonly MountedHandler[], otherwise: HttpHandler, rule: MountRule): NextRoute {
   const serve: NextRoute['GET'] = async (request, context) => {
     const { params } = Object(context) as { params?: unknown };

@@ -47,7 +47,7 @@ export class BodyStream extends Readable {
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
-    // Not every framework destroys the response: a clean end would claim that it is complete.
+    // Some frameworks do not destroy the response, and a clean end would claim that it is complete.
     if (error !== null) abortResponse(this.#response);
     this.#body.cancel(this.stall);
     callback(error);

@@ -13,7 +13,7 @@ export interface StallWatchOptions {
   readonly front?: Readable;
 }
 
-/** The bytes of a body that were handed over, and those of them that wait. */
+/** Bytes of a body: written in all, and of these not sent yet. */
 type SentBody = Readonly<Record<'written' | 'waiting', number>>;
 
 /** Cuts a response whose browser accepts no bytes while some are waiting (decision 84). */

@@ -18,12 +18,13 @@ export interface HostPolicy {
   readonly loopback: boolean;
 }
 
-/** A handler that is only reachable under the names of a policy; `refuse` responds to all other requests (RFC 9110 §15.5.20). */
+/** A handler that is only reachable under the names of a policy, if there is one; `refuse` responds to all other requests (RFC 9110 §15.5.20). */
 export function behindHostCheck(
   handler: HttpHandler,
-  policy: HostPolicy,
+  policy: HostPolicy | undefined,
   refuse: (request: HttpRequest, error: RequestError) => HttpResponse,
 ): HttpHandler {
+  if (policy === undefined) return handler;
   return (request) =>
     isServed(request.headers, policy) ? handler(request) : Promise.resolve(refuse(request, hostRefused()));
 }
@@ -77,7 +78,7 @@ export function checkOrigin(
   const safe = method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
   if (safe && !(session && site === 'cross-site')) return;
   const origin = single(headers, 'origin');
-  if (origin === undefined && site === undefined) return; // Not a browser: every browser sends one of the two.
+  if (origin === undefined && site === undefined) return; // Not a browser, which would send one of the two.
   if (origin !== undefined && isListed(origin, policy.allowedOrigins)) return;
   // Any other value means that the page is on another site.
   const isOwn = site === undefined || site === 'same-origin' || site === 'none';

@@ -183,7 +183,7 @@ function isPlain({ 'content-encoding': coding }: HeaderFields): boolean {
 export interface SiteSettings extends BodyLimits, VisitorPolicy, ErrorSite {
   readonly origins: OriginPolicy;
   /** The host names of the routes; absent if any name is valid. */
-  readonly hosts?: HostPolicy;
+  readonly hosts?: HostPolicy | undefined;
   /** The rules for writing response fields. */
   readonly fields: BrowserFieldRules;
   readonly keepAliveMs: number;

@@ -99,7 +99,7 @@ const HANDLE_ERRORS =
   'Mount an error handler after all other middleware of the site, as the recipe for Express in docs/frameworks.md does, and set NODE_ENV to production.';
 
 const MOUNT_ROUTES =
-  'Mount the routes at /api, before a page that answers all other addresses. Or set "a2aEndpoint" on the page to the address of the chat, which only this check does not know.';
+  'Mount the routes at /api, before a page that serves all other paths. If the chat is at another address, this check does not know it: set "a2aEndpoint" on the page.';
 
 /**
  * Asks the running site for the chat's configuration, and sends it a body that no parser accepts. If a parser runs

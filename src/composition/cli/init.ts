@@ -77,7 +77,7 @@ function init(args: string[], terminal: Terminal): number {
       const own = text.replaceAll('"VERSION"', `"^${version}"`).replaceAll(DEFAULT_NAME, packageName(folder));
       for (const name of file.names) {
         mkdirSync(dirname(join(folder, name)), { recursive: true });
-        // Not a copy, which is read-only if the package is.
+        // A copy would be read-only if the package is.
         writeFileSync(join(folder, name), ['package.json', KEPT].includes(name) ? own : text);
       }
     }

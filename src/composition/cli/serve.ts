@@ -143,9 +143,7 @@ function routesFor(
 ): NodeListener {
   const site = { telemetry, newRequestId, authUnavailableStatus: 401 };
   const checked = (handler: HttpHandler, route: string): HttpHandler =>
-    hosts === undefined
-      ? handler
-      : behindHostCheck(handler, hosts, (request, error) => refusal(error, request, errorContext(site, route)));
+    behindHostCheck(handler, hosts, (request, error) => refusal(error, request, errorContext(site, route)));
   const routes = siteRoutes('serve', { toolkit, basePath });
   return nodeListener(
     routes.map(({ mount, handler }) => ({

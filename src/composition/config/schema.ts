@@ -222,10 +222,9 @@ const ROWS: Rows<ConfigSettings> & BlockRows = {
   ),
 };
 
-/** The same table, for iterating. */
+/** The table with a type for iterating. */
 export const FIELDS: AnyRows = ROWS as AnyRows;
 
-/** Accepts these names, and those of the site's own providers. */
 /** A key alone needs no strategy. */
 function strategyName(value: unknown, all: object): string | undefined {
   const hint = named(STRATEGIES)(value, all);
@@ -233,6 +232,7 @@ function strategyName(value: unknown, all: object): string | undefined {
   return isKey ? `${hint} For "serviceApiKey" alone, leave it out.` : hint;
 }
 
+/** Accepts these names, and those of the site's own providers. */
 function named(known: readonly string[]): OptionCheck {
   return (value, all: Pick<ServerConfig, 'identityProviders'>) =>
     string(value, all) ?? nameHint(value, [...known, ...Object.keys(all.identityProviders ?? {})]);

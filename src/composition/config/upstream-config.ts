@@ -59,7 +59,7 @@ export interface UpstreamConfig {
   readonly headers?: UpstreamHeadersConfig | undefined;
 }
 
-/** The same, complete; header names in lower case. */
+/** Every path and header name, with defaults; header names in lower case. */
 export interface ResolvedUpstream {
   readonly paths: Readonly<Record<keyof UpstreamPathsConfig, string>>;
   readonly headers: { readonly apiKey: string; readonly projectId: string };

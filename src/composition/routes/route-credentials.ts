@@ -5,7 +5,7 @@ import { sha256 } from '../../adapters/system/system.js';
 import { hideToken, redactingSessionSource } from '../../adapters/telemetry/request-scope.js';
 import type { SessionRequired } from '../../domain/conversations/conversation-proxy.js';
 import { CoalescingSessionSource } from '../../domain/credentials/coalescing-session-source.js';
-import { Credential, type CredentialOwner } from '../../domain/credentials/credential.js';
+import { Credential, type CredentialOwner, ownerOf } from '../../domain/credentials/credential.js';
 import type { RouteAuth, RouteFields } from '../../domain/credentials/route-auth.js';
 import { ExchangedTokens } from '../../domain/credentials/exchanged-tokens.js';
 import type { TokenCache } from '../../domain/credentials/token-cache.js';
@@ -129,7 +129,7 @@ export class RouteCredentials {
     };
   }
 
-  /** The same for a route that caches data for its users. */
+  /** The auth of a route that caches data for its users. */
   #caching(like: SessionTokenLike, options: SessionOptions & NamedFields): SessionRequired {
     this.#deps.sessions.add(like);
     return this.session(like, options);
@@ -225,8 +225,7 @@ export function sessionRequest(request: unknown): RequestContext {
 /** A digest, because headers may hold any secret. */
 function ownerOfHeaders(headers: Readonly<Record<string, string>>): CredentialOwner {
   const fields = Object.entries(headers).sort(([a], [b]) => (a < b ? -1 : 1));
-  const principal = `headers ${sha256(`agent-bff headers ${JSON.stringify(fields)}`)}`;
-  return { principal, reader: principal };
+  return ownerOf(`headers ${sha256(`agent-bff headers ${JSON.stringify(fields)}`)}`);
 }
 
 /**

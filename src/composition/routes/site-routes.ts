@@ -169,7 +169,7 @@ export function siteRoutes(maker: string, options: SiteRoutesOptions | undefined
   return routesOf(maker, given).map(({ mount, handler }) => ({ mount: base + mount, handler }));
 }
 
-/** The same below a path at which the framework mounts them. */
+/** Every route below a path at which the framework mounts them. */
 export function handlerRoutes(options: HandlersOptions | undefined): readonly MountedHandler[] {
   const maker = 'createHandlers';
   return routesOf(maker, readRouteOptions<HandlersOptions>(maker, ALL_ROUTES, options));

@@ -157,7 +157,7 @@ export class SiteHandlers {
     const refuse = (request: HttpRequest, error: RequestError): HttpResponse =>
       refusal(error, request, errorContext(site, route));
     const guarded = gate.guard(routes, refuse);
-    return this.#observed(site.hosts === undefined ? guarded : behindHostCheck(guarded, site.hosts, refuse));
+    return this.#observed(behindHostCheck(guarded, site.hosts, refuse));
   }
 
   /** Assigns an id to each request before anything else, if there is a listener. */

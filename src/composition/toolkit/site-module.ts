@@ -33,11 +33,10 @@ export function siteModule(): ContainerModule {
 
 function siteSettings(config: ResolvedConfig, clock: Clock, telemetry: Telemetry): SiteSettings {
   const { publicUrl, allowedOrigins } = config;
-  const hosts = hostPolicy(config);
   return {
     telemetry,
     origins: { publicOrigin: publicUrl === '' ? '' : new URL(publicUrl).origin, allowedOrigins },
-    ...(hosts === undefined ? {} : { hosts }),
+    hosts: hostPolicy(config),
     fields: { disposition: writtenDisposition, leftOut: leftOutReporter(telemetry) },
     bodyLimitBytes: config.bodyLimitBytes,
     bodies: processBodies(config.bodyLimitBytes),

@@ -271,7 +271,7 @@ export class AgentCardSource {
       ...(version !== '' && { 'a2a-version': version }),
       ...(etag !== undefined && { 'if-none-match': etag }),
     };
-    // No caller's signal: the card is for everyone waiting.
+    // Without the signal of a caller, because everyone waiting shares the card.
     const message = { counterpart: AGENT, timeouts, ...address, method: 'GET', browser: {}, own, body: null, signal };
     try {
       return await call.dispatch(message, this.#isAgents(address) ? credential : undefined);

@@ -35,7 +35,7 @@ export interface AgentCardRewrite {
 /** Decides which methods are allowed, in either spelling. */
 export type CardPolicy = Pick<MethodPolicy, 'allows'>;
 
-/** The same for the package's own routes, which have already built their policy. */
+/** The options of the package's own routes, which have already built their policy. */
 export type CardRewrite = Omit<AgentCardRewrite, 'policy' | 'platformOrigin'> & {
   readonly policy?: AgentCardRewrite['policy'] | CardPolicy;
   readonly platformOrigin?: string | undefined;
@@ -104,7 +104,7 @@ export function rewriteAgentCard(
   return rewrittenCard(card, readOptions('rewriteAgentCard', REWRITE, rewrite));
 }
 
-/** The same for the package's own options, which are already checked. */
+/** Rewrites a card by the package's own options, which are already checked. */
 export function rewrittenCard(card: AgentCardJson, rewrite: CardRewrite): Record<string, unknown> {
   const { url, policy = 'chat', bindings = [JSON_RPC], agentOrigin, platformOrigin = '' } = rewrite;
   const names = new Set(bindings.map((name) => name.toUpperCase()));

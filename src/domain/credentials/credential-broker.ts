@@ -11,6 +11,7 @@ import {
   type CredentialOwner,
   NO_CREDENTIAL,
   notSet,
+  ownerOf,
   serviceAuthError,
   statedIdentity,
 } from './credential.js';
@@ -344,11 +345,6 @@ export async function withSiteFields(
   const forwarded = forwardedFields(request.headers, names);
   const added = (await make?.(request, credential.user, message)) ?? {};
   return credential.withFields({ added, forwarded, response });
-}
-
-/** The owner of a credential with which every caller is shown the same. */
-function ownerOf(principal: string): CredentialOwner {
-  return { principal, reader: principal };
 }
 
 function noStrategy(): ServiceAuthError {

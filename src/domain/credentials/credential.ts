@@ -4,6 +4,11 @@ import type { IssueFailure, Identity } from '../../ports/identity-provider.js';
 import type { SessionUser } from '../../ports/session-token-source.js';
 import { choosingFields } from '../upstream/header-policy.js';
 
+/** The owner of a credential with which every caller is shown the same. */
+export function ownerOf(principal: string): CredentialOwner {
+  return { principal, reader: principal };
+}
+
 /** The kind of authority a credential carries. */
 export type CredentialKind = 'service' | 'session' | 'api-key';
 

@@ -335,7 +335,7 @@ export class TokenCache {
     return token;
   }
 
-  /** Not awaited: a slow store delays no caller. */
+  /** Not awaited, so that a slow store does not delay callers. */
   #share(key: string, record: object, expiresAt: number): void {
     this.#deps.shared?.set(key, JSON.stringify(record), expiresAt).catch(() => undefined);
   }

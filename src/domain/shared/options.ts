@@ -59,7 +59,7 @@ export interface Place {
   readonly refuse: Refusal;
 }
 
-/** A toolkit knows more options than those of one function: with them here, every entry would include them. */
+/** Explains an option by those of all functions, which a toolkit knows. A list here would be part of every entry. */
 interface Explaining {
   readonly toolkit?: { hint?(name: string, place: Place): string | undefined };
 }

@@ -134,7 +134,7 @@ export class RenderCache {
   /** The last text of each entry: consecutive hits read the same one. */
   readonly #remembered: LruMap<Remembered>;
   readonly #flights = new SingleFlight<Obtained>();
-  /** Numbers of the last flights without a version tag. */
+  /** Counts the flights without a version tag, so that a request does not join one that began before it. */
   readonly #untagged = new LruMap<number>({ maxEntries: MAX_UNTAGGED });
   #turns = 0;
   readonly #fleet: FleetFlight;

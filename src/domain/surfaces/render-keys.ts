@@ -90,7 +90,7 @@ export class RenderKeys {
     return this.#versionTagKey(['surface', scope, by, value]);
   }
 
-  /** The key of the other ways to address a surface. */
+  /** The key of the entry that lists the other ways to address a surface. */
   aliases(scope: RenderScope, { by, value }: SurfaceRef): string {
     return this.#versionTagKey(['links', scope, by, value]);
   }

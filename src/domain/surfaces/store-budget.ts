@@ -42,7 +42,7 @@ export class StoreBudget {
 
   /** Once per slice: the work of a call does not grow with the number of renders. */
   #sweep(now: number): void {
-    // Not if the clock was set back: nothing would count as expired until it has caught up.
+    // If the clock was set back, a sweep is due: otherwise nothing would expire until it has caught up.
     if (this.#sweptAt <= now && now < this.#sweptAt + SLICE_MS) return;
     this.#sweptAt = Math.floor(now / SLICE_MS) * SLICE_MS;
     for (const [slice, bytes] of this.#slices) {

@@ -218,7 +218,7 @@ export class SurfaceService {
     const scope = this.#scope(caller);
     if (scope === undefined) return undefined;
     const input: unknown[] = [head.query, ...choosingValues(head.headers)];
-    // Not part of the scope: an action invalidates all renders of its caller, whatever fields were sent with it.
+    // Not part of the scope, because an action invalidates all renders of its caller, whatever fields were sent with it.
     const { forwarded, response = [] } = caller.credential.fields ?? {};
     const { principal, reader } = caller.credential.owner;
     if (reader !== principal) input.push(reader);

@@ -21,7 +21,7 @@ const MARGIN_MS = 60_000;
 const WAIT_MS = 1_000;
 /** Pause before trying again to write a version tag while a response waits, in milliseconds. */
 const RETRY_MS = 100;
-/** The same afterwards. */
+/** Pause before trying again once the response was sent, in milliseconds. */
 const REPAIR_MS = 500;
 /** Actions that wait for the store. Beyond it no stored render is used until all that are older have expired. */
 const MAX_PENDING = 10_000;

@@ -73,7 +73,7 @@ export async function readStart(body: HttpBody, limitBytes: number, deadline: Ab
     return false;
   };
   const isWhole = await beforeDeadline(deadline, toItsEnd()).catch(() => false);
-  // Not awaited: a silent source may end with its next chunk, or never.
+  // Not awaited, because a silent source may end with its next chunk only, or never.
   void cancel(source);
   return { bytes: collector.take().subarray(0, limitBytes), isWhole };
 }

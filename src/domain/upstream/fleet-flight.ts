@@ -16,8 +16,10 @@ export interface Turn<T> {
   readonly yieldTurn?: () => void;
 }
 
-/** Milliseconds for which others wait for a result. A process that ends meanwhile is replaced after this time. */
+/** Milliseconds for which others leave the work to one process. After this time, the next one begins too. */
 const LEASE_MS = 1_000;
+/** Milliseconds after which a process works itself, although others have just begun. */
+const MAX_WAIT_MS = 5_000;
 /** Milliseconds for which others do not wait, after a result that cannot be shared. */
 const NOTHING_MS = 10_000;
 const MIN_PAUSE_MS = 5;
@@ -27,7 +29,8 @@ const NOTHING = 'nothing to share';
 
 /**
  * Runs the same work once for all processes that share a store, if the store can create an entry atomically. The others
- * look for the result for a second, then work themselves: a store that fails costs work, never a response.
+ * look for the result. Each second without one, another of them begins, in case the last one ended or hangs: slow work
+ * begins once a second, rather than in all of them together. A store that fails costs work, never a response.
  */
 export class FleetFlight {
   readonly #deps: FleetFlightDependencies;
@@ -44,7 +47,8 @@ export class FleetFlight {
     const key = `${name} flight`;
     const take = (): Promise<boolean> => create(key, RUNNING, clock.now() + LEASE_MS);
     const yieldTurn = (): void => void store.set(key, NOTHING, clock.now() + NOTHING_MS).catch(() => undefined);
-    const end = clock.now() + LEASE_MS;
+    const startedAt = clock.now();
+    let end = startedAt + LEASE_MS;
     try {
       let isTaken = await take();
       if (isTaken) return { yieldTurn };
@@ -53,7 +57,10 @@ export class FleetFlight {
         if (found !== undefined) return { found };
         // Only now: the last lease may have expired after its result was stored.
         if (isTaken) return { yieldTurn };
-        if (state === NOTHING || clock.now() >= end) return {};
+        const now = clock.now();
+        // A process that cannot read the lease, such as with a clock that is ahead, does not wait for the next one.
+        if (state === RUNNING) end = Math.min(now + LEASE_MS, startedAt + MAX_WAIT_MS);
+        if (state === NOTHING || now >= end) return {};
         await sleep(pause);
         isTaken = await take();
       }

@@ -97,7 +97,7 @@ export class PlatformDirectory {
     return this.#look('brand', caller);
   }
 
-  /** The same by route auth; if the credential cannot be obtained, the result is a warning like any other failure. */
+  /** Looks up either by route auth; if the credential cannot be obtained, the result is a warning like any other failure. */
   async resolve(name: LookupName, auth: RouteAuth, request: RequestContext): Promise<Lookup> {
     const { projectId } = this.#deps.api;
     if (name === 'project' && projectId !== '') return { value: projectId };

@@ -14,6 +14,7 @@ import { browserRequest, bytes, site, streamed } from './browser-request.js';
 import { memoryOf } from '../../support/memory.js';
 
 const AGENT = 'https://agent.internal';
+const PLATFORM = 'https://platform.example';
 const CARD = {
   name: 'Agent',
   url: `${AGENT}/rpc`,
@@ -50,7 +51,8 @@ class RestWorld extends BrokerWorld {
 
   ask(method: string, path: string, changes: Partial<HttpRequest> = {}): Promise<HttpResponse> {
     const agent = { origin: AGENT, path: '/rpc' };
-    const shared = { call: this.callThrough(this.upstream), telemetry: this.telemetry, agent, timeouts: TIMEOUTS };
+    const call = this.callThrough(this.upstream);
+    const shared = { call, telemetry: this.telemetry, agent, platformOrigin: PLATFORM, timeouts: TIMEOUTS };
     const directory = {
       project: () => Promise.resolve({ value: null }),
       brand: () => Promise.resolve({ value: null }),
@@ -118,16 +120,23 @@ describe('a client of HTTP+JSON', () => {
   });
 });
 
-describe('the method policy in the HTTP+JSON binding', () => {
-  it.each([
+describe('an extended card', () => {
+  type Binding = readonly [name: string, method: string, path: string, answer: (card: object) => object];
+  const bindings: readonly Binding[] = [
     ['HTTP+JSON', 'GET', '/extendedAgentCard', (card: object) => card],
     ['JSON-RPC', 'POST', '', (card: object) => ({ jsonrpc: '2.0', id: 7, result: card })],
-  ])('shows in an extended card by %s what the site can forward', async (_by, method, path, answer) => {
+  ];
+  async function shown(card: object, [, method, path, answer]: Binding): Promise<unknown> {
     const world = new RestWorld('all');
-    const capabilities = { pushNotifications: true };
-    world.answer = () => ({ ...FINE, body: JSON.stringify(answer({ ...CARD, capabilities })) });
+    world.answer = () => ({ ...FINE, body: JSON.stringify(answer(card)) });
     const body = bytes('{"jsonrpc":"2.0","id":7,"method":"GetExtendedAgentCard"}');
-    const told = json(await world.ask(method, path, method === 'POST' ? { body } : {}));
+    return json(await world.ask(method, path, method === 'POST' ? { body } : {}));
+  }
+
+  it.each(bindings)('shows by %s what the site can forward', async (...binding) => {
+    const [, , , answer] = binding;
+    const capabilities = { pushNotifications: true };
+    const told = await shown({ ...CARD, capabilities }, binding);
     const url = 'https://site.example/api/a2a';
     const supportedInterfaces = [
       { url, protocolBinding: 'JSONRPC' },
@@ -135,6 +144,13 @@ describe('the method policy in the HTTP+JSON binding', () => {
     ];
     const additionalInterfaces = [{ url, transport: 'HTTP+JSON' }];
     expect(told).toMatchObject(answer({ capabilities, supportedInterfaces, additionalInterfaces }));
+  });
+
+  it.each(bindings)('names by %s neither the agent nor the platform', async (...binding) => {
+    const addresses = { documentationUrl: `${PLATFORM}/docs`, iconUrl: `${AGENT}/icon.png` };
+    const told = JSON.stringify(await shown({ ...CARD, ...addresses, version: '7' }, binding));
+    expect(told).toContain('"version":"7"');
+    expect(told).not.toMatch(/platform\.example|agent\.internal/);
   });
 });
 

@@ -200,7 +200,7 @@ describe('a visitor', () => {
     });
   });
 
-  it('stays known while the keys rotate: the new key last everywhere, then first, then the old one leaves', async () => {
+  it('stays known while keys are rotated, until the old one is removed', async () => {
     const [old, fresh] = KEYS as [(typeof KEYS)[number], (typeof KEYS)[number]];
     const sealedBy = async (keys: typeof KEYS, cookie: string): Promise<Visit> => {
       const world = new World(keys);

@@ -6,7 +6,7 @@ export const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8
 export const GREETING = 'Hello from the **agent**.';
 export const QUESTION = 'Which city?';
 
-/** The scene that a message asks for: `words`, `long`, `slow`, `file`, `question`, `error`, or the answer to the question. */
+/** The scene that a message names: `words`, `long`, `slow`, `file`, `question`, `error`, or the answer to the question. */
 export function sceneOf(text) {
   return /\b(words|long|slow|file|question|error)\b/.exec(text)?.[1] ?? 'reply';
 }

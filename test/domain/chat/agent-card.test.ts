@@ -209,7 +209,7 @@ describe('the capabilities of a card', () => {
       false,
     ],
     [['GetExtendedAgentCard'], { streaming: false, pushNotifications: false, extendedAgentCard: true }, true],
-  ])('under %j are those of the policy', (policy, told, extended) => {
+  ])('are limited to the methods %j', (policy, told, extended) => {
     const expected = { capabilities: told, supportsAuthenticatedExtendedCard: extended };
     expect(rewriteAgentCard(card, { url: SITE, policy })).toMatchObject(expected);
     expect(rewrittenCard(card, { url: SITE, policy: new MethodPolicy(policy) })).toMatchObject(expected);

@@ -91,7 +91,7 @@ describe('the policy "chat"', () => {
 describe('the policy "all"', () => {
   const policy = new MethodPolicy('all');
 
-  it('allows every method and checks nothing else', () => {
+  it('allows every method without further checks', () => {
     expect(policy.scrutiny).toBe('method');
     for (const method of ['tasks/list', 'ListTasks', 'anything']) {
       expect(policy.allows(method)).toBe(true);
@@ -113,7 +113,7 @@ describe('a list of methods', () => {
     expect(policy.scrutiny).toBe('policy');
   });
 
-  it('allows nothing when empty', () => {
+  it('rejects every method when empty', () => {
     expect(refusal(new MethodPolicy([]), 'message/send')).toMatchObject({ code: 'method_denied' });
   });
 

@@ -104,7 +104,7 @@ describe('the expiry of an exchanged token', () => {
     expect(world.asked).toEqual([]);
   });
 
-  it('is assumed for a session without a token, which shares nothing', async () => {
+  it('is assumed for a session without a token, which is not shared', async () => {
     const world = new ExchangeWorld();
     expect((await world.error('')).code).toBe('session_expired');
     expect(world.asked).toEqual([]);

@@ -146,7 +146,7 @@ describe('twenty processes that share tokens', () => {
     expect([kinds(await fleet.ask()), fleet.provider.issued]).toEqual([['site-token-1'], 1]);
   });
 
-  it('wait at most a second, then call the provider themselves', async () => {
+  it('wait at most a second for the only one that has asked', async () => {
     const fleet = new TokenFleet(2);
     fleet.issueMs = 5_000;
     const startedAt = fleet.clock.now();
@@ -155,6 +155,59 @@ describe('twenty processes that share tokens', () => {
     expect(fleet.provider.issued).toBe(2);
     await fleet.clock.result(Promise.all(waiting));
     expect(fleet.clock.now() - startedAt).toBeLessThan(6_200);
+  });
+
+  it('send one request a second until the first token arrives', async () => {
+    const fleet = new TokenFleet();
+    fleet.issueMs = 3_000;
+    const startedAt = fleet.clock.now();
+    const arrivals = fleet.caches.map(async (cache) => {
+      await cache.get('key', 'someBlock', fleet.issue);
+      return fleet.clock.now() - startedAt;
+    });
+    const times = await fleet.clock.result(Promise.all(arrivals));
+    expect(fleet.provider.issued).toBe(3);
+    // The other two wait for their own requests.
+    expect(times.filter((ms) => ms < 3_100)).toHaveLength(18);
+  });
+
+  it('send one request after the other when requesting processes end', async () => {
+    const fleet = new TokenFleet();
+    const ended = fleet.caches.slice(0, 3);
+    for (const cache of ended) void cache.get('key', 'someBlock', () => new Promise(() => undefined));
+    const others = fleet.caches.slice(3);
+    const startedAt = fleet.clock.now();
+    expect([kinds(await fleet.ask(others)), fleet.provider.issued]).toEqual([['site-token-1'], 1]);
+    expect(fleet.clock.now() - startedAt).toBeLessThan(3_400);
+  });
+
+  it('wait at most five seconds, then call the provider themselves', async () => {
+    const fleet = new TokenFleet();
+    fleet.issueMs = 60_000;
+    const waiting = fleet.caches.map((cache) => cache.get('key', 'someBlock', fleet.issue));
+    await fleet.clock.pass(4_900);
+    expect(fleet.provider.issued).toBe(5);
+    await fleet.clock.pass(200);
+    expect(fleet.provider.issued).toBe(20);
+    await fleet.clock.result(Promise.all(waiting));
+  });
+
+  it('wait at most a second if they cannot read what another has noted', async () => {
+    const fleet = new TokenFleet();
+    const { store } = fleet;
+    // To a process whose clock is ahead, each entry of the store has expired.
+    const ahead = fleet.started({
+      get: () => Promise.resolve(undefined),
+      set: (...entry) => store.set(...entry),
+      setIfAbsent: (...entry) => store.setIfAbsent(...entry),
+      delete: (key) => store.delete(key),
+    });
+    fleet.provider.answer = () => failure('unavailable');
+    await fleet.ask(fleet.caches.slice(0, 1));
+    const startedAt = fleet.clock.now();
+    await fleet.ask([ahead]);
+    expect(fleet.provider.issued).toBe(2);
+    expect(fleet.clock.now() - startedAt).toBeLessThan(1_200);
   });
 
   it.each(['get', 'set', 'setIfAbsent'] as const)(

@@ -90,7 +90,7 @@ describe('a store that fails', () => {
     expect((await world.render(ADA, QUOTE, {}, cache)).cache).toBe('MISS');
   });
 
-  it('stores nothing, and every visitor is served', async () => {
+  it('does not store renders, and every visitor is served', async () => {
     const world = new SurfaceWorld();
     const store = {
       get: () => Promise.resolve(undefined),

@@ -198,7 +198,7 @@ describe('a process whose store is away', () => {
     ]).toEqual([0, 1, 1]);
   });
 
-  it('stores nothing that other processes would serve', async () => {
+  it('does not store a render that other processes would serve', async () => {
     const fleet = new Fleet(2);
     fleet.all = { isAway: true };
     await fleet.show(0);

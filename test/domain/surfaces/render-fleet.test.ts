@@ -96,13 +96,38 @@ describe('eight processes that share renders', () => {
     expect(shown.map(({ content }) => content.slice(8, 10))).toEqual(['v1', 'v2', 'v2']);
   });
 
-  it('wait a second for a slow platform, then call it themselves', async () => {
+  it('wait a second for the only one that has called a slow platform', async () => {
     const fleet = new BusyFleet(2);
     fleet.callMs = 5_000;
     const startedAt = fleet.clock.now();
     await fleet.showAll();
     expect(fleet.asked).toEqual([2, 0]);
     expect(fleet.clock.now() - startedAt).toBeLessThan(6_200);
+  });
+
+  it('render once a second until the first render arrives', async () => {
+    const fleet = new BusyFleet();
+    fleet.callMs = 3_000;
+    expect([await fleet.sources(), fleet.asked]).toEqual([{ MISS: 3, HIT: 5 }, [3, 0]]);
+  });
+
+  it('render within ten seconds without waiting again, after a render that cannot be shared', async () => {
+    const fleet = new BusyFleet(3);
+    fleet.platform.rendered = (answer: HttpResponse) => ({
+      ...answer,
+      headers: { ...answer.headers, 'set-cookie': 'a=b' },
+    });
+    await fleet.show(0);
+    const waits = async (): Promise<number> => {
+      const startedAt = fleet.clock.now();
+      await fleet.showAll();
+      return fleet.clock.now() - startedAt;
+    };
+    await fleet.clock.pass(9_800);
+    expect(await waits()).toBe(100);
+    await fleet.clock.pass(100);
+    // One of them renders, and the others wait for it.
+    expect(await waits()).toBeGreaterThan(200);
   });
 
   it('render once if the platform takes almost the second for which they wait', async () => {

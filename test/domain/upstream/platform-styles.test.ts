@@ -28,6 +28,14 @@ describe("the platform's styles", () => {
     expect(parsed).toBe(2);
   });
 
+  it('are told apart by their use, although one text may be both', async () => {
+    const styles = checkedStyles(new RecordingTelemetry());
+    const css = ':root{--a:1}';
+    expect(await styles.brand(css)).toBe(css);
+    expect(await styles.theme(css)).toBeDefined();
+    expect(await styles.brand(css)).toBe(css);
+  });
+
   it('are cached up to a limit in bytes', async () => {
     const styles = checkedStyles(new RecordingTelemetry(), {
       memory: memoryOf(new FakeClock(), 500),

@@ -12,7 +12,7 @@ function contextsOf({ page }: DemoVisit): ReadonlySet<string> {
   return found;
 }
 
-/** Sends a message into a conversation by a script of the page. */
+/** Sends a message into a conversation from a script in the page. */
 function sendInto({ page }: DemoVisit, contextId: string): Promise<string> {
   return page.evaluate(async (id) => {
     const message = { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text: 'Hello' }], contextId: id };
@@ -52,7 +52,7 @@ describeDemo('the conversations of the demo', { wordMs: 5 }, (demo) => {
     expect(await sendInto(visit, contextId)).toContain('“Hello”');
   });
 
-  it('go on as new ones for who signs in or out in another tab, and the next person has none of them', async () => {
+  it('continue as new ones after a sign-in or sign-out in another tab, and the next person cannot open them', async () => {
     const visit = await demo.visit();
     const before = contextsOf(visit);
     await visit.ask('As a visitor');

@@ -41,7 +41,7 @@ const RESPONSES = [
 
 describe('the head of a response', { timeout: 120_000 }, () => {
   for (const { name, program, parameters } of READERS) {
-    it.skipIf(program === undefined)(`has the same fields for ${name} as for the simplest reader`, async () => {
+    it.skipIf(program === undefined)(`has the same fields for ${name} as for the simplest parser`, async () => {
       const toolkit = createToolkit(
         { serviceApiUrl: 'https://platform.example/', serviceApiKey: 'key', telemetry: 'silent' },
         {

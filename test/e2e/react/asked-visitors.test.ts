@@ -61,7 +61,7 @@ describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
       expect(await visit.page.getByRole('button', { name: 'Sign in' }).count()).toBe(0);
     });
 
-    it('says so without a button when the site has no handler, and takes a reply', async () => {
+    it('reports the sign-in without a button when the site has no handler, and accepts a reply', async () => {
       const visit = await browser.visit();
       await answer(visit.page, LINK, [...BOOKED, state('COMPLETED')]);
       await visit.show('A2AChat');

@@ -153,7 +153,7 @@ describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
       expect(await visit.violations()).toEqual([]);
     });
 
-    it('loads and runs nothing from brand CSS', async () => {
+    it('neither loads files nor runs scripts from brand CSS', async () => {
       const asked: string[] = [];
       const visit = await browser.visit({
         prepare: async (page) => {

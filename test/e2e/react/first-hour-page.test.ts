@@ -126,7 +126,7 @@ describe.skipIf(findChromium() === undefined)('the ten commonest mistakes of the
     expect(read).not.toMatch(/wrong-secret|another-key|the-key-of/);
   });
 
-  it('a page whose server does not run, behind a proxy as that of Vite, does not ask for other routes', async () => {
+  it('a page behind a proxy, as in development with Vite, reports that its server is down, and does not suggest other routes', async () => {
     const proxy = (app: Express): void => {
       app.use('/api', (_request, response) => void response.status(500).type('text/plain').end());
     };
@@ -139,7 +139,7 @@ describe.skipIf(findChromium() === undefined)('the ten commonest mistakes of the
     }
   });
 
-  it('a widget shows the same sentence, and its fix in the console and, on request, on the page', async () => {
+  it('a widget shows the same sentence, with the fix in the console and, with showCause, on the page', async () => {
     const url = await startSite({ SERVICE_API_URL: await startAgent() }, {});
     const { page, warned } = await open(`${url}/development/`);
     const shown = page.locator('.service-surface-failure p');

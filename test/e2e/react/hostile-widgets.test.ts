@@ -95,7 +95,7 @@ describeInBrowsers('a hostile widget', { inEveryEngine: true, wordMs: 5 }, (brow
     await visit.page.getByRole('button', { name: 'Clicked' }).waitFor();
   });
 
-  it('opens nothing over the page', async () => {
+  it('cannot open anything over the page', async () => {
     const visit = await visitPage(false);
     const escaped: string[] = [];
     for (const [name, widget] of Object.entries(TOP_LAYER)) {
@@ -109,7 +109,7 @@ describeInBrowsers('a hostile widget', { inEveryEngine: true, wordMs: 5 }, (brow
   });
 
   describe.each([true, false])('on a page whose strict policy is %s', (hasPolicy) => {
-    it.each(['markup', 'theme'])('loads nothing from other sites through its %s', async (which) => {
+    it.each(['markup', 'theme'])('cannot load files from other sites through its %s', async (which) => {
       const last = `<img src="${ALLOWED}/last">`;
       const widget =
         which === 'markup'

@@ -96,7 +96,7 @@ describe.skipIf(chromium === undefined)('the chat in a page of another site', { 
     return visit.show('A2AChat', { a2aEndpoint: `${endpoint}/api/a2a` });
   }
 
-  /** The same message as the chat's, by a script of the page: its status and text, or the error of the browser. */
+  /** Sends the chat's message from a script in the page; returns status and text, or the error of the browser. */
   const call = (page: Page, url: string, init: RequestInit): Promise<string> =>
     page.evaluate(
       ([address, options]) =>
@@ -113,7 +113,7 @@ describe.skipIf(chromium === undefined)('the chat in a page of another site', { 
     credentials: 'include',
   });
 
-  it('goes on with its conversation, which is that page alone’s', async () => {
+  it('continues its conversation, which belongs to that page alone', async () => {
     const visit = await open(pages.listed, routes.url);
     const first = contextIn(await visit.ask('Hello'));
     expect(contextIn(await visit.ask('And now?'))).toBe(first);
@@ -123,7 +123,7 @@ describe.skipIf(chromium === undefined)('the chat in a page of another site', { 
     expect(cookie?.partitionKey).toBe('http://127.0.0.1');
   });
 
-  it('that is not listed gets no answer, no cookie and nothing of a conversation it knows', async () => {
+  it('that is not listed gets neither an answer nor a cookie, and cannot continue a conversation it knows', async () => {
     const victim = await open(pages.listed, routes.url);
     const contextId = contextIn(await victim.ask('Hello'));
     for (const endpoint of [routes, careless]) {
@@ -146,7 +146,7 @@ describe.skipIf(chromium === undefined)('the chat in a page of another site', { 
     }
   });
 
-  it('in a frame goes on, as the page of the site itself does beside it', async () => {
+  it('in a frame continues, as the page of the site itself does beside it', async () => {
     context = await browser.newContext();
     const outer = await context.newPage();
     await outer.goto(`${pages.foreign.url}/page/`);

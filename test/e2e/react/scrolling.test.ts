@@ -172,6 +172,28 @@ describeInEngines('scrolling', { wordMs: 4 }, (visits) => {
   );
 
   it.skipIf(!visits.engine.isSupported)(
+    'follows a reader who scrolls to the end in the moment in which more text arrives',
+    async () => {
+      const visit = await visits.visit();
+      const { page } = visit;
+      await visit.show('A2AChat');
+      await visit.handle('send', lines(60));
+      await page.see({ ...FINISHED, text: `${LINE} 0` });
+      await page.on(LOG, (log) => void (log.scrollTop = 0), null);
+      await nextFrames(page);
+      await page.on(
+        LOG,
+        (log) => {
+          log.scrollTop = log.scrollHeight;
+          log.querySelector<HTMLElement>('.a2a-message-agent')?.style.setProperty('padding-bottom', '500px');
+        },
+        null,
+      );
+      await expect.poll(async () => (await measure(page)).rest, { interval: 20 }).toBeLessThan(2);
+    },
+  );
+
+  it.skipIf(!visits.engine.isSupported)(
     'keeps what a reader sees in place when something above grows and shrinks',
     async () => {
       const visit = await visits.visit();

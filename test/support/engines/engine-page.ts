@@ -6,7 +6,7 @@ export interface Target {
   readonly text?: string;
 }
 
-/** The roles that walks ask for, with the elements that have them. */
+/** The roles that walks look for, with the elements that have them. */
 export const ROLES = {
   alert: '[role=alert]',
   button: 'button, input[type=submit], [role=button]',

@@ -30,7 +30,7 @@ export interface Secrets {
   readonly texts: readonly string[];
 }
 
-/** The faults of a request to the platform in any case. `users` are the users whose cookies were sent. */
+/** The faults that a request to the platform must never have. `users` are the users whose cookies were sent. */
 export function unsafeRequest(request: RecordedRequest, secrets: Secrets, users: readonly string[]): string[] {
   const found: string[] = [];
   const { method, target, fields } = request;
