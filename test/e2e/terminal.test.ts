@@ -31,6 +31,17 @@ async function startSite(config: ServerConfig = {}, ports: ToolkitPorts = {}) {
 }
 
 describe('the terminal of a site without telemetry', () => {
+  it('shows one line with the id of each visitor, and of ten at most, when 20 visitors find the agent unreachable', async () => {
+    const { terminal, url } = await startSite({ a2aUrl: `${await refusedOrigin()}/agent` });
+    const answers = await Promise.all(Array.from({ length: 20 }, () => visit(url)));
+    const ids = await Promise.all(answers.map(async (reply) => /"requestId":"([^"]+)"/.exec(await reply.text())?.[1]));
+    const line =
+      /^agent-bff: chat: The agent cannot be reached\. .*"a2aUrl" in configureServer\. \(ECONNREFUSED.*; request (\S+)\)$/;
+    const shown = terminal.map((text) => line.exec(text)?.[1]);
+    expect(new Set(shown).size).toBe(10);
+    expect(ids).toEqual(expect.arrayContaining(shown));
+  });
+
   it('shows the place where configGetHeaders threw, without the visitor’s cookie', async () => {
     const { terminal, toolkit } = await startSite();
     const configGetHeaders = () => {

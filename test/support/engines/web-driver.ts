@@ -16,7 +16,13 @@ export class WebDriverError extends Error {
   }
 }
 
-export type Call = <Value>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object) => Promise<Value>;
+/** `ms` is the time limit, by default CALL_MS. */
+export type Call = <Value>(
+  method: 'GET' | 'POST' | 'DELETE',
+  path: string,
+  body?: object,
+  ms?: number,
+) => Promise<Value>;
 
 export interface WebDriver {
   readonly call: Call;
@@ -27,9 +33,9 @@ export interface WebDriver {
 export async function startWebDriver(program: string, env: NodeJS.ProcessEnv): Promise<WebDriver> {
   const port = await freePort('127.0.0.1');
   const { ended, stop } = startProcess(program, [`--port=${port}`, '--host=127.0.0.1'], env);
-  const call: Call = async <Value>(method: string, path: string, body?: object): Promise<Value> => {
+  const call: Call = async <Value>(method: string, path: string, body?: object, ms = CALL_MS): Promise<Value> => {
     const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-    const signal = AbortSignal.timeout(CALL_MS);
+    const signal = AbortSignal.timeout(ms);
     try {
       const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, signal, ...sent });
       const { value } = (await response.json()) as { value: Value & { error?: string; message?: string } };
@@ -38,7 +44,7 @@ export async function startWebDriver(program: string, env: NodeJS.ProcessEnv): P
     } catch (error) {
       if (!signal.aborted) throw error;
       const call = `${method} ${path} ${(sent.body ?? '').slice(0, 300)}`;
-      throw new WebDriverError('no answer', `${program} did not answer within ${CALL_MS / 1000} s: ${call}`);
+      throw new WebDriverError('no answer', `${program} did not answer within ${ms / 1000} s: ${call}`);
     }
   };
   const answers = async (): Promise<void> => {

@@ -4,8 +4,12 @@ import { join } from 'node:path';
 
 import type { EnginePage, PageOptions, RunningEngine } from './engine-page.js';
 import { startDisplay } from './processes.js';
-import { type Call, CALL_MS, startWebDriver } from './web-driver.js';
+import { type Call, CALL_MS, startWebDriver, WebDriverError } from './web-driver.js';
 import { WebDriverPage } from './web-driver-page.js';
+
+/** A browser that has not started by then never does, and its driver must start another one. */
+const START_MS = 20_000;
+const STARTS = 3;
 
 /** Lets the window be as narrow as a phone; GTK's own toolbar is at least 447 px wide. */
 const NARROW = 'window * { min-width: 0; min-height: 0; padding: 0; margin: 0; border-width: 0; font-size: 1px; }';
@@ -58,16 +62,25 @@ async function webKit(
   stopped: () => Promise<unknown>,
   screen?: string,
 ): Promise<RunningEngine> {
-  const driver = await startWebDriver(program, env);
+  let driver = await startWebDriver(program, env);
   const session = async (options: PageOptions): Promise<{ readonly version: string; readonly page: EnginePage }> => {
     const timeouts = { script: CALL_MS - 5_000, pageLoad: CALL_MS - 5_000 };
     const alwaysMatch = { timeouts, ...capabilities(options) };
-    const { sessionId, capabilities: given } = await driver.call<{
-      readonly sessionId: string;
-      readonly capabilities: { readonly browserVersion: string };
-    }>('POST', '/session', { capabilities: { alwaysMatch } });
-    const call: Call = (method, path, body) => driver.call(method, `/session/${sessionId}${path}`, body);
-    return { version: given.browserVersion, page: new WebDriverPage(call, renderer, screen) };
+    for (let starts = 1; ; starts += 1) {
+      const current = driver;
+      try {
+        const { sessionId, capabilities: given } = await current.call<{
+          readonly sessionId: string;
+          readonly capabilities: { readonly browserVersion: string };
+        }>('POST', '/session', { capabilities: { alwaysMatch } }, START_MS);
+        const call: Call = (method, path, body) => current.call(method, `/session/${sessionId}${path}`, body);
+        return { version: given.browserVersion, page: new WebDriverPage(call, renderer, screen) };
+      } catch (error) {
+        if (starts === STARTS || !(error instanceof WebDriverError && error.code === 'no answer')) throw error;
+        await current.stop();
+        driver = await startWebDriver(program, env);
+      }
+    }
   };
   const first = await session({});
   await first.page.close();
