@@ -56,6 +56,8 @@ describe.skipIf(REDIS_SERVER === undefined)('a store behind TLS', { timeout: 90_
   /** A process of the site; Node reads the authorities it trusts when it starts. */
   function start(cacheStore: string, env: Readonly<Record<string, string>> = { NODE_EXTRA_CA_CERTS: ca }): Site {
     const child = fork(PROCESS, { env: { ...process.env, ...env } });
+    // Each visit under way listens for its answer.
+    child.setMaxListeners(0);
     onTestFinished(() => void child.kill('SIGKILL'));
     const serviceApiUrl = `${upstream.origin}/api`;
     // Long enough that a slow machine does not look like a store that is down.

@@ -22,13 +22,18 @@ Object.assign(globalThis, {
   show: (name, props) => root.render([site, createElement(components[name], { key: 'shown', ...props, ref: globalThis.chat })]),
   /** Shows a component once more beside the others, in a root of its own. */
   showMore: (name, props) => {
-    const other = createRoot(document.body.appendChild(document.createElement('div')));
-    others.push(other);
+    const element = document.body.appendChild(document.createElement('div'));
+    const other = createRoot(element);
+    others.push({ element, other });
     other.render(createElement(components[name], props));
   },
   hide: () => {
     root.render([site]);
-    for (const other of others.splice(0)) other.unmount();
+    for (const { element, other } of others.splice(0)) {
+      other.unmount();
+      // The listeners of a root stay on its element.
+      element.remove();
+    }
   },
 });
 hide();`;
