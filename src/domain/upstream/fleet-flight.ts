@@ -16,7 +16,7 @@ export interface Turn<T> {
   readonly yieldTurn?: () => void;
 }
 
-/** Milliseconds for which others leave the work to one process. After this time, the next one begins too. */
+/** Milliseconds for which one process works alone; then the next one begins too. */
 const LEASE_MS = 1_000;
 /** Milliseconds after which a process works itself, although others have just begun. */
 const MAX_WAIT_MS = 5_000;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
 import type { EnginePage } from '../../support/engines/engine-page.js';
-import { describeInEngines } from '../../support/engines/engine-suite.js';
+import { describeInEngines, type EngineVisits } from '../../support/engines/engine-suite.js';
 import { ANSWER, FINISHED } from '../../support/engines/engine-visit.js';
 
 const LOG = { css: '.a2a-log' } as const;
@@ -106,6 +106,16 @@ const nextFrames = (page: EnginePage): Promise<unknown> =>
     null,
   );
 
+/** A page with an answer that is longer than its view. */
+async function longAnswer(visits: EngineVisits): Promise<EnginePage> {
+  const visit = await visits.visit();
+  const { page } = visit;
+  await visit.show('A2AChat');
+  await visit.handle('send', lines(60));
+  await page.see({ ...FINISHED, text: `${LINE} 0` });
+  return page;
+}
+
 /** Makes the first answer grow by 4 px each 10 ms. */
 function grow(log: HTMLElement): void {
   let height = 0;
@@ -119,11 +129,7 @@ describeInEngines('scrolling', { wordMs: 4 }, (visits) => {
     { timeout: 180_000 },
     async () => {
       const pulledBack: string[] = [];
-      const visit = await visits.visit();
-      const { page } = visit;
-      await visit.show('A2AChat');
-      await visit.handle('send', lines(60));
-      await page.see({ ...FINISHED, text: `${LINE} 0` });
+      const page = await longAnswer(visits);
       await page.on(LOG, grow, null);
       for (const [name, scroll] of WAYS) {
         // Back at the end, the view follows again.
@@ -147,11 +153,7 @@ describeInEngines('scrolling', { wordMs: 4 }, (visits) => {
     'goes where the page scrolls smoothly while an answer grows',
     { timeout: 180_000 },
     async () => {
-      const visit = await visits.visit();
-      const { page } = visit;
-      await visit.show('A2AChat');
-      await visit.handle('send', lines(60));
-      await page.see({ ...FINISHED, text: `${LINE} 0` });
+      const page = await longAnswer(visits);
       await page.on(LOG, grow, null);
       const places: string[] = [];
       for (const way of SMOOTH) {
@@ -174,11 +176,7 @@ describeInEngines('scrolling', { wordMs: 4 }, (visits) => {
   it.skipIf(!visits.engine.isSupported)(
     'follows a reader who scrolls to the end in the moment in which more text arrives',
     async () => {
-      const visit = await visits.visit();
-      const { page } = visit;
-      await visit.show('A2AChat');
-      await visit.handle('send', lines(60));
-      await page.see({ ...FINISHED, text: `${LINE} 0` });
+      const page = await longAnswer(visits);
       await page.on(LOG, (log) => void (log.scrollTop = 0), null);
       await nextFrames(page);
       await page.on(
