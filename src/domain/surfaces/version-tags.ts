@@ -150,8 +150,12 @@ export class VersionTags {
     const { store, clock, newVersionTag } = this.#deps;
     const tag = newVersionTag();
     const expiresAt = clock.now() + this.#lifeMs();
-    if (store.setIfAbsent === undefined) await store.set(key, tag, expiresAt);
-    else if (await store.setIfAbsent(key, tag, expiresAt)) return tag;
+    if (store.setIfAbsent === undefined) {
+      // It may have been created since the caller found it absent: renders under the first one would be lost.
+      const earlier = await store.get(key);
+      if (earlier !== undefined) return earlier;
+      await store.set(key, tag, expiresAt);
+    } else if (await store.setIfAbsent(key, tag, expiresAt)) return tag;
     // If two processes start together, both use the tag that is in the store.
     return store.get(key);
   }

@@ -41,3 +41,25 @@ describe('version tags that the store did not accept', () => {
     expect(current()).toBe('tag tag');
   });
 });
+
+describe('version tags in a store without setIfAbsent', () => {
+  it('are created once, although a second render found them absent and took longer to say so', async () => {
+    const entries = new Map<string, string>();
+    const time = new VirtualTime();
+    let count = 0;
+    const versionTags = new VersionTags({
+      store: {
+        get: (key) => Promise.resolve(entries.get(key)),
+        set: (key, value) => Promise.resolve(void entries.set(key, value)),
+        delete: (key) => Promise.resolve(void entries.delete(key)),
+      },
+      clock: time,
+      keys: new RenderKeys(String, memoryOf(time)),
+      newVersionTag: () => String((count += 1)),
+      sleep: time.sleep,
+    });
+    const first = await versionTags.current({ callerTag: 'ada', surfaceTag: 'a' }, [undefined, undefined]);
+    const second = await versionTags.current({ callerTag: 'ada', surfaceTag: 'b' }, [undefined, undefined]);
+    expect([first, second]).toEqual(['1 2', '1 4']);
+  });
+});
