@@ -136,6 +136,13 @@ describe('a domain that is not the provider’s', () => {
   });
 });
 
+it('a domain on this machine is named when its token endpoint is neither http nor https', async () => {
+  const domain = 'http://127.0.0.1:1';
+  const metadata = { issuer: `${domain}/`, token_endpoint: 'ftp://idp.example/token' };
+  const fetch = (): Promise<Response> => Promise.resolve(Response.json(metadata));
+  expect(await failureOf(provider({ domain, fetch }))).toMatchObject(DOMAIN);
+});
+
 describe('a provider that asks to wait', () => {
   it('is reported as a refusal when a user is blocked', async () => {
     idp.faults.token = answer(429, 'too_many_attempts', 'blocked', { 'retry-after': '60' });

@@ -50,8 +50,8 @@ async function doctor(config: ServerConfig, ports: ToolkitPorts = {}) {
   return result;
 }
 
-/** A platform with an agent card, a project and a brand. */
-function workingPlatform(): FakeUpstream {
+/** A platform with an agent card, a project and a brand; `refusal`: the agent's status for every message. */
+function workingPlatform(refusal?: number): FakeUpstream {
   const json = (body: object) => ({
     status: 200,
     headers: { 'content-type': 'application/json' },
@@ -60,9 +60,9 @@ function workingPlatform(): FakeUpstream {
   return new FakeUpstream(({ path, method, headers }) => {
     if (method === 'POST') {
       const isKnown = headers['authorization'] !== undefined || headers['x-api-key'] !== undefined;
-      return isKnown
+      return isKnown && refusal === undefined
         ? json({ jsonrpc: '2.0', id: 1, error: { code: -32_001 } })
-        : { status: 401, headers: {}, body: null };
+        : { status: refusal ?? 401, headers: {}, body: null };
     }
     if (path.endsWith('/project')) return json({ id: 'project-1' });
     if (path.endsWith('.css')) return { status: 404, headers: {}, body: null };
@@ -167,6 +167,12 @@ describe('agent-bff doctor names the block and the fields to fix for', () => {
       () => ({ ...account(), serviceApiUrl: '' }),
       () => ({}),
       'configureServer: serviceApiUrl',
+    ],
+    [
+      'an agent that refuses the API key',
+      () => ({ serviceApiKey: 'the-key-of-the-api' }),
+      () => ({ upstream: workingPlatform(403) }),
+      'configureServer: serviceApiKey',
     ],
     ['an empty idpA block', () => ({ authProvider: 'idp_a' }), atA, 'idpA: domain, clientId, clientSecret'],
     [
@@ -340,7 +346,7 @@ describe('agent-bff doctor with a usage error', () => {
     ['an unknown option', () => ['--confg', 'x'], '--confg', 'Did you mean "--config"?'],
     ['an option of Node itself', () => ['--env-file', '/dev/null'], '--env-file', 'Did you mean "--env"?'],
     ['an option without its value', () => ['--config'], '--config', '--help'],
-    ['a missing file', () => ['--config', '/nowhere.json'], '--config', 'ENOENT, there is none'],
+    ['a missing file', () => ['--config', '/nowhere.json'], '--config', '(ENOENT, there is none).'],
     ['a folder instead of a file', () => ['--config', folder], '--config', 'EISDIR, it is a folder'],
     [
       'a file that is not JSON',
@@ -348,7 +354,12 @@ describe('agent-bff doctor with a usage error', () => {
       '--config',
       '(line 2)',
     ],
-    ['a missing variables file', () => ['--env', '/nowhere.env'], '--env', 'ENOENT'],
+    [
+      'a missing variables file, which may be omitted',
+      () => ['--env', '/nowhere.env'],
+      '--env',
+      'that this user can read, or omit it to read the environment.',
+    ],
     ['both sources', () => ['--env', '/nowhere.env', '--config', '/nowhere.json'], '--env', 'cannot be combined'],
     ['a misspelt --help', () => ['--hlep'], '--hlep', 'Did you mean "--help"?'],
   ])('exits with 2 and reports the error, as JSON on request: %s', async (_title, args, option, says) => {

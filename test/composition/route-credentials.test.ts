@@ -83,6 +83,10 @@ describe('the credential sent by a route', () => {
     expect(await sent((toolkit) => surfaceRoute(toolkit, own), '/s-1/render', config)).toEqual(['own', undefined]);
   });
 
+  it('for a session surface handler is never the token of the configured strategy, even when no key is configured', async () => {
+    expect(await sent((toolkit) => sessionSurfaceRoute(toolkit), '/s-1/render', { serviceApiKey: '' })).toBe(401);
+  });
+
   it.each<[string, (toolkit: Toolkit) => HttpHandler, unknown]>([
     ['a session surface handler is the key', (toolkit) => sessionSurfaceRoute(toolkit), [undefined, 'site-key']],
     [

@@ -164,7 +164,7 @@ describe('the settings of a toolkit', () => {
 
   it('apply the timeouts to the agent and the platform', async () => {
     const ports = fakes();
-    const timeouts = { headersMs: 7, bodyIdleMs: 8, bodyMs: 9 };
+    const timeouts = { headersMs: 7, bodyIdleMs: 8, bodyMs: 9, streamIdleMs: 10 };
     const toolkit = createToolkit({ ...CONFIG, serviceApiUrl: 'https://platform.example/api', timeouts }, ports);
     await chatRoute(toolkit)(browserRequest());
     await surfaceRoute(toolkit)(browserRequest({ path: '/s-1/render' }));

@@ -264,7 +264,7 @@ describe.each([
 });
 
 describe('callers identified by getHeaders or an API key', () => {
-  it('share renders when the values are equal, and the store never contains the values', async () => {
+  it('share renders only when the values are equal, and the store never contains the values', async () => {
     const clock = new FakeClock();
     const entries = new Map<string, string>();
     const store = new FakeCacheStore(clock);

@@ -305,10 +305,8 @@ class ResponseReader implements Dispatcher.DispatchHandler {
   readonly #onAbort = (): void => {
     this.#gaveUp ??= 'aborted';
     this.#controller?.abort(new Error('the browser left'));
-    if (this.#controller !== undefined) return;
-    // The exchange still waits for its connection, which is not needed any more.
-    this.#settle('broken');
-    this.#fail('aborted', 'the browser left', false);
+    // An exchange that still waits for its connection fails when the connection is destroyed.
+    if (this.#controller === undefined) this.#settle('broken');
   };
 }
 
