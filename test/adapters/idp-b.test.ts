@@ -97,6 +97,15 @@ describe('a service token from idp_b', () => {
     for (const { form } of idp.tokenRequests.list) expect(form['scope']).toBe(idp.scope);
   });
 
+  it('is shared however the tenant is written', async () => {
+    const spellings = [{ tenantId: ` ${idp.tenantId} ` }, { authority: idp.host }, { authority: idp.issuer }];
+    const providers = [{}, ...spellings].map((change) =>
+      configuredProvider('idp_b.client_credentials', configured(change)),
+    );
+    const identities = await Promise.all(providers.map(async (made) => (await made).identity()));
+    expect(new Set(identities.map(({ principal }) => principal)).size).toBe(1);
+  });
+
   it('is fetched over http from this machine', async () => {
     const plain = await startIdpB({ insecure: true });
     const { tenantId, scope, client } = plain;

@@ -157,8 +157,10 @@ describe('UndiciUpstream', () => {
     const browser = new AbortController();
     // The connection is accepted, but its TLS handshake never ends.
     const host = await socketServer(() => browser.abort());
-    const outcome = await send({ origin: `https://${host}`, signal: browser.signal });
+    const patient = new UndiciUpstream({ connectMs: 0 });
+    const outcome = await patient.send(upstreamRequest(`https://${host}`, { signal: browser.signal }));
     expect(outcome).toMatchObject({ kind: 'failure', reason: 'aborted', sent: 'nothing' });
+    await patient.close();
   });
 
   it('aborts a response when its reader stops', async () => {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { FakeClock, FakeUpstream } from '../../src/adapters/fakes/fakes.js';
@@ -16,7 +17,10 @@ const ENTRIES = JSON.parse(readFileSync(new URL('stored-format.json', import.met
 >;
 
 /** One process with this store. */
-function start(entries: Map<string, string>): {
+function start(
+  entries: Map<string, string>,
+  cacheKeys: readonly string[] = [],
+): {
   readonly upstream: FakeUpstream;
   readonly post: (path: string) => Promise<unknown>;
 } {
@@ -31,7 +35,7 @@ function start(entries: Map<string, string>): {
     set: (key: string, value: string) => Promise.resolve(void entries.set(key, value)),
     delete: (key: string) => Promise.resolve(void entries.delete(key)),
   };
-  const config = { serviceApiUrl: 'https://platform.example/api', serviceApiKey: 'site-key', cacheStore };
+  const config = { serviceApiUrl: 'https://platform.example/api', serviceApiKey: 'site-key', cacheStore, cacheKeys };
   const toolkit = createToolkit({ ...config, telemetry: 'silent' }, { clock, upstream });
   const auth = { getToken: () => Promise.resolve({ kind: 'token', accessToken: 'token', subject: 'ada' } as const) };
   const route = sessionSurfaceRoute(toolkit, { auth, cache: { enabled: true } });
@@ -54,4 +58,11 @@ it('has the same keys in the store as an earlier build', async () => {
   const entries = new Map<string, string>();
   await start(entries).post('/balance/render');
   expect([...entries.keys()].sort()).toEqual(Object.keys(ENTRIES).sort());
+});
+
+it('stores sealed renders under keys of their own, apart from tokens and unsealed renders', async () => {
+  const entries = new Map<string, string>();
+  await start(entries, [randomBytes(32).toString('hex')]).post('/balance/render');
+  const prefixes = [...entries.keys()].map((key) => key.slice(0, 'agent-bff:1:sealed:'.length));
+  expect(new Set(prefixes)).toEqual(new Set(['agent-bff:1:sealed:']));
 });

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
 import { FakeUpstream } from '../../src/adapters/fakes/fakes.js';
 import type { ChatHandlerOptions } from '../../src/composition/routes/route-options.js';
@@ -13,7 +14,12 @@ function site(options: ChatHandlerOptions = {}, task: object = {}) {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, result: task }),
   }));
-  const config = { a2aUrl: 'https://agent.example/a2a', serviceApiKey: 'key', telemetry: 'silent' as const };
+  const config = {
+    a2aUrl: 'https://agent.example/a2a',
+    serviceApiKey: 'key',
+    cacheKeys: [randomBytes(32).toString('hex')],
+    telemetry: 'silent' as const,
+  };
   const route = chatRoute(createToolkit(config, { upstream }), { conversations: 'visitor', ...options });
   const call = async (method: string, params: string): Promise<string> => {
     const body = bytes(`{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`);
@@ -44,6 +50,14 @@ describe.each(LONG)('%s in place of an id', (_what, value) => {
     expect(Math.max(0, ...parse.mock.calls.map(([text]) => text.length))).toBeLessThan(20_000);
     expect(upstream.requests).toHaveLength(1);
   });
+});
+
+it('the option "visitor" says who a visitor is, even if the route has a session', async () => {
+  const ownsContext = vi.fn(() => true);
+  const auth = () => ({ kind: 'token', accessToken: 'token', subject: 'ada' }) as const;
+  const { call } = site({ auth, visitor: () => 'grace', ownsContext });
+  expect(await call('message/send', '{"message":{"contextId":"c-1"}}')).toContain('"result"');
+  expect(ownsContext).toHaveBeenCalledWith('c-1', expect.objectContaining({ visitor: 'grace' }));
 });
 
 describe('the metadata of a visitor', () => {
