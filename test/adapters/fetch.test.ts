@@ -125,7 +125,7 @@ describe('a Web response', () => {
     expect(headers.has('gone')).toBe(false);
   });
 
-  it('includes fields that a session library wrote before it', async () => {
+  it('includes fields that a session library wrote before it, and marks them as sent', async () => {
     const request = read(new Request(SITE + MOUNT));
     const { response: written } = request.native;
     written.setHeader('Cache-Control', 'private').appendHeader('set-cookie', 'session=1').appendHeader('x-lib', ['1']);
