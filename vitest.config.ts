@@ -33,12 +33,8 @@ const QUICK = [
   // Web standard requests.
   'site/hono.test.ts',
 ];
-/** They start the command line anew for each test, need a Redis, or read the built components. */
-const NOT_QUICK = [
-  'composition/cli-{help,doctor}.test.ts',
-  'adapters/redis-*.test.ts',
-  'react/server-rendering.test.ts',
-];
+/** They serve the demo, need a Redis, or read the built components. */
+const NOT_QUICK = ['composition/cli-help.test.ts', 'adapters/redis-*.test.ts', 'react/server-rendering.test.ts'];
 
 function tests(
   name: string,

@@ -309,6 +309,12 @@ describe('a shared store that fails', () => {
     expect([world.keyv.calls, world.store.isAway]).toEqual([[], true]);
   });
 
+  it('has not failed when it only emits that it was not called', () => {
+    const world = new World();
+    for (let time = 0; time < 5; time += 1) world.keyv.emit(STORE_AWAY);
+    expect([world.faults, world.store.isAway]).toEqual([[], false]);
+  });
+
   it('is logged once per pause, without a text that is no error', async () => {
     const world = new World();
     world.keyv.fault = refused;

@@ -19,7 +19,7 @@ let keys: Awaited<ReturnType<typeof newServiceAccountKey>>;
 
 beforeAll(async () => {
   keys = await newServiceAccountKey();
-  platform = await startPlatform({ wordMs: 100 });
+  platform = await startPlatform({ wordMs: 20 });
   platform.registerKey('key-1', keys.publicKey, 'site-1');
 });
 afterAll(async () => {

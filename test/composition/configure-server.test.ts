@@ -107,7 +107,7 @@ describe('custom identity providers', () => {
   });
 
   it('are validated, and an unknown name is rejected with the known ones', () => {
-    expect(() => configureServer({ identityProviders: { okta: {} as never } })).toThrow(
+    expect(() => configureServer({ identityProviders: { ping, okta: {} as never } })).toThrow(
       'Invalid value for "identityProviders" in configureServer. Set it to an object of providers, each with identity and issue.',
     );
     configureServer({ identityProviders: { okta } });

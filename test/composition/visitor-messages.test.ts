@@ -60,6 +60,18 @@ it('the option "visitor" says who a visitor is, even if the route has a session'
   expect(ownsContext).toHaveBeenCalledWith('c-1', expect.objectContaining({ visitor: 'grace' }));
 });
 
+it.each<[string, ChatHandlerOptions, string]>([
+  ['a name twice', { metadata: { plan: 1, PLAN: 2 } }, '"PLAN"'],
+  ['a value that is not JSON', { metadata: { plan: 10n as never } }, '"plan"'],
+  ['a name of the site in the list of the visitor', { metadata: { plan: 1 }, visitorMetadata: ['plan'] }, '"plan"'],
+  ['a name that chooses memory', { visitorMetadata: ['userId'] }, '"userId"'],
+  ['a list of numbers', { visitorMetadata: [1] as never }, 'visitorMetadata'],
+  ['an unknown rule', { visitorMetadata: 'keep' as never }, 'visitorMetadata'],
+  ['metadata that is text', { metadata: 'gold' as never }, 'metadata'],
+])('a route refuses %s when it is created', (_what, options, named) => {
+  expect(() => site(options)).toThrow(named);
+});
+
 describe('the metadata of a visitor', () => {
   const members = (count: number): string => Array.from({ length: count }, (_, at) => `"m${String(at)}":0`).join();
 

@@ -132,16 +132,4 @@ describe('a site', () => {
     ]);
     await site.close();
   });
-
-  it.each<[string, ChatHandlerOptions, string]>([
-    ['a name twice', { metadata: { plan: 1, PLAN: 2 } }, '"PLAN"'],
-    ['a value that is not JSON', { metadata: { plan: 10n as never } }, '"plan"'],
-    ['a name of the site in the list of the visitor', { metadata: { plan: 1 }, visitorMetadata: ['plan'] }, '"plan"'],
-    ['a name that chooses memory', { visitorMetadata: ['userId'] }, '"userId"'],
-    ['a list of numbers', { visitorMetadata: [1] as never }, 'visitorMetadata'],
-    ['an unknown rule', { visitorMetadata: 'keep' as never }, 'visitorMetadata'],
-    ['metadata that is text', { metadata: 'gold' as never }, 'metadata'],
-  ])('refuses %s when the route is created', async (_what, a2a, named) => {
-    await expect(openSite(agent, a2a)).rejects.toThrow(named);
-  });
 });

@@ -1,4 +1,4 @@
-import { createToolkit, forgetVisitorCookies } from 'agent-bff';
+import { createToolkit } from 'agent-bff';
 import { createNodeHandler } from 'agent-bff/node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listeningSite } from '../site/frameworks/listening-site.js';
@@ -138,15 +138,4 @@ describe('a site', () => {
     }
     await gone.close();
   });
-});
-
-it('forgets a visitor with one cookie of every form', () => {
-  expect(forgetVisitorCookies()).toEqual([
-    'agent-bff-visitor=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax',
-    '__Host-agent-bff-visitor=; Path=/; Max-Age=0; HttpOnly; Secure; SameSite=Lax',
-    '__Host-agent-bff-visitor=; Path=/; Max-Age=0; HttpOnly; Secure; SameSite=None; Partitioned',
-    'agent-bff-visitor-user=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax',
-    '__Host-agent-bff-visitor-user=; Path=/; Max-Age=0; HttpOnly; Secure; SameSite=Lax',
-    '__Host-agent-bff-visitor-user=; Path=/; Max-Age=0; HttpOnly; Secure; SameSite=None; Partitioned',
-  ]);
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../src/adapters/fakes/fakes.js';
 import { readSealingKey } from '../../../src/adapters/keyv/sealed-cache-store.js';
 import { visitorCrypto, visitorKeys } from '../../../src/adapters/keyv/visitor-crypto.js';
-import { type Visit, Visitors } from '../../../src/adapters/web/visitors.js';
+import { forgetVisitorCookies, type Visit, Visitors } from '../../../src/adapters/web/visitors.js';
 import { secret } from '../../../src/domain/shared/secret.js';
 import type { HttpRequest } from '../../../src/ports/http.js';
 
@@ -223,4 +223,15 @@ it('the keys of users reveal neither the key they come from nor each other', () 
   const all = KEYS.flatMap(({ mint, seal }) => [mint, seal]).map((key) => Buffer.from(key).toString('hex'));
   expect(new Set(all).size).toBe(4);
   for (const key of all) expect(key).toMatch(/^[0-9a-f]{64}$/);
+});
+
+it('forgets a visitor with one cookie of every form', () => {
+  expect(forgetVisitorCookies()).toEqual([
+    'agent-bff-visitor=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax',
+    '__Host-agent-bff-visitor=; Path=/; Max-Age=0; HttpOnly; Secure; SameSite=Lax',
+    '__Host-agent-bff-visitor=; Path=/; Max-Age=0; HttpOnly; Secure; SameSite=None; Partitioned',
+    'agent-bff-visitor-user=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax',
+    '__Host-agent-bff-visitor-user=; Path=/; Max-Age=0; HttpOnly; Secure; SameSite=Lax',
+    '__Host-agent-bff-visitor-user=; Path=/; Max-Age=0; HttpOnly; Secure; SameSite=None; Partitioned',
+  ]);
 });

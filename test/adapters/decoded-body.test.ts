@@ -1,0 +1,31 @@
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { decodedBody } from '../../src/adapters/node/decoded-body.js';
+
+const MEGABYTE = 1_048_576;
+
+async function decodedBytes(body: Uint8Array, coding: string): Promise<number> {
+  let size = 0;
+  for await (const chunk of decodedBody(body, coding)) size += chunk.length;
+  return size;
+}
+
+describe('a compressed body', () => {
+  it.each([
+    ['gzip', gzipSync],
+    ['br', brotliCompressSync],
+    [' Deflate', deflateSync],
+  ])('in %s is decoded up to 16 MB, however well it compresses', async (coding, compress) => {
+    expect(await decodedBytes(compress(Buffer.alloc(16 * MEGABYTE)), coding)).toBe(16 * MEGABYTE);
+  });
+
+  it('breaks beyond 16 MB once it expands excessively', async () => {
+    await expect(decodedBytes(gzipSync(Buffer.alloc(17 * MEGABYTE)), 'gzip')).rejects.toThrow('expanded excessively');
+  });
+
+  it('of more than 16 MB is decoded if it compresses like text', async () => {
+    const text = Buffer.from(Array.from({ length: 3_000_000 }, (_, at) => String(at)).join());
+    expect(text.length).toBeGreaterThan(16 * MEGABYTE);
+    expect(await decodedBytes(gzipSync(text, { level: 1 }), 'gzip')).toBe(text.length);
+  });
+});
