@@ -107,6 +107,17 @@ describe('agent-bff doctor with a working platform', () => {
     expect(status).toBe(0);
   });
 
+  it('asks for the card of version 1, because an agent of both versions returns an older one otherwise', async () => {
+    const a2aUrl = await answering((exchange) => {
+      const isNew = exchange.values('a2a-version')[0] === '1.0';
+      exchange.json(exchange.request.method === 'POST' ? 401 : 200, {
+        ...CARD,
+        ...(isNew && { protocolVersion: '1.0' }),
+      });
+    });
+    expect((await doctor({ a2aUrl, serviceApiKey: 'hunter2' })).printed).toContain('"Agent", protocol 1.0, ');
+  });
+
   it.each(['poll', 'name:lunch-poll'])('renders a surface when asked: %s', async (surface) => {
     const { status, printed } = await doctor(site(), { args: ['--surface', surface] });
     expect(printed).toMatch(/✓ surface +rendered in \d+ ms/);
