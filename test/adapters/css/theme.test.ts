@@ -34,6 +34,11 @@ describe('a checked theme', () => {
     expect(sent).toBe(css.replace('\\:', '\\3a '));
   });
 
+  it('keeps an address without the spaces around it', async () => {
+    const spaced = 'a{background:url(" data:image/png;base64,AAAA ")}';
+    expect(await theme(spaced)).toBe(spaced.replaceAll(/" | "/g, '"'));
+  });
+
   it.each([
     ['url(//evil.example/x)', 'url("data:,")'],
     ['url("https://evil.example/x")', 'url("data:,")'],

@@ -69,6 +69,7 @@ describe('a line of the log', () => {
     ['a call of a browser that left', { ...call, failure: 'aborted' }, 'debug'],
     ['a new token', { type: 'token', outcome: 'acquired', block: 'idpA', durationMs: 2 }, 'info'],
     ['a token that was refused', { type: 'token', outcome: 'rejected', block: 'idpA' }, 'warn'],
+    ['a provider that is not asked again yet', { type: 'token', outcome: 'backoff', block: 'idpA' }, 'warn'],
     ['a cache hit', { type: 'cache', route: 'surface', outcome: 'hit' }, 'debug'],
     ['a second attempt', { type: 'retry', method: 'GET', cause: 'no_connection', detail: 'ECONNREFUSED' }, 'debug'],
     ['a stream the platform broke', { type: 'stream_broken', route: 'chat', side: 'upstream', detail: 'd' }, 'warn'],
