@@ -65,8 +65,7 @@ export interface ForwardOptions {
 }
 
 /**
- * Header fields of the site's own, for every route. Fields sent to the platform are part of all cache keys, except
- * `traceparent`, `tracestate` and `baggage`.
+ * Header fields of the site's own, for every route.
  *
  * @public
  */
