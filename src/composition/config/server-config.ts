@@ -223,9 +223,8 @@ export interface ServerConfig {
    */
   readonly userLimit?: VisitorLimit | undefined;
   /**
-   * Receives structured events; a list of receivers all get every event: see `loggerTelemetry` and `openTelemetry`;
-   * `'silent'` disables reports. Default: faults that an operator has to fix are written to standard error, each at
-   * most once a minute.
+   * Receives structured events, as each receiver of a list does: see `loggerTelemetry` and `openTelemetry`; `'silent'`
+   * disables reports. Default: faults that an operator has to fix are written to standard error.
    */
   readonly telemetry?: Telemetry | readonly Telemetry[] | 'silent' | undefined;
 }
