@@ -255,7 +255,7 @@ export interface RenderCacheOptions {
  * @public
  */
 export interface SurfaceHandlerOptions<NativeRequest = any> extends SessionOptions, SiteFieldOptions<NativeRequest> {
-  /** Provides the signed-in user's token; for visitors who are not signed in, the API key is sent alone. Default: no sign-in. */
+  /** Provides the signed-in user's token; without a sign-in, the API key is sent alone. Default: no sign-in. */
   readonly auth?: SessionTokenLike<NativeRequest> | undefined;
   /** Rejects visitors who are not signed in: without `auth`, all of them. Default false. */
   readonly requireSession?: boolean | undefined;
