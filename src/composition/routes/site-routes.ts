@@ -30,7 +30,7 @@ import type {
  * @public
  */
 export interface HandlersOptions<NativeRequest = any> extends ToolkitOption {
-  /** Options of the chat routes at `/a2a` below the mount point. */
+  /** Options of the chat routes at `…/a2a`. */
   readonly a2a?: ChatHandlerOptions<NativeRequest> | undefined;
   /** Options of the widget routes at `…/service-surfaces`. */
   readonly surfaces?: SurfaceRouterOptions<NativeRequest> | undefined;
