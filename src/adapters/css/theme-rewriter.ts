@@ -28,7 +28,7 @@ const MAX_NAMED = 8;
 
 interface Bracket {
   readonly closes: string;
-  /** The name of a function, in lower case; empty for a plain bracket. */
+  /** The name of a function, in lower case; of a plain bracket, that of the loading function around it, or empty. */
   readonly name: string;
 }
 
@@ -88,7 +88,9 @@ export class ThemeRewriter {
       this.#loading = { depth: this.#open.length, start: this.#parts.length, isKnown: true };
     }
     this.#write(cssText(token));
-    this.#open.push({ closes, name });
+    // No browser reads addresses in plain brackets yet.
+    const around = this.#loading === undefined ? '' : (this.#open.at(-1)?.name ?? '');
+    this.#open.push({ closes, name: name || around });
   }
 
   #closes(closer: string): void {
