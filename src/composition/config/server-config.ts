@@ -65,42 +65,41 @@ export interface OnBehalfOfConfig {
 }
 
 /**
- * Time limits in milliseconds: whole numbers up to 2 147 483 647, which is 24 days. 0 means no limit, except where a
- * field is at least 1.
+ * Time limits in milliseconds: whole numbers up to 2 147 483 647, which is 24 days.
  *
  * @public
  */
 export interface TimeoutsConfig {
-  /** For a connection to the platform, including DNS and TLS. Default 5 000. */
+  /** For a connection to the platform, including DNS and TLS. Default 5 000; 0 for none. */
   readonly connectMs?: number | undefined;
   /**
    * For the head of the platform's response, counted from the end of the request. Default 60 000, for chat messages 300
-   * 000: an agent may work before it responds.
+   * 000: an agent may work before it responds. 0 for none.
    */
   readonly headersMs?: number | undefined;
-  /** Silence in a response that is not an event stream. Default 60 000, for chat messages 300 000. */
+  /** Silence in a response that is not an event stream. Default 60 000, for chat messages 300 000; 0 for none. */
   readonly bodyIdleMs?: number | undefined;
   /**
    * For a whole response that is not an event stream, excluding the time the browser takes. Conversation records and
-   * chat messages have no limit unless this is set. Default 60 000.
+   * chat messages have no limit unless this is set. Default 60 000; 0 for none.
    */
   readonly bodyMs?: number | undefined;
   /** Silence in an event stream. Default 0: an agent may think as long as it likes, and TCP detects a dead machine. */
   readonly streamIdleMs?: number | undefined;
-  /** For a whole JSON request body that the package itself reads. Default 60 000. */
+  /** For a whole JSON request body that the package itself reads. Default 60 000; 0 for none. */
   readonly requestBodyMs?: number | undefined;
-  /** Silence in a request body, including one that is streamed. Default 30 000. */
+  /** Silence in a request body, including one that is streamed. Default 30 000; 0 for none. */
   readonly requestIdleMs?: number | undefined;
   /**
    * For a browser that accepts no bytes while some are waiting; starts again whenever it accepts some. Then its
-   * connection is closed, and the call to the platform ends. Default 60 000.
+   * connection is closed, and the call to the platform ends. Default 60 000; 0 for none.
    */
   readonly sendIdleMs?: number | undefined;
   /** For one look-up of the config route, including all its calls: the agent's card, the project, the brand. At least 1. Default 10 000. */
   readonly lookupMs?: number | undefined;
   /** For one call to an identity provider, including discovery. At least 1. Default 5 000. */
   readonly identityProviderMs?: number | undefined;
-  /** For one call to the site's session library, or to its own `getHeaders`. Default 15 000. */
+  /** For one call to the site's session library, or to its own `getHeaders`. Default 15 000; 0 for none. */
   readonly sessionMs?: number | undefined;
   /** For one call to the shared cache. At least 1. Default 50. */
   readonly cacheMs?: number | undefined;
@@ -161,7 +160,7 @@ export interface ServerConfig {
    * anyone who knows an id. Default `open`.
    */
   readonly conversations?: 'open' | 'visitor' | undefined;
-  /** Time limits; 0 means none. */
+  /** Time limits. */
   readonly timeouts?: TimeoutsConfig | undefined;
   /** Maximum size of a JSON request body that the package itself reads, in bytes. Default 2 097 152. */
   readonly bodyLimitBytes?: number | undefined;
@@ -224,7 +223,7 @@ export interface ServerConfig {
    */
   readonly userLimit?: VisitorLimit | undefined;
   /**
-   * Receives structured events, as each receiver of a list does: see `loggerTelemetry` and `openTelemetry`; `'silent'`
+   * Receives structured events; may be a list of receivers: see `loggerTelemetry` and `openTelemetry`. `'silent'`
    * disables reports. Default: faults that an operator has to fix are written to standard error.
    */
   readonly telemetry?: Telemetry | readonly Telemetry[] | 'silent' | undefined;
