@@ -403,7 +403,13 @@ describe('agent-bff doctor warns and exits with 0', () => {
     expect(other).toMatch(/✓ public address +https:\/\/shop\.example$/m);
     // The doctor's own requests do not use the site's host name.
     expect(other).toContain('All is well.');
-    expect((await doctor(site())).printed).not.toContain('public address');
+  });
+
+  it('not about a site under development without its address, but says that the site was not checked', async () => {
+    const { status, printed } = await doctor(site());
+    expect(printed).not.toContain('public address');
+    expect(printed).toMatch(/^- site +not checked: "publicUrl" is not set \(PUBLIC_URL\)$/m);
+    expect(status).toBe(0);
   });
 
   it('not about open conversations, which it only mentions', async () => {
