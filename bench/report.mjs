@@ -1,4 +1,4 @@
-// Results as JSON, and as the tables of docs/benchmark.md.
+// Results as JSON, and as the tables of bench/results.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,8 +8,6 @@ import { limitText, TARGETS, verdict } from './targets.mjs';
 
 const RESULTS = fileURLToPath(new URL('./results', import.meta.url));
 const PASSING = fileURLToPath(new URL('./.work/results', import.meta.url));
-const DOCUMENT = fileURLToPath(new URL('../docs/benchmark.md', import.meta.url));
-const BLOCK = /<!-- bench:(\w+) -->\n[\s\S]*?<!-- \/bench:\1 -->/g;
 
 /** Folder of the results; those of a quick run are not committed. */
 export function resultsFolder({ quick }) {
@@ -22,15 +20,16 @@ export function earlierResults(folder, node) {
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
 }
 
-/** Writes every round as JSON, and the figures as Markdown. */
+/** Writes every round as JSON, and targets and figures as Markdown. */
 export async function writeResults(folder, node, results) {
   mkdirSync(folder, { recursive: true });
   const text = JSON.stringify(results)
     .replaceAll(/(?=\{"key":)/g, '\n')
     .replaceAll(/(?<=\}),(?="[\w-]+":\{"title")/g, ',\n');
   writeFileSync(join(folder, `${lineOf(node)}.json`), `${text}\n`);
-  const markdown = `# Benchmark results\n\n${environments(results)}\n\n${tables(results)}\n`;
-  await writePage(join(folder, `${lineOf(node)}.md`), markdown);
+  const markdown = `# Benchmark results\n\n${environments(results)}\n\n## Targets\n\n${targetTable(results)}\n\n${tables(results)}\n`;
+  const file = join(folder, `${lineOf(node)}.md`);
+  writeFileSync(file, await format(markdown, { ...(await resolveConfig(file)), filepath: file }));
 }
 
 /** One line per target, for the terminal. */
@@ -39,20 +38,6 @@ export function verdictLines(results) {
     const { subject, limit, found, verdict: word } = row(target, results);
     return `${word.padEnd(9)} ${target.id.padEnd(4)} ${subject} ${target.measure} ${limit}: ${found}`;
   });
-}
-
-/** Writes the tables of docs/benchmark.md. */
-export async function publishReport(results) {
-  const blocks = { environment: environments(results), targets: targetTable(results) };
-  const text = readFileSync(DOCUMENT, 'utf8').replace(
-    BLOCK,
-    (_found, name) => `<!-- bench:${name} -->\n\n${blocks[name]}\n\n<!-- /bench:${name} -->`,
-  );
-  await writePage(DOCUMENT, text);
-}
-
-async function writePage(file, text) {
-  writeFileSync(file, await format(text, { ...(await resolveConfig(DOCUMENT)), filepath: file }));
 }
 
 /** The first line of every result: one per day or machine that workloads were measured on. */

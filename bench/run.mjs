@@ -1,4 +1,4 @@
-// npm run bench [-- --quick] [-- --only chat,stream] [-- --publish]: the cost of a request, compared with other servers in the same run.
+// npm run bench [-- --quick] [-- --only chat,stream]: the cost of a request, compared with other servers in the same run.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -35,16 +35,12 @@ const QUICK_WARM_UP = { warmUpMs: 600, warmUpAnswers: 10_000, longestWarmUpMs: 1
 /** Enough for 10 000 streams, each with a connection on both sides. */
 const DESCRIPTORS = 65_536;
 
-const USAGE = 'npm run bench [-- --quick] [-- --only chat,stream] [-- --publish]';
+const USAGE = 'npm run bench [-- --quick] [-- --only chat,stream]';
 const { values } = readArguments();
-const { quick, publish, help } = values;
+const { quick, help } = values;
 if (help) {
   console.log(`${USAGE}\n\nWorkloads: ${Object.keys(WORKLOADS).join(', ')}`);
   process.exit(0);
-}
-if (quick && publish) {
-  console.error('A quick run is a look: publish a full one.');
-  process.exit(1);
 }
 const usual = Object.keys(WORKLOADS).filter((name) => !quick || !SLOW_TO_BUILD.includes(name));
 const names = values.only?.split(',') ?? usual;
@@ -60,7 +56,7 @@ for (const folder of ['./rivals', ...(names.includes('next') ? ['./next'] : [])]
 }
 
 // Imports packages that may have just been installed.
-const { earlierResults, publishReport, resultsFolder, verdictLines, writeResults } = await import('./report.mjs');
+const { earlierResults, resultsFolder, verdictLines, writeResults } = await import('./report.mjs');
 
 raiseDescriptors();
 const facts = await environment();
@@ -92,9 +88,8 @@ for (const name of names) {
 }
 await Promise.all([load.close(), upstream.close()]);
 
-if (publish) await publishReport(inOrder(results));
 for (const line of verdictLines(results)) console.log(line);
-console.log(`Written to ${folder}${publish ? ' and docs/benchmark.md' : ''}`);
+console.log(`Written to ${folder}`);
 
 function inOrder(all) {
   return Object.fromEntries(Object.keys(WORKLOADS).flatMap((name) => (name in all ? [[name, all[name]]] : [])));
@@ -120,7 +115,7 @@ function openFilesLimit() {
 function readArguments() {
   const flag = { type: 'boolean', default: false };
   try {
-    return parseArgs({ options: { only: { type: 'string' }, quick: flag, publish: flag, help: flag } });
+    return parseArgs({ options: { only: { type: 'string' }, quick: flag, help: flag } });
   } catch (error) {
     console.error(`${error.message}\n${USAGE}`);
     process.exit(2);

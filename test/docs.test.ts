@@ -44,7 +44,6 @@ const LENIENT = {
 const SITE = [
   "declare const app: import('express').Express;",
   "declare const express: typeof import('express');",
-  'declare function serviceToken(): Promise<string>;',
   'declare const token: string;',
   "declare module 'http' { interface IncomingMessage { rawBody?: unknown } }",
 ].join('\n');

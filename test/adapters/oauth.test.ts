@@ -205,7 +205,7 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
 
     it('is called again afterwards, including its metadata', async () => {
       idp.faults.metadata = { hang: true, times: 1 };
-      const healing = provider({ timeoutMs: 500 });
+      const healing = provider({ timeoutMs: 900 });
       await inTime(healing);
       expect((await healing.issue(Date.now())).kind).toBe('token');
     });

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { type Platform, startPlatform } from '../../examples/platform/start-platform.js';
 import { runCommandLine } from '../support/command-line.js';
 import { fixesOf } from '../support/doctor-fixes.js';
-import { type Answer, RecordingUpstream, refusedOrigin } from '../support/recording-upstream.js';
+import { answering } from '../support/first-hour.js';
+import { type Answer, refusedOrigin } from '../support/recording-upstream.js';
 import { REDIS_SERVER } from '../support/redis-server.js';
 import { startServer } from '../support/redis-topology.mjs';
 import { newServiceAccountKey } from '../support/service-account.js';
@@ -56,14 +57,6 @@ async function doctor(config: ServerConfig, { args = [], env = {}, ports = {} }:
     expect(text).not.toContain(secret);
   }
   return { status, printed: text, shown };
-}
-
-/** A platform with one response to every request. */
-async function answering(answer: Answer): Promise<string> {
-  const upstream = await RecordingUpstream.start();
-  onTestFinished(() => upstream.close());
-  upstream.willAnswer(answer);
-  return upstream.origin;
 }
 
 const CARD = { name: 'Agent', url: 'https://agent.example', protocolVersion: '0.3.0', preferredTransport: 'JSONRPC' };
@@ -421,7 +414,13 @@ describe('agent-bff doctor warns and exits with 0', () => {
     expect(other).toMatch(/✓ public address +https:\/\/shop\.example$/m);
     // The doctor's own requests do not use the site's host name.
     expect(other).toContain('All is well.');
-    expect((await doctor(site())).printed).not.toContain('public address');
+  });
+
+  it('not about a site under development without its address, but says that the site was not checked', async () => {
+    const { status, printed } = await doctor(site());
+    expect(printed).not.toContain('public address');
+    expect(printed).toMatch(/^- site +not checked: "publicUrl" is not set \(PUBLIC_URL\)$/m);
+    expect(status).toBe(0);
   });
 
   it('not about open conversations, which it only mentions', async () => {

@@ -10,7 +10,7 @@ import { CookieBrowser } from '../support/cookie-browser.js';
 import { documents, ROOT } from '../support/documents.js';
 import { freePort } from '../support/free-port.js';
 import { type LoginProvider, startLoginProvider } from '../support/identity-provider/login-provider.js';
-import { listening } from '../support/listening.mjs';
+import { closeAll, listening } from '../support/listening.mjs';
 import { A_BUILD_MS, NEXT_EXAMPLE, nextIsInstalled } from '../support/next-example.js';
 import { NextServer } from '../support/next-server.js';
 import { startSignIn } from '../support/next-sign-in.js';
@@ -59,8 +59,7 @@ async function startExpress(
   const provider = await startLoginProvider(url, 300, callbackPath, 'client_secret_basic');
   const agent = await startAgent();
   onTestFinished(async () => {
-    server.close();
-    server.closeAllConnections();
+    await closeAll(server);
     await provider.close();
   });
   for (const [name, value] of Object.entries(variables(provider, url))) vi.stubEnv(name, value);

@@ -18,6 +18,7 @@ import { examine } from '../../src/composition/cli/doctor.js';
 import type { Finding } from '../../src/composition/cli/finding.js';
 import { listeningSite } from '../site/frameworks/listening-site.js';
 import { privateAuthority } from './identity-provider/private-authority.js';
+import { closeAll } from './listening.mjs';
 import { type Answer, RecordingUpstream } from './recording-upstream.js';
 import { newServiceAccountKey } from './service-account.js';
 import { visit, type VisitOptions } from './visitor.js';
@@ -135,8 +136,8 @@ export function terminalLines(events: readonly TelemetryEvent[]): string[] {
   return lines;
 }
 
-/** A server that is not an agent, at its own address. */
-async function answering(answer: Answer): Promise<string> {
+/** A server with these responses, at its own address. */
+export async function answering(answer: Answer): Promise<string> {
   const upstream = await RecordingUpstream.start();
   onTestFinished(() => upstream.close());
   upstream.willAnswer(answer);
@@ -154,10 +155,7 @@ export async function selfSigned(): Promise<string> {
   const server = createSecureServer({ cert, key }, (_request, response) => response.end('{}'));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
+  onTestFinished(() => closeAll(server));
   return `https://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
 }
 

@@ -6,3 +6,11 @@ export async function listening(server, backlog) {
   await once(server, 'listening');
   return `http://127.0.0.1:${server.address().port}`;
 }
+
+/** Ends a server and its connections. */
+export async function closeAll(server) {
+  const closed = once(server, 'close');
+  server.close();
+  server.closeAllConnections();
+  await closed;
+}

@@ -1,9 +1,10 @@
-import './identity-provider/quiet-provider.js';
+import '../../examples/login/quiet-provider.js';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { pathToFileURL } from 'node:url';
 import { NEXT_EXAMPLE, SIGN_IN } from './next-example.js';
 import { freePort } from './free-port.js';
+import { closeAll } from './listening.mjs';
 
 interface ProviderModule {
   createProvider(
@@ -54,10 +55,6 @@ export async function startSignIn(siteUrl: string, tokenSeconds: number): Promis
     get refreshes() {
       return refreshes;
     },
-    close: async () => {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
+    close: () => closeAll(server),
   };
 }

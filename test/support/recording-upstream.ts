@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, createServer as createNetServer, type Socket } from 'node:net';
 import { freePort } from './free-port.js';
+import { closeAll, listening } from './listening.mjs';
 
 /** A request as received on the wire. */
 export interface RecordedRequest {
@@ -103,17 +104,15 @@ export class RecordingUpstream {
   readonly #waiting: ((exchange: Exchange) => void)[] = [];
   #answer: Answer = answerWithTask;
 
-  private constructor(server: Server) {
+  private constructor(server: Server, origin: string) {
     this.#server = server;
-    this.origin = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+    this.origin = origin;
     server.on('request', (request: IncomingMessage, response: ServerResponse) => void this.#receive(request, response));
   }
 
   static async start(): Promise<RecordingUpstream> {
     const server = createServer();
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    return new RecordingUpstream(server);
+    return new RecordingUpstream(server, await listening(server));
   }
 
   /** Connections open right now. */
@@ -151,11 +150,8 @@ export class RecordingUpstream {
     return held === undefined ? new Promise((resolve) => this.#waiting.push(resolve)) : Promise.resolve(held);
   }
 
-  async close(): Promise<void> {
-    const closed = once(this.#server, 'close');
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await closed;
+  close(): Promise<void> {
+    return closeAll(this.#server);
   }
 
   async #receive(incoming: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -194,11 +194,11 @@ function address(check: string, field: string, found: Endpoint | undefined, isNe
   return skipped(check, 'is not set; only widgets, records and the project need it');
 }
 
-/** Warns if no public address is configured: pages under any host name that resolves to the server then count as the site's own. */
+/** Warns in production if no public address is configured: pages under any host name that resolves to the server then count as the site's own. */
 function publicAddress({ publicUrl }: ResolvedConfig, isProduction: boolean): readonly Finding[] {
   const check = 'public address';
   if (publicUrl !== '') return [passed(check, publicUrl)];
-  if (!isProduction) return [];
+  if (!isProduction) return [skipped('site', 'not checked: "publicUrl" is not set (PUBLIC_URL)')];
   const message = 'is not set, so the origin check uses the Host field of each request';
   const fix = 'Set "publicUrl" in configureServer to the address visitors use, such as https://site.example.';
   return [warning(check, message, topLevel('publicUrl'), fix)];

@@ -70,36 +70,36 @@ export interface OnBehalfOfConfig {
  * @public
  */
 export interface TimeoutsConfig {
-  /** For a connection to the platform, including DNS and TLS. Default 5 000; 0 means no limit. */
+  /** For a connection to the platform, including DNS and TLS. Default 5 000; 0 for none. */
   readonly connectMs?: number | undefined;
   /**
    * For the head of the platform's response, counted from the end of the request. Default 60 000, for chat messages 300
-   * 000: an agent may work before it responds. 0 means no limit.
+   * 000: an agent may work before it responds. 0 for none.
    */
   readonly headersMs?: number | undefined;
-  /** Silence in a response that is not an event stream. Default 60 000, for chat messages 300 000; 0 means no limit. */
+  /** Silence in a response that is not an event stream. Default 60 000, for chat messages 300 000; 0 for none. */
   readonly bodyIdleMs?: number | undefined;
   /**
    * For a whole response that is not an event stream, excluding the time the browser takes. Conversation records and
-   * chat messages have no limit unless this is set. Default 60 000; 0 means no limit.
+   * chat messages have no limit unless this is set. Default 60 000; 0 for none.
    */
   readonly bodyMs?: number | undefined;
   /** Silence in an event stream. Default 0: an agent may think as long as it likes, and TCP detects a dead machine. */
   readonly streamIdleMs?: number | undefined;
-  /** For a whole JSON request body that the package itself reads. Default 60 000; 0 means no limit. */
+  /** For a whole JSON request body that the package itself reads. Default 60 000; 0 for none. */
   readonly requestBodyMs?: number | undefined;
-  /** Silence in a request body, including one that is streamed. Default 30 000; 0 means no limit. */
+  /** Silence in a request body, including one that is streamed. Default 30 000; 0 for none. */
   readonly requestIdleMs?: number | undefined;
   /**
    * For a browser that accepts no bytes while some are waiting; starts again whenever it accepts some. Then its
-   * connection is closed, and the call to the platform ends. Default 60 000; 0 means no limit.
+   * connection is closed, and the call to the platform ends. Default 60 000; 0 for none.
    */
   readonly sendIdleMs?: number | undefined;
   /** For one look-up of the config route, including all its calls: the agent's card, the project, the brand. At least 1. Default 10 000. */
   readonly lookupMs?: number | undefined;
   /** For one call to an identity provider, including discovery. At least 1. Default 5 000. */
   readonly identityProviderMs?: number | undefined;
-  /** For one call to the site's session library, or to its own `getHeaders`. Default 15 000; 0 means no limit. */
+  /** For one call to the site's session library, or to its own `getHeaders`. Default 15 000; 0 for none. */
   readonly sessionMs?: number | undefined;
   /** For one call to the shared cache. At least 1. Default 50. */
   readonly cacheMs?: number | undefined;
@@ -223,9 +223,8 @@ export interface ServerConfig {
    */
   readonly userLimit?: VisitorLimit | undefined;
   /**
-   * Receives structured events; a list of receivers all get every event: see `loggerTelemetry` and `openTelemetry`;
-   * `'silent'` disables reports. Default: faults that an operator has to fix are written to standard error, each at
-   * most once a minute.
+   * Receives structured events; may be a list of receivers: see `loggerTelemetry` and `openTelemetry`. `'silent'`
+   * disables reports. Default: faults that an operator has to fix are written to standard error.
    */
   readonly telemetry?: Telemetry | readonly Telemetry[] | 'silent' | undefined;
 }

@@ -65,8 +65,7 @@ export interface ForwardOptions {
 }
 
 /**
- * Header fields of the site's own, for every route. Fields sent to the platform are part of all cache keys, except
- * `traceparent`, `tracestate` and `baggage`.
+ * Header fields of the site's own, for every route.
  *
  * @public
  */
@@ -256,7 +255,7 @@ export interface RenderCacheOptions {
  * @public
  */
 export interface SurfaceHandlerOptions<NativeRequest = any> extends SessionOptions, SiteFieldOptions<NativeRequest> {
-  /** Provides the signed-in user's token; for visitors who are not signed in, the API key is sent alone. Default: no sign-in. */
+  /** Provides the signed-in user's token; without a sign-in, the API key is sent alone. Default: no sign-in. */
   readonly auth?: SessionTokenLike<NativeRequest> | undefined;
   /** Rejects visitors who are not signed in: without `auth`, all of them. Default false. */
   readonly requireSession?: boolean | undefined;

@@ -30,11 +30,11 @@ import type {
  * @public
  */
 export interface HandlersOptions<NativeRequest = any> extends ToolkitOption {
-  /** Options of the chat routes at `/a2a` below the mount point. */
+  /** Options of the chat routes at `…/a2a`. */
   readonly a2a?: ChatHandlerOptions<NativeRequest> | undefined;
-  /** Options of the widget routes at `/service-surfaces` below the mount point. */
+  /** Options of the widget routes at `…/service-surfaces`. */
   readonly surfaces?: SurfaceRouterOptions<NativeRequest> | undefined;
-  /** Options of the conversation records at `/service` below the mount point. Default: not served, since they need sign-in. */
+  /** Options of the conversation records at `…/service`. Default: not served, since they need sign-in. */
   readonly service?: ServiceProxyOptions<NativeRequest> | undefined;
 }
 

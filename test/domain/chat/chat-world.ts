@@ -31,11 +31,6 @@ export class ChatWorld extends BrokerWorld {
       ...settings,
     });
   }
-
-  /** The credentials the agent received, oldest first. */
-  get authorizations(): unknown[] {
-    return this.upstream.requests.map(({ headers }) => headers['authorization']);
-  }
 }
 
 export function chatRequest(

@@ -8,7 +8,7 @@ import oidc from 'express-openid-connect';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { CookieBrowser } from '../../support/cookie-browser.js';
 import { startLoginProvider } from '../../support/identity-provider/login-provider.js';
-import { listening } from '../../support/listening.mjs';
+import { closeAll, listening } from '../../support/listening.mjs';
 import { RecordingUpstream } from '../../support/recording-upstream.js';
 import { MESSAGE } from '../../support/visitor.js';
 import { bearerOf } from './credential-site.js';
@@ -51,8 +51,7 @@ async function startWebsite(lifetimeSeconds = LIFETIME_SECONDS) {
   app.get('/', (_request, response) => void response.send('home'));
   server.on('request', app);
   onTestFinished(async () => {
-    server.close();
-    server.closeAllConnections();
+    await closeAll(server);
     await agent.close();
     await provider.close();
     await toolkit.close();

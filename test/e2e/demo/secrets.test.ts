@@ -49,9 +49,17 @@ async function fileText(request: Request): Promise<string> {
 function recordFetchedText(): void {
   const texts: Promise<string>[] = [];
   const { fetch } = globalThis;
+  // The chat aborts a stream after the last event, which may be before its end.
+  const received = async ({ body }: Response): Promise<string> => {
+    const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
+    const next = async (): Promise<string | undefined> => (await reader?.read().catch(() => undefined))?.value;
+    let text = '';
+    for (let part = await next(); part !== undefined; part = await next()) text += part;
+    return text;
+  };
   globalThis.fetch = async (...request) => {
     const response = await fetch(...request);
-    texts.push(response.clone().text());
+    texts.push(received(response.clone()));
     return response;
   };
   Object.assign(globalThis, { fetchedText: async () => (await Promise.all(texts)).join('\n') });

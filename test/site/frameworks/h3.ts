@@ -22,11 +22,7 @@ export function h3Site(name: string): Framework {
       );
       app.all('/**', () => 'host');
       const listener = toNodeHandler(app);
-      return listeningSite((request, response) => {
-        const serve = (): void => void listener(request, response);
-        if (before === undefined) serve();
-        else before(request, response, serve);
-      });
+      return listeningSite(listener, before);
     },
   };
 }

@@ -23,11 +23,7 @@ export function honoSite(name: string): Framework {
       app.notFound((context) => context.text('host', 200));
       // Otherwise other frameworks in this process would get Hono's own `Response`.
       const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false, autoCleanupIncoming: false });
-      return listeningSite((request, response) => {
-        const serve = (): void => void listener(request, response);
-        if (before === undefined) serve();
-        else before(request, response, serve);
-      });
+      return listeningSite(listener, before);
     },
   };
 }

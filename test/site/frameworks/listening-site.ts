@@ -1,18 +1,15 @@
-import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import { listening } from '../../support/listening.mjs';
-import type { Site } from '../framework.js';
+import { closeAll, listening } from '../../support/listening.mjs';
+import type { HostMiddleware, Site } from '../framework.js';
 
-/** Serves on a free port of this machine. */
-export async function listeningSite(listener: RequestListener): Promise<Site> {
-  const server = createServer(listener);
-  return {
-    url: await listening(server),
-    close: async () => {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
-  };
+/** Serves on a free port of this machine, behind a middleware if there is one. */
+export async function listeningSite(listener: RequestListener, before?: HostMiddleware): Promise<Site> {
+  const server = createServer((request, response) => {
+    const serve = (): void => {
+      listener(request, response);
+    };
+    if (before === undefined) serve();
+    else before(request, response, serve);
+  });
+  return { url: await listening(server), close: () => closeAll(server) };
 }

@@ -36,17 +36,13 @@ export function nextSite(name: string): Framework {
         },
       };
       return listeningSite((request, response) => {
-        const serve = (): void => {
-          // Next resolves dot segments too.
-          const { pathname } = new URL(request.url ?? '', 'http://site.example');
-          const isRoute = /^\/api\/(?:a2a|service|service-surfaces)(?:\/|$)/.test(pathname);
-          if (isRoute || pathname === '/.well-known/agent-card.json') {
-            sites.run(site, () => handle(request, response));
-          } else response.end('host');
-        };
-        if (before === undefined) serve();
-        else before(request, response, serve);
-      });
+        // Next resolves dot segments too.
+        const { pathname } = new URL(request.url ?? '', 'http://site.example');
+        const isRoute = /^\/api\/(?:a2a|service|service-surfaces)(?:\/|$)/.test(pathname);
+        if (isRoute || pathname === '/.well-known/agent-card.json') {
+          sites.run(site, () => handle(request, response));
+        } else response.end('host');
+      }, before);
     },
   };
 }

@@ -10,14 +10,10 @@ export function nodeHttpSite(name: string): Framework {
     start: ({ toolkit, before, auth = nobody, cache }) => {
       const handler = createNodeHandler({ toolkit, surfaces: { auth, cache }, service: { auth } });
       return listeningSite((request, response) => {
-        const serve = (): void => {
-          const { url = '' } = request;
-          if (url.startsWith('/.well-known/agent-card.json')) request.url = `/api/a2a${url}`;
-          handler(request, response, () => response.end('host'));
-        };
-        if (before === undefined) serve();
-        else before(request, response, serve);
-      });
+        const { url = '' } = request;
+        if (url.startsWith('/.well-known/agent-card.json')) request.url = `/api/a2a${url}`;
+        handler(request, response, () => response.end('host'));
+      }, before);
     },
   };
 }

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream';
 
 import { componentFiles, mediaTypeOf, POLICY } from '../component-files.js';
+import { closeAll } from '../listening.mjs';
 
 /**
  * The test page below `/page/`, with the strictest policy, in front of the routes of a site: for engines whose requests
@@ -36,11 +37,8 @@ export class EngineSite {
     return site;
   }
 
-  async close(): Promise<void> {
-    const closed = once(this.#server, 'close');
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await closed;
+  close(): Promise<void> {
+    return closeAll(this.#server);
   }
 }
 

@@ -1,4 +1,4 @@
-import './quiet-provider.js';
+import '../../../examples/login/quiet-provider.js';
 import { Provider, errors, type Context } from 'oidc-provider';
 import type { JWTPayload } from 'jose';
 import type { Faults } from './fault.js';
@@ -47,7 +47,6 @@ export interface IdpA {
   /** A signed-in user's token. */
   issueUserToken(subject: string, options?: UserTokenOptions): Promise<string>;
   verifyAccessToken(token: string): Promise<JWTPayload>;
-  setPassword(username: string, password: string): void;
   close(): Promise<void>;
 }
 
@@ -190,7 +189,6 @@ export async function startIdpA(options: IdpAOptions = {}): Promise<IdpA> {
     faults: server.faults,
     issueUserToken: (subject, token = {}) => signUserToken(issuer, subject, { audience: client.id, ...token }),
     verifyAccessToken: (token) => verifyToken(issuer, token),
-    setPassword: (username, password) => void directories[DEFAULT_REALM]?.set(username, password),
     close: server.close,
   };
 }

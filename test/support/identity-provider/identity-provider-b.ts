@@ -1,4 +1,4 @@
-import './quiet-provider.js';
+import '../../../examples/login/quiet-provider.js';
 import type { IncomingMessage } from 'node:http';
 import { Provider, type Context } from 'oidc-provider';
 import type { JWTPayload } from 'jose';

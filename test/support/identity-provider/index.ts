@@ -5,7 +5,6 @@ export { PASSWORD_REALM, startIdpA, TOKEN_EXCHANGE } from './identity-provider-a
 export type { IdpA } from './identity-provider-a.js';
 export { JWT_BEARER, startIdpB } from './identity-provider-b.js';
 export type { IdpB, IdpBOptions } from './identity-provider-b.js';
-export { lostFetch } from './lost-fetch.js';
-export { publicCloudFetch } from './public-cloud-fetch.js';
 export { runIdpA, runIdpB } from './running-providers.js';
+export { lostFetch, publicCloudFetch } from './trusting-fetch.js';
 export type { TrustingFetch } from './trusting-fetch.js';

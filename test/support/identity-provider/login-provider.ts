@@ -1,8 +1,7 @@
-import './quiet-provider.js';
-import { once } from 'node:events';
+import '../../../examples/login/quiet-provider.js';
 import { createServer } from 'node:http';
 import { Provider } from 'oidc-provider';
-import { listening } from '../listening.mjs';
+import { closeAll, listening } from '../listening.mjs';
 import { RequestLog } from './request-log.js';
 import { signingKeys, verifyToken } from './signing-key.js';
 
@@ -73,10 +72,6 @@ export async function startLoginProvider(
     client,
     tokenRequests,
     userOf: async (accessToken) => (await verifyToken(issuer, accessToken)).sub ?? '',
-    close: async () => {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
+    close: () => closeAll(server),
   };
 }

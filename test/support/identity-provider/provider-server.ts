@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { closeAll } from '../listening.mjs';
 import { passesFault, type Faults } from './fault.js';
 import { privateAuthority } from './private-authority.js';
 import { RequestLog } from './request-log.js';
@@ -61,11 +62,7 @@ export async function startProviderServer(options: { readonly insecure: boolean 
     answerWith(next) {
       handler = next;
     },
-    async close() {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
+    close: () => closeAll(server),
   };
 }
 

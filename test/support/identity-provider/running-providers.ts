@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeEach } from 'vitest';
 import { startIdpA, type IdpA, type IdpAOptions } from './identity-provider-a.js';
 import { startIdpB, type IdpB, type IdpBOptions } from './identity-provider-b.js';
-import { publicCloudFetch } from './public-cloud-fetch.js';
-import { trustingFetch, type TrustingFetch } from './trusting-fetch.js';
+import { publicCloudFetch, trustingFetch, type TrustingFetch } from './trusting-fetch.js';
 
 /** Runs an Auth0-like provider, and a `fetch` that trusts it, for the tests of one file. Faults and logs are cleared before each test. */
 export async function runIdpA(options?: IdpAOptions): Promise<{ idp: IdpA; trusting: TrustingFetch }> {

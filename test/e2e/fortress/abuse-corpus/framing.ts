@@ -56,7 +56,7 @@ const allowed = Object.entries({
       .map((one) => `1\r\n${one}\r\n`)
       .join('')}0\r\n\r\n`,
   ),
-  'chunk extensions': post([TE], `${BODY.length.toString(16)};a=b;authorization="x"\r\n${BODY}\r\n0\r\n\r\n`),
+  'a chunk extension': post([TE], `${BODY.length.toString(16)};authorization="x"\r\n${BODY}\r\n0\r\n\r\n`),
   trailers: post(
     [TE, 'Trailer: Authorization, X-Api-Key'],
     `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\nAuthorization: Bearer smuggled\r\nX-Api-Key: smuggled\r\nCookie: smuggled=1\r\n\r\n`,
@@ -69,6 +69,13 @@ const allowed = Object.entries({
   safe: { ...ONCE, statuses: [100, 200], notUpstream: ['smuggled', 'expect: ', 'trailer: '] },
 }));
 
+const twoExtensions: AbuseCase = {
+  id: 'two chunk extensions',
+  steps: [step(post([TE], `${BODY.length.toString(16)};a=b;authorization=x\r\n${BODY}\r\n0\r\n\r\n`))],
+  // The parser of Node 20.19.0 refuses them.
+  safe: process.versions['llhttp']?.startsWith('8.') === true ? NO_SMUGGLING : ONCE,
+};
+
 /** Messages whose end two servers could read differently. */
 export const framing: AbuseFamily = {
   name: 'request smuggling',
@@ -80,5 +87,6 @@ export const framing: AbuseFamily = {
     })),
     ...bodies,
     ...allowed,
+    twoExtensions,
   ],
 };
