@@ -128,4 +128,11 @@ describe('the workflows', () => {
     expect(publish).toMatch(/needs: test\n[^]*environment: npm\n[^]*download-artifact[^]*scripts\/publish\.mjs packed/);
     expect(release.match(/id-token: write/g)).toHaveLength(1);
   });
+
+  it('keep packed files in a folder that git, and so the format check, ignores', () => {
+    const folders = workflows.flatMap(({ text }) => [...text.matchAll(/^ +path: (\S+)$/gm)].map(([, path]) => path));
+    expect(folders).toContain('packed');
+    const ignored = readFileSync(join(folder, '../../.gitignore'), 'utf8').split('\n');
+    expect(folders.filter((path) => !ignored.includes(`${String(path)}/`))).toEqual([]);
+  });
 });
