@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { redactor, withoutSecrets } from '../../../src/domain/shared/redaction.js';
+import { processorTime } from '../../support/stopwatch.js';
+
+const JWT = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl';
+
+describe('redaction', () => {
+  it.each([
+    ['a secret of the configuration', 'refused "p&ss word"', 'refused "[redacted]"'],
+    ['it in a form body', 'body: password=p%26ss+word', 'body: password=[redacted]'],
+    ['it in an address', '/token?password=p%26ss%20word', '/token?password=[redacted]'],
+    ['a token', `sent ${JWT}`, 'sent [redacted]'],
+    ['an encrypted token', 'sent eyJhbGciOiJkaXIifQ..aXY.Y2lwaGVy.dGFn.', 'sent [redacted].'],
+    ['a credential in a field', 'Authorization: Bearer abcdefgh1234', 'Authorization: Bearer [redacted]'],
+    ['a key', '-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY----- ok', '[redacted] ok'],
+    ['a key that was cut', 'x -----BEGIN RSA PRIVATE KEY-----\\nMIIE', 'x [redacted]'],
+    ['a line break that forges a log line', 'a\r\n2026-11-21 error: b\u2028c', 'a 2026-11-21 error: b c'],
+    ['a command to the terminal', 'a\u001b[2Jb\u009bc', String.raw`a\u001b[2Jb\u009bc`],
+    [
+      'characters that reverse the line',
+      'for \u202enimda\u202c, \u2067x\u2069\u200f',
+      String.raw`for \u202enimda\u202c, \u2067x\u2069\u200f`,
+    ],
+    ['no letters of other scripts', 'naïve 文件 हिन्दी 👩‍💻 شكرا', 'naïve 文件 हिन्दी 👩‍💻 شكرا'],
+  ])('replaces %s', (_what, text, clean) => {
+    expect(redactor(['p&ss word', ''])(text)).toBe(clean);
+  });
+
+  it('replaces the longer secret whole and leaves short words alone', () => {
+    expect(redactor(['secret-1', 'secret-1-and-more', 'api'])('secret-1-and-more of the api')).toBe(
+      '[redacted] of the api',
+    );
+  });
+});
+
+describe('a secret in a text', () => {
+  const odd = 'p&ss "word" \u00fc';
+
+  it.each([
+    encodeURIComponent(odd),
+    'p%26ss+%22word%22+%C3%BC',
+    'p%26ss+%22word%22+%c3%bc',
+    JSON.stringify(odd).slice(1, -1),
+    String.raw`p\u0026ss \"word\" \u00fc`,
+    String.raw`p\u0026ss \u0022word\u0022 \u00FC`,
+    'p&amp;ss &quot;word&quot; \u00fc',
+    'p&#38;ss&#32;&#34;word&#34; &#xFC;',
+    'p&#x26;ss &#x22;word&quot; &#xfc;',
+    'p&ss%20"word&quot;+ü',
+    odd,
+  ])('is found in every spelling: %s', (spelling) => {
+    expect(withoutSecrets(`<${spelling}>`, [odd])).toBe('<[redacted]>');
+  });
+
+  it('is found when its spellings share no part', () => {
+    const signs = '&&&"<>\u20ac\ud83d\ude42\n/';
+    const ascii = String.raw`&&&\"<>\u20ac\ud83d\ude42\n/`;
+    for (const spelling of [signs, encodeURIComponent(signs), JSON.stringify(signs).slice(1, -1), ascii]) {
+      expect(withoutSecrets(`<${spelling}>`, [signs])).toBe('<[redacted]>');
+    }
+    expect(withoutSecrets(String.raw`\ud83d\uDE42 &amp;&&quot;&lt;&gt;€🙂`, ['&&"<>€🙂'])).toBe(
+      String.raw`\ud83d\uDE42 [redacted]`,
+    );
+  });
+
+  it('is matched literally, not as a pattern', () => {
+    expect(withoutSecrets('abcdef (a+b)* $& [x]', ['.*.*.*', '(a+b)*', '$& [x]'])).toBe('abcdef [redacted] [redacted]');
+  });
+
+  it('is found in milliseconds among thousands', () => {
+    const secrets = Array.from({ length: 4_000 }, (_, index) => `value/${String(index)}=&of a cookie`);
+    const text = `<p>${'&amp;%20 '.repeat(500)}</p>`;
+    expect(processorTime(() => withoutSecrets(text, secrets))).toBeLessThan(500);
+  });
+
+  it('can end in half a character', () => {
+    expect(withoutSecrets('it was \ud800 broken', ['\ud800 broken'])).toBe('it was [redacted]');
+  });
+});
