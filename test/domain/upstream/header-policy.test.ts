@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   forwardedFields,
   isStyleSheet,
+  isWithheld,
   RECORD_REQUEST_FIELDS,
   upstreamRequestHeaders,
 } from '../../../src/domain/upstream/header-policy.js';
@@ -142,6 +143,22 @@ describe('additional fields to the platform', () => {
   it('are not forwarded when "Connection" names them', () => {
     const browser = { connection: 'Range', range: 'bytes=0-1', 'if-range': '"1"' };
     expect(upstreamRequestHeaders(browser, {}, RECORD_REQUEST_FIELDS)).toEqual({ 'if-range': '"1"' });
+  });
+});
+
+describe('a field that a site names', () => {
+  it.each([
+    ...'authorization authentication-info cookie cookie2 set-cookie set-cookie2 x-api-key x-project-id'.split(' '),
+    ...'proxy-authorization www-authenticate x-ms-token-aad-id-token access-control-allow-origin __proto__'.split(' '),
+    ...'host connection keep-alive te trailer transfer-encoding upgrade http2-settings expect'.split(' '),
+    ...'accept accept-encoding content-type content-length range if-none-match a2a-version'.split(' '),
+    ...'cache-control cdn-cache-control surrogate-key x-accel-redirect x-cache x-content-type-options'.split(' '),
+  ])('is never forwarded when it is "%s"', (name) => {
+    expect(isWithheld(name)).toBe(true);
+  });
+
+  it.each(['x-agent-trace', 'x-range', 'accept-ranges', 'x-cache-id'])('may be forwarded when it is "%s"', (name) => {
+    expect(isWithheld(name)).toBe(false);
   });
 });
 
