@@ -169,6 +169,13 @@ describe('the memory of sessions', () => {
     expect(await world.get('sid=b')).toBe('token-4');
   });
 
+  it('counts the length of each token', async () => {
+    const world = new SessionWorld(['sid'], 4_000);
+    world.answer = (number) => ({ kind: 'token', accessToken: String(number).repeat(1_000) });
+    for (const cookie of ['sid=a', 'sid=a', 'sid=b', 'sid=a']) await world.get(cookie);
+    expect(world.asked).toHaveLength(3);
+  });
+
   it('holds cookies as hashes only', async () => {
     const world = new SessionWorld();
     world.hash = () => 'one for all';

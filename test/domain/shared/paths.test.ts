@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isBelow, isLoopback, withoutTrailingSlashes } from '../../../src/domain/shared/paths.js';
+import { ipv6Groups, isBelow, isLoopback, withoutTrailingSlashes } from '../../../src/domain/shared/paths.js';
 
 describe('a path', () => {
   it.each([
@@ -28,4 +28,15 @@ describe('a host', () => {
       expect(isLoopback(host)).toBe(false);
     },
   );
+});
+
+describe('an IPv6 address', () => {
+  it.each([
+    ['1:2:3:4:5:6:7:8', '1 2 3 4 5 6 7 8'],
+    ['2001:db8::7:8', '2001 db8 0 0 0 0 7 8'],
+    ['fe80::', 'fe80 0 0 0 0 0 0 0'],
+    ['::1', '0 0 0 0 0 0 0 1'],
+  ])('%s has the groups %s', (address, groups) => {
+    expect(ipv6Groups(address).join(' ')).toBe(groups);
+  });
 });

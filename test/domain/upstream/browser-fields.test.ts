@@ -112,7 +112,8 @@ describe('the fields of a response', () => {
   });
 
   it('that a store lost are restored', () => {
-    expect(written({ 'content-type': 'text/html' }).fields).toEqual({ 'content-type': 'text/html', ...PROTECTED });
+    const fields = { 'content-type': 'text/event-stream', 'x-accel-buffering': 'é', etag: undefined };
+    expect(written(fields).fields).toEqual({ ...fields, ...PROTECTED, 'x-accel-buffering': 'no' });
   });
 
   it.each([
