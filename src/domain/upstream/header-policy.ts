@@ -194,7 +194,6 @@ export function isStyleSheet(headers: HeaderFields): boolean {
  */
 export function isForA2AClients({ status, headers }: Pick<HttpResponse, 'status' | 'headers'>): boolean {
   const type = mediaType(headers);
-  if (type === 'application/json' || type === 'text/event-stream') return true;
   if (type === '') return status === 202 || status === 204;
   const first = type.split(',', 1)[0]?.trimEnd() ?? '';
   return first === 'application/json' || first === 'text/event-stream' || first.endsWith('+json') || status === 204;

@@ -67,10 +67,11 @@ describe("an address that is not an agent's", () => {
     [200, 'application/json; charset=utf-8'],
     [200, 'Application/JSON'],
     [201, 'application/a2a+json'],
-    [200, 'application/json, text/html'],
+    [200, 'application/json , text/html'],
     [200, 'text/event-stream;charset=utf-8'],
     [202, undefined],
     [204, undefined],
+    [204, 'text/html'],
   ])('is not assumed for %i with %s, and the body is forwarded', async (status, type) => {
     const body = new WatchedBody('{"not":"looked at"}');
     const response = await answerTo({ status, headers: { 'content-type': type }, body });

@@ -215,6 +215,15 @@ describe("the platform's response to a request for conversation records", () => 
     expect([world.upstream.requests.length, body.ended]).toEqual([1, true]);
   });
 
+  it.each([
+    [405, { allow: 'GET' }],
+    [416, { 'content-range': 'bytes */9' }],
+  ])('keeps the field that an error with status %i requires: %j', async (status, headers) => {
+    const world = new ProxyWorld();
+    world.upstream.willAnswer(() => ({ status, headers: { ...headers, 'x-odd': 'a' }, body: 'no' }));
+    await expect(world.forward()).rejects.toMatchObject({ upstreamStatus: status, upstreamHeaders: headers });
+  });
+
   it('is an error when it never arrives, without a retry', async () => {
     const world = new ProxyWorld();
     world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'reset', detail: 'socket hang up' }));

@@ -13,7 +13,7 @@ describe('the cache scope of a caller', () => {
 
   it("includes the site's fields, for look-ups also forwarded ones, but never tracing fields", () => {
     const fields = {
-      added: { 'x-tenant': 'acme', tracestate: 'a=1' },
+      added: { 'x-tenant': 'acme', tracestate: 'a=1', traceparent: '00-a-b-01' },
       forwarded: { prefer: 'wait', baggage: 'b=2' },
       response: [],
     };

@@ -4,6 +4,7 @@ import {
   forwardedFields,
   isStyleSheet,
   isWithheld,
+  jsonMediaType,
   RECORD_REQUEST_FIELDS,
   upstreamRequestHeaders,
 } from '../../../src/domain/upstream/header-policy.js';
@@ -183,6 +184,52 @@ describe('the media type of a message', () => {
   });
 });
 
+describe('the type of a JSON body', () => {
+  const TYPES = ['application/a2a+json', 'application/json'];
+
+  it.each([
+    'application/json',
+    'Application/JSON',
+    'application/json; charset=utf-8',
+    'application/json;charset="UTF-8"',
+    'application/json ; charset=utf8',
+    'application/json; profile="x;y"',
+    'application/json; charset="utf8" ; x=y',
+    'application/json;',
+  ])('%s is application/json', (type) => {
+    expect(jsonMediaType({ 'content-type': type }, TYPES)).toBe('application/json');
+  });
+
+  it.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data',
+    'application/jsonx',
+    'application/json, text/plain',
+    'application/json; charset=utf-7',
+    'application/json; charset=utf-16le',
+    'application/json; charset=UTF-16',
+    'application/json; charset=iso-8859-1',
+    'application/json; charset=utf-8; charset=utf-7',
+    'application/json; charset=utf-7; charset=utf-8',
+    'application/json; charset="utf-7"',
+    "application/json; charset='utf-8'",
+    'application/json; charset =utf-7',
+    "application/json; charset*=utf-7''x",
+    'application/json; charset*0=utf-7',
+    'application/json; CHARSET=UTF-7',
+    'application/json; x="; charset=utf-7"',
+    'application/json; charset=',
+    'application/json; charset=utf-8x',
+    'application/json; x-charset=utf-8',
+    'application/json; charset=utf-8, application/json; charset=utf-7',
+    '',
+    undefined,
+  ])('%s is rejected', (type) => {
+    expect(jsonMediaType({ 'content-type': type }, TYPES)).toBeUndefined();
+  });
+});
+
 describe('a style sheet', () => {
   it.each([
     'text/css',
@@ -205,6 +252,8 @@ describe('a style sheet', () => {
     ['text/css; charset=utf-16'],
     ['text/css, text/html'],
     ['text/css; charset=utf-8, text/html'],
+    ['text/css; x-charset=utf-8'],
+    ['text/css; charset=utf-8; charset=us-ascii'],
     [['text/css', 'text/html']],
     [['text/css']],
   ])('cannot have the type %j', (type) => {

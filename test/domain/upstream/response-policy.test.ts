@@ -76,6 +76,12 @@ describe('a header field of the platform', () => {
     expect(Object.keys(answer).sort()).toEqual(['cache-control', 'content-type', 'x-content-type-options']);
   });
 
+  it('is absent without a value', () => {
+    expect(Object.keys(browserResponseHeaders({ 'content-type': 'text/plain', etag: undefined }))).not.toContain(
+      'etag',
+    );
+  });
+
   it('is not forwarded under any other name', () => {
     fc.assert(
       fc.property(
