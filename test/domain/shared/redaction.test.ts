@@ -12,7 +12,8 @@ describe('redaction', () => {
     ['a token', `sent ${JWT}`, 'sent [redacted]'],
     ['an encrypted token', 'sent eyJhbGciOiJkaXIifQ..aXY.Y2lwaGVy.dGFn.', 'sent [redacted].'],
     ['a credential in a field', 'Authorization: Bearer abcdefgh1234', 'Authorization: Bearer [redacted]'],
-    ['a key', '-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY----- ok', '[redacted] ok'],
+    ['a credential after several blanks', 'bearer  abcdefgh1234', 'bearer  [redacted]'],
+    ['a key', '-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY----- ok', '[redacted] ok'],
     ['a key that was cut', 'x -----BEGIN RSA PRIVATE KEY-----\\nMIIE', 'x [redacted]'],
     ['a line break that forges a log line', 'a\r\n2026-11-21 error: b\u2028c', 'a 2026-11-21 error: b c'],
     ['a command to the terminal', 'a\u001b[2Jb\u009bc', String.raw`a\u001b[2Jb\u009bc`],
@@ -58,12 +59,17 @@ describe('a secret in a text', () => {
     for (const spelling of [signs, encodeURIComponent(signs), JSON.stringify(signs).slice(1, -1), ascii]) {
       expect(withoutSecrets(`<${spelling}>`, [signs])).toBe('<[redacted]>');
     }
-    expect(withoutSecrets(String.raw`\ud83d\uDE42 &amp;&&quot;&lt;&gt;€🙂`, ['&&"<>€🙂'])).toBe(
+    expect(withoutSecrets(String.raw`\ud83d\uDE42 &amp;&&quot;&lt;&gt;&apos;€🙂`, ['&&"<>\'€🙂'])).toBe(
       String.raw`\ud83d\uDE42 [redacted]`,
     );
   });
 
+  it('is found as often as it occurs', () => {
+    expect(withoutSecrets(`${odd}, ${encodeURIComponent(odd)}`, [odd])).toBe('[redacted], [redacted]');
+  });
+
   it('is matched literally, not as a pattern', () => {
+    expect(withoutSecrets('one+two', ['one/two'])).toBe('one+two');
     expect(withoutSecrets('abcdef (a+b)* $& [x]', ['.*.*.*', '(a+b)*', '$& [x]'])).toBe('abcdef [redacted] [redacted]');
   });
 
