@@ -210,6 +210,7 @@ describe('the type of a JSON body', () => {
     'application/json; charset=utf-16le',
     'application/json; charset=UTF-16',
     'application/json; charset=iso-8859-1',
+    'application/json; charset=utf-8; charset=utf-8',
     'application/json; charset=utf-8; charset=utf-7',
     'application/json; charset=utf-7; charset=utf-8',
     'application/json; charset="utf-7"',
