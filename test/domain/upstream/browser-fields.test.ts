@@ -71,8 +71,9 @@ describe('the fields of a response', () => {
   it.each(['5, 5', '+5', '0x5', '55 ', '-1', '', '1e3', '9'.repeat(16)])(
     'contain no Content-Length of "%s"',
     (length) => {
-      const { fields } = written({ 'content-length': length, ...PROTECTED });
+      const { fields, leftOut } = written({ 'content-length': length, ...PROTECTED });
       expect(fields['content-length']).toBe(length === '55 ' ? '55' : undefined);
+      expect(leftOut).toEqual(length === '55 ' ? [] : [{ name: 'content-length', reason: 'syntax' }]);
     },
   );
 
@@ -135,6 +136,11 @@ describe('the fields of a response', () => {
     [1_000_000, [{ name: 'vary', reason: 'length' }]],
   ])('with values of %i characters are sent up to the limit of a value', (length, leftOut) => {
     expect(written({ vary: 'a'.repeat(length), ...PROTECTED }).leftOut).toEqual(leftOut);
+  });
+
+  it('are limited in number, even if all are plain', () => {
+    const { leftOut } = written({ ...many(MAX_FIELDS), ...PROTECTED });
+    expect(leftOut.map(({ reason }) => reason)).toEqual(['number', 'number', 'number', 'number']);
   });
 
   it('have priority when they describe the body', () => {
