@@ -164,6 +164,17 @@ describe('the fields of a response', () => {
     expect(written({ 'content-disposition': ' ', ...PROTECTED })).toEqual({ fields: PROTECTED, leftOut });
   });
 
+  it.each([
+    ['caf\xc3\xa9', 'café'],
+    ['caf\xe9', 'café'],
+    ['\u0141\xc3\xa9', '\u0141\xc3\xa9'],
+  ])('have Content-Disposition read as UTF-8 if its bytes are: %j', (value, expected) => {
+    const read: string[] = [];
+    const disposition = (text: string): undefined => void read.push(text);
+    browserFields({ 'content-disposition': value }, { disposition, leftOut: () => undefined });
+    expect(read).toEqual([expected]);
+  });
+
   it(
     'are ASCII, within the limits and contain all protective ones, whatever the upstream sends',
     { timeout: 60_000 },
