@@ -128,6 +128,8 @@ describe('the fields of a response', () => {
   it('that a store lost are restored', () => {
     const fields = { 'content-type': 'text/event-stream', 'x-accel-buffering': 'é', etag: undefined };
     expect(written(fields).fields).toEqual({ ...fields, ...PROTECTED, 'x-accel-buffering': 'no' });
+    for (const lost of Object.keys(PROTECTED))
+      expect(written({ ...PROTECTED, [lost]: undefined }).fields).toEqual(PROTECTED);
   });
 
   it.each([
