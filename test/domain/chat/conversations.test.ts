@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { MetadataAbout, SiteMetadata } from '../../../src/domain/chat/conversations.js';
+import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
 import type { MessageFacts } from '../../../src/domain/credentials/route-auth.js';
 import { SERVICE } from '../credentials/broker-fixture.js';
+import { chatRequest, MESSAGE } from './chat-world.js';
 import { HttpJsonWorld } from './http-json-world.js';
 import { VisitedWorld } from './visited-world.js';
 
@@ -101,7 +103,7 @@ describe('the metadata of the site', () => {
   });
 });
 
-it('fields that could name the work of another visitor are not forwarded', async () => {
+it('fields that could name the work of another visitor are forwarded only if conversations are open', async () => {
   const world = new VisitedWorld();
   const ada = world.visitor('ada');
   for (const name of ['last-event-id', 'idempotency-key']) {
@@ -118,6 +120,10 @@ it('fields that could name the work of another visitor are not forwarded', async
       '1.0',
     ]);
   }
+  const open = { 'last-event-id': '7', 'idempotency-key': '8' };
+  await world.rest.ask('POST', '/message:send', { head: { headers: open } });
+  await world.rpc.forwarder.forward(chatRequest(MESSAGE, { headers: open }), SERVICE, new MethodPolicy('chat'));
+  for (const { upstream } of [world.rpc, world.rest]) expect(upstream.requests.at(-1)?.headers).toMatchObject(open);
 });
 
 it('a stream keeps no more memory than its own message, and other messages share a block', async () => {

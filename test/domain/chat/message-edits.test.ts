@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { normalizedName, readHttpJsonMessage } from '../../../src/domain/chat/chat-message.js';
+import { normalizedName, readHttpJsonMessage, readRpcMessage } from '../../../src/domain/chat/chat-message.js';
 import { editedMessage, type MetadataRules } from '../../../src/domain/chat/message-edits.js';
 
 /** The params after the edits; the expected text is what every parser of the agent reads. */
@@ -28,6 +28,12 @@ describe('an edited message', () => {
     expect(texts).toEqual(texts.map((_, at) => `{"message":{"contextId":"größe ${String(at)}","role":"user"}}`));
   });
 
+  it('stays without params', () => {
+    const bytes = new TextEncoder().encode('{"jsonrpc":"2.0","method":"SendMessage"}');
+    const message = readRpcMessage(bytes, 'policy', true);
+    expect(editedMessage({ bytes, message }, 'c1', PASS, PASS.own)).toBe(bytes);
+  });
+
   it.each<[string, Edits, string, string]>([
     [
       'keeps every other byte',
@@ -47,6 +53,13 @@ describe('an edited message', () => {
       '{"metadata":[1],"message":{"metadata":{"a":{"b":[]}},"role":"user"}}',
       '{"metadata":{},"message":{"metadata":{},"role":"user"}}',
     ],
+    [
+      'keeps its metadata without a rule',
+      { contextId: 'c1' },
+      '{"metadata":{"a":1},"message":{"metadata":{"userId":2}}}',
+      '{"metadata":{"a":1},"message":{"contextId":"c1","metadata":{"userId":2}}}',
+    ],
+    ['keeps other members', { metadata: DROP }, '{"other":{"a":1},"id":"7"}', '{"other":{"a":1},"id":"7"}'],
     ['stays without metadata', { metadata: DROP }, '{"message":{"role":"user"}}', '{"message":{"role":"user"}}'],
     [
       'gets that of the site in both places',

@@ -137,17 +137,25 @@ it.each([true, false])('a task is looked up for each user of the agent, named (%
   expect(lookups).toEqual([1, 2, 2]);
 });
 
-it('a look-up over HTTP+JSON names the version of the call, and asks for JSON without the history', async () => {
+it('a look-up over HTTP+JSON has the version and the tenant of the call, and asks for JSON without the history', async () => {
   const world = new VisitedWorld();
   const ada = world.visitor('ada');
   for (const id of ['task-1', 'a:b']) ada.begun(id);
   await ada.rest('GET', '/tasks/task-1', undefined, { head: { query: '?historyLength=2&A2A-Version=1.0' } });
   await ada.rest('GET', '/tasks/a%3Ab');
+  ada.begun('task-2', { tenant: 'a b' });
+  await ada.rest('GET', '/a%20b/tasks/task-2', undefined, { tenant: 'a b' });
+  ada.begun('task-3');
+  await ada.rest('GET', '/v1/tasks/task-3');
   expect(world.calls).toEqual([
     'GET /rest/tasks/task-1?historyLength=0&A2A-Version=1.0',
     'GET /rest/tasks/task-1?historyLength=2&A2A-Version=1.0',
     'GET /rest/tasks/a%3Ab?historyLength=0',
     'GET /rest/tasks/a%3Ab',
+    'GET /rest/a%20b/tasks/task-2?historyLength=0',
+    'GET /rest/a%20b/tasks/task-2',
+    'GET /rest/v1/tasks/task-3?historyLength=0',
+    'GET /rest/v1/tasks/task-3',
   ]);
   expect(world.rest.upstream.requests[0]?.headers).toMatchObject({ accept: 'application/json' });
 });
