@@ -53,7 +53,8 @@ describe('the addresses of a card', () => {
     'http://[fe80::1]/',
     'http://[64:ff9b::10.0.0.1]/',
     'http://[2002:a00:1::]/',
-    '10.0.0.1:8080',
+    '10.0.0.10:8080',
+    ' agent.corp.example:50051 ',
     'db.internal/path',
   ])('omit %s', (address) => {
     expect(documentation(address)).toBeUndefined();
@@ -78,12 +79,22 @@ describe('the addresses of a card', () => {
     'text/plain',
     'localhost',
     '1.2.3',
+    '10.0.0.256',
+    'user.home is read first',
     '',
     7,
     null,
   ])('include %s', (address) => {
     expect(documentation(address)).toBe(address);
   });
+
+  it.each(['name', 'description', 'id', 'version', 'protocolVersion', 'tags', 'examples'])(
+    'include those in text for people, or in names: %s',
+    (member) => {
+      expect(rewriteAgentCard({ ...CARD, [member]: 'db.internal' }, rewrite)[member]).toBe('db.internal');
+      expect(rewriteAgentCard({ ...CARD, [member]: { url: 'db.internal' } }, rewrite)[member]).toEqual({});
+    },
+  );
 
   it('are removed from all members, including those on hosts of removed interfaces', () => {
     const card = {
