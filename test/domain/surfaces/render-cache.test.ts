@@ -138,18 +138,6 @@ describe('a cached render', () => {
     }
   });
 
-  it("is not served to a visitor of another tenant, named by the site's own headers", async () => {
-    const world = new SurfaceWorld();
-    let tenant = 'acme';
-    const make = () => Promise.resolve({ 'x-tenant': tenant });
-    const auth = { ...SERVICE, fields: { request: [], response: [], make } };
-    await world.render(auth);
-    tenant = 'globex';
-    expect((await world.render(auth)).cache).toBe('MISS');
-    tenant = 'acme';
-    expect((await world.render(auth)).cache).toBe('HIT');
-  });
-
   it('is not served for a body that repeats a member', async () => {
     const world = new SurfaceWorld();
     const twice = { body: '{"who":"eve","who":"ada"}' };
