@@ -60,7 +60,7 @@ function isHidden(text: string, { hosts, site }: AddressPolicy): boolean {
 /** The host of an address in lower case, with or without a scheme; `undefined` if it has none. */
 export function hostIn(address: string): string | undefined {
   const url = urlOf(address) ?? urlOf(`http://${address}`);
-  return url === undefined || url.hostname === '' ? undefined : hostOf(url);
+  return url && hostOf(url);
 }
 
 /** An address with a host, parsed as an https URL so that all spellings of a host are equal. */
