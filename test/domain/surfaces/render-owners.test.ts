@@ -23,7 +23,7 @@ describe('a cached render', () => {
       { forwarded: { 'x-unit': 'mm' } },
       { forwarded: { 'x-unit': 'in' } },
     ],
-    ['on a route that lets more fields of the platform through', {}, { response: ['x-run'] }],
+    ['on a route that lets another field of the platform through', { response: ['x-trace'] }, { response: ['x-run'] }],
   ])('is not served to a visitor %s', async (_who, one, other) => {
     const world = new SurfaceWorld();
     const seen: unknown[] = [];
