@@ -51,18 +51,16 @@ function isHidden(text: string, { hosts, site }: AddressPolicy): boolean {
   const url = urlOf(text);
   if (url !== undefined) return url.origin !== site && (hosts.has(hostOf(url)) || isPrivateHost(hostOf(url)));
   // Host and port, as in gRPC addresses.
-  const [, bare] = /^\s*([\w-]+(?:\.[\w-]+)+\.?)(?::\d+)?(?:\/\S*)?\s*$/.exec(text) ?? [];
-  const host = bare === undefined ? undefined : urlOf(`http://${bare}`);
-  return (
-    host !== undefined &&
-    (hosts.has(hostOf(host)) || (/[a-z]$|^(?:\d+\.){3}\d+$/i.test(bare ?? '') && isPrivateHost(hostOf(host))))
-  );
+  const bare = /^\s*([\w-]+(?:\.[\w-]+)+\.?)(?::\d+)?(?:\/\S*)?\s*$/.exec(text)?.[1];
+  if (bare === undefined) return false;
+  const host = hostIn(bare);
+  return host !== undefined && (hosts.has(host) || (/[a-z]$|^(?:\d+\.){3}\d+$/i.test(bare) && isPrivateHost(host)));
 }
 
 /** The host of an address in lower case, with or without a scheme; `undefined` if it has none. */
 export function hostIn(address: string): string | undefined {
   const url = urlOf(address) ?? urlOf(`http://${address}`);
-  return url === undefined || url.hostname === '' ? undefined : hostOf(url);
+  return url && hostOf(url);
 }
 
 /** An address with a host, parsed as an https URL so that all spellings of a host are equal. */

@@ -93,14 +93,7 @@ export interface ChatMessage {
 }
 
 /** The objects of a message by the name of their level. */
-export type MessagePlaces = Readonly<Record<Level['name'], ObjectPlace | undefined>>;
-
-const NO_PLACES: MessagePlaces = {
-  envelope: undefined,
-  params: undefined,
-  message: undefined,
-  configuration: undefined,
-};
+export type MessagePlaces = Readonly<Partial<Record<Level['name'], ObjectPlace>>>;
 
 /** An object in the bytes of a message. */
 export interface ObjectPlace {
@@ -249,12 +242,12 @@ class MessageReader {
   #fault: RequestError | undefined;
   #tenants: string[] | undefined;
   /** Absent if no positions are recorded. */
-  readonly #places: Record<Level['name'], ObjectPlace | undefined> | undefined;
+  readonly #places: Partial<Record<Level['name'], ObjectPlace>> | undefined;
   #level: Level | undefined;
 
   constructor(bytes: Uint8Array, scrutiny: Scrutiny, isPlaced: boolean) {
     this.#bytes = bytes;
-    this.#places = isPlaced ? { ...NO_PLACES } : undefined;
+    this.#places = isPlaced ? {} : undefined;
     this.#cursor = new JsonCursor(bytes);
     this.#scrutiny = scrutiny;
   }

@@ -53,8 +53,8 @@ const ENVELOPE: ReadonlySet<string> = new Set();
 const MESSAGE: ReadonlySet<string> = new Set(MESSAGE_MEMBERS);
 const CONFIGURATION: ReadonlySet<string> = new Set(CONFIGURATION_MEMBERS);
 const QUERY = {
-  JSONRPC: /^$|^\?A2A-Version=[\w.]*$/i,
-  'HTTP+JSON': /^$|^\?(?:(?:A2A-Version|historyLength)=[\w.]*(?:&(?!$)|$))+$/i,
+  JSONRPC: /^\?A2A-Version=[\w.]*$/i,
+  'HTTP+JSON': /^\?(?:(?:A2A-Version|historyLength)=[\w.]*(?:&(?!$)|$))+$/i,
 };
 const MAX_REFERENCES = 8;
 const MAX_TASKS = 10_000;
@@ -151,10 +151,10 @@ export class ConversationGuard {
     refuseRedirect(response, reply.counterpart);
     if (refusesSite(reply) || status === 429 || status >= 500) throw await this.#deps.errors.replacing(reply);
     const bytes = await taskBytes(response.body);
-    const value = bytes === undefined ? undefined : parsedJson(decoder.decode(bytes));
+    const value = parsedJson(decoder.decode(bytes));
     const isRpc = asked.call.binding === 'JSONRPC';
     if ((status === 404 && !isRpc) || (isObject(value) && isObject(value['error']))) throw unknownConversation();
-    if (bytes === undefined || !isObject(value) || status >= 300) {
+    if (!isObject(value) || status >= 300) {
       throw await this.#deps.errors.replacing(reply, { bytes: bytes ?? new Uint8Array(), isWhole: true });
     }
     const task = isRpc ? value['result'] : value;
@@ -212,7 +212,7 @@ function checkForm(call: GuardedCall, method: string): void {
   }
   if (query !== '' && !QUERY[binding].test(query))
     throw invalid('The query names something other than "A2A-Version" and "historyLength".');
-  if (tenants.length > 1 && new Set(tenants).size > 1) throw invalid('The request names two tenants.');
+  if (tenants.some((one) => one !== tenants[0])) throw invalid('The request names two tenants.');
   const { envelope, params, message, configuration } = body?.message.places ?? {};
   checkMembers(call, envelope, ENVELOPE);
   checkMembers(call, params, known);

@@ -179,10 +179,8 @@ function declaredTenants(card: AgentCardJson, binding: string): readonly string[
     .map((entry) => textOf(entry['tenant']));
 }
 
-/** The tenants in a query: parsers of protocol buffers read any member there, in any spelling. */
+/** The tenants in a query, empty ones included: parsers of protocol buffers read any member there, in any spelling. */
 export function queryTenants(query: string): readonly string[] {
   if (!/[?]/.test(query)) return [];
-  return [...new URLSearchParams(query)].flatMap(([name, value]) =>
-    normalizedName(name) === 'tenant' && value !== '' ? [value] : [],
-  );
+  return [...new URLSearchParams(query)].flatMap(([name, value]) => (normalizedName(name) === 'tenant' ? [value] : []));
 }

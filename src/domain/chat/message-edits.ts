@@ -80,7 +80,7 @@ export function editedMessage(
   contextId: string | undefined,
   rules: MetadataRules | undefined,
   own: string,
-  isStreamed = true,
+  isStreamed: boolean,
 ): Uint8Array {
   const { params, message: inner } = message.places ?? {};
   const edits: Edit[] = [];

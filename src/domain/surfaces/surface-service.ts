@@ -48,8 +48,6 @@ const NAMED_REPLY_LIMIT = 1_048_576;
  */
 export class SurfaceService {
   readonly #deps: SurfaceServiceDependencies;
-  /** The owner of the renders in the last request with the site's own credential: usually that of the next one too. */
-  #lastScope: (Pick<CallContext, 'auth' | 'credential'> & { readonly scope: RenderScope | undefined }) | undefined;
 
   constructor(dependencies: SurfaceServiceDependencies) {
     this.#deps = dependencies;
@@ -228,14 +226,9 @@ export class SurfaceService {
     return { scope, ref, input, body };
   }
 
-  #scope({ auth, credential }: CallContext): RenderScope | undefined {
-    const last = this.#lastScope;
-    if (last?.auth === auth && last.credential === credential) return last.scope;
+  #scope({ credential }: CallContext): RenderScope | undefined {
     const who = credentialScope(credential);
-    const scope = who && delimited(this.#deps.api.place) + who;
-    // A user's token, or headers made for one request, are not kept in memory for this.
-    if (auth.kind === 'service' || auth.kind === 'api-key') this.#lastScope = { auth, credential, scope };
-    return scope;
+    return who && delimited(this.#deps.api.place) + who;
   }
 }
 

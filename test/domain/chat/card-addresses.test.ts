@@ -24,16 +24,21 @@ describe('the addresses of a card', () => {
     'wss://platform.corp.example',
     'grpc://platform.corp.example:443',
     '//agent.corp.example/docs',
-    ' https:\\\\agent.corp.example\\docs',
+    '  https:\\\\agent.corp.example\\docs',
+    'http:/agent.corp.example/docs',
+    'ws:agent.corp.example',
     'ht\ttps://agent.corp.example/docs',
     'https://user@agent.corp.example/',
     'http://localhost:3000/',
     'http://app.localhost/',
+    'http://wiki/',
     'http://intranet/',
     'https://wiki.internal/',
     'http://printer.local',
+    'http://home.arpa/',
     'http://router.home.arpa/',
     'http://10.1.2.3/',
+    'http://172.16.0.1/',
     'http://172.31.0.1/',
     'http://192.168.0.1/',
     'http://127.1/',
@@ -43,17 +48,25 @@ describe('the addresses of a card', () => {
     'http://１２７.0.0.1/',
     'http://169.254.169.254/latest',
     'http://100.64.0.1/',
+    'http://192.0.0.1/',
+    'http://198.18.0.1/',
+    'http://198.19.255.255/',
     'http://0.0.0.0/',
     'http://224.0.0.1/',
     'http://[::1]/',
     'http://[::]/',
     'http://[::ffff:10.0.0.1]/',
     'http://[::ffff:7f00:1]/',
+    'http://[::ffff:0:10.0.0.1]/',
+    'http://[::10.0.0.1]/',
     'http://[fd00::1]/',
     'http://[fe80::1]/',
+    'http://[ff00::1]/',
     'http://[64:ff9b::10.0.0.1]/',
+    'http://[64:ff9b:1::8.8.8.8]/',
     'http://[2002:a00:1::]/',
-    '10.0.0.1:8080',
+    '10.0.0.10:8080',
+    ' agent.corp.example:50051 ',
     'db.internal/path',
   ])('omit %s', (address) => {
     expect(documentation(address)).toBeUndefined();
@@ -64,20 +77,37 @@ describe('the addresses of a card', () => {
     'https://corp.example/',
     'https://other-agent.corp.example/',
     'https://site.example/docs',
+    'http://172.15.0.1/',
     'http://172.32.0.1/',
+    'http://100.63.0.1/',
     'http://100.128.0.1/',
+    'http://169.253.0.1/',
+    'http://192.0.2.1/',
+    'http://192.1.0.1/',
+    'http://198.20.0.1/',
+    'http://8.18.0.1/',
     'http://8.8.8.8/',
     'http://[2606:4700::1111]/',
+    'http://[2606:4700::ffff:10.0.0.1]/',
+    'http://[2606:4700::ffff:0:10.0.0.1]/',
+    'http://[2606:ff9b::10.0.0.1]/',
+    'http://[2606:a00:1::]/',
     'http://[::ffff:8.8.8.8]/',
+    'http://[64:ff9b::8.8.8.8]/',
+    'http://[2002:808:808::]/',
+    'https://10.docs.host1/',
     'https://local.example/',
     'https://localhost.example/',
     '/docs',
     'docs/agent.html',
     'data:image/png;base64,AAAA',
+    'data:text/html,https://docs.example',
     'mailto:help@agent.corp.example',
     'text/plain',
     'localhost',
     '1.2.3',
+    '10.0.0.256',
+    'user.home is read first',
     '',
     7,
     null,
@@ -85,11 +115,21 @@ describe('the addresses of a card', () => {
     expect(documentation(address)).toBe(address);
   });
 
+  it.each(['name', 'description', 'id', 'version', 'protocolVersion', 'tags', 'examples'])(
+    'include those in text for people, or in names: %s',
+    (member) => {
+      expect(rewriteAgentCard({ ...CARD, [member]: 'db.internal' }, rewrite)[member]).toBe('db.internal');
+      expect(rewriteAgentCard({ ...CARD, [member]: { url: 'db.internal' } }, rewrite)[member]).toEqual({});
+      const mixed = ['text', { url: 'db.internal' }];
+      expect(rewriteAgentCard({ ...CARD, [member]: mixed }, rewrite)[member]).toEqual(['text', {}]);
+    },
+  );
+
   it('are removed from all members, including those on hosts of removed interfaces', () => {
     const card = {
       ...CARD,
       iconUrl: 'https://hidden.example/icon.png',
-      provider: { organization: 'Corp', url: 'https://www.example' },
+      provider: { organization: 'Corp', url: 'https://www.example', logo: 'http://10.0.0.1/' },
       additionalInterfaces: [{ url: 'https://hidden.example/rest', transport: 'GRPC' }],
       skills: [
         {
@@ -100,7 +140,7 @@ describe('the addresses of a card', () => {
         },
       ],
       capabilities: {
-        extensions: [{ uri: 'https://agent.corp.example/ext/1', params: { console: 'http://10.0.0.1/', size: 3 } }],
+        extensions: [{ uri: 'https://agent.corp.example/ext/1', params: { uri: 'http://10.0.0.1/', size: 3 } }],
       },
     };
     expect(rewriteAgentCard(card, rewrite)).toEqual({

@@ -268,6 +268,7 @@ describe('a text that is not a single message', () => {
       expect(read(text, scrutiny)).toMatchObject({
         id: 'null',
         method: '',
+        hasPushConfiguration: false,
         fault: { rpcCode: undefined, detail: 'The request body is not JSON in UTF-8.' },
       });
     }

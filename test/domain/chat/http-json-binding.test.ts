@@ -247,3 +247,9 @@ describe('an extended card of the HTTP+JSON binding', () => {
     });
   });
 });
+
+it('the media type of a body reaches the agent', async () => {
+  const world = new HttpJsonWorld();
+  await world.ask('POST', '/message:send', { body: { ...bodyOf(MESSAGE), type: 'application/a2a+json' } });
+  expect(world.upstream.requests[0]?.headers['content-type']).toBe('application/a2a+json');
+});

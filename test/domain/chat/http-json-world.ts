@@ -1,6 +1,6 @@
 import { FakeUpstream } from '../../../src/adapters/fakes/fakes.js';
 import type { AgentCardJson } from '../../../src/domain/chat/agent-card.js';
-import type { AgentCalls } from '../../../src/domain/chat/conversations.js';
+import type { AgentCalls, ChatCallOptions } from '../../../src/domain/chat/conversations.js';
 import { HttpJsonBinding, type HttpJsonRequest, httpJsonCall } from '../../../src/domain/chat/http-json-binding.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
 import type { RouteAuth } from '../../../src/domain/credentials/route-auth.js';
@@ -25,6 +25,7 @@ export interface Call {
   readonly body?: HttpJsonRequest['body'];
   readonly policy?: ConstructorParameters<typeof MethodPolicy>[0];
   readonly auth?: RouteAuth;
+  readonly options?: ChatCallOptions;
 }
 
 /** The binding in front of an agent with a known card. */
@@ -49,7 +50,7 @@ export class HttpJsonWorld extends BrokerWorld {
     });
   }
 
-  ask(method: string, path: string, { head, policy = 'chat', auth = SERVICE, ...given }: Call = {}) {
+  ask(method: string, path: string, { head, policy = 'chat', auth = SERVICE, options, ...given }: Call = {}) {
     const call = httpJsonCall(path);
     if (call === undefined) throw new Error(`${path} is none of the binding`);
     const native = { request: undefined };
@@ -57,7 +58,7 @@ export class HttpJsonWorld extends BrokerWorld {
     const body = 'body' in given ? given.body : method === 'POST' ? bodyOf(MESSAGE) : undefined;
     const request = { head: { method, headers: {}, native, query: '', signal, ...head }, call, body };
     const rewrite = { url: SITE, policy: 'all' as const, bindings: ['JSONRPC', 'HTTP+JSON'] };
-    return this.#binding.forward(request, auth, new MethodPolicy(policy), rewrite);
+    return this.#binding.forward(request, auth, new MethodPolicy(policy), rewrite, options);
   }
 
   /** Requests a task and gets this response. */

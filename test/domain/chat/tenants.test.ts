@@ -11,7 +11,12 @@ const CARD = {
     { url: `${AGENT}/rest`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0', tenant: 'initech' },
   ],
 };
-const REFUSED = { code: 'body_invalid', rpcCode: -32602 };
+const REFUSED = {
+  code: 'body_invalid',
+  detail: 'The request names a tenant that this site does not serve.',
+  hint: 'Leave "tenant" out, or use the one of the interface in the agent card.',
+  rpcCode: -32602,
+};
 const params = (members: string): string =>
   `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"role":"ROLE_USER"}${members}}}`;
 
@@ -61,6 +66,7 @@ describe.each(['chat', 'all'] as const)('under the policy "%s"', (methods) => {
     ['GET', '/tasks/7?tenant=acme', '', false],
     ['GET', '/tasks/7?Te%6Eant=acme', '', false],
     ['GET', '/tasks/7?tenant=initech', '', true],
+    ['GET', '/tasks/7?tenant=', '', true],
   ] as const)('%s %s with the body "%s" passes: %s', async (method, address, body, passes) => {
     const world = new HttpJsonWorld();
     world.card = CARD;

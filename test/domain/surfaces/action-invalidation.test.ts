@@ -252,7 +252,7 @@ describe('an action', () => {
   it('is repeated only after a 401', async () => {
     const world = new SurfaceWorld();
     world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'reset', detail: 'socket hang up' }));
-    await expect(world.act(SERVICE)).rejects.toMatchObject({ code: 'upstream_unreachable' });
+    await expect(world.act(SERVICE)).rejects.toMatchObject({ code: 'upstream_unreachable', retryable: false });
     expect(world.upstream.requests).toHaveLength(1);
     let count = 0;
     world.upstream.willAnswer(() => {

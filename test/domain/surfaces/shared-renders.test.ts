@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { SERVICE } from '../credentials/broker-fixture.js';
 import { COUNTER, streamOf, SurfaceWorld, user } from './surface-world.js';
-import { actionsIn, Fleet } from './two-processes.js';
+import { actionsIn, Fleet, plain } from './two-processes.js';
+import { held } from './widget-platform.js';
 
 const ADA = user('ada');
 
@@ -19,6 +20,22 @@ describe('many concurrent visitors', () => {
     const shown = await Promise.all(names.map((name) => world.render(user(name))));
     expect(world.asked).toEqual([20, 0]);
     expect(shown.map(({ content }) => content)).toEqual(names.map((name) => `counter v1 s0 for ${name}`));
+  });
+
+  it.each([
+    ['the store responds', {}],
+    ['the store is away', { isAway: true }],
+  ])('join a render that runs already while %s', async (_when, state) => {
+    const fleet = new Fleet(1, {}, plain);
+    fleet.all = state;
+    const { until, release } = held();
+    fleet.platform.holds.render.push(until);
+    const first = fleet.beginShow(0);
+    await fleet.clock.pass(0);
+    const later = fleet.beginShow(0);
+    await fleet.clock.pass(0);
+    release();
+    expect([actionsIn(await first), actionsIn(await later), fleet.asked]).toEqual([0, 0, [1, 0]]);
   });
 
   it('cause one revalidation', async () => {

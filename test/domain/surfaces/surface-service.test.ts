@@ -10,6 +10,7 @@ describe('a render', () => {
     const { signal } = new AbortController();
     const headers = {
       'accept-language': 'de',
+      'content-type': 'application/json; charset=utf-16',
       cookie: 'sid=1',
       authorization: 'Bearer theirs',
       'x-project-id': 'theirs',
@@ -90,12 +91,13 @@ describe('a render', () => {
       { kind: 'failure' as const, reason: 'timeout' as const, detail: '10.0.0.7' },
       'upstream_timeout',
       ['serviceApiUrl'],
+      true,
     ],
-  ])('is an error when the platform cannot return it (%#)', async (answer, code, fields) => {
+  ])('is an error when the platform cannot return it (%#)', async (answer, code, fields, retryable = false) => {
     const world = new SurfaceWorld();
     world.upstream.willAnswer(() => answer);
     const failure = world.service.render(COUNTER, request(), SERVICE, undefined);
-    await expect(failure).rejects.toMatchObject({ code, fields });
+    await expect(failure).rejects.toMatchObject({ code, fields, retryable });
     await expect(failure).rejects.toThrow(/^The platform/);
   });
 

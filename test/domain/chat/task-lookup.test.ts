@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest';
+import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fakes.js';
+import type { HttpBody, HttpResponse } from '../../../src/ports/http.js';
+import { errorOf } from '../../support/error-of.js';
+import { sessionPlan } from '../credentials/broker-fixture.js';
+import { WatchedBody } from './chat-world.js';
+import { json, type Person, VisitedWorld } from './visited-world.js';
+
+const MIB = 1_048_576;
+const UNKNOWN = 'conversation_unknown';
+
+/** Both bindings, each with a message that has this task as its result. */
+const BINDINGS: readonly (readonly [
+  name: string,
+  read: (person: Person) => Promise<unknown>,
+  of: (task: object) => object,
+])[] = [
+  ['JSON-RPC', (person) => person.call('GetTask', { id: 'task-1' }), (result) => ({ jsonrpc: '2.0', id: 1, result })],
+  ['HTTP+JSON', (person) => person.rest('GET', '/tasks/task-1'), (task) => task],
+];
+
+/** A response in JSON with this body. */
+function body(content: HttpBody, status = 200): HttpResponse {
+  return { status, headers: { 'content-type': 'application/json' }, body: content };
+}
+
+/** A JSON text of this many bytes, in two chunks; a lone chunk would be read before it is counted. */
+async function* padded(value: object, bytes: number): AsyncGenerator<Uint8Array> {
+  const text = new TextEncoder().encode(JSON.stringify(value));
+  yield text;
+  yield new Uint8Array(bytes - text.length).fill(0x20);
+}
+
+async function* broken(): AsyncGenerator<Uint8Array> {
+  yield new TextEncoder().encode('{"id":');
+  throw new Error('the connection broke');
+}
+
+describe.each(BINDINGS)('a look-up of a task in %s', (binding, read, of) => {
+  it.each<[string, () => HttpResponse, object]>([
+    ['an error of the protocol', () => json(200, { error: {} }), { code: UNKNOWN }],
+    ['such an error with status 400', () => json(400, { error: { code: -32001 } }), { code: UNKNOWN }],
+    ['a page without the task', () => json(200, []), { code: 'upstream_invalid_response' }],
+    ['no JSON', () => body('task-1'), { code: 'upstream_invalid_response' }],
+    ['a body that breaks', () => body(broken()), { code: 'upstream_invalid_response' }],
+    ['a redirect', () => ({ status: 302, headers: { location: '/in' }, body: null }), { code: 'upstream_redirect' }],
+    ['status 400', () => json(400, {}), { code: 'upstream_error', upstreamStatus: 400 }],
+    ['status 403', () => json(403, { error: {} }), { code: 'service_token_rejected', upstreamStatus: 403 }],
+    ['status 429', () => json(429, { error: {} }), { code: 'upstream_error', upstreamStatus: 429, retryable: true }],
+    ['status 500', () => json(500, { error: {} }), { code: 'upstream_error', upstreamStatus: 500 }],
+    ['status 503', () => json(503, { error: {} }), { code: 'upstream_error', upstreamStatus: 503, retryable: true }],
+    [
+      'status 404',
+      () => json(404, {}),
+      binding === 'JSON-RPC' ? { code: 'upstream_error', upstreamStatus: 404 } : { code: UNKNOWN },
+    ],
+    [
+      'status 404 and a body that breaks',
+      () => body(broken(), 404),
+      binding === 'JSON-RPC' ? { code: 'upstream_error', upstreamStatus: 404 } : { code: UNKNOWN },
+    ],
+    [
+      'status 300 and above, whatever the body contains',
+      () => json(418, of({ id: 'task-1', contextId: 'x' })),
+      { code: 'upstream_error', upstreamStatus: 418 },
+    ],
+    [
+      'more than 16 MiB',
+      () => body(padded(of({ id: 'task-1', contextId: 'x' }), 16 * MIB + 1)),
+      { code: 'upstream_invalid_response' },
+    ],
+  ])('fails with %s', async (_what, response, error) => {
+    const world = new VisitedWorld();
+    const ada = world.visitor('ada', { owns: () => Promise.resolve(true) });
+    world.lookup = response;
+    expect(await errorOf(read(ada))).toMatchObject(error);
+    expect(world.calls).toHaveLength(1);
+  });
+
+  it('quotes the text of a failure in the log', async () => {
+    const world = new VisitedWorld();
+    world.lookup = () => json(400, { message: 'no such index' });
+    const error = await errorOf(read(world.visitor('ada')));
+    expect(error.logDetail()).toContain('no such index');
+  });
+});
+
+it('at most 16 MiB of a task are read, and 64 MiB of all tasks at a time', async () => {
+  const world = new VisitedWorld();
+  const ada = world.visitor('ada', { owns: () => Promise.resolve(true) });
+  const read = (): Promise<unknown> => ada.call('GetTask', { id: 'task-1' });
+  // A context of this length is not cached.
+  const task = { result: { id: 'task-1', contextId: 'x'.repeat(300) } };
+  for (let round = 0; round < 2; round += 1) {
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const held = async function* (): AsyncGenerator<Uint8Array> {
+      yield* padded(task, 16 * MIB);
+      await released;
+      throw new Error('the connection broke');
+    };
+    world.lookup = () => body(held());
+    const reading = Promise.allSettled(Array.from({ length: 4 }, read));
+    await expect.poll(() => world.calls.length, { interval: 1 }).toBe(4 * (round + 1));
+    await new Promise(setImmediate);
+    const next = new WatchedBody(JSON.stringify(task), ' ');
+    world.lookup = () => body(next);
+    expect(await errorOf(read())).toMatchObject({
+      code: 'server_busy',
+      detail: 'The server is reading too many tasks.',
+      hint: 'Send the request again in a moment.',
+      retryable: true,
+      retryAfterMs: 1_000,
+    });
+    expect(next.ended).toBe(true);
+    release();
+    await reading;
+    world.calls.length = 4 * (round + 1);
+  }
+  world.lookup = () => body(padded(task, 16 * MIB));
+  await read();
+});
+
+it.each([true, false])('a task is looked up for each user of the agent, named (%s) or not', async (isNamed) => {
+  const world = new VisitedWorld();
+  const ada = world.visitor('ada');
+  ada.begun('task-1', { account: '' });
+  const source = new FakeSessionTokenSource();
+  const lookups: number[] = [];
+  for (const token of ['one', 'two', 'one']) {
+    source.session = { kind: 'token', accessToken: token, ...(isNamed && { subject: token }) };
+    await ada.call('GetTask', { id: 'task-1' }, { auth: sessionPlan(source) });
+    lookups.push(ada.lookups);
+  }
+  expect(lookups).toEqual([1, 2, 2]);
+});
+
+it('a look-up over HTTP+JSON has the version and the tenant of the call, and asks for JSON without the history', async () => {
+  const world = new VisitedWorld();
+  const ada = world.visitor('ada');
+  for (const id of ['task-1', 'a:b']) ada.begun(id);
+  await ada.rest('GET', '/tasks/task-1', undefined, { head: { query: '?historyLength=2&A2A-Version=1.0' } });
+  await ada.rest('GET', '/tasks/a%3Ab');
+  ada.begun('task-2', { tenant: 'a b' });
+  await ada.rest('GET', '/a%20b/tasks/task-2', undefined, { tenant: 'a b' });
+  ada.begun('task-3');
+  await ada.rest('GET', '/v1/tasks/task-3');
+  expect(world.calls).toEqual([
+    'GET /rest/tasks/task-1?historyLength=0&A2A-Version=1.0',
+    'GET /rest/tasks/task-1?historyLength=2&A2A-Version=1.0',
+    'GET /rest/tasks/a%3Ab?historyLength=0',
+    'GET /rest/tasks/a%3Ab',
+    'GET /rest/a%20b/tasks/task-2?historyLength=0',
+    'GET /rest/a%20b/tasks/task-2',
+    'GET /rest/v1/tasks/task-3?historyLength=0',
+    'GET /rest/v1/tasks/task-3',
+  ]);
+  expect(world.rest.upstream.requests[0]?.headers).toMatchObject({ accept: 'application/json' });
+});
