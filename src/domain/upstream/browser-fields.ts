@@ -68,7 +68,7 @@ export interface BrowserFieldRules {
    * `isWhole` is false if its file name could not be read and was left out.
    */
   readonly disposition: (text: string) => { readonly value: string; readonly isWhole: boolean } | undefined;
-  /** Receives the fields that were left out of one response, which may be none. */
+  /** Receives the fields that were left out of one response. */
   readonly leftOut: (fields: readonly LeftOutField[]) => void;
 }
 
@@ -135,7 +135,7 @@ class FieldWriter {
     if (buffering !== undefined) written.set('x-accel-buffering', own(buffering, 'no'));
     const isUntyped = fields['content-type'] !== undefined && !written.has('content-type');
     if (policy !== undefined || isUntyped) written.set('content-security-policy', own(policy, ACTIVE_CONTENT_POLICY));
-    this.#rules.leftOut(this.#leftOut);
+    if (this.#leftOut.length > 0) this.#rules.leftOut(this.#leftOut);
     return Object.fromEntries(written);
   }
 
