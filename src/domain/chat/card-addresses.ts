@@ -51,7 +51,7 @@ function isHidden(text: string, { hosts, site }: AddressPolicy): boolean {
   const url = urlOf(text);
   if (url !== undefined) return url.origin !== site && (hosts.has(hostOf(url)) || isPrivateHost(hostOf(url)));
   // Host and port, as in gRPC addresses.
-  const bare = /^\s*([\w-]+(?:\.[\w-]+)+\.?)(?::\d+)?(?:\/\S*)?\s*$/.exec(text)?.[1];
+  const bare = /^\s*([\w-]+(?:\.[\w-]+)+)\.?(?::\d+)?(?:\/\S*)?\s*$/.exec(text)?.[1];
   if (bare === undefined) return false;
   const host = hostIn(bare);
   return host !== undefined && (hosts.has(host) || (/[a-z]$|^(?:\d+\.){3}\d+$/i.test(bare) && isPrivateHost(host)));

@@ -66,6 +66,8 @@ describe('the addresses of a card', () => {
     'http://[64:ff9b:1::8.8.8.8]/',
     'http://[2002:a00:1::]/',
     '10.0.0.10:8080',
+    '10.0.0.10.',
+    'db.internal.:5432',
     ' agent.corp.example:50051 ',
     'db.internal/path',
   ])('omit %s', (address) => {
