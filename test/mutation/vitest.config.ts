@@ -10,6 +10,7 @@ export default defineConfig({
     setupFiles: 'test/support/no-server-yet.ts',
     globalSetup: 'test/support/temporary-folder.ts',
     isolate: false,
+    testTimeout: 60_000,
     unstubEnvs: true,
     unstubGlobals: true,
     restoreMocks: true,
