@@ -65,7 +65,8 @@ export interface ForwardOptions {
 }
 
 /**
- * Header fields of the site's own, for every route.
+ * Header fields of the site's own, for every route. They are part of the key of every cached render, card, project and
+ * brand, except `traceparent`, `tracestate` and `baggage`; a field that differs in each request prevents caching.
  *
  * @public
  */
