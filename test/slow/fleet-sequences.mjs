@@ -166,7 +166,11 @@ if (SCENES.some((name) => parts.includes(name))) {
     })();
     const suspended = await checks(all, 1_000 * scale);
     isOver = true;
-    tell(`${suspensions} times a process is suspended for 5 s`, suspended, suspended.older === 0 && suspensions > (values.quick ? 0 : 1));
+    tell(
+      `${suspensions} times a process is suspended for 5 s`,
+      suspended,
+      suspended.older === 0 && suspensions > (values.quick ? 0 : 1),
+    );
     await suspending;
   });
   // The first is as long as a render lives.
