@@ -4,11 +4,14 @@ import { ConfigurationError } from '../../../src/domain/shared/errors.js';
 import {
   callback,
   flag,
+  headerKey,
   methods,
-  text,
-  texts,
+  type OptionCheck,
   type OptionShape,
   readOptions,
+  text,
+  texts,
+  wholeNumber,
 } from '../../../src/domain/shared/options.js';
 
 const anything = (): undefined => undefined;
@@ -94,12 +97,60 @@ describe('the options of a function', () => {
   });
 });
 
-describe('an object with methods', () => {
-  it('must have all of them', () => {
-    const check = methods('get', 'set');
-    expect(check({ get: () => 1, set: () => 2 }, {})).toBeUndefined();
-    for (const value of [{ get: () => 1, set: 2 }, {}, null, undefined, 'text']) {
-      expect(check(value, {})).toBe('Set it to an object with get and set.');
-    }
+describe('an option with an alias', () => {
+  const shape: OptionShape<'source' | 'from' | 'names'> = {
+    options: { source: text, from: text, names: texts },
+    required: ['source'],
+    aliases: { source: 'from' },
+    exclusive: [['source', 'names']],
+  };
+  const readAliased = (options: object): object => readOptions('makeThings', shape, options);
+
+  it.each([
+    [{ source: 'a' }, { source: 'a' }],
+    [{ from: 'a' }, { source: 'a' }],
+    [{ source: '', from: 'a' }, { source: 'a' }],
+  ])('is read from either name: %j', (options, result) => {
+    expect(readAliased(options)).toStrictEqual(result);
+  });
+
+  it.each([
+    [{}, 'Missing option "source" of makeThings.', 'Set it to a string.', ['source']],
+    [{ from: '' }, 'Missing option "source" of makeThings.', 'Set it to a string.', ['source']],
+    [{ from: 1 }, 'Invalid value for "from" of makeThings.', 'Set it to a string.', ['from']],
+    [
+      { source: 'a', from: 'a' },
+      'Conflicting options "source" and "from" of makeThings.',
+      'Keep one of them.',
+      ['source', 'from'],
+    ],
+    [
+      { from: 'a', names: [] },
+      'Conflicting options "from" and "names" of makeThings.',
+      'Keep one of them.',
+      ['from', 'names'],
+    ],
+  ])('is named as the site wrote it: %j', (options, detail, hint, fields) => {
+    expect(() => readAliased(options)).toThrow(expect.objectContaining({ detail, hint, block: 'makeThings', fields }));
+  });
+});
+
+describe('the value of an option', () => {
+  it.each<[string, OptionCheck, readonly unknown[], readonly unknown[]]>([
+    ['a string', text, ['', 'a'], [1, undefined]],
+    ['true or false', flag, [true, false], ['true', 0]],
+    ['a function', callback, [anything], [{}, 'a']],
+    ['a list of strings', texts, [[], ['a', 'b']], ['a', ['a', 1], undefined]],
+    ['a whole number from 0', wholeNumber, [0, 7], [-1, 0.5, '7', NaN, 2 ** 53]],
+    ['the key alone: ASCII, no spaces', headerKey, ['a', '!~'], ['', ' a', 'a b', 'a\n', 'é', '\x7f', 7]],
+    [
+      'an object with get and set',
+      methods('get', 'set'),
+      [{ get: anything, set: anything }],
+      [{ get: anything, set: 2 }, {}, null, undefined, 'text'],
+    ],
+  ])('is accepted only when it is %s', (words, check, valid, invalid) => {
+    expect(valid.map((value) => check(value, {}))).toEqual(valid.map(() => undefined));
+    expect(invalid.map((value) => check(value, {}))).toEqual(invalid.map(() => `Set it to ${words}.`));
   });
 });
