@@ -98,13 +98,18 @@ describe('the options of a function', () => {
 });
 
 describe('an option with an alias', () => {
-  const shape: OptionShape<'source' | 'from' | 'names'> = {
+  interface Aliased {
+    readonly source?: string;
+    readonly from?: string;
+    readonly names?: readonly string[];
+  }
+  const shape: OptionShape<keyof Aliased> = {
     options: { source: text, from: text, names: texts },
     required: ['source'],
     aliases: { source: 'from' },
     exclusive: [['source', 'names']],
   };
-  const readAliased = (options: object): object => readOptions('makeThings', shape, options);
+  const readAliased = (options: object): object => readOptions<Aliased>('makeThings', shape, options);
 
   it.each([
     [{ source: 'a' }, { source: 'a' }],
