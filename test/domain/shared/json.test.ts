@@ -22,14 +22,16 @@ describe('a deeply nested JSON text', () => {
   it('is parsed up to 1,000 levels into a value that can be serialized', () => {
     expect(JSON.stringify(parsedJson(nested(1_000)))).toBe(nested(1_000));
     for (const levels of [1_001, 400_000]) expect(parsedJson(nested(levels))).toBeUndefined();
+    expect(parsedJson(`${'{"a":'.repeat(1_001)}0${'}'.repeat(1_001)}`)).toBeUndefined();
     expect(parsedJson(`"${'['.repeat(5_000)}"`)).toHaveLength(5_000);
   });
 
   it.each([
     ['{"a":[1,{}]}', 4],
     ['[[],[1,2]]', 5],
-    [String.raw`["a,\",[\\",{}]`, 3],
-    [`[${'{"a":0},'.repeat(600)}0]`, 1_201],
+    [String.raw`["a\",[,[",{}]`, 3],
+    [String.raw`["\\",[1]]`, 3],
+    [`[${'{"a":0},'.repeat(1_100)}0]`, 2_201],
     ['"aaa"', 0],
   ])('is parsed only up to a number of values: %s has %i', (json, values) => {
     expect(parsedJson(json, values)).toEqual(JSON.parse(json));

@@ -27,6 +27,8 @@ describe('an LRU map', () => {
     for (const key of ['a', 'b', 'c']) map.set(key, 1, 30);
     map.set('d', 1, 70);
     expect([keysOf(map), map.size]).toEqual(['cd', 2]);
+    map.set('e', 1, 100);
+    expect(keysOf(map)).toBe('e');
   });
 
   it('counts the size of a replaced value once', () => {

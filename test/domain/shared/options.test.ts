@@ -8,6 +8,7 @@ import {
   methods,
   type OptionCheck,
   type OptionShape,
+  type Place,
   readOptions,
   text,
   texts,
@@ -46,7 +47,21 @@ describe('the options of a function', () => {
   });
 
   it('do not include inherited ones', () => {
-    expect(() => read(Object.create({ name: 'a' }))).toThrow('Invalid value for "options" of makeThings.');
+    expect(() => read(Object.create({ name: 'a' }))).toThrow(
+      'Invalid value for "options" of makeThings. Set it to an object.',
+    );
+  });
+
+  it('may have an object as value, which is passed as it is', () => {
+    const options = { value: { of: 'a' } };
+    expect(readOptions('makeThings', { options: { value: anything } }, options)).toStrictEqual(options);
+  });
+
+  it('may require an options object', () => {
+    const shape: OptionShape<'inner'> = { options: { inner: { options: {} } }, required: ['inner'] as never };
+    expect(() => readOptions<{ readonly inner?: object }>('makeThings', shape, {})).toThrow(
+      'Missing option "inner" of makeThings. Set it to an object.',
+    );
   });
 
   it('do not conflict when one of them is false', () => {
@@ -79,9 +94,20 @@ describe('the options of a function', () => {
         fields: ['nam'],
       }),
     );
-    expect(() => read({ inner: [] })).toThrow('Invalid value for "inner" of makeThings. Set it to an object.');
+    for (const inner of [[], null, 'a']) {
+      expect(() => read({ inner })).toThrow('Invalid value for "inner" of makeThings. Set it to an object.');
+    }
     expect(() => read({ inner: { redy: true } })).toThrow('"inner.redy" of makeThings. Did you mean "inner.ready"?');
     expect(() => read({ zzz: 1 })).toThrow('Known options: name, ready, find, names, inner.');
+  });
+
+  it.each([
+    [{}, 'Did you mean "name"?'],
+    [{ hint: (name: string, { maker }: Place) => `${maker} has no ${name}.` }, 'makeThings has no nam.'],
+  ])('are explained by a toolkit %j, if it can, when they are unknown', (toolkit, hint) => {
+    expect(() => readOptions('makeThings', SHAPE, { nam: 'a' } as Options, { toolkit })).toThrow(
+      expect.objectContaining({ hint }),
+    );
   });
 
   it('are checked against the whole options object, or against another one from the caller', () => {

@@ -51,6 +51,7 @@ describe('the address of a provider', () => {
   it.each([
     ['idp.example', 'https://idp.example/'],
     ['idp.example:8443/tenant', 'https://idp.example:8443/tenant'],
+    ['idp.example/a://b', 'https://idp.example/a://b'],
     ['https://idp.example', 'https://idp.example/'],
     ['HTTPS://idp.example', 'https://idp.example/'],
     ['http://127.0.0.1:8080', 'http://127.0.0.1:8080/'],

@@ -27,6 +27,10 @@ describe('redaction', () => {
     expect(redactor(['p&ss word', ''])(text)).toBe(clean);
   });
 
+  it('ends a text after 2,048 characters', () => {
+    expect(redactor([])(`${'a'.repeat(2_048)}b`)).toBe('a'.repeat(2_048));
+  });
+
   it('replaces the longer secret whole and leaves short words alone', () => {
     expect(redactor(['secret-1', 'secret-1-and-more', 'api'])('secret-1-and-more of the api')).toBe(
       '[redacted] of the api',
