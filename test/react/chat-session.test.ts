@@ -78,7 +78,7 @@ describe('a message', () => {
     const sent = session.send('Hello');
     await session.send('More');
     await session.retry();
-    await site.write({ task: task('COMPLETED', 'Done.') });
+    await site.end({ task: task('COMPLETED', 'Done.') });
     await sent;
     expect(session.getState().messages.map(({ text }) => text)).toEqual(['Hello', 'Done.']);
     expect(site.calls).toHaveLength(1);
@@ -231,7 +231,7 @@ describe('a stop', () => {
     const stops = [session.stop(), session.stop()];
     expect(session.getState().phase).toBe('stopping');
     await Promise.all(stops);
-    await site.write({ task: task('CANCELED', 'Half') });
+    await site.end({ task: task('CANCELED', 'Half') });
     await sent;
     await session.stop();
     expect(site.calls).toEqual(['SendStreamingMessage', 'CancelTask']);
@@ -245,7 +245,7 @@ describe('a stop', () => {
     await name();
     await until(() => expect(site.calls).toEqual(['SendStreamingMessage', 'CancelTask']));
     expect(session.getState().phase).toBe('stopping');
-    await site.write({ task: task('CANCELED', 'Half') });
+    await site.end({ task: task('CANCELED', 'Half') });
     await sent;
     expect(last(session)).toMatchObject({ state: 'stopped' });
   });

@@ -35,6 +35,7 @@ export class Site {
   configs: (() => Response)[] = [() => Response.json(CONFIG)];
   readonly #replies: Record<string, (() => Response)[]> = {};
   #write: ((result: object) => void) | undefined;
+  #close: (() => void) | undefined;
 
   on(method: string, ...replies: (() => Response)[]): this {
     this.#replies[method] = replies;
@@ -47,6 +48,7 @@ export class Site {
       start: (controller) => {
         // As in a browser.
         this.signal?.addEventListener('abort', () => controller.error(new DOMException('Aborted', 'AbortError')));
+        this.#close = () => controller.close();
         this.#write = (result) => {
           controller.enqueue(
             new TextEncoder().encode(`data: ${JSON.stringify({ jsonrpc: '2.0', id: 1, result })}\n\n`),
@@ -60,6 +62,12 @@ export class Site {
   async write(result: object): Promise<void> {
     await until(() => expect(this.#write).toBeDefined());
     this.#write?.(result);
+  }
+
+  /** Writes the last event, and ends the stream. */
+  async end(result: object): Promise<void> {
+    await this.write(result);
+    this.#close?.();
   }
 
   session(onSignIn?: () => unknown): ChatSession {
