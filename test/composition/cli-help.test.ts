@@ -50,6 +50,8 @@ describe('agent-bff', () => {
   it.each([
     [['dcotor'], 'unknown command "dcotor". Did you mean "doctor"?'],
     [['frobnicate'], 'unknown command "frobnicate".\n'],
+    [['constructor'], 'unknown command "constructor".\n'],
+    [['frob\u202e\nnicate'], String.raw`unknown command "frob\u202e`],
     [['serve', '--prot', '80'], 'Did you mean "--port"?'],
     [['doctor', 'config.json'], '"agent-bff doctor --help" lists the options'],
   ])('suggests a correction for %j', async (args, says) => {
@@ -58,7 +60,7 @@ describe('agent-bff', () => {
     expect(complained).toContain(says);
   });
 
-  it.each([['--version'], ['-v']])('prints its version for %s', async (word) => {
+  it.each([['--version'], ['-v'], ['version']])('prints its version for %s', async (word) => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
     expect(await runCommandLine([word])).toEqual({ status: 0, printed: version, complained: '' });
   });
