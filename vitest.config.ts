@@ -34,7 +34,7 @@ const QUICK = [
   'site/hono.test.ts',
 ];
 /** They serve the demo, need a Redis, or read the built components. */
-const NOT_QUICK = ['composition/cli-help.test.ts', 'adapters/redis-*.test.ts', 'react/server-rendering.test.ts'];
+const NOT_QUICK = ['composition/cli-demo.test.ts', 'adapters/redis-*.test.ts', 'react/server-rendering.test.ts'];
 
 function tests(
   name: string,

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { expect, it, vi } from 'vitest';
 import { FakeCacheStore, FakeClock } from '../../src/adapters/fakes/fakes.js';
 import { cacheFindings } from '../../src/composition/cli/deployment-findings.js';
@@ -24,4 +25,70 @@ it.each([
   };
   const findings = await cacheFindings(resolveConfig({ cacheStore, timeouts: { cacheMs: 200 } }), clock);
   expect(findings).toContainEqual(expect.objectContaining({ check: 'cache store', result, message }));
+});
+
+it.each<[string, Partial<Record<'get' | 'set', () => undefined>>, string, string]>([
+  [
+    'forgets',
+    { get: () => undefined },
+    'it does not return the entry that was set',
+    'Check "cacheStore" in configureServer.',
+  ],
+  ...(
+    [
+      ['READONLY You can’t', 'Set "cacheStore" to the address of the primary, or to those of Sentinels.'],
+      ['OOM command', 'Raise "maxmemory" of the store, or set its "maxmemory-policy" to allkeys-lru.'],
+      ['NOPERM this', 'Allow its user GET, SET, UNLINK, INFO and CLUSTER SLOTS, and the keys "agent-bff:*".'],
+      ['No Sentinel knows', 'Correct the name of the primary at the end of "cacheStore".'],
+      [
+        'connect ECONNREFUSED 127.0.0.1',
+        'Start the server there, or correct the port in "cacheStore" in configureServer.',
+      ],
+      ['WRONGPASS', 'Correct address, user and password in "cacheStore" in configureServer.'],
+    ] as const
+  ).map(([message, fix]): [string, Partial<Record<'get' | 'set', () => undefined>>, string, string] => [
+    `fails with ${message}`,
+    {
+      set: () => {
+        throw new Error(message);
+      },
+    },
+    message,
+    fix,
+  ]),
+])('the doctor names the fix for a cache that %s', async (_what, broken, message, fix) => {
+  const store = Object.assign(new FakeCacheStore(new FakeClock()), broken);
+  const [finding] = await cacheFindings(resolveConfig({ cacheStore: store }), new FakeClock());
+  expect(finding).toMatchObject({
+    check: 'cache store',
+    result: 'failed',
+    block: 'configureServer',
+    fields: ['cacheStore'],
+  });
+  expect(finding?.message).toContain(message);
+  expect(finding?.fix).toContain(fix);
+});
+
+it('the doctor leaves no entry in the cache, and says how many keys seal its tokens', async () => {
+  const store = new FakeCacheStore(new FakeClock());
+  const calls = (['get', 'set', 'delete'] as const).map((name) => vi.spyOn(store, name));
+  const cacheKeys = [randomBytes(32), randomBytes(32)].map((key) => key.toString('base64'));
+  const [, keys, ...others] = await cacheFindings(resolveConfig({ cacheStore: store, cacheKeys }), new FakeClock());
+  expect([keys, others]).toEqual([
+    { check: 'cache keys', result: 'ok', message: '2 configured; tokens are sealed and shared' },
+    [],
+  ]);
+  const [key] = calls[1]?.mock.calls[0] ?? [];
+  expect(key).toMatch(/^agent-bff:.*doctor:/);
+  expect(calls[2]?.mock.calls).toEqual([[key]]);
+  const [, missing] = await cacheFindings(resolveConfig({ cacheStore: store }), new FakeClock());
+  expect(missing).toMatchObject({
+    result: 'warning',
+    message: 'none, so tokens stay in each process',
+    fix: 'Set "cacheKeys" in configureServer to what `openssl rand -base64 32` prints, the same in every process.',
+  });
+});
+
+it('the doctor has nothing to say about a cache that is not configured', async () => {
+  expect(await cacheFindings(resolveConfig({}), new FakeClock())).toEqual([]);
 });

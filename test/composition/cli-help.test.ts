@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { runCommand } from '../../src/composition/cli/run-command.js';
 import { runCommandLine } from '../support/command-line.js';
 
 describe('agent-bff', () => {
@@ -51,6 +50,8 @@ describe('agent-bff', () => {
   it.each([
     [['dcotor'], 'unknown command "dcotor". Did you mean "doctor"?'],
     [['frobnicate'], 'unknown command "frobnicate".\n'],
+    [['constructor'], 'unknown command "constructor".\n'],
+    [['frob\u202e\nnicate'], String.raw`unknown command "frob\u202e`],
     [['serve', '--prot', '80'], 'Did you mean "--port"?'],
     [['doctor', 'config.json'], '"agent-bff doctor --help" lists the options'],
   ])('suggests a correction for %j', async (args, says) => {
@@ -59,7 +60,7 @@ describe('agent-bff', () => {
     expect(complained).toContain(says);
   });
 
-  it.each([['--version'], ['-v']])('prints its version for %s', async (word) => {
+  it.each([['--version'], ['-v'], ['version']])('prints its version for %s', async (word) => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
     expect(await runCommandLine([word])).toEqual({ status: 0, printed: version, complained: '' });
   });
@@ -74,35 +75,9 @@ describe('agent-bff', () => {
   });
 });
 
-describe('agent-bff demo', () => {
-  it('serves a whole site until it is stopped', async () => {
-    let stop = (): void => undefined;
-    const stopped = new Promise<void>((resolve) => {
-      stop = resolve;
-    });
-    let status: Promise<number> | undefined;
-    const url = await new Promise<string>((resolve, reject) => {
-      const terminal = {
-        env: {},
-        print: (text: string) => resolve(text.replace('agent-bff demo: ', '')),
-        complain: (text: string) => reject(new Error(text)),
-        stopped,
-      };
-      status = runCommand(['demo', '--port', '0'], terminal);
-    });
-    const page = await fetch(url);
-    expect(await page.text()).toContain('<script type="module"');
-    const config = (await (await fetch(`${url}/api/a2a/config`)).json()) as { agentCard: { name: string } };
-    expect(config.agentCard.name).toBe('Demo agent');
-    stop();
-    expect(await status).toBe(0);
-    await expect(fetch(url)).rejects.toThrow();
-  });
-
-  it('rejects an invalid port from the option and from PORT', async () => {
-    expect((await runCommandLine(['demo', '--port', 'http'])).status).toBe(2);
-    expect((await runCommandLine(['demo'], { env: { PORT: 'http' } })).complained).toContain(
-      'PORT must be a whole number',
-    );
-  });
+it('agent-bff demo rejects an invalid port from the option and from PORT', async () => {
+  expect((await runCommandLine(['demo', '--port', 'http'])).status).toBe(2);
+  expect((await runCommandLine(['demo'], { env: { PORT: 'http' } })).complained).toContain(
+    'PORT must be a whole number',
+  );
 });

@@ -354,6 +354,7 @@ describe('agent-bff doctor with a usage error', () => {
       '--config',
       '(line 2)',
     ],
+    ['an empty file', () => ['--config', configFile('')], '--config', '.json.'],
     [
       'a missing variables file, which may be omitted',
       () => ['--env', '/nowhere.env'],

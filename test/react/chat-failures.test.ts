@@ -92,7 +92,7 @@ describe('the message of a failure', () => {
     await site.write({ task: task('WORKING', 'It is') });
     await until(() => expect(last(session)).toMatchObject({ text: 'It is' }));
     await session.stop();
-    await site.write({ statusUpdate: { taskId: 't', contextId: 'c', status: { state: 'TASK_STATE_COMPLETED' } } });
+    await site.end({ statusUpdate: { taskId: 't', contextId: 'c', status: { state: 'TASK_STATE_COMPLETED' } } });
     await sent;
     expect(last(session)).toMatchObject({ state: 'stopped' });
   });

@@ -5,7 +5,7 @@ import type { ChatMessage } from '../../react/src/chat/chat-state.js';
 import { isConversation } from '../../react/src/chat/kept-conversation.js';
 import { type ChatError, lost } from '../../react/src/chat-error.js';
 
-const CONFIG = {
+export const CONFIG = {
   agentCard: { name: 'Agent', capabilities: { streaming: true }, supportedInterfaces: [{ protocolVersion: '1.0' }] },
   brandCss: '',
 };
@@ -26,11 +26,16 @@ export class Site {
   readonly contexts: (string | undefined)[] = [];
   /** The ids of the messages so far. */
   readonly messageIds: (string | undefined)[] = [];
+  /** The parts of the messages so far. */
+  readonly parts: unknown[] = [];
   readonly errors: ChatError[] = [];
   /** The context of the latest request. */
   signal: AbortSignal | undefined;
+  /** The responses of the config route; the last one stays. */
+  configs: (() => Response)[] = [() => Response.json(CONFIG)];
   readonly #replies: Record<string, (() => Response)[]> = {};
   #write: ((result: object) => void) | undefined;
+  #close: (() => void) | undefined;
 
   on(method: string, ...replies: (() => Response)[]): this {
     this.#replies[method] = replies;
@@ -41,6 +46,9 @@ export class Site {
   readonly openStream = (): Response => {
     const body = new ReadableStream<Uint8Array>({
       start: (controller) => {
+        // As in a browser.
+        this.signal?.addEventListener('abort', () => controller.error(new DOMException('Aborted', 'AbortError')));
+        this.#close = () => controller.close();
         this.#write = (result) => {
           controller.enqueue(
             new TextEncoder().encode(`data: ${JSON.stringify({ jsonrpc: '2.0', id: 1, result })}\n\n`),
@@ -56,6 +64,12 @@ export class Site {
     this.#write?.(result);
   }
 
+  /** Writes the last event, and ends the stream. */
+  async end(result: object): Promise<void> {
+    await this.write(result);
+    this.#close?.();
+  }
+
   session(onSignIn?: () => unknown): ChatSession {
     return new ChatSession({
       a2aEndpoint: 'https://site.example/api/a2a',
@@ -63,15 +77,17 @@ export class Site {
       fetch: async (url, init) => {
         init?.signal?.throwIfAborted();
         this.signal = init?.signal ?? undefined;
-        if (String(url).endsWith('/config')) return Response.json(CONFIG);
+        if (String(url).endsWith('/config'))
+          return (this.configs.length > 1 ? this.configs.shift() : this.configs[0])!();
         const { method, params } = JSON.parse(String(init?.body)) as {
           method: string;
-          params: { message?: { contextId?: string; messageId?: string } };
+          params: { message?: { contextId?: string; messageId?: string; taskId?: string; parts?: unknown } };
         };
         this.calls.push(method);
         if (params.message !== undefined) {
           this.contexts.push(params.message.contextId);
           this.messageIds.push(params.message.messageId);
+          this.parts.push(params.message.parts);
         }
         const replies = this.#replies[method] ?? [];
         const reply = replies.length > 1 ? replies.shift() : replies[0];

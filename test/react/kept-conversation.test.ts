@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ChatSession } from '../../react/src/chat/chat-session.js';
 import type { StoredMessage } from '../../react/src/chat/message-parts.js';
 import { keepConversation } from '../../react/src/chat/kept-conversation.js';
-import { last, openPage, Site, task, until } from './chat-site.js';
+import { last, openPage, result, Site, task, until } from './chat-site.js';
 
 const NAME = 'agent-bff:/api/a2a';
 
@@ -60,7 +60,7 @@ describe('a chat that is left before the agent has named its task', () => {
     });
     site.on('SendStreamingMessage', site.openStream);
     const retried = session.retry();
-    await site.write({ task: task('COMPLETED', 'Good day') });
+    await site.end({ task: task('COMPLETED', 'Good day') });
     await retried;
     expect(session.getState()).toMatchObject({ error: undefined, canRetry: false });
     expect(last(session)).toMatchObject({ text: 'Good day', state: 'complete' });
@@ -113,6 +113,19 @@ describe('a chat that is left before the agent has named its task', () => {
     expect(session.getState()).toMatchObject({ error: { code: 'connection_lost' }, canRetry: false });
     expect(last(session)).toMatchObject({ text: 'Look', fileName: 'a.txt' });
   });
+});
+
+it.each(['getItem', 'setItem', 'removeItem'])('a chat works in a browser whose storage forbids %s', async (method) => {
+  const forbidden = (): never => {
+    throw new DOMException('The operation is insecure.', 'SecurityError');
+  };
+  vi.stubGlobal('sessionStorage', Object.assign(new TabStorage(0), { [method]: forbidden }));
+  const site = new Site().on('SendStreamingMessage', result({ task: task('COMPLETED', '42') }));
+  const { session, leave } = mounted(site);
+  await session.send('Hello');
+  leave();
+  expect(last(session)).toMatchObject({ text: '42' });
+  expect(mounted(site).session.getState().messages).toEqual([]);
 });
 
 describe('a storage that is full', () => {

@@ -120,11 +120,60 @@ describe('Markdown of an agent', () => {
       '<p>a<br>b <strong>c</strong> <script>x</script> <p class="x"></p>',
     ],
     ['a <!-- b --> c', '<p>a  c</p>'],
+    [
+      '&#x41;&#97; &#0; &#xd800;&#xDFFF;&#xe000; &#1114111; &#1114112; &nbsp;.',
+      '<p>Aa \ufffd \ufffd\ufffd\ue000 \u{10ffff} \ufffd \u00a0.</p>',
+    ],
+    ['[a](https://x.example/&amp;&nope;\\_&#x42;)', '<p><a https://x.example/&&nope;_B>a</a></p>'],
+    ['a\\\nb \\c !d', '<p>a<br>b \\c !d</p>'],
+    ['a ~~~b~~~ ~~c~~ ~d~', '<p>a ~~~b~~~ <del>c</del> <del>d</del></p>'],
+    ['` a ` `` b`c `` ` ` ``d`', '<p><code>a</code> <code>b`c</code> <code> </code> ``d`</p>'],
+    [
+      '[a] [b][] [c][x] [d](<e f) [g](h i) ![j]\n\n[b]: https://x.example',
+      '<p>[a] <a https://x.example>b</a> [c][x] [d](<e f) [g](h i) ![j]</p>',
+    ],
+    [
+      "[a](https://x.example 't') [b](https://x.example (u)) [c](https://x.example 't)",
+      '<p><a https://x.example "t">a</a> <a https://x.example "u">b</a> [c](<a https://x.example>https://x.example</a> \'t)</p>',
+    ],
+    [
+      '<a@b.c> <x> <BR/> <i>a</em> <STRONG>b</b>',
+      '<p><a mailto:a@b.c>a@b.c</a> <x> <br> <em>a</em> <strong>b</strong></p>',
+    ],
+    ['xhttps://x.example', '<p>xhttps://x.example</p>'],
     ['**not closed and `this', '<p>**not closed and `this</p>'],
     ['\tcode\n\n    more', '<pre >code\n\nmore</pre>'],
     ['a\r\nb\r\n\r\nc', '<p>a<br>b</p><p>c</p>'],
   ])('%j is formatted', (text, expected) => {
     expect(markup(text)).toBe(expected);
+  });
+
+  it.each([
+    ['x [a](https://x.exam', '<p>x <a>a</a></p>'],
+    ['x [a](<https://x.exam', '<p>x <a>a</a></p>'],
+    ['x [a](https://x.example "t', '<p>x <a>a</a></p>'],
+    ['x [a](https://x.example "t" y', '<p>x <a>a</a></p>'],
+    ['x [a](https://x.example y', '<p>x [a](<a https://x.example>https://x.example</a> y</p>'],
+    ['x [a][b', '<p>x a</p>'],
+    ['x [a][b]', '<p>x a</p>'],
+    ['x [a]', '<p>x a</p>'],
+    ['x [a] y', '<p>x [a] y</p>'],
+    ['x [a][b] y', '<p>x a y</p>'],
+    ['[a', '<p>a</p>'],
+    ['[a]: https://x', ''],
+    ['[b]: https://x.example\n\nx [a][b] [b', '<p>x <a https://x.example>a</a> b</p>'],
+    ['[b]: https://x.example\n\nx [b][] y', '<p>x <a https://x.example>b</a> y</p>'],
+    ['x `` y ` z', '<p>x <code>y ` z</code></p>'],
+    ['x <!-- y', '<p>x </p>'],
+    ['x <b>y', '<p>x <strong>y</strong></p>'],
+    ['x ![a](https://x', '<p>x <a>a</a></p>'],
+    ['```j', '<pre ></pre>'],
+    ['```js\ny', '<pre js>y</pre>'],
+    ['| x | y', '<table ><tr><td>x</td><td>y</td></tr></table>'],
+    ['x\n=', '<p>x</p>'],
+    ['x **y [z', '<p>x <strong>y z</strong></p>'],
+  ])('%j is shown while it grows as %s', (text, expected) => {
+    expect(markup(text, true)).toBe(expected);
   });
 
   it.each([
@@ -177,6 +226,30 @@ describe('Markdown of an agent', () => {
       }),
       { numRuns: 2000 },
     );
+  });
+
+  it.each([
+    ['a', 0, 0],
+    ['a\n\n', 1, 0],
+    ['a\n\nb', 1, 0],
+    ['a\n\nb\n\nc', 2, 0],
+    ['- a\n- b\n\nc\n\nd', 2, 0],
+    ['> a\n>\n> b\n>\n> c', 0, 2],
+  ])('has settled blocks while it grows, which no later text changes: %j', (text, inRoot, inFirst) => {
+    const blocks = new MarkdownBlocks();
+    blocks.write(text, true);
+    expect([blocks.root, blocks.root.children[0] as Block].map((block) => blocks.settledCount(block))).toEqual([
+      inRoot,
+      inFirst,
+    ]);
+  });
+
+  it('has as many references as different labels, the first of each', () => {
+    const blocks = new MarkdownBlocks();
+    blocks.write('[a b]: https://x.example\n\n[A  B]: https://y.example\n\n[c]: d "e"\n\n', true);
+    expect(blocks.referenceCount).toBe(2);
+    expect(blocks.reference('a b')).toEqual({ href: 'https://x.example', title: '' });
+    expect(blocks.reference('c')).toEqual({ href: 'd', title: 'e' });
   });
 
   describe('a settled beginning of a paragraph reads the same without being parsed again', () => {

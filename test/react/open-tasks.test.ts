@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 
+import { emptyAnswer } from '../../react/src/chat/answer.js';
 import type { Conversation } from '../../react/src/chat/turn.js';
 import { partsOf } from '../../react/src/chat/message-parts.js';
 import { isConversation, keepConversation } from '../../react/src/chat/kept-conversation.js';
@@ -45,7 +46,7 @@ describe('a chat that is left', () => {
     const sent = session.send('Hello');
     session.leave();
     session.enter();
-    await site.write({ task: task('COMPLETED', '42') });
+    await site.end({ task: task('COMPLETED', '42') });
     await sent;
     expect(last(session)).toMatchObject({ text: '42', state: 'complete' });
     expect(site.calls).toHaveLength(1);
@@ -93,7 +94,7 @@ it('an answer grows on the page when the clock of the device is set back', async
   const artifact = { artifactId: 'a', parts: [{ text: ' 42.' }] };
   await site.write({ artifactUpdate: { taskId: 't1', contextId: 'c1', artifact, append: true } });
   await until(() => expect(last(session)).toMatchObject({ text: 'It is 42.' }));
-  await site.write({ task: task('COMPLETED', 'It is 42.') });
+  await site.end({ task: task('COMPLETED', 'It is 42.') });
   await sent;
 });
 
@@ -110,15 +111,94 @@ it('a completed answer closes a stream that the agent leaves open', async () => 
 describe('a stored conversation', () => {
   const message = { id: '1', role: 'agent', text: 'Hi', state: 'complete' };
 
+  const part = { id: 'p', type: 'text', text: 'Hi' };
+  const file = { id: 'p', type: 'file', name: 'a', mediaType: 'b', bytes: 'c' };
+  const seen = { messages: ['m'], artifacts: { a: 'b' } };
+  const words = [{ id: 'w', parts: [part] }];
+  const opening = { state: 'input-required', words };
+  const answer = { ...emptyAnswer('m', 't', 'c'), artifacts: words, said: words, words, seen, opening };
+  const sent = { id: 's', contextId: '', taskId: '', text: 'Hi', page: '{}', seen };
+  const whole = {
+    contextId: 'c',
+    messages: [
+      { ...message, parts: [part, file, { id: 'q', type: 'data', name: '' }, { ...file, bytes: undefined, url: 'u' }] },
+      { id: '2', role: 'user', text: '', fileName: 'a.txt' },
+    ],
+    openTask: { id: 't', seen },
+    unfinished: { answerId: 'a', answer },
+    sent,
+  };
+
+  it('is read with all that is open in it', () => {
+    expect(isConversation(whole)).toBe(true);
+    expect(isConversation({ contextId: '', messages: [] })).toBe(true);
+    const ofText = ['text', 'thought', 'question', 'error', 'status'].map((type) => ({ ...part, type }));
+    expect(isConversation({ ...whole, messages: [{ ...message, parts: ofText }] })).toBe(true);
+    expect(isConversation({ ...whole, unfinished: { answerId: 'a', answer: { ...answer, opening: null } } })).toBe(
+      true,
+    );
+    for (const state of ['working', 'complete', 'input-required', 'auth-required', 'failed', 'stopped'])
+      expect(isConversation({ ...whole, messages: [{ ...message, state }] })).toBe(true);
+  });
+
   it.each<[string, unknown]>([
     ['null', null],
-    ['no messages', { contextId: 'c' }],
-    ['a null entry', { contextId: 'c', messages: [null] }],
-    ['an invalid text', { contextId: 'c', messages: [{ ...message, text: null }] }],
-    ['an unknown state', { contextId: 'c', messages: [{ ...message, state: 'x' }] }],
-    ['an unknown part', { contextId: 'c', messages: [{ ...message, parts: [{ id: '1', type: 'x' }] }] }],
-    ['an open task without its seen parts', { contextId: 'c', messages: [], openTask: { id: 't' } }],
-    ['an invalid answer', { contextId: 'c', messages: [], unfinished: { answerId: 'a', answer: {} } }],
+    ['a text', '{}'],
+    ['no context', { ...whole, contextId: undefined }],
+    ['no messages', { ...whole, messages: undefined }],
+    ['a null entry', { ...whole, messages: [null] }],
+    ...[
+      { id: 7 },
+      { text: null },
+      { state: 'x' },
+      { role: 'x' },
+      { role: 'user', fileName: 7 },
+      { parts: 'x' },
+      { parts: [null] },
+      { parts: [{ ...part, id: 7 }] },
+      { parts: [{ ...part, type: 'x' }] },
+      { parts: [{ ...part, text: 7 }] },
+      { parts: [{ id: 'p', type: 'data' }] },
+      { parts: [{ ...file, name: 7 }] },
+      { parts: [{ ...file, mediaType: 7 }] },
+      { parts: [{ ...file, bytes: 7 }] },
+      { parts: [{ ...file, url: 7 }] },
+    ].map((one): [string, unknown] => [
+      `a message of ${JSON.stringify(one)}`,
+      { ...whole, messages: [{ ...message, ...one }] },
+    ]),
+    ...[null, { id: 7, seen }, { id: 't' }, { id: 't', seen: { ...seen, messages: [7] } }].map(
+      (openTask): [string, unknown] => [`an open task of ${JSON.stringify(openTask)}`, { ...whole, openTask }],
+    ),
+    ['artifacts that are no texts', { ...whole, openTask: { id: 't', seen: { ...seen, artifacts: { a: 7 } } } }],
+    ['artifacts that are no object', { ...whole, openTask: { id: 't', seen: { ...seen, artifacts: null } } }],
+    ['no unfinished answer in its place', { ...whole, unfinished: null }],
+    ['an unfinished answer without an id', { ...whole, unfinished: { answer } }],
+    ['an unfinished answer that is none', { ...whole, unfinished: { answerId: 'a', answer: null } }],
+    ...[
+      { messageId: 7 },
+      { taskId: 7 },
+      { contextId: 7 },
+      { state: 'x' },
+      { artifacts: 'x' },
+      { said: [null] },
+      { words: [{ id: 7, parts: [] }] },
+      { words: [{ id: 'w', parts: 'x' }] },
+      { seen: null },
+      { opening: undefined },
+      { opening: { ...opening, state: 'x' } },
+      { opening: { ...opening, words: 'x' } },
+    ].map((one): [string, unknown] => [
+      `an answer with ${JSON.stringify(one)}`,
+      { ...whole, unfinished: { answerId: 'a', answer: { ...answer, ...one } } },
+    ]),
+    ...[{ id: 7 }, { contextId: 7 }, { taskId: 7 }, { text: 7 }, { page: 7 }, { seen: null }].map(
+      (one): [string, unknown] => [
+        `a sent message with ${JSON.stringify(one)}`,
+        { ...whole, sent: { ...sent, ...one } },
+      ],
+    ),
+    ['a sent message that is none', { ...whole, sent: null }],
   ])('is ignored with %s', (_what, value) => {
     expect(isConversation(value)).toBe(false);
   });

@@ -11,7 +11,8 @@ export type Reply =
   | { stream: readonly unknown[]; breaks?: boolean }
   | { result: unknown }
   | { error: { code: number; message: string }; status?: number }
-  | { text: string; type?: string; status?: number; headers?: Record<string, string> };
+  | { text: string; type?: string; status?: number; headers?: Record<string, string> }
+  | { throws: Error };
 
 export const GONE: Reply = { text: '', status: 0 };
 
@@ -80,6 +81,7 @@ export class Agent {
     this.versions.push(new Headers(init?.headers).get('a2a-version'));
     this.params.push(params);
     if (reply === GONE) lost(new TypeError('Failed to fetch'));
+    if ('throws' in reply) throw reply.throws;
     return response(reply, id);
   };
 }
@@ -93,7 +95,7 @@ interface Question {
 
 const REQUEST: WireRequest = { id: 'm1', contextId: '', taskId: '', text: 'Hello', file: undefined };
 
-function response(reply: Reply, id: number): Response {
+function response(reply: Exclude<Reply, { throws: Error }>, id: number): Response {
   if ('text' in reply)
     return new Response(reply.text, {
       status: reply.status ?? 200,

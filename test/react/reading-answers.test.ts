@@ -1,7 +1,21 @@
 import { describe, expect, it } from 'vitest';
 
 import { partsOfAnswer } from '../../react/src/chat/answer-events.js';
-import { type Reply, Agent, CARD_1, CARD_03, words, own, status, task, update, artifact, whole } from './read-agent.js';
+import { AgentClient, readCard } from '../../react/src/chat/agent-client.js';
+import {
+  type Reply,
+  GONE,
+  Agent,
+  CARD_1,
+  CARD_03,
+  words,
+  own,
+  status,
+  task,
+  update,
+  artifact,
+  whole,
+} from './read-agent.js';
 
 describe('the version of the protocol', () => {
   const old03 = { stream: [{ kind: 'message', role: 'agent', messageId: 'x', parts: [{ kind: 'text', text: 'Hi' }] }] };
@@ -55,6 +69,18 @@ describe('the version of the protocol', () => {
       { error: { code: -32601, message: 'No' } },
       ['SendStreamingMessage', 'message/stream'],
     ],
+    ...[-32602, -32009].map((code): [string, unknown, Reply, string[]] => [
+      `1.0, with error ${code}`,
+      CARD_1,
+      { error: { code, message: 'No' } },
+      ['SendStreamingMessage', 'message/stream'],
+    ]),
+    ...[404, 405, 422, 501].map((status): [string, unknown, Reply, string[]] => [
+      `1.0, with status ${status} that the site passes on`,
+      CARD_1,
+      { text: '{"code":"upstream_error"}', type: 'application/json', status },
+      ['SendStreamingMessage', 'message/stream'],
+    ]),
   ])('falls back to the other one when the agent rejects %s', async (_what, card, refusal, calls) => {
     const replies = card === CARD_03 ? [new10, refusal] : [refusal, old03];
     const agent = new Agent({ SendStreamingMessage: replies[0] as Reply, 'message/stream': replies[1] as Reply });
@@ -66,6 +92,43 @@ describe('the version of the protocol', () => {
   it('stays the same when the agent rejects both', async () => {
     const agent = new Agent({ SendStreamingMessage: { error: { code: -32602, message: 'Too long' } } });
     await expect(agent.ask()).rejects.toThrow('Too long');
+  });
+
+  it.each<[string, Reply, Reply, string]>([
+    ['a page of the site', { text: '<p>No', status: 403, type: 'text/html' }, GONE, 'This was not accepted.'],
+    [
+      'an error of the site',
+      { text: '{"code":"body_invalid"}', type: 'application/json', status: 400 },
+      GONE,
+      'This was not accepted.',
+    ],
+    ['another error of the agent', { error: { code: -32000, message: 'First' } }, GONE, 'First'],
+    [
+      'the former one with another error',
+      { error: { code: -32601, message: 'First' } },
+      { error: { code: -32000, message: 'Second' } },
+      'Second',
+    ],
+    [
+      'the former one too, which says less',
+      { error: { code: -32602, message: 'First' } },
+      { error: { code: -32600, message: 'Second' } },
+      'First',
+    ],
+  ])('is not tried again after %s', async (_what, first, second, says) => {
+    const agent = new Agent({ SendStreamingMessage: first, 'message/stream': second });
+    await expect(agent.ask()).rejects.toThrow(says);
+    expect(agent.calls).toHaveLength(second === GONE ? 1 : 2);
+  });
+
+  it('is not tried again once the agent has understood it', async () => {
+    const agent = new Agent({
+      SendStreamingMessage: { stream: [task('WORKING')] },
+      SubscribeToTask: { error: { code: -32601, message: 'No' } },
+      GetTask: { result: task('COMPLETED', whole('Hi')).task },
+    });
+    await agent.ask();
+    expect(agent.calls).toEqual(['SendStreamingMessage', 'SubscribeToTask', 'GetTask']);
   });
 
   it.each([-32004, -32601])(
@@ -168,6 +231,22 @@ describe('an answer in a stream', () => {
       ['Hello there.'],
     ],
     ['an empty last chunk', [artifact('Done.'), artifact('', true), update('COMPLETED')], ['Done.']],
+    [
+      'a message twice, without an id',
+      [{ message: { ...words('One.'), messageId: '' } }, { message: { ...words('One.'), messageId: '' } }],
+      ['One.'],
+    ],
+    [
+      'progress that continues under its id',
+      [update('WORKING', 'It is', 'x'), update('WORKING', ' 42.', 'x'), update('COMPLETED')],
+      ['It is 42.'],
+    ],
+    [
+      'progress that is repeated under its id',
+      [update('WORKING', 'It is 42.', 'x'), update('WORKING', 'It is 42.', 'x'), update('COMPLETED')],
+      ['It is 42.'],
+    ],
+    ['progress without a task', [{ statusUpdate: { status: status('WORKING', 'It is 42.') } }], ['It is 42.']],
     ['two messages', [{ message: words('One.') }, { message: words('Two.') }], ['One.', 'Two.']],
     ['nothing', [update('COMPLETED')], []],
     ['a refusal', [task('WORKING'), update('REJECTED', 'Not that.')], ['error: Not that.'], 'failed'],
@@ -237,6 +316,32 @@ describe('an answer in a stream', () => {
   ])('of A2A 0.3 is read with %s', async (_what, stream, state = 'complete') => {
     const agent = new Agent({ 'message/stream': { stream } });
     expect((await agent.ask({ card: CARD_03 })).state).toBe(state);
+    expect(agent.shown).toEqual(['Hi']);
+  });
+
+  it('is read by a browser that cannot read streams', async () => {
+    const events = [update('WORKING', 'It is', 'a'), update('COMPLETED', '42', 'b')];
+    const text = events.map((result) => `data: ${JSON.stringify({ result })}\n\n`).join('');
+    const response = new Response(text, { headers: { 'content-type': 'text/event-stream' } });
+    Object.defineProperty(response, 'body', { value: undefined });
+    const client = new AgentClient('https://site.example/api/a2a', async () => response, readCard(CARD_1));
+    const request = { id: 'm1', contextId: 'c1', taskId: '', text: 'Hello', file: undefined };
+    const kinds: string[] = [];
+    for await (const event of client.send(request, new AbortController().signal)) kinds.push(event.kind);
+    expect(kinds).toEqual(['status', 'status']);
+  });
+
+  it.each<[string, string]>([
+    ['an event', ''],
+    ['an event, only comments', ': hello\n\n'],
+  ])('without %s is reported as unreadable', async (_what, text) => {
+    const failure = await new Agent({ SendStreamingMessage: { text } }).ask().catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: 'unreadable', cause: { message: 'The response has no event.' } });
+  });
+
+  it('that is complete does not fail when its stream breaks', async () => {
+    const agent = new Agent({ SendStreamingMessage: { stream: [task('COMPLETED', whole('Hi'))], breaks: true } });
+    expect((await agent.ask()).state).toBe('complete');
     expect(agent.shown).toEqual(['Hi']);
   });
 

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
+import { AgentClient, readCard } from '../../react/src/chat/agent-client.js';
+import { AnswerReader } from '../../react/src/chat/answer-reader.js';
 import { type Answer, AnswerBrokenOff, emptyAnswer } from '../../react/src/chat/answer.js';
 import { partsOfAnswer, seenAfter, settled, takeEvent } from '../../react/src/chat/answer-events.js';
 import { textOfParts } from '../../react/src/chat/message-parts.js';
@@ -54,6 +56,14 @@ describe('the reply to a question', () => {
     expect(agent.answer.state).toBe('input-required');
     expect(agent.shown).toEqual(['question: Where to?']);
     expect(agent.calls.length).toBeLessThan(10);
+  });
+
+  it('may be the same question again when the agent does not name the task', async () => {
+    const opening = task('INPUT_REQUIRED', before, 'Where to?');
+    const agent = await reply([opening], { GetTask: { error: { code: -32603, message: 'No' } } });
+    expect(agent.answer.state).toBe('input-required');
+    expect(agent.shown).toEqual(['question: Where to?']);
+    expect(agent.calls).toEqual(['SendStreamingMessage', 'SubscribeToTask', 'GetTask']);
   });
 
   it('is read from the task when the stream ends with the old task', async () => {
@@ -135,6 +145,57 @@ describe('a task that continues after its stream has ended', () => {
     expect(agent.calls).toHaveLength(3);
   });
 
+  const refused = { error: { code: -32603, message: 'No' } };
+  const polled = (...replies: Reply[]) => new Agent({ SendMessage: { result: task('WORKING') }, GetTask: replies });
+
+  it('fails when the agent refuses it three times in a row', async () => {
+    const agent = polled(refused, refused, got('WORKING'), refused, refused, refused, got('COMPLETED'));
+    await expect(agent.ask({ card: SILENT_CARD })).rejects.toMatchObject({ cause: { code: -32603 } });
+    expect(agent.calls).toHaveLength(7);
+  });
+
+  it('is polled again after two refusals, not shown as reconnecting', async () => {
+    const agent = polled(refused, refused, got('COMPLETED', whole('Done.')));
+    await agent.ask({ card: SILENT_CARD });
+    expect(agent.shown).toEqual(['Done.']);
+    expect(agent.pauses).toEqual([1000, 1000, 2000]);
+    expect(agent.reconnecting).not.toContain(true);
+  });
+
+  it('is polled again when the response is not a task', async () => {
+    const agent = polled({ result: { message: words('Hi') } }, got('COMPLETED', whole('Done.')));
+    await agent.ask({ card: SILENT_CARD });
+    expect(agent.shown).toEqual(['Done.']);
+    expect(agent.reconnecting).toContain(true);
+  });
+
+  it('is given up at once after an error of the page', async () => {
+    const agent = polled({ throws: new TypeError('a bug') });
+    const failure = agent.ask({ card: SILENT_CARD });
+    await expect(failure).rejects.toBeInstanceOf(AnswerBrokenOff);
+    await expect(failure).rejects.toMatchObject({ cause: { message: 'a bug' }, answer: { taskId: 't1' } });
+    expect(agent.calls).toHaveLength(2);
+  });
+
+  it('is resubscribed as often as the connection breaks, if it delivers something each time', async () => {
+    const piece = (index: number): Reply => ({ stream: [artifact(`${index} `, index > 0)], breaks: true });
+    const agent = new Agent({
+      SendStreamingMessage: { stream: [task('WORKING')], breaks: true },
+      SubscribeToTask: [...[0, 1, 2, 3, 4, 5, 6].map(piece), { stream: [update('COMPLETED')] }],
+    });
+    await agent.ask();
+    expect(agent.shown).toEqual(['0 1 2 3 4 5 6 ']);
+    expect(agent.pauses.every((ms) => ms <= 1000)).toBe(true);
+  });
+
+  it('is polled as often as the site is busy', async () => {
+    const busy = { text: '{}', type: 'application/json', status: 429, headers: { 'retry-after': '2' } };
+    const agent = polled(...Array.from({ length: 7 }, () => busy), got('COMPLETED', whole('Done.')));
+    await agent.ask({ card: SILENT_CARD });
+    expect(agent.shown).toEqual(['Done.']);
+    expect(agent.pauses).toEqual([1000, ...Array.from({ length: 7 }, () => 2000)]);
+  });
+
   it('is polled again only after Retry-After', async () => {
     const busy = { text: '{}', type: 'application/json', status: 429, headers: { 'retry-after': '30' } };
     const agent = new Agent({
@@ -153,6 +214,81 @@ describe('a task that continues after its stream has ended', () => {
     const later = new Agent({ SubscribeToTask: { stream: [task('COMPLETED', whole('Done.'))] } });
     await later.resume((failure as AnswerBrokenOff).answer);
     expect(later.shown).toEqual(['Done.']);
+  });
+});
+
+describe('a task polled by a page', () => {
+  /** A page that polls a task which is complete; `isHidden` until it is shown. */
+  function page(isHidden: boolean) {
+    const [document, window] = [new EventTarget(), new EventTarget()];
+    const seen = Object.assign(document, { visibilityState: isHidden ? 'hidden' : 'visible' });
+    vi.stubGlobal('document', seen);
+    vi.stubGlobal('addEventListener', window.addEventListener.bind(window));
+    vi.stubGlobal('removeEventListener', window.removeEventListener.bind(window));
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+      vi.unstubAllGlobals();
+    });
+    let polls = 0;
+    const ask = async () => {
+      polls += 1;
+      return Response.json({ jsonrpc: '2.0', id: 1, result: task('COMPLETED', whole('Done.')).task });
+    };
+    const client = new AgentClient('https://site.example/api/a2a', ask, readCard(SILENT_CARD));
+    const listener = { onAnswer: () => undefined, onReconnecting: () => undefined };
+    const abort = new AbortController();
+    const answer = emptyAnswer('m1', 't1', 'c1');
+    const reading = new AnswerReader(client, answer, 60_000, listener, abort.signal).resume();
+    return {
+      reading,
+      abort,
+      polls: () => polls,
+      goOnline: () => window.dispatchEvent(new Event('online')),
+      show: (visibilityState: string) => {
+        seen.visibilityState = visibilityState;
+        document.dispatchEvent(new Event('visibilitychange'));
+      },
+    };
+  }
+
+  it('is polled after a second', async () => {
+    const { polls, reading } = page(false);
+    await vi.advanceTimersByTimeAsync(999);
+    expect(polls()).toBe(0);
+    await vi.advanceTimersByTimeAsync(1);
+    await reading;
+    expect(polls()).toBe(1);
+  });
+
+  it('is polled at once when the network is back', async () => {
+    const { polls, reading, goOnline } = page(false);
+    goOnline();
+    await reading;
+    expect(polls()).toBe(1);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('is not polled while the page is hidden', async () => {
+    const { polls, reading, show } = page(true);
+    await vi.advanceTimersByTimeAsync(5_000);
+    show('hidden');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(polls()).toBe(0);
+    show('visible');
+    await reading;
+    expect(polls()).toBe(1);
+  });
+
+  it.each([
+    ['visible', false],
+    ['hidden', true],
+  ])('is not polled once its page, which is %s, has left', async (_state, isHidden) => {
+    const { polls, reading, abort } = page(isHidden);
+    if (isHidden) await vi.advanceTimersByTimeAsync(1_000);
+    abort.abort();
+    await expect(reading).rejects.toMatchObject({ code: 'connection_lost' });
+    expect([polls(), vi.getTimerCount()]).toEqual([0, 0]);
   });
 });
 

@@ -306,8 +306,9 @@ async function arrivals(body: AsyncIterable<Uint8Array>, now: () => number) {
       const blocks = (rest + decoder.decode(chunk, { stream: true })).split(EVENT_END);
       rest = blocks.pop() ?? '';
       for (const block of blocks) {
+        // The site's own event for a broken stream.
         if (/^event: ?error$/m.test(block)) isBroken = true;
-        if (eventData(block) !== undefined) events.push(now());
+        else if (eventData(block) !== undefined) events.push(now());
       }
     }
   } catch {
@@ -318,13 +319,14 @@ async function arrivals(body: AsyncIterable<Uint8Array>, now: () => number) {
 
 /** `isCut`: reading stopped before the end of the response. */
 function evaluate(events: readonly number[], isCut: boolean, isBroken: boolean): Finding {
+  const count = `${String(events.length)} ${events.length === 1 ? 'event' : 'events'}`;
+  if (isBroken && !isCut) return failed(STREAMING, `the stream broke after ${count}`, AGENT, LOOK_BETWEEN);
   const [first, last] = [events[0], events.at(-1)];
   if (first === undefined || last === undefined) {
+    if (isCut) return warning(STREAMING, `no event within ${ms(MAX_STREAM_MS)}`, AGENT, LOOK_BETWEEN);
     return failed(STREAMING, 'the stream ended without an event', AGENT, CHECK_ADDRESS);
   }
   const gaps = events.slice(1).map((at, index) => at - (events[index] ?? at));
-  const count = `${String(events.length)} ${events.length === 1 ? 'event' : 'events'}`;
-  if (isBroken && !isCut) return failed(STREAMING, `the stream broke after ${count}`, AGENT, LOOK_BETWEEN);
   const message = `first event after ${ms(first)}, ${count}, largest gap ${ms(Math.max(0, ...gaps))}`;
   const still = isCut ? `; still running after ${ms(MAX_STREAM_MS)}` : '';
   if (events.length === 1) return passed(STREAMING, message + still);

@@ -83,8 +83,7 @@ function spelled(secret: string): RegExp {
 }
 
 function spellingsOf(character: string): readonly string[] {
-  // A lone surrogate has no other encoding, and `encodeURIComponent` throws on it.
-  if (/[\w.-]|\p{Surrogate}/u.test(character)) return [character];
+  if (/[\w.-]/.test(character)) return [character];
   const code = character.codePointAt(0) ?? 0;
   const bytes = [...new TextEncoder().encode(character)].map((byte) => `%${hex(byte, 2)}`).join('');
   const inJson = Array.from({ length: character.length }, (_, at) => String.raw`\u${hex(character.charCodeAt(at), 4)}`);

@@ -23,16 +23,9 @@ export class EventEnd {
   }
 
   push(chunk: Uint8Array): void {
-    // Only the tail matters: the last two line ends are within it, or absent.
-    const start = Math.max(0, chunk.length - 4);
-    if (start > 0) {
-      // The byte before the tail shows whether the tail begins on an empty line.
-      const before = chunk[start - 1];
-      this.#afterCr = before === CR;
-      this.#lineEmpty = before === LF || before === CR;
-      this.#isComplete = false;
-    }
-    for (let index = start; index < chunk.length; index += 1) this.#byte(chunk[index] as number);
+    // Four bytes are enough: they contain two line ends, or a byte that is not part of one.
+    for (let index = Math.max(0, chunk.length - 4); index < chunk.length; index += 1)
+      this.#byte(chunk[index] as number);
   }
 
   #byte(byte: number): void {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ByteCollector } from '../../../src/domain/shared/bytes.js';
+import { ByteCollector, uriDecoded, utf8Text } from '../../../src/domain/shared/bytes.js';
 
 function collected(chunks: readonly Uint8Array[]): ByteCollector {
   const collector = new ByteCollector();
@@ -57,5 +57,23 @@ describe('a byte collector', () => {
     const collector = collected([Uint8Array.of(1), Uint8Array.of(2)]);
     collector.take();
     expect([collector.length, collector.take()]).toEqual([0, new Uint8Array()]);
+  });
+});
+
+describe('a text', () => {
+  it.each([
+    ['a letter', [0xc3, 0xa9], 'é'],
+    ['a byte order mark', [0xef, 0xbb, 0xbf, 0x61], '\ufeffa'],
+    ['half a letter', [0x61, 0xc3], undefined],
+  ])('is decoded from %s, or not at all', (_what, bytes, decoded) => {
+    expect(utf8Text(Uint8Array.from(bytes))).toBe(decoded);
+  });
+
+  it.each([
+    ['a%2Fb+%C3%A9', 'a/b+é'],
+    ['%C3', undefined],
+    ['100%', undefined],
+  ])('is decoded from the percent-encoding %s as %s', (encoded, decoded) => {
+    expect(uriDecoded(encoded)).toBe(decoded);
   });
 });

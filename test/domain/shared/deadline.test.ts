@@ -1,5 +1,7 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { type Alarm, beforeAlarm, beforeDeadline } from '../../../src/domain/shared/deadline.js';
+import { settled } from '../credentials/token-fixture.js';
 
 /** An alarm triggered by the test. */
 class FakeAlarm {
@@ -49,10 +51,28 @@ describe('work with an alarm', () => {
 });
 
 describe('work with a deadline', () => {
-  it("fails with the deadline's reason or its substitute error", async () => {
-    const reason = new Error('the reason');
-    await expect(beforeDeadline(AbortSignal.abort(reason), never())).rejects.toBe(reason);
-    const late = new Error('late');
-    await expect(beforeDeadline(AbortSignal.abort(reason), never(), () => late)).rejects.toBe(late);
+  const reason = new Error('the reason');
+  const late = new Error('late');
+
+  it.each([
+    ['before it begins', undefined, reason],
+    ['before it begins', () => late, late],
+    ['while it runs', undefined, reason],
+    ['while it runs', () => late, late],
+  ])("fails with the deadline's reason or its substitute error when late %s", async (when, substitute, expected) => {
+    const deadline = new AbortController();
+    if (when === 'before it begins') deadline.abort(reason);
+    const work = beforeDeadline(deadline.signal, never(), substitute);
+    deadline.abort(reason);
+    await expect(work).rejects.toBe(expected);
+  });
+
+  it('leaves the deadline alone once it is done', async () => {
+    const { signal } = new AbortController();
+    const work = beforeDeadline(signal, Promise.resolve('done'));
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+    expect(await work).toBe('done');
+    await settled();
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
   });
 });

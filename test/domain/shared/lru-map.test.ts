@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LruMap } from '../../../src/domain/shared/lru-map.js';
 
@@ -26,6 +27,8 @@ describe('an LRU map', () => {
     for (const key of ['a', 'b', 'c']) map.set(key, 1, 30);
     map.set('d', 1, 70);
     expect([keysOf(map), map.size]).toEqual(['cd', 2]);
+    map.set('e', 1, 100);
+    expect(keysOf(map)).toBe('e');
   });
 
   it('counts the size of a replaced value once', () => {
@@ -50,5 +53,42 @@ describe('an LRU map', () => {
     map.delete('a');
     map.set('c', 1, 60);
     expect(keysOf(map)).toBe('bc');
+  });
+
+  it('has an entry until it expires', () => {
+    const map = new LruMap<number>({});
+    map.set('a', 1, 10, 1_000);
+    expect([map.get('a'), map.get('a', 999), map.size]).toEqual([1, 1, 1]);
+    expect([map.get('a', 1_000), map.size, map.bytes]).toEqual([undefined, 0, 0]);
+  });
+
+  it('is empty after it is cleared, and may be evicted from when empty', () => {
+    const map = new LruMap<number>({ maxBytes: 20 });
+    for (const key of ['a', 'b']) map.set(key, 1, 10);
+    expect([keysOf(map), map.bytes]).toEqual(['ab', 20]);
+    map.clear();
+    map.evict();
+    expect([keysOf(map), map.bytes, map.get('a')]).toEqual(['', 0, undefined]);
+  });
+
+  it('has the entries of a list in the order of their last use, whatever is set, read and deleted', () => {
+    const step = fc.tuple(fc.constantFrom('set', 'get', 'delete', 'evict'), fc.constantFrom('a', 'b', 'c', 'd'));
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+        const map = new LruMap<number>({ maxEntries: 3 });
+        let model: string[] = [];
+        for (const [what, key] of steps) {
+          const has = model.includes(key);
+          if (what === 'evict') map.evict();
+          else if (what === 'set') map.set(key, 1);
+          else if (what === 'get') map.get(key);
+          else map.delete(key);
+          if (what === 'evict') model.shift();
+          else model = model.filter((other) => other !== key);
+          if (what === 'set' || (what === 'get' && has)) model = [...model, key].slice(-3);
+          expect(keysOf(map)).toBe(model.join(''));
+        }
+      }),
+    );
   });
 });

@@ -46,8 +46,9 @@ describe('the memory that toolkits share', () => {
     const site = new Process(6);
     const tenant = site.tenant();
     const [ours, strangers] = [cache(tenant), cache(tenant)];
+    site.fill(strangers, 'abcd');
     site.fill(ours, 'ab');
-    site.fill(strangers, 'abcdefghijkl');
+    site.fill(strangers, 'efghijkl');
     expect([keysOf(ours), keysOf(strangers)]).toEqual(['ab', 'ijkl']);
   });
 
@@ -56,9 +57,28 @@ describe('the memory that toolkits share', () => {
     const [one, other] = [cache(site.tenant()), cache(site.tenant())];
     site.fill(one, 'ab', 60_000);
     site.fill(other, 'abcd', 300_000);
-    site.clock.advance(90_000);
+    site.clock.advance(60_000);
     site.fill(other, 'ef', 300_000);
     expect([keysOf(one), keysOf(other)]).toEqual(['', 'abcdef']);
+  });
+
+  it('evicts from the toolkit that holds most now, not from one that held more before', () => {
+    const site = new Process(4);
+    const [one, other] = [cache(site.tenant()), cache(site.tenant())];
+    site.fill(one, 'abcd');
+    for (const key of 'bcd') one.delete(key);
+    site.fill(other, 'abcd');
+    expect([keysOf(one), keysOf(other)]).toEqual(['a', 'bcd']);
+  });
+
+  it('drops an expired entry after another one that expires with it was deleted', () => {
+    const site = new Process(6);
+    const [one, other] = [cache(site.tenant()), cache(site.tenant())];
+    site.fill(one, 'ab', 60_000);
+    one.delete('a');
+    site.clock.advance(60_000);
+    site.fill(other, 'a');
+    expect([keysOf(one), site.budget.heldBytes]).toEqual(['', KB]);
   });
 
   it('drops expired entries although there is space, when another toolkit stores something', () => {

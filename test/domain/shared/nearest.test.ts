@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { distance, nearest, similar } from '../../../src/domain/shared/nearest.js';
+import { distance, nameHint, nearest, similar } from '../../../src/domain/shared/nearest.js';
 
 describe('the nearest name', () => {
   it.each([
@@ -19,6 +19,16 @@ describe('the nearest name', () => {
     ['ca', ['cache'], undefined],
   ])('to "%s" among %j is suggested only when it is similar: %s', (name, candidates, meant) => {
     expect(similar(name, candidates)).toBe(meant);
+  });
+
+  it.each([
+    ['cache', undefined],
+    ['cahce', 'Did you mean "cache"? Known values: requireSession, cache.'],
+    ['zzz', 'Known values: requireSession, cache.'],
+    [undefined, 'Known values: requireSession, cache.'],
+    [3, 'Known values: requireSession, cache.'],
+  ])('to %j is part of the hint for an unknown value: %s', (name, hint) => {
+    expect(nameHint(name, ['requireSession', 'cache'])).toBe(hint);
   });
 
   it.each([

@@ -4,11 +4,15 @@ import { ConfigurationError } from '../../../src/domain/shared/errors.js';
 import {
   callback,
   flag,
+  headerKey,
   methods,
+  type OptionCheck,
+  type OptionShape,
+  type Place,
+  readOptions,
   text,
   texts,
-  type OptionShape,
-  readOptions,
+  wholeNumber,
 } from '../../../src/domain/shared/options.js';
 
 const anything = (): undefined => undefined;
@@ -43,7 +47,21 @@ describe('the options of a function', () => {
   });
 
   it('do not include inherited ones', () => {
-    expect(() => read(Object.create({ name: 'a' }))).toThrow('Invalid value for "options" of makeThings.');
+    expect(() => read(Object.create({ name: 'a' }))).toThrow(
+      'Invalid value for "options" of makeThings. Set it to an object.',
+    );
+  });
+
+  it('may have an object as value, which is passed as it is', () => {
+    const options = { value: { of: 'a' } };
+    expect(readOptions('makeThings', { options: { value: anything } }, options)).toStrictEqual(options);
+  });
+
+  it('may require an options object', () => {
+    const shape: OptionShape<'inner'> = { options: { inner: { options: {} } }, required: ['inner'] as never };
+    expect(() => readOptions<{ readonly inner?: object }>('makeThings', shape, {})).toThrow(
+      'Missing option "inner" of makeThings. Set it to an object.',
+    );
   });
 
   it('do not conflict when one of them is false', () => {
@@ -76,9 +94,20 @@ describe('the options of a function', () => {
         fields: ['nam'],
       }),
     );
-    expect(() => read({ inner: [] })).toThrow('Invalid value for "inner" of makeThings. Set it to an object.');
+    for (const inner of [[], null, 'a']) {
+      expect(() => read({ inner })).toThrow('Invalid value for "inner" of makeThings. Set it to an object.');
+    }
     expect(() => read({ inner: { redy: true } })).toThrow('"inner.redy" of makeThings. Did you mean "inner.ready"?');
     expect(() => read({ zzz: 1 })).toThrow('Known options: name, ready, find, names, inner.');
+  });
+
+  it.each([
+    [{}, 'Did you mean "name"?'],
+    [{ hint: (name: string, { maker }: Place) => `${maker} has no ${name}.` }, 'makeThings has no nam.'],
+  ])('are explained by a toolkit %j, if it can, when they are unknown', (toolkit, hint) => {
+    expect(() => readOptions('makeThings', SHAPE, { nam: 'a' } as Options, { toolkit })).toThrow(
+      expect.objectContaining({ hint }),
+    );
   });
 
   it('are checked against the whole options object, or against another one from the caller', () => {
@@ -94,12 +123,65 @@ describe('the options of a function', () => {
   });
 });
 
-describe('an object with methods', () => {
-  it('must have all of them', () => {
-    const check = methods('get', 'set');
-    expect(check({ get: () => 1, set: () => 2 }, {})).toBeUndefined();
-    for (const value of [{ get: () => 1, set: 2 }, {}, null, undefined, 'text']) {
-      expect(check(value, {})).toBe('Set it to an object with get and set.');
-    }
+describe('an option with an alias', () => {
+  interface Aliased {
+    readonly source?: string;
+    readonly from?: string;
+    readonly names?: readonly string[];
+  }
+  const shape: OptionShape<keyof Aliased> = {
+    options: { source: text, from: text, names: texts },
+    required: ['source'],
+    aliases: { source: 'from' },
+    exclusive: [['source', 'names']],
+  };
+  const readAliased = (options: object): object => readOptions<Aliased>('makeThings', shape, options);
+
+  it.each([
+    [{ source: 'a' }, { source: 'a' }],
+    [{ from: 'a' }, { source: 'a' }],
+    [{ source: '', from: 'a' }, { source: 'a' }],
+  ])('is read from either name: %j', (options, result) => {
+    expect(readAliased(options)).toStrictEqual(result);
+  });
+
+  it.each([
+    [{}, 'Missing option "source" of makeThings.', 'Set it to a string.', ['source']],
+    [{ from: '' }, 'Missing option "source" of makeThings.', 'Set it to a string.', ['source']],
+    [{ from: 1 }, 'Invalid value for "from" of makeThings.', 'Set it to a string.', ['from']],
+    [
+      { source: 'a', from: 'a' },
+      'Conflicting options "source" and "from" of makeThings.',
+      'Keep one of them.',
+      ['source', 'from'],
+    ],
+    [
+      { from: 'a', names: [] },
+      'Conflicting options "from" and "names" of makeThings.',
+      'Keep one of them.',
+      ['from', 'names'],
+    ],
+  ])('is named as the site wrote it: %j', (options, detail, hint, fields) => {
+    expect(() => readAliased(options)).toThrow(expect.objectContaining({ detail, hint, block: 'makeThings', fields }));
+  });
+});
+
+describe('the value of an option', () => {
+  it.each<[string, OptionCheck, readonly unknown[], readonly unknown[]]>([
+    ['a string', text, ['', 'a'], [1, undefined]],
+    ['true or false', flag, [true, false], ['true', 0]],
+    ['a function', callback, [anything], [{}, 'a']],
+    ['a list of strings', texts, [[], ['a', 'b']], ['a', ['a', 1], undefined]],
+    ['a whole number from 0', wholeNumber, [0, 7], [-1, 0.5, '7', NaN, 2 ** 53]],
+    ['the key alone: ASCII, no spaces', headerKey, ['a', '!~'], ['', ' a', 'a b', 'a\n', 'é', '\x7f', 7]],
+    [
+      'an object with get and set',
+      methods('get', 'set'),
+      [{ get: anything, set: anything }],
+      [{ get: anything, set: 2 }, {}, null, undefined, 'text'],
+    ],
+  ])('is accepted only when it is %s', (words, check, valid, invalid) => {
+    expect(valid.map((value) => check(value, {}))).toEqual(valid.map(() => undefined));
+    expect(invalid.map((value) => check(value, {}))).toEqual(invalid.map(() => `Set it to ${words}.`));
   });
 });

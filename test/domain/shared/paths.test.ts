@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { ipv6Groups, isBelow, isLoopback, withoutTrailingSlashes } from '../../../src/domain/shared/paths.js';
+import {
+  ipv6Groups,
+  isBelow,
+  isLoopback,
+  providerUrl,
+  withoutTrailingSlashes,
+} from '../../../src/domain/shared/paths.js';
 
 describe('a path', () => {
   it.each([
@@ -38,5 +44,33 @@ describe('an IPv6 address', () => {
     ['::1', '0 0 0 0 0 0 0 1'],
   ])('%s has the groups %s', (address, groups) => {
     expect(ipv6Groups(address).join(' ')).toBe(groups);
+  });
+});
+
+describe('the address of a provider', () => {
+  it.each([
+    ['idp.example', 'https://idp.example/'],
+    ['idp.example:8443/tenant', 'https://idp.example:8443/tenant'],
+    ['idp.example/a://b', 'https://idp.example/a://b'],
+    ['https://idp.example', 'https://idp.example/'],
+    ['HTTPS://idp.example', 'https://idp.example/'],
+    ['http://127.0.0.1:8080', 'http://127.0.0.1:8080/'],
+    ['http://[::1]', 'http://[::1]/'],
+  ])('may be %s', (text, href) => {
+    expect(String(providerUrl(text))).toBe(href);
+    expect(providerUrl(text)).toBeInstanceOf(URL);
+  });
+
+  it.each([
+    ['', 'is neither a host name nor an address'],
+    ['my idp', 'is neither a host name nor an address'],
+    ['https://user@idp.example', 'must have no user, query or fragment'],
+    ['https://:word@idp.example', 'must have no user, query or fragment'],
+    ['idp.example?a=b', 'must have no user, query or fragment'],
+    ['idp.example#a', 'must have no user, query or fragment'],
+    ['http://idp.example', 'must be an https address; http is allowed on this machine only'],
+    ['git+ssh-2.0://localhost', 'must be an https address; http is allowed on this machine only'],
+  ])('"%s" %s', (text, fault) => {
+    expect(providerUrl(text)).toBe(fault);
   });
 });

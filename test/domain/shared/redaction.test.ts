@@ -27,6 +27,10 @@ describe('redaction', () => {
     expect(redactor(['p&ss word', ''])(text)).toBe(clean);
   });
 
+  it('ends a text after 2,048 characters', () => {
+    expect(redactor([])(`${'a'.repeat(2_048)}b`)).toBe('a'.repeat(2_048));
+  });
+
   it('replaces the longer secret whole and leaves short words alone', () => {
     expect(redactor(['secret-1', 'secret-1-and-more', 'api'])('secret-1-and-more of the api')).toBe(
       '[redacted] of the api',
@@ -79,7 +83,10 @@ describe('a secret in a text', () => {
     expect(processorTime(() => withoutSecrets(text, secrets))).toBeLessThan(500);
   });
 
-  it('can end in half a character', () => {
-    expect(withoutSecrets('it was \ud800 broken', ['\ud800 broken'])).toBe('it was [redacted]');
-  });
+  it.each(['\ud800 broken', String.raw`\ud800 broken`, '%EF%BF%BD+broken', '&#xd800;&#x20;broken'])(
+    'can contain half a character: %j',
+    (spelling) => {
+      expect(withoutSecrets(`it was ${spelling}`, ['\ud800 broken'])).toBe('it was [redacted]');
+    },
+  );
 });

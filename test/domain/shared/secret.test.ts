@@ -1,12 +1,17 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { secret } from '../../../src/domain/shared/secret.js';
+import { optionalSecret, secret } from '../../../src/domain/shared/secret.js';
 
 const VALUE = 'hunter2-and-more';
 
 describe('a secret', () => {
   it('reveals its value on an explicit call', () => {
     expect(secret(VALUE).reveal()).toBe(VALUE);
+  });
+
+  it('is absent when empty', () => {
+    expect(optionalSecret(VALUE)?.reveal()).toBe(VALUE);
+    expect([optionalSecret(''), optionalSecret(undefined)]).toEqual([undefined, undefined]);
   });
 
   it.each<[string, (hidden: object) => string, string]>([

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EventEnd } from '../../../src/domain/shared/server-sent-events.js';
+import { EVENT_END, eventData, EventEnd } from '../../../src/domain/shared/server-sent-events.js';
 import { bytes } from '../../adapters/web/browser-request.js';
 
 /** Reference implementation: all bytes so far, with uniform line ends (HTML, "Parsing an event stream"), end in an empty line. */
@@ -53,5 +53,27 @@ describe('the place between two events', () => {
 
   it('is found after a long event', () => {
     expectSame([`data: ${'x'.repeat(70_000)}\r\n\r\n`, 'data', ': y\n', '\n', 'x'.repeat(9), '\n\n']);
+  });
+});
+
+describe('the data of an event', () => {
+  it.each([
+    ['data: a', ' a'],
+    ['id: 1\r\ndata:a\rdata:\ndata:b', 'a\n\nb'],
+    ['data:', ''],
+    [': comment', undefined],
+    ['metadata:a', undefined],
+  ])('in %j is %j', (event, data) => {
+    expect(eventData(event)).toBe(data);
+  });
+
+  it.each([
+    ['a\n\nb', ['a', 'b']],
+    ['a\r\rb', ['a', 'b']],
+    ['a\r\n\r\nb', ['a', 'b']],
+    ['a\n\r\nb', ['a', 'b']],
+    ['a\r\nb\rc\nd', ['a\r\nb\rc\nd']],
+  ])('ends at two line ends: %j', (stream, events) => {
+    expect(stream.split(EVENT_END)).toEqual(events);
   });
 });

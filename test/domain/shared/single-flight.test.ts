@@ -9,9 +9,9 @@ describe('a single flight', () => {
       runs += 1;
       return Promise.resolve(runs);
     };
-    expect(await Promise.all([flights.run('a', work), flights.run('a', work), flights.run('b', work)])).toEqual([
-      1, 1, 2,
-    ]);
+    const first = flights.run('a', work);
+    expect(flights.running('a')).toBe(first);
+    expect(await Promise.all([first, flights.run('a', work), flights.run('b', work)])).toEqual([1, 1, 2]);
     expect(flights.running('a')).toBeUndefined();
     expect(await flights.run('a', work)).toBe(3);
   });

@@ -61,6 +61,7 @@ describe('a stall counter', () => {
 
   it('starts one timer and leaves none behind', () => {
     const { counter, spans, isWaiting } = counting();
+    counter.end();
     counter.begin();
     counter.begin();
     expect(spans).toEqual([100]);
