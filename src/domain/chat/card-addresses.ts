@@ -61,7 +61,7 @@ function isHidden(text: string, { hosts, site }: AddressPolicy): boolean {
 const BARE =
   /^\s*(?!mailto:)(?:[a-z][\w+-]*:(?=\D|\d+\.)){0,2}(?:[^\s@/]*@)?(\[[^\]]*\]|[^\s:/\\?#@,[\]]+)(:\d*)?(?:[/\\?#,]\S*)?\s*$/i;
 /** Names with a dot, `localhost`, and numbers in four parts. Other words and numbers are rarely hosts: `count:10`, `10.2.3`. */
-const WRITTEN_OUT = /^\[|^localhost$|\.[^.]*[a-z]\.?$|^(?:\w+\.){3}\w+\.?$/i;
+const WRITTEN_OUT = /^\[|^localhost$|\.[^.]*[a-z]\.?$|^(?:\w+\.){3}\w/i;
 
 /** The host of an address in lower case, with or without a scheme; `undefined` if it has none. */
 export function hostIn(address: string): string | undefined {
