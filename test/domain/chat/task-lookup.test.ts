@@ -137,6 +137,23 @@ it.each([true, false])('a task is looked up for each user of the agent, named (%
   expect(lookups).toEqual([1, 2, 2]);
 });
 
+it('a look-up in JSON-RPC has the spelling and the tenant of the call, and asks for JSON without the history', async () => {
+  const world = new VisitedWorld();
+  const ada = world.visitor('ada');
+  const [plain, ofTenant] = [{ id: 'task-1' }, { id: 'task-2', tenant: 'acme' }];
+  ada.begun('task-1');
+  ada.begun('task-2', { tenant: 'acme' });
+  const head = { headers: { accept: 'text/event-stream' } };
+  await ada.call('tasks/resubscribe', plain, { head });
+  await ada.call('SubscribeToTask', ofTenant, { head });
+  const lookups = world.rpc.upstream.requests.filter((_, index) => index % 2 === 0);
+  expect(lookups.map(({ body }) => new TextDecoder().decode(body as Uint8Array))).toEqual([
+    '{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"task-1","historyLength":0}}',
+    '{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"task-2","historyLength":0,"tenant":"acme"}}',
+  ]);
+  for (const { headers } of lookups) expect(headers['accept']).toBe('application/json');
+});
+
 it('a look-up over HTTP+JSON has the version and the tenant of the call, and asks for JSON without the history', async () => {
   const world = new VisitedWorld();
   const ada = world.visitor('ada');
