@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { HttpResponse } from '../../../src/ports/http.js';
 import { WatchedBody } from './chat-world.js';
 import { ADDRESSES, at, CARD, ConfigWorld, FAR, NEAR, NOT_FOUND, served, session } from './config-world.js';
 import { errorOf } from '../../support/error-of.js';
@@ -200,12 +201,13 @@ describe('the card of an agent', () => {
 
   it('on the origin is used after half the time when a nearer address does not respond, or is doubtful', async () => {
     const world = new ConfigWorld();
-    const doubtful = at(
-      '/v1/.well-known/agent-card.json',
-      served({ ...WRONG, url: 'https://agent.example/8' }),
-      served(),
+    const cards: Record<string, HttpResponse> = {
+      '/v1/.well-known/agent-card.json': served({ ...WRONG, url: 'https://agent.example/8' }),
+      [FAR]: served(),
+    };
+    world.upstream.willAnswer(({ path }) =>
+      path === NEAR ? new Promise(() => undefined) : (cards[path] ?? NOT_FOUND),
     );
-    world.upstream.willAnswer((request) => (request.path === NEAR ? new Promise(() => undefined) : doubtful(request)));
     const reading = world.read();
     await expect.poll(() => world.paths).toHaveLength(ADDRESSES.length);
     await new Promise((resolve) => setTimeout(resolve));

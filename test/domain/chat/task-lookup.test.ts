@@ -137,6 +137,17 @@ it.each([true, false])('a task is looked up for each user of the agent, named (%
   expect(lookups).toEqual([1, 2, 2]);
 });
 
+it.each([
+  [256, 1],
+  [257, 2],
+])('a task whose context has %i characters is looked up %i times by two calls', async (characters, count) => {
+  const world = new VisitedWorld();
+  const ada = world.visitor('ada', { owns: () => Promise.resolve(true) });
+  world.tasks.set('task-1', 'x'.repeat(characters));
+  for (let call = 0; call < 2; call += 1) await ada.call('GetTask', { id: 'task-1' });
+  expect(ada.lookups).toBe(count);
+});
+
 it('a look-up in JSON-RPC has the spelling and the tenant of the call, and asks for JSON without the history', async () => {
   const world = new VisitedWorld();
   const ada = world.visitor('ada');
