@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fakes.js';
 import type { HttpBody, HttpResponse } from '../../../src/ports/http.js';
 import { errorOf } from '../../support/error-of.js';
-import { sessionPlan } from '../credentials/broker-fixture.js';
+import { AGENT } from '../../../src/domain/upstream/platform-error.js';
+import { REQUEST, SERVICE, sessionPlan } from '../credentials/broker-fixture.js';
 import { WatchedBody } from './chat-world.js';
 import { json, type Person, VisitedWorld } from './visited-world.js';
 
@@ -146,6 +147,26 @@ it.each([
   world.tasks.set('task-1', 'x'.repeat(characters));
   for (let call = 0; call < 2; call += 1) await ada.call('GetTask', { id: 'task-1' });
   expect(ada.lookups).toBe(count);
+});
+
+it('the contexts of 10,000 tasks are remembered', async () => {
+  const world = new VisitedWorld();
+  const credential = await world.rpc.broker.obtain(SERVICE, REQUEST);
+  const caller = { auth: SERVICE, request: REQUEST, credential };
+  let lookups = 0;
+  const countLookup = async () => void (lookups += 1);
+  const { key } = world.visitor('ada');
+  const check = world.guard.of({ keys: [key], owns: () => Promise.resolve(true), countLookup });
+  const read = async (id: string) => {
+    const reply = { response: json(200, { id, contextId: 'c1' }), counterpart: AGENT, credential };
+    const call = { method: 'GetTask', body: undefined, query: '', binding: 'HTTP+JSON', tenants: [] } as const;
+    await check.admit({ ...call, taskId: id, caller, ask: () => Promise.resolve(reply) });
+  };
+  for (let task = 0; task <= 10_000; task += 1) await read(`task-${String(task)}`);
+  for (const [id, count] of [['task-1', 10_001] as const, ['task-0', 10_002] as const]) {
+    await read(id);
+    expect(lookups).toBe(count);
+  }
 });
 
 it('a look-up in JSON-RPC has the spelling and the tenant of the call, and asks for JSON without the history', async () => {
