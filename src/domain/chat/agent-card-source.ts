@@ -186,7 +186,7 @@ export class AgentCardSource {
       return isOfReader ? discovery.stored : { ...discovery.stored, etag: undefined, lifeMs: 0 };
     }
     const { silence, best, log } = discovery;
-    if (silence !== undefined && refusalIn(discovery) === undefined) throw silence;
+    if (silence !== undefined) throw silence;
     throw await missingCard(best, credential, log, this.#deps.cardAddress !== undefined);
   }
 
@@ -341,7 +341,7 @@ function cardAddresses({ origin, path }: Endpoint): Readonly<Record<'own' | 'sha
     isNamed ? `${above(2)}/.well-known/${name}/${current}` : '',
   ];
   const shared = [
-    ...[1, 2, 3].map((levels) => (folders.length - levels > 1 ? `${above(levels)}/.well-known/${current}` : '')),
+    ...[1, 2, 3].map((levels) => `${above(levels)}/.well-known/${current}`),
     `/.well-known/${current}`,
     `/.well-known/${former}`,
     folders.at(-2) === 'a2a' ? `/.well-known/${current}?assistant_id=${name}` : '',
@@ -370,9 +370,11 @@ function nearestCard(visits: readonly Promise<Visit>[], patience: AbortSignal): 
     return best();
   };
   for (const [index, visit] of visits.entries()) {
-    void visit.then((outcome) => {
+    const note = (outcome: Visit): void => {
       if (outcome.kind === 'card') cards[index] = outcome.stored;
-    });
+    };
+    // The first failure is that of `inOrder`.
+    void visit.then(note, () => undefined);
   }
   return new Promise((resolve, reject) => {
     const settle = (): void => {

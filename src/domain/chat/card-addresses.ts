@@ -50,12 +50,18 @@ function copyOf(value: unknown, name: string, policy: AddressPolicy): unknown {
 function isHidden(text: string, { hosts, site }: AddressPolicy): boolean {
   const url = urlOf(text);
   if (url !== undefined) return url.origin !== site && (hosts.has(hostOf(url)) || isPrivateHost(hostOf(url)));
-  // Host and port, as in gRPC addresses.
-  const bare = /^\s*([\w-]+(?:\.[\w-]+)+)\.?(?::\d+)?(?:\/\S*)?\s*$/.exec(text)?.[1];
-  if (bare === undefined) return false;
+  const [, bare = '', port] = BARE.exec(text) ?? [];
   const host = hostIn(bare);
-  return host !== undefined && (hosts.has(host) || (/[a-z]$|^(?:\d+\.){3}\d+$/i.test(bare) && isPrivateHost(host)));
+  // A word is a host only with a port.
+  if (host === undefined || (port === undefined && !/[.[]/.test(bare))) return false;
+  return hosts.has(host) || (WRITTEN_OUT.test(bare) && isPrivateHost(host));
 }
+
+/** A host without a scheme's slashes, as in gRPC addresses: `agent.example:443`, `dns:agent.example`, `me@agent.example/x`. */
+const BARE =
+  /^\s*(?!mailto:)(?:[a-z][\w+-]*:(?=\D|\d+\.)){0,2}(?:[^\s@/]*@)?(\[[^\]]*\]|[^\s:/\\?#@,[\]]+)(:\d*)?(?:[/\\?#,]\S*)?\s*$/i;
+/** Names with a dot, `localhost`, and numbers in four parts. Other words and numbers are rarely hosts: `count:10`, `10.2.3`. */
+const WRITTEN_OUT = /^\[|^localhost$|\.[^.]*[a-z]\.?$|^(?:\w+\.){3}\w/i;
 
 /** The host of an address in lower case, with or without a scheme; `undefined` if it has none. */
 export function hostIn(address: string): string | undefined {

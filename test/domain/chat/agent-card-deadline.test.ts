@@ -33,6 +33,26 @@ describe('a search for the card', () => {
     expect(world.upstream.requests.map(({ signal }) => signal.aborted)).toEqual(ADDRESSES.map(() => true));
   });
 
+  it('ends with the nearest card, whatever farther addresses do', async () => {
+    const world = new ConfigWorld();
+    world.upstream.willAnswer((request) => (request.path === NEAR ? served() : silence(request)));
+    expect((await world.card())?.['name']).toBe('Agent');
+  });
+
+  it('continues after half the time if no address has responded', async () => {
+    const world = new ConfigWorld();
+    const waiting: (() => void)[] = [];
+    world.upstream.willAnswer(
+      (request) => new Promise((resolve) => waiting.push(() => resolve(at(FAR, served())(request)))),
+    );
+    const reading = world.card();
+    await expect.poll(() => waiting.length).toBe(ADDRESSES.length);
+    world.deadlines.pass(LIMIT_MS / 2);
+    await new Promise(setImmediate);
+    for (const respond of waiting) respond();
+    expect((await reading)?.['name']).toBe('Agent');
+  });
+
   it('times out on a response body that never ends', async () => {
     const world = new ConfigWorld();
     const body = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }) };
@@ -63,7 +83,7 @@ describe('a search for the card', () => {
     const reading = world.read();
     await asked(world);
     world.deadlines.pass(LIMIT_MS / 2);
-    await expect(reading).rejects.toMatchObject({ code: 'upstream_timeout' });
+    await expect(reading).rejects.toMatchObject({ code: 'upstream_timeout', retryable: true });
     expect(world.paths).toEqual(['/card']);
   });
 

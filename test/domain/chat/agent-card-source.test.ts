@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { HttpResponse, UpstreamRequest } from '../../../src/ports/http.js';
-import { REQUEST, SERVICE } from '../credentials/broker-fixture.js';
+import type { HttpResponse } from '../../../src/ports/http.js';
 import { WatchedBody } from './chat-world.js';
 import { ADDRESSES, at, CARD, ConfigWorld, FAR, NEAR, NOT_FOUND, served, session } from './config-world.js';
 import { errorOf } from '../../support/error-of.js';
 
+const WRONG = { ...CARD, name: 'Wrong' };
 const ELSEWHERE = { origin: 'https://cards.example', path: '/agents/7.json' };
 
 describe('the search for the card', () => {
@@ -45,6 +45,19 @@ describe('the search for the card', () => {
     world.clock.advance(60_000);
     await world.read('1.0');
     expect(world.paths).toEqual([...ADDRESSES, FAR]);
+    expect(world.deadlines.spans).toEqual([10_000, 5_000, 10_000]);
+  });
+
+  it("starts at the address of the caller's own last card", async () => {
+    const world = new ConfigWorld();
+    world.upstream.willAnswer((request) =>
+      at(request.headers['authorization'] === 'Bearer token-of-ada' ? FAR : NEAR, served())(request),
+    );
+    for (const user of ['ada', 'bob']) await world.read('', session(user));
+    world.clock.advance(60_000);
+    const before = world.paths.length;
+    await world.read('', session('ada'));
+    expect(world.paths.slice(before)).toEqual([FAR]);
   });
 
   it('tries all addresses when the last one fails', async () => {
@@ -63,13 +76,13 @@ describe('the search for the card', () => {
   it.each([
     ['a web page', served('<!doctype html>')],
     ['some other JSON', served({ hello: 'world' })],
-    ['a JSON array', served([CARD])],
+    ['a JSON array', served([WRONG])],
     ['half a card', served('{"name":')],
-    ['a card over 1 MiB', served(JSON.stringify({ ...CARD, x: 'x'.repeat(1_048_577) }))],
+    ['a card over 1 MiB', served(JSON.stringify({ ...WRONG, x: 'x'.repeat(1_048_577) }))],
     ['a redirect', { status: 302, headers: { location: 'https://evil.example' }, body: null }],
-    ['an unrequested compressed response', served(CARD, { 'content-encoding': 'gzip' })],
+    ['an unrequested compressed response', served(WRONG, { 'content-encoding': 'gzip' })],
     ['status 500', { ...NOT_FOUND, status: 500 }],
-    ['a card with status 404', { ...served(), status: 404 }],
+    ['a card with status 404', { ...served(WRONG), status: 404 }],
     ['an unrequested 304', { status: 304, headers: {}, body: null }],
   ])('continues after an address with %s', async (_what, answer) => {
     const world = new ConfigWorld();
@@ -85,6 +98,21 @@ describe('the search for the card', () => {
     const failed = world.card();
     await expect(failed).rejects.toMatchObject({ code: 'upstream_unreachable', retryable: true });
     await expect(failed).rejects.not.toThrow(/10\.0\.0\.1/);
+  });
+
+  it('ends without a card when one address has none and the others cannot be reached', async () => {
+    const world = new ConfigWorld();
+    const failure = { kind: 'failure', reason: 'unreachable', detail: 'ECONNREFUSED' } as const;
+    world.upstream.willAnswer(({ path }) => (path === FAR ? NOT_FOUND : failure));
+    await expect(world.card()).rejects.toMatchObject({ detail: 'No agent card found.' });
+  });
+
+  it('does not hide a mistake of ours', async () => {
+    const world = new ConfigWorld();
+    world.upstream.willAnswer(() => {
+      throw new TypeError('a mistake');
+    });
+    await expect(world.card()).rejects.toThrow('a mistake');
   });
 
   it('is repeated on a stale connection', async () => {
@@ -133,21 +161,24 @@ describe('the card of an agent', () => {
       'https://h.example/x/agents/7/rpc/',
     ],
   ])('is found where %s serves it', async (_server, path, address, url) => {
-    const world = worldOf(path, { [address]: { url, name: 'This' } });
+    const additionalInterfaces = [{ url: 'https://agent.example/grpc', transport: 'GRPC' }];
+    const world = worldOf(path, { [address]: { url, name: 'This', additionalInterfaces } });
     expect(await world.read()).toMatchObject({ agentCard: { name: 'This' }, warnings: [] });
     expect(new Set(world.upstream.requests.map(({ origin }) => origin))).toEqual(new Set(['https://agent.example']));
   });
 
-  it.each([['/'], ['/a'], ['/a/b/c/d/e/f/g/h/a2a/helper']])(
-    'of an agent at %s is searched at eight addresses at most',
-    async (path) => {
-      const world = worldOf(path, {});
-      await expect(world.card()).rejects.toThrow('No agent card found');
-      expect(world.paths.length).toBeLessThanOrEqual(8);
-      expect(new Set(world.paths).size).toBe(world.paths.length);
-      expect(world.paths).toContain('/.well-known/agent-card.json');
-    },
-  );
+  it.each([
+    ['/', 2],
+    ['/a', 4],
+    ['/a/b', 6],
+    ['/a/b/c/d/e/f/g/h/a2a/helper', 8],
+  ])('of an agent at %s is searched at %i addresses', async (path, count) => {
+    const world = worldOf(path, {});
+    await expect(world.card()).rejects.toThrow('No agent card found');
+    expect(world.paths).toHaveLength(count);
+    expect(new Set(world.paths).size).toBe(count);
+    expect(world.paths).toContain('/.well-known/agent-card.json');
+  });
 
   it("that names another path is used with a warning, unless there is one for the agent's path", async () => {
     const other = { url: 'https://agent.example/agents/8', name: 'Other' };
@@ -164,14 +195,18 @@ describe('the card of an agent', () => {
     const world = worldOf('/agents/7', { '/.well-known/agent-card.json': { name: 'Other' } });
     expect((await world.read()).warnings).toEqual(['agent_card_doubtful']);
     world.clock.advance(60_000);
-    world.upstream.willAnswer(at('/agents/7/.well-known/agent-card.json', served()));
+    world.upstream.willAnswer(at('/agents/7/.well-known/agent-card.json', served(), served(WRONG)));
     expect(await world.read()).toMatchObject({ agentCard: { name: 'Agent' }, warnings: [] });
   });
 
-  it('on the origin is used after half the time when a nearer address does not respond', async () => {
+  it('on the origin is used after half the time when a nearer address does not respond, or is doubtful', async () => {
     const world = new ConfigWorld();
-    world.upstream.willAnswer((request) =>
-      request.path === NEAR ? new Promise(() => undefined) : at(FAR, served())(request),
+    const cards: Record<string, HttpResponse> = {
+      '/v1/.well-known/agent-card.json': served({ ...WRONG, url: 'https://agent.example/8' }),
+      [FAR]: served(),
+    };
+    world.upstream.willAnswer(({ path }) =>
+      path === NEAR ? new Promise(() => undefined) : (cards[path] ?? NOT_FOUND),
     );
     const reading = world.read();
     await expect.poll(() => world.paths).toHaveLength(ADDRESSES.length);
@@ -243,12 +278,33 @@ describe('a configured card address', () => {
       /^\/agents\/7\.json: status 404: much much .*…; \/\.well-known\/agent-card\.json: status 404: no;/,
     );
     expect(said.length).toBeLessThan(600);
+    // With its status, exactly 400 characters.
+    world.clock.advance(30_000);
+    world.upstream.willAnswer(() => ({ ...NOT_FOUND, body: 'x'.repeat(388) }));
+    expect((await errorOf(world.card())).logDetail()).not.toContain('…');
   });
 
   it('is quoted in the log when its response contains no card', async () => {
     const world = new ConfigWorld();
     world.upstream.willAnswer(() => served('<!doctype html>sign in', { 'content-type': 'text/html' }));
     expect((await errorOf(world.card())).logDetail()).toMatch(/: status 200, text\/html: <!doctype html>sign in; /);
+  });
+
+  it('has the start of a response quoted that is too long for a card', async () => {
+    const world = new ConfigWorld();
+    world.upstream.willAnswer(at(NEAR, served(JSON.stringify({ ...CARD, x: 'x'.repeat(1_048_577) }))));
+    expect((await errorOf(world.card())).logDetail()).toContain(
+      `${NEAR}: status 200, application/json: {"name":"Agent"`,
+    );
+  });
+
+  it("that is on the agent's origin is the only one tried when it does not respond", async () => {
+    const world = new ConfigWorld({ cardAddress: { origin: 'https://agent.example', path: '/card' } });
+    await world.read();
+    world.clock.advance(60_000);
+    world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'unreachable', detail: '' }));
+    await expect(world.card()).rejects.toMatchObject({ code: 'upstream_unreachable' });
+    expect(world.paths).toEqual(['/card', ...ADDRESSES, '/card']);
   });
 
   it('that rejects every request does not blame the credential', async () => {
@@ -264,92 +320,5 @@ describe('a configured card address', () => {
     world.clock.advance(60_000);
     world.upstream.willAnswer(() => served());
     expect((await world.read()).warnings).toEqual([]);
-  });
-});
-
-describe('a failed search for the agent card', () => {
-  const page = { 'content-type': 'text/html' };
-
-  it.each<[string, HttpResponse, object]>([
-    [
-      'an account without the role',
-      { status: 403, headers: {}, body: 'no role' },
-      { code: 'service_token_rejected', block: 'serviceAccount', upstreamStatus: 403 },
-    ],
-    [
-      'an agent that is down',
-      { status: 503, headers: { 'retry-after': '7' }, body: null },
-      { code: 'upstream_error', upstreamStatus: 503, retryAfterMs: 7_000 },
-    ],
-    [
-      'a web page',
-      served('<h1>Shop</h1>', page),
-      { code: 'upstream_invalid_response', detail: 'The address of the agent leads to a web page.' },
-    ],
-    [
-      'a sign-in page',
-      served('<title>Sign in</title>', page),
-      { code: 'upstream_invalid_response', detail: 'The address of the agent leads to a sign-in page.' },
-    ],
-    [
-      'a redirect',
-      { status: 302, headers: { location: '/login' }, body: null },
-      { code: 'upstream_redirect', fields: ['a2aUrl', 'agentCardUrl'] },
-    ],
-    ['other JSON', served({ hello: 'world' }), { detail: 'No agent card found.' }],
-  ])('reports the cause: %s', async (_how, answer, expected) => {
-    const world = new ConfigWorld();
-    world.upstream.willAnswer(at(FAR, answer));
-    const error = await errorOf(world.card());
-    expect(error).toMatchObject(expected);
-    expect(error.logDetail()).toContain('/.well-known/agent-card.json: status ');
-  });
-
-  it('names the configured field to correct', async () => {
-    const world = new ConfigWorld({ cardAddress: ELSEWHERE });
-    world.upstream.willAnswer(({ origin }) =>
-      origin === ELSEWHERE.origin ? { status: 403, headers: {}, body: null } : NOT_FOUND,
-    );
-    expect(await errorOf(world.card())).toMatchObject({
-      detail: 'No agent card found.',
-      hint: 'Check "a2aUrl" and "agentCardUrl" in configureServer.',
-    });
-  });
-});
-
-describe('a credential rejected at the card', () => {
-  const refusing =
-    (good: string) =>
-    (request: UpstreamRequest): HttpResponse =>
-      request.headers['authorization'] === good ? at(FAR, served())(request) : { status: 401, headers: {}, body: null };
-
-  it('is renewed once', async () => {
-    const world = new ConfigWorld();
-    world.upstream.willAnswer(refusing('Bearer account-token-2'));
-    expect((await world.card())?.['name']).toBe('Agent');
-    expect(world.account.issued).toBe(2);
-  });
-
-  it('is not renewed when the site made it', async () => {
-    const world = new ConfigWorld();
-    world.upstream.willAnswer(refusing('none'));
-    const auth = { kind: 'headers' as const, obtain: () => world.broker.obtain(SERVICE, REQUEST) };
-    await expect(world.card('', auth)).rejects.toMatchObject({ code: 'service_token_rejected' });
-    expect(world.account.issued).toBe(1);
-  });
-
-  it('is still used at the other addresses', async () => {
-    const world = new ConfigWorld();
-    world.upstream.willAnswer(at(FAR, served(), { status: 401, headers: {}, body: null }));
-    expect((await world.card())?.['name']).toBe('Agent');
-    expect(world.account.issued).toBe(1);
-  });
-
-  it('is reported to a user with the hint to sign in', async () => {
-    const world = new ConfigWorld();
-    world.upstream.willAnswer(refusing('none'));
-    const error = await errorOf(world.card('', session('ada')));
-    expect(error).toMatchObject({ code: 'upstream_error', upstreamStatus: 401, hint: 'Sign in again.' });
-    expect(error.logDetail()).toMatch(/^\/v1\/a2a\/.well-known\/agent-card.json: status 401, no body; /);
   });
 });

@@ -38,6 +38,16 @@ describe('the requested protocol version', () => {
     made.clock.advance(59_999);
     await made.read('2.0');
     expect(asked(made)).toEqual(['2.0']);
+    made.clock.advance(1);
+    await made.read('2.0');
+    expect(asked(made)).toEqual(['2.0', '2.0']);
+  });
+
+  it('is sent at once when the clock was set back', async () => {
+    const made = world();
+    await made.read('made-up');
+    made.clock.advance(-3_600_000);
+    expect((await made.card('2.0'))?.['name']).toBe('2.0');
   });
 
   it('is not delayed by unknown ones when the card names it', async () => {

@@ -6,6 +6,7 @@ import { createAgentCard } from '../../../examples/platform/agent-card.js';
 import {
   type AgentCardJson,
   isAgentCard,
+  namedVersions,
   rewriteAgentCard,
   rewrittenCard,
 } from '../../../src/domain/chat/agent-card.js';
@@ -279,7 +280,27 @@ describe('any rewritten card', () => {
   });
 });
 
+describe('the options of rewriteAgentCard', () => {
+  it.each<[object, string, string]>([
+    [{}, 'Missing option "url" of rewriteAgentCard.', 'Set it to a string.'],
+    [
+      { url: SITE, policy: 'none' },
+      'Invalid value for "policy" of rewriteAgentCard.',
+      'Set it to "chat", "all", or a list of methods.',
+    ],
+  ])('are checked: %j', (options, detail, hint) => {
+    expect(() => rewriteAgentCard(json(V02), options as { url: string })).toThrow(
+      expect.objectContaining({ code: 'configuration_invalid', detail, hint }),
+    );
+  });
+});
+
 describe('an agent card', () => {
+  it('names the versions of its interfaces, without those that it leaves out', () => {
+    const supportedInterfaces = [{ protocolVersion: '1.0' }, {}, { protocolVersion: '0.3' }];
+    expect(namedVersions({ protocolVersion: '', supportedInterfaces })).toEqual(['1.0', '0.3']);
+  });
+
   it.each([null, 1, 'card', [], {}, { name: 'a' }, { url: AGENT }, { name: 1, url: AGENT }, { name: 'a', url: 1 }])(
     'cannot be %j',
     (value) => {

@@ -70,6 +70,19 @@ describe('the addresses of a card', () => {
     'db.internal.:5432',
     ' agent.corp.example:50051 ',
     'db.internal/path',
+    '[fd00::1]:50051',
+    'ipv6:[fd00::1]',
+    'ipv4:10.0.0.1:50051,10.0.0.2:50051',
+    '0x7f.0.0.1',
+    'localhost:3000',
+    'agent.corp.example?x=1',
+    'agent.corp.example#x',
+    'agent.corp.example:/x',
+    'agent.corp.example\\x',
+    'dns:agent.corp.example:443',
+    'did:web:agent.corp.example',
+    'user@agent.corp.example',
+    'user:7@agent.corp.example',
   ])('omit %s', (address) => {
     expect(documentation(address)).toBeUndefined();
   });
@@ -93,6 +106,10 @@ describe('the addresses of a card', () => {
     'http://[2606:4700::ffff:10.0.0.1]/',
     'http://[2606:4700::ffff:0:10.0.0.1]/',
     'http://[2606:ff9b::10.0.0.1]/',
+    'http://[::1:a00:1]/',
+    'http://[::1:0:a00:1]/',
+    'http://[::ffff:1:a00:1]/',
+    'http://[64:1::a00:1]/',
     'http://[2606:a00:1::]/',
     'http://[::ffff:8.8.8.8]/',
     'http://[64:ff9b::8.8.8.8]/',
@@ -110,6 +127,18 @@ describe('the addresses of a card', () => {
     '1.2.3',
     '10.0.0.256',
     'user.home is read first',
+    'count:10',
+    '10:30',
+    '10.2.3',
+    '10.2.3.',
+    'localhosts:1',
+    'xlocalhost:1',
+    'package@10.2.3',
+    'application/json',
+    'urn:isbn:0451450523',
+    'gpt-4.1',
+    'help@corp.example',
+    '[1]',
     '',
     7,
     null,
@@ -156,6 +185,12 @@ describe('the addresses of a card', () => {
       ],
       capabilities: { extensions: [{ uri: 'https://agent.corp.example/ext/1', params: { size: 3 } }] },
     });
+  });
+
+  it('omit a host without a dot only where a port follows', () => {
+    const links = ['agent:50051', 'dns:agent:80', 'me@agent:', 'agent', 'agent/v1', 'other:80', 'localhost'];
+    const { links: shown } = rewriteAgentCard({ ...CARD, links }, { ...rewrite, agentOrigin: 'http://agent:8080' });
+    expect(shown).toEqual(['agent', 'agent/v1', 'other:80', 'localhost']);
   });
 
   it('omit a provider whose address is removed', () => {

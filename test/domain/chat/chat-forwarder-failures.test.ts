@@ -36,7 +36,8 @@ describe('an agent without a response', () => {
     'that redirects (%i) is neither followed nor forwarded',
     async (status) => {
       const body = new WatchedBody('moved');
-      const error = await errorOf(answerTo({ status, headers: { location: 'https://elsewhere.example' }, body }));
+      const headers = { location: 'https://elsewhere.example', 'content-type': 'application/json' };
+      const error = await errorOf(answerTo({ status, headers, body }));
       expect(error).toMatchObject({ code: 'upstream_redirect', block: 'configureServer', fields: ['a2aUrl'] });
       expect(error.message).not.toContain('elsewhere');
       expect(body.ended).toBe(true);
@@ -175,17 +176,22 @@ describe('an error response of the agent', () => {
     expect([response.status, text(response.body)]).toEqual([500, body]);
   });
 
-  it.each(['gzip', 'deflate'] as const)('as JSON-RPC in %s is forwarded unchanged', async (coding) => {
-    const body = coding === 'gzip' ? gzipSync(ERROR) : deflateSync(ERROR);
+  it.each([
+    ['gzip', gzipSync(ERROR)],
+    ['x-gzip', gzipSync(ERROR)],
+    ['deflate', deflateSync(ERROR)],
+    ['identity', Buffer.from(ERROR)],
+  ])('as JSON-RPC in %s is forwarded unchanged', async (coding, body) => {
     const headers = { 'content-type': 'application/json', 'content-encoding': coding };
     const response = await answerTo({ status: 500, headers, body: new WatchedBody(body) });
     expect(response.headers['content-encoding']).toBe(coding);
     expect(Buffer.from(response.body as Uint8Array).equals(body)).toBe(true);
   });
 
-  it.each<[string, string, string | Uint8Array]>([
+  it.each<[string, string | string[], string | Uint8Array]>([
     ['falsely declared as compressed', 'gzip', ERROR],
     ['compressed twice', 'gzip, gzip', gzipSync(gzipSync(ERROR))],
+    ['compressed twice, with two fields', ['gzip', 'gzip'], gzipSync(gzipSync(ERROR))],
     ['in an unsupported content coding', 'br', gzipSync(ERROR)],
     ['expanding to a huge size', 'gzip', gzipSync(ERROR + ' '.repeat(2_000_000))],
     ['compressed, but not JSON-RPC', 'gzip', gzipSync('{"host":"10.0.0.7"}')],
@@ -194,7 +200,7 @@ describe('an error response of the agent', () => {
     const headers = { 'content-type': 'application/json', 'content-encoding': coding };
     const error = await errorOf(answerTo({ status: 500, headers, body: watched }));
     expect(error).toMatchObject({ code: 'upstream_error' });
-    expect(error.logDetail()).toBe(`status 500 from the agent, application/json, compressed (${coding})`);
+    expect(error.logDetail()).toBe(`status 500 from the agent, application/json, compressed (${String(coding)})`);
   });
 
   it('that never ends is aborted at the deadline', async () => {

@@ -9,6 +9,11 @@ import {
 
 const encoder = new TextEncoder();
 
+/** Members with short names, without the braces. */
+function members(count: number): string {
+  return Array.from({ length: count }, (_, index) => `"k${String(index)}":0`).join(',');
+}
+
 function read(text: string, scrutiny: Scrutiny = 'policy'): ChatMessage {
   return readRpcMessage(encoder.encode(text), scrutiny);
 }
@@ -40,7 +45,7 @@ const LEVELS: readonly (readonly [
   [
     '"params"',
     -32602,
-    ['message', 'configuration', 'metadata', 'tenant', 'id', 'historyLength'],
+    ['message', 'configuration', 'metadata', 'tenant', 'id', 'historyLength', 'contextId', 'name', 'taskId'],
     (more) => rpc(`{${more}}`),
   ],
   [
@@ -156,7 +161,7 @@ describe('unchecked content', () => {
     });
   });
 
-  it.each(['[]', '"x"', '{"Message":{}}', '{"message":1,"message":2}'])(
+  it.each(['[]', '"x"', '{"Message":{}}', '{"message":1,"message":2}', `{"message":{${members(1_001)}}}`])(
     'is forwarded under a policy that denies nothing: the parameters %s',
     (params) => {
       expect(fault(rpc(params), 'method')).toBeUndefined();
@@ -196,7 +201,8 @@ describe('a webhook in a message', () => {
 
 describe('the id of a request', () => {
   it.each([
-    ['1', '1'],
+    ['0', '0'],
+    ['9', '9'],
     ['-1.50', '-1.50'],
     ['12345678901234567890', '12345678901234567890'],
     ['"a"', '"a"'],
@@ -216,7 +222,16 @@ describe('the id of a request', () => {
     expect(read(`{"method":"GetTask","id":${id}}`)).toEqual({ id, method: 'GetTask', hasPushConfiguration: false });
   });
 
-  it.each(['{}', '[1]', 'true', 'false', `"${'i'.repeat(257)}"`, '1'.repeat(257)])('cannot be %s', (id) => {
+  it.each([
+    '{}',
+    '[1]',
+    'true',
+    'false',
+    `"${'i'.repeat(257)}"`,
+    '1'.repeat(257),
+    `"${'i'.repeat(2_000)}"`,
+    '1'.repeat(2_000),
+  ])('cannot be %s', (id) => {
     const detail = 'The "id" is not a string or number of at most 256 characters.';
     expect(read(`{"method":"GetTask","id":${id}}`)).toMatchObject({ id: 'null', fault: { rpcCode: -32600, detail } });
     expect(read(`{"method":"GetTask","id":${id}}`, 'method')).toEqual({
@@ -229,6 +244,30 @@ describe('the id of a request', () => {
   it('is known for a message with a fault at any position', () => {
     expect(read('{"params":[],"method":"SendMessage","id":"late"}').id).toBe('"late"');
     expect(read('{"id":"early","method":7}').id).toBe('"early"');
+  });
+
+  it('is not that of the task', () => {
+    expect(read(rpc('{"id":"task-1"}')).id).toBe('1');
+  });
+});
+
+describe('the tenant of a message', () => {
+  it.each<[string, string[] | undefined]>([
+    ['"acme"', ['acme']],
+    ['null', undefined],
+    ['""', undefined],
+    ['7', ['\u00007']],
+    ['["acme"]', ['\0["acme"]']],
+    [`"${'t'.repeat(2_000)}"`, ['\0']],
+  ])('is not that of any card unless it is a text: %s', (tenant, tenants) => {
+    expect(read(rpc(`{"tenant":${tenant}}`)).tenants).toEqual(tenants);
+  });
+});
+
+describe('the places of a message', () => {
+  it('are recorded under a policy that denies nothing', () => {
+    const { places } = readRpcMessage(encoder.encode(rpc('{"message":{"role":"user"}}')), 'method', true);
+    expect(places?.message?.members).toMatchObject([{ name: 'role', isExact: true }]);
   });
 });
 
@@ -269,7 +308,7 @@ describe('a text that is not a single message', () => {
         id: 'null',
         method: '',
         hasPushConfiguration: false,
-        fault: { rpcCode: undefined, detail: 'The request body is not JSON in UTF-8.' },
+        fault: { rpcCode: undefined, detail: 'The request body is not JSON in UTF-8.', hint: 'Send one JSON object.' },
       });
     }
   });
@@ -294,15 +333,17 @@ describe('a text that is not a single message', () => {
     const deep = '['.repeat(1_001) + ']'.repeat(1_001);
     const detail = 'The message is nested deeper than 1000 levels.';
     expect(read(`{"id":5,"x":${deep}}`)).toMatchObject({ id: '5', fault: { rpcCode: -32600, detail } });
+    expect(fault(deep)).toEqual([-32600, detail]);
     expect(fault(rpc(`{"x":${deep}}`))).toEqual([-32602, detail]);
     expect(fault(`{"method":"GetTask","params":${deep}}`, 'method')).toEqual([-32600, detail]);
   });
 
   it('is rejected for too many members or too long a name', () => {
-    const many = Array.from({ length: 1_001 }, (_, index) => `"k${String(index)}":0`).join(',');
+    const many = members(1_001);
     const detail = 'The message has too many members, or one with a name that is too long.';
     expect(fault(rpc(`{${many}}`))).toEqual([-32602, detail]);
     expect(fault(rpc(`{"message":{"${'n'.repeat(257)}":0}}`))).toEqual([-32602, detail]);
+    expect(fault(rpc(`{"message":{${members(999)},"${'n'.repeat(256)}":0}}`))).toBeUndefined();
     expect(fault(rpc(`{"message":{"parts":[{${many}}],"metadata":{"${'n'.repeat(257)}":0}}}`))).toBeUndefined();
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { MetadataAbout, SiteMetadata } from '../../../src/domain/chat/conversations.js';
+import { readRpcMessage } from '../../../src/domain/chat/chat-message.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
 import type { MessageFacts } from '../../../src/domain/credentials/route-auth.js';
 import { SERVICE } from '../credentials/broker-fixture.js';
@@ -101,6 +102,18 @@ describe('the metadata of the site', () => {
     await ada.send({ contextId: ada.begun(), metadata: { plan: 'gold' } }, { metadata: rules });
     expect(world.calls[0]).toContain('"metadata":{}');
   });
+});
+
+it('metadata is dropped and header fields are made where conversations are open, too', async () => {
+  const { rpc, calls } = new VisitedWorld();
+  const request = chatRequest('{"method":"SendMessage","params":{"message":{"role":"user","metadata":{"a":1}}}}');
+  const placed = { ...request, message: readRpcMessage(request.body, 'policy', true) };
+  const policy = new MethodPolicy('chat');
+  await rpc.forwarder.forward(placed, SERVICE, policy, { metadata: { names: new Set(), passes: () => false } });
+  expect(calls).toEqual(['SendMessage {"message":{"role":"user","metadata":{}}}']);
+  const { facts, auth } = recording();
+  await rpc.forwarder.forward(placed, auth, policy);
+  expect(facts).toEqual([{ method: 'SendMessage' }]);
 });
 
 it('fields that could name the work of another visitor are forwarded only if conversations are open', async () => {

@@ -3,7 +3,7 @@ import { readRpcMessage } from '../../../src/domain/chat/chat-message.js';
 import { rewriteExtendedCard } from '../../../src/domain/chat/chat-forwarder.js';
 import { canonical } from '../../../src/domain/chat/method-policy.js';
 import type { HttpResponse } from '../../../src/ports/http.js';
-import { WatchedBody } from './chat-world.js';
+import { ChatWorld, WatchedBody } from './chat-world.js';
 
 const SITE = 'https://site.example/api/a2a';
 const CARD = { name: 'Agent', url: 'https://agent.internal/a2a', capabilities: { streaming: true } };
@@ -46,6 +46,22 @@ describe('the extended card in a response', () => {
       headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
       body: { ...reply, result: { ...CARD, url: SITE, preferredTransport: 'JSONRPC' } },
     });
+  });
+
+  it('has no interface on another origin, and no address of the platform', async () => {
+    const world = new ChatWorld({ platformOrigin: 'https://platform.example' });
+    const offers = [CARD.url, 'https://agent.example', 'https://elsewhere.example'];
+    const additionalInterfaces = offers.map((url) => ({ url, transport: 'HTTP+JSON' }));
+    const result = { ...CARD, additionalInterfaces, documentationUrl: 'https://platform.example/docs' };
+    const rewrite = { url: SITE, bindings: ['JSONRPC', 'HTTP+JSON'] };
+    const { body } = await world.forwarder.toExtendedCard(answer({ ...reply, result }), rewrite);
+    const served = [{ url: SITE, transport: 'HTTP+JSON' }];
+    const card = { ...CARD, url: SITE, preferredTransport: 'JSONRPC', additionalInterfaces: served };
+    expect(JSON.parse(body as string)).toEqual({ ...reply, result: card });
+    const { forwarder } = new ChatWorld({ agent: undefined });
+    expect(() => forwarder.toExtendedCard(answer(reply), rewrite)).toThrow(
+      expect.objectContaining({ fields: ['a2aUrl'] }),
+    );
   });
 
   it('can be an error of the agent, forwarded unchanged', async () => {

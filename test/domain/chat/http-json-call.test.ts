@@ -35,6 +35,11 @@ describe('a path of the HTTP+JSON binding', () => {
     expect(told('/extendedAgentCards/tasks')).toEqual(['/extendedAgentCards/tasks', false, { GET: 'ListTasks' }]);
   });
 
+  it('has the decoded id of its task, if it names one', () => {
+    const ids = ['/tasks/%61%20b:cancel', '/tasks/7/pushNotificationConfigs/8', '/tasks', '/message:send'];
+    expect(ids.map((path) => httpJsonCall(path)?.taskId)).toEqual(['a b', '7', undefined, undefined]);
+  });
+
   it('has its ids re-encoded', () => {
     expect(httpJsonCall('/tasks/urn:task:7')?.path).toBe('/tasks/urn%3Atask%3A7');
     expect(httpJsonCall('/tasks/%61%20b:cancel')?.path).toBe('/tasks/a%20b:cancel');

@@ -14,6 +14,7 @@ describe('the id of a conversation', () => {
       expect(id).toMatch(/^[a-f][0-9a-f]{7}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(new Set(minted).size).toBe(minted.length);
     expect(new Set(minted.map(([first]) => first)).size).toBe(6);
+    expect(new Set(minted.map((id) => id[19])).size).toBe(4);
   });
 
   it('is known to its visitor, in every place of the list of keys', () => {
@@ -36,6 +37,7 @@ describe('the id of a conversation', () => {
     ['another account', KEY, { ...SCOPE, account: 'staff' }],
     ['fields that only join to the same text', KEY, { ...SCOPE, tenant: 'acmes', account: 'ervice' }],
   ])('is unknown to %s', (_who, key, scope) => {
+    expect(contexts.verify(CONTEXT, [KEY], SCOPE)).toBe(true);
     expect(contexts.verify(CONTEXT, [key], scope)).toBe(false);
   });
 
@@ -71,6 +73,26 @@ describe('the id of a conversation', () => {
       [true, keys.length],
       [true, 0],
       [true, 0],
+    ]);
+  });
+
+  it('is remembered until 10,000 others have verified', () => {
+    let [minted, macs] = [0, 0];
+    const random = () => (minted += 1).toString(16).padStart(12, '0');
+    const mac = () => {
+      macs += 1;
+      return '0'.repeat(64);
+    };
+    const counted = new MintedContexts({ ...visitorCrypto, random, mac });
+    const ids = Array.from({ length: 10_001 }, () => counted.mint(KEY, SCOPE));
+    expect(ids.every((id) => counted.verify(id, [KEY], SCOPE))).toBe(true);
+    const costs = [ids[1] ?? '', ids[0] ?? ''].map((id) => {
+      const before = macs;
+      return [counted.verify(id, [KEY], SCOPE), macs - before];
+    });
+    expect(costs).toEqual([
+      [true, 0],
+      [true, 1],
     ]);
   });
 

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fakes.js';
 import type { HttpBody, HttpResponse } from '../../../src/ports/http.js';
 import { errorOf } from '../../support/error-of.js';
-import { sessionPlan } from '../credentials/broker-fixture.js';
+import { AGENT } from '../../../src/domain/upstream/platform-error.js';
+import { REQUEST, SERVICE, sessionPlan } from '../credentials/broker-fixture.js';
 import { WatchedBody } from './chat-world.js';
 import { json, type Person, VisitedWorld } from './visited-world.js';
 
@@ -135,6 +136,54 @@ it.each([true, false])('a task is looked up for each user of the agent, named (%
     lookups.push(ada.lookups);
   }
   expect(lookups).toEqual([1, 2, 2]);
+});
+
+it.each([
+  [256, 1],
+  [257, 2],
+])('a task whose context has %i characters is looked up %i times by two calls', async (characters, count) => {
+  const world = new VisitedWorld();
+  const ada = world.visitor('ada', { owns: () => Promise.resolve(true) });
+  world.tasks.set('task-1', 'x'.repeat(characters));
+  for (let call = 0; call < 2; call += 1) await ada.call('GetTask', { id: 'task-1' });
+  expect(ada.lookups).toBe(count);
+});
+
+it('the contexts of 10,000 tasks are remembered', async () => {
+  const world = new VisitedWorld();
+  const credential = await world.rpc.broker.obtain(SERVICE, REQUEST);
+  const caller = { auth: SERVICE, request: REQUEST, credential };
+  let lookups = 0;
+  const countLookup = async () => void (lookups += 1);
+  const { key } = world.visitor('ada');
+  const check = world.guard.of({ keys: [key], owns: () => Promise.resolve(true), countLookup });
+  const read = async (id: string) => {
+    const reply = { response: json(200, { id, contextId: 'c1' }), counterpart: AGENT, credential };
+    const call = { method: 'GetTask', body: undefined, query: '', binding: 'HTTP+JSON', tenants: [] } as const;
+    await check.admit({ ...call, taskId: id, caller, ask: () => Promise.resolve(reply) });
+  };
+  for (let task = 0; task <= 10_000; task += 1) await read(`task-${String(task)}`);
+  for (const [id, count] of [['task-1', 10_001] as const, ['task-0', 10_002] as const]) {
+    await read(id);
+    expect(lookups).toBe(count);
+  }
+});
+
+it('a look-up in JSON-RPC has the spelling and the tenant of the call, and asks for JSON without the history', async () => {
+  const world = new VisitedWorld();
+  const ada = world.visitor('ada');
+  const [plain, ofTenant] = [{ id: 'task-1' }, { id: 'task-2', tenant: 'acme' }];
+  ada.begun('task-1');
+  ada.begun('task-2', { tenant: 'acme' });
+  const head = { headers: { accept: 'text/event-stream' } };
+  await ada.call('tasks/resubscribe', plain, { head });
+  await ada.call('SubscribeToTask', ofTenant, { head });
+  const lookups = world.rpc.upstream.requests.filter((_, index) => index % 2 === 0);
+  expect(lookups.map(({ body }) => new TextDecoder().decode(body as Uint8Array))).toEqual([
+    '{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"task-1","historyLength":0}}',
+    '{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"task-2","historyLength":0,"tenant":"acme"}}',
+  ]);
+  for (const { headers } of lookups) expect(headers['accept']).toBe('application/json');
 });
 
 it('a look-up over HTTP+JSON has the version and the tenant of the call, and asks for JSON without the history', async () => {

@@ -81,9 +81,9 @@ describe.each(['chat', 'all'] as const)('under the policy "%s"', (methods) => {
 });
 
 it('the option "tenant" replaces those of the card, which is not asked for', async () => {
-  let asked = 0;
-  const card = () => {
-    asked += 1;
+  const asked: string[] = [];
+  const card = (version: string) => {
+    asked.push(version);
     return Promise.resolve(CARD);
   };
   const world = new ChatWorld({ card });
@@ -92,5 +92,9 @@ it('the option "tenant" replaces those of the card, which is not asked for', asy
   const other = world.forwarder.forward(chatRequest(params(',"tenant":"acme"')), SERVICE, policy, { tenant: 'globex' });
   await expect(other).rejects.toMatchObject(REFUSED);
   await world.forwarder.forward(chatRequest(params('')), SERVICE, policy);
-  expect([asked, world.upstream.requests.length]).toEqual([0, 2]);
+  expect([asked, world.upstream.requests.length]).toEqual([[], 2]);
+  for (const headers of [{}, { 'a2a-version': '0.3' }]) {
+    await world.forwarder.forward(chatRequest(params(',"tenant":"acme"'), { headers }), SERVICE, policy);
+  }
+  expect(asked).toEqual(['', '0.3']);
 });
