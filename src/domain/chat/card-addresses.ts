@@ -57,9 +57,12 @@ function isHidden(text: string, { hosts, site }: AddressPolicy): boolean {
   return hosts.has(host) || (WRITTEN_OUT.test(bare) && isPrivateHost(host));
 }
 
-/** A host without a scheme's slashes, as in gRPC addresses: `agent.example:443`, `dns:agent.example`, `me@agent.example/x`. */
+/**
+ * A host without a scheme's slashes, as in gRPC addresses: `agent.example:443`, `dns:agent.example`,
+ * `me@agent.example/x`. An address for mail is none.
+ */
 const BARE =
-  /^\s*(?!mailto:)(?:[a-z][\w+-]*:(?=\D|\d+\.)){0,2}(?:[^\s@/]*@)?(\[[^\]]*\]|[^\s:/\\?#@,[\]]+)(:\d*)?(?:[/\\?#,]\S*)?\s*$/i;
+  /^\s*(?!mailto:|[^\s@:/?#]+@[^\s@:/?#]+\s*$)(?:[a-z][\w+-]*:(?=\D|\d+\.)){0,2}(?:[^\s@/]*@)?(\[[^\]]*\]|[^\s:/\\?#@,[\]]+)(:\d*)?(?:[/\\?#,]\S*)?\s*$/i;
 /** Names with a dot, `localhost`, and numbers in four parts. Other words and numbers are rarely hosts: `count:10`, `10.2.3`. */
 const WRITTEN_OUT = /^\[|^localhost$|\.[^.]*[a-z]\.?$|^(?:\w+\.){3}\w/i;
 

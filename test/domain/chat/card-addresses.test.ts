@@ -81,7 +81,8 @@ describe('the addresses of a card', () => {
     'agent.corp.example\\x',
     'dns:agent.corp.example:443',
     'did:web:agent.corp.example',
-    'user@agent.corp.example',
+    'user@agent.corp.example/x',
+    'user@agent.corp.example:443',
     'user:7@agent.corp.example',
   ])('omit %s', (address) => {
     expect(documentation(address)).toBeUndefined();
@@ -137,7 +138,7 @@ describe('the addresses of a card', () => {
     'application/json',
     'urn:isbn:0451450523',
     'gpt-4.1',
-    'help@corp.example',
+    'help@agent.corp.example',
     '[1]',
     '',
     7,
