@@ -114,10 +114,13 @@ describe('the fields of a site', () => {
     expect(made).toEqual(users.map((user) => [request, user, undefined]));
   });
 
-  it('are those of the browser alone if the site makes none', async () => {
+  it.each<[string, RouteAuth]>([
+    ['service_account', KEY_ALONE],
+    ['none', SERVICE],
+  ])('are those of the browser alone if the site makes none (%s)', async (strategy, auth) => {
     const fields = { request: ['x-run'], response: [] };
-    const { headers } = await new BrokerWorld().broker.obtain({ ...KEY_ALONE, fields }, request);
-    expect(headers).toEqual({ 'x-api-key': 'site-key', 'x-run': '1' });
+    const { forPlatform } = await new BrokerWorld({ strategy }).broker.obtain({ ...auth, fields }, request);
+    expect(forPlatform.headers).toEqual({ 'x-api-key': 'site-key', 'x-run': '1' });
   });
 });
 

@@ -20,6 +20,7 @@ export class SessionWorld {
   constructor(sessionCookies: readonly string[] = ['sid'], limitBytes = Infinity, sessionInCookie = true) {
     this.tokens = new CoalescingSessionSource({
       source: {
+        name: 'staff',
         ...(sessionCookies.length > 0 && { sessionCookies }),
         sessionInCookie,
         sessionVersion: (asking) => this.sessionVersion(asking),

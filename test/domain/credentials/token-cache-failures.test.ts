@@ -188,10 +188,13 @@ describe('another failure of the provider', () => {
     expect(await world.value()).toBe('site-token-3');
   });
 
-  it('that throws is an outage, without its message in the log', async () => {
+  it.each([
+    ['TypeError', new TypeError('secret-in-message')],
+    ['string', 'secret-in-message'],
+  ])('that throws a %s is an outage, without its message in the log', async (kind, thrown) => {
     const world = new TokenWorld();
     world.provider.answer = () => {
-      throw new TypeError('secret-in-message');
+      throw thrown;
     };
     expect(await world.get()).toEqual({
       kind: 'failure',
@@ -199,7 +202,7 @@ describe('another failure of the provider', () => {
       block: 'someBlock',
       fields: [],
       advice: 'Check the "someBlock" configuration block.',
-      detail: 'the identity provider adapter threw TypeError',
+      detail: `the identity provider adapter threw ${kind}`,
       retryAfterMs: 250,
     });
     expect(JSON.stringify(world.telemetry.events)).not.toContain('secret-in-message');
