@@ -193,9 +193,8 @@ describe('another failure of the provider', () => {
     ['string', 'secret-in-message'],
   ])('that throws a %s is an outage, without its message in the log', async (kind, thrown) => {
     const world = new TokenWorld();
-    world.provider.answer = () => {
-      throw thrown;
-    };
+    // oxlint-disable-next-line typescript/prefer-promise-reject-errors
+    world.provider.answer = () => Promise.reject(thrown);
     expect(await world.get()).toEqual({
       kind: 'failure',
       reason: 'unavailable',
