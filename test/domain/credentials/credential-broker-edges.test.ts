@@ -12,6 +12,8 @@ const [TOKEN, KEY] = [{ authorization: 'Bearer fixed' }, { 'x-api-key': 'site-ke
 const BOTH = { ...TOKEN, ...KEY };
 const nobody = { ...sessionPlan(new FakeSessionTokenSource({ kind: 'no-session' })), required: false } as const;
 
+const never = (): Promise<never> => Promise.reject(new Error('unused'));
+
 /** A session with a new token for each call. */
 function rotating(): SessionTokenSource {
   let calls = 0;
@@ -92,6 +94,17 @@ describe('the credential of a strategy without a provider', () => {
   });
 });
 
+it("a site's own headers are the credential, and are not renewed after a rejection", async () => {
+  const { broker } = new BrokerWorld();
+  const own = await broker.obtain(KEY_ALONE, REQUEST);
+  const auth: RouteAuth = {
+    kind: 'headers',
+    obtain: (request) => (request === REQUEST ? Promise.resolve(own) : never()),
+  };
+  expect(await broker.obtain(auth, REQUEST)).toBe(own);
+  expect(await broker.renew(auth, own, REQUEST, '')).toBeUndefined();
+});
+
 describe('the fields of a site', () => {
   const native = { request: {} };
   const request = { headers: { 'x-run': '1', 'x-other': '2' }, native };
@@ -130,7 +143,7 @@ it.each<[boolean, RouteAuth]>([
   [false, { ...SERVICE, fields: { request: [], response: [] } }],
   [true, { ...SERVICE, fields: { request: [], response: [], make: () => Promise.resolve({}) } }],
   [true, nobody],
-  [true, { kind: 'headers', obtain: () => Promise.reject(new Error('unused')) }],
+  [true, { kind: 'headers', obtain: never }],
 ])('may hold a session: %s for %j', (expected, auth) => {
   expect(mayHoldSession(auth)).toBe(expected);
 });

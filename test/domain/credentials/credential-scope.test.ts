@@ -36,6 +36,8 @@ describe('the cache scope of a caller', () => {
   it('is undefined for a credential without a principal, except for look-ups, which use its reader', () => {
     const credential = new Credential({ ...FACTS, owner: ownedBy() });
     expect([credentialScope(credential), readerScope(credential)]).toEqual([undefined, 'nameless']);
+    const added = { 'x-tenant': 'acme' };
+    expect(credentialScope(credential.withFields({ added, forwarded: {}, response: [] }))).toBeUndefined();
   });
 
   it('is computed once per credential, even with additional fields', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { FakeCacheStore } from '../../../src/adapters/fakes/fakes.js';
 import type { IssueOutcome } from '../../../src/ports/identity-provider.js';
 import { failure, settled, TokenWorld } from './token-fixture.js';
 
@@ -125,8 +126,8 @@ describe('the back-off of a provider', () => {
     expect(world.provider.issued).toBe(3);
   });
 
-  it('applies to one identity only', async () => {
-    const world = new TokenWorld();
+  it('applies to one identity only, in all processes', async () => {
+    const world = new TokenWorld({ shared: (clock) => new FakeCacheStore(clock) });
     world.provider.answer = () => failure('refused');
     await world.get('a');
     world.provider.answer = undefined;
@@ -167,13 +168,23 @@ describe('lifting a back-off', () => {
     world.clock.advance(500);
     await world.get();
     expect(world.provider.issued).toBe(3);
+    world.cache.liftBackOffs();
+    await world.get();
+    expect(world.provider.issued).toBe(4);
   });
 
-  it('does not affect a working token', async () => {
+  it('does not affect a working token, nor the next lift', async () => {
     const world = new TokenWorld();
+    world.provider.lifeMs = 1_000;
     await world.get();
     world.cache.liftBackOffs();
     expect(await world.value()).toBe('site-token-1');
+    world.provider.answer = () => failure('refused');
+    world.clock.advance(1_000);
+    expect(await world.value()).toBe('refused');
+    world.cache.liftBackOffs();
+    await world.get();
+    expect(world.provider.issued).toBe(3);
   });
 });
 
