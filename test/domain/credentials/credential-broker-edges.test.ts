@@ -123,6 +123,7 @@ describe('the fields of a site', () => {
     const found = await broker.obtain({ ...auth, fields }, request);
     const renewed = await broker.renew({ ...auth, fields }, found, request, '');
     expect(renewed?.headers).toEqual({ ...own, 'x-api-key': 'site-key', 'x-run': '1', 'x-tenant': 'acme' });
+    expect(renewed?.own).toEqual({ ...own, 'x-api-key': 'site-key' });
     expect(renewed?.fields?.response).toEqual(['x-cost']);
     expect(made).toEqual(users.map((user) => [request, user, undefined]));
   });

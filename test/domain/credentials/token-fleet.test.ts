@@ -239,6 +239,13 @@ describe('twenty processes that share tokens', () => {
     await fleet.caches[0]?.reject('key', 'site-token-1');
   });
 
+  it('get a refusal that the store rejects', async () => {
+    const fleet = new TokenFleet(1);
+    fleet.provider.answer = () => failure('refused');
+    fleet.store.set = () => Promise.reject(new Error('down'));
+    expect(kinds(await fleet.ask())).toEqual(['refused']);
+  });
+
   it('do not remove a token from the store that another process has renewed', async () => {
     const fleet = new TokenFleet(2);
     await fleet.ask();
