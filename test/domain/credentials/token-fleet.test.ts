@@ -50,6 +50,14 @@ describe('twenty processes that share tokens', () => {
     expect(fleet.store.calls.set).toBe(1);
   });
 
+  it('do not wait for the token of another identity', async () => {
+    const fleet = new TokenFleet(2);
+    const startedAt = fleet.clock.now();
+    const asked = fleet.caches.map((cache, index) => cache.get(`key ${String(index)}`, 'someBlock', fleet.issue));
+    await fleet.clock.result(Promise.all(asked));
+    expect(fleet.clock.now() - startedAt).toBe(100);
+  });
+
   it('send one request when the token is due', async () => {
     const fleet = new TokenFleet();
     await fleet.ask();
