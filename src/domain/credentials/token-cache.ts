@@ -265,12 +265,18 @@ export class TokenCache {
     if (shared !== undefined) return shared;
     const { found, yieldTurn } = (await this.#fleet?.join(name, look)) ?? {};
     if (found !== undefined) return found;
-    const outcome = await this.#issue(key, entry, block, issue);
+    const outcome = await this.#issue(key, entry, block, issue, yieldTurn);
     if (outcome.kind === 'failure' && outcome.reason !== 'refused') yieldTurn?.();
     return outcome;
   }
 
-  async #issue(key: string, entry: Entry, block: string, issue: IssueToken): Promise<IssueOutcome> {
+  async #issue(
+    key: string,
+    entry: Entry,
+    block: string,
+    issue: IssueToken,
+    yieldTurn: (() => void) | undefined,
+  ): Promise<IssueOutcome> {
     const startedAt = this.#deps.clock.now();
     let outcome: IssueOutcome;
     try {
@@ -296,7 +302,7 @@ export class TokenCache {
         block,
         durationMs: now - startedAt,
       });
-      this.#share(key, { ...outcome.token, issuedAt: now }, outcome.token.expiresAt);
+      this.#share(key, { ...outcome.token, issuedAt: now }, outcome.token.expiresAt, yieldTurn);
       return outcome;
     }
     entry.backOff(outcome, now, this.#deps.random);
@@ -335,9 +341,9 @@ export class TokenCache {
     return token;
   }
 
-  /** Not awaited, so that a slow store does not delay callers. */
-  #share(key: string, record: object, expiresAt: number): void {
-    this.#deps.shared?.set(key, JSON.stringify(record), expiresAt).catch(() => undefined);
+  /** Not awaited, so that a slow store does not delay callers. Calls `failed` if the record cannot be stored. */
+  #share(key: string, record: object, expiresAt: number, failed?: () => void): void {
+    this.#deps.shared?.set(key, JSON.stringify(record), expiresAt).catch(() => failed?.());
   }
 }
 

@@ -46,7 +46,12 @@ export class FleetFlight {
     if (create === undefined) return {};
     const key = `${name} flight`;
     const take = (): Promise<boolean> => create(key, RUNNING, clock.now() + LEASE_MS);
-    const yieldTurn = (): void => void store.set(key, NOTHING, clock.now() + NOTHING_MS).catch(() => undefined);
+    const yieldTurn = (): void => {
+      const entry = [key, NOTHING, clock.now() + NOTHING_MS] as const;
+      // A store that cannot replace the lease may still remove it and create another entry.
+      const again = async (): Promise<unknown> => (await store.delete(key), create(...entry));
+      void store.set(...entry).catch(() => again().catch(() => undefined));
+    };
     const startedAt = clock.now();
     let end = startedAt + LEASE_MS;
     try {

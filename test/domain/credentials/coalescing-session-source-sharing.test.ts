@@ -37,6 +37,10 @@ describe('different users', () => {
     expect(world.hidden.sort()).toEqual(['token-1', 'token-1', 'token-1', 'token-2']);
   });
 
+  it('are distinguished by the name of the source', () => {
+    expect(new SessionWorld().tokens.name).toBe('staff');
+  });
+
   it('do not share a call for a source without session cookies', async () => {
     const world = new SessionWorld([]);
     expect(await Promise.all([world.get('sid=x'), world.get('sid=x')])).toEqual(['token-1', 'token-2']);

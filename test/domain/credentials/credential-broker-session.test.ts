@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fakes.js';
 import { secret } from '../../../src/domain/shared/secret.js';
 import type { SessionToken } from '../../../src/ports/session-token-source.js';
+import type { CredentialOwner } from '../../../src/domain/credentials/credential.js';
 import { BrokerWorld, REQUEST, sessionPlan } from './broker-fixture.js';
+import { ExchangeWorld } from './exchange-fixture.js';
 
 function session(
   found: SessionToken,
@@ -58,6 +60,41 @@ describe('a session credential', () => {
     expect(inspect(credential, { depth: 12, showHidden: true }) + JSON.stringify(credential)).not.toContain(
       'ada-token',
     );
+  });
+});
+
+describe('the owner of a session credential', () => {
+  const ownerOf = async (found: object, more: object = {}): Promise<CredentialOwner> => {
+    const auth = session({ kind: 'token', accessToken: 'ada-token', subject: 'ada', ...found });
+    return (await new BrokerWorld().broker.obtain({ ...auth, ...more }, REQUEST)).owner;
+  };
+
+  it('differs in each of user, tenant, audience, exchange and API key', async () => {
+    const owners = await Promise.all([
+      ownerOf({ tenant: 'acme' }),
+      ownerOf({ tenant: 'acme', subject: 'bob' }),
+      ownerOf({ tenant: 'other' }),
+      ownerOf({ tenant: 'acme' }, { audience: 'https://platform.example' }),
+      ownerOf({ tenant: 'acme' }, { exchange: new ExchangeWorld().tokens }),
+      ownerOf({ tenant: 'acme' }, { apiKey: secret('route-key') }),
+    ]);
+    expect(new Set(owners.map(({ principal }) => principal)).size).toBe(6);
+    for (const { principal, reader } of owners) expect(reader).toBe(principal);
+    expect(await ownerOf({ tenant: 'acme', accessToken: 'renewed' })).toEqual(owners[0]);
+  });
+
+  it.each([
+    ['tenant', {}],
+    ['subject', { subject: '', tenant: 'acme' }],
+  ])('without a %s differs in the token and the user for look-ups', async (_missing, found) => {
+    const [ada, same, renewed] = await Promise.all([
+      ownerOf(found),
+      ownerOf(found),
+      ownerOf({ ...found, accessToken: 'renewed' }),
+    ]);
+    expect([same, renewed.principal]).toEqual([ada, ada.principal]);
+    expect(ada.reader).toMatch(/^token hash\(ada-token\) ./);
+    expect(renewed.reader).not.toBe(ada.reader);
   });
 });
 

@@ -36,6 +36,10 @@ describe('a service credential', () => {
       'site-key',
       'route-key',
     ]);
+    // Renders differ by key; the account is that of the strategy.
+    expect(own.owner.principal).not.toBe(other.owner.principal);
+    expect(own.owner.account).toBe(other.owner.account);
+    expect(other.owner.account).toMatch(/^\["service","service_account",.*account/);
   });
 
   it('uses the configured header name', async () => {
@@ -112,6 +116,7 @@ describe('a missing credential', () => {
     await expect(broker.obtain(SERVICE, REQUEST)).rejects.toMatchObject({
       name: 'ServiceAuthError',
       code: 'service_auth_failed',
+      detail: 'The server has no credential for the platform.',
       block: 'configureServer',
       fields: ['serviceAuthStrategy', 'serviceApiKey'],
       hint: 'Set "serviceAuthStrategy" in configureServer, or "strategy" in the options, and fill in the configuration block of that strategy; or set "serviceApiKey". For an agent without authentication, the strategy is "none"; for a fixed token, "static_token" with "serviceToken".',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Credential, credentialScope, readerScope } from '../../../src/domain/credentials/credential.js';
+import { Credential, credentialScope, isVaried, readerScope } from '../../../src/domain/credentials/credential.js';
 import { ownedBy } from './broker-fixture.js';
 
 const FACTS = { kind: 'service', headers: {}, block: 'b' } as const;
@@ -20,11 +20,24 @@ describe('the cache scope of a caller', () => {
     const credential = new Credential({ ...FACTS, owner: ownedBy('account'), fields });
     expect(credentialScope(credential)).toBe('["account",[["x-tenant","acme"]]]');
     expect(readerScope(credential)).toBe('["account",[["x-tenant","acme"]],[["prefer","wait"]]]');
+    expect(readerScope(credential, 'route 1')).toBe('["route 1",[["x-tenant","acme"]],[["prefer","wait"]]]');
+  });
+
+  it.each([
+    [false, undefined],
+    [false, { added: { tracestate: 'a=1' }, forwarded: { baggage: 'b=2' }, response: [] }],
+    [true, { added: { 'x-tenant': 'acme' }, forwarded: {}, response: [] }],
+    [true, { added: {}, forwarded: { prefer: 'wait' }, response: [] }],
+  ])('varies at the will of visitors: %s with the fields %j', (expected, fields) => {
+    const credential = new Credential({ ...FACTS, owner: ownedBy('account'), fields });
+    expect(isVaried(credential)).toBe(expected);
   });
 
   it('is undefined for a credential without a principal, except for look-ups, which use its reader', () => {
     const credential = new Credential({ ...FACTS, owner: ownedBy() });
     expect([credentialScope(credential), readerScope(credential)]).toEqual([undefined, 'nameless']);
+    const added = { 'x-tenant': 'acme' };
+    expect(credentialScope(credential.withFields({ added, forwarded: {}, response: [] }))).toBeUndefined();
   });
 
   it('is computed once per credential, even with additional fields', () => {

@@ -14,6 +14,7 @@ const ODD: readonly unknown[] = [
   ' blank',
   'blank ',
   'Basic dTpw',
+  'xbearer token',
   'a\r\nx-api-key: mine',
   'a\nb',
   'a\u0000',

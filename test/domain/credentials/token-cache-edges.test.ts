@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { IssueOutcome } from '../../../src/ports/identity-provider.js';
-import { Deferred, TokenWorld } from './token-fixture.js';
+import { Deferred, failure, TokenWorld } from './token-fixture.js';
 
 describe('a provider that issues an expired token', () => {
   it('is reported as a clock fault and not called again during its back-off', async () => {
@@ -29,6 +29,21 @@ describe('a token in frequent use', () => {
     }
     expect(world.cache.peek('service')?.value).toBe('site-token-1');
     expect(world.cache.peek('a')).toBeUndefined();
+  });
+});
+
+describe('a back-off of an hour', () => {
+  it('is remembered until its end, however many tokens follow', async () => {
+    const world = new TokenWorld({ maxTokens: 2 });
+    world.provider.lifeMs = 86_400_000;
+    await world.get('a');
+    world.provider.answer = () => failure('refused', { retryAfterMs: 3_600_000 });
+    await world.get('refused');
+    world.provider.answer = undefined;
+    world.clock.advance(1_800_000);
+    await world.get('refused');
+    await world.get('b');
+    expect(await world.value('refused')).toBe('refused');
   });
 });
 

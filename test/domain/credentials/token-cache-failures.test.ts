@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { FakeCacheStore } from '../../../src/adapters/fakes/fakes.js';
 import type { IssueOutcome } from '../../../src/ports/identity-provider.js';
 import { failure, settled, TokenWorld } from './token-fixture.js';
 
@@ -125,8 +126,8 @@ describe('the back-off of a provider', () => {
     expect(world.provider.issued).toBe(3);
   });
 
-  it('applies to one identity only', async () => {
-    const world = new TokenWorld();
+  it('applies to one identity only, in all processes', async () => {
+    const world = new TokenWorld({ shared: (clock) => new FakeCacheStore(clock) });
     world.provider.answer = () => failure('refused');
     await world.get('a');
     world.provider.answer = undefined;
@@ -167,13 +168,23 @@ describe('lifting a back-off', () => {
     world.clock.advance(500);
     await world.get();
     expect(world.provider.issued).toBe(3);
+    world.cache.liftBackOffs();
+    await world.get();
+    expect(world.provider.issued).toBe(4);
   });
 
-  it('does not affect a working token', async () => {
+  it('does not affect a working token, nor the next lift', async () => {
     const world = new TokenWorld();
+    world.provider.lifeMs = 1_000;
     await world.get();
     world.cache.liftBackOffs();
     expect(await world.value()).toBe('site-token-1');
+    world.provider.answer = () => failure('refused');
+    world.clock.advance(1_000);
+    expect(await world.value()).toBe('refused');
+    world.cache.liftBackOffs();
+    await world.get();
+    expect(world.provider.issued).toBe(3);
   });
 });
 
@@ -188,18 +199,20 @@ describe('another failure of the provider', () => {
     expect(await world.value()).toBe('site-token-3');
   });
 
-  it('that throws is an outage, without its message in the log', async () => {
+  it.each([
+    ['TypeError', new TypeError('secret-in-message')],
+    ['string', 'secret-in-message'],
+  ])('that throws a %s is an outage, without its message in the log', async (kind, thrown) => {
     const world = new TokenWorld();
-    world.provider.answer = () => {
-      throw new TypeError('secret-in-message');
-    };
+    // oxlint-disable-next-line typescript/prefer-promise-reject-errors
+    world.provider.answer = () => Promise.reject(thrown);
     expect(await world.get()).toEqual({
       kind: 'failure',
       reason: 'unavailable',
       block: 'someBlock',
       fields: [],
       advice: 'Check the "someBlock" configuration block.',
-      detail: 'the identity provider adapter threw TypeError',
+      detail: `the identity provider adapter threw ${kind}`,
       retryAfterMs: 250,
     });
     expect(JSON.stringify(world.telemetry.events)).not.toContain('secret-in-message');

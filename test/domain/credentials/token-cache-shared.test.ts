@@ -62,7 +62,8 @@ describe('a token in the shared store', () => {
       600_000,
       'site-token-1',
     ],
-    ['is used when that clock is a second ahead', 1_000, 'theirs'],
+    ['is used when that clock is ahead by a fiftieth of its life', 1_200, 'theirs'],
+    ['is not used when that clock is further ahead', 1_201, 'site-token-1'],
   ])('%s', async (_what, aheadMs, expected) => {
     const { world, put, now } = sharedWorld();
     await put({ value: 'theirs', expiresAt: now + aheadMs + 60_000, issuedAt: now + aheadMs });
