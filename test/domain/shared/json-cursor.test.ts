@@ -79,11 +79,26 @@ describe('a JSON cursor', () => {
     // RFC 3629 §4, each edge from both sides.
     ...'c1 bf, c2 80, df bf, e0 9f bf, e0 a0 80, ed 9f bf, ed a0 80, ee 80 80, ef bf bf'.split(', '),
     ...'f0 80 80 80, f0 8f bf bf, f0 90 80 80, f4 8f bf bf, f4 90 80 80, f5 80 80 80'.split(', '),
-    ...'c2 7f, e1 80 7f, e1 80 c0, f1 80 80 7f, f1 80 80 c0, f1 80 80'.split(', '),
+    ...'c1 bf bf bf, c2 7f, e1 80 7f, e1 80 c0, f1 80 80 7f, f1 80 80 c0, f1 80 80'.split(', '),
     // RFC 8259 §7: four digits after \\u, and these escapes only.
-    ...['\\u00e9', '\\u00eg', '\\u00e', '\\u0', '\\u', '\\', '\\/', '\\b', '\\v', '\\x41', "\\'"].map((text) =>
-      [...encoder.encode(text)].map((byte) => byte.toString(16)).join(' '),
-    ),
+    ...[
+      '\\u00aA',
+      '\\u00fF',
+      '\\u00@0',
+      '\\u00`0',
+      '\\u00 0',
+      '\\u00e9',
+      '\\u00eg',
+      '\\u00e',
+      '\\u0',
+      '\\u',
+      '\\',
+      '\\/',
+      '\\b',
+      '\\v',
+      '\\x41',
+      "\\'",
+    ].map((text) => [...encoder.encode(text)].map((byte) => byte.toString(16)).join(' ')),
   ])('agrees with JSON.parse on the bytes %s', (hex) => {
     const bytes = Uint8Array.from([0x22, ...hex.split(' ').map((byte) => Number.parseInt(byte, 16)), 0x22]);
     expect(verdict(bytes) === undefined).toBe(isJson(bytes));
@@ -166,11 +181,42 @@ describe('a JSON cursor', () => {
     '// x\n1',
     '{} {}',
     '[1 2]',
+    '[1;2]',
+    '{"a";1}',
+    '{!a":1}',
     '[1}',
     '{"a":1]',
     '\uFEFF{}',
   ])('rejects %j at its fault', (text) => {
     expect(verdict(text)).toBe('syntax');
+  });
+
+  it.each(['1E5', '-0', '0.5e-7', '1E+5', '\r\n\t null\r', '[\r]', 'true', 'false'])('accepts %j', (text) => {
+    expect(verdict(text)).toBeUndefined();
+  });
+
+  it.each([
+    [1, 'not JSON in UTF-8'],
+    [MAX_JSON_DEPTH + 1, 'nested too deeply'],
+  ])('names the fault of %i brackets: %s', (brackets, message) => {
+    const cursor = new JsonCursor(new Uint8Array(brackets).fill(0x5b));
+    expect(() => cursor.skipValue()).toThrow(expect.objectContaining({ name: 'JsonTextError', message }));
+  });
+
+  it('enters objects only', () => {
+    const cursor = new JsonCursor(encoder.encode(' [1]'));
+    expect([cursor.enterObject(), cursor.position]).toEqual([false, 1]);
+  });
+
+  it('does not count an object it has left as a level', () => {
+    const levels = MAX_JSON_DEPTH - 1;
+    const cursor = new JsonCursor(encoder.encode(`{"a":{},"b":${'['.repeat(levels)}${']'.repeat(levels)}}`));
+    cursor.enterObject();
+    cursor.nextName(true);
+    cursor.enterObject();
+    expect(cursor.nextName(true)).toBeUndefined();
+    cursor.nextName(false);
+    expect(() => cursor.skipValue()).not.toThrow();
   });
 
   it('accepts at most a thousand levels of objects or arrays', () => {
