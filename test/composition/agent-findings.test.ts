@@ -32,6 +32,11 @@ const OTHER = { ...CARD, url: 'https://agent.example/other' };
 describe('the doctor tries an agent', () => {
   it.each<[string, World, readonly string[]]>([
     ['that wants the credential', {}, [CARD_OK, ACCEPTED]],
+    [
+      'of a site that keeps visitors apart, under its own host name',
+      { config: { conversations: 'visitor', allowedHosts: ['shop.example'] } },
+      [CARD_OK, ACCEPTED],
+    ],
     ['without a card', { card: undefined }, [NO_CARD, ACCEPTED]],
     ['that is not there', { card: undefined, reply: () => page(404) }, [`${NOT_FOUND} | ${CHECK}`]],
     ['that is not there, but its card is', { reply: () => page(404) }, [CARD_OK, `${NOT_FOUND} | ${CHECK}`]],

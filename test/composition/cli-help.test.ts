@@ -60,6 +60,15 @@ describe('agent-bff', () => {
     expect(complained).toContain(says);
   });
 
+  it('does not present a bug as a mistake of the command line', async () => {
+    const ports = {
+      get clock(): never {
+        throw new TypeError('a bug');
+      },
+    };
+    await expect(runCommandLine(['doctor'], {}, ports)).rejects.toThrow('a bug');
+  });
+
   it.each([['--version'], ['-v'], ['version']])('prints its version for %s', async (word) => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
     expect(await runCommandLine([word])).toEqual({ status: 0, printed: version, complained: '' });

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ServerConfig, type ToolkitPorts, createToolkit } from 'agent-bff';
-import { FakeClock, FakeIdentityProvider, FakeUpstream } from 'agent-bff/testing';
+import { FakeClock, FakeIdentityProvider, FakeTokenExchange, FakeUpstream } from 'agent-bff/testing';
 import { importSPKI, jwtVerify } from 'jose';
 import { afterAll, describe, expect, it } from 'vitest';
 import { runCommandLine } from '../support/command-line.js';
@@ -133,6 +133,12 @@ describe('agent-bff doctor with a working configuration', () => {
       ['✓ provider', '- exchange'],
     ],
     [
+      'a token exchange of the site',
+      () => ({ idpBService: { tenantId: idpB.tenantId }, onBehalfOf: {} }),
+      () => ({ ...atB(), tokenExchange: new FakeTokenExchange() }),
+      ['- exchange          needs a signed-in user', '- platform          needs a signed-in user'],
+    ],
+    [
       'a custom provider',
       () => ({ serviceAuthStrategy: 'okta' }),
       () => ({ identityProviders: { okta: new FakeIdentityProvider('okta') } }),
@@ -180,6 +186,12 @@ describe('agent-bff doctor names the block and the fields to fix for', () => {
       () => application(paths(makeClientCertificate({ validToDays: -3 }))),
       atB,
       'idpBService: certificatePath, privateKeyPath',
+    ],
+    [
+      'a token exchange without its scope',
+      () => ({ idpBService: { ...application().idpBService, scope: '' }, onBehalfOf: {} }),
+      atB,
+      'idpBService: scope',
     ],
     [
       'an expired certificate of the token exchange',

@@ -103,7 +103,7 @@ describe('a message', () => {
 
   it('of a file has all its bytes, also of one larger than a call can have arguments', async () => {
     const site = new Site().on('SendStreamingMessage', done);
-    const bytes = Uint8Array.from({ length: 0x8000 * 2 + 1 }, (_, index) => index % 251);
+    const bytes = Uint8Array.from({ length: 0x8000 * 6 + 1 }, (_, index) => index % 251);
     await site.session().send({ text: 'Look', file: new File([bytes], 'a.bin') });
     const [[text, { raw }]] = site.parts as [[object, { raw: string }]];
     expect(text).toEqual({ text: 'Look' });

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { ChatError } from '../../react/src/chat-error.js';
+import { ConversationRecords } from '../../react/src/chat/conversation-records.js';
 import { checkStatus, readJson, siteFetch, type SiteHeaders } from '../../react/src/site-fetch.js';
 
 const ADDRESS = 'https://site.example/api/a2a';
@@ -90,8 +91,51 @@ describe('JSON of the site', () => {
   });
 });
 
+describe('the conversation records of the site', () => {
+  const asked: unknown[][] = [];
+  const records = (response: Response) =>
+    new ConversationRecords('/api/service', async (...call) => {
+      asked.push(call);
+      return response;
+    });
+  beforeEach(() => void (asked.length = 0));
+
+  it('are listed with their names, except those without an id', async () => {
+    const conversations = [{ id: 'a', title: 'One', updatedAt: '2026-01-01' }, { title: 'No id' }, null, { id: 'b' }];
+    expect(await records(responding({ conversations })).list()).toEqual([
+      { id: 'a', title: 'One', updatedAt: '2026-01-01' },
+      { id: 'b', title: '', updatedAt: '' },
+    ]);
+    expect(asked).toEqual([['/api/service/conversations']]);
+  });
+
+  it('are read as messages of the visitor and the agent', async () => {
+    const messages = [{ role: 'user', text: 'Hello' }, { role: 'agent' }];
+    expect(await records(responding({ messages })).read('a/b')).toEqual([
+      { id: 'a/b-0', role: 'user', text: 'Hello' },
+      { id: 'a/b-1', role: 'agent', text: '', state: 'complete' },
+    ]);
+    expect(asked).toEqual([['/api/service/conversations/a%2Fb']]);
+  });
+
+  it('are deleted, and a refusal is an error', async () => {
+    await records(responding(null, { status: 204 })).delete('a?');
+    expect(asked).toEqual([['/api/service/conversations/a%3F', { method: 'DELETE' }]]);
+    const refused = records(responding({ code: 'session_expired' }, { status: 401 }));
+    expect((await failureOf(refused.delete('a'))).message).toBe(SIGN_IN);
+  });
+});
+
 describe('an error of the site', () => {
   const ours = (code: string, more: object = {}) => ({ type: `urn:agent-bff:error:${code}`, code, ...more });
+
+  it('whose text is lost is still an error', async () => {
+    const body = new ReadableStream({ start: (controller) => controller.error(new TypeError('network error')) });
+    expect(await failureOf(checkStatus(responding(body, { status: 429 })))).toMatchObject({
+      message: BUSY,
+      status: 429,
+    });
+  });
 
   it('is none for a success', async () => {
     expect(await checkStatus(responding(null, { status: 204 }))).toBeUndefined();
