@@ -99,7 +99,14 @@ describe('the doctor tries an agent', () => {
       },
       [CARD_OK, UNTRIED],
     ],
-    ['that fails', { reply: () => json({}, 500) }, [CARD_OK, UNTRIED]],
+    [
+      'that fails',
+      { reply: () => json({}, 500) },
+      [
+        CARD_OK,
+        UNTRIED.replace('the response is the same without it', 'the agent responds with status 500, also without it'),
+      ],
+    ],
     ['that responds with an error without JSON-RPC', { reply: () => json({ error: 'x' }) }, [CARD_OK, UNTRIED]],
     ['that responds with a stream', { reply: () => streaming([0, EVENT]) }, [CARD_OK, UNTRIED]],
     [

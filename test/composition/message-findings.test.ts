@@ -73,6 +73,11 @@ describe('the doctor sends a message', () => {
       `failed: the agent responded with status 200, JSON-RPC error -32601 instead of a stream | ${CHECK}`,
     ],
     [
+      'an error whose code is no number',
+      () => json({ jsonrpc: '2.0', id: 1, error: { code: 'odd' } }),
+      `failed: the agent responded with status 200 instead of a stream | ${CHECK}`,
+    ],
+    [
       'a task',
       () => json({ jsonrpc: '2.0', id: 1, result: {} }),
       `failed: the agent responded with status 200 instead of a stream | ${CHECK}`,

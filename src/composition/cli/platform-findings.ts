@@ -208,7 +208,11 @@ async function trial(site: SiteProbe, agent: AgentFacts, resolved: ResolvedConfi
   } finally {
     await bare.close();
   }
-  return warning(TRIAL, 'the credential was not tried: the response is the same without it', MESSAGE, UNTRIED);
+  const same =
+    sent.status < 500
+      ? 'the response is the same without it'
+      : `the agent responds with status ${String(sent.status)}, also without it`;
+  return warning(TRIAL, `the credential was not tried: ${same}`, MESSAGE, UNTRIED);
 }
 
 /** The agent's status for a request of an unknown task, and whether the response is one of the protocol. */
@@ -290,7 +294,7 @@ function streamedMessage({ isVersion1 }: AgentFacts, text: string): object {
 async function noStream(site: SiteProbe, response: HttpResponse): Promise<Finding> {
   const { error, isOurs } = await rpcOf(response);
   if (isOurs) return site.failed(STREAMING, AGENT);
-  const code = error === undefined ? '' : `, JSON-RPC error ${String(Number(error.code))}`;
+  const code = typeof error?.code === 'number' ? `, JSON-RPC error ${String(error.code)}` : '';
   const message = `the agent responded with status ${String(response.status)}${code} instead of a stream`;
   return failed(STREAMING, message, AGENT, CHECK_ADDRESS);
 }
