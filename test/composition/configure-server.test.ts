@@ -3,7 +3,14 @@ import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { generateKeyPair } from '../../src/adapters/keys/pem.js';
 import { AUTH_PROVIDERS, EXCHANGES } from '../../src/composition/config/providers.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';
-import { configureServer, getAuthHeaders, getCachedServiceToken } from '../../src/composition/server.js';
+import { createGetHeadersForSession, createGetHeadersWithServiceAuth } from '../../src/composition/get-headers.js';
+import {
+  configureServer,
+  getAuthHeaders,
+  getCachedServiceToken,
+  resolveServiceBrand,
+  resolveServiceProjectId,
+} from '../../src/composition/server.js';
 import { routeHandler, ROUTES } from '../../src/composition/routes/site-routes.js';
 import { createToolkit } from '../../src/composition/toolkit/toolkit.js';
 import type { HttpHandler } from '../../src/ports/http.js';
@@ -200,6 +207,27 @@ describe("the site's own calls", () => {
     const { authorization } = await getAuthHeaders({ strategy: 'service_account' });
     expect(authorization).toMatch(/^Bearer ey/);
     expect(`Bearer ${getCachedServiceToken() ?? ''}`).toBe(authorization);
+  });
+});
+
+describe.each<[string, () => Promise<unknown>, unknown]>([
+  ['getAuthHeaders', () => getAuthHeaders(), { 'x-api-key': 'key' }],
+  ['createGetHeadersWithServiceAuth', createGetHeadersWithServiceAuth(), { 'x-api-key': 'key' }],
+  [
+    'createGetHeadersForSession',
+    createGetHeadersForSession({ auth: (_request: unknown) => 'of-ada' }),
+    { authorization: 'Bearer of-ada', 'x-api-key': 'key' },
+  ],
+  ['resolveServiceProjectId', () => resolveServiceProjectId(), 'project-7'],
+  ['resolveServiceBrand', () => resolveServiceBrand(), ''],
+])('%s', (_name, call, result) => {
+  it('rejects before configureServer, and then uses its toolkit', async () => {
+    await expect(call()).rejects.toMatchObject({
+      code: 'service_auth_failed',
+      detail: 'The server is not configured.',
+    });
+    configureServer({ serviceApiKey: 'key', serviceProjectId: 'project-7' });
+    expect(await call()).toEqual(result);
   });
 });
 

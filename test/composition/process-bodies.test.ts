@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { memorySize, smallestSize } from '../../src/adapters/system/system.js';
+import { processExchange } from '../../src/composition/process-state.js';
 import { bodyMemory, processBodies } from '../../src/composition/toolkit/process-wide.js';
 
 const MIB = 1_048_576;
@@ -17,5 +18,40 @@ describe('the memory for request bodies', () => {
 
   it('is shared by all toolkits', () => {
     expect(processBodies(1)).toBe(processBodies(2));
+  });
+});
+
+describe('the exchange of a process', () => {
+  const KEY = Symbol.for('agent-bff/exchange@1');
+  const holder = globalThis as { [KEY]?: unknown };
+  const [request, response] = [{} as never, {} as never];
+  const given = { status: 404, headers: {}, body: null };
+  const exchange = () => {
+    const served: unknown[] = [];
+    const serve = async (...[, , respond]: Parameters<typeof processExchange.serve>) =>
+      void served.push(await respond());
+    return { served, exchange: { serve, respond: () => Promise.resolve(undefined), body: () => 'a body' } };
+  };
+
+  it('before any toolkit leaves the response as it is, and is provided by the first response', async () => {
+    delete holder[KEY];
+    expect(await processExchange.respond(request, response, () => Promise.resolve(given))).toBe(given);
+    expect(processExchange.body(null, response, 0)).toBeNull();
+    const { served, exchange: first } = exchange();
+    await processExchange.serve(request, response, () => {
+      holder[KEY] = first;
+      return Promise.resolve(given);
+    });
+    expect(served).toEqual([given]);
+  });
+
+  it('is that of the first toolkit', async () => {
+    const { served, exchange: first } = exchange();
+    holder[KEY] = first;
+    await processExchange.serve(request, response, () => Promise.resolve(given));
+    expect(served).toEqual([given]);
+    expect(await processExchange.respond(request, response, () => Promise.resolve(given))).toBeUndefined();
+    expect(processExchange.body(null, response, 0)).toBe('a body');
+    delete holder[KEY];
   });
 });

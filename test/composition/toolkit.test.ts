@@ -198,7 +198,10 @@ describe('the settings of a toolkit', () => {
         { upstream },
       );
       const response = await chatRoute(toolkit)(browserRequest({ path, body: bytes(body) }));
-      expect([response.status, response.headers['set-cookie']]).toEqual([200, expect.stringMatching(/; HttpOnly/)]);
+      expect([response.status, response.headers['set-cookie']]).toEqual([
+        200,
+        expect.stringMatching(/; Max-Age=2592000; HttpOnly/),
+      ]);
     },
   );
 

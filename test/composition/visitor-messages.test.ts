@@ -8,8 +8,10 @@ import { browserRequest, bytes } from '../adapters/web/browser-request.js';
 import { textOf } from '../contracts/http-upstream.contract.js';
 import { chatRoute } from '../support/toolkit-routes.js';
 
+const KEYS = [randomBytes(32).toString('hex')];
+
 /** A site whose conversations belong to their visitors, in front of an agent that answers everything with this task. */
-function site(options: ChatHandlerOptions = {}, task: object = {}) {
+function site(options: ChatHandlerOptions = {}, task: object = {}, cacheKeys = KEYS) {
   const upstream = new FakeUpstream(() => ({
     status: 200,
     headers: { 'content-type': 'application/json' },
@@ -18,7 +20,7 @@ function site(options: ChatHandlerOptions = {}, task: object = {}) {
   const config = {
     a2aUrl: 'https://agent.example/a2a',
     serviceApiKey: 'key',
-    cacheKeys: [randomBytes(32).toString('hex')],
+    cacheKeys,
   };
   const telemetry = new RecordingTelemetry();
   const toolkit = createToolkit(config, { upstream, telemetry });
@@ -55,7 +57,10 @@ describe.each(LONG)('%s in place of an id', (_what, value) => {
 });
 
 type Owns = NonNullable<ChatHandlerOptions['ownsContext']>;
-const user = (subject = '') => (_request: unknown) => ({ kind: 'token', accessToken: 'token', subject }) as const;
+const user =
+  (subject = '') =>
+  (_request: unknown) =>
+    ({ kind: 'token', accessToken: 'token', subject }) as const;
 
 describe('the visitor that "ownsContext" gets', () => {
   it.each<[string, ChatHandlerOptions, string | null]>([
@@ -81,6 +86,19 @@ describe('the visitor that "ownsContext" gets', () => {
     ]);
     expect(ownsContext).toHaveBeenNthCalledWith(1, 'c-1', { request, visitor });
   });
+});
+
+it('a conversation belongs to its user alone: "ada" of a session is not "ada" of the option "visitor"', async () => {
+  const people = [{ visitor: () => 'ada' }, { visitor: () => 'grace' }, { auth: user('ada') }, { auth: user('grace') }];
+  for (const one of people) {
+    const { call, upstream } = site(one);
+    await call('message/send', '{"message":{"role":"user"}}');
+    const { params } = JSON.parse(await textOf(upstream.requests[0]?.body ?? null)) as { params: unknown };
+    for (const other of people)
+      expect(await site(other).call('message/send', JSON.stringify(params))).toContain(
+        one === other ? '"result"' : '-32001',
+      );
+  }
 });
 
 it.each<[string, ChatHandlerOptions, string]>([
@@ -146,10 +164,25 @@ it.each<[string, ChatHandlerOptions, string]>([
     { visitorMetadata: [1] as never },
     ': A name is not a string. Set "visitorMetadata" to a list of strings.',
   ],
+  ...(['visitor', 'ownsContext', 'visitorMaxAge'] as const).map((option): [string, ChatHandlerOptions, string] => [
+    `"${option}" where conversations are open`,
+    { conversations: 'open', [option]: option === 'visitorMaxAge' ? 60 : () => 'ada' },
+    `The option "${option}" has no effect, because conversations are open to anyone who knows their id. Set "conversations" to "visitor", here or in configureServer, or leave "${option}" out.`,
+  ]),
   ['an unknown rule', { visitorMetadata: 'keep' as never }, 'visitorMetadata'],
   ['metadata that is text', { metadata: 'gold' as never }, 'metadata'],
 ])('a route refuses %s when it is created', (_what, options, named) => {
   expect(() => site(options)).toThrow(named);
+});
+
+it.each<[string, ChatHandlerOptions]>([
+  ['the option "visitor"', { visitor: () => 'ada' }],
+  ['a session', { auth: user('ada') }],
+])('a route refuses conversations of users named by %s without "cacheKeys"', (_how, options) => {
+  expect(() => site(options, {}, [])).toThrow(
+    'Conversations of signed-in users need a key, and none is configured. Set "cacheKeys" in configureServer; make one with "openssl rand -base64 32".',
+  );
+  expect(() => site({}, {}, [])).not.toThrow();
 });
 
 describe('the metadata that the agent receives', () => {
