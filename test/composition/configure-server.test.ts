@@ -50,6 +50,13 @@ describe('a route made before configureServer', () => {
     expect(await answerOf(handler)).toMatch(/^200 .*-32004/);
   });
 
+  it('accepts strategies of this package and fields that a configuration may reject later', async () => {
+    const options = { strategy: 'none', forward: { request: ['prefer'] } } as const;
+    const handler = routeHandler(ROUTES.a2a, 'createA2ARouter', options);
+    expect(await answerOf(handler)).toContain('Call configureServer when the server starts.');
+    expect(() => routeHandler(ROUTES.a2a, 'createA2ARouter', { strategy: 'okta' as never })).toThrow('"strategy"');
+  });
+
   it('builds its handler once per configuration', async () => {
     let made = 0;
     const make: typeof ROUTES.a2a.make = (site, options) => {
