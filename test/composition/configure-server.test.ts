@@ -168,6 +168,7 @@ describe('a later configuration', () => {
     configureServer(account('sa-1'));
     const first = (await getAuthHeaders())['authorization'];
     configureServer({ publicUrl: 'https://site.example', keepAliveMs: 0 });
+    await expect.poll(() => `Bearer ${getCachedServiceToken() ?? ''}`).toBe(first);
     expect((await getAuthHeaders())['authorization']).toBe(first);
     configureServer({ serviceAccount: { serviceAccountId: 'sa-2' } });
     const second = (await getAuthHeaders())['authorization'];

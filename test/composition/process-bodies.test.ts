@@ -1,7 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { memorySize, smallestSize } from '../../src/adapters/system/system.js';
 import { processExchange } from '../../src/composition/process-state.js';
-import { bodyMemory, processBodies } from '../../src/composition/toolkit/process-wide.js';
+import {
+  bodyMemory,
+  processBodies,
+  processFaults,
+  processMemory,
+  processStored,
+  provideExchange,
+  sharedObjects,
+} from '../../src/composition/toolkit/process-wide.js';
 
 const MIB = 1_048_576;
 
@@ -18,6 +26,30 @@ describe('the memory for request bodies', () => {
 
   it('is shared by all toolkits', () => {
     expect(processBodies(1)).toBe(processBodies(2));
+  });
+});
+
+describe('the parts of a process', () => {
+  it.each<[string, () => unknown]>([
+    ['bodies', () => processBodies(1)],
+    ['exchange', provideExchange],
+    ['faults', processFaults],
+    ['stored', processStored],
+    ['memory', processMemory],
+    ['shared', sharedObjects],
+  ])('are known to every copy of the package: %s', (name, part) => {
+    const symbol = Symbol.for(`agent-bff/${name}@1`);
+    const holder = globalThis as { [name: symbol]: unknown };
+    delete holder[symbol];
+    const first = part();
+    expect(holder[symbol]).toBeInstanceOf(Object);
+    expect([part(), holder[symbol]]).toEqual([first, first ?? holder[symbol]]);
+  });
+
+  it('hold an eighth of the memory for data, at least 64 MiB, and a 32nd for tokens, at least 16 MiB', () => {
+    const { data, tokens } = processMemory();
+    const part = (least: number, divisor: number): number => Math.max(least * MIB, Math.floor(memorySize() / divisor));
+    expect([data.limitBytes, tokens.limitBytes]).toEqual([part(64, 8), part(16, 32)]);
   });
 });
 
