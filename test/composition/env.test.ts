@@ -276,12 +276,12 @@ describe('an environment variable', () => {
     expect(JSON.stringify(telemetry.events)).not.toContain('hunter2');
   });
 
-  it.each(['a "word"', '$tr{0}ng', '"-----BEGIN PRIVATE KEY-----\\nMII=\\n-----END PRIVATE KEY-----"', "it's"])(
-    'is not reported for the value %s',
-    (value) => {
-      expect(warningsOf(configFromEnv({ SERVICE_ACCOUNT_PRIVATE_KEY: value }))).toEqual([]);
-    },
-  );
+  it.each([
+    ...['a "word"', '$tr{0}ng', '"-----BEGIN PRIVATE KEY-----\\nMII=\\n-----END PRIVATE KEY-----"', "it's"],
+    ...['"one" two', 'a<b>', '<a>b', 'not-null', 'nullable'],
+  ])('is not reported for the value %s', (value) => {
+    expect(warningsOf(configFromEnv({ SERVICE_ACCOUNT_PRIVATE_KEY: value }))).toEqual([]);
+  });
 
   it.each([undefined, null, 'A2A_URL=x'])('is refused with what to pass instead of %s', (env) => {
     expect(() => configFromEnv(env as never)).toThrow(

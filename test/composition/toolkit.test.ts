@@ -147,13 +147,13 @@ describe('the settings of a toolkit', () => {
     expect(await statusOf({ publicUrl }, { origin })).toBe(status);
   });
 
-  it.each<[string, (toolkit: Toolkit) => HttpHandler]>([
-    ['chat', (toolkit) => chatRoute(toolkit)],
-    ['surfaces', (toolkit) => surfaceRoute(toolkit)],
-    ['surfaces for users', (toolkit) => sessionSurfaceRoute(toolkit)],
-    ['surfaces for the service', (toolkit) => serviceSurfaceRoute(toolkit)],
-    ['records', (toolkit) => recordRoute(toolkit, { auth: () => 'ada-token' })],
-  ])('apply "allowedHosts" to every path and method of a route: %s', async (name, make) => {
+  it.each<[string, (toolkit: Toolkit) => HttpHandler, string]>([
+    ['chat', (toolkit) => chatRoute(toolkit), 'chat'],
+    ['surfaces', (toolkit) => surfaceRoute(toolkit), 'surface'],
+    ['surfaces for users', (toolkit) => sessionSurfaceRoute(toolkit), 'surface'],
+    ['surfaces for the service', (toolkit) => serviceSurfaceRoute(toolkit), 'surface'],
+    ['records', (toolkit) => recordRoute(toolkit, { auth: () => 'ada-token' }), 'conversation'],
+  ])('apply "allowedHosts" to every path and method of a route: %s', async (name, make, route) => {
     const ports = fakes();
     const toolkit = createToolkit({ ...CONFIG, bindings: ['HTTP+JSON'], allowedHosts: ['site.example'] }, ports);
     const handler = make(toolkit);
@@ -169,6 +169,7 @@ describe('the settings of a toolkit', () => {
         );
       }
     }
+    expect(new Set(ports.telemetry.of('error').map((event) => event.route))).toEqual(new Set([route]));
     expect(ports.upstream.requests).toEqual([]);
   });
 

@@ -127,7 +127,11 @@ it.each<[string, ChatHandlerOptions, string]>([
   'a function of the site fails: %s; the agent is not asked, and the log names the option',
   async (_how, options, log) => {
     const { call, upstream, telemetry } = site(options);
-    expect(await call('message/send', '{"message":{"contextId":"c-1"}}')).toContain('INTERNAL_ERROR');
+    const text = await call('message/send', '{"message":{"contextId":"c-1"}}');
+    expect(text).toContain('INTERNAL_ERROR');
+    expect(text).toMatch(
+      /The (visitor of this request could not be determined|metadata of this message could not be created)\./,
+    );
     expect(upstream.requests).toEqual([]);
     const events = JSON.stringify(telemetry.events).replaceAll(String.raw`\"`, '"');
     expect(events).toContain(`The function in ${log}`);
@@ -229,6 +233,8 @@ describe('the metadata that the agent receives', () => {
 
   it('lacks the context of the page; the log has the fix once', async () => {
     const { call, telemetry } = site();
+    await call('message/send', '{"message":{"metadata":{"a":1}}}');
+    expect(telemetry.of('warning')).toEqual([]);
     for (let times = 0; times < 2; times += 1)
       await call('message/send', '{"message":{"metadata":{"pageContext":1,"a":1}}}');
     expect(telemetry.of('warning').map(({ code, detail }) => [code, detail])).toEqual([
