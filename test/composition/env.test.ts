@@ -277,8 +277,15 @@ describe('an environment variable', () => {
   });
 
   it.each([
-    ...['a "word"', '$tr{0}ng', '"-----BEGIN PRIVATE KEY-----\\nMII=\\n-----END PRIVATE KEY-----"', "it's"],
-    ...['"one" two', 'a<b>', '<a>b', 'not-null', 'nullable'],
+    'a "word"',
+    '$tr{0}ng',
+    '"-----BEGIN PRIVATE KEY-----\\nMII=\\n-----END PRIVATE KEY-----"',
+    "it's",
+    '"one" two',
+    'a<b>',
+    '<a>b',
+    'not-null',
+    'nullable',
   ])('is not reported for the value %s', (value) => {
     expect(warningsOf(configFromEnv({ SERVICE_ACCOUNT_PRIVATE_KEY: value }))).toEqual([]);
   });
