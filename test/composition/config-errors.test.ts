@@ -6,6 +6,7 @@ import type { AnyRows } from '../../src/domain/shared/setting.js';
 import { words } from '../support/words.js';
 import { FakeIdentityProvider } from '../../src/adapters/fakes/fakes.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';
+import { configureServer } from '../../src/composition/server.js';
 import { resolveConfig } from '../../src/composition/config/resolve-config.js';
 
 function refusal(config: unknown, customProviders: readonly string[] = []): Error {
@@ -31,6 +32,7 @@ describe('an unknown field', () => {
     ['a2aURL', 'a2aUrl'],
     ['apiKey', 'serviceApiKey'],
     ['timeout', 'timeouts'],
+    ['A2A_Url', 'a2aUrl'],
   ])('is rejected, and for "%s" the error suggests "%s"', (field, meant) => {
     expect(refusal({ [field]: 'x' })).toMatchObject({
       name: 'ConfigurationError',
@@ -62,9 +64,8 @@ describe('an unknown field', () => {
   });
 
   it('is rejected with a hint at configFromEnv when a whole environment is passed', () => {
-    expect(refusal({ npm_config_registry: 'x', SHELL: '/bin/sh' })).toMatchObject({
-      hint: 'Pass variables through configFromEnv(process.env).',
-    });
+    for (const environment of [{ npm_config_registry: 'x', SHELL: '/bin/sh' }, { A2A_URL: 'https://agent.example' }])
+      expect(refusal(environment)).toMatchObject({ hint: 'Pass variables through configFromEnv(process.env).' });
   });
 });
 
@@ -97,6 +98,13 @@ describe('a configured value', () => {
     ['configPerUser', 'false', 'true or false'],
     ['allowedHosts', 'site.example', 'a list of strings'],
     ['a2aMethods', 'chats', '"chat", "all", or a list of strings'],
+    ['a2aMethods', ['message/send', 7], '"chat", "all", or a list of strings'],
+    ['bindings', 'JSONRPC', 'a list of "JSONRPC" and "HTTP+JSON"'],
+    ['bindings', ['JSONRPC', 'GRPC'], 'a list of "JSONRPC" and "HTTP+JSON"'],
+    ['conversations', 'closed', '"open" or "visitor"'],
+    ['serviceToken', 'two words', 'the token alone: ASCII, no spaces'],
+    ['serviceToken', 7, 'a string'],
+    ['serviceAuthStrategy', ['apiKey'], 'a string'],
   ])('of "%s" is rejected: %j', (field, value, expected) => {
     expect(refusal({ [field]: value })).toMatchObject({
       detail: `Invalid value for "${field}" in configureServer.`,
@@ -179,6 +187,7 @@ describe('a configured value', () => {
       hint: 'Pass an object to configureServer.',
       block: 'configureServer',
     });
+    expect(() => configureServer(config as never)).toThrow('The configuration is not an object. Pass an object to');
   });
 });
 
@@ -192,6 +201,8 @@ describe('an empty string', () => {
     },
   );
 });
+
+const KEYCLOAK = { keycloak: new FakeIdentityProvider('keycloak') };
 
 describe('an unknown strategy or provider', () => {
   it.each(['api_key', 'apiKey', 'static_key'])('that names a key, "%s", is rejected with what a key needs', (name) => {
@@ -207,6 +218,9 @@ describe('an unknown strategy or provider', () => {
       block: 'configureServer',
       fields: ['serviceAuthStrategy'],
     });
+    expect(() =>
+      resolveConfig({ serviceAuthStrategy: 'keycloak' as never }, { identityProviders: KEYCLOAK }),
+    ).not.toThrow();
     expect(refusal({ serviceAuthStrategy: 'oktaa' }, ['okta'])).toMatchObject({
       hint: 'Did you mean "okta"? Known values: service_account, resource_owner_password, client_credentials, static_token, none, okta.',
     });
@@ -234,13 +248,14 @@ describe('an invalid address or key', () => {
     ...words(
       'shop.example https://shop.example/ https://shop.example/path https://*.shop.example https://shop.example?x=1',
     ),
-    ...words('https://shop.example#x https://shop.example\\x * null'),
+    ...words('https://shop.example#x https://shop.example\\x xhttps://shop.example * null'),
     'https://a.example, https://b.example',
     '',
   ])('is rejected as an allowed origin: "%s"', (origin) => {
     for (const field of ['allowedOrigins', 'mediaOrigins']) {
       expect(refusal({ [field]: [origin] })).toMatchObject({
         detail: `Invalid origin in "${field}".`,
+        hint: 'List scheme and host only, such as https://shop.example.',
         fields: [field],
       });
     }
@@ -257,9 +272,15 @@ describe('an invalid address or key', () => {
   ])('is rejected as an allowed host: "%s"', (host) => {
     expect(refusal({ allowedHosts: [host] })).toMatchObject({
       detail: 'Invalid value in "allowedHosts".',
+      hint: expect.stringMatching(/^List host names, .* no scheme, path, user name or wildcard\.$/) as string,
       block: 'configureServer',
       fields: ['allowedHosts'],
     });
+  });
+
+  it('is rejected as a cache key or as the address of a cache', () => {
+    expect(refusal({ cacheKeys: ['abc'] })).toMatchObject({ detail: 'Invalid key in "cacheKeys".' });
+    expect(refusal({ cacheStore: 'http://cache.example' })).toMatchObject({ detail: 'Unsupported "cacheStore" URL.' });
   });
 
   it.each(['two words', 'line\nbreak', 'tab\t', 'ключ', 'key\u0000'])(

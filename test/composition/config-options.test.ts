@@ -15,13 +15,24 @@ describe('configGetHeaders', () => {
   it('sets the header fields it returns', async () => {
     const credential = await made(new Headers({ Authorization: 'Bearer own', 'X-Tenant': 'acme' }));
     expect(credential.headers).toEqual({ authorization: 'Bearer own', 'x-tenant': 'acme' });
-    expect(credential.kind).toBe('session');
+    expect([credential.kind, credential.block]).toEqual(['session', 'getHeaders']);
     expect(credential.owner.principal).toMatch(/^headers [\da-f]{64}$/);
   });
 
   it('cannot set connection or framing fields', async () => {
     const headers = { Host: 'a', 'Content-Length': '3', 'Transfer-Encoding': 'chunked', Connection: 'x', 'x-own': '1' };
     expect((await made(headers)).headers).toEqual({ 'x-own': '1' });
+  });
+
+  it('names one caller by the fields it returns, in any order', async () => {
+    const [one, same, other] = await Promise.all(
+      [
+        { a: '1', b: '2' },
+        { b: '2', a: '1' },
+        { a: '2', b: '1' },
+      ].map(async (fields) => (await made(fields)).owner.principal),
+    );
+    expect([one === same, one === other]).toEqual([true, false]);
   });
 
   it('receives the request of the framework', async () => {
@@ -40,7 +51,12 @@ describe('configGetHeaders', () => {
       throw new Error('database at 10.0.0.1 is down');
     });
     const failed = await errorOf(failing.obtain(REQUEST));
-    expect(failed).toMatchObject({ code: 'service_auth_failed', block: 'getHeaders' });
+    expect(failed).toMatchObject({
+      code: 'service_auth_failed',
+      detail: 'The headers for the platform could not be created.',
+      hint: 'Check the function in "getHeaders" or "configGetHeaders"; the server log has the cause.',
+      block: 'getHeaders',
+    });
     expect(failed.message).not.toContain('10.0.0.1');
     const log = failed.logDetail();
     expect(log).toMatch(/"configGetHeaders" failed: it threw Error at .*config-options\.test\.ts/);

@@ -3,7 +3,14 @@ import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { generateKeyPair } from '../../src/adapters/keys/pem.js';
 import { AUTH_PROVIDERS, EXCHANGES } from '../../src/composition/config/providers.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';
-import { configureServer, getAuthHeaders, getCachedServiceToken } from '../../src/composition/server.js';
+import { createGetHeadersForSession, createGetHeadersWithServiceAuth } from '../../src/composition/get-headers.js';
+import {
+  configureServer,
+  getAuthHeaders,
+  getCachedServiceToken,
+  resolveServiceBrand,
+  resolveServiceProjectId,
+} from '../../src/composition/server.js';
 import { routeHandler, ROUTES } from '../../src/composition/routes/site-routes.js';
 import { createToolkit } from '../../src/composition/toolkit/toolkit.js';
 import type { HttpHandler } from '../../src/ports/http.js';
@@ -41,6 +48,13 @@ describe('a route made before configureServer', () => {
     expect(await answerOf(handler)).toMatch(/^401 .*a2aUrl/);
     configureServer({ a2aMethods: 'chat' });
     expect(await answerOf(handler)).toMatch(/^200 .*-32004/);
+  });
+
+  it('accepts strategies of this package and fields that a configuration may reject later', async () => {
+    const options = { strategy: 'none', forward: { request: ['prefer'] } } as const;
+    const handler = routeHandler(ROUTES.a2a, 'createA2ARouter', options);
+    expect(await answerOf(handler)).toContain('Call configureServer when the server starts.');
+    expect(() => routeHandler(ROUTES.a2a, 'createA2ARouter', { strategy: 'okta' as never })).toThrow('"strategy"');
   });
 
   it('builds its handler once per configuration', async () => {
@@ -154,6 +168,7 @@ describe('a later configuration', () => {
     configureServer(account('sa-1'));
     const first = (await getAuthHeaders())['authorization'];
     configureServer({ publicUrl: 'https://site.example', keepAliveMs: 0 });
+    await expect.poll(() => `Bearer ${getCachedServiceToken() ?? ''}`).toBe(first);
     expect((await getAuthHeaders())['authorization']).toBe(first);
     configureServer({ serviceAccount: { serviceAccountId: 'sa-2' } });
     const second = (await getAuthHeaders())['authorization'];
@@ -200,6 +215,27 @@ describe("the site's own calls", () => {
     const { authorization } = await getAuthHeaders({ strategy: 'service_account' });
     expect(authorization).toMatch(/^Bearer ey/);
     expect(`Bearer ${getCachedServiceToken() ?? ''}`).toBe(authorization);
+  });
+});
+
+describe.each<[string, () => Promise<unknown>, unknown]>([
+  ['getAuthHeaders', () => getAuthHeaders(), { 'x-api-key': 'key' }],
+  ['createGetHeadersWithServiceAuth', createGetHeadersWithServiceAuth(), { 'x-api-key': 'key' }],
+  [
+    'createGetHeadersForSession',
+    createGetHeadersForSession({ auth: (_request: unknown) => 'of-ada' }),
+    { authorization: 'Bearer of-ada', 'x-api-key': 'key' },
+  ],
+  ['resolveServiceProjectId', () => resolveServiceProjectId(), 'project-7'],
+  ['resolveServiceBrand', () => resolveServiceBrand(), ''],
+])('%s', (_name, call, result) => {
+  it('rejects before configureServer, and then uses its toolkit', async () => {
+    await expect(call()).rejects.toMatchObject({
+      code: 'service_auth_failed',
+      detail: 'The server is not configured.',
+    });
+    configureServer({ serviceApiKey: 'key', serviceProjectId: 'project-7' });
+    expect(await call()).toEqual(result);
   });
 });
 

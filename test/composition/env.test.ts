@@ -164,6 +164,8 @@ describe('an environment variable', () => {
     ['A2AURL', 'A2A_URL'],
     ['SERVICE_ACCOUNT_PRIVATE_KEY_PEM', 'SERVICE_ACCOUNT_PRIVATE_KEY'],
     ['SERVICE_ACCOUNT_SERVICE_ACCOUNT_ID', 'SERVICE_ACCOUNT_ID'],
+    ['SERVICE_API_Key', 'SERVICE_API_KEY'],
+    ['XA2A_URL', 'A2A_URL'],
   ])('is reported as misspelt: %s for %s', (name, meant) => {
     const config = configFromEnv({ [name]: 'hunter2-marker' });
     expect(warningsOf(config)).toEqual([
@@ -176,12 +178,12 @@ describe('an environment variable', () => {
     expect(JSON.stringify(config)).toBe('{}');
   });
 
-  it.each(words('A2A_KEY A2A_HOST SERVICE_API_HOST SERVICE_ACCOUNT_JSON IDP_B_REGION CACHE_URI PUBLIC_URI B2B_URL'))(
-    'is not reported as misspelt when it is not similar enough: %s',
-    (name) => {
-      expect(warningsOf(configFromEnv({ [name]: 'value' }))).toEqual([]);
-    },
-  );
+  it.each([
+    ...words('A2A_KEY A2A_HOST SERVICE_API_HOST SERVICE_ACCOUNT_JSON IDP_B_REGION CACHE_URI PUBLIC_URI B2B_URL'),
+    ...words('A2a_URL CONVERSATIONS \uFEFFHOST'),
+  ])('is not reported as misspelt when it is not similar enough, or not ours: %s', (name) => {
+    expect(warningsOf(configFromEnv({ [name]: 'value', SERVICE_AUTH_STRATEGY: 'static_token' }))).toEqual([]);
+  });
 
   it('that follows a byte order mark is reported with that cause', () => {
     expect(warningsOf(configFromEnv({ '\uFEFFA2A_URL': 'https://agent.example' }))).toEqual([
@@ -194,8 +196,13 @@ describe('an environment variable', () => {
     ]);
   });
 
-  it.each(['key\n', 'key\r\n', 'key \n\n'])('loses its trailing line break: %j', (value) => {
-    expect(fieldsOf(configFromEnv({ SERVICE_API_KEY: value }))).toEqual({ serviceApiKey: 'key' });
+  it.each([
+    ['key\n', 'key'],
+    ['key\r\n', 'key'],
+    ['key \n\n', 'key'],
+    ['key ', 'key '],
+  ])('loses its trailing line break, and nothing else: %j', (value, serviceApiKey) => {
+    expect(fieldsOf(configFromEnv({ SERVICE_API_KEY: value }))).toEqual({ serviceApiKey });
   });
 
   it.each(['SERVICE_TOKN', 'SERVICE_TOKENS', 'SERVIC_TOKEN'])(
@@ -214,23 +221,37 @@ describe('an environment variable', () => {
     expect(warningsOf(configFromEnv(env))).toEqual([]);
   });
 
-  it.each(['/', '.', '/app', './', 'site.example', 'site.example:3000'])(
+  it.each(['/', '.', '/app', './', 'site.example', 'site.example:3000', 'xhttps://site.example'])(
     'called PUBLIC_URL is ignored with a warning when it has no scheme: %s',
     (value) => {
       const config = configFromEnv({ PUBLIC_URL: value });
       expect(config).not.toHaveProperty('publicUrl');
-      expect(warningsOf(config)).toMatchObject([{ code: 'variable_ignored', variable: 'PUBLIC_URL' }]);
+      expect(warningsOf(config)).toEqual([
+        {
+          code: 'variable_ignored',
+          detail:
+            'PUBLIC_URL: ignored, because it is not a URL such as https://site.example. Set "publicUrl" in configureServer if this variable belongs to another program.',
+          variable: 'PUBLIC_URL',
+        },
+      ]);
+      expect(configFromEnv({ PUBLIC_URL: 'http://site.example' })).toHaveProperty('publicUrl');
     },
   );
 
   it('called SERVICE_TOKEN is read under SERVICE_AUTH_STRATEGY=static_token, and otherwise ignored with a warning', () => {
-    const read = configFromEnv({ SERVICE_TOKEN: 'token', SERVICE_AUTH_STRATEGY: 'static_token' });
+    const read = configFromEnv({ SERVICE_TOKEN: 'token', SERVICE_AUTH_STRATEGY: 'static_token\n' });
     expect(fieldsOf(read)).toEqual({ serviceToken: 'token', serviceAuthStrategy: 'static_token' });
     for (const strategy of [undefined, 'none', 'service_account']) {
       const config = configFromEnv({ SERVICE_TOKEN: 'token', SERVICE_AUTH_STRATEGY: strategy });
       expect(config).not.toHaveProperty('serviceToken');
-      expect(warningsOf(config)).toMatchObject([{ code: 'variable_ignored', variable: 'SERVICE_TOKEN' }]);
-      expect(JSON.stringify(warningsOf(config))).not.toContain("'token'");
+      expect(warningsOf(config)).toEqual([
+        {
+          code: 'variable_ignored',
+          detail:
+            'SERVICE_TOKEN: ignored, because SERVICE_AUTH_STRATEGY is not static_token. Set SERVICE_AUTH_STRATEGY=static_token, or ignore this if SERVICE_TOKEN belongs to another program.',
+          variable: 'SERVICE_TOKEN',
+        },
+      ]);
     }
   });
 
@@ -245,6 +266,7 @@ describe('an environment variable', () => {
   it.each([
     ['SERVICE_API_KEY', '"hunter2-hunter2"', 'in quotes. Remove them'],
     ['SERVICE_API_KEY', '${KEY}', 'a placeholder. Replace it'],
+    ['SERVICE_ACCOUNT_ID', ' "hunter2" ', 'in quotes. Remove them'],
     ['SERVICE_ACCOUNT_ID', 'null', 'a placeholder. Replace it'],
   ])('is reported for %s with the value %s, without the value', (name, value, what) => {
     const telemetry = new RecordingTelemetry();
@@ -254,15 +276,27 @@ describe('an environment variable', () => {
     expect(JSON.stringify(telemetry.events)).not.toContain('hunter2');
   });
 
-  it.each(['a "word"', '$tr{0}ng', '"-----BEGIN PRIVATE KEY-----\\nMII=\\n-----END PRIVATE KEY-----"', "it's"])(
-    'is not reported for the value %s',
-    (value) => {
-      expect(warningsOf(configFromEnv({ SERVICE_ACCOUNT_PRIVATE_KEY: value }))).toEqual([]);
-    },
-  );
+  it.each([
+    'a "word"',
+    '$tr{0}ng',
+    '"-----BEGIN PRIVATE KEY-----\\nMII=\\n-----END PRIVATE KEY-----"',
+    "it's",
+    '"one" two',
+    'a<b>',
+    '<a>b',
+    'not-null',
+    'nullable',
+  ])('is not reported for the value %s', (value) => {
+    expect(warningsOf(configFromEnv({ SERVICE_ACCOUNT_PRIVATE_KEY: value }))).toEqual([]);
+  });
 
   it.each([undefined, null, 'A2A_URL=x'])('is refused with what to pass instead of %s', (env) => {
-    expect(() => configFromEnv(env as never)).toThrow('Pass process.env to configFromEnv.');
+    expect(() => configFromEnv(env as never)).toThrow(
+      expect.objectContaining({
+        block: 'configFromEnv',
+        message: 'The environment is not an object. Pass process.env to configFromEnv.',
+      }) as Error,
+    );
   });
 
   it('can come from a frozen environment', () => {

@@ -3,6 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { FakeIdentityProvider, FakeTokenExchange } from '../../src/adapters/fakes/fakes.js';
 import { createGetHeadersForSession, createGetHeadersWithServiceAuth } from '../../src/composition/get-headers.js';
+import type { RequestContext } from '../../src/ports/http.js';
 import { createToolkit } from '../../src/composition/toolkit/toolkit.js';
 
 const bearer = (request: { headers: Headers | Record<string, string>; user?: string }): string | null =>
@@ -33,6 +34,21 @@ describe('headers for a session', () => {
   ])('contain the token of the user of %s', async (_kind, request) => {
     const getHeaders = createGetHeadersForSession({ auth: bearer, apiKey: 'key', toolkit: createToolkit({}) });
     expect(await getHeaders(request)).toEqual({ authorization: 'Bearer ada-token', 'x-api-key': 'key' });
+  });
+
+  it('come from a session source that gets the response of the framework, to renew its cookie', async () => {
+    const natives: unknown[] = [];
+    const auth = {
+      getToken: (request: RequestContext) => {
+        natives.push(request.native);
+        return Promise.resolve({ kind: 'token', accessToken: 'ada-token' } as const);
+      },
+    };
+    const getHeaders = createGetHeadersForSession({ auth, toolkit: createToolkit({}) });
+    const [response, request] = [{ setHeader: () => undefined }, { headers: {} }];
+    const withResponse = { ...request, res: response };
+    for (const one of [request, withResponse, undefined]) await getHeaders(one);
+    expect(natives).toEqual([{ request }, { request: withResponse, response }, { request: undefined }]);
   });
 
   it.each([

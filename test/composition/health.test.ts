@@ -1,10 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import { createToolkit, type ServerConfig, type Toolkit } from 'agent-bff';
-import { FakeClock, FakeIdentityProvider, FakeUpstream } from 'agent-bff/testing';
+import { FakeCacheStore, FakeClock, FakeIdentityProvider, FakeUpstream } from 'agent-bff/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { browserRequest } from '../adapters/web/browser-request.js';
 import { PushStream } from '../adapters/web/push-stream.js';
 import { textOf } from '../contracts/http-upstream.contract.js';
-import { chatRoute } from '../support/toolkit-routes.js';
+import { chatRoute, serviceSurfaceRoute } from '../support/toolkit-routes.js';
 
 const CONFIG: ServerConfig = { a2aUrl: 'https://agent.example/a2a', serviceAuthStrategy: 'okta' };
 
@@ -87,16 +88,54 @@ describe('the health of a toolkit', () => {
     const { a2aUrl: _address, ...config } = CONFIG;
     expect(await toolkitOf(config).health()).toMatchObject({
       status: 'degraded',
-      checks: { configuration: { status: 'fail', block: 'configureServer', fields: ['a2aUrl', 'serviceApiUrl'] } },
+      checks: {
+        configuration: {
+          status: 'fail',
+          code: 'service_auth_failed',
+          block: 'configureServer',
+          fields: ['a2aUrl', 'serviceApiUrl'],
+        },
+      },
+    });
+  });
+
+  it('names the store while it is not called, and stays ready', async () => {
+    const cacheKeys = [randomBytes(32).toString('hex')];
+    const working = toolkitOf({ ...CONFIG, cacheStore: new FakeCacheStore(clock), cacheKeys });
+    expect((await working.health()).checks.store).toEqual({ status: 'pass' });
+    const fail = (): Promise<never> => Promise.reject(new Error('down'));
+    const failing = toolkitOf({
+      ...CONFIG,
+      serviceApiUrl: 'https://platform.example',
+      cacheStore: { get: fail, set: fail, delete: fail },
+      cacheKeys,
+      telemetry: 'silent',
+    });
+    const cache = { enabled: true };
+    for (const path of ['/one/render', '/two/render', '/three/render'])
+      await serviceSurfaceRoute(failing, { cache })(browserRequest({ path, body: null }));
+    expect(await failing.health()).toMatchObject({
+      status: 'ready',
+      checks: { store: { status: 'fail', block: 'configureServer', fields: ['cacheStore'] } },
     });
   });
 
   it.each<readonly [string, ServerConfig, string]>([
     ['with an API key alone', { serviceApiKey: 'k' }, 'pass'],
+    ['with a provider', { authProvider: 'okta' as never }, 'pass'],
+    ['with a platform alone', { a2aUrl: '', serviceApiUrl: 'https://platform.example' }, 'skipped'],
     ['for signed-in users only', {}, 'skipped'],
   ])('is ready for a site %s', async (_what, config, credential) => {
     const health = await toolkitOf({ a2aUrl: 'https://agent.example', ...config }).health();
     expect(health).toMatchObject({ status: 'ready', checks: { credential: { status: credential } } });
+  });
+
+  it('is degraded with a service account that is not complete', async () => {
+    const toolkit = toolkitOf({ a2aUrl: 'https://agent.example', serviceAccount: { serviceAccountId: 'sa-1' } });
+    expect(await toolkit.health()).toMatchObject({
+      status: 'degraded',
+      checks: { credential: { status: 'fail' } },
+    });
   });
 
   it('counts requests and open streams', async () => {

@@ -53,8 +53,10 @@ describe.each(ALL_ROUTES)('%s', (_name, make) => {
     expect(await hintOf(make, options)).toBe(`Did you mean ${place}?`);
   });
 
-  it('names the places of the options below an unknown one', async () => {
+  it('names the places of the options below an unknown one, if all of them are known', async () => {
     expect(await hintOf(make, { chat: { conversations: 'visitor' } })).toBe('Did you mean "a2a.conversations"?');
+    expect(await hintOf(make, { chat: { conversations: 'visitor', nonsense: 1 } })).toMatch(/^Known options: /);
+    expect(await hintOf(make, { a2b: { conversations: 'visitor' } })).toBe('Did you mean "a2a"?');
   });
 });
 

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { FakeCacheStore, FakeClock } from '../../src/adapters/fakes/fakes.js';
 import { FIELDS } from '../../src/composition/config/schema.js';
 import { type ResolvedConfig, resolveConfig } from '../../src/composition/config/resolve-config.js';
+import { principalOf } from '../../src/composition/config/providers.js';
+import { createToolkit } from '../../src/composition/toolkit/toolkit.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';
 import { type AnySettings, revealed, valuesOf } from '../../src/domain/shared/setting.js';
 
@@ -119,6 +121,23 @@ describe('a service account', () => {
   });
 });
 
+describe('the principal of settings', () => {
+  const circular: Record<string, unknown> = {};
+  circular['itself'] = circular;
+  const of = (value: unknown): string => principalOf({ claims: { side: 'principal', value } });
+
+  it('is the same for members in another order, and for no other value', () => {
+    expect(of({ one: 1, two: [2] })).toBe(of({ two: [2], one: 1 }));
+    const values = [{ one: 1 }, { one: 2 }, { one: null }, ['one', 1], 'one', '', undefined];
+    expect(new Set(values.map(of)).size).toBe(values.length);
+  });
+
+  it('exists for claims that are not JSON, which are rejected when they are signed', () => {
+    expect([of(10n), of(circular)]).toEqual([of(circular), of(circular)]);
+    expect(() => createToolkit({ serviceAccount: { claims: circular as never } })).not.toThrow();
+  });
+});
+
 describe('addresses', () => {
   it('are split into origin and path', () => {
     expect(resolve({ a2aUrl: 'https://agent.example/a2a' }).agent).toEqual({
@@ -180,6 +199,13 @@ describe('a configured value', () => {
     expect(resolve({ ...config, telemetry })).toMatchObject({ ...config, telemetry: [telemetry] });
     expect(resolve({ cacheStore }).cacheStore).toBe(cacheStore);
     expect(resolve({ telemetry }).telemetry?.[0]).toBe(telemetry);
+    expect(
+      resolve({ bindings: ['JSONRPC', 'HTTP+JSON'], conversations: 'open', authUnavailableStatus: 401 }),
+    ).toMatchObject({
+      bindings: ['JSONRPC', 'HTTP+JSON'],
+      conversations: 'open',
+      authUnavailableStatus: 401,
+    });
     expect([resolve({}).telemetry, resolve({ telemetry: 'silent' }).telemetry]).toEqual([undefined, []]);
   });
 

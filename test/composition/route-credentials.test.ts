@@ -119,7 +119,19 @@ describe('the credential sent by a route', () => {
     const audience = 'https://platform.example';
     await sent((toolkit) => chatRoute(toolkit, { getSessionToken: source, audience }), '');
     await sent((toolkit) => sessionSurfaceRoute(toolkit, { auth: source, audience }), '/s-1/render');
-    expect(source.queries).toEqual([{ audience }, { audience }]);
+    await sent((toolkit) => chatRoute(toolkit, { getSessionToken: source }), '');
+    expect(source.queries).toEqual([{ audience }, { audience }, {}]);
+  });
+
+  it('is requested once for concurrent requests of one session, whichever routes they visit', async () => {
+    const source = Object.assign(new FakeSessionTokenSource({ kind: 'token', accessToken: 'ada' }), {
+      sessionCookies: ['sid'],
+    });
+    const { toolkit } = startSite();
+    const routes = [chatRoute(toolkit, { auth: source }), recordRoute(toolkit, { auth: source })];
+    const headers = { cookie: 'sid=1', host: 'site.example', 'content-type': 'application/json' };
+    await Promise.all(routes.map((route) => route(browserRequest({ headers }))));
+    expect(source.queries).toHaveLength(1);
   });
 });
 

@@ -130,6 +130,7 @@ describe.each([
       '"surfaces.audience" needs it',
       ['surfaces.auth', 'surfaces.audience'],
     ],
+    [{ basePath: 'api' }, 'Invalid value for "basePath"', 'Set it to a path that starts with "/".', ['basePath']],
     [{ service: {} }, 'Missing option "service.auth"', 'Set it to', ['service.auth']],
   ])('are named by their path in errors: %o', async (options, detail, hint, fields) => {
     expect(await refusal(factory, { toolkit, ...options })).toMatchObject({
@@ -140,6 +141,25 @@ describe.each([
     });
   });
 });
+
+it.each<[string, (toolkit: root.Toolkit) => Promise<Response>]>([
+  ['createHandlers', (own) => next.createHandlers({ toolkit: own }).GET(new Request(`${SITE}/config`))],
+  ['handleA2AConfigWebGET', (own) => next.handleA2AConfigWebGET(new Request(`${SITE}/config`), { toolkit: own })],
+  ['handleA2AWebPOST', (own) => next.handleA2AWebPOST(message(), { toolkit: own, params: {} })],
+  ['createWebHandler', (own) => createWebHandler({ toolkit: own })(message())],
+])('%s serves the chat at /api/a2a with the toolkit of its options', async (_name, visit) => {
+  const upstream = new FakeUpstream();
+  expect((await visit(root.createToolkit(CONFIG, { upstream }))).status).toBe(200);
+  expect(upstream.requests).not.toEqual([]);
+});
+
+const SITE = 'https://site.example/api/a2a';
+const message = (): Request =>
+  new Request(SITE, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{}}}',
+  });
 
 describe('a strategy', () => {
   const okta = root.createToolkit({}, { identityProviders: { okta: new FakeIdentityProvider('okta') } });

@@ -166,6 +166,7 @@ describe('the result of createShared', () => {
         code: 'configuration_invalid',
         fields: [field],
         detail: expect.stringMatching(detail) as string,
+        hint: 'Set it in createShared instead.',
       }) as Error,
     );
     await shared.close();

@@ -1,12 +1,18 @@
 import { runInNewContext } from 'node:vm';
 import { createToolkit, type ServerConfig, SessionError, type ToolkitPorts, type SiteFieldOptions } from 'agent-bff';
 import { FakeClock, FakeIdentityProvider, FakeUpstream, RecordingTelemetry } from 'agent-bff/testing';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { headerFields } from '../../src/composition/routes/route-credentials.js';
 import type { HttpHandler, HttpRequest, HttpResponse, UpstreamRequest } from '../../src/ports/http.js';
 import { browserRequest } from '../adapters/web/browser-request.js';
 import { textOf } from '../contracts/http-upstream.contract.js';
-import { chatRoute, serviceSurfaceRoute, sessionSurfaceRoute, surfaceRoute } from '../support/toolkit-routes.js';
+import {
+  chatRoute,
+  recordRoute,
+  serviceSurfaceRoute,
+  sessionSurfaceRoute,
+  surfaceRoute,
+} from '../support/toolkit-routes.js';
 
 const CARD = { name: 'Agent', url: 'https://agent.example/a2a', skills: [], capabilities: {} };
 
@@ -62,6 +68,12 @@ describe('the return value of "headers"', () => {
       Object.assign(Object.create(null) as object, { 'x-tenant': ['acme'] }),
     ],
     ['an object of another realm', runInNewContext("({ 'X-Tenant': 'acme' })")],
+    [
+      'an instance of a class with fields',
+      new (class {
+        'X-Tenant' = 'acme';
+      })() as never,
+    ],
   ])('can be %s', (_words, made) => {
     expect(headerFields(made as never)).toEqual({ 'x-tenant': 'acme' });
   });
@@ -74,6 +86,7 @@ describe('the return value of "headers"', () => {
       ]),
     ).toEqual({ 'x-a': '1, 2' });
     expect(headerFields({ 'x-a': ['1', '2'] })).toEqual({ 'x-a': '1, 2' });
+    expect(headerFields({ 'x-a': [1, true] as never })).toEqual({ 'x-a': '1, true' });
   });
 
   it('can be empty', () => {
@@ -189,7 +202,31 @@ describe('a field set by both "upstream.headers" and "headers"', () => {
     expect((await render(sessionSurfaceRoute(toolkit, { headers }))).status).toBe(200);
     expect(upstream.requests[0]?.headers).toMatchObject({ 'x-tenant': 'acme', 'x-platform-key': 'site-key' });
     expect(telemetry.of('warning')).toHaveLength(1);
+    const keyless = site({ upstream: upstreamNames, serviceApiKey: '', serviceAuthStrategy: 'none' });
+    expect((await render(serviceSurfaceRoute(keyless.toolkit, { headers }))).status).toBe(200);
+    expect(keyless.upstream.requests[0]?.headers).toMatchObject({ 'x-platform-key': 'of-the-function' });
+    expect(keyless.telemetry.of('warning')).toEqual([]);
   });
+});
+
+it('the function in "headers" gets the request, the user, the route and the message', async () => {
+  const headers = vi.fn(() => ({}));
+  const auth = (_request: unknown) => ({ kind: 'token', accessToken: 'token', subject: 'ada' }) as const;
+  const { toolkit } = site();
+  const native = { request: { ip: '192.0.2.1' } };
+  const visit = (route: HttpHandler, path = '') => route(browserRequest({ path, native }));
+  await visit(chatRoute(toolkit, { auth, headers }));
+  await visit(sessionSurfaceRoute(toolkit, { auth, headers }), '/s-1/render');
+  await visit(surfaceRoute(toolkit, { headers }), '/s-1/render');
+  await visit(recordRoute(toolkit, { auth, headers }), '/records/1');
+  const session = { subject: 'ada' };
+  const message = { method: 'SendMessage', contextId: undefined, taskId: undefined };
+  expect(headers.mock.calls).toEqual([
+    [native.request, { session, route: 'chat', message }],
+    [native.request, { session, route: 'surface', message: undefined }],
+    [native.request, { session: null, route: 'surface', message: undefined }],
+    [native.request, { session, route: 'conversation', message: undefined }],
+  ]);
 });
 
 describe('the fields returned by "headers"', () => {

@@ -1,10 +1,19 @@
+import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { FakeClock, FakeIdentityProvider, FakeUpstream, RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
+import {
+  FakeCacheStore,
+  FakeClock,
+  FakeIdentityProvider,
+  FakeUpstream,
+  FakeVisitorLimit,
+  RecordingTelemetry,
+} from '../../src/adapters/fakes/fakes.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';
 import type { Toolkit, ToolkitPorts } from '../../src/composition/toolkit/toolkit-type.js';
 import type { HttpHandler } from '../../src/ports/http.js';
 import { buildToolkit, createToolkit } from '../../src/composition/toolkit/toolkit.js';
 import { browserRequest, bytes } from '../adapters/web/browser-request.js';
+import { textOf } from '../contracts/http-upstream.contract.js';
 import {
   chatRoute,
   recordRoute,
@@ -18,6 +27,7 @@ const CONFIG: ServerConfig = {
   serviceAuthStrategy: 'okta',
   serviceApiKey: 'site-key',
 };
+const KEY = randomBytes(32).toString('hex');
 const LIST = bytes('{"jsonrpc":"2.0","id":1,"method":"tasks/list"}');
 
 interface Ports extends ToolkitPorts {
@@ -137,13 +147,13 @@ describe('the settings of a toolkit', () => {
     expect(await statusOf({ publicUrl }, { origin })).toBe(status);
   });
 
-  it.each<[string, (toolkit: Toolkit) => HttpHandler]>([
-    ['chat', (toolkit) => chatRoute(toolkit)],
-    ['surfaces', (toolkit) => surfaceRoute(toolkit)],
-    ['surfaces for users', (toolkit) => sessionSurfaceRoute(toolkit)],
-    ['surfaces for the service', (toolkit) => serviceSurfaceRoute(toolkit)],
-    ['records', (toolkit) => recordRoute(toolkit, { auth: () => 'ada-token' })],
-  ])('apply "allowedHosts" to every path and method of a route: %s', async (name, make) => {
+  it.each<[string, (toolkit: Toolkit) => HttpHandler, string]>([
+    ['chat', (toolkit) => chatRoute(toolkit), 'chat'],
+    ['surfaces', (toolkit) => surfaceRoute(toolkit), 'surface'],
+    ['surfaces for users', (toolkit) => sessionSurfaceRoute(toolkit), 'surface'],
+    ['surfaces for the service', (toolkit) => serviceSurfaceRoute(toolkit), 'surface'],
+    ['records', (toolkit) => recordRoute(toolkit, { auth: () => 'ada-token' }), 'conversation'],
+  ])('apply "allowedHosts" to every path and method of a route: %s', async (name, make, route) => {
     const ports = fakes();
     const toolkit = createToolkit({ ...CONFIG, bindings: ['HTTP+JSON'], allowedHosts: ['site.example'] }, ports);
     const handler = make(toolkit);
@@ -159,6 +169,7 @@ describe('the settings of a toolkit', () => {
         );
       }
     }
+    expect(new Set(ports.telemetry.of('error').map((event) => event.route))).toEqual(new Set([route]));
     expect(ports.upstream.requests).toEqual([]);
   });
 
@@ -168,7 +179,80 @@ describe('the settings of a toolkit', () => {
     const toolkit = createToolkit({ ...CONFIG, serviceApiUrl: 'https://platform.example/api', timeouts }, ports);
     await chatRoute(toolkit)(browserRequest());
     await surfaceRoute(toolkit)(browserRequest({ path: '/s-1/render' }));
-    expect(ports.upstream.requests).toMatchObject([timeouts, timeouts]);
+    await recordRoute(toolkit, { auth: () => 'ada-token' })(browserRequest({ path: '/records/1' }));
+    await toolkit.projectId();
+    const lookup = { headersMs: 7, bodyIdleMs: 8 };
+    // Records have any size.
+    expect(ports.upstream.requests).toMatchObject([timeouts, timeouts, { ...timeouts, bodyMs: 0 }, lookup]);
+  });
+
+  it('let a theme load from "mediaOrigins" and from the site itself, and name those origins to the page', async () => {
+    const ports = fakes();
+    const origins = ['https://cdn.example', 'https://site.example', 'https://other.example'];
+    const css = `a{background:${origins.map((origin) => `url(${origin}/a.png)`).join()}}`;
+    ports.upstream.willAnswer(() => ({ status: 200, headers: { 'content-type': 'text/css' }, body: css }));
+    const mediaOrigins = ['https://cdn.example'];
+    const settings = {
+      serviceApiUrl: 'https://platform.example',
+      publicUrl: 'https://site.example/shop',
+      mediaOrigins,
+    };
+    const toolkit = createToolkit({ ...CONFIG, ...settings }, ports);
+    const get = { method: 'GET', body: null };
+    const theme = await textOf((await surfaceRoute(toolkit)(browserRequest({ ...get, path: '/s-1/theme.css' }))).body);
+    expect(origins.filter((origin) => theme.includes(origin))).toEqual(origins.slice(0, 2));
+    const record = await textOf((await chatRoute(toolkit)(browserRequest({ ...get, path: '/config' }))).body);
+    expect(JSON.parse(record)).toMatchObject({ mediaOrigins });
+  });
+
+  it('apply "userLimit" to signed-in users, and "chatLimit" to all others', async () => {
+    const [chatLimit, userLimit] = [new FakeVisitorLimit(), new FakeVisitorLimit()];
+    userLimit.verdict = { kind: 'refused', retryAfterMs: 1_000 };
+    const toolkit = createToolkit({ ...CONFIG, chatLimit, userLimit }, fakes());
+    const auth = (_request: unknown) => ({ kind: 'token', accessToken: 'token', subject: 'ada' }) as const;
+    const statuses = [{ auth }, {}].map(
+      async (options) => (await chatRoute(toolkit, options)(browserRequest())).status,
+    );
+    expect(await Promise.all(statuses)).toEqual([429, 200]);
+    expect([chatLimit.requests.length, userLimit.requests.length]).toEqual([1, 1]);
+  });
+
+  it.each([
+    [true, [['SendMessage', expect.stringMatching(/^[0-9a-f]{16}$/)]]],
+    [false, []],
+  ])('emit an event for each chat message if a listener asks for them: %s', async (chatEvents, events) => {
+    const telemetry = Object.assign(new RecordingTelemetry(), { chatEvents });
+    const { telemetry: _unused, ...others } = fakes();
+    const body = bytes(
+      '{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{"role":"user","contextId":"c-1"}}}',
+    );
+    const response = await chatRoute(createToolkit({ ...CONFIG, telemetry }, others))(browserRequest({ body }));
+    await textOf(response.body);
+    expect(telemetry.of('chat').map(({ method, context }) => [method, context])).toEqual(events);
+  });
+
+  it.each<[string, object, readonly string[]]>([
+    ['a store without keys', { cacheStore: new FakeCacheStore(new FakeClock()) }, ['cache_keys_missing']],
+    ['a store with keys', { cacheStore: new FakeCacheStore(new FakeClock()), cacheKeys: [KEY] }, []],
+    ['no store', {}, []],
+  ])('that share a store cause a warning without keys: %s', (_what, config, codes) => {
+    const ports = fakes();
+    createToolkit({ ...CONFIG, ...config }, ports);
+    expect(ports.telemetry.of('warning').map(({ code }) => code)).toEqual(codes);
+  });
+
+  it('pass on to the port of the platform that a visitor leaves', async () => {
+    const ports = fakes();
+    const leaving = new AbortController();
+    const seen: unknown[] = [];
+    ports.upstream.willAnswer(({ signal }) => {
+      seen.push(signal.aborted);
+      leaving.abort(new Error('left'));
+      seen.push(signal.aborted, signal.reason);
+      return { status: 200, headers: {}, body: null };
+    });
+    await chatRoute(createToolkit(CONFIG, ports))(browserRequest({ signal: leaving.signal })).catch(() => undefined);
+    expect(seen).toEqual([false, true, new Error('left')]);
   });
 
   it.each([
@@ -198,7 +282,10 @@ describe('the settings of a toolkit', () => {
         { upstream },
       );
       const response = await chatRoute(toolkit)(browserRequest({ path, body: bytes(body) }));
-      expect([response.status, response.headers['set-cookie']]).toEqual([200, expect.stringMatching(/; HttpOnly/)]);
+      expect([response.status, response.headers['set-cookie']]).toEqual([
+        200,
+        expect.stringMatching(/; Max-Age=2592000; HttpOnly/),
+      ]);
     },
   );
 

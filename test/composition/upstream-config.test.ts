@@ -70,7 +70,15 @@ describe("the platform's API", () => {
     [{ headers: { projectId: 'X-API-Key' } }, 'headers.projectId', 'Set a different field for each value.'],
   ])('is rejected with the field and a hint: %j', (config, field, hint) => {
     expect(() => resolveUpstream(config)).toThrow(
-      expect.objectContaining({ code: 'configuration_invalid', block: 'upstream', fields: [field], hint }),
+      expect.objectContaining({
+        code: 'configuration_invalid',
+        block: 'upstream',
+        fields: [field],
+        detail: expect.stringMatching(
+          `^(Unknown|Invalid) .*"${field}" in the "upstream" configuration block\\.$`,
+        ) as string,
+        hint,
+      }),
     );
   });
 

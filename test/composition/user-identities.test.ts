@@ -134,6 +134,26 @@ describe('a user of one session source', () => {
   });
 });
 
+it.each([
+  [true, 2],
+  [false, 1],
+])(
+  'with "configPerUser" set to %s, two users of one chat route cause %i look-ups of the project',
+  async (configPerUser, times) => {
+    const site = new Process({ config: { configPerUser } });
+    const source = sourceOf({ tenant: 'acme' }, 'staff');
+    const [route, other] = [chatRoute(site.toolkit, { auth: source }), chatRoute(site.toolkit, { auth: source })];
+    await site.configured(route);
+    source.session = { ...(source.session as Token), subject: '2', accessToken: 'token-2' };
+    await site.configured(route);
+    const projects = (): number => site.upstream.requests.filter(({ path }) => path === '/api/project').length;
+    expect(projects()).toBe(times);
+    // Users of another route may be others.
+    await site.configured(other);
+    expect(projects()).toBe(2);
+  },
+);
+
 describe('users of several session sources with the same subject', () => {
   it.each(['named', 'with issuers'])('share neither renders nor look-ups when the sources are %s', async (how) => {
     const site = new Process();

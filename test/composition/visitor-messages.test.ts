@@ -1,14 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
-import { FakeUpstream } from '../../src/adapters/fakes/fakes.js';
+import { FakeUpstream, RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
 import type { ChatHandlerOptions } from '../../src/composition/routes/route-options.js';
 import { createToolkit } from '../../src/composition/toolkit/toolkit.js';
+import type { HttpRequest } from '../../src/ports/http.js';
 import { browserRequest, bytes } from '../adapters/web/browser-request.js';
 import { textOf } from '../contracts/http-upstream.contract.js';
 import { chatRoute } from '../support/toolkit-routes.js';
 
+const KEYS = [randomBytes(32).toString('hex')];
+
 /** A site whose conversations belong to their visitors, in front of an agent that answers everything with this task. */
-function site(options: ChatHandlerOptions = {}, task: object = {}) {
+function site(options: ChatHandlerOptions = {}, task: object = {}, cacheKeys = KEYS) {
   const upstream = new FakeUpstream(() => ({
     status: 200,
     headers: { 'content-type': 'application/json' },
@@ -17,15 +20,16 @@ function site(options: ChatHandlerOptions = {}, task: object = {}) {
   const config = {
     a2aUrl: 'https://agent.example/a2a',
     serviceApiKey: 'key',
-    cacheKeys: [randomBytes(32).toString('hex')],
-    telemetry: 'silent' as const,
+    cacheKeys,
   };
-  const route = chatRoute(createToolkit(config, { upstream }), { conversations: 'visitor', ...options });
-  const call = async (method: string, params: string): Promise<string> => {
+  const telemetry = new RecordingTelemetry();
+  const toolkit = createToolkit(config, { upstream, telemetry });
+  const route = chatRoute(toolkit, { conversations: 'visitor', ...options });
+  const call = async (method: string, params: string, changes?: Partial<HttpRequest>): Promise<string> => {
     const body = bytes(`{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`);
-    return textOf((await route(browserRequest({ body }))).body);
+    return textOf((await route(browserRequest({ body, ...changes }))).body);
   };
-  return { call, upstream };
+  return { call, upstream, telemetry };
 }
 
 /** Values that take a parser long: far more than a message's own length would. */
@@ -52,24 +56,194 @@ describe.each(LONG)('%s in place of an id', (_what, value) => {
   });
 });
 
-it('the option "visitor" says who a visitor is, even if the route has a session', async () => {
-  const ownsContext = vi.fn(() => true);
-  const auth = () => ({ kind: 'token', accessToken: 'token', subject: 'ada' }) as const;
-  const { call } = site({ auth, visitor: () => 'grace', ownsContext });
-  expect(await call('message/send', '{"message":{"contextId":"c-1"}}')).toContain('"result"');
-  expect(ownsContext).toHaveBeenCalledWith('c-1', expect.objectContaining({ visitor: 'grace' }));
+type Owns = NonNullable<ChatHandlerOptions['ownsContext']>;
+const user =
+  (subject = '') =>
+  (_request: unknown) =>
+    ({ kind: 'token', accessToken: 'token', subject }) as const;
+
+describe('the visitor that "ownsContext" gets', () => {
+  it.each<[string, ChatHandlerOptions, string | null]>([
+    [
+      'the one of the option "visitor", even if the route has a session',
+      { auth: user('ada'), visitor: () => 'grace' },
+      'grace',
+    ],
+    ['null where the option "visitor" returns undefined', { visitor: () => undefined }, null],
+    ['null where it returns null', { visitor: () => Promise.resolve(null) }, null],
+    ['null where it returns an empty text', { visitor: () => '' }, null],
+    ['the subject of the session', { auth: user('ada') }, 'ada'],
+    ['null where the session has no subject', { auth: user() }, null],
+    ['null on a route for anyone', {}, null],
+  ])('is %s', async (_which, options, visitor) => {
+    const ownsContext = vi.fn<Owns>((contextId) => contextId === 'c-1');
+    const { call } = site({ ...options, ownsContext });
+    const request = { ip: '192.0.2.1' };
+    const named = (id: string) => call('message/send', `{"message":{"contextId":"${id}"}}`, { native: { request } });
+    expect([await named('c-1'), await named('c-2')]).toEqual([
+      expect.stringContaining('"result"'),
+      expect.stringContaining('-32001'),
+    ]);
+    expect(ownsContext).toHaveBeenNthCalledWith(1, 'c-1', { request, visitor });
+  });
+});
+
+it('a conversation belongs to its user alone: "ada" of a session is not "ada" of the option "visitor"', async () => {
+  const people = [{ visitor: () => 'ada' }, { visitor: () => 'grace' }, { auth: user('ada') }, { auth: user('grace') }];
+  for (const one of people) {
+    const { call, upstream } = site(one);
+    await call('message/send', '{"message":{"role":"user"}}');
+    const { params } = JSON.parse(await textOf(upstream.requests[0]?.body ?? null)) as { params: unknown };
+    for (const other of people)
+      expect(await site(other).call('message/send', JSON.stringify(params))).toContain(
+        one === other ? '"result"' : '-32001',
+      );
+  }
 });
 
 it.each<[string, ChatHandlerOptions, string]>([
-  ['a name twice', { metadata: { plan: 1, PLAN: 2 } }, '"PLAN"'],
-  ['a value that is not JSON', { metadata: { plan: 10n as never } }, '"plan"'],
-  ['a name of the site in the list of the visitor', { metadata: { plan: 1 }, visitorMetadata: ['plan'] }, '"plan"'],
-  ['a name that chooses memory', { visitorMetadata: ['userId'] }, '"userId"'],
-  ['a list of numbers', { visitorMetadata: [1] as never }, 'visitorMetadata'],
+  [
+    '"visitor" returns a number',
+    { visitor: () => 7 as never },
+    '"visitor" failed: it returned a number instead of a string.',
+  ],
+  ['"visitor" throws', { visitor: () => Promise.reject(new Error('secret')) }, '"visitor" failed: it threw Error'],
+  [
+    '"ownsContext" throws',
+    { ownsContext: () => Promise.reject(new Error('secret')) },
+    '"ownsContext" failed: it threw Error',
+  ],
+  [
+    'one in "metadata" throws',
+    { metadata: { plan: () => Promise.reject(new Error('secret')) }, ownsContext: () => true },
+    '"metadata.plan" failed: it threw Error',
+  ],
+  [
+    'one in "metadata" returns no JSON',
+    { metadata: { plan: () => 10n }, ownsContext: () => true },
+    '"metadata.plan" failed: it returned a value that is not JSON.',
+  ],
+])(
+  'a function of the site fails: %s; the agent is not asked, and the log names the option',
+  async (_how, options, log) => {
+    const { call, upstream, telemetry } = site(options);
+    const text = await call('message/send', '{"message":{"contextId":"c-1"}}');
+    expect(text).toContain('INTERNAL_ERROR');
+    expect(text).toMatch(
+      /The (visitor of this request could not be determined|metadata of this message could not be created)\./,
+    );
+    expect(upstream.requests).toEqual([]);
+    const events = JSON.stringify(telemetry.events).replaceAll(String.raw`\"`, '"');
+    expect(events).toContain(`The function in ${log}`);
+    expect(events).not.toContain('secret');
+  },
+);
+
+const name = '"metadata"';
+it.each<[string, ChatHandlerOptions, string]>([
+  [
+    'a name twice',
+    { metadata: { plan: 1, PLAN: 2 } },
+    `${name}: "PLAN" occurs twice, in different spellings. Set ${name} to one of them.`,
+  ],
+  ['a name without letters', { metadata: { '-': 1 } }, `${name}: "-" cannot be a name. Set ${name} to letters.`],
+  [
+    'a prototype as a name',
+    { metadata: JSON.parse('{"__proto__":1}') as never },
+    `${name}: "__proto__" cannot be a name.`,
+  ],
+  [
+    'a value that is not JSON',
+    { metadata: { plan: 10n as never } },
+    `${name}: "plan" is not JSON. Set ${name} to JSON values or functions.`,
+  ],
+  [
+    'a name of the site in the list of the visitor',
+    { metadata: { plan: 1 }, visitorMetadata: ['Plan'] },
+    `: A visitor's "Plan" is never forwarded. Set "visitorMetadata" to other names.`,
+  ],
+  ['a name that chooses memory', { visitorMetadata: ['userId'] }, `: A visitor's "userId" is never forwarded.`],
+  [
+    'a list of numbers',
+    { visitorMetadata: [1] as never },
+    ': A name is not a string. Set "visitorMetadata" to a list of strings.',
+  ],
+  ...(['visitor', 'ownsContext', 'visitorMaxAge'] as const).map((option): [string, ChatHandlerOptions, string] => [
+    `"${option}" where conversations are open`,
+    { conversations: 'open', [option]: option === 'visitorMaxAge' ? 60 : () => 'ada' },
+    `The option "${option}" has no effect, because conversations are open to anyone who knows their id. Set "conversations" to "visitor", here or in configureServer, or leave "${option}" out.`,
+  ]),
   ['an unknown rule', { visitorMetadata: 'keep' as never }, 'visitorMetadata'],
   ['metadata that is text', { metadata: 'gold' as never }, 'metadata'],
 ])('a route refuses %s when it is created', (_what, options, named) => {
   expect(() => site(options)).toThrow(named);
+});
+
+it.each<[string, ChatHandlerOptions]>([
+  ['the option "visitor"', { visitor: () => 'ada' }],
+  ['a session', { auth: user('ada') }],
+])('a route refuses conversations of users named by %s without "cacheKeys"', (_how, options) => {
+  expect(() => site(options, {}, [])).toThrow(
+    'Conversations of signed-in users need a key, and none is configured. Set "cacheKeys" in configureServer; make one with "openssl rand -base64 32".',
+  );
+  expect(() => site({}, {}, [])).not.toThrow();
+});
+
+describe('the metadata that the agent receives', () => {
+  const plan = { plan: 'gold' };
+  it.each<[string, ChatHandlerOptions, object]>([
+    [
+      'the visitor’s where conversations are open',
+      { conversations: 'open' },
+      { note: 'mine', plan: 'free', pageContext: 1 },
+    ],
+    ['none where they belong to visitors', {}, {}],
+    ['none with the rule "drop"', { conversations: 'open', visitorMetadata: 'drop' }, {}],
+    ['all with the rule "pass"', { visitorMetadata: 'pass' }, { note: 'mine', plan: 'free', pageContext: 1 }],
+    ['what the rule lists', { visitorMetadata: ['note'] }, { note: 'mine' }],
+    ['the site’s alone', { metadata: { ...plan, none: undefined as never } }, plan],
+    [
+      'the site’s instead of a visitor’s',
+      { conversations: 'open', metadata: plan },
+      { note: 'mine', plan: 'gold', pageContext: 1 },
+    ],
+    [
+      'none for a function that returns undefined',
+      { conversations: 'open', metadata: { PLAN: () => undefined } },
+      { note: 'mine', pageContext: 1 },
+    ],
+    [
+      'what functions return for the request, its session and its visitor',
+      {
+        metadata: { ...plan, who: (request, { session, visitor }) => [request, session, visitor] },
+        auth: user('ada'),
+        visitor: () => 'grace',
+      },
+      { plan: 'gold', who: ['native', { subject: 'ada' }, 'grace'] },
+    ],
+  ])('is %s', async (_which, options, expected) => {
+    const { call, upstream } = site(options);
+    const metadata = '{"note":"mine","plan":"free","pageContext":1}';
+    await call('message/send', `{"message":{"metadata":${metadata}}}`, { native: { request: 'native' } });
+    const { params } = JSON.parse(await textOf(upstream.requests.at(-1)?.body ?? null)) as {
+      params: { message: object };
+    };
+    expect(params.message).toHaveProperty('metadata', expected);
+  });
+
+  it('lacks the context of the page; the log has the fix once', async () => {
+    const { call, telemetry } = site();
+    await call('message/send', '{"message":{"metadata":{"a":1}}}');
+    expect(telemetry.of('warning')).toEqual([]);
+    for (let times = 0; times < 2; times += 1)
+      await call('message/send', '{"message":{"metadata":{"pageContext":1,"a":1}}}');
+    expect(telemetry.of('warning').map(({ code, detail }) => [code, detail])).toEqual([
+      [
+        'page_context_dropped',
+        'The page sends "pageContext", which is not forwarded to the agent. To forward it, set "visitorMetadata" to ["pageContext"] on the chat route.',
+      ],
+    ]);
+  });
 });
 
 describe('the metadata of a visitor', () => {
