@@ -11,14 +11,19 @@ import { chatRoute } from '../support/toolkit-routes.js';
 const KEYS = [randomBytes(32).toString('hex')];
 
 /** A site whose conversations belong to their visitors, in front of an agent that answers everything with this task. */
-function site(options: ChatHandlerOptions = {}, task: object = {}, cacheKeys = KEYS) {
+function site(
+  options: ChatHandlerOptions = {},
+  task: object = {},
+  cacheKeys = KEYS,
+  agent = 'https://agent.example/a2a',
+) {
   const upstream = new FakeUpstream(() => ({
     status: 200,
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, result: task }),
   }));
   const config = {
-    a2aUrl: 'https://agent.example/a2a',
+    a2aUrl: agent,
     serviceApiKey: 'key',
     cacheKeys,
   };
@@ -88,16 +93,17 @@ describe('the visitor that "ownsContext" gets', () => {
   });
 });
 
-it('a conversation belongs to its user alone: "ada" of a session is not "ada" of the option "visitor"', async () => {
+it('a conversation belongs to its user at its agent: "ada" of a session is not "ada" of the option "visitor"', async () => {
   const people = [{ visitor: () => 'ada' }, { visitor: () => 'grace' }, { auth: user('ada') }, { auth: user('grace') }];
   for (const one of people) {
     const { call, upstream } = site(one);
     await call('message/send', '{"message":{"role":"user"}}');
     const { params } = JSON.parse(await textOf(upstream.requests[0]?.body ?? null)) as { params: unknown };
+    const further = JSON.stringify(params);
     for (const other of people)
-      expect(await site(other).call('message/send', JSON.stringify(params))).toContain(
-        one === other ? '"result"' : '-32001',
-      );
+      expect(await site(other).call('message/send', further)).toContain(one === other ? '"result"' : '-32001');
+    for (const agent of ['https://agent.example/other', 'https://other.example/a2a'])
+      expect(await site(one, {}, KEYS, agent).call('message/send', further)).toContain('-32001');
   }
 });
 
