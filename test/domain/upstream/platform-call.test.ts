@@ -40,12 +40,14 @@ class CallWorld extends BrokerWorld {
   }
 
   async ask(message: Partial<PlatformMessage> = {}, auth: RouteAuth = SERVICE): Promise<PlatformReply> {
-    const caller = await this.call.caller(auth, REQUEST);
-    const { signal } = new AbortController();
-    const address = { method: 'POST', origin: 'https://agent.example', path: '/a2a' };
-    const usual = { counterpart: AGENT, timeouts: TIMEOUTS, ...address, browser: {}, body: '{}', signal };
-    return this.call.send({ ...usual, ...message }, caller);
+    return this.call.send(messageOf(message), await this.call.caller(auth, REQUEST));
   }
+}
+
+function messageOf(changes: Partial<PlatformMessage>): PlatformMessage {
+  const { signal } = new AbortController();
+  const address = { method: 'POST', origin: 'https://agent.example', path: '/a2a' };
+  return { counterpart: AGENT, timeouts: TIMEOUTS, ...address, browser: {}, body: '{}', signal, ...changes };
 }
 
 function refusal(): HttpResponse & { readonly body: WatchedBody } {
@@ -81,6 +83,17 @@ describe('a call to the platform', () => {
       authorization: 'Bearer account-token-1',
       'x-api-key': 'site-key',
     });
+  });
+});
+
+describe('a call to the platform without a credential', () => {
+  it.each([
+    ['only', undefined, {}],
+    ['and ours', { 'x-project-id': 'proj-1' }, { 'x-project-id': 'proj-1' }],
+  ])("has the browser's fields %s", async (_what, own, added) => {
+    const world = new CallWorld();
+    await world.call.dispatch(messageOf({ browser: { accept: 'theirs' }, ...(own && { own }) }), undefined);
+    expect(world.upstream.requests.map(({ headers }) => headers)).toEqual([{ accept: 'theirs', ...added }]);
   });
 });
 

@@ -185,6 +185,7 @@ describe('a credential rejected by the platform', () => {
       [],
     ],
     ['serviceApiKey', 'Check "serviceApiKey" in configureServer, and the strategy in "serviceAuthStrategy".', []],
+    ['serviceToken', 'Check "serviceToken" in configureServer, and the strategy in "serviceAuthStrategy".', []],
   ])('is reported with advice: %s', (block, hint, fields) => {
     expect(rejected(block, 401)).toMatchObject({
       name: 'ServiceAuthError',
@@ -194,6 +195,16 @@ describe('a credential rejected by the platform', () => {
       block,
       fields,
       upstreamStatus: undefined,
+    });
+  });
+
+  it.each([401, 403])('is reported as missing when none is sent (%i)', (status) => {
+    expect(rejected('serviceAuthStrategy', status)).toMatchObject({
+      code: 'service_token_rejected',
+      detail: 'The agent requires a credential, and none is sent.',
+      hint: 'Set "serviceAuthStrategy" in configureServer to a strategy it accepts instead of "none", such as "static_token" with "serviceToken".',
+      block: 'configureServer',
+      fields: ['serviceAuthStrategy'],
     });
   });
 

@@ -76,11 +76,12 @@ describe("the platform's styles", () => {
     ]);
   });
 
-  it('include a trusted brand unparsed', async () => {
+  it.each([
+    ['a trusted brand', true, HOSTILE],
+    ['an empty brand', false, ''],
+  ])('include %s unparsed', async (_what, trustBrandCss, css) => {
     const checker = (): Promise<never> => Promise.reject(new Error('not loaded'));
-    expect(await checkedStyles(new RecordingTelemetry(), { trustBrandCss: true, checker }).brand(HOSTILE)).toBe(
-      HOSTILE,
-    );
+    expect(await checkedStyles(new RecordingTelemetry(), { trustBrandCss, checker }).brand(css)).toBe(css);
   });
 
   it('are checked for the next caller after the parser failed to load', async () => {
