@@ -111,6 +111,29 @@ describe('a result of a look-up', () => {
     expect(world.asked).toEqual([]);
   });
 
+  it('is an error of its own, which is not cached, unless the task decides otherwise', async () => {
+    const world = new LookupsWorld();
+    let asked = 0;
+    const ask = (): Promise<never> => Promise.reject(new Error(`down ${String((asked += 1))}`));
+    for (const text of ['down 1', 'down 2']) await expect(world.get('ada', { ask })).rejects.toThrow(text);
+    const failed = (error: unknown): Found<string> => ({ value: String(error), lifeMs: 1_000, bytes: 9 });
+    // Shared by all users of a route; the failure is of this user alone, and costs one request.
+    for (const who of ['ada', 'ada'])
+      expect(await world.get(who, { ask, failed, sharedBy: 'route' })).toBe('Error: down 3');
+    expect(await world.get('bob', { failed, sharedBy: 'route' })).toBe('brand 1');
+  });
+
+  it('is not cached when it is larger than the memory', async () => {
+    const world = new LookupsWorld(2_000);
+    const sizes = [900, 900, 7, 7].values();
+    const ask = (): Promise<Found<string>> => {
+      const bytes = sizes.next().value ?? 0;
+      return Promise.resolve({ value: String(bytes), lifeMs: 1_000, bytes });
+    };
+    for (let count = 0; count < 4; count += 1) await world.get('ada', { ask });
+    expect([...sizes]).toEqual([7]);
+  });
+
   it('is compared with the next one when it is outdated, also after other results', async () => {
     const world = new LookupsWorld();
     for (const who of ['ada', 'bob']) await world.get(who);

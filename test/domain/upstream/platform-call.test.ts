@@ -5,7 +5,7 @@ import { Credential } from '../../../src/domain/credentials/credential.js';
 import { ExchangedTokens } from '../../../src/domain/credentials/exchanged-tokens.js';
 import type { RouteAuth } from '../../../src/domain/credentials/route-auth.js';
 import type { PlatformCall, PlatformMessage } from '../../../src/domain/upstream/platform-call.js';
-import { AGENT, type PlatformReply } from '../../../src/domain/upstream/platform-error.js';
+import { AGENT, PLATFORM, type PlatformReply } from '../../../src/domain/upstream/platform-error.js';
 import type { HttpResponse } from '../../../src/ports/http.js';
 import { inTurn, WatchedBody } from '../chat/chat-world.js';
 import { BrokerWorld, ownedBy, REQUEST, SERVICE, sessionPlan, TIMEOUTS } from '../credentials/broker-fixture.js';
@@ -94,6 +94,29 @@ describe('a call to the platform without a credential', () => {
     const world = new CallWorld();
     await world.call.dispatch(messageOf({ browser: { accept: 'theirs' }, ...(own && { own }) }), undefined);
     expect(world.upstream.requests.map(({ headers }) => headers)).toEqual([{ accept: 'theirs', ...added }]);
+  });
+});
+
+describe('a call without a response', () => {
+  it('is sent again if there was no connection', async () => {
+    const world = new CallWorld();
+    const failure = { kind: 'failure', reason: 'unreachable', sent: 'nothing', detail: 'refused' } as const;
+    world.upstream.willAnswer(() => (world.upstream.requests.length === 1 ? failure : FINE));
+    expect([await world.send(), world.upstream.requests.length]).toEqual([FINE, 2]);
+  });
+});
+
+describe('a credential for the agent and another one for the platform', () => {
+  it.each([
+    [AGENT, 'agent'],
+    [PLATFORM, 'platform'],
+  ])('are sent to their own party: %j', async (counterpart, expected) => {
+    const world = new CallWorld();
+    const facts = { kind: 'session', owner: ownedBy(), block: 'headers' } as const;
+    const forPlatform = new Credential({ ...facts, headers: { authorization: 'platform' } });
+    const credential = new Credential({ ...facts, headers: { authorization: 'agent' }, forPlatform });
+    await world.send({ counterpart }, { kind: 'headers', obtain: () => Promise.resolve(credential) });
+    expect(world.upstream.requests.map(({ headers }) => headers)).toEqual([{ authorization: expected }]);
   });
 });
 
