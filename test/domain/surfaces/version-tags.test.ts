@@ -60,6 +60,8 @@ describe('version tags that the store did not accept', () => {
     const acts = act(tags, 5_001);
     await time.pass(2_000);
     await acts;
+    // The first two actions are no longer known by name, so all renders count as older than them.
+    expect(tags.lastAction(OTHERS)).toBe(2);
     world.isDown = false;
     // A later configuration does not use them either.
     const later = world.newTags();
@@ -81,7 +83,21 @@ describe('version tags that the store did not accept', () => {
     const acts = act(tags, 1);
     await world.time.pass(2_000);
     await acts;
-    expect(tags.current(OTHERS, ['tag', 'tag'])).toBe('tag tag');
+    expect([tags.current(OTHERS, ['tag', 'tag']), tags.lastAction(OTHERS)]).toEqual(['tag tag', 0]);
+  });
+
+  it('are written after each failure of the store', async () => {
+    const world = new TagsWorld();
+    const { tags, store } = world.newTags();
+    for (const writes of [2, 4]) {
+      world.isDown = true;
+      const acts = act(tags, 1);
+      await world.time.pass(2_000);
+      await acts;
+      world.isDown = false;
+      await world.time.pass(1_000);
+      expect(store.writes).toBe(writes);
+    }
   });
 });
 
@@ -91,6 +107,12 @@ describe('version tags in a store without setIfAbsent', () => {
     const first = await tags.current({ callerTag: 'ada', surfaceTag: 'a' }, [undefined, undefined]);
     const second = await tags.current({ callerTag: 'ada', surfaceTag: 'b' }, [undefined, undefined]);
     expect([first, second]).toEqual(['1 2', '1 4']);
+  });
+
+  it('are created only if they are missing', async () => {
+    const { tags } = new TagsWorld().newTags();
+    expect(await tags.current(OTHERS, [undefined, 'surface'])).toBe('1 surface');
+    expect(await tags.current(OTHERS, ['caller', undefined])).toBe('caller 2');
   });
 });
 
