@@ -3,7 +3,7 @@ import { FakeSessionTokenSource, FakeTokenExchange, FakeUpstream } from '../../.
 import { sha256 } from '../../../src/adapters/system/system.js';
 import { Credential } from '../../../src/domain/credentials/credential.js';
 import { ExchangedTokens } from '../../../src/domain/credentials/exchanged-tokens.js';
-import type { RouteAuth } from '../../../src/domain/credentials/route-auth.js';
+import type { RouteAuth, RouteFields } from '../../../src/domain/credentials/route-auth.js';
 import type { PlatformCall, PlatformMessage } from '../../../src/domain/upstream/platform-call.js';
 import { AGENT, PLATFORM, type PlatformReply } from '../../../src/domain/upstream/platform-error.js';
 import type { HttpResponse } from '../../../src/ports/http.js';
@@ -94,6 +94,33 @@ describe('a call to the platform without a credential', () => {
     const world = new CallWorld();
     await world.call.dispatch(messageOf({ browser: { accept: 'theirs' }, ...(own && { own }) }), undefined);
     expect(world.upstream.requests.map(({ headers }) => headers)).toEqual([{ accept: 'theirs', ...added }]);
+  });
+});
+
+describe('the fields that a site makes', () => {
+  const fields = { request: ['x-unit'], response: [] };
+  const request = { ...REQUEST, headers: { 'x-unit': 'mm' } };
+
+  it('are added for each message, to a caller without them', async () => {
+    const { call } = new CallWorld();
+    const make: NonNullable<RouteFields['make']> = (_request, _session, message) =>
+      Promise.resolve({ 'x-method': message?.method ?? 'a look-up' });
+    const auth = { ...SERVICE, fields: { ...fields, make } };
+    const bare = await call.bareCaller(auth, request);
+    const callers = [bare, await call.withFields(bare), await call.withFields(bare, { method: 'SendMessage' })];
+    expect(callers.map(({ credential }) => credential.headers['x-method'])).toEqual([
+      undefined,
+      'a look-up',
+      'SendMessage',
+    ]);
+    for (const caller of callers) expect(caller).toMatchObject({ auth, request });
+  });
+
+  it.each([undefined, fields])('change nothing on a route without them (%j)', async (others) => {
+    const { call } = new CallWorld();
+    const caller = await call.bareCaller({ ...SERVICE, fields: others }, request);
+    expect(caller.credential.headers['x-unit']).toBe(others && 'mm');
+    expect(await call.withFields(caller)).toBe(caller);
   });
 });
 
