@@ -31,6 +31,12 @@ describe('an action', () => {
     }
   });
 
+  it('is not assumed when a surface is rendered by its id, then by its name', async () => {
+    const world = new SurfaceWorld();
+    for (const ref of [QUOTE, COUNTER, COUNTER_BY_NAME]) await world.render(ADA, ref);
+    expect((await world.render(ADA, QUOTE)).cache).toBe('HIT');
+  });
+
   it('by an unknown id invalidates the render by name', async () => {
     const world = new SurfaceWorld();
     await world.render(ADA, COUNTER_BY_NAME);

@@ -69,6 +69,7 @@ describe('a response of the platform', () => {
     ['has "no-store" followed by a space', { ...HTML, 'cache-control': 'private, no-store , max-age=1' }],
     ['varies by everything ("*")', { ...HTML, vary: '*' }],
     ['varies by everything among others', { ...HTML, vary: ['accept', '*'] }],
+    ['varies by everything after a space', { ...HTML, vary: 'accept, *' }],
     ['is compressed', { ...HTML, 'content-encoding': 'br' }],
     ['has an empty content coding', { ...HTML, 'content-encoding': '' }],
     ['is an event stream', { 'content-type': 'text/event-stream' }],

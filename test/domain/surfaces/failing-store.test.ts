@@ -90,6 +90,13 @@ describe('a store that fails', () => {
     expect((await world.render(ADA, QUOTE, {}, cache)).cache).toBe('MISS');
   });
 
+  it('returns an entry that is no render, and the visitor gets a new one', async () => {
+    const world = new SurfaceWorld();
+    const store = { ...plain(world.store), get: async (key: string) => (await world.store.get(key)) && 'garbage' };
+    const cache = world.newCache({}, store);
+    for (let round = 0; round < 2; round += 1) expect((await world.render(ADA, COUNTER, {}, cache)).cache).toBe('MISS');
+  });
+
   it('does not store renders, and every visitor is served', async () => {
     const world = new SurfaceWorld();
     const store = {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { FakeCacheStore } from '../../../src/adapters/fakes/fakes.js';
+import { FakeCacheStore, FakeClock } from '../../../src/adapters/fakes/fakes.js';
 import { COUNTER, type Shown, user } from './surface-world.js';
 import { actionsIn, type Connection, Fleet, plain } from './two-processes.js';
 import { held } from './widget-platform.js';
+import { memoryOf } from '../../support/memory.js';
 
 const ADA = user('ada');
 
@@ -158,6 +159,25 @@ describe('a process whose store is away', () => {
     expect(fleet.asked).toEqual([3, 0]);
   });
 
+  it('serves it although a read failed before, and a render too', async () => {
+    const fleet = new Fleet(1);
+    await fleet.show(0);
+    fleet.all = { readMs: 100 };
+    fleet.platform.isDown = true;
+    await fleet.show(0).catch(() => undefined);
+    fleet.all = { isAway: true };
+    expect((await fleet.show(0)).cache).toBe('HIT');
+  });
+
+  it('has no last render if that is larger than its memory', async () => {
+    const fleet = new Fleet(1, { memory: memoryOf(new FakeClock(), 6_000) });
+    fleet.platform.rendered = (answer) => ({ ...answer, body: 'x'.repeat(4_000) });
+    await fleet.show(0);
+    expect((await fleet.show(0)).cache).toBe('HIT');
+    fleet.all = { isAway: true };
+    expect((await fleet.show(0)).cache).toBe('MISS');
+  });
+
   it('does not serve a render that is older than its own action', async () => {
     const fleet = new Fleet(1);
     await fleet.show(0);
@@ -226,6 +246,18 @@ describe('another primary of the store', () => {
     await fleet.clock.pass(5);
     fleet.all = { server: 'replica' };
     expect((await fleet.clock.result(shown)).cache).toBe('MISS');
+    fleet.all = { readMs: 0 };
+    expect([(await fleet.show(0)).cache, (await fleet.show(0)).cache]).toEqual(['MISS', 'HIT']);
+  });
+
+  it('is known only once the process is connected, and does not leave a render uncached', async () => {
+    const fleet = new Fleet(1);
+    fleet.all = { readMs: 10, server: '' };
+    const shown = fleet.beginShow(0);
+    await fleet.clock.pass(5);
+    fleet.all = { server: 'primary' };
+    await fleet.clock.result(shown);
+    expect((await fleet.show(0)).cache).toBe('HIT');
   });
 });
 

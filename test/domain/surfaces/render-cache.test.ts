@@ -58,6 +58,15 @@ describe('a render', () => {
     expect((await world.render()).cache).toBe('MISS');
   });
 
+  it('reads three entries of the store for a hit, and writes none', async () => {
+    const world = new SurfaceWorld();
+    await world.render();
+    const { get, ...writes } = world.store.calls;
+    // Two version tags, and the lease of the render.
+    expect(writes.setIfAbsent).toBe(3);
+    expect([(await world.render()).cache, world.store.calls]).toEqual(['HIT', { get: get + 3, ...writes }]);
+  });
+
   it('without a cache makes no call to the store', async () => {
     const world = new SurfaceWorld();
     const off = await world.service.render(COUNTER, request(), ADA, undefined);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { HttpResponse } from '../../../src/ports/http.js';
-import type { Shown } from './surface-world.js';
+import { QUOTE, type Shown, user } from './surface-world.js';
 import { actionsIn, Fleet, plain } from './two-processes.js';
 import { held } from './widget-platform.js';
 
@@ -34,6 +34,14 @@ describe('eight processes that share renders', () => {
   it('render a cold widget once', async () => {
     const fleet = new BusyFleet();
     expect([await fleet.sources(), fleet.asked]).toEqual([{ MISS: 1, HIT: 7 }, [1, 0]]);
+  });
+
+  it('render it once for all their visitors, and another widget meanwhile', async () => {
+    const fleet = new BusyFleet(2);
+    const quote = fleet.beginRender(user('ada'), QUOTE, {}, fleet.processes[1]);
+    const startedAt = fleet.clock.now();
+    await fleet.clock.result(Promise.all([quote, ...[0, 1, 1].map((process) => fleet.beginShow(process))]));
+    expect([fleet.asked, fleet.clock.now() - startedAt < 300]).toEqual([[2, 0], true]);
   });
 
   it('check a stale widget once', async () => {

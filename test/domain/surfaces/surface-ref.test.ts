@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { methodsOf, type SurfaceRoute, surfaceRoute } from '../../../src/domain/surfaces/surface-ref.js';
+import { methodsOf, surfaceNames, type SurfaceRoute, surfaceRoute } from '../../../src/domain/surfaces/surface-ref.js';
 import { PATH_CORPUS } from '../../support/path-corpus.js';
 
 /** The upstream path of a route, independent of the code that sends it. */
@@ -56,5 +56,26 @@ describe('a path below the surface route', () => {
     ]) {
       expect(surfaceRoute(path)).toBeUndefined();
     }
+  });
+});
+
+describe('the names of a surface in a response', () => {
+  it.each<[text: string | undefined, id?: string | undefined, name?: string]>([
+    ['{"surface":{"id":"a","name":"b"}}', 'a', 'b'],
+    [' { "x" : 1 , "surface" : { "x" : 1 , "name" : "gr\\u00f6\u00dfe" , "id" : "a" } } ', 'a', 'gr\u00f6\u00dfe'],
+    ['{"surface":{"id":"a"},"surface":{"id":"b","id":"c"}}', 'c'],
+    ['{"surface":{"ix":"a","xd":"b","idd":"c","name":"d"}}', undefined, 'd'],
+    ['{"surface":{"id":7,"name":null}}'],
+    ['{"surface":["id","name"]}'],
+    ['{"id":"a","name":"b"}'],
+    ['["surface"]'],
+    // Not JSON, or only up to there.
+    ['{"surface":{"id":"a"}} x'],
+    ['{"surface":{"id":"a"},'],
+    ['<h1>surface</h1>'],
+    [''],
+    [undefined],
+  ])('in %j are %j and %j', (text, id, name) => {
+    expect(surfaceNames(text === undefined ? undefined : new TextEncoder().encode(text))).toEqual({ id, name });
   });
 });

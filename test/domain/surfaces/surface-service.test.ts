@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Credential } from '../../../src/domain/credentials/credential.js';
 import { ownedBy, SERVICE } from '../credentials/broker-fixture.js';
+import { ThemeTags } from '../../../src/domain/surfaces/theme.js';
+import { WatchedBody } from '../chat/chat-world.js';
 import { ADA, API, bodyOf, COUNTER, COUNTER_BY_NAME, request, SurfaceWorld } from './surface-world.js';
 import { errorOf } from '../../support/error-of.js';
 
@@ -195,6 +197,34 @@ describe('a theme', () => {
     expect(world.upstream.requests[0]?.headers).not.toHaveProperty('if-none-match');
   });
 
+  it("has no entity tag when the platform's 304 has none, and none of the platform's 304 is read", async () => {
+    const world = new SurfaceWorld();
+    const etag = (await theme(world)).headers['etag'];
+    const body = new WatchedBody('unread');
+    world.upstream.willAnswer(() => ({ status: 304, headers: {}, body }));
+    const { headers } = await theme(world, { 'if-none-match': etag });
+    expect([headers, body.ended]).toEqual([
+      { 'x-content-type-options': 'nosniff', 'cache-control': 'private, no-cache' },
+      true,
+    ]);
+  });
+
+  it('has the fields that the site lets through, and varies by those it forwards', async () => {
+    const world = new SurfaceWorld();
+    const fields = { request: ['x-unit', 'traceparent'], response: ['x-trace'] };
+    for (const [status, vary, expected] of [
+      [200, ['accept', 'origin'], 'accept, origin, x-unit'],
+      [200, undefined, 'x-unit'],
+      [404, 'accept', 'accept'],
+    ] as const) {
+      const type = status === 200 ? 'text/css' : 'application/json';
+      const headers = { 'content-type': type, 'x-trace': '7', ...(vary && { vary }) };
+      world.upstream.willAnswer(() => ({ status, headers, body: '{}' }));
+      const response = await world.service.theme(COUNTER, request(), { ...SERVICE, fields });
+      expect(response).toMatchObject({ status, headers: { vary: expected, 'x-trace': '7' } });
+    }
+  });
+
   it('is rejected when it has a content coding', async () => {
     const world = new SurfaceWorld();
     const headers = { 'content-type': 'text/css', 'content-encoding': 'gzip' };
@@ -214,8 +244,10 @@ describe('a theme', () => {
     [206, 'text/css'],
   ])('is rejected with another status or type (%i, %j)', async (status, type) => {
     const world = new SurfaceWorld();
-    world.upstream.willAnswer(() => ({ status, headers: { 'content-type': type }, body: '<script>' }));
+    const body = new WatchedBody('<script>');
+    world.upstream.willAnswer(() => ({ status, headers: { 'content-type': type }, body }));
     const error = await errorOf(theme(world));
+    expect(body.ended).toBe(true);
     expect(error).toMatchObject({
       code: 'upstream_invalid_response',
       detail: 'The response of the platform is not a style sheet.',
@@ -223,7 +255,7 @@ describe('a theme', () => {
     expect(error.logDetail()).toContain(`Status ${String(status)}.`);
   });
 
-  it('is at most 1 MiB long', async () => {
+  it('is at most 1 MiB long, and not nested too deeply', async () => {
     const world = new SurfaceWorld();
     const answer = (length: number) => () => ({
       status: 200,
@@ -232,13 +264,17 @@ describe('a theme', () => {
     });
     world.upstream.willAnswer(answer(1_048_576));
     expect(await bodyOf(await theme(world))).toHaveLength(1_048_576);
-    world.upstream.willAnswer(answer(1_048_577));
-    const error = await errorOf(theme(world));
-    expect(error).toMatchObject({
-      code: 'upstream_invalid_response',
-      detail: 'The style sheet of the platform is too long or incomplete.',
-    });
-    expect(error.logDetail()).toContain('Status 200.');
+    const tooDeep = { ...answer(35)(), body: '{'.repeat(1_000) };
+    for (const [bad, fault] of [
+      [answer(1_048_577)(), 'too long or incomplete'],
+      [tooDeep, 'too long or nested too deeply to be checked'],
+    ] as const) {
+      world.upstream.willAnswer(() => bad);
+      const error = await errorOf(theme(world));
+      const detail = `The style sheet of the platform is ${fault}.`;
+      expect(error).toMatchObject({ code: 'upstream_invalid_response', detail });
+      expect(error.logDetail()).toBe(`${detail} Status 200.`);
+    }
   });
 
   it.each([400, 404])("keeps the JSON of the platform's error (%i)", async (status) => {
@@ -255,5 +291,44 @@ describe('a theme', () => {
     const refused = theme(world);
     await expect(refused).rejects.toMatchObject({ code: 'upstream_error', upstreamStatus: status });
     await expect(refused).rejects.not.toThrow('tenant-7');
+  });
+});
+
+describe('the entity tag of a theme', () => {
+  it.each<[string | readonly string[] | undefined, string | undefined]>([
+    ['"a.r1"', '"a"'],
+    ['W/"a.r1", "b.r2","c.r1" , "d', 'W/"a", "c"'],
+    [['"a.r1"', '*'], '"a"'],
+    ['a.r1', undefined],
+    ['*', undefined],
+    [undefined, undefined],
+  ])('in "If-None-Match: %s" is sent to the platform as %s', (field, tag) => {
+    expect(new ThemeTags('r1', field).forPlatform).toBe(tag);
+  });
+
+  it.each<[string | readonly string[] | undefined, string, string | undefined]>([
+    ['"a"', 'digest', '"a.r1"'],
+    ['W/"a"', '', 'W/"a.r1"'],
+    ['""', '', '".r1"'],
+    ['x"a"', 'digest', '"digest.r1"'],
+    ['"a"x', 'digest', '"digest.r1"'],
+    ['"a", "b"', 'digest', '"digest.r1"'],
+    [['"a"'], 'digest', '"digest.r1"'],
+    [undefined, '', undefined],
+  ])("is, for the platform's tag %s and the digest %j: %s", (tag, digest, expected) => {
+    expect(new ThemeTags('r1', undefined).of(tag, digest)).toBe(expected);
+  });
+
+  it.each([
+    ['"a.r1"', '"a.r1"', true],
+    ['W/"a.r1"', '"a.r1"', true],
+    ['"b.r1", "a.r1"', 'W/"a.r1"', true],
+    ['"W/a.r1"', '"a.r1"', false],
+    ['"b.r1"', '"a.r1"', false],
+    ['*', '"a.r1"', true],
+    ['*', undefined, false],
+    [undefined, '"a.r1"', false],
+  ])('in "If-None-Match: %s" matches %s: %s', (field, tag, expected) => {
+    expect(new ThemeTags('r1', field).matches(tag)).toBe(expected);
   });
 });

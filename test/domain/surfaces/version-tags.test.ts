@@ -4,62 +4,141 @@ import { RenderKeys } from '../../../src/domain/surfaces/render-keys.js';
 import { VirtualTime } from '../../support/virtual-time.js';
 import { memoryOf } from '../../support/memory.js';
 
-describe('version tags that the store did not accept', () => {
-  it('are remembered up to ten thousand; if there are more, no render from before them is used', async () => {
+const DOWN = new Error('down');
+
+/** Version tags in stores without `setIfAbsent`. */
+class TagsWorld {
+  readonly time = new VirtualTime();
+  isDown = false;
+  #count = 0;
+
+  /** Tags in a store of their own, its entries, and the lifetime of the last one in milliseconds. */
+  newTags(maxAgeMs = 300_000) {
+    const { time } = this;
     const entries = new Map<string, string>();
-    const time = new VirtualTime();
-    let isDown = true;
-    let count = 0;
-    const answer = <T>(value: () => T): Promise<T> =>
-      isDown ? Promise.reject(new Error('down')) : Promise.resolve(value());
-    const versionTags = new VersionTags({
+    const store = { entries, lifeMs: 0, writes: 0 };
+    const answer = <T>(value: () => T): Promise<T> => (this.isDown ? Promise.reject(DOWN) : Promise.resolve(value()));
+    const tags = new VersionTags({
       store: {
         get: (key) => answer(() => entries.get(key)),
-        set: (key, value) => answer(() => void entries.set(key, value)),
-        delete: () => answer(() => undefined),
+        set: (key, value, expiresAt) =>
+          answer(() => {
+            store.writes += 1;
+            store.lifeMs = expiresAt - time.now();
+            entries.set(key, value);
+          }),
+        delete: (key) => answer(() => void entries.delete(key)),
       },
       clock: time,
       keys: new RenderKeys(String, memoryOf(time)),
-      newVersionTag: () => String((count += 1)),
+      newVersionTag: () => String((this.#count += 1)),
       sleep: time.sleep,
     });
-    versionTags.cover(300_000);
-    // Each surface has two tags, one by its id and one by its name.
-    const acts = Array.from({ length: 5_001 }, (_, number) => {
+    tags.cover(maxAgeMs);
+    return { tags, store };
+  }
+}
+
+/** Actions of which each replaces two tags of a surface: one by its id, one by its name. */
+function act(tags: VersionTags, count: number): Promise<unknown> {
+  return Promise.all(
+    Array.from({ length: count }, (_, number) => {
       const id = String(number);
-      return versionTags.bump('ada', { by: 'id', value: id }, { id, name: id });
-    });
+      return tags.bump('ada', { by: 'id', value: id }, { id, name: id });
+    }),
+  );
+}
+
+const OTHERS = { callerTag: 'everything of ada', surfaceTag: 'the first surface' };
+
+describe('version tags that the store did not accept', () => {
+  it('are remembered up to ten thousand; if there are more, no render from before them is used', async () => {
+    const world = new TagsWorld();
+    const { time } = world;
+    const { tags, store } = world.newTags();
+    world.isDown = true;
+    const acts = act(tags, 5_001);
     await time.pass(2_000);
-    await Promise.all(acts);
-    isDown = false;
+    await acts;
+    // The first two actions are no longer known by name, so all renders count as older than them.
+    expect(tags.lastAction(OTHERS)).toBe(2);
+    world.isDown = false;
+    // A later configuration does not use them either.
+    const later = world.newTags();
+    tags.replaceBy(later.tags);
     await time.pass(1_000);
+    const { entries } = store;
     expect([entries.size, [...entries.keys()].filter((key) => key.includes('"0"'))]).toEqual([10_000, []]);
-    const others = { callerTag: 'everything of ada', surfaceTag: 'the first surface' };
-    const current = (): unknown => versionTags.current(others, ['tag', 'tag']);
-    expect(current()).toBeUndefined();
+    expect(later.store.entries.size).toBe(10_000);
+    const current = (): unknown[] => [tags, later.tags].map((one) => one.current(OTHERS, ['tag', 'tag']));
+    expect(current()).toEqual([undefined, undefined]);
     await time.pass(300_000);
-    expect(current()).toBe('tag tag');
+    expect(current()).toEqual(['tag tag', 'tag tag']);
+  });
+
+  it('do not keep other renders from being used while there are fewer', async () => {
+    const world = new TagsWorld();
+    const { tags } = world.newTags();
+    world.isDown = true;
+    const acts = act(tags, 1);
+    await world.time.pass(2_000);
+    await acts;
+    expect([tags.current(OTHERS, ['tag', 'tag']), tags.lastAction(OTHERS)]).toEqual(['tag tag', 0]);
+  });
+
+  it('are written after each failure of the store', async () => {
+    const world = new TagsWorld();
+    const { tags, store } = world.newTags();
+    for (const writes of [2, 4]) {
+      world.isDown = true;
+      const acts = act(tags, 1);
+      await world.time.pass(2_000);
+      await acts;
+      world.isDown = false;
+      await world.time.pass(1_000);
+      expect(store.writes).toBe(writes);
+    }
   });
 });
 
 describe('version tags in a store without setIfAbsent', () => {
   it('are created once, although a second render found them absent and took longer to say so', async () => {
-    const entries = new Map<string, string>();
-    const time = new VirtualTime();
-    let count = 0;
-    const versionTags = new VersionTags({
-      store: {
-        get: (key) => Promise.resolve(entries.get(key)),
-        set: (key, value) => Promise.resolve(void entries.set(key, value)),
-        delete: (key) => Promise.resolve(void entries.delete(key)),
-      },
-      clock: time,
-      keys: new RenderKeys(String, memoryOf(time)),
-      newVersionTag: () => String((count += 1)),
-      sleep: time.sleep,
-    });
-    const first = await versionTags.current({ callerTag: 'ada', surfaceTag: 'a' }, [undefined, undefined]);
-    const second = await versionTags.current({ callerTag: 'ada', surfaceTag: 'b' }, [undefined, undefined]);
+    const { tags } = new TagsWorld().newTags();
+    const first = await tags.current({ callerTag: 'ada', surfaceTag: 'a' }, [undefined, undefined]);
+    const second = await tags.current({ callerTag: 'ada', surfaceTag: 'b' }, [undefined, undefined]);
     expect([first, second]).toEqual(['1 2', '1 4']);
+  });
+
+  it('are created only if they are missing', async () => {
+    const { tags } = new TagsWorld().newTags();
+    expect(await tags.current(OTHERS, [undefined, 'surface'])).toBe('1 surface');
+    expect(await tags.current(OTHERS, ['caller', undefined])).toBe('caller 2');
+  });
+});
+
+describe('version tags of a configuration that was replaced', () => {
+  it('are replaced in the last configuration too, by an action that began before', async () => {
+    const world = new TagsWorld();
+    const [first, second, third] = [world.newTags(), world.newTags(), world.newTags()];
+    first.tags.replaceBy(second.tags);
+    second.tags.replaceBy(third.tags);
+    await act(first.tags, 1);
+    expect([first, second, third].map(({ store }) => store.writes)).toEqual([2, 0, 2]);
+    // The first one is used again.
+    third.tags.replaceBy(first.tags);
+    await act(first.tags, 1);
+    await act(third.tags, 1);
+    expect([first, second, third].map(({ store }) => store.writes)).toEqual([6, 0, 4]);
+  });
+
+  it.each([
+    [300_000, 600_000],
+    [600_000, 300_000],
+  ])('live as long as a render of either (%i and %i ms), and a minute', async (earlierMs, laterMs) => {
+    const world = new TagsWorld();
+    const [earlier, later] = [world.newTags(earlierMs), world.newTags(laterMs)];
+    earlier.tags.replaceBy(later.tags);
+    await act(later.tags, 1);
+    expect(later.store.lifeMs).toBe(660_000);
   });
 });

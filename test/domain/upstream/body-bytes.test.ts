@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { discard } from '../../../src/domain/shared/body.js';
-import { bodyBytes, bodyText, readAhead } from '../../../src/domain/upstream/body-bytes.js';
+import { bodyBytes, bodyText, readAhead, readStart } from '../../../src/domain/upstream/body-bytes.js';
 import type { HttpBody } from '../../../src/ports/http.js';
 import { WatchedBody } from '../chat/chat-world.js';
 
@@ -133,6 +133,19 @@ describe('all bytes of a body', () => {
   it('are not returned when the body breaks', async () => {
     expect(await bodyBytes(new Source(['ab'], true), 3)).toBeUndefined();
     expect(await bodyText(new Source(['ab'], true), 3)).toBeUndefined();
+  });
+});
+
+describe('the start of a body', () => {
+  it.each<[string, HttpBody, string, boolean]>([
+    ['text', 'abc', 'abc', true],
+    ['a longer text', 'abcd', 'abc', false],
+    ['a stream', new Source(['ab', 'c']), 'abc', true],
+    ['a longer stream', new Source(['ab', 'cd']), 'abc', false],
+    ['a stream that breaks', new Source(['ab'], true), 'ab', false],
+  ])('is read up to the limit: %s', async (_what, body, text, isWhole) => {
+    const { signal } = new AbortController();
+    expect(await readStart(body, 3, signal)).toEqual({ bytes: bytes(text), isWhole });
   });
 });
 

@@ -19,7 +19,10 @@ function written(fields: HeaderFields): { readonly fields: HeaderFields; readonl
   const leftOut: LeftOutField[] = [];
   const rules = {
     disposition: (text: string) => (text === '' ? undefined : { value: 'inline', isWhole: text === 'inline' }),
-    leftOut: (gone: readonly LeftOutField[]) => leftOut.push(...gone),
+    leftOut: (gone: readonly LeftOutField[]) => {
+      expect(gone).not.toEqual([]);
+      leftOut.push(...gone);
+    },
   };
   return { fields: browserFields(fields, rules), leftOut };
 }
@@ -137,12 +140,19 @@ describe('the fields of a response', () => {
     [MAX_VALUE + 1, [{ name: 'vary', reason: 'length' }]],
     [1_000_000, [{ name: 'vary', reason: 'length' }]],
   ])('with values of %i characters are sent up to the limit of a value', (length, leftOut) => {
-    expect(written({ vary: 'a'.repeat(length), ...PROTECTED }).leftOut).toEqual(leftOut);
+    for (const other of ['a', ' a'])
+      expect(written({ vary: 'a'.repeat(length), 'x-odd': other, ...PROTECTED }).leftOut).toEqual(leftOut);
   });
 
   it('are limited in number, even if all are plain', () => {
     const { leftOut } = written({ ...many(MAX_FIELDS), ...PROTECTED });
     expect(leftOut.map(({ reason }) => reason)).toEqual(['number', 'number', 'number', 'number']);
+  });
+
+  it('are limited by the characters of all names and values', () => {
+    const fields = Array.from({ length: 49 }, (_, at) => [`x-${String(at)}`.padEnd(100, 'x'), 'a'.repeat(156)]);
+    const { leftOut } = written({ ...Object.fromEntries(fields), ...PROTECTED });
+    expect(leftOut).toEqual([{ name: fields[48]?.[0], reason: 'number' }]);
   });
 
   it('have priority when they describe the body', () => {
@@ -169,6 +179,7 @@ describe('the fields of a response', () => {
   it.each([
     ['caf\xc3\xa9', 'café'],
     ['caf\xe9', 'café'],
+    ['\xc3\xa9', 'é'],
     ['\u0141\xc3\xa9', '\u0141\xc3\xa9'],
   ])('have Content-Disposition read as UTF-8 if its bytes are: %j', (value, expected) => {
     const read: string[] = [];

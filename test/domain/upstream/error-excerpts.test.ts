@@ -157,7 +157,7 @@ describe('an error response of the platform', () => {
   });
 
   it('is logged as received so far when it breaks off', async () => {
-    const chunks = [new TextEncoder().encode('it was so: ')].values();
+    const chunks = [new TextEncoder().encode('it was so: key$wi')].values();
     const body = {
       [Symbol.asyncIterator]: () => ({
         next: () => {

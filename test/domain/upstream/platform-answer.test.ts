@@ -88,6 +88,8 @@ describe('a redirect', () => {
     });
     expect(error.logDetail()).toBe(`status 307 from the ${name}`);
     expect(response.body.ended).toBe(true);
+    const { hint } = redirectError(answer(307), { ...counterpart, fields: [field, 'other'] });
+    expect(hint).toContain(`Set "${field}" and "other" in`);
   });
 
   it('is logged with its target without secrets, and not shown to visitors', () => {
@@ -100,6 +102,8 @@ describe('a redirect', () => {
   it.each([
     'https://idp.example/login?next=%2Fa2a',
     '/sign-in',
+    'https://idp.example/logon',
+    'https://idp.example/oauth/start',
     'https://login.example/tenant/oauth2/v2.0/authorize',
     '/saml/sso',
   ])('to a sign-in page is reported as such: %s', (location) => {

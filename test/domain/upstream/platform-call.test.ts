@@ -3,9 +3,9 @@ import { FakeSessionTokenSource, FakeTokenExchange, FakeUpstream } from '../../.
 import { sha256 } from '../../../src/adapters/system/system.js';
 import { Credential } from '../../../src/domain/credentials/credential.js';
 import { ExchangedTokens } from '../../../src/domain/credentials/exchanged-tokens.js';
-import type { RouteAuth } from '../../../src/domain/credentials/route-auth.js';
+import type { RouteAuth, RouteFields } from '../../../src/domain/credentials/route-auth.js';
 import type { PlatformCall, PlatformMessage } from '../../../src/domain/upstream/platform-call.js';
-import { AGENT, type PlatformReply } from '../../../src/domain/upstream/platform-error.js';
+import { AGENT, PLATFORM, type PlatformReply } from '../../../src/domain/upstream/platform-error.js';
 import type { HttpResponse } from '../../../src/ports/http.js';
 import { inTurn, WatchedBody } from '../chat/chat-world.js';
 import { BrokerWorld, ownedBy, REQUEST, SERVICE, sessionPlan, TIMEOUTS } from '../credentials/broker-fixture.js';
@@ -40,12 +40,14 @@ class CallWorld extends BrokerWorld {
   }
 
   async ask(message: Partial<PlatformMessage> = {}, auth: RouteAuth = SERVICE): Promise<PlatformReply> {
-    const caller = await this.call.caller(auth, REQUEST);
-    const { signal } = new AbortController();
-    const address = { method: 'POST', origin: 'https://agent.example', path: '/a2a' };
-    const usual = { counterpart: AGENT, timeouts: TIMEOUTS, ...address, browser: {}, body: '{}', signal };
-    return this.call.send({ ...usual, ...message }, caller);
+    return this.call.send(messageOf(message), await this.call.caller(auth, REQUEST));
   }
+}
+
+function messageOf(changes: Partial<PlatformMessage>): PlatformMessage {
+  const { signal } = new AbortController();
+  const address = { method: 'POST', origin: 'https://agent.example', path: '/a2a' };
+  return { counterpart: AGENT, timeouts: TIMEOUTS, ...address, browser: {}, body: '{}', signal, ...changes };
 }
 
 function refusal(): HttpResponse & { readonly body: WatchedBody } {
@@ -81,6 +83,67 @@ describe('a call to the platform', () => {
       authorization: 'Bearer account-token-1',
       'x-api-key': 'site-key',
     });
+  });
+});
+
+describe('a call to the platform without a credential', () => {
+  it.each([
+    ['only', undefined, {}],
+    ['and ours', { 'x-project-id': 'proj-1' }, { 'x-project-id': 'proj-1' }],
+  ])("has the browser's fields %s", async (_what, own, added) => {
+    const world = new CallWorld();
+    await world.call.dispatch(messageOf({ browser: { accept: 'theirs' }, ...(own && { own }) }), undefined);
+    expect(world.upstream.requests.map(({ headers }) => headers)).toEqual([{ accept: 'theirs', ...added }]);
+  });
+});
+
+describe('the fields that a site makes', () => {
+  const fields = { request: ['x-unit'], response: [] };
+  const request = { ...REQUEST, headers: { 'x-unit': 'mm' } };
+
+  it('are added for each message, to a caller without them', async () => {
+    const { call } = new CallWorld();
+    const make: NonNullable<RouteFields['make']> = (_request, _session, message) =>
+      Promise.resolve({ 'x-method': message?.method ?? 'a look-up' });
+    const auth = { ...SERVICE, fields: { ...fields, make } };
+    const bare = await call.bareCaller(auth, request);
+    const callers = [bare, await call.withFields(bare), await call.withFields(bare, { method: 'SendMessage' })];
+    expect(callers.map(({ credential }) => credential.headers['x-method'])).toEqual([
+      undefined,
+      'a look-up',
+      'SendMessage',
+    ]);
+    for (const caller of callers) expect(caller).toMatchObject({ auth, request });
+  });
+
+  it.each([undefined, fields])('change nothing on a route without them (%j)', async (others) => {
+    const { call } = new CallWorld();
+    const caller = await call.bareCaller({ ...SERVICE, fields: others }, request);
+    expect(caller.credential.headers['x-unit']).toBe(others && 'mm');
+    expect(await call.withFields(caller)).toBe(caller);
+  });
+});
+
+describe('a call without a response', () => {
+  it('is sent again if there was no connection', async () => {
+    const world = new CallWorld();
+    const failure = { kind: 'failure', reason: 'unreachable', sent: 'nothing', detail: 'refused' } as const;
+    world.upstream.willAnswer(() => (world.upstream.requests.length === 1 ? failure : FINE));
+    expect([await world.send(), world.upstream.requests.length]).toEqual([FINE, 2]);
+  });
+});
+
+describe('a credential for the agent and another one for the platform', () => {
+  it.each([
+    [AGENT, 'agent'],
+    [PLATFORM, 'platform'],
+  ])('are sent to their own party: %j', async (counterpart, expected) => {
+    const world = new CallWorld();
+    const facts = { kind: 'session', owner: ownedBy(), block: 'headers' } as const;
+    const forPlatform = new Credential({ ...facts, headers: { authorization: 'platform' } });
+    const credential = new Credential({ ...facts, headers: { authorization: 'agent' }, forPlatform });
+    await world.send({ counterpart }, { kind: 'headers', obtain: () => Promise.resolve(credential) });
+    expect(world.upstream.requests.map(({ headers }) => headers)).toEqual([{ authorization: expected }]);
   });
 });
 

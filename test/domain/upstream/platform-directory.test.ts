@@ -110,7 +110,7 @@ describe('the project', () => {
       expect(new Set(await Promise.all(users.slice(0, 500).map((one) => world.project(one))))).toEqual(
         new Set([{ value: 'proj-9' }]),
       );
-      for (const one of users) await world.project(one);
+      for (const one of [...users, shared(user('eve', '') as typeof SERVICE)]) await world.project(one);
       expect(world.upstream.requests).toHaveLength(1);
       world.clock.advance(60_000);
       for (const one of users) await world.project(one);
@@ -212,6 +212,15 @@ describe('the brand', () => {
     expect(world.upstream.requests).toMatchObject([{ path: '/api/brand.css', headers: { accept: 'text/css' } }]);
   });
 
+  it.each([
+    ['\uFEFF:root{--a:1}', ':root{--a:1}'],
+    [':root{--a:"\uFEFF"}', ':root{--a:"\uFEFF"}'],
+  ])('has no byte order mark, which would be sent inside a page: %j', async (body, value) => {
+    const world = new DirectoryWorld();
+    world.upstream.willAnswer(() => ({ ...BRAND, body }));
+    expect(await world.brand()).toEqual({ value });
+  });
+
   it('is empty when the platform has none', async () => {
     const world = new DirectoryWorld();
     world.upstream.willAnswer(() => ({ status: 404, headers: {}, body: null }));
@@ -277,6 +286,18 @@ describe('an invalid response', () => {
       `The response of the platform is not JSON with the id of the project. ${CHECK_PROJECT} status 200 from the platform, application/json: {"no":1}`,
     ],
     [
+      'null',
+      'project',
+      { ...PROJECT, body: 'null' },
+      `The response of the platform is not JSON with the id of the project. ${CHECK_PROJECT} status 200 from the platform, application/json: null`,
+    ],
+    [
+      'not UTF-8',
+      'brand',
+      { ...BRAND, body: Uint8Array.of(0xff) },
+      'The response of the platform is not a style sheet. Check "serviceApiUrl" and "upstream.paths.brand" in configureServer. status 200 from the platform, text/css: \ufffd',
+    ],
+    [
       'a web page',
       'brand',
       { ...BRAND, headers: { 'content-type': 'text/html' } },
@@ -293,6 +314,17 @@ describe('an invalid response', () => {
     world.upstream.willAnswer(() => answer);
     await world[name]();
     expect(details(world)).toEqual([detail]);
+  });
+
+  it('is logged with what is known only', async () => {
+    const world = new DirectoryWorld();
+    world.upstream.willAnswer(() => ({ status: 500, headers: {}, body: null }));
+    await world.brand();
+    const summary = 'The platform reported an internal error.';
+    const detail = `${summary} status 500 from the platform, no body`;
+    expect(world.telemetry.of('warning')).toStrictEqual([
+      { type: 'warning', code: 'brand_unavailable', detail, summary },
+    ]);
   });
 
   it('is not logged when no address is configured, as a site may use only the chat', async () => {
@@ -335,6 +367,7 @@ describe('a look-up by the site itself', () => {
         warning: `${name}_unavailable`,
       });
     }
+    for (const { detail, summary } of world.telemetry.of('warning')) expect(detail).toBe(summary);
     const configured = new DirectoryWorld({ projectId: 'proj-1' });
     expect(await configured.directory.resolve('project', nobody, REQUEST)).toEqual({ value: 'proj-1' });
   });

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { Credential, type CredentialKind } from '../../../src/domain/credentials/credential.js';
 import type { AgentBffError } from '../../../src/domain/shared/errors.js';
-import { PLATFORM, AGENT, platformError, type PlatformReply } from '../../../src/domain/upstream/platform-error.js';
+import {
+  PLATFORM,
+  AGENT,
+  platformError,
+  PlatformErrors,
+  type PlatformReply,
+} from '../../../src/domain/upstream/platform-error.js';
 import type { HeaderFields } from '../../../src/ports/http.js';
 import { ownedBy } from '../credentials/broker-fixture.js';
 
@@ -141,6 +147,12 @@ describe('a success response that is not from an agent', () => {
       CHECK_AGENT,
     ],
     [{}, '', 'The response of the agent is not JSON or an event stream.', CHECK_AGENT],
+    [
+      PAGE,
+      'status 200: <input type=password>',
+      'The address of the agent leads to a sign-in page.',
+      `${CHECK_AGENT} If the address is right, exempt requests with the credential of this site from the sign-in.`,
+    ],
   ])('is reported according to its content: %j %s', (headers, said, detail, hint) => {
     const error = platformError(reply(200, headers), AGENT, said);
     expect(error).toMatchObject({
@@ -153,8 +165,38 @@ describe('a success response that is not from an agent', () => {
     expect(error.logDetail()).toBe(said);
   });
 
-  it('is reported as a redirect when it redirects', () => {
-    expect(platformError(reply(301), AGENT, '').code).toBe('upstream_redirect');
+  it.each([300, 399])('is reported as a redirect when it redirects (%i)', (status) => {
+    const error = platformError(reply(status), AGENT, 'what it said');
+    expect(error).toMatchObject({
+      code: 'upstream_redirect',
+      detail: 'The agent responded with a redirect, and redirects are never followed.',
+    });
+    expect(error.logDetail()).toBe('what it said');
+  });
+});
+
+describe('a response of the platform', () => {
+  const JSON_TYPE = { 'content-type': 'application/json' };
+
+  it.each<[number, HeaderFields, string | null, CredentialKind, string?]>([
+    [399, PAGE, 'page', 'service'],
+    [400, JSON_TYPE, '{}', 'service'],
+    [401, JSON_TYPE, '{}', 'session'],
+    [499, JSON_TYPE, '{}', 'session'],
+    [404, {}, null, 'session'],
+    [404, {}, 'text', 'session', 'upstream_error'],
+    [404, PAGE, null, 'session', 'upstream_error'],
+    [500, JSON_TYPE, '{}', 'session', 'upstream_error'],
+    [500, {}, null, 'session', 'upstream_error'],
+    [401, JSON_TYPE, '{}', 'service', 'service_token_rejected'],
+  ])('(%i, %j, %j) for the credential of a %s is passed to the browser, or an error: %s', async (...row) => {
+    const [status, headers, body, kind, code] = row;
+    const { signal } = new AbortController();
+    const errors = new PlatformErrors({ deadline: () => signal, conceal: (text) => text });
+    const response = { status, headers, body };
+    const passed = errors.toBrowserResponse({ response, counterpart: PLATFORM, credential: credentialOf(kind) });
+    if (code === undefined) expect(await passed).toEqual(response);
+    else await expect(passed).rejects.toMatchObject({ code });
   });
 });
 
@@ -185,6 +227,7 @@ describe('a credential rejected by the platform', () => {
       [],
     ],
     ['serviceApiKey', 'Check "serviceApiKey" in configureServer, and the strategy in "serviceAuthStrategy".', []],
+    ['serviceToken', 'Check "serviceToken" in configureServer, and the strategy in "serviceAuthStrategy".', []],
   ])('is reported with advice: %s', (block, hint, fields) => {
     expect(rejected(block, 401)).toMatchObject({
       name: 'ServiceAuthError',
@@ -194,6 +237,16 @@ describe('a credential rejected by the platform', () => {
       block,
       fields,
       upstreamStatus: undefined,
+    });
+  });
+
+  it.each([401, 403])('is reported as missing when none is sent (%i)', (status) => {
+    expect(rejected('serviceAuthStrategy', status)).toMatchObject({
+      code: 'service_token_rejected',
+      detail: 'The agent requires a credential, and none is sent.',
+      hint: 'Set "serviceAuthStrategy" in configureServer to a strategy it accepts instead of "none", such as "static_token" with "serviceToken".',
+      block: 'configureServer',
+      fields: ['serviceAuthStrategy'],
     });
   });
 

@@ -29,11 +29,31 @@ describe("the platform's styles", () => {
   });
 
   it('are told apart by their use, although one text may be both', async () => {
-    const styles = checkedStyles(new RecordingTelemetry());
+    const telemetry = new RecordingTelemetry();
+    const styles = checkedStyles(telemetry);
     const css = ':root{--a:1}';
     expect(await styles.brand(css)).toBe(css);
-    expect(await styles.theme(css)).toBeDefined();
+    expect((await styles.theme(css))?.digest).toMatch(/^[0-9a-f]{32}$/);
     expect(await styles.brand(css)).toBe(css);
+    expect(telemetry.of('warning')).toEqual([]);
+  });
+
+  it('have a name of their rules, which depends on the origins that a theme may load from', () => {
+    const names = [[], [], ['https://a.example'], ['https://b.example']].map(
+      (themeOrigins) => checkedStyles(new RecordingTelemetry(), { themeOrigins }).rulesName,
+    );
+    expect([names[0], new Set(names).size]).toEqual([names[1], 3]);
+  });
+
+  it.each(['brand', 'theme'] as const)('are not cached over the limit in bytes: a %s', async (kind) => {
+    let parsed = 0;
+    const check = (css: string) => Promise.resolve({ css, leftOut: [`rule ${String((parsed += 1))}`] });
+    const checker = () => Promise.resolve({ brand: check, theme: check });
+    const styles = checkedStyles(new RecordingTelemetry(), { checker, memory: memoryOf(new FakeClock(), 1_000) });
+    const css = 'a'.repeat(kind === 'theme' ? 605 : 303);
+    await styles[kind](css);
+    await styles[kind](css);
+    expect(parsed).toBe(2);
   });
 
   it('are cached up to a limit in bytes', async () => {
@@ -65,22 +85,23 @@ describe("the platform's styles", () => {
   it('cause one report of the blocked origins in a theme, with the option that allows them', async () => {
     const telemetry = new RecordingTelemetry();
     const styles = checkedStyles(telemetry, { themeOrigins: ['https://cdn.example'] });
-    await styles.theme('a{b:url(https://other.example/x) url(https://cdn.example/y)}');
-    await styles.theme('a{b:url(https://other.example/x) url(https://cdn.example/y)}');
+    await styles.theme('a{b:url(https://other.example/x) url(https://cdn.example/y) url(https://third.example/z)}');
+    await styles.theme('a{b:url(https://other.example/x) url(https://cdn.example/y) url(https://third.example/z)}');
     expect(telemetry.of('warning')).toMatchObject([
       {
         code: 'theme_reduced',
         fields: ['mediaOrigins'],
-        detail: expect.stringMatching(/https:\/\/other\.example \(1\)\.$/) as string,
+        detail: expect.stringMatching(/https:\/\/other\.example \(1\), .*https:\/\/third\.example \(1\)\.$/) as string,
       },
     ]);
   });
 
-  it('include a trusted brand unparsed', async () => {
+  it.each([
+    ['a trusted brand', true, HOSTILE],
+    ['an empty brand', false, ''],
+  ])('include %s unparsed', async (_what, trustBrandCss, css) => {
     const checker = (): Promise<never> => Promise.reject(new Error('not loaded'));
-    expect(await checkedStyles(new RecordingTelemetry(), { trustBrandCss: true, checker }).brand(HOSTILE)).toBe(
-      HOSTILE,
-    );
+    expect(await checkedStyles(new RecordingTelemetry(), { trustBrandCss, checker }).brand(css)).toBe(css);
   });
 
   it('are checked for the next caller after the parser failed to load', async () => {

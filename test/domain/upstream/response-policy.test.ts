@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   browserResponseHeaders,
+  isForA2AClients,
   RECORD_RESPONSE_FIELDS,
   RENDER_RESPONSE_FIELDS,
 } from '../../../src/domain/upstream/header-policy.js';
@@ -119,6 +120,24 @@ describe('additional fields to the browser', () => {
     const always = { 'content-type': 'text/plain', 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
     expect(browserResponseHeaders(platform, further)).toEqual({ ...always, [name]: 'v' });
     expect(browserResponseHeaders(platform)).toEqual(always);
+  });
+});
+
+describe('a success of the agent', () => {
+  it.each([
+    [200, 'application/json', true],
+    [200, 'text/event-stream; charset=utf-8', true],
+    [200, 'application/problem+json', true],
+    [200, 'application/json , text/html', true],
+    [200, 'text/html, application/json', false],
+    [200, '+json/html', false],
+    [200, undefined, false],
+    [202, undefined, true],
+    [202, 'text/html', false],
+    [204, undefined, true],
+    [204, 'text/html', true],
+  ])('(%i) of the type %s can be read by A2A clients: %s', (status, type, isReadable) => {
+    expect(isForA2AClients({ status, headers: { 'content-type': type } })).toBe(isReadable);
   });
 });
 

@@ -34,6 +34,13 @@ describe("a path appended to the platform's address", () => {
     expect(isSafePath('/%2525252562')).toBe(false);
   });
 
+  it('has at most 256 characters in a segment, decoded', () => {
+    for (const last of ['b', '%62']) {
+      expect(decodeSegment('a'.repeat(255) + last)).toHaveLength(256);
+      expect(decodeSegment('a'.repeat(256) + last)).toBeUndefined();
+    }
+  });
+
   it.each(['/a%3Fb', '/a%253Fb', '/a%23b', '/a%25%32%33b'])(
     'is rejected when decoding reveals a query or fragment: %s',
     (path) => {
@@ -78,7 +85,7 @@ describe('a query', () => {
     },
   );
 
-  it.each(['a=1', '?a#b', '?a b', '?a\r\nHost: x', '?\u0000', '?\u00fc', '#a'])('%j is rejected', (query) => {
+  it.each(['a=1', 'a?b', '?a#b', '?a b', '?a\r\nHost: x', '?\u0000', '?\u00fc', '#a'])('%j is rejected', (query) => {
     expect(isSafeQuery(query)).toBe(false);
   });
 });
