@@ -10,6 +10,8 @@ export default defineConfig({
     setupFiles: 'test/support/no-server-yet.ts',
     globalSetup: 'test/support/temporary-folder.ts',
     isolate: false,
+    // A busy machine is slow, not wrong.
+    testTimeout: 60_000,
     unstubEnvs: true,
     unstubGlobals: true,
     restoreMocks: true,
