@@ -32,28 +32,50 @@ describe('a limit over rate-limiter-flexible', () => {
     expect(verdicts.map(({ kind }) => kind)).toEqual(['admitted', 'admitted', 'refused']);
   });
 
-  it.each<[string, Parameters<typeof rateLimiter>[0], unknown]>([
+  it.each<[string, () => unknown, unknown, string]>([
     [
       'its store is down',
-      { consume: () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.7:6379')) },
-      from('192.0.2.1'),
+      () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.7:6379')),
+      '192.0.2.1',
+      'the limiter failed: Error',
     ],
-    ['it never responds', { consume: () => new Promise(() => undefined) }, from('192.0.2.1')],
+    ['it never responds', () => new Promise(() => undefined), '192.0.2.1', 'the limiter did not respond in time'],
     [
       'it throws',
-      {
-        consume: () => {
-          throw new TypeError('closed');
-        },
+      () => {
+        throw new TypeError('closed');
       },
-      from('192.0.2.1'),
+      '192.0.2.1',
+      'the limiter failed: TypeError',
     ],
-    ['the visitor has no address', new RateLimiterMemory({ points: 1, duration: 60 }), {}],
-    ['the name of the visitor is empty', new RateLimiterMemory({ points: 1, duration: 60 }), from('')],
-  ])('is unknown when %s, and names no host', async (_what, limiter, request) => {
-    const verdict = await rateLimiter(limiter, { deadlineMs: 5 }).admit(request);
-    expect(verdict).toEqual({ kind: 'unknown', detail: expect.stringMatching(/limiter|visitor/) as string });
-    expect(JSON.stringify(verdict)).not.toContain('10.0.0.7');
+    // oxlint-disable-next-line typescript/prefer-promise-reject-errors
+    ['it rejects with a text', () => Promise.reject('10.0.0.7'), '192.0.2.1', 'the limiter failed: string'],
+    ['the visitor has no address', () => Promise.resolve(), undefined, 'the request does not identify the visitor'],
+    ['the name of the visitor is empty', () => Promise.resolve(), '', 'the request does not identify the visitor'],
+  ])('is unknown when %s, and names no host', async (_what, consume, ip, detail) => {
+    const limit = rateLimiter({ consume } as never, { deadlineMs: 5 });
+    expect(await limit.admit({ ip })).toEqual({ kind: 'unknown', detail });
+  });
+
+  it('counts a user by name, whatever the address, and is unknown without a name', async () => {
+    const consume = vi.fn(() => Promise.resolve());
+    const limit = rateLimiter({ consume });
+    const verdicts = [
+      await limit.admit(from('192.0.2.1'), 'ada'),
+      await limit.admitReading?.(from('192.0.2.1'), 'ada'),
+    ];
+    expect([...verdicts, await limit.admit(from('192.0.2.1'), '')].map((one) => one?.kind)).toEqual([
+      'admitted',
+      'admitted',
+      'unknown',
+    ]);
+    expect(consume.mock.calls).toEqual([['user:ada'], ['reading:user:ada']]);
+  });
+
+  it('is unknown when the function that names visitors fails', async () => {
+    const visitor = ({ cookie }: { cookie: string }) => cookie.slice(1);
+    const limit = rateLimiter({ consume: () => Promise.resolve() }, { visitor });
+    expect(await limit.admit({})).toEqual({ kind: 'unknown', detail: 'the limiter failed: TypeError' });
   });
 
   it('counts calls that read a task separately from messages, and allows twenty times as many', async () => {

@@ -43,11 +43,34 @@ describe('Auth.js', () => {
     expect(await ask(source)).toEqual({ kind: 'token', accessToken: 't' });
   });
 
-  it('without an access token names what to add', async () => {
-    const source = authJsSession(() => Promise.resolve({ user: { name: 'Anna' } }));
-    await expect(ask(source)).rejects.toThrow(
-      'The Auth.js session holds no access token. Add it in the "jwt" and "session" callbacks of Auth.js',
+  it.each([
+    ['authJsSession', authJsSession, 'the configuration of Auth.js', '"jwt" and "session" callbacks'],
+    ['nextAuthSession', nextAuthSession, 'the options of nextAuthSession', '"jwt" callback'],
+  ] as const)('%s names where to add a missing access token or secret', async (name, make, place, callbacks) => {
+    await expect(ask(make(() => Promise.resolve({ user: { name: 'Anna' } })))).rejects.toThrow(
+      `The Auth.js session holds no access token. Add it in the ${callbacks} of Auth.js, or set "accessToken" in the options of ${name}`,
     );
+    for (const facts of [{ name: 'MissingSecret' }, { type: 'MissingSecret' }]) {
+      await expect(ask(make(rejects(facts)))).rejects.toThrow(
+        `The Auth.js session cannot be opened. Set "secret" in ${place} to the secret of Auth.js`,
+      );
+    }
+  });
+
+  it.each([
+    ['__Secure-authjs.session-token.0=x', {}, true],
+    ['a=1; __Secure-next-auth.session-token=x', {}, true],
+    ['authjs.session-token=x', {}, undefined],
+    ['__Secure-authjs.session-token=x', { secureCookie: false }, false],
+    ['__Secure-authjs.session-token=x', { cookieName: 'own' }, undefined],
+  ])('getToken reads a prefixed cookie when the request has it: %s with %j', async (cookie, options, secureCookie) => {
+    const calls: { secureCookie?: boolean }[] = [];
+    const getToken = (parameters: (typeof calls)[number]): Promise<null> => {
+      calls.push(parameters);
+      return Promise.resolve(null);
+    };
+    await ask(nextAuthSession(getToken, options), visit({}, undefined, { cookie }));
+    expect(calls[0]?.secureCookie).toBe(secureCookie);
   });
 
   it('redacts the message of an exception', async () => {
@@ -62,10 +85,11 @@ describe('Auth.js', () => {
       calls.push(parameters);
       return Promise.resolve({ access_token: 't' });
     };
-    const headers = { cookie: ['a=1; b=x=y', 'c=3'], authorization: 'Bearer x', gone: undefined };
+    const headers = { cookie: ['a=1; b=x=y', 'c=3'], authorization: 'Bearer x', accept: ['a', 'b'], gone: undefined };
     await ask(nextAuthSession(getToken, { secret: 's', cookieName: 'b' }), visit({}, undefined, headers));
     expect(calls[0]).toMatchObject({ secret: 's', cookieName: 'b', req: { cookies: { a: '1', b: 'x=y', c: '3' } } });
     expect(Object.fromEntries(calls[0]?.req.headers ?? [])).toEqual({
+      accept: 'a, b',
       authorization: 'Bearer x',
       cookie: 'a=1; b=x=y; c=3',
     });

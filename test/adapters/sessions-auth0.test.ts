@@ -73,8 +73,10 @@ describe('Auth0 (nextjs-auth0)', () => {
     expect(calls[1]?.[0]).toBe(request);
   });
 
-  it('copies a refreshed cookie to requests that share the token', async () => {
-    const found = await ask(auth0Session(client('t')), visit({}, new NodeResponse()));
+  it('copies a refreshed cookie, and none that the site wrote before, to requests that share the token', async () => {
+    const first = new NodeResponse();
+    first.cookies.push('theme=dark');
+    const found = await ask(auth0Session(client('t')), visit({}, first));
     const [other, late] = [new NodeResponse(), new NodeResponse()];
     late.headersSent = true;
     if (found.kind === 'token') for (const response of [other, late]) found.adopt?.(visit({}, response));
@@ -111,10 +113,10 @@ describe('Auth0 (nextjs-auth0)', () => {
   });
 
   it('redacts what may be a token in the message, also one of no known form', async () => {
-    const message = 'refresh token rt_9fK2mQpLxV7dZ and vGhJkQwErTyUiOpA refused, see documentation';
+    const message = 'refresh token rt_9fK2mQpLxV7dZ and vGhJkQwErTyUiOpA refused, see troubleshooting-guide';
     const failing = auth0Session({ getAccessToken: () => Promise.reject(new Error(message)) });
     await expect(ask(failing)).rejects.toThrow(
-      '@auth0/nextjs-auth0 could not return the token: Error: refresh token [redacted] and [redacted] refused, see documentation',
+      '@auth0/nextjs-auth0 could not return the token: Error: refresh token [redacted] and [redacted] refused, see troubleshooting-guide',
     );
   });
 });

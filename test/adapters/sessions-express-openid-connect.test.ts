@@ -49,10 +49,12 @@ describe('express-openid-connect', () => {
 
   describe('a session that another request refreshes', () => {
     const signedIn = (refreshToken = 'spent') => ({ access_token: 'old', refresh_token: refreshToken, cart: 'mine' });
-    const refreshOf = (session: object) => async () => {
-      Object.assign(session, { access_token: 'new', refresh_token: 'good' });
-      return token('new', false) as never;
-    };
+    const refreshOf =
+      (session: object, fields: object = { access_token: 'new', refresh_token: 'good' }) =>
+      async () => {
+        Object.assign(session, fields);
+        return token('new', false) as never;
+      };
     const underWay = async (session: object, response: EventEmitter): Promise<SessionToken> =>
       ask(
         source,
@@ -72,6 +74,18 @@ describe('express-openid-connect', () => {
       expect(session).toEqual({ access_token: 'new', refresh_token: 'good', cart: 'mine' });
       expect(sharing).toEqual(session);
       expect(other).toEqual(signedIn('of somebody else'));
+    });
+
+    it('is written refreshed on a response that shares the refresh, also by the next refresh', async () => {
+      const [session, sharing] = [signedIn(), { ...signedIn(), cart: 'other' }];
+      const found = await ask(source, request({ accessToken: token('old', true, refreshOf(session)) }, session));
+      if (found.kind === 'token') found.adopt?.(visit({ appSession: sharing }, new EventEmitter()));
+      expect(sharing).toEqual({ access_token: 'new', refresh_token: 'good', cart: 'other' });
+      await ask(
+        source,
+        request({ accessToken: token('new', true, refreshOf(session, { access_token: 'newer' })) }, session),
+      );
+      expect(sharing).toEqual({ access_token: 'newer', refresh_token: 'good', cart: 'other' });
     });
 
     it('is neither changed nor retained once its response has ended', async () => {
