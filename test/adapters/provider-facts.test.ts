@@ -9,7 +9,7 @@ import type { ServerConfig } from '../../src/composition/config/server-config.js
 const OPENID = '.well-known/openid-configuration';
 const CLOUD = 'https://login.microsoftonline.com';
 
-type Place = readonly [block: string, field: string, url?: string, fault?: string];
+type Place = readonly [block: string, field: string, url?: string | undefined, fault?: string];
 
 const exchange = { onBehalfOf: { tenantId: 't2', clientId: 'c2', clientSecret: 's2' } };
 

@@ -5,6 +5,7 @@ import {
   methodNotAllowed,
   notFound,
   PROBLEMS,
+  REST_ERRORS,
   RPC_ERRORS,
   type RpcErrors,
   toAgentBffError,
@@ -94,6 +95,13 @@ describe('the status of an error', () => {
     const settings = site({ authUnavailableStatus: 503 });
     expect(problemResponse(outage, context(settings)).status).toBe(503);
     expect(problemResponse(REFUSAL, context(settings)).status).toBe(401);
+  });
+
+  it.each<[ErrorCode, number]>([
+    ['method_denied', 403],
+    ['conversation_unknown', 404],
+  ])('for %s is %i in the HTTP+JSON binding, whose clients read the status', (code, status) => {
+    expect(errorResponse(new AgentBffError(code, { detail: 'It broke.' }), REST_ERRORS, context()).status).toBe(status);
   });
 
   it('is that of the platform', () => {

@@ -80,20 +80,29 @@ describe('the surface routes', () => {
     expect(seen).toEqual(['MISS', 'HIT', 'HIT', 'HIT']);
   });
 
-  it.each([
+  it.each<[string, Partial<HttpRequest>, number, string, string]>([
     [
       'nested too deeply',
-      { headers: JSON_TYPE, body: bytes('['.repeat(1_001) + ']'.repeat(1_001)) },
-      413,
-      'body_too_large',
+      { body: bytes('['.repeat(1_001) + ']'.repeat(1_001)) },
+      400,
+      'body_invalid',
+      'The request body is nested too deeply.',
     ],
-    ['consumed', { headers: JSON_TYPE, body: null, bodyConsumed: true }, 500, 'body_consumed'],
-  ])('reject a body that is %s, with and without a cache', async (_what, changes, status, code) => {
+    ['not JSON', { body: bytes('{') }, 400, 'body_invalid', 'The request body is not JSON in UTF-8.'],
+    ['two values', { body: bytes('{}{}') }, 400, 'body_invalid', 'The request body is not JSON in UTF-8.'],
+    [
+      'consumed',
+      { body: null, bodyConsumed: true },
+      500,
+      'body_consumed',
+      'A middleware of this server consumed the request body before the route.',
+    ],
+  ])('reject a body that is %s, with and without a cache', async (_what, changes, status, code, detail) => {
     for (const path of ['/counter/render', '/counter/actions/add']) {
       for (const routes of [{}, { cache: undefined }]) {
-        const { world, handle } = start(routes);
-        const response = await handle(visit({ path, ...changes }));
-        expect(await problem(response)).toMatchObject({ status, code });
+        const { world, handle } = start({ site: site({ bodyLimitBytes: 3_000 }), ...routes });
+        const response = await handle(visit({ path, headers: JSON_TYPE, ...changes }));
+        expect(await problem(response)).toMatchObject({ status, code, detail });
         expect(world.upstream.requests).toEqual([]);
       }
     }
