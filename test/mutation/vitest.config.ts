@@ -11,7 +11,7 @@ export default defineConfig({
     globalSetup: 'test/support/temporary-folder.ts',
     isolate: false,
     // A busy machine is slow, not wrong.
-    testTimeout: 60_000,
+    testTimeout: 10_000,
     unstubEnvs: true,
     unstubGlobals: true,
     restoreMocks: true,

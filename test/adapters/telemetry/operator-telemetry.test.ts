@@ -1,6 +1,11 @@
-import { describe, expect, it } from 'vitest';
-import { RecordingTelemetry } from '../../../src/adapters/fakes/fakes.js';
-import { OperatorTelemetry } from '../../../src/adapters/telemetry/operator-telemetry.js';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { FakeUpstream, RecordingTelemetry } from '../../../src/adapters/fakes/fakes.js';
+import {
+  observedUpstream,
+  OperatorTelemetry,
+  silentTelemetry,
+} from '../../../src/adapters/telemetry/operator-telemetry.js';
 import type { Telemetry } from '../../../src/ports/telemetry.js';
 import { telemetryContract } from '../../contracts/telemetry.contract.js';
 
@@ -150,4 +155,77 @@ it('a call carries the fields of all listeners', () => {
     traceparent: 'a',
     baggage: 'b',
   });
+});
+
+describe('a call to the platform', () => {
+  const browser = { traceparent: 'of the browser', accept: '*/*' };
+  const listening: Telemetry = { emit: () => undefined, callStarted: () => ({ traceparent: 'of the listener' }) };
+  const untraced: Telemetry = { emit: () => undefined, callStarted: () => ({}) };
+  const call = { method: 'GET', origin: 'https://a.example', path: '/x?q=1', body: null } as const;
+
+  it.each<[string, Telemetry, boolean, object]>([
+    ['the browser', silentTelemetry, false, browser],
+    ['the browser', untraced, false, browser],
+    ["the process's own instrumentation", silentTelemetry, true, { accept: '*/*' }],
+    ["the process's own instrumentation", untraced, true, { accept: '*/*' }],
+    ['a listener', listening, true, { ...browser, traceparent: 'of the listener' }],
+  ])('has one trace context, that of %s', async (_whose, telemetry, isInstrumented, headers) => {
+    const ignore = (): void => undefined;
+    if (isInstrumented) subscribe('undici:request:create', ignore);
+    onTestFinished(() => void unsubscribe('undici:request:create', ignore));
+    const upstream = new FakeUpstream();
+    await observedUpstream(upstream, telemetry, { now: () => 0 }).send({ ...call, headers: browser } as never);
+    expect(upstream.requests[0]?.headers).toEqual(headers);
+  });
+
+  it('is reported with its path, without its query, its outcome and its duration', async () => {
+    const events: unknown[] = [];
+    const started: unknown[] = [];
+    const order: string[] = [];
+    const telemetry: Telemetry = {
+      emit: (event) => events.push(event),
+      callStarted: (observed) => {
+        started.push(observed);
+        return {};
+      },
+      runCall: (send) => {
+        order.push('run');
+        return send();
+      },
+    };
+    let now = 5;
+    const upstream = new FakeUpstream();
+    const send = async (): Promise<unknown> =>
+      observedUpstream(upstream, telemetry, { now: () => (now += 5) }).send({ ...call, headers: {} } as never);
+    await send();
+    upstream.willAnswer(() => ({ kind: 'failure', reason: 'timeout', detail: '' }));
+    await send();
+    const observed = { callId: expect.any(String) as string, method: 'GET', origin: 'https://a.example', path: '/x' };
+    expect(started).toEqual([observed, observed]);
+    expect(order).toEqual(['run', 'run']);
+    expect(events).toEqual([
+      { type: 'upstream', ...observed, status: 200, durationMs: 5 },
+      { type: 'upstream', ...observed, failure: 'timeout', durationMs: 5 },
+    ]);
+  });
+});
+
+it('a warning with a fix names the environment variables of its fields', () => {
+  const listener = new RecordingTelemetry();
+  const variables = (block: string, fields: readonly string[]): string => ` (${block}: ${fields.join()})`;
+  const warning = { type: 'warning', code: 'w', summary: 'Set it.', detail: 'Set it. It is empty.' } as const;
+  for (const toolkit of [
+    { name: 'site', secrets: [] },
+    { name: 'site', secrets: [], variables },
+  ]) {
+    const telemetry = new OperatorTelemetry([listener], toolkit);
+    telemetry.emit(warning);
+    telemetry.emit({ ...warning, fields: ['a2aUrl'] });
+    telemetry.emit({ ...warning, block: 'idpA', fields: ['domain'] });
+  }
+  expect(listener.of('warning').map(({ summary, detail }) => [summary, detail])).toEqual([
+    ...Array<unknown>(4).fill(['Set it.', 'Set it. It is empty.']),
+    ['Set it. (configureServer: a2aUrl)', 'Set it. (configureServer: a2aUrl) It is empty.'],
+    ['Set it. (idpA: domain)', 'Set it. (idpA: domain) It is empty.'],
+  ]);
 });
