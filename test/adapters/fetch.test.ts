@@ -67,6 +67,8 @@ describe('a Web request', () => {
       { scheme: 'http:', host: 'site.example:8080', path: '/a', query: '?b' },
     ],
     ['https://[::1]:3000', { scheme: 'https:', host: '[::1]:3000', path: '/', query: '' }],
+    ['https://site.example/a?#b', { scheme: 'https:', host: 'site.example', path: '/a', query: '' }],
+    ['https://site.example/a?', { scheme: 'https:', host: 'site.example', path: '/a', query: '?' }],
     ['https://site.example?x@y', { scheme: 'https:', host: 'site.example', path: '/', query: '?x@y' }],
   ])('splits its address into four parts: %s', (url, address) => {
     expect(requestAddress(url)).toEqual(address);
@@ -128,7 +130,12 @@ describe('a Web response', () => {
   it('includes fields that a session library wrote before it, and marks them as sent', async () => {
     const request = read(new Request(SITE + MOUNT));
     const { response: written } = request.native;
-    written.setHeader('Cache-Control', 'private').appendHeader('set-cookie', 'session=1').appendHeader('x-lib', ['1']);
+    written
+      .setHeader('Cache-Control', 'private')
+      .setHeader('x-left', 8)
+      .setHeader('x-left', 7)
+      .appendHeader('set-cookie', 'session=1')
+      .appendHeader('x-lib', ['1']);
     expect(written.getHeader('set-cookie')).toEqual(['session=1']);
     expect([written.getHeader('x-lib'), written.getHeader('x-none')]).toEqual(['1', undefined]);
     expect(written.headersSent).toBe(false);
@@ -136,7 +143,7 @@ describe('a Web response', () => {
     const { headers } = await toResponse(answer, request);
     expect(written.headersSent).toBe(true);
     expect(headers.getSetCookie()).toEqual(['session=1', 'b=2']);
-    expect([headers.get('cache-control'), headers.get('x-lib')]).toEqual(['no-store', '1']);
+    expect(['cache-control', 'x-lib', 'x-left'].map((name) => headers.get(name))).toEqual(['no-store', '1', '7']);
   });
 
   it.each([204, 205, 304])('of status %i has no body and releases the one given', async (status) => {
