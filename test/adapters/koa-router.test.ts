@@ -194,6 +194,21 @@ describe('the middleware around the routes', () => {
     expect((await visit(url)).headers['set-cookie']).toEqual(['a=1', ...cookies]);
   });
 
+  it('cannot change the fields of the response beforehand', async () => {
+    const around: Middleware = (context, next) => {
+      context.set({ 'cache-control': 'max-age=60', vary: 'accept' });
+      return next();
+    };
+    const fields = { 'cache-control': 'no-store', vary: ['origin', 'cookie'], gone: undefined };
+    const { url } = await serve(appWith(answering({ headers: fields }), around));
+    const { headers } = await visit(url);
+    expect([headers['cache-control'], headers.vary, headers['gone']]).toEqual([
+      'no-store',
+      'origin, cookie',
+      undefined,
+    ]);
+  });
+
   it('receives the error of a handler', async () => {
     const { url, errors } = await serve(appWith(() => Promise.reject(new Error('a bug'))));
     expect((await visit(url)).status).toBe(500);
@@ -268,6 +283,64 @@ describe('a body that a parser has consumed', () => {
     await (await visit(url, { body: spaced, headers: { 'content-type': 'application/json; charset=utf-8' } })).text();
     expect(seen).toMatchObject([{ body: spaced, bodyConsumed: false }]);
     expect(seen[0]?.headers['content-type']).toBe('application/json; charset=utf-8');
+  });
+
+  it.each<[string, (context: Context) => object, object]>([
+    ['Koa’s parser as a value', ({ request }) => request, { body: { a: 1 } }],
+    ['Koa’s parser as text', ({ request }) => request, { rawBody: '{"a":1}' }],
+    ['a host in front of Koa as a value', ({ req }) => req, { body: { a: 1 } }],
+  ])('arrives from %s', async (_from, place, result) => {
+    const seen: HttpRequest[] = [];
+    const read: Middleware = async (context, next) => {
+      for await (const chunk of context.req) void chunk;
+      Object.assign(place(context), result);
+      return next();
+    };
+    const { url } = await serve(
+      appWith((request) => {
+        seen.push(request);
+        return Promise.resolve(OK);
+      }, read),
+    );
+    await (await visit(url)).text();
+    expect(seen).toMatchObject([{ body: '{"a":1}', bodyConsumed: false }]);
+  });
+});
+
+describe('an error that Koa reports to the context', () => {
+  const coded = (code: string): Error => Object.assign(new Error(code), { code });
+  const [failure, stall] = [coded('ECONNRESET'), new Error('the browser accepted no data')];
+
+  it.each<[string, boolean, Error, object]>([
+    ['is left out when the browser left: EPIPE', false, coded('EPIPE'), {}],
+    ['is left out when the browser left: ECONNRESET', false, coded('ECONNRESET'), { body: { failure } }],
+    ['is left out when the browser left: premature close', false, coded('ERR_STREAM_PREMATURE_CLOSE'), {}],
+    ['is reported when the connection is open', true, coded('EPIPE'), { destroyed: false }],
+    ['is reported when it has another reason', true, coded('ENOENT'), {}],
+    ['is reported when the platform broke the body', true, failure, { body: { failure } }],
+    ['is left out when it disconnected a stalled browser', false, stall, { body: { stall } }],
+    ['is reported when another one did', true, coded('EPIPE'), { body: { stall } }],
+  ])('%s', async (_title, isReported, error, { destroyed = true, body }: { destroyed?: boolean; body?: object }) => {
+    const errors: unknown[] = [];
+    const context = {
+      req: { socket: { destroyed } },
+      body,
+      respond: true,
+      onerror: (reported: unknown) => void errors.push(reported),
+    };
+    let serveContext: (of: typeof context) => Promise<void> = () => Promise.resolve();
+    class OneRoute {
+      all(_path: string, middleware: typeof serveContext): void {
+        serveContext = middleware;
+      }
+    }
+    const closed = { respond: () => Promise.resolve(undefined) };
+    koaRouter(OneRoute as never, [{ mount: '', handler: answering(OK) }], closed as never);
+    await serveContext(context);
+    // Nothing is sent on a connection that has ended.
+    expect(context.respond).toBe(false);
+    context.onerror(error);
+    expect(errors).toEqual(isReported ? [error] : []);
   });
 });
 
