@@ -1,6 +1,6 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
-import { nextRoute } from '../../src/adapters/next/next-route.js';
+import { nextRoute, nextRoutes } from '../../src/adapters/next/next-route.js';
 import type { HttpRequest, HttpResponse } from '../../src/ports/http.js';
 import { MESSAGE } from '../support/visitor.js';
 
@@ -79,6 +79,20 @@ describe('the mount of a Next route', () => {
   });
 });
 
+describe('several handlers of one Next route', () => {
+  it.each([
+    ['/api/bff/a2a/tasks/7', ['a2a', 'tasks', '7'], 'chat', '/api/bff/a2a', '/tasks/7'],
+    ['/api/bff/a2a', ['a2a'], 'chat', '/api/bff/a2a', ''],
+    ['/api/bff/a2abc', ['a2abc'], 'others', '/api/bff', '/a2abc'],
+  ])('get the requests below their own mount: %s', async (path, caught, name, mount, below) => {
+    const telling = (handler: string) => (request: HttpRequest) =>
+      Promise.resolve({ status: 200, headers: {}, body: [handler, request.publicUrl, request.path].join(' ') });
+    const route = nextRoutes([{ mount: '/a2a', handler: telling('chat') }], telling('others'), { usual: '/api/bff' });
+    const answer = await route(post(path), { params: { path: caught } });
+    expect(await answer.text()).toBe(`${name} ${SITE}${mount} ${below}`);
+  });
+});
+
 describe('the public address of a Next route', () => {
   it('contains the base path once', async () => {
     vi.stubEnv('__NEXT_ROUTER_BASEPATH', '/shop');
@@ -101,8 +115,12 @@ describe('a Next route', () => {
   it.each([
     ['sets one', 'a=1; b=2', 'b=3; Path=/; Expires=Wed, 21 Oct 2099 07:28:00 GMT', 'a=1; b=3'],
     ['sets two', '', 'a=1; Path=/, b=2=2; HttpOnly', 'a=1; b=2=2'],
+    ['sets two without a space', '', 'one=1; Path=/,two=2', 'one=1; two=2'],
+    ['sets one for a minute', 'a=1', 'a=2; Max-Age=60', 'a=2'],
+    ['sets one with other attributes', 'a=1', 'a=2; X-Max-Age=0; Max-Ages=0; X-Expires=1970; Expires-X=1970', 'a=2'],
+    ['deletes one by an empty value', 'a=1; b=2', 'a=; Path=/', 'b=2'],
     ['deletes one by Max-Age', 'a=1; b=2', 'a=1; Max-Age=0', 'b=2'],
-    ['deletes one by Expires', 'a=1; b=2', 'a=; Expires=Thu, 01 Jan 1970 00:00:00 GMT, c=3', 'b=2; c=3'],
+    ['deletes one by Expires', 'a=1; b=2', 'a=x; Expires=Thu, 01 Jan 1970 00:00:00 GMT, c=3', 'b=2; c=3'],
   ])('reads the cookies as proxy.ts left them when it %s', async (_what, sent, written, cookie) => {
     const { route, seen } = telling();
     await route(new Request(SITE, { headers: { cookie: sent, 'x-middleware-set-cookie': written } }));
@@ -125,6 +143,11 @@ describe('a Next route', () => {
     }
   });
 
+  it('leaves a body alone that is not coded', async () => {
+    const answer = await answering({ body: 'plain', headers: { 'content-encoding': 'identity' } })(post('/api/a2a'));
+    expect(await answer.text()).toBe('plain');
+  });
+
   it('fails when the body does not match its coding', async () => {
     const half = gzipSync('grüezi').subarray(0, -4);
     const answer = await answering({ body: half, headers: { 'content-encoding': 'gzip' } })(post('/api/a2a'));
@@ -135,6 +158,7 @@ describe('a Next route', () => {
     ['gzip, deflate, br, zstd', 'gzip, deflate, br'],
     ['zstd;q=1, gzip;q=0.5', 'gzip;q=0.5'],
     ['zstd, *', 'identity'],
+    ['xgzip, gzipped, gzip ;q=1', 'gzip ;q=1'],
   ])('accepts only codings it can decode: %s becomes %s', async (accepted, asked) => {
     const { route, seen } = telling();
     await route(post('/api/a2a', { 'accept-encoding': accepted }));

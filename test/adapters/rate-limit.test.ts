@@ -83,9 +83,9 @@ describe('a limit over rate-limiter-flexible', () => {
     const consume = vi.spyOn(limiter, 'consume');
     const limit = rateLimiter(limiter);
     const kinds: string[] = [];
-    for (let count = 0; count < 41; count++) kinds.push((await limit.admitReading?.(from('192.0.2.1')))?.kind ?? '');
-    expect(kinds.indexOf('refused')).toBe(40);
-    expect(consume.mock.calls.map(([name]) => name)).toEqual(Array(3).fill('reading:192.0.2.1'));
+    for (let count = 0; count < 42; count++) kinds.push((await limit.admitReading?.(from('192.0.2.1')))?.kind ?? '');
+    expect(kinds).toEqual([...Array<string>(40).fill('admitted'), 'refused', 'refused']);
+    expect(consume.mock.calls.map(([name]) => name)).toEqual(Array(4).fill('reading:192.0.2.1'));
     expect((await limit.admit(from('192.0.2.1'))).kind).toBe('admitted');
     expect((await limit.admitReading?.(from('192.0.2.2')))?.kind).toBe('admitted');
   });
@@ -99,9 +99,21 @@ describe('a limit over rate-limiter-flexible', () => {
     expect(() => rateLimiter(limiter as never)).toThrow(/RateLimiterMemory/);
   });
 
-  it.each([0, 2_147_483_648, Number.POSITIVE_INFINITY, Number.NaN])('rejects a deadline of %d ms', (deadlineMs) => {
+  it.each([0, 2_147_483_648, Number.POSITIVE_INFINITY, Number.NaN, '50'])('rejects a deadline of %j ms', (ms) => {
     const limiter = new RateLimiterMemory({ points: 1, duration: 1 });
-    expect(() => rateLimiter(limiter, { deadlineMs })).toThrow(/"deadlineMs".*2147483647/);
+    const deadlineMs = ms as number;
+    expect(() => rateLimiter(limiter, { deadlineMs })).toThrow(/"deadlineMs" of rateLimiter.*2147483647/);
+    expect(() => rateLimiter(limiter, { deadlineMs: 2_147_483_647 })).not.toThrow();
+  });
+
+  it('remembers the allowance of ten thousand visitors', async () => {
+    const consume = vi.fn(() => Promise.resolve());
+    const limit = rateLimiter({ consume }, { visitor: String });
+    for (let visitor = 0; visitor <= 10_000; visitor += 1) await limit.admitReading?.(visitor);
+    await limit.admitReading?.(10_000);
+    expect(consume).toHaveBeenCalledTimes(10_001);
+    await limit.admitReading?.(0);
+    expect(consume).toHaveBeenCalledTimes(10_002);
   });
 });
 
@@ -122,7 +134,9 @@ describe("a limit of the site's own", () => {
   });
 
   it('with an allowance of its own decides by that', async () => {
-    const own = { admit: vi.fn(), admitReading: async () => ({ kind: 'refused' as const, retryAfterMs: 7 }) };
+    const admit = async () => ({ kind: 'unknown' as const, detail: 'd' });
+    const own = { admit, admitReading: async () => ({ kind: 'refused' as const, retryAfterMs: 7 }) };
+    expect(await withReadings(own).admit({})).toEqual({ kind: 'unknown', detail: 'd' });
     expect(await withReadings(own).admitReading(from('192.0.2.1'))).toEqual({ kind: 'refused', retryAfterMs: 7 });
   });
 });
@@ -131,8 +145,10 @@ describe("a visitor's address", () => {
   it.each<[string, unknown, string | undefined]>([
     ['the one the framework trusts', { ip: '192.0.2.1', socket: { remoteAddress: '10.0.0.1' } }, '192.0.2.1'],
     ["the socket's, where the framework has none", { socket: { remoteAddress: '192.0.2.1' } }, '192.0.2.1'],
+    ["the socket's, where the framework's is empty", { ip: '', socket: { remoteAddress: '192.0.2.1' } }, '192.0.2.1'],
     ['never from a field that a browser can set', { headers: { 'x-forwarded-for': '192.0.2.9' } }, undefined],
-    ['IPv4 when it is mapped to IPv6', { ip: '::ffff:192.0.2.1' }, '192.0.2.1'],
+    ['IPv4 when it is mapped to IPv6', { ip: '::ffff:10.20.30.40' }, '10.20.30.40'],
+    ['IPv6 when it only ends like a mapped one', { ip: '1::ffff:10.20.30.40' }, '1:0:0:0::/64'],
     ['an IPv6 network, whose hosts choose their own suffix', { ip: '2001:DB8:0:1:aaaa::1' }, '2001:db8:0:1::/64'],
     ['the same network written shorter', { ip: '2001:db8:0:1::2' }, '2001:db8:0:1::/64'],
     ['the same network written with leading zeros', { ip: '2001:0db8:0000:0001::3' }, '2001:db8:0:1::/64'],

@@ -18,6 +18,9 @@ describe('Auth.js', () => {
 
   const sessions: Readonly<Record<string, readonly [object | null, SessionToken]>> = {
     'nobody signed in': [null, { kind: 'no-session' }],
+    'no session': [undefined as never, { kind: 'no-session' }],
+    'an empty one': ['' as never, { kind: 'no-session' }],
+    'a token alone': ['t' as never, { kind: 'token', accessToken: 't' }],
     accessToken: [{ accessToken: 't' }, { kind: 'token', accessToken: 't' }],
     'access_token and its end': [
       { access_token: 't', expires_at: 1_800_000_000 },
@@ -47,20 +50,29 @@ describe('Auth.js', () => {
     ['authJsSession', authJsSession, 'the configuration of Auth.js', '"jwt" and "session" callbacks'],
     ['nextAuthSession', nextAuthSession, 'the options of nextAuthSession', '"jwt" callback'],
   ] as const)('%s names where to add a missing access token or secret', async (name, make, place, callbacks) => {
-    await expect(ask(make(() => Promise.resolve({ user: { name: 'Anna' } })))).rejects.toThrow(
-      `The Auth.js session holds no access token. Add it in the ${callbacks} of Auth.js, or set "accessToken" in the options of ${name}`,
-    );
+    for (const session of [{ user: { name: 'Anna' } }, { accessToken: '' }]) {
+      await expect(ask(make(() => Promise.resolve(session)))).rejects.toMatchObject({
+        message: expect.stringContaining(
+          `The Auth.js session holds no access token. Add it in the ${callbacks} of Auth.js, or set "accessToken" in the options of ${name}`,
+        ) as string,
+        ...{ code: 'service_auth_failed', block: name, fields: ['accessToken'] },
+      });
+    }
     for (const facts of [{ name: 'MissingSecret' }, { type: 'MissingSecret' }]) {
-      await expect(ask(make(rejects(facts)))).rejects.toThrow(
-        `The Auth.js session cannot be opened. Set "secret" in ${place} to the secret of Auth.js`,
-      );
+      await expect(ask(make(rejects(facts)))).rejects.toMatchObject({
+        message: expect.stringContaining(
+          `The Auth.js session cannot be opened. Set "secret" in ${place} to the secret of Auth.js`,
+        ) as string,
+        ...{ code: 'service_auth_failed', block: name, fields: ['secret'] },
+      });
     }
   });
 
   it.each([
     ['__Secure-authjs.session-token.0=x', {}, true],
     ['a=1; __Secure-next-auth.session-token=x', {}, true],
-    ['authjs.session-token=x', {}, undefined],
+    ['__Secure-authjs.session-token.10=x', {}, true],
+    ['authjs.session-token=x; __Secure-authjs.session-token.0.old=x', {}, undefined],
     ['__Secure-authjs.session-token=x', { secureCookie: false }, false],
     ['__Secure-authjs.session-token=x', { cookieName: 'own' }, undefined],
   ])('getToken reads a prefixed cookie when the request has it: %s with %j', async (cookie, options, secureCookie) => {

@@ -69,7 +69,14 @@ describe('Auth0 (nextjs-auth0)', () => {
     const [request, response] = [{ headers: {} }, new NodeResponse()];
     await ask(source, visit(new Request('https://site.example/')), { audience: 'a', scope: 's', forceRefresh: true });
     await ask(source, visit(request, response), {});
-    expect(calls).toEqual([[{ audience: 'a', scope: 's', refresh: true }], [request, response, {}]]);
+    await ask(source, visit(new Request('https://site.example/x'), response, { cookie: 'a=1' }), {});
+    await ask(source, visit(request, null), {});
+    expect(calls).toEqual([
+      [{ audience: 'a', scope: 's', refresh: true }],
+      [request, response, {}],
+      [{ headers: { cookie: 'a=1' }, url: 'https://site.example/x' }, response, {}],
+      [{}],
+    ]);
     expect(calls[1]?.[0]).toBe(request);
   });
 
@@ -100,6 +107,8 @@ describe('Auth0 (nextjs-auth0)', () => {
   it.each([
     { name: 'AccessTokenError', code: 'failed_to_refresh_token', cause: { code: 'unknown_error' } },
     { name: 'AccessTokenError', code: 'failed_to_refresh_token', cause: { code: 'invalid_client' } },
+    { name: 'AccessTokenError', code: 'failed_to_refresh_token' },
+    { name: 'AccessTokenError', code: 'other', cause: { code: 'invalid_grant' } },
     { name: 'DiscoveryError', code: 'discovery_error' },
     { name: 'TypeError', code: 'invalid_grant' },
   ])('throws with name, code and the redacted message of the library when the provider fails (%j)', async (facts) => {
@@ -118,5 +127,7 @@ describe('Auth0 (nextjs-auth0)', () => {
     await expect(ask(failing)).rejects.toThrow(
       '@auth0/nextjs-auth0 could not return the token: Error: refresh token [redacted] and [redacted] refused, see troubleshooting-guide',
     );
+    const long = auth0Session({ getAccessToken: () => Promise.reject(new Error('no '.repeat(100))) });
+    await expect(ask(long)).rejects.toThrow(/^.* token: Error: (?:no ){66}no$/);
   });
 });

@@ -107,7 +107,10 @@ describe('express-openid-connect', () => {
 
   const answers: Readonly<Record<string, readonly [object, object]>> = {
     'nobody signed in': [{}, { kind: 'no-session' }],
-    'no refresh token': [{ accessToken: token('old', true), refreshToken: undefined }, { kind: 'expired' }],
+    'no refresh token': [
+      { accessToken: token('old', true), refreshToken: undefined },
+      { kind: 'expired', detail: 'the session has no refresh token' },
+    ],
     'a spent refresh token': [
       { accessToken: token('old', true, rejects({ error: 'invalid_grant' })) },
       { kind: 'expired' },
