@@ -55,7 +55,9 @@ describe('Auth.js', () => {
         message: expect.stringContaining(
           `The Auth.js session holds no access token. Add it in the ${callbacks} of Auth.js, or set "accessToken" in the options of ${name}`,
         ) as string,
-        ...{ code: 'service_auth_failed', block: name, fields: ['accessToken'] },
+        code: 'service_auth_failed',
+        block: name,
+        fields: ['accessToken'],
       });
     }
     for (const facts of [{ name: 'MissingSecret' }, { type: 'MissingSecret' }]) {
@@ -63,7 +65,9 @@ describe('Auth.js', () => {
         message: expect.stringContaining(
           `The Auth.js session cannot be opened. Set "secret" in ${place} to the secret of Auth.js`,
         ) as string,
-        ...{ code: 'service_auth_failed', block: name, fields: ['secret'] },
+        code: 'service_auth_failed',
+        block: name,
+        fields: ['secret'],
       });
     }
   });
