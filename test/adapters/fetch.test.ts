@@ -57,6 +57,11 @@ class WatchedBody implements AsyncIterableIterator<Uint8Array> {
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
 describe('a Web request', () => {
+  it('has the signal of its browser', () => {
+    const request = new Request(SITE);
+    expect(read(request, '').signal).toBe(request.signal);
+  });
+
   it('has its method in upper case', () => {
     expect(read(new Request(SITE, { method: 'patch' }), '').method).toBe('PATCH');
   });
