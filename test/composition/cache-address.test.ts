@@ -12,6 +12,8 @@ describe('the address in "cacheStore"', () => {
     ['redis://cache.example', ['redis://cache.example']],
     ['rediss://cache.example:6380/2', ['rediss://cache.example:6380/2']],
     ['valkey://cache.example:6379/', ['redis://cache.example:6379']],
+    ['redis://cache.example/2/', ['redis://cache.example/2']],
+    ['redis+sentinel://a.example:26380/mymaster', ['redis://a.example:26380'], 'mymaster'],
     ['VALKEYS://cache.example', ['rediss://cache.example']],
     ['redis://user:pass@[::1]:6379', ['redis://user:pass@[::1]:6379']],
     [
@@ -58,6 +60,8 @@ describe('the address in "cacheStore"', () => {
     'redis://a.example:70000',
     `redis+sentinel://:%zz${PASSWORD}@a.example/mymaster`,
     'redis://cache.example/one',
+    'redis://cache.example/1/2',
+    'x-redis://cache.example',
     'redis://cache.example?timeout=1',
     'redis://cache.example#1',
     `redis://:%zz${PASSWORD}@cache.example`,

@@ -104,6 +104,60 @@ describe('the request of an event', () => {
   });
 });
 
+describe('the listeners', () => {
+  const chat = {
+    type: 'chat',
+    requestId: 'r-1',
+    route: 'chat',
+    method: 'SendMessage',
+    outcome: 'complete',
+    durationMs: 1,
+    events: 1,
+    bytes: 1,
+  } as const;
+
+  it('get chat events only if they ask for them', () => {
+    const [asking, other] = [new RecordingTelemetry(), new RecordingTelemetry()];
+    const silent: Telemetry = { emit: (event) => other.emit(event) };
+    const telemetry = new OperatorTelemetry([silent, asking], { name: 'site', secrets: [] });
+    telemetry.emit(chat);
+    telemetry.emit({ type: 'warning', code: 'w', detail: '' });
+    expect(asking.events.map(({ type }) => type)).toEqual(['chat', 'warning']);
+    expect(other.events.map(({ type }) => type)).toEqual(['warning']);
+    expect(telemetry.chatEvents).toBe(true);
+    expect(new OperatorTelemetry([silent], { name: 'site', secrets: [] }).chatEvents).toBe(false);
+  });
+
+  it('run a request and a call around each other, with their paths redacted', () => {
+    const steps: unknown[] = [];
+    const around = (name: string): Telemetry => ({
+      emit: (event) => steps.push(event),
+      runRequest: ({ path }, work) => {
+        steps.push([name, path]);
+        return work();
+      },
+      runCall: (send) => {
+        steps.push(name);
+        return send();
+      },
+      callStarted: ({ path }) => ({ [name]: path }),
+    });
+    const plain: Telemetry = { emit: () => undefined };
+    const listeners = [around('outer'), plain, around('inner')];
+    const telemetry = new OperatorTelemetry(listeners, { name: 'site', secrets: ['hunter2-hunter2'] });
+    telemetry.learn({ name: 'later', secrets: ['swordfish-swordfish'] });
+    const path = '/hunter2-hunter2/swordfish-swordfish';
+    const clean = '/[redacted]/[redacted]';
+    expect(telemetry.runRequest({ ...REQUEST, path }, () => telemetry.runCall(() => 'the answer'))).toBe('the answer');
+    expect(steps.splice(0)).toEqual([['outer', clean], ['inner', clean], 'outer', 'inner']);
+    const call = { callId: 'c', method: 'GET', origin: 'https://a.example', path };
+    expect(telemetry.callStarted(call)).toEqual({ outer: clean, inner: clean });
+    telemetry.emit({ type: 'upstream', ...call, durationMs: 1 });
+    const event = { toolkit: 'later', type: 'upstream', ...call, path: clean, durationMs: 1 };
+    expect(steps).toEqual([event, event]);
+  });
+});
+
 describe('a listener that throws', () => {
   it('affects neither other listeners nor the work', () => {
     const listener = new RecordingTelemetry();
