@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { IDP_A } from '../../src/adapters/idp-a/descriptor.js';
-import { IDP_B } from '../../src/adapters/idp-b/descriptor.js';
+import { IDP_B, tenantAddress } from '../../src/adapters/idp-b/descriptor.js';
 import { SERVICE_ACCOUNT } from '../../src/adapters/service-account/descriptor.js';
 import { systemClock } from '../../src/adapters/system/system.js';
 import { resolveConfig } from '../../src/composition/config/resolve-config.js';
@@ -78,7 +78,8 @@ it.each<[string, typeof IDP_A | typeof IDP_B | typeof SERVICE_ACCOUNT, ServerCon
 
 const FILES = { certificatePath: '/missing/certificate.pem', privateKeyPath: '/missing/key.pem' };
 
-it.each<[string, typeof IDP_B | typeof SERVICE_ACCOUNT, ServerConfig, object[], object[]?]>([
+it.each<[string, typeof IDP_A | typeof IDP_B | typeof SERVICE_ACCOUNT, ServerConfig, object[], object[]?]>([
+  ['no key of idpA', IDP_A, { idpA: { domain: 'acme.eu.auth0.com' } }, [], []],
   ['no certificate', IDP_B, { idpBService: { clientSecret: 's' } }, [], []],
   [
     'a certificate that cannot be read',
@@ -115,4 +116,8 @@ it.each<[string, typeof IDP_B | typeof SERVICE_ACCOUNT, ServerConfig, object[], 
   for (const { detail, advice } of found.keys) expect([detail, advice]).not.toContain('');
   const { examineExchange } = provider as typeof IDP_B;
   expect((await examineExchange?.(blocks, systemClock))?.keys ?? []).toMatchObject(exchanged);
+});
+
+it.each(['common', 'Organizations', 'consumers'])('"%s" is not the tenant of an application', (tenantId) => {
+  expect(tenantAddress(tenantId, '')).toMatchObject({ kind: 'unusable', field: 'tenantId' });
 });
