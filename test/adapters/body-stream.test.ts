@@ -127,3 +127,42 @@ describe('a flowing body as a Node stream', () => {
     expect(answer.headersSent).toBe(true);
   });
 });
+
+describe('a body for a framework that breaks', () => {
+  const reading = (idleMs = 0) => {
+    const body = new PushFlow();
+    const answer = response();
+    const stream = new BodyStream(body, answer, idleMs, new SendBudget(Infinity));
+    const failed = new Promise<Error>((resolve) => stream.once('error', resolve));
+    stream.read(0);
+    return { body, answer, stream, failed };
+  };
+
+  it.each([
+    ['an error', new Error('reset'), 'reset', undefined],
+    ['something else', 'a text', 'the body broke', 'a text'],
+  ])('with %s fails with an error and breaks the response', async (_what, thrown, message, cause) => {
+    const { body, answer, stream, failed } = reading();
+    body.break(thrown as Error);
+    const error = await failed;
+    expect(error).toMatchObject({ message });
+    expect(error.cause).toBe(cause);
+    expect([stream.failure, stream.stall, answer.destroyed]).toEqual([error, undefined, true]);
+  });
+
+  it('leaves the response to the framework when it stops reading without an error', () => {
+    const { answer, stream } = reading();
+    stream.destroy();
+    expect(answer.destroyed).toBe(false);
+  });
+
+  it('names the setting when its browser accepts nothing, and cancels the body', async () => {
+    const { body, answer, stream, failed } = reading(2);
+    answer.write('waits');
+    body.push('waits too');
+    const error = await failed;
+    expect(error.message).toBe('the browser accepted no data for 2 ms: see "timeouts.sendIdleMs"');
+    expect([stream.stall, stream.failure, answer.destroyed]).toEqual([error, undefined, true]);
+    expect(body.reason).toBe(error);
+  });
+});

@@ -28,20 +28,22 @@ describe('a Content-Disposition', () => {
     // Nothing but type and name crosses, and unknown types are attachments (RFC 6266 §4.2).
     ['attachment; filename=a.txt; size=5; creation-date="x"; filename=b.txt', 'attachment; filename=a.txt'],
     ['form-data; name="a"; filename="b.txt"', 'attachment; filename=b.txt'],
-    ['attachment; filename=""', 'attachment'],
+    ['attachment; filename=" a.txt "', 'attachment; filename=a.txt'],
+    [`attachment; filename=${'x'.repeat(768)}`, `attachment; filename=${'x'.repeat(768)}`],
   ])('of %s is written as %s', (text, value) => {
-    expect(writtenDisposition(text)?.value).toBe(value);
+    expect(writtenDisposition(text)).toEqual({ value, isWhole: true });
   });
 
   it.each([
-    ['attachment; filename="a.txt', 'attachment'],
-    ["attachment; filename*=UTF-8''%FF%FE.txt", 'attachment'],
-    ["inline; filename*=KOI8-R''%C6.txt", 'inline'],
-    [`attachment; filename="${'文'.repeat(769)}"`, 'attachment'],
-    ['attachment filename="a.txt"', 'attachment'],
-    ['attachment; filename="\r\n"', 'attachment'],
-  ])('of %s is reduced to its type', (text, value) => {
-    expect(writtenDisposition(text)?.value).toBe(value);
+    ['attachment; filename=""', 'attachment', false],
+    ['attachment; filename="a.txt', 'attachment', true],
+    ["attachment; filename*=UTF-8''%FF%FE.txt", 'attachment', false],
+    ["inline; filename*=KOI8-R''%C6.txt", 'inline', false],
+    [`attachment; filename="${'文'.repeat(769)}"`, 'attachment', false],
+    ['attachment filename="a.txt"', 'attachment', true],
+    ['attachment; filename="\r\n"', 'attachment', false],
+  ])('of %s is reduced to its type, and whole if it has no file name: %s %s', (text, value, isWhole) => {
+    expect(writtenDisposition(text)).toEqual({ value, isWhole });
   });
 
   it.each(['', ';', 'filename=a.txt', '"inline"', 'in line', 'é', '; filename=a.txt'])('of %j is dropped', (text) => {

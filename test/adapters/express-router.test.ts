@@ -49,10 +49,26 @@ describe.each([
     const { app, seen } = shop();
     await request(app).post('/shop/one%20two/api/a2a?x=1');
     await request(app).post('/shop/one/api/a2a/sub%2Fpath?x=1');
+    await request(app).post('/shop/one/api/a2a//sub?x=1');
     expect(seen.map(({ path, query }) => [path, query])).toEqual([
       ['/', '?x=1'],
       ['/sub%2Fpath', '?x=1'],
+      ['//sub', '?x=1'],
     ]);
+  });
+
+  it('passes each request to the handler mounted at its path', async () => {
+    const telling = (name: string): HttpHandler => {
+      const headers = { 'content-type': 'text/plain' };
+      return ({ path }) => Promise.resolve({ status: 200, headers, body: name + path });
+    };
+    const routes = [
+      { mount: '/a2a', handler: telling('chat') },
+      { mount: '', handler: telling('others') },
+    ];
+    const app = framework().use(expressRouter(framework, routes, new NodeExchange(new SendBudget(Infinity))));
+    const bodies = ['/a2a/config', '/a2abc'].map(async (path) => (await request(app).get(path)).text);
+    expect(await Promise.all(bodies)).toEqual(['chat/config', 'others/a2abc']);
   });
 
   it.each([
@@ -64,9 +80,11 @@ describe.each([
     ],
   ])('uses the address %s', async (_case, trust, address) => {
     const { app } = shop((site) => trust !== undefined && site.set('trust proxy', trust));
-    const response = await request(app)
-      .post('/shop/one/api/a2a')
-      .set({ host: 'site.example:8080', 'x-forwarded-host': 'public.example:8443', 'x-forwarded-proto': 'https' });
+    const response = await request(app).post('/shop/one/api/a2a').set({
+      host: 'site.example:8080',
+      'x-forwarded-host': 'public.example:8443 , inner.example',
+      'x-forwarded-proto': 'https',
+    });
     expect(response.text).toBe(address);
   });
 

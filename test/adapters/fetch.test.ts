@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { fetchHandler, toResponse } from '../../src/adapters/fetch/fetch-handler.js';
 import { FetchRequest, requestAddress } from '../../src/adapters/fetch/request.js';
 import { flowing } from '../../src/domain/shared/body.js';
@@ -57,6 +57,11 @@ class WatchedBody implements AsyncIterableIterator<Uint8Array> {
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
 describe('a Web request', () => {
+  it('has the signal of its browser', () => {
+    const request = new Request(SITE);
+    expect(read(request, '').signal).toBe(request.signal);
+  });
+
   it('has its method in upper case', () => {
     expect(read(new Request(SITE, { method: 'patch' }), '').method).toBe('PATCH');
   });
@@ -67,6 +72,8 @@ describe('a Web request', () => {
       { scheme: 'http:', host: 'site.example:8080', path: '/a', query: '?b' },
     ],
     ['https://[::1]:3000', { scheme: 'https:', host: '[::1]:3000', path: '/', query: '' }],
+    ['https://site.example/a?#b', { scheme: 'https:', host: 'site.example', path: '/a', query: '' }],
+    ['https://site.example/a?', { scheme: 'https:', host: 'site.example', path: '/a', query: '?' }],
     ['https://site.example?x@y', { scheme: 'https:', host: 'site.example', path: '/', query: '?x@y' }],
   ])('splits its address into four parts: %s', (url, address) => {
     expect(requestAddress(url)).toEqual(address);
@@ -103,6 +110,44 @@ describe('a Web request', () => {
   });
 });
 
+describe('the body of a Web request', () => {
+  /** A request whose body counts how often it is read, and whether it is cancelled. */
+  function uploading(chunks: readonly string[], breaks = false) {
+    const seen = { pulls: 0, isCancelled: false };
+    const body = new ReadableStream<Uint8Array>(
+      {
+        pull: (controller) => {
+          const chunk = chunks[seen.pulls];
+          seen.pulls += 1;
+          if (chunk !== undefined) controller.enqueue(new TextEncoder().encode(chunk));
+          else if (breaks) controller.error(new Error('it left'));
+          else controller.close();
+        },
+        cancel: () => void (seen.isCancelled = true),
+      },
+      { highWaterMark: 0 },
+    );
+    const request = new Request(SITE, { method: 'POST', body, duplex: 'half' } as RequestInit);
+    return { seen, body: read(request, '').body as AsyncIterable<Uint8Array> };
+  }
+
+  it('is read as a stream', async () => {
+    const { body } = uploading(['grü', 'ezi']);
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of body) chunks.push(chunk);
+    expect(Buffer.concat(chunks).toString()).toBe('grüezi');
+  });
+
+  it.each([false, true])('is drained and not cancelled when a route stops early; breaks: %s', async (breaks) => {
+    const { seen, body } = uploading(['one', 'two', 'three'], breaks);
+    const steps = body[Symbol.asyncIterator]();
+    await steps.next();
+    expect(await steps.return?.()).toEqual({ done: true, value: undefined });
+    await turn();
+    expect(seen).toEqual({ pulls: 4, isCancelled: false });
+  });
+});
+
 describe('a Web response', () => {
   it.each<[string, HttpBody]>([
     ['text', 'grüezi'],
@@ -128,7 +173,12 @@ describe('a Web response', () => {
   it('includes fields that a session library wrote before it, and marks them as sent', async () => {
     const request = read(new Request(SITE + MOUNT));
     const { response: written } = request.native;
-    written.setHeader('Cache-Control', 'private').appendHeader('set-cookie', 'session=1').appendHeader('x-lib', ['1']);
+    written
+      .setHeader('Cache-Control', 'private')
+      .setHeader('x-left', 8)
+      .setHeader('x-left', 7)
+      .appendHeader('set-cookie', 'session=1')
+      .appendHeader('x-lib', ['1']);
     expect(written.getHeader('set-cookie')).toEqual(['session=1']);
     expect([written.getHeader('x-lib'), written.getHeader('x-none')]).toEqual(['1', undefined]);
     expect(written.headersSent).toBe(false);
@@ -136,7 +186,7 @@ describe('a Web response', () => {
     const { headers } = await toResponse(answer, request);
     expect(written.headersSent).toBe(true);
     expect(headers.getSetCookie()).toEqual(['session=1', 'b=2']);
-    expect([headers.get('cache-control'), headers.get('x-lib')]).toEqual(['no-store', '1']);
+    expect(['cache-control', 'x-lib', 'x-left'].map((name) => headers.get(name))).toEqual(['no-store', '1', '7']);
   });
 
   it.each([204, 205, 304])('of status %i has no body and releases the one given', async (status) => {
@@ -202,6 +252,58 @@ describe.each<[string, (body: WatchedBody) => AsyncIterable<Uint8Array>]>([
     const reader = await readerOf(body);
     await reader.cancel();
     expect([body.asked, body.returned]).toEqual([0, true]);
+  });
+});
+
+describe('a streaming Web response', () => {
+  const timed = async (body: WatchedBody, sendIdleMs: number) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const response = await sent({ ...text(body), sendIdleMs });
+    const reader = response.body?.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+    await reader.read();
+    return reader;
+  };
+
+  it('is cut, and its body cancelled, when the browser requests no chunk for the configured time', async () => {
+    const body = new WatchedBody('one', 'two');
+    const reader = await timed(body, 400);
+    await reader.read();
+    vi.advanceTimersByTime(399);
+    await turn();
+    expect(body.returned).toBe(false);
+    vi.advanceTimersByTime(200);
+    await expect(reader.read()).rejects.toThrow('the browser accepted no data: see "timeouts.sendIdleMs"');
+    expect(body.returned).toBe(true);
+  });
+
+  it.each([
+    ['requests a chunk in time', 400],
+    ['has no limit', 0],
+  ])('is not cut when its browser %s', async (_what, sendIdleMs) => {
+    const reader = await timed(new WatchedBody(...Array<string>(9).fill('x')), sendIdleMs);
+    for (let chunk = 0; chunk < 9; chunk += 1) {
+      expect(await reader.read()).toMatchObject({ done: false });
+      vi.advanceTimersByTime(300);
+    }
+    expect(await reader.read()).toEqual({ done: true, value: undefined });
+  });
+
+  it('is not cut while the platform sends nothing', async () => {
+    const body = new WatchedBody();
+    body.next = () => new Promise(() => undefined);
+    const reader = await timed(body, 400);
+    void reader.read();
+    vi.advanceTimersByTime(4_000);
+    await turn();
+    expect(body.returned).toBe(false);
+  });
+
+  it('breaks when its body breaks', async () => {
+    const reader = await timed(new WatchedBody('one', new Error('reset')), 400);
+    expect(await reader.read()).toMatchObject({ done: false });
+    await expect(reader.read()).rejects.toThrow('reset');
+    expect(vi.getTimerCount()).toBe(0);
   });
 });
 

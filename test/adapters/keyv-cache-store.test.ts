@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Keyv } from 'keyv';
 import { FakeCacheStore, FakeClock, RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
 import { isKeyv, KeyvCacheStore, type KeyvLike, keyvLike } from '../../src/adapters/keyv/keyv-cache-store.js';
+import { faultOf } from '../../src/adapters/keyv/store-breaker.js';
 import { STORE_AWAY } from '../../src/domain/shared/store-calls.js';
 import { getMany } from '../../src/domain/shared/store-calls.js';
 import type { CacheStore } from '../../src/ports/cache-store.js';
@@ -269,6 +270,17 @@ describe('a shared store that fails', () => {
       'get: Error',
       "get: Error ERR unknown command 'UNLINK', with args beginning with: 'agent-bff:1:sealed:[redacted]'",
     ]);
+  });
+
+  it.each<[unknown, string]>([
+    [Object.assign(new Error('gone'), { code: 'ECONNRESET' }), 'Error ECONNRESET gone'],
+    [Object.assign(new Error('ECONNRESET: gone'), { code: 'ECONNRESET' }), 'Error ECONNRESET: gone'],
+    [Object.assign(new TypeError(''), { code: 7 }), 'TypeError'],
+    [new Error('no route to redis://site:hunter2@10.0.0.7'), 'Error no route to redis://[redacted]@10.0.0.7'],
+    [new Error('no '.repeat(100)), `Error ${'no '.repeat(65)}`.slice(0, 200)],
+    ['hunter2', 'the store reported a fault'],
+  ])('is logged for %s as "%s"', (error, detail) => {
+    expect(faultOf(error)).toBe(detail);
   });
 
   it('costs a few deadlines, however long it is down', async () => {

@@ -195,6 +195,41 @@ describe('the bridge to node:http', () => {
     expect(await (await visit(url)).text()).toBe('grüezi');
   });
 
+  it('adds its cookies to those of the host, and sends the length of a long body', async () => {
+    const long = 'x'.repeat(100_000);
+    const listener = nodeListener(
+      [{ mount: '', handler: () => Promise.resolve(text(long, { 'set-cookie': ['b=2', 'c=3'], vary: ['a', 'b'] })) }],
+      () => Promise.resolve(text('')),
+      new NodeExchange(new SendBudget(Infinity)),
+    );
+    const url = await serve((request, response) => {
+      response.setHeader('set-cookie', 'a=1');
+      listener(request, response);
+    });
+    const reply = await visit(url);
+    expect(reply.headers['set-cookie']).toEqual(['a=1', 'b=2', 'c=3']);
+    expect([reply.headers.vary, reply.headers['content-length']]).toEqual(['a, b', '100000']);
+    expect(await reply.text()).toBe(long);
+  });
+
+  it.each(['write', 'end'] as const)('breaks the connection when the %s of a host throws', async (method) => {
+    async function* body(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from('half');
+    }
+    const listener = nodeListener(
+      [{ mount: '', handler: () => Promise.resolve(text(body())) }],
+      () => Promise.resolve(text('')),
+      new NodeExchange(new SendBudget(Infinity)),
+    );
+    const url = await serve((request, response) => {
+      response[method] = (): never => {
+        throw new Error('of the host');
+      };
+      listener(request, response);
+    });
+    expect(await (await visit(url)).ending()).toMatchObject({ clean: false });
+  });
+
   it('writes no body to a HEAD and releases it', async () => {
     let returned = false;
     const body: AsyncIterable<Uint8Array> = {

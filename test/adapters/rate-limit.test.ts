@@ -32,28 +32,50 @@ describe('a limit over rate-limiter-flexible', () => {
     expect(verdicts.map(({ kind }) => kind)).toEqual(['admitted', 'admitted', 'refused']);
   });
 
-  it.each<[string, Parameters<typeof rateLimiter>[0], unknown]>([
+  it.each<[string, () => unknown, unknown, string]>([
     [
       'its store is down',
-      { consume: () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.7:6379')) },
-      from('192.0.2.1'),
+      () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.7:6379')),
+      '192.0.2.1',
+      'the limiter failed: Error',
     ],
-    ['it never responds', { consume: () => new Promise(() => undefined) }, from('192.0.2.1')],
+    ['it never responds', () => new Promise(() => undefined), '192.0.2.1', 'the limiter did not respond in time'],
     [
       'it throws',
-      {
-        consume: () => {
-          throw new TypeError('closed');
-        },
+      () => {
+        throw new TypeError('closed');
       },
-      from('192.0.2.1'),
+      '192.0.2.1',
+      'the limiter failed: TypeError',
     ],
-    ['the visitor has no address', new RateLimiterMemory({ points: 1, duration: 60 }), {}],
-    ['the name of the visitor is empty', new RateLimiterMemory({ points: 1, duration: 60 }), from('')],
-  ])('is unknown when %s, and names no host', async (_what, limiter, request) => {
-    const verdict = await rateLimiter(limiter, { deadlineMs: 5 }).admit(request);
-    expect(verdict).toEqual({ kind: 'unknown', detail: expect.stringMatching(/limiter|visitor/) as string });
-    expect(JSON.stringify(verdict)).not.toContain('10.0.0.7');
+    // oxlint-disable-next-line typescript/prefer-promise-reject-errors
+    ['it rejects with a text', () => Promise.reject('10.0.0.7'), '192.0.2.1', 'the limiter failed: string'],
+    ['the visitor has no address', () => Promise.resolve(), undefined, 'the request does not identify the visitor'],
+    ['the name of the visitor is empty', () => Promise.resolve(), '', 'the request does not identify the visitor'],
+  ])('is unknown when %s, and names no host', async (_what, consume, ip, detail) => {
+    const limit = rateLimiter({ consume } as never, { deadlineMs: 5 });
+    expect(await limit.admit({ ip })).toEqual({ kind: 'unknown', detail });
+  });
+
+  it('counts a user by name, whatever the address, and is unknown without a name', async () => {
+    const consume = vi.fn(() => Promise.resolve());
+    const limit = rateLimiter({ consume });
+    const verdicts = [
+      await limit.admit(from('192.0.2.1'), 'ada'),
+      await limit.admitReading?.(from('192.0.2.1'), 'ada'),
+    ];
+    expect([...verdicts, await limit.admit(from('192.0.2.1'), '')].map((one) => one?.kind)).toEqual([
+      'admitted',
+      'admitted',
+      'unknown',
+    ]);
+    expect(consume.mock.calls).toEqual([['user:ada'], ['reading:user:ada']]);
+  });
+
+  it('is unknown when the function that names visitors fails', async () => {
+    const visitor = ({ cookie }: { cookie: string }) => cookie.slice(1);
+    const limit = rateLimiter({ consume: () => Promise.resolve() }, { visitor });
+    expect(await limit.admit({})).toEqual({ kind: 'unknown', detail: 'the limiter failed: TypeError' });
   });
 
   it('counts calls that read a task separately from messages, and allows twenty times as many', async () => {
@@ -61,9 +83,9 @@ describe('a limit over rate-limiter-flexible', () => {
     const consume = vi.spyOn(limiter, 'consume');
     const limit = rateLimiter(limiter);
     const kinds: string[] = [];
-    for (let count = 0; count < 41; count++) kinds.push((await limit.admitReading?.(from('192.0.2.1')))?.kind ?? '');
-    expect(kinds.indexOf('refused')).toBe(40);
-    expect(consume.mock.calls.map(([name]) => name)).toEqual(Array(3).fill('reading:192.0.2.1'));
+    for (let count = 0; count < 42; count++) kinds.push((await limit.admitReading?.(from('192.0.2.1')))?.kind ?? '');
+    expect(kinds).toEqual([...Array<string>(40).fill('admitted'), 'refused', 'refused']);
+    expect(consume.mock.calls.map(([name]) => name)).toEqual(Array(4).fill('reading:192.0.2.1'));
     expect((await limit.admit(from('192.0.2.1'))).kind).toBe('admitted');
     expect((await limit.admitReading?.(from('192.0.2.2')))?.kind).toBe('admitted');
   });
@@ -77,9 +99,21 @@ describe('a limit over rate-limiter-flexible', () => {
     expect(() => rateLimiter(limiter as never)).toThrow(/RateLimiterMemory/);
   });
 
-  it.each([0, 2_147_483_648, Number.POSITIVE_INFINITY, Number.NaN])('rejects a deadline of %d ms', (deadlineMs) => {
+  it.each([0, 2_147_483_648, Number.POSITIVE_INFINITY, Number.NaN, '50'])('rejects a deadline of %j ms', (ms) => {
     const limiter = new RateLimiterMemory({ points: 1, duration: 1 });
-    expect(() => rateLimiter(limiter, { deadlineMs })).toThrow(/"deadlineMs".*2147483647/);
+    const deadlineMs = ms as number;
+    expect(() => rateLimiter(limiter, { deadlineMs })).toThrow(/"deadlineMs" of rateLimiter.*2147483647/);
+    expect(() => rateLimiter(limiter, { deadlineMs: 2_147_483_647 })).not.toThrow();
+  });
+
+  it('remembers the allowance of ten thousand visitors', async () => {
+    const consume = vi.fn(() => Promise.resolve());
+    const limit = rateLimiter({ consume }, { visitor: String });
+    for (let visitor = 0; visitor <= 10_000; visitor += 1) await limit.admitReading?.(visitor);
+    await limit.admitReading?.(10_000);
+    expect(consume).toHaveBeenCalledTimes(10_001);
+    await limit.admitReading?.(0);
+    expect(consume).toHaveBeenCalledTimes(10_002);
   });
 });
 
@@ -100,7 +134,9 @@ describe("a limit of the site's own", () => {
   });
 
   it('with an allowance of its own decides by that', async () => {
-    const own = { admit: vi.fn(), admitReading: async () => ({ kind: 'refused' as const, retryAfterMs: 7 }) };
+    const admit = async () => ({ kind: 'unknown' as const, detail: 'd' });
+    const own = { admit, admitReading: async () => ({ kind: 'refused' as const, retryAfterMs: 7 }) };
+    expect(await withReadings(own).admit({})).toEqual({ kind: 'unknown', detail: 'd' });
     expect(await withReadings(own).admitReading(from('192.0.2.1'))).toEqual({ kind: 'refused', retryAfterMs: 7 });
   });
 });
@@ -109,8 +145,10 @@ describe("a visitor's address", () => {
   it.each<[string, unknown, string | undefined]>([
     ['the one the framework trusts', { ip: '192.0.2.1', socket: { remoteAddress: '10.0.0.1' } }, '192.0.2.1'],
     ["the socket's, where the framework has none", { socket: { remoteAddress: '192.0.2.1' } }, '192.0.2.1'],
+    ["the socket's, where the framework's is empty", { ip: '', socket: { remoteAddress: '192.0.2.1' } }, '192.0.2.1'],
     ['never from a field that a browser can set', { headers: { 'x-forwarded-for': '192.0.2.9' } }, undefined],
-    ['IPv4 when it is mapped to IPv6', { ip: '::ffff:192.0.2.1' }, '192.0.2.1'],
+    ['IPv4 when it is mapped to IPv6', { ip: '::ffff:10.20.30.40' }, '10.20.30.40'],
+    ['IPv6 when it only ends like a mapped one', { ip: '1::ffff:10.20.30.40' }, '1:0:0:0::/64'],
     ['an IPv6 network, whose hosts choose their own suffix', { ip: '2001:DB8:0:1:aaaa::1' }, '2001:db8:0:1::/64'],
     ['the same network written shorter', { ip: '2001:db8:0:1::2' }, '2001:db8:0:1::/64'],
     ['the same network written with leading zeros', { ip: '2001:0db8:0000:0001::3' }, '2001:db8:0:1::/64'],

@@ -18,6 +18,9 @@ describe('Auth.js', () => {
 
   const sessions: Readonly<Record<string, readonly [object | null, SessionToken]>> = {
     'nobody signed in': [null, { kind: 'no-session' }],
+    'no session': [undefined as never, { kind: 'no-session' }],
+    'an empty one': ['' as never, { kind: 'no-session' }],
+    'a token alone': ['t' as never, { kind: 'token', accessToken: 't' }],
     accessToken: [{ accessToken: 't' }, { kind: 'token', accessToken: 't' }],
     'access_token and its end': [
       { access_token: 't', expires_at: 1_800_000_000 },
@@ -43,11 +46,47 @@ describe('Auth.js', () => {
     expect(await ask(source)).toEqual({ kind: 'token', accessToken: 't' });
   });
 
-  it('without an access token names what to add', async () => {
-    const source = authJsSession(() => Promise.resolve({ user: { name: 'Anna' } }));
-    await expect(ask(source)).rejects.toThrow(
-      'The Auth.js session holds no access token. Add it in the "jwt" and "session" callbacks of Auth.js',
-    );
+  it.each([
+    ['authJsSession', authJsSession, 'the configuration of Auth.js', '"jwt" and "session" callbacks'],
+    ['nextAuthSession', nextAuthSession, 'the options of nextAuthSession', '"jwt" callback'],
+  ] as const)('%s names where to add a missing access token or secret', async (name, make, place, callbacks) => {
+    for (const session of [{ user: { name: 'Anna' } }, { accessToken: '' }]) {
+      await expect(ask(make(() => Promise.resolve(session)))).rejects.toMatchObject({
+        message: expect.stringContaining(
+          `The Auth.js session holds no access token. Add it in the ${callbacks} of Auth.js, or set "accessToken" in the options of ${name}`,
+        ) as string,
+        code: 'service_auth_failed',
+        block: name,
+        fields: ['accessToken'],
+      });
+    }
+    for (const facts of [{ name: 'MissingSecret' }, { type: 'MissingSecret' }]) {
+      await expect(ask(make(rejects(facts)))).rejects.toMatchObject({
+        message: expect.stringContaining(
+          `The Auth.js session cannot be opened. Set "secret" in ${place} to the secret of Auth.js`,
+        ) as string,
+        code: 'service_auth_failed',
+        block: name,
+        fields: ['secret'],
+      });
+    }
+  });
+
+  it.each([
+    ['__Secure-authjs.session-token.0=x', {}, true],
+    ['a=1; __Secure-next-auth.session-token=x', {}, true],
+    ['__Secure-authjs.session-token.10=x', {}, true],
+    ['authjs.session-token=x; __Secure-authjs.session-token.0.old=x', {}, undefined],
+    ['__Secure-authjs.session-token=x', { secureCookie: false }, false],
+    ['__Secure-authjs.session-token=x', { cookieName: 'own' }, undefined],
+  ])('getToken reads a prefixed cookie when the request has it: %s with %j', async (cookie, options, secureCookie) => {
+    const calls: { secureCookie?: boolean }[] = [];
+    const getToken = (parameters: (typeof calls)[number]): Promise<null> => {
+      calls.push(parameters);
+      return Promise.resolve(null);
+    };
+    await ask(nextAuthSession(getToken, options), visit({}, undefined, { cookie }));
+    expect(calls[0]?.secureCookie).toBe(secureCookie);
   });
 
   it('redacts the message of an exception', async () => {
@@ -62,10 +101,11 @@ describe('Auth.js', () => {
       calls.push(parameters);
       return Promise.resolve({ access_token: 't' });
     };
-    const headers = { cookie: ['a=1; b=x=y', 'c=3'], authorization: 'Bearer x', gone: undefined };
+    const headers = { cookie: ['a=1; b=x=y', 'c=3'], authorization: 'Bearer x', accept: ['a', 'b'], gone: undefined };
     await ask(nextAuthSession(getToken, { secret: 's', cookieName: 'b' }), visit({}, undefined, headers));
     expect(calls[0]).toMatchObject({ secret: 's', cookieName: 'b', req: { cookies: { a: '1', b: 'x=y', c: '3' } } });
     expect(Object.fromEntries(calls[0]?.req.headers ?? [])).toEqual({
+      accept: 'a, b',
       authorization: 'Bearer x',
       cookie: 'a=1; b=x=y; c=3',
     });

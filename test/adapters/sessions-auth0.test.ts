@@ -69,12 +69,21 @@ describe('Auth0 (nextjs-auth0)', () => {
     const [request, response] = [{ headers: {} }, new NodeResponse()];
     await ask(source, visit(new Request('https://site.example/')), { audience: 'a', scope: 's', forceRefresh: true });
     await ask(source, visit(request, response), {});
-    expect(calls).toEqual([[{ audience: 'a', scope: 's', refresh: true }], [request, response, {}]]);
+    await ask(source, visit(new Request('https://site.example/x'), response, { cookie: 'a=1' }), {});
+    await ask(source, visit(request, null), {});
+    expect(calls).toEqual([
+      [{ audience: 'a', scope: 's', refresh: true }],
+      [request, response, {}],
+      [{ headers: { cookie: 'a=1' }, url: 'https://site.example/x' }, response, {}],
+      [{}],
+    ]);
     expect(calls[1]?.[0]).toBe(request);
   });
 
-  it('copies a refreshed cookie to requests that share the token', async () => {
-    const found = await ask(auth0Session(client('t')), visit({}, new NodeResponse()));
+  it('copies a refreshed cookie, and none that the site wrote before, to requests that share the token', async () => {
+    const first = new NodeResponse();
+    first.cookies.push('theme=dark');
+    const found = await ask(auth0Session(client('t')), visit({}, first));
     const [other, late] = [new NodeResponse(), new NodeResponse()];
     late.headersSent = true;
     if (found.kind === 'token') for (const response of [other, late]) found.adopt?.(visit({}, response));
@@ -98,6 +107,8 @@ describe('Auth0 (nextjs-auth0)', () => {
   it.each([
     { name: 'AccessTokenError', code: 'failed_to_refresh_token', cause: { code: 'unknown_error' } },
     { name: 'AccessTokenError', code: 'failed_to_refresh_token', cause: { code: 'invalid_client' } },
+    { name: 'AccessTokenError', code: 'failed_to_refresh_token' },
+    { name: 'AccessTokenError', code: 'other', cause: { code: 'invalid_grant' } },
     { name: 'DiscoveryError', code: 'discovery_error' },
     { name: 'TypeError', code: 'invalid_grant' },
   ])('throws with name, code and the redacted message of the library when the provider fails (%j)', async (facts) => {
@@ -111,10 +122,12 @@ describe('Auth0 (nextjs-auth0)', () => {
   });
 
   it('redacts what may be a token in the message, also one of no known form', async () => {
-    const message = 'refresh token rt_9fK2mQpLxV7dZ and vGhJkQwErTyUiOpA refused, see documentation';
+    const message = 'refresh token rt_9fK2mQpLxV7dZ and vGhJkQwErTyUiOpA refused, see troubleshooting-guide';
     const failing = auth0Session({ getAccessToken: () => Promise.reject(new Error(message)) });
     await expect(ask(failing)).rejects.toThrow(
-      '@auth0/nextjs-auth0 could not return the token: Error: refresh token [redacted] and [redacted] refused, see documentation',
+      '@auth0/nextjs-auth0 could not return the token: Error: refresh token [redacted] and [redacted] refused, see troubleshooting-guide',
     );
+    const long = auth0Session({ getAccessToken: () => Promise.reject(new Error('no '.repeat(100))) });
+    await expect(ask(long)).rejects.toThrow(/^.* token: Error: (?:no ){66}no$/);
   });
 });

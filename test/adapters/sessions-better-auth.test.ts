@@ -85,6 +85,17 @@ describe('better-auth 1.7', () => {
     expect(bodies).toEqual([{ accountId: 'row-2' }, byProvider, byProvider]);
   });
 
+  it('that fails for another reason is not called again', async () => {
+    let calls = 0;
+    const getAccessToken = (): Promise<never> => {
+      calls += 1;
+      return rejects({ statusCode: 500, name: 'APIError' })();
+    };
+    const failing = source({ api: { listUserAccounts: () => Promise.resolve(ACCOUNTS), getAccessToken } });
+    await expect(ask(failing)).rejects.toThrow('better-auth could not return the token: APIError: with [redacted]');
+    expect(calls).toBe(1);
+  });
+
   it('reads the account cookie without a database', async () => {
     const noDatabase = { ...answers({ accessToken: 't' }).api, listUserAccounts: rejects({}) };
     const found = ask(betterAuthSession({ api: noDatabase }, { useAccountCookie: true }));
@@ -107,10 +118,13 @@ describe('better-auth 1.7', () => {
 
   const refusals: Readonly<Record<string, readonly [object, object]>> = {
     'nobody signed in': [{ statusCode: 401 }, { kind: 'no-session' }],
-    'a refresh that failed': [{ statusCode: 400, body: { code: 'FAILED_TO_GET_ACCESS_TOKEN' } }, { kind: 'expired' }],
+    'a refresh that failed': [
+      { statusCode: 400, body: { code: 'FAILED_TO_GET_ACCESS_TOKEN' } },
+      { kind: 'expired', detail: 'FAILED_TO_GET_ACCESS_TOKEN' },
+    ],
     'an account that is gone': [
       { statusCode: 400, body: { code: 'ACCOUNT_NOT_FOUND' } },
-      { kind: 'expired', reason: 'interaction' },
+      { kind: 'expired', reason: 'interaction', detail: 'ACCOUNT_NOT_FOUND' },
     ],
   };
   it.each(Object.entries(refusals))('reports %s', async (_name, [facts, answer]) => {
@@ -119,7 +133,7 @@ describe('better-auth 1.7', () => {
 
   it('asks the user to link a missing account', async () => {
     const found = ask(betterAuthSession(answers({ accessToken: 't' }), { providerId: 'github' }));
-    expect(await found).toMatchObject({ kind: 'expired', reason: 'interaction' });
+    expect(await found).toEqual({ kind: 'expired', reason: 'interaction', detail: 'ACCOUNT_NOT_FOUND' });
   });
 
   it('throws for other errors, and an account without a token is expired', async () => {
@@ -129,6 +143,7 @@ describe('better-auth 1.7', () => {
     await expect(asking).rejects.toThrow(
       'better-auth could not return the token: APIError PROVIDER_NOT_SUPPORTED: with [redacted] inside',
     );
-    expect(await ask(source(answers({ accessToken: '' })))).toMatchObject({ kind: 'expired' });
+    const detail = 'the linked account has no access token';
+    expect(await ask(source(answers({ accessToken: '' })))).toEqual({ kind: 'expired', detail });
   });
 });

@@ -40,12 +40,14 @@ describe('msal-node', () => {
   });
 
   it('reports no session without an account and does not call msal-node', async () => {
-    expect(await ask(source(rejects({})), visit({}))).toEqual({ kind: 'no-session' });
+    for (const session of [undefined, null])
+      expect(await ask(source(rejects({})), visit({ session }))).toEqual({ kind: 'no-session' });
   });
 
   const refusals: readonly (readonly [string, object])[] = [
-    ['no_tokens_found', { kind: 'expired' }],
-    ['refresh_token_expired', { kind: 'expired' }],
+    ...['no_tokens_found', 'refresh_token_expired', 'bad_token', 'no_account_in_silent_request'].map(
+      (code) => [code, { kind: 'expired', detail: code }] as const,
+    ),
     ['invalid_grant', { kind: 'expired', reason: 'expired' }],
     ['interaction_required', { kind: 'expired', reason: 'interaction' }],
     ['consent_required', { kind: 'expired', reason: 'interaction' }],
@@ -53,7 +55,9 @@ describe('msal-node', () => {
   ];
   it.each(refusals)('maps %s to its outcome', async (errorCode, answer) => {
     const facts = { name: 'InteractionRequiredAuthError', errorCode };
-    expect(await ask(source(rejects(facts)), signedIn)).toMatchObject(answer);
+    const found = await ask(source(rejects(facts)), signedIn);
+    expect(found).toMatchObject(answer);
+    expect('reason' in found).toBe('reason' in answer);
   });
 
   it('throws when Entra is down or rejects the site', async () => {
@@ -66,7 +70,21 @@ describe('msal-node', () => {
         source(() => Promise.resolve(null)),
         signedIn,
       ),
-    ).toMatchObject({ kind: 'expired' });
+    ).toEqual({ kind: 'expired', detail: 'no token in the cache' });
+  });
+
+  it('has no end when msal-node names none', async () => {
+    const found = source(() => Promise.resolve({ ...result, expiresOn: null as never }));
+    expect(await ask(found, signedIn)).toStrictEqual({ kind: 'token', accessToken: 't', subject: 'oid.tid' });
+  });
+
+  it.each([{}, { client: {} }, { client: 'msal' }])('requires a client, an account and scopes: %j', (options) => {
+    const others = { account: () => null, scopes: ['api'] };
+    expect(() => msalSession({ ...others, ...options } as never)).toThrow('"client" of msalSession');
+    for (const name of ['account', 'scopes']) {
+      const all = { client: () => undefined, ...others, [name]: undefined };
+      expect(() => msalSession(all as never)).toThrow(`"${name}" of msalSession`);
+    }
   });
 });
 

@@ -69,6 +69,31 @@ describe('session sources of a site', () => {
     expect(auth0Session({} as never, { sessionInCookie: false }).sessionInCookie).toBe(false);
   });
 
+  it('name the usual cookies of their library, and those that hold the session', () => {
+    const account = { client: () => undefined as never, account: () => null, scopes: ['api'] };
+    const names = ['authjs.session-token', 'next-auth.session-token'];
+    const secure = names.map((name) => `__Secure-${name}`);
+    const sources: readonly (readonly [SessionTokenSource, readonly string[] | undefined, true?])[] = [
+      [authJsSession(() => Promise.resolve(null)), ['authjs.session-token', '__Secure-authjs.session-token'], true],
+      [nextAuthSession(() => Promise.resolve(null)), [...names, ...secure], true],
+      [nextAuthSession(() => Promise.resolve(null), { cookieName: 'own' }), ['own'], true],
+      [auth0Session({} as never), ['__session', 'appSession'], true],
+      [
+        betterAuthSession({} as never, { providerId: 'p' }),
+        ['better-auth.session_token', '__Secure-better-auth.session_token'],
+      ],
+      [expressOpenidConnectSession(), ['appSession']],
+      [expressOpenidConnectSession({ sessionName: 'own' }), ['own']],
+      [expressSession(), ['connect.sid']],
+      [passportSession(), ['connect.sid']],
+      [ironSession(() => Promise.resolve({})), undefined, true],
+      [msalSession(account), ['connect.sid']],
+    ];
+    for (const [{ sessionCookies, sessionInCookie }, cookies, isInCookie] of sources) {
+      expect([sessionCookies, sessionInCookie]).toEqual([cookies, isInCookie]);
+    }
+  });
+
   it('have the configured name, else none', () => {
     const account = { client: () => undefined as never, account: () => null, scopes: ['api'] };
     const auth = { api: { getAccessToken: rejects({}), listUserAccounts: rejects({}) } };
@@ -109,8 +134,12 @@ describe('session sources of a site', () => {
       ask(nextAuthSession(() => Promise.resolve(session), { subject })),
     ];
     expect(await Promise.all(found)).toEqual([named, named, named, named, named]);
-    const nobody = { subject: () => undefined };
-    expect(await ask(expressSession(nobody), visit({ session }))).toEqual({ kind: 'token', accessToken: 't' });
+    for (const nobody of [null, undefined]) {
+      const found = await ask(expressSession({ subject: () => nobody }), visit({ session }));
+      expect(found).toStrictEqual({ kind: 'token', accessToken: 't' });
+    }
+    const odd = expressSession({ accessToken: () => ({}) as never });
+    await expect(ask(odd, visit({ session }))).rejects.toThrow('a value of type "object" that is not a token');
     expect(await ask(expressSession({ subject }), visit({ session: { user: session.user } }))).toEqual({
       kind: 'no-session',
     });

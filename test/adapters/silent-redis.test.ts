@@ -1,4 +1,5 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { within } from '../../src/adapters/keyv/redis-node.js';
 import { RedisStorage } from '../../src/adapters/keyv/redis-storage.js';
 import { secret } from '../../src/domain/shared/secret.js';
 import { STORE_AWAY } from '../../src/domain/shared/store-calls.js';
@@ -10,4 +11,16 @@ it('a Redis that accepts the connection and never responds is away after "patien
   const call = await timed(() => expect(store.get('key')).rejects.toBe(STORE_AWAY));
   expect(call.own).toBeLessThan(2_000);
   expect((await timed(() => store.close())).own).toBeLessThan(2_000);
+});
+
+it('a connection that is not made in time is closed, and its call fails', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const client = { isOpen: true, destroy: vi.fn() };
+  const call = expect(within(client as never, 5_000, () => new Promise(() => undefined))).rejects.toThrow(
+    'TIMEOUT after 5000 ms',
+  );
+  await vi.advanceTimersByTimeAsync(5_000);
+  await call;
+  expect(client.destroy).toHaveBeenCalledOnce();
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { tenantName, userNames } from '../../src/adapters/sessions/session-libraries.js';
+import { refreshRefusal, tenantName, userNames } from '../../src/adapters/sessions/session-libraries.js';
 
 describe('the tenant of a token', () => {
   it.each([
@@ -45,4 +45,16 @@ describe('the user of an ID token', () => {
       expect(userNames(claims)).toEqual({});
     }
   });
+});
+
+it.each([
+  ['invalid_grant', 'expired'],
+  ['invalid_token', 'expired'],
+  ['login_required', 'expired'],
+  ['interaction_required', 'interaction'],
+  ['consent_required', 'interaction'],
+  ['mfa_required', 'interaction'],
+])('a refresh that fails with %s ends the session: %s', (code, reason) => {
+  expect(refreshRefusal(code)).toEqual({ kind: 'expired', reason, detail: `the refresh failed: ${code}` });
+  expect(refreshRefusal('invalid_client')).toBeUndefined();
 });

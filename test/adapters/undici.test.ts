@@ -100,6 +100,7 @@ describe('UndiciUpstream', () => {
     ['two Content-Encoding fields', 'Content-Encoding: gzip\r\nContent-Encoding: gzip', 'gzip'],
     ['an unknown coding', 'Content-Encoding: rot13', 'gzip, br'],
     ['a coding that was not requested', 'Content-Encoding: zstd', 'identity'],
+    ['a coding when none was requested', 'Content-Encoding: zstd', undefined],
   ])('reports an invalid response for %s', async (_what, fields, accepted) => {
     world.platform.willAnswer(
       (exchange) => void exchange.raw(`HTTP/1.1 200 OK\r\n${fields}\r\nContent-Length: 2\r\n\r\n{}`),
@@ -110,9 +111,15 @@ describe('UndiciUpstream', () => {
     });
   });
 
-  it('decodes a content coding that it requested', async () => {
+  it.each(['br, zstd;q=0.5', 'ZSTD', 'br, *;q=0.1'])('accepts a coding that it requested as %s', async (accepted) => {
     world.platform.willAnswer((exchange) => exchange.head(200, { 'content-encoding': 'zstd' }).end('x'));
-    expect(responseOf(await send({ headers: { 'accept-encoding': 'br, zstd;q=0.5' } })).status).toBe(200);
+    expect(responseOf(await send({ headers: { 'accept-encoding': accepted } })).status).toBe(200);
+  });
+
+  it.each(['application/json', 'text/event-stream'])('sends a text with its length and accepts %s', async (accept) => {
+    await send({ method: 'POST', headers: { accept }, body: '"grüezi"' });
+    const [{ body, fields } = { body: '', fields: [] }] = world.platform.requests;
+    expect([body.toString(), fields]).toEqual(['"grüezi"', expect.arrayContaining([['content-length', '9']])]);
   });
 
   it('drops an unsolicited 100 wherever the network cuts it, and nothing else', async () => {

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { createToolkit } from 'agent-bff';
 import { describe, expect, it } from 'vitest';
 import { cacheAddress } from '../../src/composition/config/addresses.js';
-import { redisServers } from '../../src/adapters/keyv/redis-address.js';
+import { besideUrl, redisServers } from '../../src/adapters/keyv/redis-address.js';
 import { configuredSecrets, resolveConfig } from '../../src/composition/config/resolve-config.js';
 
 const PASSWORD = 'p%40ss-of-the-cache';
@@ -12,6 +12,8 @@ describe('the address in "cacheStore"', () => {
     ['redis://cache.example', ['redis://cache.example']],
     ['rediss://cache.example:6380/2', ['rediss://cache.example:6380/2']],
     ['valkey://cache.example:6379/', ['redis://cache.example:6379']],
+    ['redis://cache.example/2/', ['redis://cache.example/2']],
+    ['redis+sentinel://a.example:26380/mymaster', ['redis://a.example:26380'], 'mymaster'],
     ['VALKEYS://cache.example', ['rediss://cache.example']],
     ['redis://user:pass@[::1]:6379', ['redis://user:pass@[::1]:6379']],
     [
@@ -26,6 +28,15 @@ describe('the address in "cacheStore"', () => {
     ],
   ])('%s names %s', (address, urls, primaryName = '') => {
     expect(redisServers(cacheAddress(` ${address} `).url.reveal())).toEqual({ urls, primaryName });
+  });
+
+  it.each([
+    ['b.example', 7_001, 'rediss://user:p%40ss@b.example:7001/1'],
+    ['::1', 6_380, 'rediss://user:p%40ss@[::1]:6380/1'],
+    ['', 6_380, 'rediss://user:p%40ss@a.example:6380/1'],
+    ['?', 6_380, 'rediss://user:p%40ss@a.example:6380/1'],
+  ])('is that of another server of the cluster, with the same login: %s:%i', (host, port, url) => {
+    expect(besideUrl('rediss://user:p%40ss@a.example:1/1', host, port)).toBe(url);
   });
 
   it.each([
@@ -49,6 +60,8 @@ describe('the address in "cacheStore"', () => {
     'redis://a.example:70000',
     `redis+sentinel://:%zz${PASSWORD}@a.example/mymaster`,
     'redis://cache.example/one',
+    'redis://cache.example/1/2',
+    'x-redis://cache.example',
     'redis://cache.example?timeout=1',
     'redis://cache.example#1',
     `redis://:%zz${PASSWORD}@cache.example`,

@@ -24,6 +24,8 @@ export const jwt = (claims: object): string =>
 export class NodeResponse {
   readonly cookies: string[] = [];
   headersSent = false;
-  readonly getHeader = (): string[] => [...this.cookies];
+  /** A single one is a text, as in Node. */
+  readonly getHeader = (): string | string[] | undefined =>
+    this.cookies.length > 1 ? [...this.cookies] : this.cookies[0];
   readonly appendHeader = (_name: string, cookie: string): number => this.cookies.push(cookie);
 }

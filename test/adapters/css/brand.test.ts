@@ -37,8 +37,19 @@ describe('a checked brand', () => {
     ['\\:root{}:r\\6fot{--a:\\62}', ':root{--a:b}'],
     [':root{--a:(1', ':root{}'],
     [':root{--a:1', ':root{--a:1}'],
+    ['@media (prefers-color-scheme:dark){a{b:c}}', ''],
   ])('sends %s as %s', async (css, sent) => {
     expect(await brand(css)).toBe(sent);
+  });
+
+  it('keeps 100 selectors and 100 nested blocks, and no deeper ones', async () => {
+    const selectors = `${':root,'.repeat(99)}:root{--a:1}`;
+    expect(await brand(selectors)).toBe(selectors);
+    const nested = (depth: number): string =>
+      `${'@media (prefers-contrast){'.repeat(depth)}:root{--a:1}${'}'.repeat(depth)}`;
+    expect(await brand(nested(99))).toBe(nested(99));
+    expect(await brand(nested(100))).toBe(nested(100).replace('--a:1', ''));
+    expect(await brand(`${nested(101)}:root{--b:1}`)).toBe(':root{--b:1}');
   });
 
   it.each([
@@ -57,6 +68,9 @@ describe('a checked brand', () => {
     ['has layers', '@layer x{:root{--a:1}}'],
     ['animates', '@keyframes x{to{--a:1}}'],
     ['nests a rule in an invalid one', 'x{:root{--a:1}}'],
+    ['has more than 100 selectors', `${':root,'.repeat(100)}:root{--a:1}`],
+    ['has no query', '@media {:root{--a:1}}'],
+    ['has a query of more than 1,000 characters', `@media ${'not '.repeat(250)}(prefers-contrast){:root{--a:1}}`],
   ])('drops a rule that %s', async (_what, css) => {
     const { css: sent, leftOut } = await checker.brand(`${css}\n:root{--b:1}`);
     expect(sent).toBe(':root{--b:1}');

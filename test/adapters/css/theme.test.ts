@@ -28,10 +28,17 @@ describe('a checked theme', () => {
     '@container style(--x: 1){a{color:red}}',
     'a:not([href^="https://x"]){b:c}',
     '@font-face{unicode-range:U+0025-00FF, u+4??}',
+    'a{background:url("data:agent-bff/0,")}',
     '#\\31 a.b\\:c{color:#1f2;margin:-1.5e3px +.5em}',
   ])('keeps %s', async (css) => {
     const sent = await theme(css);
     expect(sent).toBe(css.replace('\\:', '\\3a '));
+  });
+
+  it('keeps an embedded file in which another seems to begin', async () => {
+    const file = 'data:;base64,';
+    const css = `a{background:url("${file}${'A'.repeat(1_100)}${file}${'B'.repeat(1_100)}")}`;
+    expect(await theme(css)).toBe(css);
   });
 
   it('keeps an address without the spaces around it', async () => {
@@ -112,6 +119,12 @@ describe('a checked theme', () => {
     expect(
       (await checker.theme('@import "x";a{b:url(//e.example/1) url(//e.example/2) src(var(--c))}'))?.leftOut,
     ).toEqual(['https://e.example (2)', 'a computed address (1)', '@import (1)']);
+    const many = Array.from({ length: 10 }, (_, at) => `url(//${String(at)}.example) `).join('');
+    expect((await checker.theme(`a{b:${many}url(//0.example)}`))?.leftOut).toEqual([
+      'https://0.example (2)',
+      ...Array.from({ length: 7 }, (_, at) => `https://${String(at + 1)}.example (1)`),
+      'further origins (2)',
+    ]);
   });
 });
 

@@ -99,4 +99,15 @@ describe('the log of faults', () => {
       'agent-bff: refused, toolkits tenant-0, tenant-1, tenant-2, tenant-3, tenant-4 and 295 more, 300 times in the last minute',
     ]);
   });
+
+  it('counts a thousand toolkits of a fault, and no more', () => {
+    const { lines, tell, join, pass } = openLog();
+    join('t-0', 't-1');
+    for (let tenant = 0; tenant < 1_200; tenant += 1) tell('refused', `t-${String(tenant)}`);
+    pass(60_000);
+    tell('refused', 't-0');
+    expect(lines.at(-1)).toBe(
+      'agent-bff: refused, toolkits t-0, t-1, t-2, t-3, t-4 and 996 more, 1200 times in the last minute',
+    );
+  });
 });

@@ -1,6 +1,6 @@
 import * as api from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import { isTracingSuppressed, W3CTraceContextPropagator } from '@opentelemetry/core';
 import {
   AggregationTemporality,
   InMemoryMetricExporter,
@@ -148,6 +148,20 @@ describe('the attributes that the conventions require', () => {
     expect(request.attributes).toMatchObject({ [ATTR_ERROR_TYPE]: '503' });
   });
 
+  it.each([
+    ['http://[::1]', '', ['http', '::1', 80, '/', '/']],
+    ['https://site.example:8443/', '/x', ['https', 'site.example', 8_443, '/', '/x']],
+    ['https://site.example/api/a2a', '', ['https', 'site.example', 443, '/api/a2a', '/api/a2a']],
+  ])('of a server span at %s with "%s": scheme, address, port, route and path', (publicUrl, path, values) => {
+    const telemetry = openTelemetry(api);
+    telemetry.runRequest?.({ ...REQUEST, publicUrl, path }, () =>
+      telemetry.emit({ type: 'request', requestId: 'r-1', route: 'chat', method: 'GET', status: 200, durationMs: 2 }),
+    );
+    const [span] = exported.getFinishedSpans();
+    const names = [ATTR_URL_SCHEME, ATTR_SERVER_ADDRESS, ATTR_SERVER_PORT, ATTR_HTTP_ROUTE, ATTR_URL_PATH];
+    expect(names.map((name) => span?.attributes[name])).toEqual(values);
+  });
+
   it('of an unknown method: _OTHER, and the method as it was sent', () => {
     const telemetry = openTelemetry(api);
     telemetry.runRequest?.({ ...REQUEST, method: 'BREW', publicUrl: '//' }, () =>
@@ -167,6 +181,11 @@ describe('the span of a call to the platform', () => {
     expect(call).toMatchObject({ name: 'POST', kind: api.SpanKind.CLIENT });
     expect(call.parentSpanContext?.spanId).toBe(request.spanContext().spanId);
     expect(sent?.['traceparent']).toBe(`00-${traceOf(call)}-${call.spanContext().spanId}-01`);
+  });
+
+  it('is the only one: instrumentation of the process makes none while it is sent', () => {
+    expect(openTelemetry(api).runCall?.(() => isTracingSuppressed(api.context.active()))).toBe(true);
+    expect(isTracingSuppressed(api.context.active())).toBe(false);
   });
 
   it.each([
@@ -433,6 +452,29 @@ describe('a chat call', () => {
     expect(exported.getFinishedSpans().map(({ attributes }) => attributes)).toMatchObject([
       { [ATTR_RPC_METHOD]: 'SendMessage', 'agent_bff.input_tokens': 3, 'agent_bff.output_tokens': 5 },
     ]);
+  });
+
+  it('describes the span of its request by what the agent and the visitor did', () => {
+    const telemetry = openTelemetry(api);
+    const facts = { visitor: 'v', context: 'c', task: 't', errorCode: -32_601 };
+    for (const event of [chat, { ...chat, ...facts }]) {
+      telemetry.runRequest?.(REQUEST, () => telemetry.emit({ ...request, durationMs: 2, continues: true }));
+      telemetry.emit(event);
+    }
+    const [without, span] = exported.getFinishedSpans().map(({ attributes }) => attributes);
+    expect(span).toMatchObject({
+      'rpc.status_code': '-32601',
+      'agent_bff.visitor': 'v',
+      'agent_bff.context': 'c',
+      'agent_bff.task': 't',
+      'agent_bff.state': 'completed',
+      'agent_bff.first_event_ms': 250,
+      'agent_bff.events': 3,
+      'agent_bff.bytes': 99,
+    });
+    for (const name of ['rpc.status_code', 'agent_bff.visitor', 'agent_bff.context', 'agent_bff.task']) {
+      expect(without).not.toHaveProperty([name]);
+    }
   });
 
   it('is measured by method, state and outcome, and by nothing that a visitor chooses', async () => {

@@ -1,6 +1,11 @@
-import { describe, expect, it } from 'vitest';
-import { RecordingTelemetry } from '../../../src/adapters/fakes/fakes.js';
-import { OperatorTelemetry } from '../../../src/adapters/telemetry/operator-telemetry.js';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { FakeUpstream, RecordingTelemetry } from '../../../src/adapters/fakes/fakes.js';
+import {
+  observedUpstream,
+  OperatorTelemetry,
+  silentTelemetry,
+} from '../../../src/adapters/telemetry/operator-telemetry.js';
 import type { Telemetry } from '../../../src/ports/telemetry.js';
 import { telemetryContract } from '../../contracts/telemetry.contract.js';
 
@@ -99,6 +104,60 @@ describe('the request of an event', () => {
   });
 });
 
+describe('the listeners', () => {
+  const chat = {
+    type: 'chat',
+    requestId: 'r-1',
+    route: 'chat',
+    method: 'SendMessage',
+    outcome: 'complete',
+    durationMs: 1,
+    events: 1,
+    bytes: 1,
+  } as const;
+
+  it('get chat events only if they ask for them', () => {
+    const [asking, other] = [new RecordingTelemetry(), new RecordingTelemetry()];
+    const silent: Telemetry = { emit: (event) => other.emit(event) };
+    const telemetry = new OperatorTelemetry([silent, asking], { name: 'site', secrets: [] });
+    telemetry.emit(chat);
+    telemetry.emit({ type: 'warning', code: 'w', detail: '' });
+    expect(asking.events.map(({ type }) => type)).toEqual(['chat', 'warning']);
+    expect(other.events.map(({ type }) => type)).toEqual(['warning']);
+    expect(telemetry.chatEvents).toBe(true);
+    expect(new OperatorTelemetry([silent], { name: 'site', secrets: [] }).chatEvents).toBe(false);
+  });
+
+  it('run a request and a call around each other, with their paths redacted', () => {
+    const steps: unknown[] = [];
+    const around = (name: string): Telemetry => ({
+      emit: (event) => steps.push(event),
+      runRequest: ({ path }, work) => {
+        steps.push([name, path]);
+        return work();
+      },
+      runCall: (send) => {
+        steps.push(name);
+        return send();
+      },
+      callStarted: ({ path }) => ({ [name]: path }),
+    });
+    const plain: Telemetry = { emit: () => undefined };
+    const listeners = [around('outer'), plain, around('inner')];
+    const telemetry = new OperatorTelemetry(listeners, { name: 'site', secrets: ['hunter2-hunter2'] });
+    telemetry.learn({ name: 'later', secrets: ['swordfish-swordfish'] });
+    const path = '/hunter2-hunter2/swordfish-swordfish';
+    const clean = '/[redacted]/[redacted]';
+    expect(telemetry.runRequest({ ...REQUEST, path }, () => telemetry.runCall(() => 'the answer'))).toBe('the answer');
+    expect(steps.splice(0)).toEqual([['outer', clean], ['inner', clean], 'outer', 'inner']);
+    const call = { callId: 'c', method: 'GET', origin: 'https://a.example', path };
+    expect(telemetry.callStarted(call)).toEqual({ outer: clean, inner: clean });
+    telemetry.emit({ type: 'upstream', ...call, durationMs: 1 });
+    const event = { toolkit: 'later', type: 'upstream', ...call, path: clean, durationMs: 1 };
+    expect(steps).toEqual([event, event]);
+  });
+});
+
 describe('a listener that throws', () => {
   it('affects neither other listeners nor the work', () => {
     const listener = new RecordingTelemetry();
@@ -150,4 +209,77 @@ it('a call carries the fields of all listeners', () => {
     traceparent: 'a',
     baggage: 'b',
   });
+});
+
+describe('a call to the platform', () => {
+  const browser = { traceparent: 'of the browser', accept: '*/*' };
+  const listening: Telemetry = { emit: () => undefined, callStarted: () => ({ traceparent: 'of the listener' }) };
+  const untraced: Telemetry = { emit: () => undefined, callStarted: () => ({}) };
+  const call = { method: 'GET', origin: 'https://a.example', path: '/x?q=1', body: null } as const;
+
+  it.each<[string, Telemetry, boolean, object]>([
+    ['the browser', silentTelemetry, false, browser],
+    ['the browser', untraced, false, browser],
+    ["the process's own instrumentation", silentTelemetry, true, { accept: '*/*' }],
+    ["the process's own instrumentation", untraced, true, { accept: '*/*' }],
+    ['a listener', listening, true, { ...browser, traceparent: 'of the listener' }],
+  ])('has one trace context, that of %s', async (_whose, telemetry, isInstrumented, headers) => {
+    const ignore = (): void => undefined;
+    if (isInstrumented) subscribe('undici:request:create', ignore);
+    onTestFinished(() => void unsubscribe('undici:request:create', ignore));
+    const upstream = new FakeUpstream();
+    await observedUpstream(upstream, telemetry, { now: () => 0 }).send({ ...call, headers: browser } as never);
+    expect(upstream.requests[0]?.headers).toEqual(headers);
+  });
+
+  it('is reported with its path, without its query, its outcome and its duration', async () => {
+    const events: unknown[] = [];
+    const started: unknown[] = [];
+    const order: string[] = [];
+    const telemetry: Telemetry = {
+      emit: (event) => events.push(event),
+      callStarted: (observed) => {
+        started.push(observed);
+        return {};
+      },
+      runCall: (send) => {
+        order.push('run');
+        return send();
+      },
+    };
+    let now = 5;
+    const upstream = new FakeUpstream();
+    const send = async (): Promise<unknown> =>
+      observedUpstream(upstream, telemetry, { now: () => (now += 5) }).send({ ...call, headers: {} } as never);
+    await send();
+    upstream.willAnswer(() => ({ kind: 'failure', reason: 'timeout', detail: '' }));
+    await send();
+    const observed = { callId: expect.any(String) as string, method: 'GET', origin: 'https://a.example', path: '/x' };
+    expect(started).toEqual([observed, observed]);
+    expect(order).toEqual(['run', 'run']);
+    expect(events).toEqual([
+      { type: 'upstream', ...observed, status: 200, durationMs: 5 },
+      { type: 'upstream', ...observed, failure: 'timeout', durationMs: 5 },
+    ]);
+  });
+});
+
+it('a warning with a fix names the environment variables of its fields', () => {
+  const listener = new RecordingTelemetry();
+  const variables = (block: string, fields: readonly string[]): string => ` (${block}: ${fields.join()})`;
+  const warning = { type: 'warning', code: 'w', summary: 'Set it.', detail: 'Set it. It is empty.' } as const;
+  for (const toolkit of [
+    { name: 'site', secrets: [] },
+    { name: 'site', secrets: [], variables },
+  ]) {
+    const telemetry = new OperatorTelemetry([listener], toolkit);
+    telemetry.emit(warning);
+    telemetry.emit({ ...warning, fields: ['a2aUrl'] });
+    telemetry.emit({ ...warning, block: 'idpA', fields: ['domain'] });
+  }
+  expect(listener.of('warning').map(({ summary, detail }) => [summary, detail])).toEqual([
+    ...Array<unknown>(4).fill(['Set it.', 'Set it. It is empty.']),
+    ['Set it. (configureServer: a2aUrl)', 'Set it. (configureServer: a2aUrl) It is empty.'],
+    ['Set it. (idpA: domain)', 'Set it. (idpA: domain) It is empty.'],
+  ]);
 });

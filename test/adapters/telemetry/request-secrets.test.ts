@@ -1,7 +1,9 @@
+import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { withoutSecrets } from '../../../src/domain/shared/redaction.js';
-import { requestSecrets } from '../../../src/adapters/telemetry/request-scope.js';
+import { redactingSessionSource, requestSecrets } from '../../../src/adapters/telemetry/request-scope.js';
 
+const inTime = <Result>(work: Promise<Result>): Promise<Result> => work;
 const ID = 'Yk3vPz0aWq7Lr9TnB2dX';
 
 describe('the secrets of a request', () => {
@@ -32,5 +34,50 @@ describe('the secrets of a request', () => {
     expect(withoutSecrets('the session could not be read', requestSecrets({ cookie: 'a=1; b=; c' }))).toBe(
       'the session could not be read',
     );
+  });
+});
+
+describe('a session source that quotes the request', () => {
+  const request = { headers: { cookie: `sid=${ID}` }, native: { request: undefined } };
+  const quoting = Object.assign(new Error(`cannot open ${ID}`, { cause: ID }), { name: `Bad ${ID}` });
+  const clean = { name: 'Bad [redacted]', message: 'cannot open [redacted]' };
+
+  it('throws an error without the quote, and none with its stack or cause', async () => {
+    const source = redactingSessionSource(
+      {
+        getToken: () => Promise.reject(quoting),
+        sessionVersion: () => {
+          throw quoting;
+        },
+      },
+      inTime,
+    );
+    expect(() => source.sessionVersion?.(request)).toThrow(expect.objectContaining(clean));
+    const error = await source.getToken(request, {}).catch((thrown: unknown) => thrown as Error);
+    expect(error).toMatchObject(clean);
+    expect(inspect(error)).not.toContain(ID);
+  });
+
+  it.each([new Error('the database is down'), 'a text', `sid ${ID}`])('throws %s itself', async (thrown) => {
+    const source = redactingSessionSource({ getToken: () => Promise.reject(thrown as Error) }, inTime);
+    await expect(source.getToken(request, {})).rejects.toBe(thrown);
+  });
+
+  it.each([
+    [{ kind: 'expired', detail: `${ID} ended` } as const, { kind: 'expired', detail: '[redacted] ended' }],
+    [{ kind: 'expired' } as const, { kind: 'expired' }],
+    [{ kind: 'token', accessToken: ID } as const, { kind: 'token', accessToken: ID }],
+  ])('returns %j as %j', async (found, answer) => {
+    const source = redactingSessionSource({ getToken: () => Promise.resolve(found) }, inTime);
+    expect(await source.getToken(request, {})).toEqual(answer);
+  });
+
+  it('keeps its other properties, and has none that the source lacks', () => {
+    const getToken = () => Promise.resolve({ kind: 'no-session' } as const);
+    const facts = { name: 'staff', sessionCookies: ['sid'], sessionInCookie: true };
+    const source = redactingSessionSource({ getToken, ...facts, sessionVersion: () => 'v7' }, inTime);
+    expect(source).toMatchObject(facts);
+    expect(source.sessionVersion?.(request)).toBe('v7');
+    expect(Object.keys(redactingSessionSource({ getToken }, inTime))).toEqual(['sessionVersion', 'getToken']);
   });
 });

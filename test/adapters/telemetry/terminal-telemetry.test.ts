@@ -175,10 +175,12 @@ describe('the terminal', () => {
     const summary = 'Nothing is found there. Check "serviceApiUrl" in configureServer.';
     const reason = 'status 404 from the platform, text/html';
     telemetry.emit({ type: 'warning', code: 'project_unavailable', summary, detail: `${summary} ${reason}` });
+    telemetry.emit({ type: 'warning', code: 'brand_unavailable', summary, detail: reason });
     expect(lines).toEqual([
       'agent-bff: The shared cache fails; visitors are served without it. Check "cacheStore" in configureServer. (Error ECONNREFUSED)',
       'agent-bff: chat: A stream from the platform broke before its end. (other side closed; request r-1)',
       'agent-bff: the clock is 40 s ahead',
+      `agent-bff: ${summary} (${reason})`,
       `agent-bff: ${summary} (${reason})`,
     ]);
   });

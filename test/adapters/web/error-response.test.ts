@@ -5,6 +5,9 @@ import {
   methodNotAllowed,
   notFound,
   PROBLEMS,
+  refusal,
+  refusedForNow,
+  REST_ERRORS,
   RPC_ERRORS,
   type RpcErrors,
   toAgentBffError,
@@ -94,6 +97,13 @@ describe('the status of an error', () => {
     const settings = site({ authUnavailableStatus: 503 });
     expect(problemResponse(outage, context(settings)).status).toBe(503);
     expect(problemResponse(REFUSAL, context(settings)).status).toBe(401);
+  });
+
+  it.each<[ErrorCode, number]>([
+    ['method_denied', 403],
+    ['conversation_unknown', 404],
+  ])('for %s is %i in the HTTP+JSON binding, whose clients read the status', (code, status) => {
+    expect(errorResponse(new AgentBffError(code, { detail: 'It broke.' }), REST_ERRORS, context()).status).toBe(status);
   });
 
   it('is that of the platform', () => {
@@ -253,5 +263,58 @@ describe('every error response', () => {
     expect(json(response)).toMatchObject({ status: 404, code: 'not_found', detail: 'There is no such route.' });
     expect(response.body).not.toContain('nowhere');
     expect(settings.telemetry.of('error')).toMatchObject([{ detail: 'GET /nowhere' }]);
+  });
+});
+
+describe('an error of the HTTP+JSON binding', () => {
+  it.each([
+    [REFUSAL, 401, { configBlock: 'idpAServiceUser', fields: 'username,password' }],
+    [new AgentBffError('body_invalid', { detail: 'It broke.', retryable: true }), 400, {}],
+  ])('has the members of A2A 1.0: %s', (error, status, metadata) => {
+    const response = errorResponse(error, REST_ERRORS, context());
+    expect([response.status, response.headers['content-type']]).toEqual([status, 'application/json']);
+    const facts = { code: error.code, requestId: 'req-1', retryable: String(error.retryable) };
+    const reason = error.code.toUpperCase();
+    const info = { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, domain: 'agent-bff' };
+    expect(json(response)).toEqual({
+      error: {
+        code: status,
+        status: reason,
+        message: error.message,
+        details: [{ ...info, metadata: { ...facts, ...metadata } }],
+      },
+    });
+  });
+});
+
+it('an error is reported with its block and fields, and without those that it lacks', () => {
+  const settings = site();
+  errorResponse(REFUSAL, PROBLEMS, context(settings));
+  errorResponse(new AgentBffError('not_found', { detail: 'It broke.' }), PROBLEMS, context(settings));
+  const event = { type: 'error', route: 'chat' };
+  const [refused, lost] = settings.telemetry.of('error');
+  expect(refused).toMatchObject({ ...event, block: 'idpAServiceUser', fields: ['username', 'password'] });
+  expect(Object.keys(lost ?? {})).toEqual(['type', 'requestId', 'route', 'status', 'code', 'summary', 'detail']);
+});
+
+describe('a request that is refused unread', () => {
+  it.each([
+    ['chat', 'POST', '', true],
+    ['chat', 'POST', '/', true],
+    ['chat', 'POST', '/message:send', false],
+    ['chat', 'GET', '', false],
+    ['surface', 'POST', '', false],
+  ])('at the route %s by %s "%s" gets a JSON-RPC error: %s', (route, method, path, isRpc) => {
+    const error = new AgentBffError('server_closing', { detail: 'It stops.' });
+    const response = refusal(error, browserRequest({ method, path }), errorContext(site(), route));
+    expect([response.status, 'jsonrpc' in json(response)]).toEqual([503, isRpc]);
+  });
+
+  it.each([
+    [refusedForNow('server_busy', 'It is busy.', 'too many'), 'Send the request again in a moment.', 'too many'],
+    [refusedForNow('server_closing', 'It stops.'), 'Send the request again.', 'It stops.'],
+  ])('for now is told to try again in a second: %s', (error, hint, log) => {
+    expect(error).toMatchObject({ hint, retryable: true, retryAfterMs: 1_000 });
+    expect(error.logDetail()).toBe(log);
   });
 });

@@ -29,6 +29,11 @@ function passes(method: string, headers: HeaderFields, policy: OriginPolicy = OW
 describe('a request that changes something', () => {
   it.each<[string, HeaderFields]>([
     ['the address bar', { 'sec-fetch-site': 'none' }],
+    [
+      'our page, when a proxy has renamed the host',
+      { 'sec-fetch-site': 'same-origin', origin: 'https://site.example', ...UPSTREAM_NAME },
+    ],
+    ['an older browser on the last port', { origin: 'https://site.example:65535', host: 'site.example:65535' }],
     ['an older browser over http', { origin: 'http://site.example' }],
     ['an older browser that names the default port', { origin: 'https://site.example:443' }],
     ['an older browser that names the default port over http', { origin: 'http://site.example:80' }],
@@ -69,6 +74,7 @@ describe('a request that changes something', () => {
     ['several origins in a list', { origin: ['https://site.example', 'https://site.example'] }],
     ['an unsupported scheme', { origin: 'chrome-extension://site.example' }],
     ['no scheme', { origin: 'site.example' }],
+    ['our name behind another scheme', { origin: 'x-https://site.example' }],
     ['nowhere, when the host is missing too', { origin: 'null', host: undefined }],
     ['no host at all', { origin: 'https://', host: '' }],
     ['the port alone', { origin: 'https://:443', host: '' }],
@@ -96,6 +102,7 @@ describe('an allowed origin', () => {
     ['from another site', { 'sec-fetch-site': 'cross-site', origin: 'https://shop.example' }],
     ['from a sibling host', { 'sec-fetch-site': 'same-site', origin: 'https://shop.example' }],
     ['from an older browser', { origin: 'https://shop.example' }],
+    ['with its default port', { 'sec-fetch-site': 'cross-site', origin: 'https://SHOP.example:443' }],
   ])('passes %s', (_who, headers) => {
     expect(passes('POST', headers, SHOP)).toBe(true);
   });

@@ -5,6 +5,8 @@ import { bytes } from './browser-request.js';
 export class PushFlow implements FlowingBody {
   /** True once the sink has cancelled it. */
   returned = false;
+  /** The error with which it did. */
+  reason: Error | undefined;
   /** Number of times the sink asked for more. */
   resumed = 0;
   #sink: BodySink | undefined;
@@ -18,8 +20,9 @@ export class PushFlow implements FlowingBody {
     this.#sink = sink;
   }
 
-  cancel(): void {
+  cancel(reason?: Error): void {
     this.returned = true;
+    this.reason = reason;
   }
 
   /** Returns the response of the sink. */

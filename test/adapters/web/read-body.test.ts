@@ -94,6 +94,30 @@ describe('an unusable body', () => {
     expect(await refusal({ body })).toMatchObject({ code: 'body_invalid', detail: 'The request body is empty.' });
   });
 
+  it('that a middleware consumed, or that is announced as too long, is rejected unread', async () => {
+    const unread = {
+      [Symbol.asyncIterator]: (): never => {
+        throw new Error('it was read');
+      },
+    };
+    expect(await refusal({ body: unread, bodyConsumed: true })).toMatchObject({
+      code: 'body_consumed',
+      detail: 'A middleware of this server consumed the request body before the route.',
+      hint: 'Mount the router before that middleware, or let it keep the result in "req.body" or "req.rawBody".',
+    });
+    expect(await refusal({ body: unread, headers: { ...JSON_TYPE, 'content-length': '1001' } }, 1_000)).toMatchObject({
+      code: 'body_too_large',
+    });
+  });
+
+  it('that a parser of the host cannot serialise again is rejected as nested too deeply', async () => {
+    expect(await refusal({ body: streamed([], new RangeError()) })).toMatchObject({
+      code: 'body_invalid',
+      detail: 'The request body is nested too deeply.',
+      rpcCode: -32600,
+    });
+  });
+
   it('that breaks off half-way is rejected', async () => {
     expect(await refusal({ body: streamed(['{"a"'], new Error('ECONNRESET 10.0.0.7')) })).toMatchObject({
       code: 'body_invalid',

@@ -40,6 +40,9 @@ describe('the surface routes', () => {
     expect((await handle(visit())).headers['x-cache']).toBe('MISS');
     expect(await bodyOf(await handle(visit({ method: 'GET', path: '/by-name/Counter/theme.css' })))).toBe(':root{}');
     expect(world.platform.calls).toEqual({ render: 2, check: 0, action: 1, theme: 1 });
+    const cached = { type: 'cache', route: 'surface' };
+    expect(settings.telemetry.of('cache')).toEqual(['miss', 'hit', 'miss'].map((outcome) => ({ ...cached, outcome })));
+    expect(settings.bodies.heldBytes).toBe(0);
     expect(
       settings.telemetry
         .of('request')
@@ -80,20 +83,31 @@ describe('the surface routes', () => {
     expect(seen).toEqual(['MISS', 'HIT', 'HIT', 'HIT']);
   });
 
-  it.each([
+  it.each<[string, Partial<HttpRequest>, number, string, string]>([
     [
       'nested too deeply',
-      { headers: JSON_TYPE, body: bytes('['.repeat(1_001) + ']'.repeat(1_001)) },
-      413,
-      'body_too_large',
+      { body: bytes('['.repeat(1_001) + ']'.repeat(1_001)) },
+      400,
+      'body_invalid',
+      'The request body is nested too deeply.',
     ],
-    ['consumed', { headers: JSON_TYPE, body: null, bodyConsumed: true }, 500, 'body_consumed'],
-  ])('reject a body that is %s, with and without a cache', async (_what, changes, status, code) => {
+    ['not JSON', { body: bytes('{') }, 400, 'body_invalid', 'The request body is not JSON in UTF-8.'],
+    ['two values', { body: bytes('{}{}') }, 400, 'body_invalid', 'The request body is not JSON in UTF-8.'],
+    [
+      'consumed',
+      { body: null, bodyConsumed: true },
+      500,
+      'body_consumed',
+      'A middleware of this server consumed the request body before the route.',
+    ],
+  ])('reject a body that is %s, with and without a cache', async (_what, changes, status, code, detail) => {
     for (const path of ['/counter/render', '/counter/actions/add']) {
       for (const routes of [{}, { cache: undefined }]) {
-        const { world, handle } = start(routes);
-        const response = await handle(visit({ path, ...changes }));
-        expect(await problem(response)).toMatchObject({ status, code });
+        const settings = site({ bodyLimitBytes: 3_000 });
+        const { world, handle } = start({ site: settings, ...routes });
+        const response = await handle(visit({ path, headers: JSON_TYPE, ...changes }));
+        expect([settings.bodies.heldBytes, settings.telemetry.of('cache')]).toEqual([0, []]);
+        expect(await problem(response)).toMatchObject({ status, code, detail });
         expect(world.upstream.requests).toEqual([]);
       }
     }

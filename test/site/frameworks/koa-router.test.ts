@@ -1,32 +1,13 @@
-import { bodyParser } from '@koa/bodyparser';
 import * as routerModule from '@koa/router';
 import Router from '@koa/router';
-import Koa, { type Middleware } from 'koa';
-import legacyBodyParser from 'koa-bodyparser';
-import mount from 'koa-mount';
-import { describe, expect, expectTypeOf, it, onTestFinished } from 'vitest';
+import Koa from 'koa';
 import { createA2ARouter, createServiceProxyRouter, createServiceSurfaceRouter } from 'agent-bff/koa';
 import { koaRouter } from '../../../src/adapters/koa/koa-router.js';
 import { NodeExchange } from '../../../src/adapters/node/exchange.js';
 import { SendBudget } from '../../../src/adapters/node/send-budget.js';
-import { flowing } from '../../../src/domain/shared/body.js';
-import type { HttpHandler, HttpRequest, HttpResponse } from '../../../src/ports/http.js';
+import type { HttpHandler } from '../../../src/ports/http.js';
 import { fullBudgetSuite } from '../../support/full-budget.js';
 import { type Listener, wholeBodySuite } from '../../support/whole-bodies.js';
-import { MESSAGE, visit } from '../../support/visitor.js';
-import { listeningSite } from './listening-site.js';
-
-const OK: HttpResponse = { status: 200, headers: {}, body: 'ok' };
-const exchange = new NodeExchange(new SendBudget(Infinity));
-
-/** Serves an application and records its errors. */
-async function serve(app: Koa): Promise<{ url: string; errors: Error[] }> {
-  const errors: Error[] = [];
-  app.on('error', (error: Error) => errors.push(error));
-  const site = await listeningSite(app.callback());
-  onTestFinished(() => site.close());
-  return { url: site.url, errors };
-}
 
 /** Must compile: functions of the site get Koa's context and may declare a more specific type. */
 export const typed = (): Router[] => [
@@ -35,235 +16,8 @@ export const typed = (): Router[] => [
   createServiceProxyRouter(routerModule, { auth: (context: Koa.Context) => context.cookies.get('token') ?? null }),
 ];
 
-/** The routes at `/api/a2a`, behind other middleware. */
-function appWith(handler: HttpHandler, ...before: Middleware[]): Koa {
-  const app = new Koa();
-  for (const middleware of before) app.use(middleware);
-  app.use(
-    koaRouter(Router, [{ mount: '', handler }], exchange)
-      .prefix('/api/a2a')
-      .routes(),
-  );
-  return app;
-}
-
-const answering = (answer: Partial<HttpResponse>): HttpHandler => {
-  return () => Promise.resolve({ ...OK, ...answer });
-};
-
-/** A body that the test controls. */
-class HeldBody implements AsyncIterableIterator<Uint8Array> {
-  readonly givenUp: Promise<void>;
-  #resolve: (step: IteratorResult<Uint8Array>) => void = () => undefined;
-  #reject: (error: Error) => void = () => undefined;
-  #giveUp: () => void = () => undefined;
-
-  constructor() {
-    this.givenUp = new Promise((resolve) => {
-      this.#giveUp = resolve;
-    });
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  next(): Promise<IteratorResult<Uint8Array>> {
-    return new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
-  }
-
-  return(): Promise<IteratorResult<Uint8Array>> {
-    this.#giveUp();
-    return Promise.resolve({ done: true, value: undefined });
-  }
-
-  send(text: string): void {
-    this.#resolve({ done: false, value: Buffer.from(text) });
-  }
-
-  fail(): void {
-    this.#reject(Object.assign(new Error('the platform broke off'), { code: 'ECONNRESET' }));
-  }
-}
-
-describe('the router for Koa', () => {
-  it.each<[string, (router: Router) => Middleware]>([
-    ['by its own prefix', (router) => router.prefix('/shop/:name/api/a2a').routes() as Middleware],
-    ['in another router', (router) => new Router().use('/shop/:name/api/a2a', router.routes()).routes() as Middleware],
-    ['by koa-mount', (router) => mount('/shop/one%20two', mount('/api/a2a', router.routes() as Middleware))],
-  ])('passes the raw path below its mount to the handler when mounted %s', async (_how, mounted) => {
-    const seen: HttpRequest[] = [];
-    const handler: HttpHandler = (request) => {
-      seen.push(request);
-      return Promise.resolve({ ...OK, body: request.publicUrl });
-    };
-    const router = koaRouter(Router, [{ mount: '', handler }], exchange);
-    const { url } = await serve(new Koa().use(mounted(router)));
-    const base = '/shop/one%20two/api/a2a';
-    const headers = { host: 'site.example:8080' };
-    for (const below of ['', '?', '/', '/?x=1', '/sub%2Fpath?x=%20', '/sub//path/', '/a2a/../x']) {
-      const reply = await visit(url, { path: base + below, headers });
-      expect(await reply.text()).toBe(`http://site.example:8080${base}`);
-    }
-    expect(seen.map(({ path, query }) => path + query.replace(/^\?$/, ''))).toEqual([
-      '',
-      '',
-      '',
-      '?x=1',
-      '/sub%2Fpath?x=%20',
-      '/sub//path/',
-      '/a2a/../x',
-    ]);
-  });
-
-  it('accepts the module of @koa/router as well as its Router', async () => {
-    const router = koaRouter(routerModule, [{ mount: '', handler: answering(OK) }], exchange);
-    expectTypeOf(router).toEqualTypeOf<Router>();
-    const { url } = await serve(new Koa().use(router.prefix('/api/a2a').routes() as Middleware));
-    expect(await (await visit(url)).text()).toBe('ok');
-  });
-
-  it('reads forwarded fields only when the application trusts its proxy', async () => {
-    const tell: HttpHandler = ({ publicUrl }) => Promise.resolve({ ...OK, body: publicUrl });
-    const headers = { host: 'inner:3000', 'x-forwarded-host': 'site.example:8443', 'x-forwarded-proto': 'https' };
-    for (const [proxy, expected] of [
-      [false, 'http://inner:3000/api/a2a'],
-      [true, 'https://site.example:8443/api/a2a'],
-    ] as const) {
-      const app = appWith(tell);
-      app.proxy = proxy;
-      const { url } = await serve(app);
-      expect(await (await visit(url, { headers })).text()).toBe(expected);
-    }
-  });
-
-  it('passes Koa’s context and Node’s response to session libraries', async () => {
-    let native: HttpRequest['native'] | undefined;
-    let context: Koa.Context | undefined;
-    const keep: Middleware = (current, next) => {
-      context = current;
-      return next();
-    };
-    const { url } = await serve(
-      appWith((request) => {
-        ({ native } = request);
-        return Promise.resolve(OK);
-      }, keep),
-    );
-    await (await visit(url)).text();
-    expect(native?.request).toBe(context);
-    expect(native?.response).toBe(context?.res);
-  });
-});
-
-describe('the middleware around the routes', () => {
-  it('sees the response and can add a field before the body begins', async () => {
-    const body = new HeldBody();
-    const statuses: number[] = [];
-    const around: Middleware = async (context, next) => {
-      await next();
-      await Promise.resolve();
-      statuses.push(context.status);
-      context.set('server-timing', 'routes;dur=1');
-    };
-    const { url } = await serve(appWith(answering({ status: 202, body }), around));
-    const reply = await visit(url);
-    expect(reply.status).toBe(202);
-    expect(reply.headers['server-timing']).toBe('routes;dur=1');
-    expect(statuses).toEqual([202]);
-    body.send('one');
-    await reply.until('one');
-    reply.leave();
-  });
-
-  it('can replace the body, and the platform’s body is cancelled', async () => {
-    const body = new HeldBody();
-    const around: Middleware = async (context, next) => {
-      await next();
-      context.body = 'another';
-    };
-    const { url } = await serve(appWith(answering({ body }), around));
-    expect(await (await visit(url)).text()).toBe('another');
-    await body.givenUp;
-  });
-
-  it('can set cookies in addition to those of the response, each in its own field', async () => {
-    const cookies = ['b=2; Expires=Wed, 21 Oct 2026 07:28:00 GMT', 'c=3'];
-    const around: Middleware = (context, next) => {
-      context.cookies.set('a', '1', { path: null as never, httpOnly: false });
-      return next();
-    };
-    const { url } = await serve(appWith(answering({ headers: { 'set-cookie': cookies } }), around));
-    expect((await visit(url)).headers['set-cookie']).toEqual(['a=1', ...cookies]);
-  });
-
-  it('receives the error of a handler', async () => {
-    const { url, errors } = await serve(appWith(() => Promise.reject(new Error('a bug'))));
-    expect((await visit(url)).status).toBe(500);
-    expect(errors.map(({ message }) => message)).toEqual(['a bug']);
-  });
-});
-
-describe('a response', () => {
-  it.each([202, 304])('without a body keeps its status %i', async (status) => {
-    const around: Middleware = (context, next) => {
-      context.type = 'json'; // With this type, Koa turns a missing body into a JSON `null`.
-      return next();
-    };
-    const { url } = await serve(appWith(answering({ status, body: null, headers: { allow: 'POST' } }), around));
-    const reply = await visit(url);
-    expect(reply.status).toBe(status);
-    expect(reply.headers.allow).toBe('POST');
-    expect(await reply.text()).toBe('');
-  });
-
-  it.each<[string, HttpResponse['body']]>([
-    ['text', '<grüezi>'],
-    ['bytes', new TextEncoder().encode('x<grüezi>').subarray(1)],
-  ])('with a body of %s has its length and not Koa’s default content type', async (_what, body) => {
-    const { url } = await serve(appWith(answering({ body })));
-    const reply = await visit(url);
-    expect(reply.headers).not.toHaveProperty('content-type');
-    expect(reply.headers['content-length']).toBe('9');
-    expect(await reply.text()).toBe('<grüezi>');
-  });
-});
-
-// `flowTo` distinguishes the two kinds (decision 78). Middleware must see no difference.
-describe.each<[string, (body: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>]>([
-  ['read step by step', (body) => body],
-  ['that flows', flowing],
-])('a response with a body %s', (_kind, as) => {
-  it('to a HEAD has no body, and the stream is cancelled', async () => {
-    const body = new HeldBody();
-    const { url } = await serve(appWith(answering({ body: as(body), headers: { 'content-type': 'text/plain' } })));
-    const reply = await visit(url, { method: 'HEAD' });
-    expect(reply.headers['content-type']).toBe('text/plain');
-    await body.givenUp;
-  });
-
-  it('that fails breaks the connection, and the application receives the error', async () => {
-    const body = new HeldBody();
-    const { url, errors } = await serve(appWith(answering({ body: as(body) })));
-    const reply = await visit(url);
-    body.send('one');
-    await reply.until('one');
-    body.fail();
-    expect(await reply.ending()).toMatchObject({ clean: false });
-    await expect.poll(() => errors.map(({ message }) => message)).toEqual(['the platform broke off']);
-  });
-});
-
-wholeBodySuite((handler) => {
-  const app = appWith(handler);
-  app.silent = true;
-  return app.callback() as Listener;
-});
-
-fullBudgetSuite((handler, budget) => {
+/** The routes at `/api/a2a`. */
+function listenerOf(handler: HttpHandler, budget = new SendBudget(Infinity)): Listener {
   const app = new Koa();
   app.silent = true;
   app.use(
@@ -272,33 +26,7 @@ fullBudgetSuite((handler, budget) => {
       .routes(),
   );
   return app.callback() as Listener;
-});
+}
 
-describe('a body that a parser has consumed', () => {
-  const spaced = MESSAGE.replace(':', ' : ');
-
-  it.each<[string, Middleware]>([
-    ['@koa/bodyparser', bodyParser() as Middleware],
-    ['koa-bodyparser', legacyBodyParser() as Middleware],
-  ])('arrives unchanged from %s', async (_name, parser) => {
-    const seen: HttpRequest[] = [];
-    const { url } = await serve(
-      appWith((request) => {
-        seen.push(request);
-        return Promise.resolve(OK);
-      }, parser),
-    );
-    await (await visit(url, { body: spaced, headers: { 'content-type': 'application/json; charset=utf-8' } })).text();
-    expect(seen).toMatchObject([{ body: spaced, bodyConsumed: false }]);
-    expect(seen[0]?.headers['content-type']).toBe('application/json; charset=utf-8');
-  });
-});
-
-it('an application passed as the router causes an error that names the fix', () => {
-  expect(() => koaRouter(new Koa() as never, [], exchange)).toThrow('Pass Router itself as the first argument.');
-  // Callable like the Router class, but it returns a plain function.
-  function Express(): unknown {
-    return () => undefined;
-  }
-  expect(() => koaRouter(Express as never, [], exchange)).toThrow('Pass Router itself as the first argument.');
-});
+wholeBodySuite(listenerOf);
+fullBudgetSuite(listenerOf);

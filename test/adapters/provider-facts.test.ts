@@ -1,0 +1,123 @@
+import { expect, it } from 'vitest';
+import { IDP_A } from '../../src/adapters/idp-a/descriptor.js';
+import { IDP_B, tenantAddress } from '../../src/adapters/idp-b/descriptor.js';
+import { SERVICE_ACCOUNT } from '../../src/adapters/service-account/descriptor.js';
+import { systemClock } from '../../src/adapters/system/system.js';
+import { resolveConfig } from '../../src/composition/config/resolve-config.js';
+import type { ServerConfig } from '../../src/composition/config/server-config.js';
+
+const OPENID = '.well-known/openid-configuration';
+const CLOUD = 'https://login.microsoftonline.com';
+
+type Place = readonly [block: string, field: string, url?: string | undefined, fault?: string];
+
+const exchange = { onBehalfOf: { tenantId: 't2', clientId: 'c2', clientSecret: 's2' } };
+
+it.each<[string, typeof IDP_A | typeof IDP_B, ServerConfig, Place, Place]>([
+  [
+    'the domain of idpA',
+    IDP_A,
+    { idpA: { domain: ' acme.eu.auth0.com/ ' } },
+    ['idpA', 'domain', `https://acme.eu.auth0.com/${OPENID}`],
+    ['idpA', 'domain', `https://acme.eu.auth0.com/${OPENID}`],
+  ],
+  ['no domain of idpA', IDP_A, { idpA: { domain: ' ' } }, ['idpA', 'domain'], ['idpA', 'domain']],
+  [
+    'a tenant of idpB',
+    IDP_B,
+    { idpBService: { tenantId: ' t1 ' }, ...exchange },
+    ['idpBService', 'tenantId', `${CLOUD}/t1/v2.0/${OPENID}`],
+    ['onBehalfOf', 'tenantId', `${CLOUD}/t2/v2.0/${OPENID}`],
+  ],
+  [
+    'an authority of idpB',
+    IDP_B,
+    { idpBService: { tenantId: 't1', authority: 'https://login.example/t1/v2.0' }, ...exchange },
+    ['idpBService', 'authority', `https://login.example/t1/v2.0/${OPENID}`],
+    ['idpBService', 'authority', `https://login.example/t1/t2/v2.0/${OPENID}`],
+  ],
+  [
+    'any tenant of idpB',
+    IDP_B,
+    { idpBService: { tenantId: 'Common' }, onBehalfOf: { tenantId: 'a b' } },
+    ['idpBService', 'tenantId', undefined, 'tenantId must name one tenant, neither "common" nor "organizations"'],
+    ['onBehalfOf', 'tenantId', undefined, 'tenantId must be the identifier or the domain of a tenant'],
+  ],
+  [
+    'no tenant of idpB',
+    IDP_B,
+    { idpBService: { tenantId: ' ' } },
+    ['idpBService', 'tenantId'],
+    ['idpBService', 'tenantId'],
+  ],
+])('the address of %s is that of its field, or names the fault', async (_what, provider, config, own, exchanges) => {
+  const blocks = resolveConfig(config);
+  const found = [await provider.examine(blocks, systemClock), await provider.examineExchange?.(blocks, systemClock)];
+  expect(found.map((facts) => facts?.address)).toEqual(
+    [own, exchanges].map(([block, field, url, fault]) => ({
+      setting: expect.objectContaining({ block, field }) as unknown,
+      ...(url !== undefined && { url }),
+      ...(fault !== undefined && { fault }),
+    })),
+  );
+});
+
+it.each<[string, typeof IDP_A | typeof IDP_B | typeof SERVICE_ACCOUNT, ServerConfig, string[], string[]]>([
+  ['idpA', IDP_A, { idpA: { audience: 'a', scope: 'openid chat' } }, ['a'], ['chat']],
+  ['idpBService', IDP_B, { idpBService: { scope: ' api://app/.default x' } }, ['api://app', 'app'], []],
+  ['serviceAccount', SERVICE_ACCOUNT, { serviceAccount: { audience: 'a' } }, ['a'], []],
+  ['serviceAccount', SERVICE_ACCOUNT, { serviceAccount: { audience: ['a', 'b'] } }, ['a', 'b'], []],
+  ['serviceAccount', SERVICE_ACCOUNT, { serviceAccount: { audience: false } }, [], []],
+])(
+  'the token of %s is expected to have the configured audience and scopes',
+  async (block, provider, config, audience, scopes) => {
+    const { expected } = await provider.examine(resolveConfig(config), systemClock);
+    expect(expected).toMatchObject({ audience, scopes, setting: { block } });
+  },
+);
+
+const FILES = { certificatePath: '/missing/certificate.pem', privateKeyPath: '/missing/key.pem' };
+
+it.each<[string, typeof IDP_A | typeof IDP_B | typeof SERVICE_ACCOUNT, ServerConfig, object[], object[]?]>([
+  ['no key of idpA', IDP_A, { idpA: { domain: 'acme.eu.auth0.com' } }, [], []],
+  ['no certificate', IDP_B, { idpBService: { clientSecret: 's' } }, [], []],
+  [
+    'a certificate that cannot be read',
+    IDP_B,
+    { idpBService: FILES, onBehalfOf: { ...FILES, clientId: 'c' } },
+    [{ check: 'certificate', block: 'idpBService', fields: ['certificatePath'], isUsable: false }],
+    [{ check: 'certificate', block: 'onBehalfOf', fields: ['certificatePath'], isUsable: false }],
+  ],
+  [
+    'no key',
+    SERVICE_ACCOUNT,
+    {},
+    [
+      {
+        check: 'private key',
+        block: 'serviceAccount',
+        fields: ['privateKeyPem', 'privateKeyPath'],
+        isUsable: false,
+        detail: 'none is configured',
+        advice: 'Set "privateKeyPem" or "privateKeyPath" in the "serviceAccount" configuration block.',
+      },
+    ],
+  ],
+  [
+    'a key that cannot be read',
+    SERVICE_ACCOUNT,
+    { serviceAccount: { privateKeyPath: FILES.privateKeyPath } },
+    [{ check: 'private key', block: 'serviceAccount', fields: ['privateKeyPath'], isUsable: false }],
+  ],
+])('%s is reported with the fields to correct', async (_what, provider, config, keys, exchanged = []) => {
+  const blocks = resolveConfig(config);
+  const found = await provider.examine(blocks, systemClock);
+  expect(found.keys).toMatchObject(keys);
+  for (const { detail, advice } of found.keys) expect([detail, advice]).not.toContain('');
+  const { examineExchange } = provider as typeof IDP_B;
+  expect((await examineExchange?.(blocks, systemClock))?.keys ?? []).toMatchObject(exchanged);
+});
+
+it.each(['common', 'Organizations', 'consumers'])('"%s" is not the tenant of an application', (tenantId) => {
+  expect(tenantAddress(tenantId, '')).toMatchObject({ kind: 'unusable', field: 'tenantId' });
+});
