@@ -2,6 +2,7 @@ import type { ServerConfig } from 'agent-bff';
 import { FakeClock, FakeIdentityProvider } from 'agent-bff/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
+  A2A,
   ACCEPTED,
   BOTH,
   CARD,
@@ -53,6 +54,27 @@ describe('the doctor tries an agent', () => {
       'that is not there, but a card names another address',
       { card: OTHER, at: SHARED_CARD, reply: () => page(404) },
       [`${NOT_FOUND} | Set "a2aUrl" in configureServer to https://agent.example/other, which the card names.`],
+    ],
+    [
+      'at the address of another binding',
+      { card: { ...OTHER, additionalInterfaces: [{ url: A2A, transport: 'HTTP+JSON' }] }, reply: () => page(404) },
+      [
+        CARD_OK,
+        `${NOT_FOUND} Its card says HTTP+JSON for this address. | Set "a2aUrl" in configureServer to https://agent.example/other, which the card names.`,
+      ],
+    ],
+    [
+      'behind a gateway with another host',
+      { card: { ...CARD, url: 'http://agent.internal:8080/team/a2a' } },
+      [CARD_OK, ACCEPTED],
+    ],
+    [
+      'whose card is not at its configured address',
+      { config: { agentCardUrl: 'https://agent.example/nowhere.json' } },
+      [
+        `warning ${CARD_OK.slice(3)}, not at the configured address | Set "agentCardUrl" in configureServer to https://agent.example${OWN_CARD}, or remove it.`,
+        ACCEPTED,
+      ],
     ],
     [
       'that is not there, and whose doubtful card names no address',

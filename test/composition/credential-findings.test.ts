@@ -5,6 +5,7 @@ import type { Terminal } from '../../src/composition/cli/command-line.js';
 import { examine, tell } from '../../src/composition/cli/doctor.js';
 import type { Finding } from '../../src/composition/cli/finding.js';
 import type { IssueOutcome } from '../../src/ports/identity-provider.js';
+import { lineOf } from './examined-agent.js';
 
 const A2A: ServerConfig = { a2aUrl: 'https://agent.example/a2a' };
 const OPEN: ServerConfig = { ...A2A, serviceAuthStrategy: 'none' };
@@ -15,9 +16,7 @@ const refusing = () =>
 
 async function findingsOf(config: ServerConfig, ports: ToolkitPorts = {}, isProduction = false) {
   const findings = await examine(config, { upstream: refusing(), ...ports }, undefined, undefined, isProduction);
-  return findings.map(
-    ({ result, check, message, fix }) => `${result} ${check}: ${message}${fix === undefined ? '' : ` | ${fix}`}`,
-  );
+  return findings.map(lineOf);
 }
 
 /** A provider of the site with one outcome for every token. */
@@ -56,6 +55,7 @@ describe('the doctor reports', () => {
     ],
     ['those of visitors', { ...OPEN, conversations: 'visitor' }, {}, 'ok conversations: belong to their visitors'],
     ['a missing credential', A2A, {}, `failed strategy: no credential is configured | ${CHOOSE}`],
+    ['no credential', OPEN, {}, 'ok strategy: none: calls to the agent carry no credential'],
     [
       'an API key',
       { ...A2A, serviceApiKey: 'hunter2' },
@@ -92,6 +92,14 @@ describe('the doctor reports', () => {
         detail: 'it is old',
       })),
       'failed token: it is old | Renew "key" of okta.',
+    ],
+    [
+      'a provider that throws an error',
+      CUSTOM,
+      okta(() => {
+        throw new TypeError('hunter2');
+      }),
+      `failed token: the provider of this strategy failed: TypeError | ${STRATEGY}`,
     ],
     [
       'a provider that throws a text',

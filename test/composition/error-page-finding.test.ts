@@ -2,6 +2,7 @@ import express, { type ErrorRequestHandler } from 'express';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { siteFindings } from '../../src/composition/cli/deployment-findings.js';
 import { listeningSite } from '../site/frameworks/listening-site.js';
+import { lineOf } from './examined-agent.js';
 
 const answerError: ErrorRequestHandler = (error: { status: number }, _request, response, _next) => {
   response.sendStatus(error.status);
@@ -70,10 +71,7 @@ describe('the doctor visits the running site', () => {
       asked.push([url, init]);
       return url.endsWith('/config') ? config() : chat();
     });
-    const findings = await siteFindings(SITE);
-    expect(
-      findings.map(({ result, check, message, fix }) => `${result} ${check}: ${message}${fix ? ` | ${fix}` : ''}`),
-    ).toEqual(lines);
+    expect((await siteFindings(SITE)).map(lineOf)).toEqual(lines);
     const signal = expect.any(AbortSignal) as AbortSignal;
     expect(asked).toEqual([
       [

@@ -1,7 +1,7 @@
 import type { ServerConfig, ToolkitPorts } from 'agent-bff';
 import { FakeUpstream } from 'agent-bff/testing';
 import { expect, vi } from 'vitest';
-import { topLevel } from '../../src/composition/cli/finding.js';
+import { type Finding, topLevel } from '../../src/composition/cli/finding.js';
 import { platformFindings } from '../../src/composition/cli/platform-findings.js';
 import { resolveConfig } from '../../src/composition/config/resolve-config.js';
 import type { HttpResponse } from '../../src/ports/http.js';
@@ -54,6 +54,9 @@ export interface World {
   readonly surface?: string;
 }
 
+export const lineOf = ({ result, check, message, fix }: Finding): string =>
+  `${result} ${check}: ${message}${fix === undefined ? '' : ` | ${fix}`}`;
+
 /** The doctor's findings as lines, the names of its checks, and its calls. */
 export async function examined(world: World) {
   const { at = OWN_CARD, reply = wantsKey, api = () => page(404), config, ports, message = '', surface = '' } = world;
@@ -63,8 +66,10 @@ export async function examined(world: World) {
   const upstream = new FakeUpstream(({ method, origin, path, headers, body, signal }) => {
     paths.push(path);
     if (origin === 'https://platform.example') return api(path);
-    if (method === 'GET') return card !== undefined && path === at ? json(card) : page(404);
     const { 'x-api-key': key, 'a2a-version': version, accept } = headers;
+    // An agent of both versions returns an older card unless asked for the new one.
+    const older = version === '1.0' ? {} : { supportedInterfaces: undefined };
+    if (method === 'GET') return card !== undefined && path === at ? json({ ...card, ...older }) : page(404);
     const call = { ...(JSON.parse(new TextDecoder().decode(body as Uint8Array)) as Call), isKnown: key !== undefined };
     calls.push({ ...call, version, accept, signal });
     return reply({ ...call, version, accept, signal });
@@ -82,9 +87,7 @@ export async function examined(world: World) {
     },
     { message, surface },
   );
-  const lines = findings.map(
-    ({ result, check, message, fix }) => `${result} ${check}: ${message}${fix === undefined ? '' : ` | ${fix}`}`,
-  );
+  const lines = findings.map(lineOf);
   expect(lines.join('')).not.toMatch(/s3cr3t|hunter2/);
   return { lines, begun, calls, paths };
 }

@@ -46,7 +46,7 @@ interface Mistake {
   readonly browser: readonly [status: number, code: string, message: RegExp];
   /** A line of the log; absent if nothing is logged. */
   readonly operator?: RegExp;
-  /** A line of the doctor; absent if it cannot detect the mistake, or if `doctor-table.test.ts` covers it. */
+  /** A line of the doctor; absent if it cannot detect the mistake, or if another test has the line. */
   readonly doctor?: RegExp;
 }
 
@@ -66,13 +66,11 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     setup: () => agent(`${world.platform.url}/a3a`),
     browser: [404, 'upstream_error', /^The agent was not found at its address\. Check "a2aUrl"/],
     operator: /^upstream_error a2aUrl: status 404 from the agent, text\/html: .*Cannot POST \/a3a/,
-    doctor: /^agent: The agent was not found .* \| fix: configureServer: a2aUrl$/,
   },
   'an API gateway knows no such route': {
     setup: () => agent(saying(404, 'application/json', `{"message":"Not Found: ${WORDS}"}`)),
     browser: [404, 'upstream_error', /^The agent was not found at its address\. Check "a2aUrl"/],
     operator: /^upstream_error a2aUrl: status 404 from the agent, application\/json: \{"message"/,
-    doctor: /^agent: The agent was not found .*404.* \| fix: configureServer: a2aUrl$/,
   },
   'an API gateway rejects an unknown route': {
     setup: () => agent(saying(403, 'application/json', '{"message":"Missing Authentication Token"}')),
@@ -82,8 +80,6 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
       /"serviceAccount" configuration block.* unknown paths too: then check "a2aUrl"/,
     ],
     operator: /^service_token_rejected .*: status 403 from the agent, application\/json: /,
-    doctor:
-      /^agent card: The platform does not allow the service credential to do this\..*403.* \| fix: serviceAccount: /,
   },
   'the account lacks the role to read the card': {
     setup: async () => keyed(saying(403, 'application/json', `{"message":"${WORDS}"}`), GET_CONFIG),
@@ -103,7 +99,6 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     setup: () => agent(saying(200, 'text/plain', 'OK')),
     browser: [502, 'upstream_invalid_response', /is not JSON or an event stream.* Check "a2aUrl"/],
     operator: /^upstream_invalid_response a2aUrl: status 200 from the agent, text\/plain: OK$/,
-    doctor: /^agent card: No agent card found\..* \| fix: configureServer: a2aUrl/,
   },
   'the agent is behind a sign-in page': {
     setup: () => agent(saying(200, 'text/html', LOGIN)),
@@ -133,7 +128,6 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     setup: () => agent(saying(308, 'text/plain', '', { location: 'https://agent.internal/a2a/' })),
     browser: [502, 'upstream_redirect', /Set "a2aUrl" in configureServer to the final address .* trailing slash/],
     operator: /^upstream_redirect a2aUrl: status 308 from the agent, to https:\/\/agent\.internal\/a2a\/$/,
-    doctor: /^agent card: The agent responded with a redirect.* \| fix: configureServer: a2aUrl/,
   },
   'the address rejects POST': {
     setup: () => agent(saying(405, 'text/plain', 'Method Not Allowed', { allow: 'GET' })),
@@ -143,7 +137,6 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
       /does not accept this method at this address\. Check "a2aUrl".* JSON-RPC endpoint/,
     ],
     operator: /^upstream_error a2aUrl: status 405 from the agent/,
-    doctor: /^agent: The agent does not accept this method .* \| fix: configureServer: a2aUrl/,
   },
   'the host does not exist': {
     setup: () => agent('http://agent.invalid/a2a'),
@@ -171,7 +164,6 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
       agent(saying(400, 'text/html', '<h1>400 Bad Request</h1>The plain HTTP request was sent to HTTPS port')),
     browser: [400, 'upstream_error', /^The address of the agent requires https\. Use https in "a2aUrl"/],
     operator: /^upstream_error a2aUrl: status 400 from the agent, text\/html: /,
-    doctor: /^agent card: .* \| fix: configureServer: a2aUrl/,
   },
   'the certificate of the platform is not trusted': {
     setup: () => agent(selfSigned()),
@@ -182,7 +174,6 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     setup: () => agent(saying(503, 'text/html', `<h1>${WORDS}</h1>`, { 'retry-after': '7' })),
     browser: [503, 'upstream_error', /^The agent reported an internal error\./],
     operator: /^upstream_error .*: status 503 from the agent, text\/html: <h1>/,
-    doctor: /^agent card: The agent reported an internal error\./,
   },
   'the key is no longer registered at the platform': {
     setup: () => account({ privateKeyPem: other.privateKey }),
@@ -198,8 +189,6 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     setup: () => account({ serviceAccountId: 'site-2' }),
     browser: [401, 'service_token_rejected', /Check the "serviceAccount" configuration block/],
     operator: /^service_token_rejected serviceAccountId.*: status 401 from the agent, .*another service account/,
-    doctor:
-      /^agent: .*another service account.* \| fix: serviceAccount: serviceAccountId, keyId, privateKeyPem, privateKeyPath, audience$/,
   },
   'the clock is ten minutes late': {
     setup: () => right({ ports: { clock: new FakeClock(Date.now() - 600_000) } }),
@@ -227,7 +216,6 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     setup: () => ({ config: world.config({ a2aUrl: '' }) }),
     browser: [401, 'service_auth_failed', /Set "a2aUrl" in configureServer/],
     operator: /^service_auth_failed a2aUrl: /,
-    doctor: /^agent address: is not set \| fix: configureServer: a2aUrl$/,
   },
   'the API key is wrong': {
     setup: () => keyed(saying(401, 'application/json', `{"message":"${API_KEY} is unknown, ${WORDS}"}`)),
