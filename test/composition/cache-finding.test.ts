@@ -27,44 +27,25 @@ it.each([
   expect(findings).toContainEqual(expect.objectContaining({ check: 'cache store', result, message }));
 });
 
-it.each<[string, Partial<Record<'get' | 'set', () => undefined>>, string, string]>([
-  [
-    'forgets',
-    { get: () => undefined },
-    'it does not return the entry that was set',
-    'Check "cacheStore" in configureServer.',
-  ],
-  ...(
-    [
-      ['READONLY You can’t', 'Set "cacheStore" to the address of the primary, or to those of Sentinels.'],
-      ['OOM command', 'Raise "maxmemory" of the store, or set its "maxmemory-policy" to allkeys-lru.'],
-      ['NOPERM this', 'Allow its user GET, SET, UNLINK, INFO and CLUSTER SLOTS, and the keys "agent-bff:*".'],
-      ['No Sentinel knows', 'Correct the name of the primary at the end of "cacheStore".'],
-      [
-        'connect ECONNREFUSED 127.0.0.1',
-        'Start the server there, or correct the port in "cacheStore" in configureServer.',
-      ],
-      ['WRONGPASS', 'Correct address, user and password in "cacheStore" in configureServer.'],
-    ] as const
-  ).map(([message, fix]): [string, Partial<Record<'get' | 'set', () => undefined>>, string, string] => [
-    `fails with ${message}`,
-    {
-      set: () => {
-        throw new Error(message);
-      },
-    },
-    message,
-    fix,
-  ]),
-])('the doctor names the fix for a cache that %s', async (_what, broken, message, fix) => {
-  const store = Object.assign(new FakeCacheStore(new FakeClock()), broken);
-  const [finding] = await cacheFindings(resolveConfig({ cacheStore: store }), new FakeClock());
-  expect(finding).toMatchObject({
-    check: 'cache store',
-    result: 'failed',
-    block: 'configureServer',
-    fields: ['cacheStore'],
-  });
+const failing = (message: string): object => ({
+  set: () => {
+    throw new Error(message);
+  },
+});
+
+it.each<[string, string, object?]>([
+  ['it does not return the entry that was set', 'Check "cacheStore" in', { get: () => undefined }],
+  ['READONLY You can’t', 'Set "cacheStore" to the address of the primary, or to those of Sentinels.'],
+  ['OOM command', 'Raise "maxmemory" of the store, or set its "maxmemory-policy" to allkeys-lru.'],
+  ['NOPERM this', 'Allow its user GET, SET, UNLINK, INFO and CLUSTER SLOTS, and the keys "agent-bff:*".'],
+  ['No Sentinel knows', 'Correct the name of the primary at the end of "cacheStore".'],
+  ['connect ECONNREFUSED 127.0.0.1', 'Start the server there, or correct the port in "cacheStore" in'],
+  ['WRONGPASS', 'Correct address, user and password in "cacheStore" in'],
+])('the doctor names the fix for a cache whose fault is %j: %s', async (message, fix, broken = failing(message)) => {
+  const cacheStore = Object.assign(new FakeCacheStore(new FakeClock()), broken);
+  const [finding] = await cacheFindings(resolveConfig({ cacheStore }), new FakeClock());
+  const place = { block: 'configureServer', fields: ['cacheStore'] };
+  expect(finding).toMatchObject({ check: 'cache store', result: 'failed', ...place });
   expect(finding?.message).toContain(message);
   expect(finding?.fix).toContain(fix);
 });

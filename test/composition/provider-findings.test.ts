@@ -1,5 +1,5 @@
 import { FakeClock } from 'agent-bff/testing';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { providerFindings, tokenFindings } from '../../src/composition/cli/provider-findings.js';
 import type { Finding } from '../../src/composition/cli/finding.js';
 import type { ExpectedClaims, KeyFact, ProviderContext, ProviderFacts } from '../../src/ports/identity-provider.js';
@@ -9,78 +9,53 @@ const DAY_MS = 86_400_000;
 
 type Found = Pick<Finding, 'result' | 'message'> & Partial<Finding>;
 const ok = (message: string): Found => ({ result: 'ok', message });
+/** Makes findings about this place. */
+const about =
+  (block: string, ...fields: string[]) =>
+  (result: Finding['result'], message: string, fix: string): Found => ({ result, message, block, fields, fix });
+const contextOf = (fetch?: unknown) =>
+  ({ clock: new FakeClock(NOW), timeoutMs: 1_000, fetch }) as unknown as ProviderContext;
 
 describe('the doctor reads a key or certificate', () => {
   const place = { block: 'idpBService', fields: ['certificatePath'] };
+  const found = about('idpBService', 'certificatePath');
   const CERTIFICATE: KeyFact = { check: 'certificate', ...place, isUsable: true, detail: 'SHA-256 ab' };
-  const examined = (fact: Partial<KeyFact>): Promise<Finding[]> =>
-    providerFindings({ keys: [{ ...CERTIFICATE, ...fact }] }, {
-      clock: new FakeClock(NOW),
-    } as unknown as ProviderContext);
-
-  it.each<[string, Partial<KeyFact>, Found]>([
-    ['that works', {}, ok('SHA-256 ab')],
-    [
-      'that is configured twice',
-      { advice: 'Remove "certificatePath" of "idpBService".' },
-      { ...place, result: 'warning', message: 'SHA-256 ab', fix: 'Remove "certificatePath" of "idpBService".' },
-    ],
-    [
-      'that is damaged',
-      { isUsable: false, detail: 'it is no PEM' },
-      {
-        ...place,
-        result: 'failed',
-        message: 'it is no PEM',
-        fix: 'Check "certificatePath" in the "idpBService" configuration block.',
-      },
-    ],
-  ])('%s', async (_title, fact, found) => {
-    expect(await examined(fact)).toEqual([{ check: 'certificate', ...found }]);
-  });
-
+  const TWICE = 'Remove "certificatePath" of "idpBService".';
+  const CHECK = 'Check "certificatePath" in the "idpBService" configuration block.';
   const RENEW = 'Register a new certificate, and set "certificatePath" in the "idpBService" configuration block to it.';
   const WAIT =
     'Set the clock of this machine, or wait, or use another certificate in "certificatePath" in the "idpBService" configuration block.';
-  it.each<[string, number, number, Found]>([
+  const days = (start: number, end: number) => ({ validity: { notBefore: NOW + start, notAfter: NOW + end } });
+
+  it.each<[string, Partial<KeyFact>, Found]>([
+    ['that works', {}, ok('SHA-256 ab')],
+    ['that is configured twice', { advice: TWICE }, found('warning', 'SHA-256 ab', TWICE)],
+    ['that is damaged', { isUsable: false, detail: 'it is no PEM' }, found('failed', 'it is no PEM', CHECK)],
     [
       'that starts in a second',
-      1_000,
-      DAY_MS,
-      { ...place, result: 'failed', message: 'it is not valid yet: it starts on 2026-01-31', fix: WAIT },
+      days(1_000, DAY_MS),
+      found('failed', 'it is not valid yet: it starts on 2026-01-31', WAIT),
     ],
-    ['that starts now, with its last month ahead', 0, 30 * DAY_MS, ok('valid until 2026-03-02')],
+    ['that starts now, with its last month ahead', days(0, 30 * DAY_MS), ok('valid until 2026-03-02')],
     [
       'in its last month',
-      -DAY_MS,
-      30 * DAY_MS - 1,
-      { ...place, result: 'warning', message: 'valid until 2026-03-02, 29 days from now', fix: RENEW },
+      days(-DAY_MS, 30 * DAY_MS - 1),
+      found('warning', 'valid until 2026-03-02, 29 days from now', RENEW),
     ],
-    [
-      'that ends now',
-      -DAY_MS,
-      0,
-      { ...place, result: 'warning', message: 'valid until 2026-01-31, 0 days from now', fix: RENEW },
-    ],
-    [
-      'that has ended',
-      -2 * DAY_MS,
-      -DAY_MS,
-      { ...place, result: 'failed', message: 'it has expired: it ended on 2026-01-30', fix: RENEW },
-    ],
-  ])('%s', async (_title, startsIn, endsIn, found) => {
-    const validity = { notBefore: NOW + startsIn, notAfter: NOW + endsIn };
-    const [, dates] = await examined({ validity });
-    expect(dates).toEqual({ check: 'certificate dates', ...found });
+    ['that ends now', days(-DAY_MS, 0), found('warning', 'valid until 2026-01-31, 0 days from now', RENEW)],
+    ['that has ended', days(-2 * DAY_MS, -DAY_MS), found('failed', 'it has expired: it ended on 2026-01-30', RENEW)],
+  ])('%s', async (_title, fact, expected) => {
+    const findings = await providerFindings({ keys: [{ ...CERTIFICATE, ...fact }] }, contextOf());
+    const check = fact.validity === undefined ? 'certificate' : 'certificate dates';
+    expect(findings.at(-1)).toEqual({ check, ...expected });
   });
 });
 
-describe('the doctor visits the metadata of a provider', () => {
+describe('the doctor visits the metadata of a provider, and follows no redirect', () => {
   const url = 'https://idp.example/shop/metadata';
-  const place = { block: 'idpA', fields: ['domain'] };
   const CORRECT = 'Correct "domain" in the "idpA" configuration block.';
   const failing = (error: unknown) => () => Promise.reject(error);
-  const failed = (message: string, fix: string): Found => ({ ...place, result: 'failed', message, fix });
+  const failed = (message: string, fix: string): Found => about('idpA', 'domain')('failed', message, fix);
 
   it.each<[string, Partial<ProviderFacts['address']>, () => Promise<Response>, Found]>([
     ['that responds', { url }, async () => new Response('{}'), ok('https://idp.example responds')],
@@ -108,22 +83,12 @@ describe('the doctor visits the metadata of a provider', () => {
     ['that has no address', {}, failing('not called'), { result: 'skipped', message: 'domain is not set' }],
     ['whose name is wrong', { fault: 'it is a URL' }, failing('not called'), failed('it is a URL', CORRECT)],
   ])('%s', async (_title, address, fetch, found) => {
-    const setting = { ...place, field: 'domain', value: '', side: 'principal' } as never;
-    const context = { clock: new FakeClock(NOW), timeoutMs: 1_000, fetch } as unknown as ProviderContext;
-    const findings = await providerFindings({ keys: [], address: { ...address, setting } }, context);
-    expect(findings).toEqual([{ check: 'provider', ...found }]);
-  });
-
-  it('without following a redirect, whose target it would not name', async () => {
-    const asked: unknown[] = [];
-    const fetch = async (...args: unknown[]): Promise<Response> => {
-      asked.push(...args);
-      return new Response('{}');
-    };
     const setting = { block: 'idpA', field: 'domain' } as never;
-    const context = { clock: new FakeClock(NOW), timeoutMs: 1_000, fetch } as unknown as ProviderContext;
-    await providerFindings({ keys: [], address: { setting, url } }, context);
-    expect(asked).toEqual([url, { redirect: 'manual', signal: expect.any(AbortSignal) as AbortSignal }]);
+    const fetched = vi.fn(fetch);
+    const findings = await providerFindings({ keys: [], address: { ...address, setting } }, contextOf(fetched));
+    expect(findings).toEqual([{ check: 'provider', ...found }]);
+    const init = { redirect: 'manual', signal: expect.any(AbortSignal) as AbortSignal };
+    expect(fetched.mock.calls).toEqual(address?.url === undefined ? [] : [[url, init]]);
   });
 });
 
@@ -136,7 +101,8 @@ describe('the doctor reads a token', () => {
     const given = expected && { audience: [], scopes: [], setting, ...expected };
     return tokenFindings('idpA', given, { value: tokenOf(claims), expiresAt: NOW + 90_000 }, NOW);
   };
-  const clock = { block: 'machine', fields: ['clock'], fix: 'Set the clock of this machine, for example by NTP.' };
+  const clock = (result: Finding['result'], message: string): Found =>
+    about('machine', 'clock')(result, message, 'Set the clock of this machine, for example by NTP.');
 
   it('that is opaque only by its lifetime', () => {
     expect(tokenFindings('idpA', undefined, { value: 'opaque', expiresAt: NOW + 61_000 }, NOW)).toEqual([
@@ -148,35 +114,22 @@ describe('the doctor reads a token', () => {
   const LONGER = 'Increase the lifetime of access tokens for the "idpA" configuration block at the provider.';
   const GRANT =
     'Grant the application these scopes at the provider, or leave them out of "scope" in the "idpA" configuration block.';
-  const missing = (scopes: string): Found => ({
-    block: 'idpA',
-    fields: ['scope'],
-    result: 'failed',
-    message: `not granted: ${scopes}`,
-    fix: GRANT,
-  });
   it.each<[string, object, Partial<ExpectedClaims> | undefined, Finding['check'], Found]>([
     ['of one minute', { exp: SECONDS + 60 }, undefined, 'expiry', ok('in 60 s')],
-    [
-      'of less than a minute',
-      { exp: SECONDS + 59 },
-      undefined,
-      'expiry',
-      { block: 'idpA', fields: [], result: 'warning', message: 'in 59 s', fix: LONGER },
-    ],
+    ['of less than a minute', { exp: SECONDS + 59 }, undefined, 'expiry', about('idpA')('warning', 'in 59 s', LONGER)],
     [
       'that ends now',
       { exp: SECONDS },
       undefined,
       'expiry',
-      { ...clock, result: 'failed', message: 'the token ended 0 s ago, by the local clock' },
+      clock('failed', 'the token ended 0 s ago, by the local clock'),
     ],
     [
       'that has ended',
       { exp: SECONDS - 7 },
       undefined,
       'expiry',
-      { ...clock, result: 'failed', message: 'the token ended 7 s ago, by the local clock' },
+      clock('failed', 'the token ended 7 s ago, by the local clock'),
     ],
     ['with an end that is no number', { exp: 'soon' }, undefined, 'expiry', ok('in 90 s')],
     ['without an audience', {}, undefined, 'audience', ok('none in the token')],
@@ -188,13 +141,11 @@ describe('the doctor reads a token', () => {
       { aud: ['x', 'y'] },
       { audience: ['api'] },
       'audience',
-      {
-        block: 'idpA',
-        fields: ['audience'],
-        result: 'failed',
-        message: 'the token is for x y',
-        fix: 'Check "audience" in the "idpA" configuration block.',
-      },
+      about('idpA', 'audience')(
+        'failed',
+        'the token is for x y',
+        'Check "audience" in the "idpA" configuration block.',
+      ),
     ],
     [
       'with scopes and roles',
@@ -204,7 +155,13 @@ describe('the doctor reads a token', () => {
       ok('a b c d'),
     ],
     ['without scopes', {}, undefined, 'scope', ok('none in the token')],
-    ['with fewer scopes', { scope: 'a' }, { scopes: ['b', 'a', 'c'] }, 'scope', missing('b c')],
+    [
+      'with fewer scopes',
+      { scope: 'a' },
+      { scopes: ['b', 'a', 'c'] },
+      'scope',
+      about('idpA', 'scope')('failed', 'not granted: b c', GRANT),
+    ],
     ['of the same second', { iat: SECONDS + 30 }, undefined, 'clock', ok("agrees with the provider's")],
     ['without a time', { iat: 'now' }, undefined, 'clock', ok("agrees with the provider's")],
     [
@@ -212,18 +169,14 @@ describe('the doctor reads a token', () => {
       { iat: SECONDS - 31 },
       undefined,
       'clock',
-      {
-        ...clock,
-        result: 'warning',
-        message: "the local clock is 31 s ahead of the provider's: tokens may be refused",
-      },
+      clock('warning', "the local clock is 31 s ahead of the provider's: tokens may be refused"),
     ],
     [
       'from the future',
       { iat: SECONDS + 31 },
       undefined,
       'clock',
-      { ...clock, result: 'warning', message: "the local clock is 31 s behind the provider's: tokens may be refused" },
+      clock('warning', "the local clock is 31 s behind the provider's: tokens may be refused"),
     ],
   ])('%s', (_title, claims, expected, check, found) => {
     expect(read(claims, expected).find((one) => one.check === check)).toEqual({ check, ...found });
