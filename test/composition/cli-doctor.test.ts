@@ -2,12 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ServerConfig } from 'agent-bff';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import express, { type ErrorRequestHandler } from 'express';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Platform, startPlatform } from '../../examples/platform/start-platform.js';
 import { runCommandLine } from '../support/command-line.js';
 import { REDIS_SERVER } from '../support/redis-server.js';
 import { startServer } from '../support/redis-topology.mjs';
 import { newServiceAccountKey } from '../support/service-account.js';
+import { listeningSite } from '../site/frameworks/listening-site.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const folder = temporaryFolder('doctor');
@@ -94,6 +96,21 @@ describe('agent-bff doctor', () => {
       ]) as unknown,
     });
     expect([status, json.status]).toEqual([1, 1]);
+  });
+
+  const answerError: ErrorRequestHandler = (error: { status: number }, _request, response, _next) => {
+    response.sendStatus(error.status);
+  };
+  it.each([
+    ['! error page        shows visitors a stack trace for an invalid body', undefined],
+    ['✓ error page        shows no stack trace (status 400 for an invalid body)', answerError],
+  ])('sends an invalid body to the running site and reports what visitors see: %s', async (line, handler) => {
+    vi.stubEnv('NODE_ENV', 'development');
+    const app = express().use(express.json());
+    if (handler !== undefined) app.use(handler);
+    const { url, close } = await listeningSite(app);
+    onTestFinished(close);
+    expect((await doctor(site({ publicUrl: url }))).printed).toContain(line);
   });
 
   it.skipIf(REDIS_SERVER === undefined)('leaves no entry in a shared cache, and names a wrong password', async () => {

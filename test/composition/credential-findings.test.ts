@@ -208,12 +208,12 @@ describe('the doctor prints', () => {
       ],
     ],
     [
-      [failed, warned],
+      [{ ...failed, fix: 'Set A2A_URL\u202e.' }, warned],
       true,
       [
         1,
         '✗ agent address     other',
-        '    fix: Set A2A_URL.',
+        String.raw`    fix: Set A2A_URL\u202e.`,
         '! agent address     other',
         '    fix: Set it. (A2A_URL)',
         '',
