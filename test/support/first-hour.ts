@@ -19,7 +19,7 @@ import type { Finding } from '../../src/composition/cli/finding.js';
 import { listeningSite } from '../site/frameworks/listening-site.js';
 import { privateAuthority } from './identity-provider/private-authority.js';
 import { closeAll } from './listening.mjs';
-import { type Answer, RecordingUpstream } from './recording-upstream.js';
+import { RecordingUpstream } from './recording-upstream.js';
 import { newServiceAccountKey } from './service-account.js';
 import { visit, type VisitOptions } from './visitor.js';
 
@@ -136,17 +136,12 @@ export function terminalLines(events: readonly TelemetryEvent[]): string[] {
   return lines;
 }
 
-/** A server with these responses, at its own address. */
-export async function answering(answer: Answer): Promise<string> {
+/** A server with one fixed response, such as a web page or a gateway error. */
+export async function saying(status: number, type: string, body: string, headers: Record<string, string> = {}) {
   const upstream = await RecordingUpstream.start();
   onTestFinished(() => upstream.close());
-  upstream.willAnswer(answer);
+  upstream.willAnswer((exchange) => exchange.head(status, { 'content-type': type, ...headers }).end(body));
   return upstream.origin;
-}
-
-/** A server with one fixed response, such as a web page or a gateway error. */
-export function saying(status: number, type: string, body: string, headers: Record<string, string> = {}) {
-  return answering((exchange) => exchange.head(status, { 'content-type': type, ...headers }).end(body));
 }
 
 /** A server with an untrusted certificate. */

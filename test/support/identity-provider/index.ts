@@ -6,5 +6,5 @@ export type { IdpA } from './identity-provider-a.js';
 export { JWT_BEARER, startIdpB } from './identity-provider-b.js';
 export type { IdpB, IdpBOptions } from './identity-provider-b.js';
 export { runIdpA, runIdpB } from './running-providers.js';
-export { lostFetch, publicCloudFetch } from './trusting-fetch.js';
+export { lostFetch } from './trusting-fetch.js';
 export type { TrustingFetch } from './trusting-fetch.js';
