@@ -141,7 +141,7 @@ describe('agent-bff doctor with a working configuration', () => {
       () => ({}),
       ['! private key'],
     ],
-  ])('passes every check for %s', async (_title, config, ports, lines) => {
+  ])('finds nothing to fix for %s', async (_title, config, ports, lines) => {
     const { status, printed } = await doctor(config(), ports());
     for (const line of lines) expect(printed).toContain(line);
     expect(printed).toContain('All is well.');
