@@ -40,10 +40,16 @@ describe('Auth.js', () => {
     expect(await ask(nextAuthSession(() => Promise.resolve(session)))).toEqual(answer);
   });
 
-  it('reads the token where the site keeps it', async () => {
-    const accessToken = (session: { tokens: { at: string } }): string => session.tokens.at;
-    const source = authJsSession(() => Promise.resolve({ tokens: { at: 't' } }), { accessToken });
-    expect(await ask(source)).toEqual({ kind: 'token', accessToken: 't' });
+  it.each([
+    ['authJsSession', authJsSession],
+    ['nextAuthSession', nextAuthSession],
+  ] as const)('%s reads the token and the user where the site keeps them', async (_name, make) => {
+    type Session = { readonly tokens: { readonly at: string; readonly sub: string } };
+    const source = make(() => Promise.resolve({ tokens: { at: 't', sub: 'ada' } }), {
+      accessToken: ({ tokens }: Session) => tokens.at,
+      subject: ({ tokens }: Session) => tokens.sub,
+    });
+    expect(await ask(source)).toEqual({ kind: 'token', accessToken: 't', subject: 'ada' });
   });
 
   it.each([
