@@ -16,7 +16,11 @@ describeDemo('users in separate browsers', { wordMs: 5 }, (demo) => {
     expect(await titles(grace)).toEqual(['Compilers']);
 
     await addNote(ada, 'Bernoulli numbers');
+    // A render that arrives later would replace what is typed into the widget.
+    const rendered = grace.page.waitForResponse((response) => /service-surfaces.*render/.test(response.url()));
     await grace.notes.getByRole('button', { name: 'Render again: the notes' }).click();
+    await rendered;
+    await grace.notes.locator('.service-surface[aria-busy=false]').waitFor();
     await addNote(grace, 'Nanoseconds');
     expect(await grace.notes.getByRole('listitem').allTextContents()).toEqual(['Nanoseconds']);
     expect(await ada.notes.getByRole('listitem').allTextContents()).toEqual(['Bernoulli numbers']);
