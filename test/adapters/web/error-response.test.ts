@@ -313,7 +313,7 @@ describe('a request that is refused unread', () => {
   it.each([
     [refusedForNow('server_busy', 'It is busy.', 'too many'), 'Send the request again in a moment.', 'too many'],
     [refusedForNow('server_closing', 'It stops.'), 'Send the request again.', 'It stops.'],
-  ])('for now is told to try again in a second: %s', (error, hint, log) => {
+  ])('may be sent again after a second if the refusal is temporary: %s', (error, hint, log) => {
     expect(error).toMatchObject({ hint, retryable: true, retryAfterMs: 1_000 });
     expect(error.logDetail()).toBe(log);
   });
