@@ -46,7 +46,7 @@ function tests(
       ...files,
       name,
       dir: fromRoot('test'),
-      exclude: [...configDefaults.exclude, '.stryker-tmp/**', ...files.exclude],
+      exclude: [...configDefaults.exclude, ...files.exclude],
       setupFiles: fromRoot('test/support/no-server-yet.ts'),
       // A busy machine is slow, not wrong; what can hang has a deadline of its own.
       testTimeout: 60_000,

@@ -19,7 +19,7 @@ export interface Block {
 
 const FENCED = /^( *)```(\S*)[^\n]*\n([\s\S]*?)^\1```$/gm;
 /** Folders with third-party or generated files. */
-const SKIPPED = /^(?:node_modules|dist|temp|reports|coverage|etc|docs\/api|\.git|\.next|\.work|\.stryker-tmp[\w-]*)$/;
+const SKIPPED = /^(?:node_modules|dist|temp|reports|coverage|etc|docs\/api|\.git|\.next|\.work)$/;
 
 /** Every handwritten Markdown file. */
 export function documents(folder = ''): readonly Document[] {
