@@ -31,6 +31,20 @@ describe('an action', () => {
     }
   });
 
+  it('is in the stored render, although a render from before it ends later', async () => {
+    const world = new SurfaceWorld();
+    const { until, release } = held();
+    world.platform.holds.render.push(until);
+    const early = world.beginRender();
+    await world.clock.pass(0);
+    await world.act();
+    await world.render();
+    release();
+    expect((await world.clock.result(early)).content).toBe('counter v1 s0 for ada');
+    const elsewhere = await world.render(ADA, COUNTER, {}, world.newCache());
+    expect([elsewhere.cache, elsewhere.content]).toEqual(['HIT', 'counter v1 s1 for ada']);
+  });
+
   it('is not assumed when a surface is rendered by its id, then by its name', async () => {
     const world = new SurfaceWorld();
     for (const ref of [QUOTE, COUNTER, COUNTER_BY_NAME]) await world.render(ADA, ref);
