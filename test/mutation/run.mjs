@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Instrumenter } from '@stryker-mutator/instrumenter';
-import { ROOT } from './command.mjs';
+import { ROOT } from '../../scripts/command.mjs';
 
 const folder = process.env.MUTATE ?? 'domain';
 const [layer] = folder.split('/');
