@@ -35,6 +35,8 @@ interface Instrumented {
 
 const share = JSON.parse(process.env['MUTANTS'] ?? '{}') as Share;
 const shared = globalThis as unknown as { __stryker__?: Instrumented; noticedChanges?: Result };
+/** How much longer a test may take when it is repeated because it was late. */
+const PATIENCE = 4;
 /** Names the change that is tried, in case it ends the process. */
 const CURRENT = `${share.result}.current`;
 // Names that the instrumented sources read.
@@ -68,10 +70,14 @@ export default class MutantRunner extends TestRunner {
   async runTask(test: Test): Promise<void> {
     const attempts = this.#attempts.get(test.id);
     const ran = run(test);
-    if (attempts === undefined || attempts.limitMs === undefined) return ran;
+    const limitMs = attempts?.limitMs;
+    if (attempts === undefined || limitMs === undefined) return ran;
     let timer: NodeJS.Timeout | undefined;
     const limit = new Promise<never>((_, reject) => {
-      timer = realSetTimeout(() => reject(new Error('The change made the test too slow.')), attempts.limitMs);
+      timer = realSetTimeout(() => {
+        attempts.isLate = true;
+        reject(new Error('The change made the test too slow.'));
+      }, limitMs);
     });
     ran.catch(() => {});
     try {
@@ -112,11 +118,14 @@ process.on('unhandledRejection', onUncaught);
 /** The tries of one test. */
 class Attempts {
   isOver = false;
-  limitMs: number | undefined;
+  /** True if the current try reached the limit. */
+  isLate = false;
+  #limitMs = 0;
   #state: 'first' | 'changed' | 'again' = 'first';
   #startedAt = 0;
   #change: string | undefined;
   #left: string[] = [];
+  #late: string | undefined;
   #hits: Record<string, number> = {};
 
   readonly name: string;
@@ -125,8 +134,15 @@ class Attempts {
     this.name = name;
   }
 
+  get limitMs(): number | undefined {
+    if (this.#state === 'first') return undefined;
+    const isPatient = this.#state === 'again' || this.#late === this.#change;
+    return isPatient ? PATIENCE * this.#limitMs : this.#limitMs;
+  }
+
   start(): void {
     this.#startedAt = performance.now();
+    this.isLate = false;
     instrumented.activeMutant = undefined;
     instrumented.currentTestId = this.#state === 'first' ? this.name : undefined;
     instrumented.hitCount = undefined;
@@ -148,9 +164,15 @@ class Attempts {
       if (failed) result.unfit.push(`${this.name} (fails)`);
       else if (tookMs > share.quickMs && share.kind === 'quick') result.slow.push(this.name);
       else if (share.kind === 'quick' || slow.has(this.name)) this.#left = Object.keys(this.#hits).filter(isOurs);
-      this.limitMs = 1_000 + 5 * tookMs;
+      this.#limitMs = 1_000 + 5 * tookMs;
       this.#state = 'changed';
     } else if (this.#state === 'changed') {
+      if (failed && this.isLate && this.#late !== this.#change) {
+        // The machine may be busy: one more try, with more time.
+        this.#late = this.#change;
+        this.#left.push(this.#change as string);
+        return;
+      }
       if (failed) {
         result.noticed[this.#change as string] = this.name;
         this.#state = 'again';
