@@ -2,7 +2,7 @@
 // notice each. MUTATE=adapters/oauth names another folder or file than domain; arguments limit the tests.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Instrumenter } from '@stryker-mutator/instrumenter';
 import { ROOT } from '../../scripts/command.mjs';
@@ -49,7 +49,7 @@ async function run(share) {
   return runTests({ ...options, kind: 'slow' }, [...new Set(quick.slow.map((name) => name.split(' > ')[0]))]);
 }
 
-/** A change that ends the process was noticed: the run goes on with the files that are left. */
+/** A change that ends the process, or never lets it go on, was noticed: the run goes on with the files that are left. */
 async function runTests(options, files) {
   const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs');
   const current = `${options.result}.current`;
@@ -60,7 +60,9 @@ async function runTests(options, files) {
       env: { ...process.env, MUTANTS: JSON.stringify(options) },
       stdio: ['ignore', process.env.VERBOSE === '1' ? 'inherit' : 'ignore', 'inherit'],
     });
+    const watchdog = setInterval(() => endIfStuck(current, options.kind === 'quick' ? 30_000 : 300_000), 5_000);
     const [code] = await once(child, 'exit');
+    clearInterval(watchdog);
     const result = JSON.parse(readFileSync(options.result, 'utf8'));
     if (!existsSync(current)) {
       if (result.done.length > 0) return result;
@@ -69,6 +71,17 @@ async function runTests(options, files) {
     const [id, test] = JSON.parse(readFileSync(current, 'utf8'));
     result.noticed[id] = `${test} (ends the process)`;
     writeFileSync(options.result, JSON.stringify(result));
+  }
+}
+
+/** Ends the process of tests that has tried the same change for so long. */
+function endIfStuck(current, longestMs) {
+  if (!existsSync(current) || Date.now() - statSync(current).mtimeMs < longestMs) return;
+  const [, , pid] = JSON.parse(readFileSync(current, 'utf8'));
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended by itself.
   }
 }
 

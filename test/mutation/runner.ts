@@ -64,6 +64,8 @@ export default class MutantRunner extends TestRunner {
 
   override onBeforeTryTask(test: Test): void {
     super.onBeforeTryTask(test);
+    // Assertions of an earlier try that are still awaited would fail this one.
+    Reflect.deleteProperty(test, 'promises');
     this.#attempts.get(test.id)?.start();
   }
 
@@ -148,7 +150,7 @@ class Attempts {
     instrumented.hitCount = undefined;
     if (this.#state !== 'changed') return;
     this.#change = this.#left.pop() as string;
-    writeFileSync(CURRENT, JSON.stringify([this.#change, this.name]));
+    writeFileSync(CURRENT, JSON.stringify([this.#change, this.name, process.pid]));
     instrumented.activeMutant = this.#change;
     instrumented.hitCount = 0;
     instrumented.hitLimit = 1_000 + 100 * (this.#hits[this.#change] ?? 0);
