@@ -56,6 +56,13 @@ describe('the memory of request bodies', () => {
     expect(budget.heldBytes).toBe(2 * LARGE + 70_000);
   });
 
+  it('cuts the only stalled body for one that arrived at once', () => {
+    const { budget, cut, reads } = world();
+    for (const name of ['one', 'two']) reads(name, LARGE).keep();
+    reads('stalled', LARGE);
+    expect([budget.hold(LARGE).bytes, cut]).toEqual([LARGE, ['stalled body_timeout']]);
+  });
+
   it('counts a dripping body as slow, however fast it began', () => {
     const { budget, cut, pass, reads } = world();
     const dripping = reads('dripping', LARGE);
@@ -65,6 +72,16 @@ describe('the memory of request bodies', () => {
     budget.charge(dripping, 1);
     reads('newcomer', 70_000);
     expect(cut).toEqual(['dripping body_timeout']);
+  });
+
+  it('counts a byte half after a second', () => {
+    const { budget, cut, pass, reads } = world();
+    const older = reads('older', 160_000);
+    pass(1_000);
+    budget.charge(older, 1);
+    reads('second', 70_000);
+    reads('newcomer', 75_000);
+    expect(cut).toEqual(['second body_timeout']);
   });
 
   it('cuts the body that needs more when it is the slowest itself', () => {
@@ -94,6 +111,7 @@ describe('the memory of request bodies', () => {
 
   it('cuts the slowest small body when the reserve is full', () => {
     const { cut, pass, reads } = world();
+    reads('without bytes', 0);
     reads('stalled', 50_000);
     pass(1_000);
     reads('newcomer', 50_001);
