@@ -186,6 +186,8 @@ describe('the address of the chat', () => {
       'https://shop.example/eu/europe',
     ],
     ['at the root', '', 'https://site.example', 'https://site.example'],
+    ['at the root of another address', 'https://shop.example', 'http://10.0.0.7', 'https://shop.example'],
+    ['below a name that begins like it', '', 'https://site.example/configs/a2a', 'https://site.example/configs/a2a'],
   ])('is in the card and in the record: %s', async (_where, configured, requested, expected) => {
     const world = new RouteWorld({ publicUrl: configured });
     const { agentCard, a2aEndpoint } = record(await world.get({}, { publicUrl: requested }));

@@ -161,6 +161,7 @@ describe('a problem document', () => {
     const settings = site();
     const response = problemResponse(new TypeError('cannot read /etc/key of undefined'), context(settings));
     expect([response.status, json(response)['code']]).toEqual([500, 'internal_error']);
+    expect(json(response)['detail']).toBe('The server failed to handle the request.');
     expect(response.body).not.toContain('/etc/key');
     expect(settings.telemetry.of('error')).toMatchObject([{ detail: 'TypeError: cannot read /etc/key of undefined' }]);
   });
@@ -261,6 +262,7 @@ describe('every error response', () => {
     const settings = site();
     const response = notFound(browserRequest({ method: 'GET', path: '/nowhere' }), errorContext(settings, 'chat'));
     expect(json(response)).toMatchObject({ status: 404, code: 'not_found', detail: 'There is no such route.' });
+    expect(json(response)['hint']).toContain('mounted');
     expect(response.body).not.toContain('nowhere');
     expect(settings.telemetry.of('error')).toMatchObject([{ detail: 'GET /nowhere' }]);
   });

@@ -253,6 +253,16 @@ describe('a stream that flows', () => {
     expect(source.pulls).toBe(2);
   });
 
+  it('stays ended when the sink has room again', async () => {
+    const { source, stream } = watched(15_000, new PushFlow());
+    const sink = new Sink(stream);
+    sink.isReady = false;
+    source.push('data: 1\n\n');
+    source.end();
+    stream.flowTo(sink);
+    expect([source.resumed, vi.getTimerCount()]).toEqual([0, 0]);
+  });
+
   it('breaks when its source throws synchronously', () => {
     const error = new Error('out of order');
     const { stream, breaks } = watched(15_000, {
@@ -273,6 +283,10 @@ describe('a stream that flows', () => {
     expect(source.returned).toBe(true);
     source.push('data: 1\n\n');
     await pass(60_000);
+    source.break(new Error('late'));
+    source.push('data: 2');
+    source.break(new Error('late'));
+    source.end();
     expect([sink.text, sink.outcome, breaks]).toEqual(['', 'reading', []]);
     expect(vi.getTimerCount()).toBe(0);
   });

@@ -1,7 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { FakeClock, type RecordingTelemetry } from '../../../src/adapters/fakes/fakes.js';
 import { RPC_ERRORS } from '../../../src/adapters/web/error-response.js';
 import { type ServedRoute, serveRoute } from '../../../src/adapters/web/serve-route.js';
+import type { FlowingBody } from '../../../src/domain/shared/body.js';
 import { ChatWatch } from '../../../src/domain/chat/chat-watch.js';
 import type { HttpRequest, HttpResponse } from '../../../src/ports/http.js';
 import { textOf } from '../../contracts/http-upstream.contract.js';
@@ -113,6 +114,22 @@ describe('a body on its way through a route', () => {
         ]);
       }
     }
+  });
+
+  it('is kept alive by comments if it has events', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const { response } = await serve({ headers: EVENTS, body: new PushStream() }, { errors: RPC_ERRORS });
+    const chunk = (response.body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]().next();
+    await vi.advanceTimersByTimeAsync(15_000);
+    expect(await chunk).toEqual({ done: false, value: bytes(': keep-alive\n\n') });
+  });
+
+  it('is reported as broken by a browser that accepts no bytes', async () => {
+    const { response, telemetry } = await serve({ headers: EVENTS, body: new PushStream() });
+    (response.body as FlowingBody).cancel(new Error('slow'));
+    const broken = { type: 'stream_broken', ...ID, side: 'browser', detail: 'slow' };
+    expect(telemetry.events.slice(1)).toMatchObject([broken, { type: 'stream_ended', outcome: 'browser' }]);
   });
 
   it.each([
