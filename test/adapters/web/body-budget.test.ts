@@ -74,11 +74,11 @@ describe('the memory of request bodies', () => {
     expect(cut).toEqual(['dripping body_timeout']);
   });
 
-  it('counts a byte half after a second', () => {
+  it.each([{ further: [] }, { further: [1] }])('counts a byte half after a second, %j', ({ further }) => {
     const { budget, cut, pass, reads } = world();
     const older = reads('older', 160_000);
     pass(1_000);
-    budget.charge(older, 1);
+    for (const count of further) budget.charge(older, count);
     reads('second', 70_000);
     reads('newcomer', 75_000);
     expect(cut).toEqual(['second body_timeout']);
@@ -90,7 +90,11 @@ describe('the memory of request bodies', () => {
     pass(10_000);
     reads('second', LARGE);
     reads('third', LARGE);
-    expect(errorOf(() => budget.charge(slow, 1))).toMatchObject({ code: 'body_timeout', retryable: true });
+    expect(errorOf(() => budget.charge(slow, 1))).toMatchObject({
+      code: 'body_timeout',
+      message: 'The request body did not arrive in time. Send it again.',
+      retryable: true,
+    });
     expect([cut, budget.heldBytes]).toEqual([[], 2 * LARGE]);
   });
 
@@ -121,7 +125,11 @@ describe('the memory of request bodies', () => {
   it('never cuts a complete body and rejects a further one when only such are held', () => {
     const { budget, cut, reads } = world();
     for (const name of ['one', 'two', 'three']) reads(name, LARGE).keep();
-    expect(errorOf(() => reads('four', LARGE))).toMatchObject({ code: 'server_busy', retryAfterMs: 1_000 });
+    expect(errorOf(() => reads('four', LARGE))).toMatchObject({
+      code: 'server_busy',
+      detail: 'The server holds too many request bodies.',
+      retryAfterMs: 1_000,
+    });
     expect(errorOf(() => budget.hold(LARGE))).toMatchObject({ code: 'server_busy' });
     expect([cut, budget.heldBytes]).toEqual([[], 3 * LARGE]);
   });

@@ -70,7 +70,7 @@ describe('an unusable body', () => {
     expect(await refusal({ headers: { 'content-type': type } })).toMatchObject({
       name: 'RequestError',
       code: 'content_type_unsupported',
-      hint: 'Send the header "Content-Type: application/json".',
+      message: 'The request body is not declared as JSON in UTF-8. Send the header "Content-Type: application/json".',
     });
   });
 
