@@ -184,6 +184,16 @@ describe.each(WAYS)('a silent stream, $way,', ({ source: sourceOf, read }) => {
     expect([reader.text, reader.outcome]).toEqual([KEEP_ALIVE + BROKEN_EVENT, 'ended']);
   });
 
+  it('that breaks within an event fails there, without an event of its own', async () => {
+    const { source, stream, breaks } = watched(15_000, sourceOf());
+    const reader = read(stream);
+    source.push('data: 1\n\ndata: 2\n');
+    const thrown = new Error('socket hang up');
+    source.break(thrown);
+    await pass(0);
+    expect([reader.text, reader.outcome, breaks]).toEqual(['data: 1\n\ndata: 2\n', { thrown }, [thrown]]);
+  });
+
   it('gets no comment with a span of 0', async () => {
     const { stream } = watched(0, sourceOf());
     const reader = read(stream);
@@ -287,6 +297,7 @@ describe('a stream that flows', () => {
     source.push('data: 2');
     source.break(new Error('late'));
     source.end();
+    stream.cancel(new Error('late'));
     expect([sink.text, sink.outcome, breaks]).toEqual(['', 'reading', []]);
     expect(vi.getTimerCount()).toBe(0);
   });

@@ -244,6 +244,15 @@ describe.each([
   });
 });
 
+it('a message with a member twice is counted as a message, whatever its method', async () => {
+  const { counted, limit } = counter();
+  const world = new RestWorld();
+  world.mount = { site: site({ chatLimit: limit }) };
+  const body = bytes('{"jsonrpc":"2.0","id":7,"method":"tasks/get","method":"message/send"}');
+  expect(await world.ask('POST', '', { body })).toMatchObject({ status: 400 });
+  expect([counted, world.calls]).toEqual([['message'], []]);
+});
+
 describe('a reading by HTTP+JSON', () => {
   it.each<[string, Partial<ChatMount>, number]>([
     ['a service', {}, 200],

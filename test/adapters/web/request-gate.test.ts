@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { errorResponse, PROBLEMS } from '../../../src/adapters/web/error-response.js';
 import { RequestGate } from '../../../src/adapters/web/request-gate.js';
 import { errorContext } from '../../../src/adapters/web/serve-route.js';
+import type { FlowingBody } from '../../../src/domain/shared/body.js';
 import type { HttpHandler, HttpResponse } from '../../../src/ports/http.js';
 import { textOf } from '../../contracts/http-upstream.contract.js';
 import { browserRequest, site } from './browser-request.js';
@@ -27,6 +28,7 @@ describe('a gate', () => {
       'is abandoned by its reader',
       async (_body, response) => (response.body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]().return?.(),
     ],
+    ['is cancelled with a reason', async (_body, response) => (response.body as FlowingBody).cancel(new Error('slow'))],
   ])('counts open event streams separately, each until it %s', async (_how, end) => {
     const gate = new RequestGate({ maxInFlight: 1, sendIdleMs: 0 });
     const body = new PushStream();
