@@ -312,11 +312,12 @@ describe('a request that is refused unread', () => {
     expect([response.status, 'jsonrpc' in json(response)]).toEqual([503, isRpc]);
   });
 
-  it.each([
-    [refusedForNow('server_busy', 'It is busy.', 'too many'), 'Send the request again in a moment.', 'too many'],
-    [refusedForNow('server_closing', 'It stops.'), 'Send the request again.', 'It stops.'],
-  ])('may be sent again after a second if the refusal is temporary: %s', (error, hint, log) => {
+  it.each<[...Parameters<typeof refusedForNow>, hint: string]>([
+    ['server_busy', 'It is busy.', 'too many', 'Send the request again in a moment.'],
+    ['server_closing', 'It stops.', undefined, 'Send the request again.'],
+  ])('may be sent again after a second if the refusal is temporary: %s', (code, detail, log, hint) => {
+    const error = refusedForNow(code, detail, log);
     expect(error).toMatchObject({ hint, retryable: true, retryAfterMs: 1_000 });
-    expect(error.logDetail()).toBe(log);
+    expect(error.logDetail()).toBe(log ?? detail);
   });
 });
