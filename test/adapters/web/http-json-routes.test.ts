@@ -248,7 +248,7 @@ it('a message with a member twice is counted as a message, whatever its method',
   const { counted, limit } = counter();
   const world = new RestWorld();
   world.mount = { site: site({ chatLimit: limit }) };
-  const body = bytes('{"jsonrpc":"2.0","id":7,"method":"tasks/get","method":"message/send"}');
+  const body = bytes('{"jsonrpc":"2.0","id":7,"method":"tasks/get","id":8}');
   expect(await world.ask('POST', '', { body })).toMatchObject({ status: 400 });
   expect([counted, world.calls]).toEqual([['message'], []]);
 });
