@@ -95,6 +95,16 @@ describe('a limit over rate-limiter-flexible', () => {
     expect((await limit.admitReading?.(from('192.0.2.1')))?.kind).toBe('unknown');
   });
 
+  it('leaves no timer behind once the limiter has responded', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    for (const consume of [() => Promise.resolve(), () => Promise.reject(new Error('down'))]) {
+      await rateLimiter({ consume }).admit(from('192.0.2.1'));
+      await vi.advanceTimersByTimeAsync(0);
+      expect(vi.getTimerCount()).toBe(0);
+    }
+  });
+
   it.each([undefined, {}, { points: 5 }])('rejects %j', (limiter) => {
     expect(() => rateLimiter(limiter as never)).toThrow(/RateLimiterMemory/);
   });
@@ -131,6 +141,18 @@ describe("a limit of the site's own", () => {
     vi.setSystemTime(120_000);
     expect(await follow('192.0.2.1')).toBe('admitted');
     expect(admit).not.toHaveBeenCalled();
+  });
+
+  it('without an allowance remembers the last ten thousand addresses', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const limit = withReadings({ admit: vi.fn() });
+    const follow = async (ip: string) => (await limit.admitReading(from(ip))).kind;
+    for (let count = 0; count < 600; count += 1) await follow('first');
+    for (let count = 1; count < 10_000; count += 1) await follow(String(count));
+    expect(await follow('first')).toBe('refused');
+    for (let count = 0; count < 10_000; count += 1) await follow(String(count));
+    expect(await follow('first')).toBe('admitted');
   });
 
   it('with an allowance of its own decides by that', async () => {

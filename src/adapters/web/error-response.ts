@@ -178,9 +178,11 @@ export function refusal(cause: unknown, { method, path }: HttpRequest, context: 
 
 /** The response to a wrong method on a known path (RFC 9110 §15.5.6). */
 export function methodNotAllowed(allow: string, context: ErrorContext): HttpResponse {
-  const detail = `This address accepts ${allow} only.`;
-  const hint = context.route === 'chat' ? 'To check the chat in a browser, open "/config" below it.' : '';
-  const response = errorResponse(new AgentBffError('method_not_allowed', { detail, hint }), PROBLEMS, context);
+  const error = new AgentBffError('method_not_allowed', {
+    detail: `This address accepts ${allow} only.`,
+    ...(context.route === 'chat' && { hint: 'To check the chat in a browser, open "/config" below it.' }),
+  });
+  const response = errorResponse(error, PROBLEMS, context);
   return { ...response, headers: { ...response.headers, allow } };
 }
 

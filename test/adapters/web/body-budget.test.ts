@@ -56,6 +56,13 @@ describe('the memory of request bodies', () => {
     expect(budget.heldBytes).toBe(2 * LARGE + 70_000);
   });
 
+  it('cuts the only stalled body for one that arrived at once', () => {
+    const { budget, cut, reads } = world();
+    for (const name of ['one', 'two']) reads(name, LARGE).keep();
+    reads('stalled', LARGE);
+    expect([budget.hold(LARGE).bytes, cut]).toEqual([LARGE, ['stalled body_timeout']]);
+  });
+
   it('counts a dripping body as slow, however fast it began', () => {
     const { budget, cut, pass, reads } = world();
     const dripping = reads('dripping', LARGE);
@@ -67,13 +74,27 @@ describe('the memory of request bodies', () => {
     expect(cut).toEqual(['dripping body_timeout']);
   });
 
+  it.each([{ further: [] }, { further: [1] }])('counts a byte half after a second, %j', ({ further }) => {
+    const { budget, cut, pass, reads } = world();
+    const older = reads('older', 160_000);
+    pass(1_000);
+    for (const count of further) budget.charge(older, count);
+    reads('second', 70_000);
+    reads('newcomer', 75_000);
+    expect(cut).toEqual(['second body_timeout']);
+  });
+
   it('cuts the body that needs more when it is the slowest itself', () => {
     const { budget, cut, pass, reads } = world();
     const slow = reads('slow', LARGE);
     pass(10_000);
     reads('second', LARGE);
     reads('third', LARGE);
-    expect(errorOf(() => budget.charge(slow, 1))).toMatchObject({ code: 'body_timeout', retryable: true });
+    expect(errorOf(() => budget.charge(slow, 1))).toMatchObject({
+      code: 'body_timeout',
+      message: 'The request body did not arrive in time. Send it again.',
+      retryable: true,
+    });
     expect([cut, budget.heldBytes]).toEqual([[], 2 * LARGE]);
   });
 
@@ -94,6 +115,7 @@ describe('the memory of request bodies', () => {
 
   it('cuts the slowest small body when the reserve is full', () => {
     const { cut, pass, reads } = world();
+    reads('without bytes', 0);
     reads('stalled', 50_000);
     pass(1_000);
     reads('newcomer', 50_001);
@@ -103,7 +125,11 @@ describe('the memory of request bodies', () => {
   it('never cuts a complete body and rejects a further one when only such are held', () => {
     const { budget, cut, reads } = world();
     for (const name of ['one', 'two', 'three']) reads(name, LARGE).keep();
-    expect(errorOf(() => reads('four', LARGE))).toMatchObject({ code: 'server_busy', retryAfterMs: 1_000 });
+    expect(errorOf(() => reads('four', LARGE))).toMatchObject({
+      code: 'server_busy',
+      detail: 'The server holds too many request bodies.',
+      retryAfterMs: 1_000,
+    });
     expect(errorOf(() => budget.hold(LARGE))).toMatchObject({ code: 'server_busy' });
     expect([cut, budget.heldBytes]).toEqual([[], 3 * LARGE]);
   });

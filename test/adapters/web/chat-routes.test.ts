@@ -63,6 +63,16 @@ describe('the paths of the chat', () => {
     }
   });
 
+  it.each(['', '/'])('accept messages by POST only at "%s"', async (path) => {
+    const { world, handle } = routes(lookups);
+    for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS', 'post']) {
+      const response = await handle(browserRequest({ path, method }));
+      expect([response.status, response.headers['allow']]).toEqual([405, 'POST']);
+    }
+    expect(world.upstream.requests).toEqual([]);
+    expect((await handle(browserRequest({ path }))).status).toBe(200);
+  });
+
   it.each(['/config', '/.well-known/agent-card.json'])('do not include %s', async (path) => {
     expect((await routes().handle(browserRequest({ path, method: 'GET' }))).status).toBe(404);
   });
@@ -79,14 +89,15 @@ describe('a mount that cannot work', () => {
     expect(await json(rest)).toMatchObject({ code: 'service_auth_failed', detail: 'The server is not configured.' });
   });
 
-  it.each<[state: string, body: HttpRequest['body'], id: unknown]>([
-    ['streams', streamed(['{"jsonrpc":"2.0",', '"id":7,"method":"x"}']), 7],
-    ['is not JSON', '{', null],
-    ['breaks', streamed(['{"id":7'], new Error('cut')), null],
-    ['is longer than it reads', `{"id":7,"x":"${'x'.repeat(70_000)}"}`, null],
-    ['was taken by a parser', null, null],
+  it.each<[state: string, body: () => HttpRequest['body'], id: unknown]>([
+    ['streams', () => streamed(['{"jsonrpc":"2.0",', '"id":7,"method":"x"}']), 7],
+    ['is not JSON', () => '{', null],
+    ['breaks', () => streamed(['{"id":7'], new Error('cut')), null],
+    ['is longer than it reads', () => `{"id":7,"x":"${'x'.repeat(70_000)}"}`, null],
+    ['was taken by a parser', () => null, null],
   ])('names the id of a message that %s', async (_state, body, id) => {
-    expect(await json(await errorHandler(site(), cause, true)(browserRequest({ body })))).toMatchObject({ id });
+    const request = browserRequest({ body: body() });
+    expect(await json(await errorHandler(site(), cause, true)(request))).toMatchObject({ id });
   });
 
   it('does not wait for a message that does not come', async () => {

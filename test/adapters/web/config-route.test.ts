@@ -98,15 +98,18 @@ describe('the chat configuration', () => {
     ]);
   });
 
-  it('varies by version and cookie', async () => {
-    expect((await new RouteWorld().get()).headers['vary']).toBe('A2A-Version, Cookie');
-  });
-
   it.each([
-    ['a service', SERVICE, 'private, max-age=60'],
-    ['a user', session(), 'private, max-age=0, must-revalidate'],
-  ])('has the cache lifetime of its credential: %s', async (_who, auth, control) => {
-    expect((await new RouteWorld({ auth }).get()).headers['cache-control']).toBe(control);
+    ['a service', SERVICE, 'private, max-age=60', ''],
+    ['a user', session(), 'private, max-age=0, must-revalidate', ''],
+    [
+      'a service with a field of the visitor',
+      { ...SERVICE, fields: { request: ['x-tenant'], response: [] } },
+      'private, max-age=0, must-revalidate',
+      ', x-tenant',
+    ],
+  ])('has the cache lifetime of its credential: %s', async (_who, auth, control, varied) => {
+    const { headers } = await new RouteWorld({ auth }).get();
+    expect([headers['cache-control'], headers['vary']]).toEqual([control, `A2A-Version, Cookie${varied}`]);
   });
 
   it('is requested in the version of the field, the query, or none', async () => {
@@ -116,6 +119,22 @@ describe('the chat configuration', () => {
     await world.get({}, { query: '?A2A-Version=1%0d%0aX: y' });
     const asked = world.upstream.requests.filter(({ path }) => path === '/a2a/.well-known/agent-card.json');
     expect(asked.map(({ headers }) => headers['a2a-version'])).toEqual(['1.0', '0.3', undefined]);
+  });
+});
+
+describe('the method of a request for the configuration', () => {
+  it('HEAD returns the fields of GET without the body', async () => {
+    const world = new RouteWorld();
+    const { headers } = await world.get();
+    expect(await world.get({}, { method: 'HEAD' })).toEqual({ status: 200, headers, body: null });
+  });
+
+  it.each(['POST', 'PUT', 'DELETE', 'OPTIONS', 'get'])('%s returns 405 without calling the agent', async (method) => {
+    const world = new RouteWorld();
+    const response = await world.get({}, { method });
+    expect([response.status, response.headers['allow']]).toEqual([405, 'GET, HEAD']);
+    expect(JSON.parse(textOf(response))).not.toHaveProperty('hint');
+    expect(world.upstream.requests).toEqual([]);
   });
 });
 
@@ -167,6 +186,8 @@ describe('the address of the chat', () => {
       'https://shop.example/eu/europe',
     ],
     ['at the root', '', 'https://site.example', 'https://site.example'],
+    ['at the root of another address', 'https://shop.example', 'http://10.0.0.7', 'https://shop.example'],
+    ['below a name that begins like it', '', 'https://site.example/configs/a2a', 'https://site.example/configs/a2a'],
   ])('is in the card and in the record: %s', async (_where, configured, requested, expected) => {
     const world = new RouteWorld({ publicUrl: configured });
     const { agentCard, a2aEndpoint } = record(await world.get({}, { publicUrl: requested }));
@@ -207,8 +228,10 @@ describe.each([
   ['the record', 'record'],
   ['the card alone', 'agentCard'],
 ] as const)('the limit of visitors and %s', (_name, what) => {
-  const limited = (auth: RouteAuth, admit: () => LimitVerdict) =>
-    new RouteWorld({ auth, site: site({ chatLimit: { admit: async () => admit(), admitReading: never } }) }, what);
+  const limited = (auth: RouteAuth, admit: () => LimitVerdict) => {
+    const limit = { admit: async () => admit(), admitReading: never };
+    return new RouteWorld({ auth, site: site({ chatLimit: limit, userLimit: limit }) }, what);
+  };
 
   it('counts a configuration that must be fetched, not a cached one', async () => {
     let left = 1;

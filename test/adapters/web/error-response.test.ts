@@ -161,6 +161,7 @@ describe('a problem document', () => {
     const settings = site();
     const response = problemResponse(new TypeError('cannot read /etc/key of undefined'), context(settings));
     expect([response.status, json(response)['code']]).toEqual([500, 'internal_error']);
+    expect(json(response)['detail']).toBe('The server failed to handle the request.');
     expect(response.body).not.toContain('/etc/key');
     expect(settings.telemetry.of('error')).toMatchObject([{ detail: 'TypeError: cannot read /etc/key of undefined' }]);
   });
@@ -261,6 +262,7 @@ describe('every error response', () => {
     const settings = site();
     const response = notFound(browserRequest({ method: 'GET', path: '/nowhere' }), errorContext(settings, 'chat'));
     expect(json(response)).toMatchObject({ status: 404, code: 'not_found', detail: 'There is no such route.' });
+    expect(json(response)['hint']).toContain('mounted');
     expect(response.body).not.toContain('nowhere');
     expect(settings.telemetry.of('error')).toMatchObject([{ detail: 'GET /nowhere' }]);
   });
@@ -310,11 +312,12 @@ describe('a request that is refused unread', () => {
     expect([response.status, 'jsonrpc' in json(response)]).toEqual([503, isRpc]);
   });
 
-  it.each([
-    [refusedForNow('server_busy', 'It is busy.', 'too many'), 'Send the request again in a moment.', 'too many'],
-    [refusedForNow('server_closing', 'It stops.'), 'Send the request again.', 'It stops.'],
-  ])('may be sent again after a second if the refusal is temporary: %s', (error, hint, log) => {
+  it.each<[...Parameters<typeof refusedForNow>, hint: string]>([
+    ['server_busy', 'It is busy.', 'too many', 'Send the request again in a moment.'],
+    ['server_closing', 'It stops.', undefined, 'Send the request again.'],
+  ])('may be sent again after a second if the refusal is temporary: %s', (code, detail, log, hint) => {
+    const error = refusedForNow(code, detail, log);
     expect(error).toMatchObject({ hint, retryable: true, retryAfterMs: 1_000 });
-    expect(error.logDetail()).toBe(log);
+    expect(error.logDetail()).toBe(log ?? detail);
   });
 });

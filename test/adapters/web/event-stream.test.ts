@@ -184,6 +184,16 @@ describe.each(WAYS)('a silent stream, $way,', ({ source: sourceOf, read }) => {
     expect([reader.text, reader.outcome]).toEqual([KEEP_ALIVE + BROKEN_EVENT, 'ended']);
   });
 
+  it('that breaks within an event fails there, without an event of its own', async () => {
+    const { source, stream, breaks } = watched(15_000, sourceOf());
+    const reader = read(stream);
+    source.push('data: 1\n\ndata: 2\n');
+    const thrown = new Error('socket hang up');
+    source.break(thrown);
+    await pass(0);
+    expect([reader.text, reader.outcome, breaks]).toEqual(['data: 1\n\ndata: 2\n', { thrown }, [thrown]]);
+  });
+
   it('gets no comment with a span of 0', async () => {
     const { stream } = watched(0, sourceOf());
     const reader = read(stream);
@@ -253,6 +263,16 @@ describe('a stream that flows', () => {
     expect(source.pulls).toBe(2);
   });
 
+  it('stays ended when the sink has room again', async () => {
+    const { source, stream } = watched(15_000, new PushFlow());
+    const sink = new Sink(stream);
+    sink.isReady = false;
+    source.push('data: 1\n\n');
+    source.end();
+    stream.flowTo(sink);
+    expect([source.resumed, vi.getTimerCount()]).toEqual([0, 0]);
+  });
+
   it('breaks when its source throws synchronously', () => {
     const error = new Error('out of order');
     const { stream, breaks } = watched(15_000, {
@@ -273,6 +293,11 @@ describe('a stream that flows', () => {
     expect(source.returned).toBe(true);
     source.push('data: 1\n\n');
     await pass(60_000);
+    source.break(new Error('late'));
+    source.push('data: 2');
+    source.break(new Error('late'));
+    source.end();
+    stream.cancel(new Error('late'));
     expect([sink.text, sink.outcome, breaks]).toEqual(['', 'reading', []]);
     expect(vi.getTimerCount()).toBe(0);
   });

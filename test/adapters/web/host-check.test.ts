@@ -28,6 +28,7 @@ async function statusOf(host: HeaderFields[string], names: Names): Promise<numbe
         name: 'RequestError',
         code: 'host_refused',
         detail: 'The request names a host that this server does not serve.',
+        hint: expect.stringContaining('"allowedHosts"') as unknown,
         fields: ['publicUrl', 'allowedHosts'],
         retryable: false,
       });
@@ -73,6 +74,7 @@ describe('a site with allowed hosts', () => {
     ['site.example', 'www.site.example'],
     ['site.example', ''],
     ['site.example', undefined],
+    ['site.example', ['site.example']],
     ['site.example', ['site.example', 'site.example']],
     ['site.example', ['site.example', 'evil.example']],
     ['site.example', 'site.example, evil.example'],
@@ -131,8 +133,11 @@ describe('a site with allowed hosts', () => {
     expect(await statusOf(host, { publicUrl, allowedHosts: ['10.0.0.7'] })).toBe(status);
   });
 
-  it('serves any name with an empty list', () => {
-    expect(hostPolicy({ publicUrl: 'https://site.example', allowedHosts: [] })).toBeUndefined();
+  it('serves any name with an empty list', async () => {
+    const policy = hostPolicy({ publicUrl: 'https://site.example', allowedHosts: [] });
+    const handler = () => Promise.resolve({ status: 200, headers: {}, body: null });
+    const refuse = () => ({ status: 421, headers: {}, body: null });
+    expect(await behindHostCheck(handler, policy, refuse)(browserRequest())).toMatchObject({ status: 200 });
   });
 });
 

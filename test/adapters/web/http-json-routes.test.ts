@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { FakeUpstream } from '../../../src/adapters/fakes/fakes.js';
-import { chatRoutes, httpJsonRoutes } from '../../../src/adapters/web/chat-routes.js';
+import { FakeSessionTokenSource, FakeUpstream } from '../../../src/adapters/fakes/fakes.js';
+import { type ChatMount, chatRoutes, httpJsonRoutes, type VisitorOf } from '../../../src/adapters/web/chat-routes.js';
 import { configRoute } from '../../../src/adapters/web/config-route.js';
 import { sha256 } from '../../../src/adapters/system/system.js';
 import { ChatConfig } from '../../../src/domain/chat/chat-config.js';
@@ -8,7 +8,8 @@ import { ChatForwarder, type ChatForwarderDependencies } from '../../../src/doma
 import { HttpJsonBinding } from '../../../src/domain/chat/http-json-binding.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
 import type { HttpRequest, HttpResponse, UpstreamOutcome, UpstreamRequest } from '../../../src/ports/http.js';
-import { BrokerWorld, SERVICE, TIMEOUTS } from '../../domain/credentials/broker-fixture.js';
+import type { LimitVerdict } from '../../../src/ports/visitor-limit.js';
+import { BrokerWorld, SERVICE, sessionPlan, TIMEOUTS } from '../../domain/credentials/broker-fixture.js';
 import { FakeDeadlines } from '../../domain/upstream/fake-deadlines.js';
 import { browserRequest, bytes, site, streamed } from './browser-request.js';
 import { memoryOf } from '../../support/memory.js';
@@ -30,6 +31,8 @@ const FINE: HttpResponse = { status: 200, headers: { 'content-type': 'applicatio
 
 class RestWorld extends BrokerWorld {
   readonly settings: ReturnType<typeof site> = site();
+  /** Replaces settings of the mount. */
+  mount: Partial<ChatMount> = {};
   card: object = CARD;
   answer: (request: UpstreamRequest) => HttpResponse | UpstreamOutcome = () => FINE;
   readonly upstream: FakeUpstream = new FakeUpstream((request) =>
@@ -68,7 +71,15 @@ class RestWorld extends BrokerWorld {
       hash: sha256,
       memory: memoryOf(this.clock),
     });
-    const routes = { site: this.settings, auth: SERVICE, policy: this.#policy, bindings: BINDINGS, publicUrl: '' };
+    const { settings } = this;
+    const routes = {
+      site: settings,
+      auth: SERVICE,
+      policy: this.#policy,
+      bindings: BINDINGS,
+      publicUrl: '',
+      ...this.mount,
+    };
     const parts: ChatForwarderDependencies = { ...shared, card: (version, caller) => chatConfig.card(version, caller) };
     const binding = new HttpJsonBinding(parts);
     const card = configRoute({ ...routes, chatConfig, hash: sha256 }, 'agentCard');
@@ -154,6 +165,119 @@ describe('an extended card', () => {
   });
 });
 
+const USER = sessionPlan(new FakeSessionTokenSource({ kind: 'token', accessToken: 'ada', subject: 'ada' }));
+
+/** A limit with one verdict, and the requests it counted. */
+function counter(verdict: LimitVerdict = { kind: 'admitted' }) {
+  const counted: string[] = [];
+  const count = (kind: string) => async () => {
+    counted.push(kind);
+    return verdict;
+  };
+  return { counted, limit: { admit: count('message'), admitReading: count('reading') } };
+}
+
+const rpc = (method: string) => (world: RestWorld) =>
+  world.ask('POST', '', {
+    body: bytes(`{"jsonrpc":"2.0","id":7,"method":"${method}","params":{"id":"7","message":{}}}`),
+  });
+
+describe.each([
+  ['JSON-RPC', rpc('message/send'), rpc('tasks/get')],
+  [
+    'HTTP+JSON',
+    (world: RestWorld) => world.ask('POST', '/message:send'),
+    (world: RestWorld) => world.ask('GET', '/tasks/7'),
+  ],
+])('a call by %s', (_binding, message, reading) => {
+  it.each([
+    ['a visitor', SERVICE, 'chatLimit', 'userLimit'],
+    ['a user', USER, 'userLimit', 'chatLimit'],
+  ])('of %s is counted as a message or as a reading, by its own limit', async (_who, auth, own, other) => {
+    const world = new RestWorld();
+    const statuses = async (limits: object) => {
+      world.mount = { auth, site: site(limits) };
+      return [(await message(world)).status, (await reading(world)).status];
+    };
+    const { counted, limit } = counter();
+    expect(await statuses({ [own]: limit })).toEqual([200, 200]);
+    expect(await statuses({ [other]: limit })).toEqual([200, 200]);
+    expect([counted, world.calls.length]).toEqual([['message', 'reading'], 4]);
+    expect(await statuses({ [own]: counter({ kind: 'refused', retryAfterMs: 1 }).limit })).toEqual([429, 429]);
+    expect(world.calls).toHaveLength(4);
+  });
+
+  it.each<[string, VisitorOf, readonly string[]]>([
+    ['at once', () => ({ cookie: 'v=1' }), ['message', 'reading']],
+    [
+      'by a lookup, which counts as a reading',
+      async (_request, countLookup) => {
+        await countLookup();
+        return { cookie: 'v=1' };
+      },
+      ['message', 'reading', 'reading', 'reading'],
+    ],
+  ])('of a visitor who is recognized %s sets the cookie with a message only', async (_how, visitor, counts) => {
+    const { counted, limit } = counter();
+    const world = new RestWorld();
+    world.mount = { visitor, site: site({ chatLimit: limit }) };
+    expect((await message(world)).headers['set-cookie']).toBe('v=1');
+    expect((await reading(world)).headers).not.toHaveProperty('set-cookie');
+    expect(counted).toEqual(counts);
+  });
+
+  it('is reported with digests of its names if a listener asks for them, and releases its body', async () => {
+    const world = new RestWorld();
+    const settings = site({ digest: (text) => `<${text}>` });
+    for (const one of [settings, world.settings]) {
+      const options = { reading: { scrutiny: 'policy', isPlaced: true } } as const;
+      world.mount = { visitor: () => ({ key: 'ada', ...options }), options, site: one };
+      await message(world);
+      await reading(world);
+      expect(one.bodies.heldBytes).toBe(0);
+    }
+    expect(settings.telemetry.of('chat')).toMatchObject([
+      { method: 'SendMessage', visitor: '<visitor ada>' },
+      { method: 'GetTask', visitor: '<visitor ada>', task: '<task 7>' },
+    ]);
+    expect(world.settings.telemetry.of('chat')).toEqual([]);
+  });
+});
+
+it('a message with a member twice is counted as a message, whatever its method', async () => {
+  const { counted, limit } = counter();
+  const world = new RestWorld();
+  world.mount = { site: site({ chatLimit: limit }) };
+  const body = bytes('{"jsonrpc":"2.0","id":7,"method":"tasks/get","id":8}');
+  expect(await world.ask('POST', '', { body })).toMatchObject({ status: 400 });
+  expect([counted, world.calls]).toEqual([['message'], []]);
+});
+
+describe('a reading by HTTP+JSON', () => {
+  it.each<[string, Partial<ChatMount>, number]>([
+    ['a service', {}, 200],
+    ['a user', { auth: USER }, 403],
+    ['a recognized visitor', { visitor: () => ({}) }, 403],
+  ])('from a page of another site, in the name of %s, is %i', async (_who, mount, status) => {
+    const world = new RestWorld();
+    world.mount = mount;
+    const headers = { host: 'site.example', 'sec-fetch-site': 'cross-site' };
+    expect((await world.ask('GET', '/tasks/7', { headers })).status).toBe(status);
+  });
+
+  it('needs no body', async () => {
+    const world = new RestWorld();
+    const lone = { headers: {}, body: null };
+    const statuses = [
+      (await world.ask('GET', '/tasks/7', { headers: {}, body: bytes('x') })).status,
+      (await world.ask('POST', '/tasks/7:cancel', lone)).status,
+      (await world.ask('POST', '/tasks/7:cancel', { ...lone, bodyConsumed: true })).status,
+      (await world.ask('POST', '/tasks/7:cancel', { body: null, bodyConsumed: true })).status,
+    ];
+    expect(statuses).toEqual([200, 200, 400, 500]);
+  });
+});
+
 describe('a failing call of the HTTP+JSON binding', () => {
   it('returns 404 outside of the binding and 405 for a wrong method', async () => {
     const world = new RestWorld();
@@ -166,7 +290,9 @@ describe('a failing call of the HTTP+JSON binding', () => {
 
   it('returns 400 when the body is no JSON', async () => {
     const headers = { 'content-type': 'text/plain' };
-    expect((await new RestWorld().ask('POST', '/message:send', { headers })).status).toBe(400);
+    const response = await new RestWorld().ask('POST', '/message:send', { headers });
+    expect(response.status).toBe(400);
+    expect(response.body).toContain('application/json\\" or \\"application/a2a+json');
     expect((await new RestWorld().ask('POST', '/message:send', { body: bytes('{') })).status).toBe(400);
   });
 });

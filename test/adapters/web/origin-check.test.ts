@@ -29,6 +29,7 @@ function passes(method: string, headers: HeaderFields, policy: OriginPolicy = OW
 describe('a request that changes something', () => {
   it.each<[string, HeaderFields]>([
     ['the address bar', { 'sec-fetch-site': 'none' }],
+    ['no browser', {}],
     [
       'our page, when a proxy has renamed the host',
       { 'sec-fetch-site': 'same-origin', origin: 'https://site.example', ...UPSTREAM_NAME },
@@ -72,6 +73,7 @@ describe('a request that changes something', () => {
     ['several origins in one field', { origin: 'https://site.example, https://evil.example' }],
     ['several origins in one field without a blank', { origin: 'https://site.example,https://evil.example' }],
     ['several origins in a list', { origin: ['https://site.example', 'https://site.example'] }],
+    ['two fields, one of them empty', { origin: ['https://site.example', ''] }],
     ['an unsupported scheme', { origin: 'chrome-extension://site.example' }],
     ['no scheme', { origin: 'site.example' }],
     ['our name behind another scheme', { origin: 'x-https://site.example' }],
@@ -128,7 +130,7 @@ describe('with a public address, a request that changes something', () => {
       { 'sec-fetch-site': 'same-origin', host: 'SITE.example:443' },
     ],
     ['the address bar', { 'sec-fetch-site': 'none' }],
-    ['no browser', {}],
+    ['no browser, by the name of the upstream', UPSTREAM_NAME],
   ])('from %s passes', (_who, headers) => {
     expect(passes('POST', headers, PUBLIC)).toBe(true);
     expect(passes('POST', headers, PUBLIC, true)).toBe(true);

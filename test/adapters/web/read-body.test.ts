@@ -70,13 +70,14 @@ describe('an unusable body', () => {
     expect(await refusal({ headers: { 'content-type': type } })).toMatchObject({
       name: 'RequestError',
       code: 'content_type_unsupported',
-      hint: 'Send the header "Content-Type: application/json".',
+      message: 'The request body is not declared as JSON in UTF-8. Send the header "Content-Type: application/json".',
     });
   });
 
   it.each(['gzip', 'br', 'identity, gzip', ''])('compressed as "%s" is rejected', async (coding) => {
     expect(await refusal({ headers: { ...JSON_TYPE, 'content-encoding': coding } })).toMatchObject({
       code: 'content_encoding_unsupported',
+      message: expect.stringMatching(/compressed.*express\.json/) as unknown,
     });
   });
 
@@ -91,7 +92,10 @@ describe('an unusable body', () => {
     ['no text', ''],
     ['an empty stream', streamed([])],
   ])('that is empty is rejected: %s', async (_what, body) => {
-    expect(await refusal({ body })).toMatchObject({ code: 'body_invalid', detail: 'The request body is empty.' });
+    expect(await refusal({ body })).toMatchObject({
+      code: 'body_invalid',
+      message: 'The request body is empty. Send one JSON object.',
+    });
   });
 
   it('that a middleware consumed, or that is announced as too long, is rejected unread', async () => {
@@ -130,8 +134,22 @@ describe('a body at the limit is read and a longer one rejected', () => {
   const tooLarge = {
     code: 'body_too_large',
     detail: 'The request body is larger than 10 bytes.',
+    hint: expect.stringContaining('raise "bodyLimitBytes"') as unknown,
     fields: ['bodyLimitBytes'],
   };
+
+  it('in one piece, also one that arrives while the route begins', async () => {
+    const headers = { ...JSON_TYPE, 'content-length': '10' };
+    const late = (body: Uint8Array): HttpRequest => {
+      const bodies = [streamed([]), body];
+      return Object.defineProperty(browserRequest({ headers }), 'body', { get: () => bodies.shift() });
+    };
+    const requestOf = (body: Uint8Array): HttpRequest => browserRequest({ headers, body });
+    for (const request of [requestOf, late]) {
+      expect((await readJsonBody(request(bytes('1234567890')), limits(10))).bytes).toEqual(bytes('1234567890'));
+      await expect(readJsonBody(request(bytes('12345678901')), limits(10))).rejects.toMatchObject(tooLarge);
+    }
+  });
 
   it('as a stream, without reading on', async () => {
     expect((await readJsonBody(browserRequest({ body: streamed(['12345', '67890']) }), limits(10))).bytes).toHaveLength(

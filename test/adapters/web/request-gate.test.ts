@@ -1,7 +1,9 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { errorResponse, PROBLEMS } from '../../../src/adapters/web/error-response.js';
 import { RequestGate } from '../../../src/adapters/web/request-gate.js';
 import { errorContext } from '../../../src/adapters/web/serve-route.js';
+import type { FlowingBody } from '../../../src/domain/shared/body.js';
 import type { HttpHandler, HttpResponse } from '../../../src/ports/http.js';
 import { textOf } from '../../contracts/http-upstream.contract.js';
 import { browserRequest, site } from './browser-request.js';
@@ -26,6 +28,7 @@ describe('a gate', () => {
       'is abandoned by its reader',
       async (_body, response) => (response.body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]().return?.(),
     ],
+    ['is cancelled with a reason', async (_body, response) => (response.body as FlowingBody).cancel(new Error('slow'))],
   ])('counts open event streams separately, each until it %s', async (_how, end) => {
     const gate = new RequestGate({ maxInFlight: 1, sendIdleMs: 0 });
     const body = new PushStream();
@@ -33,6 +36,47 @@ describe('a gate', () => {
     expect([gate.inFlight, gate.openStreams]).toEqual([0, 1]);
     await end(body, response);
     expect([gate.inFlight, gate.openStreams]).toEqual([0, 0]);
+  });
+
+  it('counts any other body as a running request until it ends', async () => {
+    const gate = new RequestGate({ maxInFlight: 1, sendIdleMs: 7 });
+    const body = new PushStream();
+    const visit = guarded(gate, () => Promise.resolve(answer(body)));
+    const first = await visit();
+    expect([gate.inFlight, gate.openStreams]).toEqual([1, 0]);
+    expect(JSON.parse(await textOf((await visit()).body))).toMatchObject({ code: 'server_busy', retryable: true });
+    body.end();
+    await textOf(first.body);
+    expect(gate.inFlight).toBe(0);
+    const whole = guarded(gate, () => Promise.resolve(answer('{}')));
+    expect([await whole(), gate.inFlight]).toEqual([{ ...answer('{}'), sendIdleMs: 7 }, 0]);
+    gate.close();
+    expect(JSON.parse(await textOf((await whole()).body))).toMatchObject({ code: 'server_closing', retryable: true });
+    expect(gate.isClosed).toBe(true);
+  });
+
+  it('is idle once the last request and the last body have ended', async () => {
+    const gate = new RequestGate({ maxInFlight: 0, sendIdleMs: 0 });
+    await gate.idle();
+    const body = new PushStream();
+    let handle: (response: HttpResponse) => void = () => undefined;
+    const response = guarded(gate, () => new Promise((resolve) => (handle = resolve)))();
+    const order: string[] = [];
+    const idle = gate.idle().then(() => order.push('idle'));
+    await setImmediate();
+    order.push('handled');
+    handle(answer(body, 'text/event-stream'));
+    const { body: open } = await response;
+    await setImmediate();
+    order.push('ended');
+    body.end();
+    await textOf(open);
+    await idle;
+    expect(order).toEqual(['handled', 'ended', 'idle']);
+    const second = guarded(gate, () => new Promise((resolve) => (handle = resolve)))();
+    const idleAgain = gate.idle();
+    handle(answer('{}'));
+    await Promise.all([second, idleAgain]);
   });
 
   it('frees the place of a request whose handler threw', async () => {

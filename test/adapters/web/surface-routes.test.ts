@@ -56,6 +56,21 @@ describe('the surface routes', () => {
     ]);
   });
 
+  it.each([{ path: '/counter' }, { path: '/counter/x/render' }, { query: '?a=1#x' }])(
+    'return 404 for an address that is none of theirs: %j',
+    async (changes) => {
+      const { world, handle } = start();
+      expect((await handle(visit(changes))).status).toBe(404);
+      expect(world.upstream.requests).toEqual([]);
+    },
+  );
+
+  it('report nothing of a cache without one', async () => {
+    const { settings, handle } = start({ cache: undefined });
+    expect((await handle(visit())).status).toBe(200);
+    expect(settings.telemetry.of('cache')).toEqual([]);
+  });
+
   it.each([
     ['/counter/render', 'POST', ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'post']],
     ['/by-name/counter/actions/add', 'POST', ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'post']],

@@ -39,7 +39,8 @@ class World {
     headers: Readonly<Record<string, string>> = {},
     publicUrl = 'http://site.example/api/a2a',
   ): Promise<Visit> {
-    return this.#visitors.of({ headers: { cookie, ...headers }, publicUrl } as unknown as HttpRequest);
+    const fields = { ...(cookie === '' ? {} : { cookie }), ...headers };
+    return this.#visitors.of({ headers: fields, publicUrl } as unknown as HttpRequest);
   }
 }
 
@@ -156,6 +157,15 @@ describe('a visitor', () => {
       const safe = await world.visit(`${injected}; ${pair(visit)}`, headers, address);
       expect([secretOf(safe), safe.cookie]).toEqual([secretOf(visit), undefined]);
     }
+  });
+
+  it.each([
+    ['http://127.0.0.1:5173', 'agent-bff-visitor-user='],
+    ['http://https:5173', 'agent-bff-visitor-user='],
+    ['null', '__Host-agent-bff-visitor-user='],
+  ])('on a page of %s gets a cookie that the browser accepts there: %s', async (origin, name) => {
+    const { cookie } = await new World(KEYS, 'https://site.example').visit('', { origin });
+    expect(cookie?.startsWith(name)).toBe(true);
   });
 
   it.each(['\u00A0', '\uFEFF', '\u2003', '\u0085', '\v'])(
