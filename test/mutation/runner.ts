@@ -43,6 +43,7 @@ const CURRENT = `${share.result}.current`;
 const instrumented = (shared.__stryker__ ??= {});
 const result = (shared.noticedChanges ??= JSON.parse(readFileSync(share.result, 'utf8')) as Result);
 const reached = new Set<string>(result.reached);
+const onImport = new Set<string>(result.onImport);
 const slow = new Set<string>(result.slow);
 const files = new Set<string>(result.done);
 
@@ -103,7 +104,7 @@ export default class MutantRunner extends TestRunner {
     super.onAfterRunFiles();
     result.done.splice(0, result.done.length, ...files);
     result.reached.splice(0, result.reached.length, ...reached);
-    const onImport = Object.keys(instrumented.mutantCoverage?.static ?? {});
+    for (const id of Object.keys(instrumented.mutantCoverage?.static ?? {})) onImport.add(id);
     result.onImport.splice(0, result.onImport.length, ...onImport);
     writeFileSync(share.result, JSON.stringify(result));
   }
