@@ -161,10 +161,6 @@ export class BrandRewriter {
 
   /** Skips a token, or a block with its content. */
   #skip(): void {
-    if (!BRACKETS.has(this.#token[0])) {
-      this.#at += 1;
-      return;
-    }
     const open: string[] = [];
     do {
       const [type, spelling] = this.#token;
@@ -223,7 +219,7 @@ function rootSelectors(head: string): string | undefined {
 }
 
 function isPreference(query: string): boolean {
-  if (query === '' || query.length > 1_000) return false;
+  if (query.length > 1_000) return false;
   return query.split(',').every((one) => PREFERENCE.test(one.trim().replaceAll(FEATURE, '()')));
 }
 
