@@ -63,7 +63,8 @@ export function requestSecrets(headers: HeaderFields): string[] {
   const authorization = [headers['authorization'] ?? ''].flat().join(',').trim();
   const schemeEnd = authorization.search(/\s/);
   const scheme = authorization.slice(0, Math.max(0, schemeEnd));
-  const credential = schemeEnd < 0 ? '' : authorization.slice(schemeEnd).trimStart();
+  // Without a scheme, all of it: some sites send a bare key.
+  const credential = authorization.slice(schemeEnd + 1).trimStart();
   const basic = scheme.toLowerCase() === 'basic' ? fromBase64(credential) : '';
   const secrets = [...cookies, credential, basic, basic.slice(basic.indexOf(':') + 1)].flatMap(readingsOf);
   return [...new Set(secrets)].filter((secret) => secret !== '');
