@@ -214,7 +214,7 @@ function rootSelectors(head: string): string | undefined {
   // A brand styles the document, which has no shadow host.
   if (selectors.length > MAX_SELECTORS) return undefined;
   const own = selectors.filter((selector) => !SHADOW_HOST.test(selector));
-  if (own.length === 0 || !own.every((selector) => ROOT.test(selector))) return own.length === 0 ? '' : undefined;
+  if (!own.every((selector) => ROOT.test(selector))) return undefined;
   return own.map((selector) => (/^[.[]/.test(selector) ? `:where(:root)${selector}` : selector)).join(',');
 }
 

@@ -147,7 +147,7 @@ describe('a checked theme', () => {
     expect(
       (
         await checker.theme(
-          '@charset "x";@import url("//e.example/0");a{b:url(//e.example/1) url(//e.example/2) src(var(--c)) url("\\\\") url(blob:x)}',
+          '@charset "x";@import url("//e.example/0");@import "x";a{b:url(//e.example/1) url(//e.example/2) src(var(--c)) url("\\\\") url(blob:x)}',
         )
       )?.leftOut,
     ).toEqual([
@@ -155,7 +155,7 @@ describe('a checked theme', () => {
       'a computed address (1)',
       'an unreadable address (1)',
       'blob: (1)',
-      '@import (1)',
+      '@import (2)',
     ]);
     const many = Array.from({ length: 10 }, (_, at) => `url(//${String(at)}.example) `).join('');
     expect((await checker.theme(`a{b:${many}url(//0.example)}`))?.leftOut).toEqual([
