@@ -81,10 +81,9 @@ function readingsOf(value: string): string[] {
   return [value, plain, ...parts];
 }
 
-/** Decodes base64; empty if the value is not base64. */
+/** Decodes base64. A part that is no UTF-8 must not hide the others, such as the password after a name. */
 function fromBase64(value: string): string {
-  const found = Buffer.from(value, 'base64').toString('utf8');
-  return /^[\p{L}\p{N}\p{P}\p{S}\p{Zs}\s]*$/u.test(found) && !found.includes('\u{fffd}') ? found : '';
+  return Buffer.from(value, 'base64').toString('utf8');
 }
 
 /**

@@ -26,6 +26,11 @@ describe('the secrets of a request', () => {
       ['ann:pass-word', 'pass-word'],
     ],
     [
+      'the password of a user whose name is not in UTF-8',
+      { authorization: `Basic ${btoa('jürgen:pass-word')}` },
+      ['pass-word'],
+    ],
+    [
       'a token in a session that is only encoded',
       { cookie: `s=${btoa(JSON.stringify({ token: ID })).replace('=', '')}` },
       [ID],
