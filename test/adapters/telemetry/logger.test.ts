@@ -114,9 +114,9 @@ describe('the lines about problems', () => {
     for (let failure = 0; failure < 5_000; failure += 1) {
       telemetry.emit({ ...error, requestId: String(failure) });
       telemetry.emit({ ...call, failure: 'unreachable', path: `/${String(failure)}` });
-      telemetry.emit({ ...call, status: 200 });
+      if (failure < 1_000) telemetry.emit({ ...call, status: 200 });
     }
-    expect(lines).toHaveLength(200 + 5_000);
+    expect(lines).toHaveLength(200 + 1_000);
     vi.advanceTimersByTime(60_000);
     telemetry.emit(error);
     expect(lines.at(-1)).toMatchObject({ event: 'error', leftOut: 4_900 });
