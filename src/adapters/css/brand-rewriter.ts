@@ -161,10 +161,6 @@ export class BrandRewriter {
 
   /** Skips a token, or a block with its content. */
   #skip(): void {
-    if (!BRACKETS.has(this.#token[0])) {
-      this.#at += 1;
-      return;
-    }
     const open: string[] = [];
     do {
       const [type, spelling] = this.#token;
@@ -218,12 +214,12 @@ function rootSelectors(head: string): string | undefined {
   // A brand styles the document, which has no shadow host.
   if (selectors.length > MAX_SELECTORS) return undefined;
   const own = selectors.filter((selector) => !SHADOW_HOST.test(selector));
-  if (own.length === 0 || !own.every((selector) => ROOT.test(selector))) return own.length === 0 ? '' : undefined;
+  if (!own.every((selector) => ROOT.test(selector))) return undefined;
   return own.map((selector) => (/^[.[]/.test(selector) ? `:where(:root)${selector}` : selector)).join(',');
 }
 
 function isPreference(query: string): boolean {
-  if (query === '' || query.length > 1_000) return false;
+  if (query.length > 1_000) return false;
   return query.split(',').every((one) => PREFERENCE.test(one.trim().replaceAll(FEATURE, '()')));
 }
 

@@ -173,7 +173,7 @@ class CssAddresses {
    */
   judge(address: string): string | undefined {
     const text = trimmed(address);
-    if (text === '' || text.startsWith('#') || /^data:/i.test(text)) return text;
+    if (text.startsWith('#') || /^data:/i.test(text)) return text;
     const isRelative = !/^[a-z][a-z0-9+.-]*:/i.test(text);
     const base = isRelative ? OWN : undefined;
     // Only some URL parsers read a backslash as a slash.

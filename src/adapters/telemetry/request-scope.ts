@@ -63,7 +63,8 @@ export function requestSecrets(headers: HeaderFields): string[] {
   const authorization = [headers['authorization'] ?? ''].flat().join(',').trim();
   const schemeEnd = authorization.search(/\s/);
   const scheme = authorization.slice(0, Math.max(0, schemeEnd));
-  const credential = schemeEnd < 0 ? '' : authorization.slice(schemeEnd).trimStart();
+  // Without a scheme, all of it: some sites send a bare key.
+  const credential = authorization.slice(schemeEnd + 1).trimStart();
   const basic = scheme.toLowerCase() === 'basic' ? fromBase64(credential) : '';
   const secrets = [...cookies, credential, basic, basic.slice(basic.indexOf(':') + 1)].flatMap(readingsOf);
   return [...new Set(secrets)].filter((secret) => secret !== '');
@@ -80,10 +81,9 @@ function readingsOf(value: string): string[] {
   return [value, plain, ...parts];
 }
 
-/** Decodes base64; empty if the value is not base64. */
+/** Decodes base64. A part that is no UTF-8 must not hide the others, such as the password after a name. */
 function fromBase64(value: string): string {
-  const found = Buffer.from(value, 'base64').toString('utf8');
-  return /^[\p{L}\p{N}\p{P}\p{S}\p{Zs}\s]*$/u.test(found) && !found.includes('\u{fffd}') ? found : '';
+  return Buffer.from(value, 'base64').toString('utf8');
 }
 
 /**

@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
-import { FaultLog } from '../../../src/adapters/telemetry/terminal-telemetry.js';
+import process from 'node:process';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { FaultLog, writeToStandardError } from '../../../src/adapters/telemetry/terminal-telemetry.js';
 
 function openLog() {
   let now = 0;
@@ -54,12 +55,12 @@ describe('the log of faults', () => {
     pass(60_000);
     tell('refused');
     tell('refused');
-    pass(600_000);
+    pass(120_000);
     tell('refused');
     expect(lines).toEqual([
       'agent-bff: refused',
       'agent-bff: refused',
-      'agent-bff: refused, 2 times in the last 10 minutes',
+      'agent-bff: refused, 2 times in the last 2 minutes',
     ]);
   });
 
@@ -67,7 +68,11 @@ describe('the log of faults', () => {
     const { lines, tell, pass } = openLog();
     for (let fault = 0; fault < 1_000; fault += 1) tell(`fault ${String(fault)}`);
     expect(lines).toHaveLength(100);
+    tell('fault 0');
     pass(60_000);
+    tell('fault 1');
+    tell('fault 0');
+    expect(lines.at(-1)).toBe('agent-bff: fault 0, 2 times in the last minute');
     tell('one more');
     expect(lines.at(-1)).toBe('agent-bff: one more');
     for (let fault = 0; fault < 1_000; fault += 1) tell(`later fault ${String(fault)}`);
@@ -76,13 +81,19 @@ describe('the log of faults', () => {
 
   it('names the toolkit of a fault once there are two', () => {
     const { lines, tell, join, pass } = openLog();
-    join('acme');
+    join('', 'acme');
     tell('refused', 'acme');
     join('bolt');
     tell('late', 'bolt');
+    tell('unnamed', '');
     pass(60_000);
     tell('refused', 'bolt');
-    expect(lines).toEqual(['agent-bff: refused', 'agent-bff: late, toolkit bolt', 'agent-bff: refused, toolkit bolt']);
+    expect(lines).toEqual([
+      'agent-bff: refused',
+      'agent-bff: late, toolkit bolt',
+      'agent-bff: unnamed',
+      'agent-bff: refused, toolkit bolt',
+    ]);
   });
 
   it('has one line for a fault of three hundred toolkits, which then names five and counts the others', () => {
@@ -90,13 +101,15 @@ describe('the log of faults', () => {
     const tenants = Array.from({ length: 300 }, (_, number) => `tenant-${String(number)}`);
     join(...tenants);
     for (const tenant of tenants) tell('refused', tenant);
-    tell('late', 'tenant-7');
+    for (const tenant of tenants.slice(0, 5)) tell('late', tenant);
     pass(60_000);
     tell('refused', 'tenant-0');
+    tell('late', 'tenant-0');
     expect(lines).toEqual([
       'agent-bff: refused, toolkit tenant-0',
-      'agent-bff: late, toolkit tenant-7',
+      'agent-bff: late, toolkit tenant-0',
       'agent-bff: refused, toolkits tenant-0, tenant-1, tenant-2, tenant-3, tenant-4 and 295 more, 300 times in the last minute',
+      'agent-bff: late, toolkits tenant-0, tenant-1, tenant-2, tenant-3, tenant-4, 5 times in the last minute',
     ]);
   });
 
@@ -110,4 +123,16 @@ describe('the log of faults', () => {
       'agent-bff: refused, toolkits t-0, t-1, t-2, t-3, t-4 and 996 more, 1200 times in the last minute',
     );
   });
+});
+
+it('a line to a closed standard error is lost without ending the process', () => {
+  const { stderr } = process;
+  const written = vi.spyOn(stderr, 'write').mockReturnValue(true);
+  onTestFinished(() => written.mockRestore());
+  writeToStandardError('one');
+  const listeners = stderr.listenerCount('error');
+  writeToStandardError('two');
+  expect(written.mock.calls).toEqual([['one\n'], ['two\n']]);
+  expect(() => stderr.emit('error', new Error('EPIPE'))).not.toThrow();
+  expect(stderr.listenerCount('error')).toBe(listeners);
 });

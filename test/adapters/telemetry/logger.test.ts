@@ -24,7 +24,7 @@ const error = {
   type: 'error',
   requestId: 'r-1',
   route: 'chat',
-  status: 502,
+  status: 500,
   code: 'upstream_unreachable',
   summary: 's',
   detail: 'd',
@@ -52,6 +52,27 @@ describe('a line of the log', () => {
     } as const;
     const { type, ...fields } = request;
     expect(written(request)).toEqual([{ level: LEVELS.info, event: type, ...fields, msg: 'POST chat 200' }]);
+  });
+
+  it('names the outcome of an answer, a call and a stream', () => {
+    const { type, durationMs, ...ids } = { type: 'chat', requestId: 'r-1', route: 'chat', durationMs: 1 } as const;
+    const chat = { type, durationMs, ...ids, method: 'SendMessage', outcome: 'complete', events: 1, bytes: 1 } as const;
+    expect(
+      written(
+        chat,
+        { ...chat, state: 'completed' },
+        { ...call, status: 200 },
+        { ...call, failure: 'timeout' },
+        { type: 'stream_ended', ...ids, outcome: 'browser', durationMs },
+      ).map(({ msg }) => msg),
+    ).toEqual([
+      'SendMessage complete',
+      'SendMessage completed',
+      'POST https://agent.example/a2a 200',
+      'POST https://agent.example/a2a timeout',
+      'chat stream ended: browser',
+    ]);
+    expect(loggerTelemetry(pino({ level: 'silent' })).chatEvents).toBe(true);
   });
 
   it.each<[string, TelemetryEvent, keyof typeof LEVELS]>([
@@ -93,8 +114,9 @@ describe('the lines about problems', () => {
     for (let failure = 0; failure < 5_000; failure += 1) {
       telemetry.emit({ ...error, requestId: String(failure) });
       telemetry.emit({ ...call, failure: 'unreachable', path: `/${String(failure)}` });
+      if (failure < 1_000) telemetry.emit({ ...call, status: 200 });
     }
-    expect(lines).toHaveLength(200);
+    expect(lines).toHaveLength(200 + 1_000);
     vi.advanceTimersByTime(60_000);
     telemetry.emit(error);
     expect(lines.at(-1)).toMatchObject({ event: 'error', leftOut: 4_900 });

@@ -6,6 +6,7 @@ import {
   OperatorTelemetry,
   silentTelemetry,
 } from '../../../src/adapters/telemetry/operator-telemetry.js';
+import { requestId as currentOrNewId } from '../../../src/adapters/telemetry/request-scope.js';
 import type { Telemetry } from '../../../src/ports/telemetry.js';
 import { telemetryContract } from '../../contracts/telemetry.contract.js';
 
@@ -82,11 +83,13 @@ describe('the request of an event', () => {
       ['r-1', 'r-2'].map((requestId) =>
         telemetry.runRequest({ ...REQUEST, requestId }, async () => {
           await Promise.resolve();
+          expect(currentOrNewId()).toBe(requestId);
           telemetry.emit({ type: 'warning', code: requestId, detail: '' });
         }),
       ),
     );
     telemetry.emit({ type: 'warning', code: 'none', detail: '' });
+    expect(currentOrNewId()).not.toBe(currentOrNewId());
     expect(listener.of('warning').map(({ code, requestId }) => [code, requestId])).toEqual([
       ['r-1', 'r-1'],
       ['r-2', 'r-2'],
@@ -249,18 +252,22 @@ describe('a call to the platform', () => {
     };
     let now = 5;
     const upstream = new FakeUpstream();
-    const send = async (): Promise<unknown> =>
-      observedUpstream(upstream, telemetry, { now: () => (now += 5) }).send({ ...call, headers: {} } as never);
+    const observing = observedUpstream(upstream, telemetry, { now: () => (now += 5) });
+    const send = async (): Promise<unknown> => observing.send({ ...call, headers: {} } as never);
     await send();
     upstream.willAnswer(() => ({ kind: 'failure', reason: 'timeout', detail: '' }));
     await send();
-    const observed = { callId: expect.any(String) as string, method: 'GET', origin: 'https://a.example', path: '/x' };
+    const callId = expect.stringMatching(/^[\da-f]{8}-\w+$/) as string;
+    const observed = { callId, method: 'GET', origin: 'https://a.example', path: '/x' };
     expect(started).toEqual([observed, observed]);
+    expect(started[1]).not.toEqual(started[0]);
     expect(order).toEqual(['run', 'run']);
     expect(events).toEqual([
       { type: 'upstream', ...observed, status: 200, durationMs: 5 },
       { type: 'upstream', ...observed, failure: 'timeout', durationMs: 5 },
     ]);
+    await observing.close();
+    expect(upstream.closed).toBe(true);
   });
 });
 
@@ -276,10 +283,17 @@ it('a warning with a fix names the environment variables of its fields', () => {
     telemetry.emit(warning);
     telemetry.emit({ ...warning, fields: ['a2aUrl'] });
     telemetry.emit({ ...warning, block: 'idpA', fields: ['domain'] });
+    telemetry.emit({ type: 'warning', code: 'w', detail: 'It is empty.', fields: ['a2aUrl'] });
+    const facts = { requestId: 'r', route: 'chat', status: 500, code: 'c', fields: ['a2aUrl'] } as const;
+    telemetry.emit({ type: 'error', ...facts, summary: 'Set it.', detail: 'It is empty.' });
   }
   expect(listener.of('warning').map(({ summary, detail }) => [summary, detail])).toEqual([
-    ...Array<unknown>(4).fill(['Set it.', 'Set it. It is empty.']),
+    ...Array<unknown>(3).fill(['Set it.', 'Set it. It is empty.']),
+    [undefined, 'It is empty.'],
+    ['Set it.', 'Set it. It is empty.'],
     ['Set it. (configureServer: a2aUrl)', 'Set it. (configureServer: a2aUrl) It is empty.'],
     ['Set it. (idpA: domain)', 'Set it. (idpA: domain) It is empty.'],
+    [undefined, 'It is empty.'],
   ]);
+  expect(listener.of('error').map(({ summary }) => summary)).toEqual(['Set it.', 'Set it.']);
 });

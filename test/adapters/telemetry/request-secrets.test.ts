@@ -10,19 +10,31 @@ describe('the secrets of a request', () => {
   it.each([
     ['the value of each cookie', { cookie: `theme=dark; sid=${ID}; other=0123456789` }, [ID, '0123456789']],
     ['also of cookies in several fields', { cookie: [`a=${ID}`, 'b=0123456789'] }, [ID, '0123456789']],
-    ['a value without its quotes', { cookie: `sid="${ID}"` }, [ID]],
+    ['a value without its quotes and spaces', { cookie: 'sid= "0123456789" ; b=c' }, ['0123456789']],
     ['a value with equals signs in it', { cookie: `sid=${ID}==` }, [`${ID}==`]],
     ['a value decoded', { cookie: 'user=ann%40shop.example%20x' }, ['ann@shop.example x']],
     ['a value that does not decode', { cookie: `sid=${ID}%E0%A4%A` }, [`${ID}%E0%A4%A`, ID]],
     ['the id inside a signed cookie', { cookie: `connect.sid=s%3A${ID}.c2lnbmF0dXJlLW9mLWl0` }, [ID]],
     ['the credential of the request', { authorization: `Bearer ${ID}` }, [ID]],
-    ['in any case and any spacing', { authorization: `  bEARER   ${ID}` }, [ID]],
+    ['in any case and any spacing', { authorization: '  bEARER   0123456789' }, ['0123456789']],
+    ['the credentials of two fields', { authorization: [`Bearer ${ID}`, 'Basic x'] }, [ID]],
+    ['a credential without a scheme', { authorization: ID }, [ID]],
+    ['a part of 16 characters', { cookie: 's=a.0123456789abcdef' }, ['0123456789abcdef']],
     [
       'the user and password behind it',
       { authorization: `Basic ${btoa('ann:pass-word')}` },
       ['ann:pass-word', 'pass-word'],
     ],
-    ['a token in a session that is only encoded', { cookie: `s=${btoa(JSON.stringify({ token: ID }))}` }, [ID]],
+    [
+      'the password of a user whose name is not in UTF-8',
+      { authorization: `Basic ${btoa('jürgen:pass-word')}` },
+      ['pass-word'],
+    ],
+    [
+      'a token in a session that is only encoded',
+      { cookie: `s=${btoa(JSON.stringify({ token: ID })).replace('=', '')}` },
+      [ID],
+    ],
   ])('include %s', (_what, headers, secrets) => {
     expect(requestSecrets(headers)).toEqual(expect.arrayContaining(secrets));
     for (const secret of secrets)
@@ -31,9 +43,12 @@ describe('the secrets of a request', () => {
 
   it('are none without cookie and credential', () => {
     expect(requestSecrets({ 'user-agent': 'a browser', host: 'site.example' })).toEqual([]);
-    expect(withoutSecrets('the session could not be read', requestSecrets({ cookie: 'a=1; b=; c' }))).toBe(
-      'the session could not be read',
-    );
+    expect(
+      withoutSecrets(
+        'the session could not be read',
+        requestSecrets({ cookie: 'a=1; b=; c; d=could%20session%20the' }),
+      ),
+    ).toBe('the session could not be read');
   });
 });
 
@@ -47,12 +62,14 @@ describe('a session source that quotes the request', () => {
       {
         getToken: () => Promise.reject(quoting),
         sessionVersion: () => {
-          throw quoting;
+          throw Object.assign(new Error('cannot open'), { name: `Bad ${ID}` });
         },
       },
       inTime,
     );
-    expect(() => source.sessionVersion?.(request)).toThrow(expect.objectContaining(clean));
+    expect(() => source.sessionVersion?.(request)).toThrow(
+      expect.objectContaining({ ...clean, message: 'cannot open' }),
+    );
     const error = await source.getToken(request, {}).catch((thrown: unknown) => thrown as Error);
     expect(error).toMatchObject(clean);
     expect(inspect(error)).not.toContain(ID);

@@ -104,6 +104,7 @@ describe('the terminal', () => {
     ['content_type_unsupported', 'It failed.'],
   ])('shows %s once with advice, and not after the route has served a visitor', (code, field) => {
     const first = terminal();
+    first.telemetry.emit({ ...WORKS, route: 'chat', status: 400 });
     first.fail(code);
     first.passHour();
     first.fail(code);
@@ -126,22 +127,31 @@ describe('the terminal', () => {
     );
   });
 
-  it('shows a warning and a cache fault once a minute, since no visitor sees its id', () => {
+  it('shows a warning, a cache fault and a fault without a request once a minute: no visitor sees its id', () => {
     const { lines, telemetry } = terminal();
     for (const requestId of ['r-1', 'r-2', 'r-3']) {
       telemetry.emit({ type: 'cache_fault', requestId, operation: 'get', detail: 'ECONNREFUSED' });
       telemetry.emit({ type: 'warning', requestId, code: 'clock_skew', detail: 'ten minutes late' });
+      telemetry.emit({ type: 'stream_broken', route: 'chat', side: 'upstream', detail: 'reset' });
     }
-    expect(lines).toHaveLength(2);
+    expect(lines).toHaveLength(3);
   });
 
-  it('distinguishes faults by route, field and reason', () => {
-    const { lines, fail } = terminal();
-    fail('upstream_unreachable', { ...AGENT, log: 'ECONNREFUSED: no' });
-    fail('upstream_unreachable', { ...AGENT, log: 'ENOTFOUND: no' });
-    fail('upstream_unreachable', { ...AGENT, log: 'ENOTFOUND: no' }, 'config');
-    fail('upstream_unreachable', { ...AGENT, fields: ['serviceApiUrl'], log: 'ENOTFOUND: no' }, 'config');
-    expect(lines).toHaveLength(4);
+  it('counts faults by route, field and reason', () => {
+    const { lines, fail, telemetry } = terminal();
+    for (let visitor = 0; visitor < 20; visitor += 1) {
+      fail('upstream_unreachable', { ...AGENT, log: 'ECONNREFUSED: no' });
+      fail('upstream_unreachable', { ...AGENT, log: 'ENOTFOUND: no' });
+      fail('upstream_unreachable', { ...AGENT, log: 'ENOTFOUND: no' }, 'config');
+      fail('upstream_unreachable', { ...AGENT, fields: ['serviceApiUrl'], log: 'ENOTFOUND: no' }, 'config');
+      for (const route of ['chat', 'surface'])
+        telemetry.emit({ type: 'stream_broken', requestId: 'r', route, side: 'upstream', detail: 'reset' });
+      for (const detail of ['ECONNREFUSED', 'ETIMEDOUT'])
+        telemetry.emit({ type: 'cache_fault', requestId: 'r', operation: 'get', detail });
+      fail('not_found');
+      fail('method_not_allowed');
+    }
+    expect(lines).toHaveLength(10 * (4 + 2) + 2 + 2);
   });
 
   it('shows a 404 of the platform until the route has worked once', () => {
