@@ -221,6 +221,7 @@ describe('the bridge to node:http', () => {
     );
     const url = await serve((request, response) => {
       response.setHeader('set-cookie', 'a=1');
+      response.setHeader('vary', 'of the host');
       listener(request, response);
     });
     const reply = await visit(url);
