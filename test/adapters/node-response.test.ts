@@ -11,7 +11,14 @@ import { PushFlow } from './web/push-flow.js';
 function handed(body: HttpBody, sendIdleMs = 0) {
   const response = new ServerResponse(new IncomingMessage(new Socket()));
   const accepted: (() => void)[] = [];
-  const socket = new Writable({ highWaterMark: 1_000, write: (_chunk, _coding, done) => accepted.push(done) });
+  let sent = 0;
+  const socket = new Writable({
+    highWaterMark: 1_000,
+    write: (chunk: Uint8Array, _coding, done) => {
+      sent += chunk.length;
+      accepted.push(done);
+    },
+  });
   response.assignSocket(socket as Socket);
   const budget = new SendBudget(Infinity);
   const headers = { 'x-absent': undefined, 'x-present': 'yes' };
@@ -23,7 +30,7 @@ function handed(body: HttpBody, sendIdleMs = 0) {
     }
     response.emit('drain');
   };
-  return { response, budget, accept };
+  return { response, budget, accept, sent: () => sent };
 }
 
 const LONG = 'x'.repeat(2_000);
@@ -31,11 +38,12 @@ const LONG = 'x'.repeat(2_000);
 describe('a body that flows to a browser', () => {
   it('waits until the browser has accepted what it got, which counts as waiting until then', async () => {
     const body = new PushFlow();
-    const { budget, accept } = handed(body);
+    const { response, budget, accept } = handed(body);
     expect(body.push(LONG)).toBe(false);
     expect(budget.heldBytes).toBeGreaterThan(2_000);
     expect(body.resumed).toBe(0);
     await accept();
+    response.emit('drain');
     expect([budget.heldBytes, body.resumed]).toEqual([0, 1]);
     expect([body.push('short'), budget.heldBytes]).toEqual([true, 0]);
   });
@@ -88,11 +96,12 @@ describe('a whole body', () => {
   });
 
   it.each([50_000, 200_000])('of %i bytes counts as waiting until its response is over', async (length) => {
-    const { response, budget, accept } = handed('x'.repeat(length));
+    const { response, budget, accept, sent } = handed('x'.repeat(length));
     expect(budget.heldBytes).toBeGreaterThan(length);
     for (let turn = 0; turn < 9; turn += 1) await accept();
     response.emit('close');
     expect([budget.heldBytes, response.writableFinished]).toEqual([0, true]);
+    expect(sent()).toBeGreaterThan(length);
   });
 
   it('is handed over in pieces if its progress would not be visible', async () => {
