@@ -4,7 +4,7 @@ import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BodyStream } from '../../src/adapters/node/body-stream.js';
+import { BodyStream, toNodeBody } from '../../src/adapters/node/body-stream.js';
 import { SendBudget } from '../../src/adapters/node/send-budget.js';
 import type { BodySink, FlowingBody } from '../../src/domain/shared/body.js';
 import { PushFlow } from './web/push-flow.js';
@@ -125,6 +125,41 @@ describe('a flowing body as a Node stream', () => {
     const answer = response();
     new BodyStream(new PushFlow(), answer, 0, new SendBudget(Infinity)).read(0);
     expect(answer.headersSent).toBe(true);
+  });
+});
+
+describe('a body for a framework', () => {
+  it.each([
+    [null, null],
+    ['text', 'text'],
+    [new Uint8Array(Buffer.from('any bytes')).subarray(4), Buffer.from('bytes')],
+  ])('remains whole: %j', (body, expected) => {
+    expect(toNodeBody(body, response(), 0, new SendBudget(Infinity))).toEqual(expected);
+  });
+
+  it('remains a stream, and counts as waiting while the framework does not read it', () => {
+    const budget = new SendBudget(Infinity);
+    const body = new PushFlow();
+    const stream = toNodeBody(body, response(), 0, budget) as BodyStream;
+    stream.read(0);
+    expect([body.push('short'), budget.heldBytes]).toEqual([true, 0]);
+    expect(body.push('x'.repeat(100_000))).toBe(false);
+    expect(budget.heldBytes).toBeGreaterThan(100_000);
+    while (stream.read() !== null);
+    expect(budget.heldBytes).toBe(0);
+  });
+
+  it.each([
+    ['some of it', 'text', true],
+    ['nothing', '', false],
+  ])('has ended, but waits while the framework has %s to write', (_what, chunk, waits) => {
+    const budget = new SendBudget(Infinity);
+    const body = new PushFlow();
+    const stream = toNodeBody(body, response(), 0, budget) as BodyStream;
+    stream.read(0);
+    if (chunk !== '') body.push(chunk);
+    body.end();
+    expect(budget.heldBytes > 0).toBe(waits);
   });
 });
 

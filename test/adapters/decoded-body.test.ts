@@ -4,7 +4,7 @@ import { decodedBody } from '../../src/adapters/node/decoded-body.js';
 
 const MEGABYTE = 1_048_576;
 
-async function decodedBytes(body: Uint8Array, coding: string): Promise<number> {
+async function decodedBytes(body: Uint8Array | AsyncIterable<Uint8Array>, coding: string): Promise<number> {
   let size = 0;
   for await (const chunk of decodedBody(body, coding)) size += chunk.length;
   return size;
@@ -13,10 +13,24 @@ async function decodedBytes(body: Uint8Array, coding: string): Promise<number> {
 describe('a compressed body', () => {
   it.each([
     ['gzip', gzipSync],
+    ['x-gzip', gzipSync],
     ['br', brotliCompressSync],
     [' Deflate', deflateSync],
   ])('in %s is decoded up to 16 MB, however well it compresses', async (coding, compress) => {
-    expect(await decodedBytes(compress(Buffer.alloc(16 * MEGABYTE)), coding)).toBe(16 * MEGABYTE);
+    expect(await decodedBytes(new Uint8Array(compress(Buffer.alloc(16 * MEGABYTE))), coding)).toBe(16 * MEGABYTE);
+  });
+
+  it.each(['zstd', 'constructor'])('in %s is rejected', (coding) => {
+    expect(() => decodedBody(gzipSync('text'), coding)).toThrow('no decoder');
+  });
+
+  it('is decoded from its chunks, and breaks if it was cut', async () => {
+    const bytes = gzipSync('text');
+    async function* chunks(end: number): AsyncGenerator<Uint8Array> {
+      for (const byte of bytes.subarray(0, end)) yield Uint8Array.of(byte);
+    }
+    expect(await decodedBytes(chunks(bytes.length), 'gzip')).toBe(4);
+    await expect(decodedBytes(chunks(bytes.length - 1), 'gzip')).rejects.toThrow();
   });
 
   it('breaks beyond 16 MB once it expands excessively', async () => {

@@ -1,75 +1,17 @@
-import { describe, expect, it } from 'vitest';
+import { EventEmitter } from 'node:events';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Keyv } from 'keyv';
 import { FakeCacheStore, FakeClock, RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
-import { isKeyv, KeyvCacheStore, type KeyvLike, keyvLike } from '../../src/adapters/keyv/keyv-cache-store.js';
+import { isKeyv, KeyvCacheStore, keyvLike } from '../../src/adapters/keyv/keyv-cache-store.js';
 import { faultOf } from '../../src/adapters/keyv/store-breaker.js';
 import { STORE_AWAY } from '../../src/domain/shared/store-calls.js';
 import { getMany } from '../../src/domain/shared/store-calls.js';
 import type { CacheStore } from '../../src/ports/cache-store.js';
 import { cacheStoreContract } from '../contracts/cache-store.contract.js';
 import { timed } from '../support/stopwatch.js';
+import { CACHE_MS, failed, never, refused, World } from './keyv-world.js';
 
-const CACHE_MS = 60;
 const PAUSE_MS = 500;
-
-/** A Keyv with scripted faults, which records its calls. */
-class ScriptedKeyv implements KeyvLike {
-  readonly entries = new Map<string, unknown>();
-  readonly calls: string[] = [];
-  readonly lives: number[] = [];
-  /** Responds in place of the store, while it is set. */
-  fault: (() => Promise<unknown>) | undefined;
-  emit: (error: unknown) => void = () => {};
-
-  on(_event: 'error', listener: (error: unknown) => void): void {
-    this.emit = listener;
-  }
-
-  get(key: string): Promise<unknown> {
-    return this.#answer(`get ${key}`, () => this.entries.get(key));
-  }
-
-  set(key: string, value: string, ttl: number): Promise<unknown> {
-    this.lives.push(ttl);
-    return this.#answer(`set ${key}`, () => this.entries.set(key, value) !== undefined);
-  }
-
-  delete(key: string): Promise<unknown> {
-    return this.#answer(`delete ${key}`, () => this.entries.delete(key));
-  }
-
-  #answer(call: string, answer: () => unknown): Promise<unknown> {
-    this.calls.push(call);
-    return this.fault?.() ?? Promise.resolve(answer());
-  }
-}
-
-class World {
-  readonly clock = new FakeClock();
-  readonly telemetry = new RecordingTelemetry();
-  readonly keyv = new ScriptedKeyv();
-  readonly store = new KeyvCacheStore({
-    keyv: this.keyv,
-    clock: this.clock,
-    telemetry: this.telemetry,
-    cacheMs: CACHE_MS,
-  });
-
-  set(key: string, value: string): Promise<void> {
-    return this.store.set(key, value, this.clock.now() + 60_000);
-  }
-
-  get faults(): readonly string[] {
-    return this.telemetry.of('cache_fault').map(({ operation, detail }) => `${operation}: ${detail}`);
-  }
-}
-
-/** The error of a failed call. */
-const failed = (call: Promise<unknown>): Promise<unknown> => call.catch((error: unknown) => error);
-
-const never = (): Promise<unknown> => new Promise(() => {});
-const refused = (): Promise<unknown> =>
-  Promise.reject(Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:6379'), { code: 'ECONNREFUSED' }));
 
 cacheStoreContract('KeyvCacheStore over a Keyv in memory', () => {
   const { clock, telemetry } = new World();
@@ -80,8 +22,8 @@ cacheStoreContract('KeyvCacheStore over a Keyv in memory', () => {
 describe('a shared store', () => {
   it('gets the remaining life of an entry', async () => {
     const { keyv, store, clock } = new World();
-    await store.set('token', 'value', clock.now() + 1_234.9);
-    expect(keyv.lives).toEqual([1_234]);
+    await store.set('token of anna', 'value', clock.now() + 1_234.75);
+    expect([keyv.lives, await store.get('token of anna')]).toEqual([[1_234], 'value']);
   });
 
   it('deletes an entry instead of setting a life of 0, which Keyv treats as unlimited', async () => {
@@ -125,26 +67,93 @@ describe('a shared store', () => {
     expect(await world.store.get('bert')).toBeUndefined();
   });
 
-  it.each(['garbage', '', '12', '12 3', '99999999999999 5 tokenvalue'.slice(0, 20), 7, { value: 'x' }, [], true])(
-    'that returns %j is a miss with a fault in the log',
-    async (garbage) => {
-      const world = new World();
-      world.keyv.entries.set('token', garbage);
-      expect(await world.store.get('token')).toBeUndefined();
-      expect(world.faults).toEqual(['get: the entry is not the one that was set']);
-      await world.set('token', 'value');
-      expect(await world.store.get('token')).toBe('value');
-    },
-  );
+  it.each([
+    'garbage',
+    '',
+    '12',
+    '12 3',
+    '99999999999999 5 tokenvalue'.slice(0, 20),
+    7,
+    { value: 'x' },
+    ['9999999999999 5 tokenvalue'],
+    true,
+  ])('that returns %j is a miss with a fault in the log', async (garbage) => {
+    const world = new World();
+    world.keyv.entries.set('token', garbage);
+    expect(await world.store.get('token')).toBeUndefined();
+    expect(world.faults).toEqual(['get: the entry is not the one that was set']);
+    await world.set('token', 'value');
+    expect(await world.store.get('token')).toBe('value');
+  });
 
   it('that cannot parse one entry still returns the others', async () => {
     const world = new World();
     await world.set('good', 'value');
     world.keyv.fault = () => Promise.reject(new SyntaxError('Unexpected token in "eyJhbGciOi"'));
     expect(await world.store.get('bad')).toBeUndefined();
+    expect(await world.store.getMany(['bad', 'good'])).toEqual([undefined, undefined]);
     world.keyv.fault = undefined;
     expect(await world.store.get('good')).toBe('value');
-    expect(world.faults).toEqual(['get: SyntaxError']);
+    expect(world.faults).toEqual(['get: SyntaxError', 'get: SyntaxError']);
+  });
+
+  it('that returns null has no entry, which is not a fault', async () => {
+    const world = new World();
+    world.keyv.fault = () => Promise.resolve(null);
+    expect([await world.store.get('token'), world.faults]).toEqual([undefined, []]);
+  });
+
+  it('that connects at its first call gets no other call before, and no second one of the kind', async () => {
+    const { keyv, clock, telemetry } = new World();
+    const store = () => new KeyvCacheStore({ keyv, clock, telemetry, cacheMs: CACHE_MS, connects: true });
+    let connect: (value: unknown) => void = () => {};
+    keyv.fault = () => new Promise((resolve) => (connect = resolve));
+    const calls = [store().get('a'), store().get('b')];
+    keyv.fault = undefined;
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(keyv.calls).toEqual(['get agent-bff:connect']);
+    connect(undefined);
+    await Promise.all(calls);
+    expect(keyv.calls).toEqual(['get agent-bff:connect', 'get a', 'get b']);
+  });
+
+  it('has one listener until the last of its users is closed', () => {
+    const keyv = Object.assign(new EventEmitter(), { get: never, set: never, delete: never });
+    const users = [new World(), new World()].map(({ clock, telemetry }) => {
+      const { close } = new KeyvCacheStore({ keyv, clock, telemetry, cacheMs: CACHE_MS });
+      return { close, telemetry };
+    });
+    const counts = [keyv.listenerCount('error')];
+    keyv.emit('error', new Error('socket closed'));
+    expect(users.map(({ telemetry }) => telemetry.of('cache_fault').length)).toEqual([1, 1]);
+    for (const { close } of users) {
+      close();
+      counts.push(keyv.listenerCount('error'));
+    }
+    expect(counts).toEqual([1, 1, 0]);
+  });
+
+  it('without events can be closed', () => {
+    const { clock, telemetry } = new World();
+    const keyv = keyvLike(new FakeCacheStore(clock), clock);
+    expect(() => new KeyvCacheStore({ keyv, clock, telemetry, cacheMs: CACHE_MS }).close()).not.toThrow();
+  });
+
+  it('stores an entry unless there is one, if it can', async () => {
+    const { keyv, clock, telemetry, store } = new World();
+    expect([store.setIfAbsent, store.primary]).toEqual([undefined, undefined]);
+    const setIfAbsent = (key: string, value: string, ttl: number): Promise<boolean> =>
+      keyv.entries.has(key) ? Promise.resolve(false) : keyv.set(key, value, ttl).then(() => true);
+    const primary = (keys?: readonly string[]): string => `primary of ${String(keys)}`;
+    const able = new KeyvCacheStore({ keyv, clock, telemetry, cacheMs: CACHE_MS, setIfAbsent, primary });
+    expect(able.primary?.(['token'])).toBe('primary of token');
+    expect(await able.setIfAbsent?.('token', 'one', clock.now() + 1_000)).toBe(true);
+    expect(await able.setIfAbsent?.('token', 'two', clock.now() + 1_000)).toBe(false);
+    expect(await able.setIfAbsent?.('late', 'three', clock.now() + 0.5)).toBe(false);
+    expect([await able.get('token'), keyv.lives]).toEqual(['one', [1_000]]);
+    keyv.fault = refused;
+    await failed(able.setIfAbsent?.('other', 'four', clock.now() + 1_000) ?? never());
+    expect(telemetry.of('cache_fault')).toMatchObject([{ operation: 'set' }]);
   });
 });
 
@@ -319,12 +328,30 @@ describe('a shared store that fails', () => {
     await away(world);
     await failed(world.store.get('token'));
     expect([world.keyv.calls, world.store.isAway]).toEqual([[], true]);
+    expect(world.faults).toEqual(Array.from({ length: 3 }, () => 'get: Error socket closed'));
   });
 
-  it('has not failed when it only emits that it was not called', () => {
+  it('has failed too if it emits an event before the first call', () => {
     const world = new World();
-    for (let time = 0; time < 5; time += 1) world.keyv.emit(STORE_AWAY);
+    world.keyv.emit(new Error('socket closed'));
+    expect(world.faults).toEqual(['get: Error socket closed']);
+  });
+
+  it('has not failed when it only reports that it was not called', async () => {
+    const world = new World();
+    world.keyv.fault = () => Promise.reject(STORE_AWAY);
+    for (let time = 0; time < 5; time += 1) {
+      world.keyv.emit(STORE_AWAY);
+      expect(await failed(world.store.get('token'))).toBe(STORE_AWAY);
+    }
     expect([world.faults, world.store.isAway]).toEqual([[], false]);
+  });
+
+  it('leaves no timer after a call that succeeded, so that the process can exit', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    await new World().set('token', 'value');
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   it('is logged once per pause, without a text that is no error', async () => {
@@ -444,4 +471,5 @@ it('a Keyv is distinguished from a cache store', () => {
   expect(isKeyv(new Keyv())).toBe(true);
   expect(isKeyv(new FakeCacheStore(new FakeClock()))).toBe(false);
   expect(isKeyv(Object.assign(new FakeCacheStore(new FakeClock()), { on: () => {} }))).toBe(false);
+  expect(isKeyv(Object.assign(new FakeCacheStore(new FakeClock()), { store: {} }))).toBe(false);
 });

@@ -56,9 +56,23 @@ describe('the storage in memory', () => {
     expect(await kept(keyv, 'a')).toBe('');
   });
 
+  it('keeps texts as they are, and needs no protection from faults', async () => {
+    const keyv = memory();
+    const store = new KeyvCacheStore({ keyv, clock, telemetry: new RecordingTelemetry() });
+    await store.set('a', 'value', clock.now() + LIFE_MS);
+    expect([await keyv.get('a'), store.isAway, keyv.listeners('error')]).toEqual(['value', false, []]);
+    expect(store.close()).toBeUndefined();
+  });
+
   it('shows no entry in a print', async () => {
     const keyv = memory();
     await keyv.set('key', 'hunter2', LIFE_MS);
     expect(inspect(keyv, { depth: 12, showHidden: true })).not.toContain('hunter2');
   });
+});
+
+it('a Keyv over a storage that fails throws its error', async () => {
+  const storage = new MemoryStorage(clock, memoryOf(clock));
+  const keyv = keyvOver(Object.assign(storage, { get: () => Promise.reject(new Error('gone')) }));
+  await expect(keyv.get('a')).rejects.toThrow('gone');
 });

@@ -1,6 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import { expect, it } from 'vitest';
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
 import { NodeRequest, type ParsedBody } from '../../src/adapters/node/request.js';
 
 /** A request that a parser of the host has read, with its result. */
@@ -45,6 +46,68 @@ it.each<[string, ParsedBody, string | Uint8Array | null, boolean]>([
 
 it('a request without a body is not lost', () => {
   expect(parsed({}, {})).toMatchObject({ body: null, bodyConsumed: false });
+  expect(parsed({ body: circular }, {})).toMatchObject({ body: null, bodyConsumed: true });
+});
+
+/** A request that has arrived as far as its head, and its response. */
+function arrived(target = '/') {
+  const request = new IncomingMessage(new Socket());
+  request.headers = { 'content-length': '4' };
+  const response = new ServerResponse(request);
+  const mount = { target, publicUrl: () => 'https://site.example/api' };
+  return { request, response, ours: new NodeRequest(request, response, mount) };
+}
+
+it.each([
+  ['/x', '/x', ''],
+  ['?q', '', '?q'],
+  ['/x?q?', '/x', '?q?'],
+])('the target %s has the path "%s" and the query "%s"', (target, path, query) => {
+  expect(arrived(target).ours).toMatchObject({ path, query, method: 'GET', publicUrl: 'https://site.example/api' });
+});
+
+it('a body whose reading has begun stays a stream', async () => {
+  const { request, ours } = arrived();
+  const stream = ours.body as AsyncIterableIterator<Uint8Array>;
+  const first = stream.next();
+  request.push('half');
+  expect(ours.body).toBe(stream);
+  expect((await first).value).toEqual(Buffer.from('half'));
+  await stream.return?.();
+  expect(await stream.next()).toEqual({ done: true, value: undefined });
+});
+
+it('a body that was taken as bytes is not read again as a stream', async () => {
+  const { request, ours } = arrived();
+  const stream = ours.body as AsyncIterableIterator<Uint8Array>;
+  request.push('half');
+  expect(ours.body).toEqual(Buffer.from('half'));
+  expect(await stream.next()).toEqual({ done: true, value: undefined });
+});
+
+describe('the signal of a request', () => {
+  it('is aborted when the browser leaves, even before it was asked for', () => {
+    const { response, ours } = arrived();
+    const { signal } = ours;
+    expect([signal.aborted, ours.signal]).toEqual([false, signal]);
+    response.emit('close');
+    expect(signal.aborted).toBe(true);
+    const gone = arrived();
+    gone.response.destroy();
+    expect(gone.ours.signal.aborted).toBe(true);
+  });
+
+  it('is not aborted by the end of a complete response, even when asked for later', () => {
+    for (const isEarly of [true, false]) {
+      const { response, ours } = arrived();
+      response.assignSocket(new PassThrough() as unknown as Socket);
+      if (isEarly) expect(ours.signal.aborted).toBe(false);
+      response.end();
+      response.emit('close');
+      response.destroy();
+      expect(ours.signal.aborted).toBe(false);
+    }
+  });
 });
 
 it('a parsed value that is nested too deeply to be written again fails when it is read', async () => {

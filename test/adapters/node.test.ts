@@ -142,6 +142,23 @@ describe('the bridge to node:http', () => {
     expect(requests.map(({ readableLength }) => readableLength < 600)).toEqual([true]);
   });
 
+  it('lets a browser send on after an early response, but not in tiny chunks', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const url = await serveHandler(() => Promise.resolve(text('enough')));
+    const browser = await RawClient.connect(url, { allowHalfOpen: true });
+    onTestFinished(() => browser.close());
+    await browser.send(head(0).replace('content-length: 0', 'transfer-encoding: chunked'));
+    await browser.until('enough');
+    const sends = async (chunk: string): Promise<void> => {
+      await browser.send(chunk);
+      await new Promise(setImmediate);
+    };
+    for (let count = 0; count < 20; count += 1) await sends(`14\r\n${'x'.repeat(20)}\r\n`);
+    expect(browser.socket.closed).toBe(false);
+    while (!browser.socket.closed) await sends('1\r\nx\r\n'.repeat(100));
+  });
+
   it('ignores a second message after an early response', async () => {
     let served = 0;
     const url = await serveHandler(async ({ body }) => {
@@ -204,6 +221,7 @@ describe('the bridge to node:http', () => {
     );
     const url = await serve((request, response) => {
       response.setHeader('set-cookie', 'a=1');
+      response.setHeader('vary', 'of the host');
       listener(request, response);
     });
     const reply = await visit(url);

@@ -3,6 +3,7 @@ import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { FakeClock, RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
 import { readSealingKey, SealedCacheStore, type SealingKey } from '../../src/adapters/keyv/sealed-cache-store.js';
+import { visitorKeys } from '../../src/adapters/keyv/visitor-crypto.js';
 import { secret } from '../../src/domain/shared/secret.js';
 import type { CacheStore } from '../../src/ports/cache-store.js';
 import { cacheStoreContract } from '../contracts/cache-store.contract.js';
@@ -41,12 +42,24 @@ class World {
     return new SealedCacheStore({ store: open, clock, telemetry, keys: [first, ...others], prefix: 'site:' });
   }
 
+  /** The same key over a store that can do more. */
+  over(more: Partial<CacheStore>): SealedCacheStore {
+    const { clock, telemetry, key } = this;
+    const { get, set, delete: remove } = this.open;
+    const store = { get, set, delete: remove, ...more };
+    return new SealedCacheStore({ store, clock, telemetry, keys: [key], prefix: 'site:' });
+  }
+
   keep(key: string, value: string = TOKEN): Promise<void> {
     return this.store.set(key, value, this.clock.now() + 60_000);
   }
 
   get faults(): readonly unknown[] {
     return this.telemetry.of('cache_fault').map(({ operation }) => operation);
+  }
+
+  get details(): readonly unknown[] {
+    return this.telemetry.of('cache_fault').map(({ detail }) => detail);
   }
 }
 
@@ -146,6 +159,29 @@ describe('a writer to the shared store', () => {
   });
 });
 
+describe('a sealed store', () => {
+  it('stores an entry unless there is one, if the store can', async () => {
+    const world = new World();
+    const { open, clock, store } = world;
+    expect(store.setIfAbsent).toBeUndefined();
+    const setIfAbsent = async (name: string, sealed: string): Promise<boolean> =>
+      !open.entries.has(name) && (await open.set(name, sealed), true);
+    const atomic = world.over({ setIfAbsent });
+    expect(await atomic.setIfAbsent?.('token', TOKEN, clock.now() + 60_000)).toBe(true);
+    expect(await atomic.setIfAbsent?.('token', 'other', clock.now() + 60_000)).toBe(false);
+    expect([await store.get('token'), JSON.stringify(open.only).includes(TOKEN)]).toEqual([TOKEN, false]);
+  });
+
+  it('names the primary of its keys as they are stored', async () => {
+    const world = new World();
+    await world.keep('token');
+    const primary = (keys: readonly string[] = ['all']): string => `primary of ${keys.join()}`;
+    const replicated = world.over({ primary });
+    expect(replicated.primary(['token'])).toBe(`primary of ${world.open.only[0]}`);
+    expect([replicated.primary(), world.store.primary(['token'])]).toEqual(['primary of all', '']);
+  });
+});
+
 describe('rotated sealing keys', () => {
   it.each(['first', 'last'])('with the new key %s are read by processes with either key or both', async (place) => {
     const world = new World();
@@ -179,13 +215,14 @@ describe('rotated sealing keys', () => {
     const world = new World();
     await world.keep('token');
     expect(await world.sealedBy(newKey()).get('token')).toBeUndefined();
-    expect(world.faults).toEqual(['open']);
+    expect(world.details).toEqual([expect.stringContaining('no configured key')]);
   });
 
   it('do not open an entry of another key with the same id', async () => {
     const world = new World();
     await world.keep('token');
     expect(await world.sealedBy({ ...newKey(), id: world.key.id }).get('token')).toBeUndefined();
+    expect(world.details).toEqual([expect.stringContaining('another key')]);
   });
 });
 
@@ -202,7 +239,8 @@ describe('the size of a sealed entry', () => {
 });
 
 describe('a sealing key', () => {
-  const bytes = randomBytes(32);
+  // In base64 it has a "+" and a "/".
+  const bytes = Buffer.concat([Buffer.of(0xfb, 0xef, 0xff), randomBytes(29)]);
   const forms = {
     hex: bytes.toString('hex'),
     'upper-case hex': bytes.toString('hex').toUpperCase(),
@@ -228,6 +266,7 @@ describe('a sealing key', () => {
     'one letter': 'A'.repeat(43),
     'base64 with words in it':
       `${bytes.toString('base64url').slice(0, 20)} - !${bytes.toString('base64url').slice(20)}`.replace('-', ''),
+    '65 hex digits': `${bytes.toString('hex')}0`,
     'hex with a slip': `${bytes.toString('hex').slice(1)}g`,
   };
 
@@ -243,6 +282,14 @@ describe('a sealing key', () => {
   it('has an id of its own', () => {
     expect(newKey().id).toMatch(/^[\w-]{8}$/);
     expect(newKey().id).not.toBe(newKey().id);
+  });
+
+  it('has the same id, and derives the same keys for visitors, in every version', () => {
+    const reading = readSealingKey(secret('00112233445566778899aabbccddeeff0123456789abcdeffedcba9876543210'));
+    if (reading.kind !== 'key') throw new Error(reading.advice);
+    const { mint, seal } = visitorKeys(reading.key);
+    const derived = [mint, seal].map((key) => Buffer.from(key).toString('base64url').slice(0, 8));
+    expect([reading.key.id, ...derived]).toEqual(['RVHzx4sy', '5w2Vzyga', 'Y5KZ8XIn']);
   });
 
   it('never appears in a print of a key or a store', () => {

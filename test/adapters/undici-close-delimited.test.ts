@@ -100,12 +100,15 @@ describe('a response without length or chunks', () => {
     expect(await textOf(css.body)).toBe('a { color: ');
   });
 
-  it.each([JSON_TYPE, EVENTS])('is not marked when its bytes show its end: %s', async (type) => {
-    const [response, socket] = await answered(type, '');
-    expect(response.closeDelimited).toBeUndefined();
-    close(socket);
-    await textOf(response.body);
-  });
+  it.each([JSON_TYPE, EVENTS, `${EVENTS}\r\ncontent-encoding: identity`])(
+    'is not marked when its bytes show its end: %s',
+    async (type) => {
+      const [response, socket] = await answered(type, '');
+      expect(response.closeDelimited).toBeUndefined();
+      close(socket);
+      await textOf(response.body);
+    },
+  );
 
   it('is not marked without a body', async () => {
     const [response, socket] = await answered('text/css', '', 'HEAD');
@@ -113,4 +116,12 @@ describe('a response without length or chunks', () => {
     close(socket);
     await textOf(response.body);
   });
+});
+
+it.each([
+  ['content-length: 2', '["'],
+  ['transfer-encoding: chunked', '2\r\n["\r\n0\r\n\r\n'],
+])('a response with %s ends where that says, whatever its text', async (field, bytes) => {
+  const [response] = await answered(`${JSON_TYPE}\r\n${field}`, bytes);
+  expect([await textOf(response.body), response.closeDelimited]).toEqual(['["', undefined]);
 });

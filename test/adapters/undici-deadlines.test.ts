@@ -39,11 +39,44 @@ describe('the deadline of the head', () => {
   it('runs while the platform does not read an upload', async () => {
     // A platform that has stopped reading.
     const origin = `http://${await socketServer((socket) => void socket.pause())}`;
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
     const flood = {
-      [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve({ value: new Uint8Array(65_536) }) }),
+      [Symbol.asyncIterator]: () => ({
+        next: () => Promise.resolve({ value: new Uint8Array(65_536) }),
+        return: () => Promise.resolve(release()),
+      }),
     };
-    const outcome = await send({ origin, headersMs: 200, body: flood as AsyncIterable<Uint8Array> });
+    const outcome = await send({ origin, headersMs: 200, body: flood as unknown as AsyncIterable<Uint8Array> });
     expect(outcome).toMatchObject({ kind: 'failure', reason: 'timeout' });
+    await released;
+  });
+
+  it('ends with the head, also when that comes during an upload', async () => {
+    let finish: () => void = () => undefined;
+    const host = await socketServer((socket) =>
+      socket.once('data', () => {
+        socket.write('HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 3\r\n\r\n');
+        finish = () => void socket.write('yes');
+      }),
+    );
+    const upload = new PushStream();
+    const pending = send({ origin: `http://${host}`, headersMs: 50, body: upload });
+    upload.push('one');
+    const response = responseOf(await pending);
+    upload.push('two');
+    await passed(150);
+    finish();
+    expect(await textOf(response.body)).toBe('yes');
+  });
+
+  it('of 0 means no limit', async () => {
+    world.platform.willWait();
+    const pending = send({ headersMs: 0 });
+    const exchange = await world.platform.next();
+    await passed(20);
+    exchange.json(200, {});
+    expect(responseOf(await pending).status).toBe(200);
   });
 
   it('is not extended by early hints', async () => {

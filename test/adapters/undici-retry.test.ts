@@ -78,6 +78,13 @@ describe.each(endings)('a kept-alive connection that is %s as the next request a
   });
 });
 
+it('a kept-alive connection on which no response comes in time leads to no retry', async () => {
+  await serveOnce();
+  platform.willWait();
+  expect(await send({ ...GET, headersMs: 50 })).toMatchObject({ kind: 'failure', reason: 'timeout' });
+  expect(platform.requests).toHaveLength(1);
+});
+
 describe('a new connection', () => {
   it.each(endings)('that is %s leads to no retry', async (_how, end) => {
     platform.willAnswer(end);

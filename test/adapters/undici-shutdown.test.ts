@@ -50,7 +50,8 @@ describe('closing the connections to the platform', () => {
 
   it('finally rejects later requests', async () => {
     await world.upstream.close({ graceMs: 0 });
-    expect(await send()).toMatchObject({ kind: 'failure', reason: 'aborted', sent: 'nothing' });
+    const detail = 'the connections are closed';
+    expect(await send()).toMatchObject({ kind: 'failure', reason: 'aborted', sent: 'nothing', detail });
     expect(world.platform.requests).toEqual([]);
   });
 
@@ -58,6 +59,19 @@ describe('closing the connections to the platform', () => {
     await world.upstream.close();
     world.platform.willAnswer((exchange) => exchange.json(200, {}));
     expect(await textOf(responseOf(await send()).body)).toBe('{}');
+    await expect.poll(() => world.platform.connections()).toBe(0);
+  });
+
+  it('after an aborted stream still closes the idle connection', async () => {
+    const browser = new AbortController();
+    const { exchange } = await world.opened({ signal: browser.signal }, 'text/event-stream');
+    const pending = send();
+    (await world.platform.next()).json(200, {});
+    await textOf(responseOf(await pending).body);
+    browser.abort();
+    await exchange.closed;
+    await expect.poll(() => world.platform.connections()).toBe(1);
+    await world.upstream.close();
     await expect.poll(() => world.platform.connections()).toBe(0);
   });
 

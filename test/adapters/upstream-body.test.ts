@@ -38,6 +38,7 @@ const body = (idleMs: number, totalMs: number): UpstreamBody => {
 
 describe('the deadline of a whole response', () => {
   it('resumes where it stood when a slow reader returns', async () => {
+    vi.advanceTimersByTime(5_000);
     const slow = body(0, 1_000);
     vi.advanceTimersByTime(600);
     slow.push(FULL);
@@ -51,9 +52,41 @@ describe('the deadline of a whole response', () => {
     expect(controller.aborted).toContain('too long for its whole response');
   });
 
-  it('has no effect after the end of the response', () => {
-    body(100, 100).end();
-    body(100, 100).fail(new Error('reset'));
+  it('has no effect after the end of the response, or while it is paused', () => {
+    for (const stop of [
+      (one: UpstreamBody) => one.end(),
+      (one: UpstreamBody) => one.fail(new Error('reset')),
+      (one: UpstreamBody) => one.push(FULL),
+    ]) {
+      const stopped = body(100, 100);
+      stop(stopped);
+      stopped.watch();
+    }
+    vi.advanceTimersByTime(1_000);
+    expect(controller.aborted).toBeUndefined();
+  });
+});
+
+describe('a response that has arrived', () => {
+  it('is whole if it came in one piece and has ended', () => {
+    const [one, two] = [body(0, 0), body(0, 0)];
+    one.push(Uint8Array.of(1));
+    for (const piece of [1, 2]) two.push(Uint8Array.of(piece));
+    expect(one.whole()).toBeUndefined();
+    one.end();
+    two.end();
+    expect([one.whole(), two.whole()]).toEqual([Uint8Array.of(1), undefined]);
+  });
+
+  it.each(['ended', 'broken'])('and has %s is not aborted by its reader or a deadline', (how) => {
+    const over = body(100, 100);
+    over.push(Uint8Array.of(1));
+    const sink = new Sink();
+    over.flowTo(sink);
+    if (how === 'ended') over.end();
+    over.fail(new Error('reset'));
+    expect(sink.outcome).toEqual(how === 'ended' ? 'ended' : new Error('reset'));
+    over.cancel();
     vi.advanceTimersByTime(1_000);
     expect(controller.aborted).toBeUndefined();
   });
@@ -90,6 +123,36 @@ describe('a response that flows', () => {
     expect([sink.taken, sink.outcome]).toEqual([[1], 'open']);
     flowing.flowTo(sink);
     expect(sink.outcome).toBe(how === 'ended' ? 'ended' : error);
+    sink.outcome = 'open';
+    flowing.flowTo(sink);
+    expect(sink.outcome).toBe('open');
+  });
+
+  it.each(['ended', 'broken'] as const)('that has %s while its sink was full reports it after its chunks', (how) => {
+    const flowing = body(0, 0);
+    const sink = new Sink();
+    const error = new Error('reset');
+    sink.room = 1;
+    flowing.flowTo(sink);
+    for (const piece of [1, 2]) flowing.push(Uint8Array.of(piece));
+    if (how === 'ended') flowing.end();
+    else flowing.fail(error);
+    expect([sink.taken, sink.outcome]).toEqual([[1], 'open']);
+    sink.room = Infinity;
+    flowing.flowTo(sink);
+    expect([sink.taken, sink.outcome]).toEqual([[1, 2], how === 'ended' ? 'ended' : error]);
+  });
+
+  it('that its sink abandons with a chunk reports no end', () => {
+    const flowing = body(0, 0);
+    const sink = new Sink();
+    sink.write = () => {
+      flowing.cancel();
+      return true;
+    };
+    flowing.push(Uint8Array.of(1));
+    flowing.flowTo(sink);
+    expect([sink.outcome, controller.aborted]).toEqual(['open', 'the reader stopped']);
   });
 
   it('pauses the platform while its sink is full, without counting that as silence', () => {
@@ -100,12 +163,16 @@ describe('a response that flows', () => {
     flowing.push(FULL);
     expect(controller.paused).toBe(false);
     flowing.push(FULL);
+    flowing.push(FULL);
     expect(controller.paused).toBe(true);
     vi.advanceTimersByTime(60_000);
     expect(controller.aborted).toBeUndefined();
+    sink.room = 1;
+    flowing.flowTo(sink);
+    expect([sink.taken.length, controller.paused]).toEqual([2, true]);
     sink.room = Infinity;
     flowing.flowTo(sink);
-    expect([sink.taken.length, controller.paused]).toEqual([2, false]);
+    expect([sink.taken.length, controller.paused]).toEqual([3, false]);
     vi.advanceTimersByTime(1_000);
     expect(controller.aborted).toContain('was silent');
   });
@@ -117,7 +184,7 @@ describe('a response that flows', () => {
     flowing.cancel();
     flowing.push(Uint8Array.of(1));
     flowing.fail(new Error('aborted'));
-    expect([sink.taken, sink.outcome]).toEqual([[], 'open']);
+    expect([sink.taken, sink.outcome, flowing.whole()]).toEqual([[], 'open', undefined]);
     expect(controller.aborted).toBe('the reader stopped');
   });
 

@@ -93,7 +93,6 @@ export class UpstreamBody extends ReadableFlow {
 
   /** Removes the oldest chunk; resumes a paused platform once its reader has caught up. */
   #shift(): Uint8Array | undefined {
-    if (this.#chunks.length === 0) return undefined;
     const chunk = this.#chunks.shift();
     this.#size -= chunk?.length ?? 0;
     if (this.#size < HIGH_WATER_BYTES && this.#controller.paused) {
