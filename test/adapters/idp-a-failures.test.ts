@@ -27,6 +27,7 @@ describe('an incomplete configuration', () => {
       fields: ['domain', 'clientId', 'clientSecret'],
       advice: 'Fill in the "idpA" configuration block: "domain", "clientId", "clientSecret".',
     });
+    expect(await provider(nothing).exchange({ assertion: 'a' }, NOW)).toMatchObject({ reason: 'incomplete' });
     expect(await failureOf(provider({ password: secret('') }))).toMatchObject({
       reason: 'incomplete',
       block: 'idpAServiceUser',
@@ -100,12 +101,20 @@ describe('a refusal of the provider', () => {
     expect(await failureOf(provider())).toMatchObject(expected);
   });
 
-  it('of the application never names the service user', async () => {
-    const machine = provider({ grant: 'client_credentials' });
-    for (const error of ['invalid_grant', 'access_denied', 'mfa_required', 'too_many_attempts']) {
-      idp.faults.token = answer(403, error);
-      expect(await failureOf(machine)).toMatchObject({ reason: 'refused', block: 'idpA' });
-    }
+  it.each([
+    ['invalid_grant', APPLICATION],
+    ['access_denied', GRANT],
+    ['mfa_required', GRANT],
+    ['too_many_attempts', GRANT],
+  ])('of the application names neither service user nor realm: %s', async (error, expected) => {
+    idp.faults.token = answer(403, error, 'no default connection');
+    expect(await failureOf(provider({ grant: 'client_credentials' }))).toMatchObject(expected);
+  });
+
+  it('never shows client secret and password', async () => {
+    idp.faults.token = answer(400, 'invalid_request', `${idp.client.secret} ${idp.user.password}`);
+    const { detail } = await failureOf(provider());
+    expect(detail).toBe('token request failed: 400 invalid_request: [redacted] [redacted]');
   });
 });
 
@@ -127,6 +136,7 @@ describe('a domain that is not the provider’s', () => {
   });
 
   it.each<[string, Fault]>([
+    ['its metadata is missing', answer(404, 'not_found', 'no such realm')],
     ['its metadata has no token endpoint', { transform: (body) => ({ ...body, token_endpoint: undefined }) }],
     ['its token endpoint is not https', { transform: (body) => ({ ...body, token_endpoint: 'http://idp.example' }) }],
   ])('is named when %s', async (_, fault) => {

@@ -74,10 +74,12 @@ describe('an exchange that fails for all users', () => {
     expect(outcome).toMatchObject({ block: 'route', fields: ['audience'] });
   });
 
-  it('names subjectTokenType for an unsupported type', async () => {
-    const description = 'unsupported subject_token_type';
-    idp.faults.token = { status: 400, body: { error: 'invalid_request', error_description: description } };
+  it.each([
+    ['an unsupported type', 'invalid_request', 'unsupported subject_token_type', 'onBehalfOf', 'subjectTokenType'],
+    ['a missing right', 'unauthorized_client', 'no subject_token may be exchanged', 'idpA', 'clientId'],
+  ])('names the field to correct for %s', async (_, error, error_description, block, field) => {
+    idp.faults.token = { status: 400, body: { error, error_description } };
     const outcome = await exchange().exchange({ assertion: await idp.issueUserToken('ann') }, NOW);
-    expect(outcome).toMatchObject({ block: 'onBehalfOf', fields: ['subjectTokenType'] });
+    expect(outcome).toMatchObject({ kind: 'failure', block, fields: [field] });
   });
 });
