@@ -124,6 +124,7 @@ describe('a domain that is not the provider’s', () => {
     async (domain) => {
       const failure = await failureOf(provider({ domain }));
       expect(failure).toMatchObject(DOMAIN);
+      expect(failure.detail).toMatch(/^ERR_INVALID_URL: domain /);
       expect(failure.detail).not.toContain(domain);
     },
   );

@@ -96,7 +96,7 @@ describe('a service token from idp_a', () => {
   });
 
   it('never requests openid or offline_access', async () => {
-    await issued(provider({ scope: 'openid  read offline_access chat' }));
+    await issued(provider({ scope: ' openid  read offline_access chat ' }));
     expect(idp.tokenRequests.last?.form['scope']).toBe('read chat');
     await issued(provider({ scope: 'openid' }));
     expect(idp.tokenRequests.last?.form).not.toHaveProperty('scope');

@@ -93,6 +93,7 @@ identityProviderContract('ServiceAccountProvider', async () => {
       keyId: await made({ keyId: 'key-8' }),
       privateKeyPem: await made({ privateKeyPem: second.privateKeyPem.reveal() }),
       'unusable key': await made({ privateKeyPem: 'half' }),
+      'another unusable key': await made({ privateKeyPem: '<PRIVATE_KEY>' }),
       'no key': await made({ privateKeyPem: '' }),
     },
     failing: {
@@ -137,6 +138,13 @@ describe('a service account key', () => {
     expect(await source.issue(now)).toMatchObject({ kind: 'failure', reason: 'refused' });
     key.pem = first.privateKeyPem.reveal();
     expect(await source.issue(now)).toMatchObject({ kind: 'token' });
+  });
+
+  it('is checked again after recheck(), if its source can', () => {
+    let checks = 0;
+    const watched = { ...keyOf(first), recheck: () => (checks += 1) };
+    for (const key of [watched, keyOf(first), undefined]) provider({ key }).recheck();
+    expect(checks).toBe(1);
   });
 
   it('that is unusable is reported in the words of its source', async () => {
