@@ -9,7 +9,13 @@ function answer(status: number, error: string, description = 'no', headers: Reco
   return { status, body: { error, error_description: description }, headers };
 }
 
-const APPLICATION = { reason: 'refused', block: 'idpA', fields: ['clientId', 'clientSecret'] };
+const APPLICATION = {
+  reason: 'refused',
+  block: 'idpA',
+  fields: ['clientId', 'clientSecret'],
+  advice: 'Check the "idpA" configuration block: "clientId", "clientSecret".',
+};
+const UNKNOWN = { reason: 'refused', block: 'idpA', fields: [], advice: 'Check the "idpA" configuration block.' };
 const GRANT = { reason: 'refused', block: 'idpA', fields: ['clientId'] };
 const AUDIENCE = { reason: 'refused', block: 'idpA', fields: ['audience'] };
 const SCOPE = { reason: 'refused', block: 'idpA', fields: ['scope'] };
@@ -27,7 +33,12 @@ describe('an incomplete configuration', () => {
       fields: ['domain', 'clientId', 'clientSecret'],
       advice: 'Fill in the "idpA" configuration block: "domain", "clientId", "clientSecret".',
     });
-    expect(await provider(nothing).exchange({ assertion: 'a' }, NOW)).toMatchObject({ reason: 'incomplete' });
+    expect(await provider(nothing, ['clientId']).exchange({ assertion: 'a' }, NOW)).toMatchObject({
+      reason: 'incomplete',
+      advice:
+        'Fill in the "idpA" configuration block: "domain", "clientSecret"; and the "onBehalfOf" configuration block: "clientId".',
+      detail: 'not configured: idpA.domain, onBehalfOf.clientId, idpA.clientSecret',
+    });
     expect(await failureOf(provider({ password: secret('') }))).toMatchObject({
       reason: 'incomplete',
       block: 'idpAServiceUser',
@@ -93,8 +104,8 @@ describe('a refusal of the provider', () => {
     ['a blocked user', answer(401, 'unauthorized', 'user is blocked'), USERNAME],
     ['a suspicious login', answer(401, 'requires_verification'), USERNAME],
     ['a leaked password', answer(403, 'password_leaked'), { ...USERNAME, fields: ['password'] }],
-    ['an unknown error', answer(400, 'constructor', 'new'), { reason: 'refused', block: 'idpA', fields: [] }],
-    ['an invalid request', answer(400, 'invalid_request'), { reason: 'refused', block: 'idpA', fields: [] }],
+    ['an unknown error', answer(400, 'constructor', 'new'), UNKNOWN],
+    ['an invalid request', answer(400, 'invalid_request'), UNKNOWN],
     ['an HTML page', { status: 403, body: '<h1>Blocked</h1>' }, DOMAIN],
   ])('with %s names the field to check', async (_, fault, expected) => {
     idp.faults.token = fault;

@@ -68,10 +68,18 @@ describe('an exchange that fails for all users', () => {
     expect(outcome).toHaveProperty('fields', expect.arrayContaining([field]));
   });
 
+  it('names both blocks that hold a wrong field, its own first', async () => {
+    const assertion = await idp.issueUserToken('ann');
+    const outcome = await exchange({ clientSecret: secret('wrong') }, ['clientId']).exchange({ assertion }, NOW);
+    const advice =
+      'Check the "onBehalfOf" configuration block: "clientId"; and the "idpA" configuration block: "clientSecret".';
+    expect(outcome).toMatchObject({ block: 'onBehalfOf', fields: ['clientId'], advice });
+  });
+
   it('names the route option for an unknown audience of the route', async () => {
     const assertion = await idp.issueUserToken('ann');
     const outcome = await exchange().exchange({ assertion, audience: 'https://nowhere.example' }, NOW);
-    expect(outcome).toMatchObject({ block: 'route', fields: ['audience'] });
+    expect(outcome).toMatchObject({ block: 'route', advice: 'Check the options of the route: "audience".' });
   });
 
   it.each([

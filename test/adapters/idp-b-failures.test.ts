@@ -267,9 +267,13 @@ describe('a failing provider', () => {
     expect(await failureOf(provider())).toMatchObject(refused('tenantId'));
   });
 
-  it.each(['', ' '])('names the tenant when the public cloud is out of reach: %j', async (authority) => {
-    const fetch = (): Promise<never> => Promise.reject(Object.assign(new Error('no'), { code: 'ECONNREFUSED' }));
-    expect(await failureOf(provider({ authority, fetch }))).toMatchObject(OUTAGE);
+  it.each([
+    ['tenantId', '', 'ECONNREFUSED'],
+    ['tenantId', ' ', 'EAI_AGAIN'],
+    ['authority', 'login.example', 'EAI_AGAIN'],
+  ])('names the %s when the authority %j is out of reach', async (field, authority, code) => {
+    const fetch = (): Promise<never> => Promise.reject(Object.assign(new Error('no'), { code }));
+    expect(await failureOf(provider({ authority, fetch }))).toMatchObject({ ...OUTAGE, fields: [field] });
   });
 
   it('names the tenant for an endpoint without TLS', async () => {
