@@ -62,7 +62,7 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
     });
 
     it('is a minute away when neither response nor token has a valid one', async () => {
-      const over = await idp.issueUserToken('x', { expiresInSeconds: -100 });
+      const over = await idp.issueUserToken('x', { expiresInSeconds: -10_000 });
       for (const access_token of ['opaque', 'a.b.c', over]) {
         expect(await lifeWith({ expires_in: undefined, access_token })).toBe(60_000);
       }
