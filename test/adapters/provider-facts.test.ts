@@ -89,6 +89,7 @@ it.each<[string, typeof IDP_A | typeof IDP_B | typeof SERVICE_ACCOUNT, ServerCon
 
 const privateKeyPem = (await generateKeyPair()).privateKeyPem.reveal();
 const { certificatePath, privateKeyPath } = makeClientCertificate();
+const PAIR = { certificatePath, privateKeyPath };
 afterAll(removeClientCertificates);
 const KEY = { privateKeyPath: '/missing/key.pem' };
 const FILES = { ...KEY, certificatePath: '/missing/certificate.pem' };
@@ -102,9 +103,11 @@ it.each<[string, typeof IDP_A | typeof IDP_B | typeof SERVICE_ACCOUNT, ServerCon
   [
     'a certificate before a secret',
     IDP_B,
-    { idpBService: { certificatePath, privateKeyPath, clientSecret: 's' } },
+    { idpBService: { ...PAIR, clientSecret: 's' }, onBehalfOf: PAIR },
     [
       {
+        ...NO_CERTIFICATE,
+        fields: ['certificatePath', 'privateKeyPath'],
         isUsable: true,
         detail: expect.stringMatching(
           /^matches its key, SHA-256 [\da-f]{64}; takes precedence over the client secret$/,
@@ -112,7 +115,7 @@ it.each<[string, typeof IDP_A | typeof IDP_B | typeof SERVICE_ACCOUNT, ServerCon
         validity: { notBefore: expect.any(Number), notAfter: expect.any(Number) },
       },
     ],
-    [{ isUsable: true }],
+    [{ block: 'onBehalfOf', isUsable: true, detail: expect.stringMatching(/^matches its key, SHA-256 [\da-f]{64}$/) }],
   ],
   [
     'the certificate of an application that also exchanges tokens',
