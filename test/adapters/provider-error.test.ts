@@ -42,13 +42,17 @@ it.each<[string, unknown, string, string]>([
 });
 
 it.each([
-  [429, { 'retry-after': '7s' }],
-  [429, { 'retry-after': '-7' }],
-  [429, { 'retry-after': new Date(NOW).toUTCString() }],
-  [429, { 'x-ratelimit-reset': '9e9' }],
-  [429, { 'x-ratelimit-reset': '+1900000000' }],
-  [503, { 'x-ratelimit-reset': '1900000000' }],
-])('a response with status %i and %j does not ask to wait', (status, headers) => {
+  [429, { 'retry-after': '60' }, 60_000],
+  [503, { 'retry-after': new Date(NOW + 90_000).toUTCString() }, 90_000],
+  [429, { 'retry-after': new Date(NOW).toUTCString() }, undefined],
+  [429, { 'retry-after': '7s' }, undefined],
+  [429, { 'retry-after': '-7' }, undefined],
+  [429, { 'x-ratelimit-reset': '1800000060' }, 60_000],
+  [429, { 'x-ratelimit-reset': '9e9' }, undefined],
+  [429, { 'x-ratelimit-reset': '+1900000000' }, undefined],
+  [503, { 'x-ratelimit-reset': '1900000000' }, undefined],
+  [429, {}, undefined],
+])('a response with status %i and %j asks to wait %s ms', (status, headers, expected) => {
   const response = responseError('token', { status, headers: new Headers(headers) }, undefined, NOW);
-  expect(response.retryAfterMs).toBeUndefined();
+  expect(response.retryAfterMs).toBe(expected);
 });
