@@ -95,17 +95,16 @@ describe('a certificate and its key', () => {
 
   it('are read from one file', async () => {
     await put(certificatePath, good.certificatePem + good.privateKeyPem);
-    expect((await source({ privateKeyPath: certificatePath }).read()).kind).toBe('certificate');
-    expect((await source({ privateKeyPath: '' }).read()).kind, 'and the second path may be left out').toBe(
-      'certificate',
-    );
+    for (const path of [certificatePath, '', ' ']) {
+      expect((await source({ privateKeyPath: path }).read()).kind, 'the second path may be empty').toBe('certificate');
+    }
   });
 
-  it('are read when they are expired', async () => {
+  it.each([-3, 3])('are read when they expire in %i days', async (validToDays) => {
     const { notAfter } = pairIn(
-      await new CertificateFile({ ...makeClientCertificate({ validToDays: -3 }), block, clock }).read(),
+      await new CertificateFile({ ...makeClientCertificate({ validToDays }), block, clock }).read(),
     );
-    expect(notAfter).toBeLessThan(clock.now());
+    expect(Math.round((notAfter - clock.now()) / DAY)).toBe(validToDays);
   });
 });
 
@@ -125,10 +124,12 @@ describe('an unusable certificate', () => {
       fields: ['privateKeyPath'],
       advice: 'Fill in the "idpBService" configuration block: "privateKeyPath".',
     });
-    expect(await unusable(source({ certificatePath: ' ' }))).toMatchObject({
+    expect(await unusable(source({ certificatePath: ' ', privateKeyPath: ' ' }))).toMatchObject({
       reason: 'incomplete',
-      fields: ['certificatePath'],
+      advice: 'Fill in the "idpBService" configuration block: "certificatePath", "privateKeyPath".',
     });
+    const absent = source({ certificatePath: join(folder, 'absent'), privateKeyPath: '' });
+    expect(await unusable(absent)).toMatchObject({ reason: 'refused', fields: ['certificatePath'] });
   });
 
   it.each(['certificatePath', 'privateKeyPath'])('names %s when its file does not exist', async (field) => {
@@ -182,7 +183,8 @@ describe('an unusable certificate', () => {
 
   it('names an unusable key', async () => {
     await put(privateKeyPath, '<PRIVATE_KEY>');
-    expect(await unusable(source())).toMatchObject({ reason: 'refused', fields: ['privateKeyPath'] });
+    const watched = source({ telemetry: new RecordingTelemetry() });
+    expect(await unusable(watched)).toMatchObject({ reason: 'refused', fields: ['privateKeyPath'] });
   });
 
   it('names both fields when the key belongs to another certificate', async () => {
@@ -190,6 +192,7 @@ describe('an unusable certificate', () => {
       reason: 'refused',
       fields: ['certificatePath', 'privateKeyPath'],
       advice: expect.stringMatching(/at one pair: the key does not belong to the certificate\.$/),
+      detail: `certificatePath, privateKeyPath: the key does not belong to the certificate: ${foreign.privateKeyPath}, ${foreign.certificatePath}`,
     });
   });
 });
@@ -229,11 +232,11 @@ describe('a certificate that expires soon', () => {
 
     for (const [daysLeft, announced] of [
       [31, 0],
+      [30, 1],
       [29.5, 1],
-      [29.4, 1],
-      [28.4, 2],
-      [0.5, 3],
-      [-1, 3],
+      [29, 2],
+      [1, 3],
+      [0, 3],
     ] as const) {
       clock.time = notAfter - daysLeft * DAY;
       await watching.read();
@@ -242,7 +245,7 @@ describe('a certificate that expires soon', () => {
     expect(telemetry.events[0]).toEqual({
       type: 'warning',
       code: 'certificate_expires_soon',
-      detail: `the certificate of idpBService.certificatePath expires on ${new Date(notAfter).toISOString()}, in 29 days`,
+      detail: `the certificate of idpBService.certificatePath expires on ${new Date(notAfter).toISOString()}, in 30 days`,
     });
   });
 

@@ -9,7 +9,13 @@ function answer(status: number, error: string, description = 'no', headers: Reco
   return { status, body: { error, error_description: description }, headers };
 }
 
-const APPLICATION = { reason: 'refused', block: 'idpA', fields: ['clientId', 'clientSecret'] };
+const APPLICATION = {
+  reason: 'refused',
+  block: 'idpA',
+  fields: ['clientId', 'clientSecret'],
+  advice: 'Check the "idpA" configuration block: "clientId", "clientSecret".',
+};
+const UNKNOWN = { reason: 'refused', block: 'idpA', fields: [], advice: 'Check the "idpA" configuration block.' };
 const GRANT = { reason: 'refused', block: 'idpA', fields: ['clientId'] };
 const AUDIENCE = { reason: 'refused', block: 'idpA', fields: ['audience'] };
 const SCOPE = { reason: 'refused', block: 'idpA', fields: ['scope'] };
@@ -26,6 +32,12 @@ describe('an incomplete configuration', () => {
       block: 'idpA',
       fields: ['domain', 'clientId', 'clientSecret'],
       advice: 'Fill in the "idpA" configuration block: "domain", "clientId", "clientSecret".',
+    });
+    expect(await provider(nothing, ['clientId']).exchange({ assertion: 'a' }, NOW)).toMatchObject({
+      reason: 'incomplete',
+      advice:
+        'Fill in the "idpA" configuration block: "domain", "clientSecret"; and the "onBehalfOf" configuration block: "clientId".',
+      detail: 'not configured: idpA.domain, onBehalfOf.clientId, idpA.clientSecret',
     });
     expect(await failureOf(provider({ password: secret('') }))).toMatchObject({
       reason: 'incomplete',
@@ -92,20 +104,28 @@ describe('a refusal of the provider', () => {
     ['a blocked user', answer(401, 'unauthorized', 'user is blocked'), USERNAME],
     ['a suspicious login', answer(401, 'requires_verification'), USERNAME],
     ['a leaked password', answer(403, 'password_leaked'), { ...USERNAME, fields: ['password'] }],
-    ['an unknown error', answer(400, 'constructor', 'new'), { reason: 'refused', block: 'idpA', fields: [] }],
-    ['an invalid request', answer(400, 'invalid_request'), { reason: 'refused', block: 'idpA', fields: [] }],
+    ['an unknown error', answer(400, 'constructor', 'new'), UNKNOWN],
+    ['an invalid request', answer(400, 'invalid_request'), UNKNOWN],
     ['an HTML page', { status: 403, body: '<h1>Blocked</h1>' }, DOMAIN],
   ])('with %s names the field to check', async (_, fault, expected) => {
     idp.faults.token = fault;
     expect(await failureOf(provider())).toMatchObject(expected);
   });
 
-  it('of the application never names the service user', async () => {
-    const machine = provider({ grant: 'client_credentials' });
-    for (const error of ['invalid_grant', 'access_denied', 'mfa_required', 'too_many_attempts']) {
-      idp.faults.token = answer(403, error);
-      expect(await failureOf(machine)).toMatchObject({ reason: 'refused', block: 'idpA' });
-    }
+  it.each([
+    ['invalid_grant', APPLICATION],
+    ['access_denied', GRANT],
+    ['mfa_required', GRANT],
+    ['too_many_attempts', GRANT],
+  ])('of the application names neither service user nor realm: %s', async (error, expected) => {
+    idp.faults.token = answer(403, error, 'no default connection');
+    expect(await failureOf(provider({ grant: 'client_credentials' }))).toMatchObject(expected);
+  });
+
+  it('never shows client secret and password', async () => {
+    idp.faults.token = answer(400, 'invalid_request', `${idp.client.secret} ${idp.user.password}`);
+    const { detail } = await failureOf(provider());
+    expect(detail).toBe('token request failed: 400 invalid_request: [redacted] [redacted]');
   });
 });
 
@@ -115,6 +135,7 @@ describe('a domain that is not the provider’s', () => {
     async (domain) => {
       const failure = await failureOf(provider({ domain }));
       expect(failure).toMatchObject(DOMAIN);
+      expect(failure.detail).toMatch(/^ERR_INVALID_URL: domain /);
       expect(failure.detail).not.toContain(domain);
     },
   );
@@ -127,6 +148,7 @@ describe('a domain that is not the provider’s', () => {
   });
 
   it.each<[string, Fault]>([
+    ['its metadata is missing', answer(404, 'not_found', 'no such realm')],
     ['its metadata has no token endpoint', { transform: (body) => ({ ...body, token_endpoint: undefined }) }],
     ['its token endpoint is not https', { transform: (body) => ({ ...body, token_endpoint: 'http://idp.example' }) }],
   ])('is named when %s', async (_, fault) => {

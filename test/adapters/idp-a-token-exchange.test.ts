@@ -68,16 +68,26 @@ describe('an exchange that fails for all users', () => {
     expect(outcome).toHaveProperty('fields', expect.arrayContaining([field]));
   });
 
+  it('names both blocks that hold a wrong field, its own first', async () => {
+    const assertion = await idp.issueUserToken('ann');
+    const outcome = await exchange({ clientSecret: secret('wrong') }, ['clientId']).exchange({ assertion }, NOW);
+    const advice =
+      'Check the "onBehalfOf" configuration block: "clientId"; and the "idpA" configuration block: "clientSecret".';
+    expect(outcome).toMatchObject({ block: 'onBehalfOf', fields: ['clientId'], advice });
+  });
+
   it('names the route option for an unknown audience of the route', async () => {
     const assertion = await idp.issueUserToken('ann');
     const outcome = await exchange().exchange({ assertion, audience: 'https://nowhere.example' }, NOW);
-    expect(outcome).toMatchObject({ block: 'route', fields: ['audience'] });
+    expect(outcome).toMatchObject({ block: 'route', advice: 'Check the options of the route: "audience".' });
   });
 
-  it('names subjectTokenType for an unsupported type', async () => {
-    const description = 'unsupported subject_token_type';
-    idp.faults.token = { status: 400, body: { error: 'invalid_request', error_description: description } };
+  it.each([
+    ['an unsupported type', 'invalid_request', 'unsupported subject_token_type', 'onBehalfOf', 'subjectTokenType'],
+    ['a missing right', 'unauthorized_client', 'no subject_token may be exchanged', 'idpA', 'clientId'],
+  ])('names the field to correct for %s', async (_, error, error_description, block, field) => {
+    idp.faults.token = { status: 400, body: { error, error_description } };
     const outcome = await exchange().exchange({ assertion: await idp.issueUserToken('ann') }, NOW);
-    expect(outcome).toMatchObject({ block: 'onBehalfOf', fields: ['subjectTokenType'] });
+    expect(outcome).toMatchObject({ kind: 'failure', block, fields: [field] });
   });
 });

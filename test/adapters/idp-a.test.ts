@@ -31,7 +31,7 @@ identityProviderContract('IdpAProvider', async () => {
       password: await made({ idpAServiceUser: { password: 'other' } }),
     },
     failing: {
-      'no domain': { provider: provider({ domain: '' }), reason: 'incomplete', fields: ['domain'] },
+      'no domain': { provider: await made({ idpA: { domain: '' } }), reason: 'incomplete', fields: ['domain'] },
       'a wrong client secret': {
         provider: provider({ clientSecret: secret('wrong-client-secret') }),
         reason: 'refused',
@@ -77,9 +77,12 @@ describe('a service token from idp_a', () => {
   });
 
   it('is requested with the client secret in the form only', async () => {
-    await issued(provider());
-    expect(idp.tokenRequests.last?.headers['authorization']).toBeUndefined();
-    expect(idp.tokenRequests.last?.form['client_secret']).toBe('[redacted]');
+    for (const token_endpoint_auth_methods_supported of [['client_secret_basic', 'client_secret_post'], undefined]) {
+      idp.faults.metadata = { transform: (body) => ({ ...body, token_endpoint_auth_methods_supported }) };
+      await issued(provider());
+      expect(idp.tokenRequests.last?.headers['authorization']).toBeUndefined();
+      expect(idp.tokenRequests.last?.form['client_secret']).toBe('[redacted]');
+    }
   });
 
   it('is requested with the client secret in Authorization, if the metadata lists that way alone', async () => {
@@ -93,7 +96,7 @@ describe('a service token from idp_a', () => {
   });
 
   it('never requests openid or offline_access', async () => {
-    await issued(provider({ scope: 'openid  read offline_access chat' }));
+    await issued(provider({ scope: ' openid  read offline_access chat ' }));
     expect(idp.tokenRequests.last?.form['scope']).toBe('read chat');
     await issued(provider({ scope: 'openid' }));
     expect(idp.tokenRequests.last?.form).not.toHaveProperty('scope');

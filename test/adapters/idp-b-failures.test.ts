@@ -59,7 +59,7 @@ describe('a tenant', () => {
     'is rejected without a request: %s',
     async (tenantId) => {
       const failure = await failureOf(provider({ tenantId }));
-      expect(failure).toMatchObject(refused('tenantId'));
+      expect(failure).toMatchObject({ ...refused('tenantId'), detail: expect.stringMatching(/^tenantId must /) });
       if (!tenantId.startsWith('c') && !tenantId.startsWith('O')) expect(failure.detail).not.toContain(tenantId);
       expect(idp.metadataRequests.count + idp.tokenRequests.count).toBe(0);
     },
@@ -72,7 +72,8 @@ describe('a tenant', () => {
     'https://login.example/#x',
     'ftp://x.y',
   ])('is not requested at an invalid authority: %s', async (authority) => {
-    expect(await failureOf(provider({ authority }))).toMatchObject(refused('authority'));
+    const detail = expect.stringMatching(/^authority must be an https address/) as string;
+    expect(await failureOf(provider({ authority }))).toMatchObject({ ...refused('authority'), detail });
     expect(idp.metadataRequests.count + idp.tokenRequests.count).toBe(0);
   });
 
@@ -138,7 +139,7 @@ describe('a refusal of the provider', () => {
       'Make "scope" in the "idpBService" configuration block end in "/.default".',
     );
     expect(idp.tokenRequests.last?.form['scope']).toBe(idp.audience);
-    expect((await failureOf(provider({ scope: 'api://nowhere/.default' }))).advice).toBe(
+    expect((await failureOf(provider({ scope: ' api://nowhere/.default ' }))).advice).toBe(
       'Check the "idpBService" configuration block: "scope".',
     );
   });
@@ -194,10 +195,14 @@ describe('a refusal of the provider', () => {
   it('is classified by the number in its text too', async () => {
     idp.faults.token = entraError(401, 'invalid_client', 7000222, { error_codes: 'x' });
     expect(await failureOf(provider())).toMatchObject(refused('clientSecret'));
-    idp.faults.token = entraError(401, 'invalid_client', 7000222, { error_description: 7, error_codes: [7000222] });
+    idp.faults.token = entraError(401, 'invalid_client', 7000222, {
+      error_description: 7,
+      error_codes: [7000222],
+      suberror: 'bad_token',
+    });
     const { detail, fields } = await failureOf(provider());
     expect(fields).toEqual(['clientSecret']);
-    expect(detail).toBe('token request failed: 401 invalid_client AADSTS7000222');
+    expect(detail).toBe('token request failed: 401 invalid_client bad_token AADSTS7000222');
   });
 });
 
@@ -216,7 +221,7 @@ describe('a failure of msal-node itself', () => {
     certificatePath: '',
     privateKeyPath: '',
   });
-  const verdict = (thrown: unknown, credential: 'secret' | 'certificate' = 'secret'): IssueFailure => {
+  const verdict = (thrown: unknown, credential: 'secret' | 'certificate'): IssueFailure => {
     const rules = failureRules('client_credentials', credential, { block: 'idpBService', settings });
     return issueFailure(thrownFault(thrown, 'local'), rules, []);
   };
@@ -237,7 +242,8 @@ describe('a failure of msal-node itself', () => {
     ['a network error without a message', new AuthError('network_error', ''), OUTAGE],
     ['something else', 'thrown text', OUTAGE],
   ])('for %s names the field to check', (_, thrown, expected) => {
-    expect(verdict(thrown)).toMatchObject(expected);
+    for (const credential of ['secret', 'certificate'] as const)
+      expect(verdict(thrown, credential)).toMatchObject(expected);
   });
 
   it('for a key of another kind names the key', () => {
@@ -245,6 +251,7 @@ describe('a failure of msal-node itself', () => {
     const kind = new Error('secretOrPrivateKey must be an asymmetric key when using PS256');
     for (const thrown of [osslError, kind]) {
       expect(verdict(thrown, 'certificate')).toMatchObject(CERTIFICATE);
+      expect(verdict(thrown, 'secret'), 'no key is in use').toMatchObject(OUTAGE);
     }
   });
 });
@@ -254,9 +261,19 @@ describe('a failing provider', () => {
     idp.faults.metadata = { status: 503, body: 'x', headers: { 'retry-after': '9' } };
     const failure = await failureOf(provider());
     expect(failure).toMatchObject({ ...OUTAGE, retryAfterMs: 9000 });
+    expect(failure.advice).toMatch(/^Try again later; if that does not help, check /);
     expect(failure.detail).toBe('metadata request failed: 503');
     idp.faults.metadata = { status: 404, body: 'x' };
     expect(await failureOf(provider())).toMatchObject(refused('tenantId'));
+  });
+
+  it.each([
+    ['tenantId', '', 'ECONNREFUSED'],
+    ['tenantId', ' ', 'EAI_AGAIN'],
+    ['authority', 'login.example', 'EAI_AGAIN'],
+  ])('names the %s when the authority %j is out of reach', async (field, authority, code) => {
+    const fetch = (): Promise<never> => Promise.reject(Object.assign(new Error('no'), { code }));
+    expect(await failureOf(provider({ authority, fetch }))).toMatchObject({ ...OUTAGE, fields: [field] });
   });
 
   it('names the tenant for an endpoint without TLS', async () => {

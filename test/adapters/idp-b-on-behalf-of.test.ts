@@ -36,7 +36,7 @@ describe('a user’s token', () => {
 
 describe('two users at once', () => {
   it('get their own tokens in any order', async () => {
-    const shared = exchange();
+    const shared = exchange({ timeoutMs: 20_000 });
     const sessions = await Promise.all(
       ['ann', 'ben', 'ann', 'ben'].map((user) => idp.issueUserToken(user, { claims: { sid: user } })),
     );
@@ -102,9 +102,10 @@ describe('a user’s token that cannot be exchanged', () => {
     ['50076', entraError(400, 'invalid_grant', 50076), 'interaction'],
     ['50079', entraError(400, 'interaction_required', 50079), 'interaction'],
     ['53003', entraError(400, 'invalid_grant', 53003), 'interaction'],
-    ['65001', entraError(400, 'invalid_grant', 65001), 'interaction'],
+    ['65001', entraError(400, 'invalid_grant', 70000, { error_codes: [70000, 65001] }), 'interaction'],
     ['consent by its name alone', entraError(400, 'consent_required', 0), 'interaction'],
     ['a policy by its word alone', entraError(400, 'invalid_grant', 0, { suberror: 'message_only' }), 'interaction'],
+    ['50027', entraError(400, 'invalid_request', 90000, { error_codes: [90000, 50027] }), 'expired'],
     ['50013', entraError(400, 'invalid_grant', 50013), 'expired'],
     ['500133', entraError(400, 'invalid_grant', 500133), 'expired'],
     ['a session that was revoked', entraError(400, 'invalid_grant', 50173, { suberror: 'bad_token' }), 'expired'],
@@ -127,6 +128,22 @@ describe('an exchange that fails for all users', () => {
     const assertion = await idp.issueUserToken('ann', { audience: change().clientId ?? idp.client.id });
     const outcome = await exchange(change()).exchange({ assertion }, NOW);
     expect(outcome).toMatchObject({ kind: 'failure', reason: 'refused', block: 'idpBService', fields });
+  });
+
+  it.each<[string, Fault, string[]]>([
+    ['a scope', entraError(400, 'invalid_request', 0, { error_description: 'no scope' }), ['scope']],
+    ['a client', entraError(401, 'invalid_client', 50013), ['clientId', 'clientSecret']],
+    ['a policy', entraError(403, 'access_denied', 50105), ['clientId']],
+  ])('by the name of %s names the configuration, not the user', async (_, fault, fields) => {
+    idp.faults.token = fault;
+    const outcome = await exchange().exchange({ assertion: await idp.issueUserToken('ann') }, NOW);
+    expect(outcome).toMatchObject({ kind: 'failure', fields });
+  });
+
+  it('names the route option for an unknown audience of the route', async () => {
+    const assertion = await idp.issueUserToken('ann');
+    const outcome = await exchange().exchange({ assertion, audience: 'api://nowhere' }, NOW);
+    expect(outcome).toMatchObject({ block: 'route', fields: ['audience'] });
   });
 
   it('for a scope without "/.default" does not advise adding it', async () => {

@@ -47,13 +47,14 @@ const shapes: Readonly<Record<string, string>> = {
   'base64 of the PEM': base64(pkcs8),
   'base64 without BEGIN and END': body,
   'certificate and key in one text': certificate + pkcs8,
+  'words before and after it': `<key>\n${pkcs8}...`,
 };
 
 const moreShapes: Readonly<Record<string, string>> = {
-  '\\n escaped twice': pkcs8.replaceAll('\n', '\\\\n'),
+  '\\r\\n escaped twice': pkcs8.replaceAll('\n', '\\\\r\\\\n'),
   'PKCS#1 bytes in base64': derOf(pkcs1),
   'PKCS#8 bytes under a PKCS#1 label': pkcs8.replaceAll('PRIVATE KEY', 'RSA PRIVATE KEY'),
-  'wrapped base64 of a quoted PEM': base64(`"${pkcs8}"`).replace(/.{76}/g, '$&\n'),
+  'wrapped base64 in quotes': `"${base64(pkcs8).replace(/.{76}/g, '$&\n')}"\n`,
 };
 
 describe('a private key', () => {
@@ -77,13 +78,14 @@ const oneLetterWrong = body.slice(0, 200) + (body[200] === 'A' ? 'B' : 'A') + bo
 const refusals: readonly (readonly [title: string, text: string, fault: PemFault, words: string])[] = [
   ['nothing', '', 'empty', 'it is empty'],
   ['blanks', ' \r\n ', 'empty', 'it is empty'],
-  ['a pair of quotes', '""', 'empty', 'it is empty'],
+  ['a pair of quotes', '" "', 'empty', 'it is empty'],
   ['a placeholder', '<PRIVATE_KEY>', 'placeholder', 'a placeholder'],
   ['an unexpanded variable', '${PRIVATE_KEY}', 'placeholder', 'a placeholder'],
   ['a template', '{{ .Values.key }}', 'placeholder', 'a placeholder'],
   ['dots between the labels', wrapped('PRIVATE KEY', '...'), 'placeholder', 'a placeholder'],
   ['an encrypted PKCS#8 key', encrypted, 'encrypted', 'an encrypted key'],
   ['an encrypted PKCS#8 key without labels', derOf(encrypted), 'encrypted', 'encrypted key'],
+  ['half an encrypted PKCS#8 key', wrapped('ENCRYPTED PRIVATE KEY', body.slice(0, 800)), 'encrypted', 'encrypted key'],
   ['an encrypted PKCS#1 key', pkcs1Encrypted(), 'encrypted', 'an encrypted key'],
   ['an EC key', pem(ec), 'ec', 'an EC key'],
   ['an EC key of the older form', ec.export({ type: 'sec1', format: 'pem' }).toString(), 'ec', 'an EC key'],
@@ -118,7 +120,7 @@ const refusals: readonly (readonly [title: string, text: string, fault: PemFault
     'damaged',
     'a damaged or incomplete key',
   ],
-  ['a path', '/etc/keys/site.pem', 'no-key', 'it holds no key'],
+  ['a path', '/etc/keys/site.pem', 'no-key', 'it holds no key. A path goes into "privateKeyPath".'],
 ];
 
 function wrapped(label: string, text: string): string {

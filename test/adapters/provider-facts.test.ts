@@ -1,10 +1,12 @@
-import { expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { IDP_A } from '../../src/adapters/idp-a/descriptor.js';
 import { IDP_B, tenantAddress } from '../../src/adapters/idp-b/descriptor.js';
+import { generateKeyPair } from '../../src/adapters/keys/pem.js';
 import { SERVICE_ACCOUNT } from '../../src/adapters/service-account/descriptor.js';
 import { systemClock } from '../../src/adapters/system/system.js';
 import { resolveConfig } from '../../src/composition/config/resolve-config.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';
+import { makeClientCertificate, removeClientCertificates } from '../support/identity-provider/index.js';
 
 const OPENID = '.well-known/openid-configuration';
 const CLOUD = 'https://login.microsoftonline.com';
@@ -32,9 +34,9 @@ it.each<[string, typeof IDP_A | typeof IDP_B, ServerConfig, Place, Place]>([
   [
     'an authority of idpB',
     IDP_B,
-    { idpBService: { tenantId: 't1', authority: 'https://login.example/t1/v2.0' }, ...exchange },
-    ['idpBService', 'authority', `https://login.example/t1/v2.0/${OPENID}`],
-    ['idpBService', 'authority', `https://login.example/t1/t2/v2.0/${OPENID}`],
+    { idpBService: { tenantId: 't1', authority: 'https://login.example/x/t1/v2.0' }, ...exchange },
+    ['idpBService', 'authority', `https://login.example/x/t1/v2.0/${OPENID}`],
+    ['idpBService', 'authority', `https://login.example/x/t1/t2/v2.0/${OPENID}`],
   ],
   [
     'any tenant of idpB',
@@ -42,6 +44,14 @@ it.each<[string, typeof IDP_A | typeof IDP_B, ServerConfig, Place, Place]>([
     { idpBService: { tenantId: 'Common' }, onBehalfOf: { tenantId: 'a b' } },
     ['idpBService', 'tenantId', undefined, 'tenantId must name one tenant, neither "common" nor "organizations"'],
     ['onBehalfOf', 'tenantId', undefined, 'tenantId must be the identifier or the domain of a tenant'],
+  ],
+  ['no settings of idpB', IDP_B, {}, ['idpBService', 'tenantId'], ['idpBService', 'tenantId']],
+  [
+    'another application without a tenant',
+    IDP_B,
+    { onBehalfOf: { clientId: 'c2' } },
+    ['idpBService', 'tenantId'],
+    ['onBehalfOf', 'tenantId'],
   ],
   [
     'no tenant of idpB',
@@ -64,6 +74,7 @@ it.each<[string, typeof IDP_A | typeof IDP_B, ServerConfig, Place, Place]>([
 
 it.each<[string, typeof IDP_A | typeof IDP_B | typeof SERVICE_ACCOUNT, ServerConfig, string[], string[]]>([
   ['idpA', IDP_A, { idpA: { audience: 'a', scope: 'openid chat' } }, ['a'], ['chat']],
+  ['idpA', IDP_A, { idpA: { audience: 'a' } }, ['a'], []],
   ['idpBService', IDP_B, { idpBService: { scope: ' api://app/.default x' } }, ['api://app', 'app'], []],
   ['serviceAccount', SERVICE_ACCOUNT, { serviceAccount: { audience: 'a' } }, ['a'], []],
   ['serviceAccount', SERVICE_ACCOUNT, { serviceAccount: { audience: ['a', 'b'] } }, ['a', 'b'], []],
@@ -76,17 +87,49 @@ it.each<[string, typeof IDP_A | typeof IDP_B | typeof SERVICE_ACCOUNT, ServerCon
   },
 );
 
-const FILES = { certificatePath: '/missing/certificate.pem', privateKeyPath: '/missing/key.pem' };
+const privateKeyPem = (await generateKeyPair()).privateKeyPem.reveal();
+const { certificatePath, privateKeyPath } = makeClientCertificate();
+const PAIR = { certificatePath, privateKeyPath };
+afterAll(removeClientCertificates);
+const KEY = { privateKeyPath: '/missing/key.pem' };
+const FILES = { ...KEY, certificatePath: '/missing/certificate.pem' };
+const NO_CERTIFICATE = { check: 'certificate', block: 'idpBService', fields: ['certificatePath'], isUsable: false };
 
 it.each<[string, typeof IDP_A | typeof IDP_B | typeof SERVICE_ACCOUNT, ServerConfig, object[], object[]?]>([
   ['no key of idpA', IDP_A, { idpA: { domain: 'acme.eu.auth0.com' } }, [], []],
-  ['no certificate', IDP_B, { idpBService: { clientSecret: 's' } }, [], []],
+  ['no certificate', IDP_B, {}, [], []],
+  ['a key beside a secret', IDP_B, { idpBService: { ...KEY, clientSecret: 's' } }, [], []],
+  ['a key without its certificate', IDP_B, { idpBService: KEY }, [NO_CERTIFICATE], [NO_CERTIFICATE]],
+  [
+    'a certificate before a secret',
+    IDP_B,
+    { idpBService: { ...PAIR, clientSecret: 's' }, onBehalfOf: PAIR },
+    [
+      {
+        ...NO_CERTIFICATE,
+        fields: ['certificatePath', 'privateKeyPath'],
+        isUsable: true,
+        detail: expect.stringMatching(
+          /^matches its key, SHA-256 [\da-f]{64}; takes precedence over the client secret$/,
+        ),
+        validity: { notBefore: expect.any(Number), notAfter: expect.any(Number) },
+      },
+    ],
+    [{ block: 'onBehalfOf', isUsable: true, detail: expect.stringMatching(/^matches its key, SHA-256 [\da-f]{64}$/) }],
+  ],
+  [
+    'the certificate of an application that also exchanges tokens',
+    IDP_B,
+    { idpBService: FILES, onBehalfOf: { clientId: 'c' } },
+    [NO_CERTIFICATE],
+    [NO_CERTIFICATE],
+  ],
   [
     'a certificate that cannot be read',
     IDP_B,
-    { idpBService: FILES, onBehalfOf: { ...FILES, clientId: 'c' } },
-    [{ check: 'certificate', block: 'idpBService', fields: ['certificatePath'], isUsable: false }],
-    [{ check: 'certificate', block: 'onBehalfOf', fields: ['certificatePath'], isUsable: false }],
+    { idpBService: { ...FILES, clientSecret: 's' }, onBehalfOf: { ...FILES, clientId: 'c' } },
+    [NO_CERTIFICATE],
+    [{ ...NO_CERTIFICATE, block: 'onBehalfOf' }],
   ],
   [
     'no key',
@@ -106,10 +149,28 @@ it.each<[string, typeof IDP_A | typeof IDP_B | typeof SERVICE_ACCOUNT, ServerCon
   [
     'a key that cannot be read',
     SERVICE_ACCOUNT,
-    { serviceAccount: { privateKeyPath: FILES.privateKeyPath } },
+    { serviceAccount: KEY },
     [{ check: 'private key', block: 'serviceAccount', fields: ['privateKeyPath'], isUsable: false }],
   ],
-])('%s is reported with the fields to correct', async (_what, provider, config, keys, exchanged = []) => {
+  [
+    'a key',
+    SERVICE_ACCOUNT,
+    { serviceAccount: { privateKeyPem } },
+    [{ check: 'private key', isUsable: true, detail: expect.stringMatching(/^RSA, public half SHA-256 [\w-]{43}$/) }],
+  ],
+  [
+    'a key beside a file',
+    SERVICE_ACCOUNT,
+    { serviceAccount: { ...KEY, privateKeyPem } },
+    [
+      {
+        isUsable: true,
+        detail: 'the text is used and the file is ignored',
+        advice: 'Leave one of "privateKeyPem" and "privateKeyPath" out of the "serviceAccount" configuration block.',
+      },
+    ],
+  ],
+])('%s is reported with the fields to check', async (_what, provider, config, keys, exchanged = []) => {
   const blocks = resolveConfig(config);
   const found = await provider.examine(blocks, systemClock);
   expect(found.keys).toMatchObject(keys);
@@ -120,4 +181,15 @@ it.each<[string, typeof IDP_A | typeof IDP_B | typeof SERVICE_ACCOUNT, ServerCon
 
 it.each(['common', 'Organizations', 'consumers'])('"%s" is not the tenant of an application', (tenantId) => {
   expect(tenantAddress(tenantId, '')).toMatchObject({ kind: 'unusable', field: 'tenantId' });
+});
+
+it.each([
+  [{ serviceAccount: { audience: true } }, /"audience".* a string, a list of strings, or false/],
+  [{ serviceAccount: { audience: ['a', 7] } }, /"audience".* a string, a list of strings, or false/],
+  [{ idpA: { domain: 7 } }, /"domain".* the domain of the tenant/],
+  [{ idpA: { domain: 'https://me@idp.example' } }, /"domain".* the domain of the tenant/],
+  [{ idpBService: { authority: 7 } }, /"authority".* an https address/],
+  [{ idpBService: { authority: 'http://login.example' } }, /"authority".* an https address/],
+])('the configuration %j is rejected', (config, message) => {
+  expect(() => resolveConfig(config as ServerConfig)).toThrow(message);
 });

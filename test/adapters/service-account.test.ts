@@ -2,13 +2,14 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createLocalJWKSet, decodeProtectedHeader, exportJWK, importSPKI, type JWTPayload, jwtVerify } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
 import {
   type ServiceAccountOptions,
   ServiceAccountProvider,
 } from '../../src/adapters/service-account/service-account-provider.js';
 import { type GeneratedKeyPair, generateKeyPair } from '../../src/adapters/keys/pem.js';
 import { keyText, type PrivateKeyReading, type PrivateKeySource } from '../../src/adapters/keys/private-key.js';
-import type { IdentityProvider } from '../../src/ports/identity-provider.js';
+import type { Identity, IdentityProvider } from '../../src/ports/identity-provider.js';
 import { anyIdentity, configuredProvider } from '../support/configured-provider.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { identityProviderContract } from '../contracts/identity-provider.contract.js';
@@ -139,6 +140,13 @@ describe('a service account key', () => {
     expect(await source.issue(now)).toMatchObject({ kind: 'token' });
   });
 
+  it('is checked again after recheck(), if its source can', () => {
+    let checks = 0;
+    const watched = { ...keyOf(first), recheck: () => (checks += 1) };
+    for (const key of [watched, keyOf(first), undefined]) provider({ key }).recheck();
+    expect(checks).toBe(1);
+  });
+
   it('that is unusable is reported in the words of its source', async () => {
     const fields = ['privateKeyPath'] as const;
     const told = { reason: 'refused', fields, advice: 'Point "privateKeyPath" elsewhere.', detail: 'ENOENT' } as const;
@@ -160,16 +168,26 @@ describe('a service account', () => {
   });
 });
 
-it('has another proof, and the same principal, once its key file has another key', async () => {
+it('has another proof, and the same principal, once its key file is another, or broken in another way', async () => {
   const privateKeyPath = join(temporaryFolder('key'), 'key.pem');
-  const identityWith = async (pair: GeneratedKeyPair) => {
-    await writeFile(privateKeyPath, pair.privateKeyPem.reveal());
-    const serviceAccount = { serviceAccountId: 'site-1', keyId: 'key-7', privateKeyPath };
-    return (await configuredProvider('service_account', { serviceAccount })).identity();
-  };
-  const [before, after] = [await identityWith(first), await identityWith(second)];
-  expect(after.principal).toBe(before.principal);
-  expect(after.proof).not.toBe(before.proof);
+  const serviceAccount = { serviceAccountId: 'site-1', keyId: 'key-7', privateKeyPath };
+  const identities: Identity[] = [];
+  for (const text of [first.privateKeyPem.reveal(), second.privateKeyPem.reveal(), '', '<PRIVATE_KEY>']) {
+    await writeFile(privateKeyPath, text);
+    identities.push(await (await configuredProvider('service_account', { serviceAccount })).identity());
+  }
+  expect(new Set(identities.map(({ principal }) => principal)).size).toBe(1);
+  expect(new Set(identities.map(({ proof }) => proof)).size).toBe(4);
+});
+
+it('warns of a key file only beside a key in the configuration', async () => {
+  const telemetry = new RecordingTelemetry();
+  const privateKeyPath = '/missing/key.pem';
+  await configuredProvider('service_account', { serviceAccount: { privateKeyPath } }, { telemetry });
+  expect(telemetry.events).toEqual([]);
+  const privateKeyPem = first.privateKeyPem.reveal();
+  await configuredProvider('service_account', { serviceAccount: { privateKeyPath, privateKeyPem } }, { telemetry });
+  expect(telemetry.events).toMatchObject([{ type: 'warning', code: 'second_key_unused' }]);
 });
 
 /** Verifies as the platform does, with the public half only. */

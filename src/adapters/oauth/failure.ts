@@ -52,7 +52,7 @@ export interface FailureRules extends RequestSettings {
   /** Interprets an OAuth error of the token endpoint. */
   refusal(response: ErrorResponse): Verdict;
   /** Recognises errors of an exchange that the user has to resolve, in the words of this provider. */
-  userRefusal?(response: ErrorResponse): ExchangeRefusal['reason'] | undefined;
+  userRefusal(response: ErrorResponse): ExchangeRefusal['reason'] | undefined;
   /** Codes of this provider besides `error`, for the log. */
   codes?(response: ErrorResponse): readonly string[];
   /** The advice, if `check the … configuration block` is not the best one. */
@@ -148,7 +148,7 @@ export function userRefusal(
   if (error.kind === 'fault' || error.stage !== 'token' || error.status >= 500 || error.status === 429) {
     return undefined;
   }
-  const reason = rules.userRefusal?.(error) ?? USER_REFUSALS.get(error.error);
+  const reason = rules.userRefusal(error) ?? USER_REFUSALS.get(error.error);
   return reason && { kind: 'user-refused', reason, detail: detailOf(error, rules, secrets) };
 }
 

@@ -28,7 +28,7 @@ export class OAuthClient {
   readonly #options: Omit<TokenCallOptions, 'now'>;
 
   /** `allowInsecure`: also allows http. */
-  constructor({ timeoutMs, fetch }: Omit<ConnectionOptions, 'identity'>, allowInsecure = false) {
+  constructor({ timeoutMs, fetch }: Omit<ConnectionOptions, 'identity'>, allowInsecure: boolean) {
     this.#options = {
       timeoutMs,
       // Looked up per call: a site may replace the global `fetch` later, as tracing does.

@@ -50,11 +50,11 @@ export function responseError(
  * `X-RateLimit-Reset`, which Auth0 sends with a 429 in seconds since the epoch.
  */
 function requestedBackoffMs(headers: Pick<Headers, 'get'>, status: number, now: number): number | undefined {
-  const retryAfter = headers.get('retry-after')?.trim();
-  if (retryAfter !== undefined) {
+  const retryAfter = headers.get('retry-after');
+  if (retryAfter !== null) {
     return /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) * 1000 : until(Date.parse(retryAfter), now);
   }
-  const reset = headers.get('x-ratelimit-reset')?.trim() ?? '';
+  const reset = headers.get('x-ratelimit-reset') ?? '';
   return status === 429 && /^\d{1,12}$/.test(reset) ? until(Number(reset) * 1000, now) : undefined;
 }
 
