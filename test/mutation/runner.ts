@@ -35,7 +35,7 @@ interface Instrumented {
 
 const share = JSON.parse(process.env['MUTANTS'] ?? '{}') as Share;
 const shared = globalThis as unknown as { __stryker__?: Instrumented; noticedChanges?: Result };
-/** How much longer a test may take when it is repeated because it was late. */
+/** The factor by which a test may take longer when it is repeated because it was late. */
 const PATIENCE = 4;
 /** Names the change that is tried, in case it ends the process. */
 const CURRENT = `${share.result}.current`;
