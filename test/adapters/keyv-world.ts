@@ -4,7 +4,7 @@ import { KeyvCacheStore, type KeyvLike } from '../../src/adapters/keyv/keyv-cach
 export const CACHE_MS = 60;
 
 /** A Keyv with scripted faults, which records its calls. */
-export class ScriptedKeyv implements KeyvLike {
+class ScriptedKeyv implements KeyvLike {
   readonly entries = new Map<string, unknown>();
   readonly calls: string[] = [];
   readonly lives: number[] = [];

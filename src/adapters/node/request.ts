@@ -77,7 +77,7 @@ interface ReadBody {
 
 /** The body in the state that the host's middleware left it in. */
 function readBody(request: IncomingMessage, fields: HeaderFields, { rawBody, body }: ParsedBody): ReadBody {
-  const isRaw = isWhole(rawBody);
+  const isRaw = rawBody !== undefined && isWhole(rawBody);
   // Express 4's parser sets `req.body = {}` on requests it did not read, so the state of the stream decides.
   if (!isRaw && !request.readableDidRead) {
     return { body: hasBody(request) ? new RequestBody(request) : null, consumed: false };
