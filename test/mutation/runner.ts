@@ -167,7 +167,7 @@ class Attempts {
       if (failed) result.unfit.push(`${this.name} (fails)`);
       else if (tookMs > share.quickMs && share.kind === 'quick') result.slow.push(this.name);
       else if (share.kind === 'quick' || slow.has(this.name)) this.#left = Object.keys(this.#hits).filter(isOurs);
-      this.#limitMs = 1_000 + 5 * tookMs;
+      this.#limitMs = 300 + 5 * tookMs;
       this.#state = 'changed';
     } else if (this.#state === 'changed') {
       if (failed && this.isLate && this.#late !== this.#change) {
