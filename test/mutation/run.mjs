@@ -102,7 +102,6 @@ function report() {
     lines.push(`${fileName}:${start.line + 1}:${start.column + 1} ${original} → ${replacement}${note}`);
   }
   writeFileSync(join(WORK, 'left.txt'), `${lines.join('\n')}\n`);
-  writeFileSync(join(WORK, 'noticed.json'), JSON.stringify(noticed));
 
   const perFile = names.map((name) => {
     const counted = changes.filter(({ fileName, id }) => fileName === name && !onImport.has(id));

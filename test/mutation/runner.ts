@@ -114,7 +114,7 @@ const { setTimeout: realSetTimeout, clearTimeout: realClearTimeout } = globalThi
 
 // Vitest reports such errors at the end of a run.
 let uncaught = false;
-const onUncaught = (): boolean => (uncaught = instrumented.activeMutant !== undefined);
+const onUncaught = (): boolean => (uncaught ||= instrumented.activeMutant !== undefined);
 process.on('uncaughtException', onUncaught);
 process.on('unhandledRejection', onUncaught);
 

@@ -65,8 +65,10 @@ export function requestSecrets(headers: HeaderFields): string[] {
   const scheme = authorization.slice(0, Math.max(0, schemeEnd));
   // Without a scheme, all of it: some sites send a bare key.
   const credential = authorization.slice(schemeEnd + 1).trimStart();
-  const basic = scheme.toLowerCase() === 'basic' ? fromBase64(credential) : '';
-  const secrets = [...cookies, credential, basic, basic.slice(basic.indexOf(':') + 1)].flatMap(readingsOf);
+  // Browsers and libraries differ in the encoding of names and passwords.
+  const basic = scheme.toLowerCase() === 'basic' ? [fromBase64(credential), fromBase64(credential, 'latin1')] : [];
+  const passwords = basic.map((pair) => pair.slice(pair.indexOf(':') + 1));
+  const secrets = [...cookies, credential, ...basic, ...passwords].flatMap(readingsOf);
   return [...new Set(secrets)].filter((secret) => secret !== '');
 }
 
@@ -82,8 +84,8 @@ function readingsOf(value: string): string[] {
 }
 
 /** Decodes base64. A part that is no UTF-8 must not hide the others, such as the password after a name. */
-function fromBase64(value: string): string {
-  return Buffer.from(value, 'base64').toString('utf8');
+function fromBase64(value: string, encoding: 'utf8' | 'latin1' = 'utf8'): string {
+  return Buffer.from(value, 'base64').toString(encoding);
 }
 
 /**

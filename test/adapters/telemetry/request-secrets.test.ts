@@ -26,9 +26,16 @@ describe('the secrets of a request', () => {
       ['ann:pass-word', 'pass-word'],
     ],
     [
-      'the password of a user whose name is not in UTF-8',
-      { authorization: `Basic ${btoa('jürgen:pass-word')}` },
-      ['pass-word'],
+      'a password in Latin-1',
+      { authorization: `Basic ${btoa('jürgen:päss-word')}` },
+      ['jürgen:päss-word', 'päss-word'],
+    ],
+    [
+      'a password in UTF-8 behind a name that is not',
+      {
+        authorization: `Basic ${Buffer.from('6afc3a70c3a4 73732d776f7264'.replace(' ', ''), 'hex').toString('base64')}`,
+      },
+      ['päss-word'],
     ],
     [
       'a token in a session that is only encoded',
