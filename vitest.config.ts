@@ -70,7 +70,7 @@ export default defineConfig({
   resolve: { alias: entries },
   test: {
     globalSetup: fromRoot('test/support/temporary-folder.ts'),
-    maxWorkers: 2,
+    maxWorkers: isQuick ? 4 : 2,
     // Loading every module again for every file is a third of the time, so files that allow it share their processes.
     projects: isQuick
       ? [tests('quick', { include: QUICK, exclude: [...NEXT, ...NOT_QUICK], isolate: false })]

@@ -97,11 +97,12 @@ describe('a connection that breaks after the first byte of a response', () => {
   it.each<readonly [string, Answer]>([
     ['in its head', (exchange) => exchange.raw('HTTP/1.1 200 OK\r\nCon').reset()],
     ['in a head that ends there', (exchange) => exchange.raw('HTTP/1.1 200 OK\r\nCon').fin()],
+    ['before its status', (exchange) => exchange.raw('HTTP').fin()],
     ['with another protocol', (exchange) => void exchange.raw('SSH-2.0\r\n\r\n')],
   ])('leads to no retry: %s', async (_where, answer) => {
     await serveOnce();
     platform.willAnswer(answer);
-    expect(await send(GET)).toMatchObject({ kind: 'failure' });
+    expect(await send(GET)).toMatchObject({ kind: 'failure', reason: expect.not.stringMatching('timeout') as string });
     expect(platform.requests).toHaveLength(1);
   });
 });

@@ -64,6 +64,10 @@ describe('UndiciUpstream', () => {
     ['a connection that ends', (exchange) => exchange.fin(), 'reset'],
     ['a half head', (exchange) => exchange.raw('HTTP/1.1 200 OK\r\nCon').fin(), 'reset'],
     ['an answer in another protocol', (exchange) => void exchange.raw('SSH-2.0-OpenSSH\r\n\r\n'), 'invalid'],
+    ['one byte of another protocol', (exchange) => void exchange.raw('S'), 'invalid'],
+    ['an answer with less bytes than a status', (exchange) => void exchange.raw('HTTP/2 400\n'), 'invalid'],
+    ['a TLS alert and an end', (exchange) => exchange.raw(Buffer.from('15030300020250', 'hex')).fin(), 'invalid'],
+    ['the settings of HTTP/2', (exchange) => void exchange.raw(Buffer.from('000000040000000000', 'hex')), 'invalid'],
     ['a bare line feed', (exchange) => void exchange.raw('HTTP/1.1 200 OK\nX: 1\n\n'), 'invalid'],
     [
       'two lengths',

@@ -193,6 +193,7 @@ export class Connections {
   }
 }
 
+const HTTP_1 = 'HTTP/1.';
 /** The length of a head up to its status: `HTTP/1.1 100`. */
 const STATUS_END = 12;
 const HEAD_END = '\r\n\r\n';
@@ -242,7 +243,9 @@ class UnsolicitedContinue {
     let rest = bytes;
     for (;;) {
       const end = isContinue(rest) ? rest.indexOf(HEAD_END) : -1;
-      const isShort = rest.length < STATUS_END || isContinue(rest);
+      // Bytes of another protocol go to the parser at once: no others may follow, however long one waits.
+      const mayContinue = HTTP_1.startsWith(rest.toString('latin1', 0, HTTP_1.length));
+      const isShort = (rest.length < STATUS_END && mayContinue) || isContinue(rest);
       if (end < 0 && isShort && rest.length < MAX_BYTES) {
         this.#head = rest;
         return undefined;
