@@ -17,6 +17,9 @@ interface Scope {
 
 const running = new AsyncLocalStorage<Scope>();
 
+/** Fields of a proxy or host that carry a credential, such as `x-ms-token-aad-refresh-token`. */
+const CREDENTIAL_FIELD = /(?:token|api-key|secret)$/;
+
 /** Runs the work of one request, so that everything it causes can refer to it. */
 export function inRequest<Result>(request: ObservedRequest, work: () => Result): Result {
   return running.run({ request, tokens: [] }, work);
@@ -54,9 +57,9 @@ export function newRequestId(): string {
 }
 
 /**
- * Secrets in a request's fields that must not appear in a text: each cookie's value and the credential of
- * `authorization`, as sent and decoded, and their longer parts, since a library that opens `s:<id>.<signature>` may
- * quote the id alone.
+ * Secrets in a request's fields that must not appear in a text: each cookie's value, the credential of
+ * `authorization` and the tokens that a proxy or host adds, as sent and decoded, and their longer parts, since a library
+ * that opens `s:<id>.<signature>` may quote the id alone.
  */
 export function requestSecrets(headers: HeaderFields): string[] {
   const cookies = cookiePairs(headers['cookie']).map((pair) => pair.slice(pair.indexOf('=') + 1).trim());
@@ -68,7 +71,9 @@ export function requestSecrets(headers: HeaderFields): string[] {
   // Browsers and libraries differ in the encoding of names and passwords.
   const basic = scheme.toLowerCase() === 'basic' ? [fromBase64(credential), fromBase64(credential, 'latin1')] : [];
   const passwords = basic.map((pair) => pair.slice(pair.indexOf(':') + 1));
-  const secrets = [...cookies, credential, ...basic, ...passwords].flatMap(readingsOf);
+  const others = Object.keys(headers).filter((name) => CREDENTIAL_FIELD.test(name));
+  const tokens = others.flatMap((name) => headers[name] ?? []);
+  const secrets = [...cookies, ...tokens, credential, ...basic, ...passwords].flatMap(readingsOf);
   return [...new Set(secrets)].filter((secret) => secret !== '');
 }
 

@@ -19,6 +19,9 @@ describe('the secrets of a request', () => {
     ['in any case and any spacing', { authorization: '  bEARER   0123456789' }, ['0123456789']],
     ['the credentials of two fields', { authorization: [`Bearer ${ID}`, 'Basic x'] }, [ID]],
     ['a credential without a scheme', { authorization: ID }, [ID]],
+    ['the tokens of Easy Auth', { 'x-ms-token-aad-refresh-token': `M.C5_${ID}` }, [`M.C5_${ID}`]],
+    ['the token of a proxy', { 'x-forwarded-access-token': 'gho_8a1f' }, ['gho_8a1f']],
+    ['keys in several fields', { 'x-api-key': ['0123456789', '9876543210'] }, ['0123456789', '9876543210']],
     ['a part of 16 characters', { cookie: 's=a.0123456789abcdef' }, ['0123456789abcdef']],
     [
       'the user and password behind it',
