@@ -41,7 +41,7 @@ describe('a store that fails', () => {
     const cache = world.newCache({}, store);
     await world.render(ADA, COUNTER, {}, cache);
     await world.act(ADA, COUNTER, {}, cache);
-    for (const mark of tags) forgetful.add(mark);
+    for (const tag of tags) forgetful.add(tag);
     expect((await world.render(ADA, COUNTER, {}, cache)).content).toBe('counter v1 s1 for ada');
   });
 
@@ -59,7 +59,7 @@ describe('a store that fails', () => {
     const cache = world.newCache({ newVersionTag: () => tags.next().value ?? 'none' }, store);
     await world.render(ADA, COUNTER, {}, cache);
     const [everything = '', surface = ''] = written;
-    for (const mark of [everything, surface]) await world.store.delete(mark);
+    for (const tag of [everything, surface]) await world.store.delete(tag);
     expect((await world.render(ADA, COUNTER, {}, cache)).cache).toBe('MISS');
   });
 
