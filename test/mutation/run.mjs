@@ -60,7 +60,7 @@ async function runTests(options, files) {
       env: { ...process.env, MUTANTS: JSON.stringify(options) },
       stdio: ['ignore', process.env.VERBOSE === '1' ? 'inherit' : 'ignore', 'inherit'],
     });
-    const watchdog = setInterval(() => endIfStuck(current, options.kind === 'quick' ? 30_000 : 300_000), 5_000);
+    const watchdog = setInterval(() => endIfStuck(current, options.kind === 'quick' ? 15_000 : 300_000), 2_000);
     const [code] = await once(child, 'exit');
     clearInterval(watchdog);
     const result = JSON.parse(readFileSync(options.result, 'utf8'));
@@ -70,6 +70,9 @@ async function runTests(options, files) {
     }
     const [id, test] = JSON.parse(readFileSync(current, 'utf8'));
     result.noticed[id] = `${test} (ends the process)`;
+    const noticed = `${options.result}.noticed`;
+    const lines = existsSync(noticed) ? readFileSync(noticed, 'utf8').trim().split('\n') : [];
+    for (const line of lines) Object.assign(result.noticed, Object.fromEntries([JSON.parse(line)]));
     writeFileSync(options.result, JSON.stringify(result));
   }
 }

@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type RunnerTestCase as Test, TestRunner } from 'vitest';
 
 /** A part of the changes, in a process of its own. */
@@ -39,6 +39,8 @@ const shared = globalThis as unknown as { __stryker__?: Instrumented; noticedCha
 const PATIENCE = 4;
 /** Names the change that is tried, in case it ends the process. */
 const CURRENT = `${share.result}.current`;
+/** Lists the changes that were noticed since the result was written. */
+const NOTICED = `${share.result}.noticed`;
 // Names that the instrumented sources read.
 const instrumented = (shared.__stryker__ ??= {});
 const result = (shared.noticedChanges ??= JSON.parse(readFileSync(share.result, 'utf8')) as Result);
@@ -107,6 +109,7 @@ export default class MutantRunner extends TestRunner {
     for (const id of Object.keys(instrumented.mutantCoverage?.static ?? {})) onImport.add(id);
     result.onImport.splice(0, result.onImport.length, ...onImport);
     writeFileSync(share.result, JSON.stringify(result));
+    rmSync(NOTICED, { force: true });
   }
 }
 
@@ -154,7 +157,7 @@ class Attempts {
     writeFileSync(CURRENT, JSON.stringify([this.#change, this.name, process.pid]));
     instrumented.activeMutant = this.#change;
     instrumented.hitCount = 0;
-    instrumented.hitLimit = 1_000 + 100 * (this.#hits[this.#change] ?? 0);
+    instrumented.hitLimit = 1_000 + 10 * (this.#hits[this.#change] ?? 0);
   }
 
   end(failed: boolean): void {
@@ -182,7 +185,9 @@ class Attempts {
         return;
       }
     } else {
-      if (failed) {
+      // A later change may end the process before the result is written.
+      if (!failed) appendFileSync(NOTICED, `${JSON.stringify([this.#change, this.name])}\n`);
+      else {
         Reflect.deleteProperty(result.noticed, this.#change as string);
         result.unfit.push(`${this.name} (fails after a failure)`);
         this.#left = [];
