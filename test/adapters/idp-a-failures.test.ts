@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Fetch } from '../../src/adapters/oauth/token-call.js';
 import { secret } from '../../src/domain/shared/secret.js';
 import { startIdpA, type Fault } from '../support/identity-provider/index.js';
 import { failureOf, type IdpAChange, NOW, startIdpAWorld } from './oauth-world.js';
@@ -158,12 +159,19 @@ describe('a domain that is not the provider’s', () => {
   });
 });
 
-it('a domain on this machine is named when its token endpoint is neither http nor https', async () => {
-  const domain = 'http://127.0.0.1:1';
-  const metadata = { issuer: `${domain}/`, token_endpoint: 'ftp://idp.example/token' };
-  const fetch = (): Promise<Response> => Promise.resolve(Response.json(metadata));
-  expect(await failureOf(provider({ domain, fetch }))).toMatchObject(DOMAIN);
-});
+it.each(['ftp://idp.example/token', 'http://idp.example/token'])(
+  'a domain on this machine is named when its token endpoint is elsewhere and not https: %s',
+  async (token_endpoint) => {
+    const domain = 'http://127.0.0.1:1';
+    const methods: unknown[] = [];
+    const fetch: Fetch = (_url, { method }) => {
+      methods.push(method);
+      return Promise.resolve(Response.json({ issuer: `${domain}/`, token_endpoint }));
+    };
+    expect(await failureOf(provider({ domain, fetch }))).toMatchObject(DOMAIN);
+    expect(methods).toEqual(['GET']);
+  },
+);
 
 describe('a provider that asks to wait', () => {
   it('is reported as a refusal when a user is blocked', async () => {

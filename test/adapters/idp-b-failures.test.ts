@@ -1,8 +1,9 @@
 import { AuthError, ClientAuthError, ServerError } from '@azure/msal-node';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { failureRules } from '../../src/adapters/idp-b/idp-b.js';
 import { issueFailure } from '../../src/adapters/oauth/failure.js';
 import { thrownFault } from '../../src/adapters/oauth/provider-error.js';
+import type { Fetch } from '../../src/adapters/oauth/token-call.js';
 import { secret } from '../../src/domain/shared/secret.js';
 import type { CertificateReading, CertificateSource } from '../../src/adapters/keys/certificate.js';
 import type { IdentityProvider, IssueFailure } from '../../src/ports/identity-provider.js';
@@ -10,6 +11,7 @@ import {
   makeClientCertificate,
   type ClientCertificate,
   type Fault,
+  startIdpB,
   type TrustingFetch,
 } from '../support/identity-provider/index.js';
 import { settingsIn } from '../support/settings.js';
@@ -281,6 +283,19 @@ describe('a failing provider', () => {
     const failure = await failureOf(provider());
     expect(failure).toMatchObject(refused('tenantId'));
     expect(failure.detail).toContain('ERR_NOT_HTTPS');
+  });
+
+  it('names the tenant for an endpoint on another machine without TLS, even if the authority is this machine', async () => {
+    const plain = await startIdpB({ insecure: true });
+    onTestFinished(() => plain.close());
+    plain.faults.metadata = { transform: (body) => ({ ...body, token_endpoint: 'http://login.example/token' }) };
+    const urls: string[] = [];
+    const fetch: Fetch = (url, options) => {
+      urls.push(url);
+      return globalThis.fetch(url, options);
+    };
+    expect(await failureOf(provider({ authority: `http://${plain.host}`, fetch }))).toMatchObject(refused('tenantId'));
+    expect(urls).toHaveLength(1);
   });
 
   it('is unavailable when another issuer responds', async () => {
