@@ -136,6 +136,19 @@ describe('a refusal of the provider', () => {
     expect(failure.advice).not.toContain('AADSTS');
   });
 
+  it.each<[string, Fault, () => IdpBChange, string]>([
+    ['too many requests', { status: 429 }, () => ({}), '429: rate limited'],
+    [
+      'a certificate',
+      entraError(401, 'invalid_client', 0),
+      () => ({ certificate: certificateIn(registered) }),
+      'not registered, or the clock of this server is wrong',
+    ],
+  ])('of %s says more than the provider', async (_, fault, change, note) => {
+    idp.faults.token = fault;
+    expect((await failureOf(provider(change()))).detail).toContain(note);
+  });
+
   it('of a scope names what the scope lacks', async () => {
     expect((await failureOf(provider({ scope: idp.audience }))).advice).toBe(
       'Make "scope" in the "idpBService" configuration block end in "/.default".',
@@ -195,8 +208,10 @@ describe('a refusal of the provider', () => {
   });
 
   it('is classified by the number in its text too', async () => {
-    idp.faults.token = entraError(401, 'invalid_client', 7000222, { error_codes: 'x' });
-    expect(await failureOf(provider())).toMatchObject(refused('clientSecret'));
+    for (const error_codes of ['x', ['7000215']]) {
+      idp.faults.token = entraError(401, 'invalid_client', 7000222, { error_codes });
+      expect(await failureOf(provider())).toMatchObject(refused('clientSecret'));
+    }
     idp.faults.token = entraError(401, 'invalid_client', 7000222, {
       error_description: 7,
       error_codes: [7000222],
