@@ -85,16 +85,18 @@ describe('a tenant', () => {
 });
 
 describe('a certificate that cannot work', () => {
-  it.each<[string, () => ClientCertificate, number, RegExp]>([
-    ['has expired', () => makeClientCertificate({ validToDays: -2 }), 0, /has expired/],
-    ['expires', () => registered, 366 * DAY, /has expired/],
-    ['is not valid yet', () => makeClientCertificate({ validFromDays: 2 }), 0, /is not valid yet/],
+  const [ENDED, STARTS] = [/: its validity ended on \d{4}-/, /: its validity starts on \d{4}-/];
+  it.each<[string, () => ClientCertificate, number, RegExp, RegExp?]>([
+    ['has expired', () => makeClientCertificate({ validToDays: -2 }), 0, /has expired/, ENDED],
+    ['expires', () => registered, 366 * DAY, /has expired/, ENDED],
+    ['is not valid yet', () => makeClientCertificate({ validFromDays: 2 }), 0, /is not valid yet/, STARTS],
     ['has the key of another', () => makeClientCertificate({ mismatched: true }), 0, /does not belong/],
-  ])('is rejected without a request because it %s', async (_, make, later, words) => {
+  ])('is rejected without a request because it %s', async (_, make, later, words, dates = words) => {
     const failure = await failureOf(provider({ certificate: certificateIn(make()) }), NOW + later);
     expect(failure).toMatchObject(CERTIFICATE);
     expect(failure.advice).toMatch(words);
     expect(failure.detail).toMatch(words);
+    expect(failure.detail).toMatch(dates);
     expect(idp.metadataRequests.count + idp.tokenRequests.count).toBe(0);
   });
 

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
@@ -8,6 +10,7 @@ import { identityProviderContract } from '../contracts/identity-provider.contrac
 import type { Identity, IdentityProvider } from '../../src/ports/identity-provider.js';
 import { configuredProvider } from '../support/configured-provider.js';
 import { type ClientCertificate, makeClientCertificate, startIdpB } from '../support/identity-provider/index.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { certificateIn, configuredExchange, issued, NOW, startIdpBWorld } from './oauth-world.js';
 
 const registeredPkcs1 = makeClientCertificate({ keyFormat: 'pkcs1' });
@@ -129,6 +132,22 @@ describe('a service token from idp_b', () => {
     ];
     const proofs = (await identities(...credentials.map((change) => configured(change)))).map(({ proof }) => proof);
     expect(proofs[2]).toBe(proofs[3]);
+    expect(new Set(proofs).size).toBe(4);
+  });
+
+  it('is requested again once its certificate is replaced, or broken in another way', async () => {
+    const folder = temporaryFolder('certificate');
+    const own = { certificatePath: join(folder, 'client.crt'), privateKeyPath: join(folder, 'client.key') };
+    const proofs: string[] = [];
+    for (const [certificate, key] of [
+      [registered.certificatePem, registered.privateKeyPem],
+      [registeredPkcs1.certificatePem, registeredPkcs1.privateKeyPem],
+      [registered.certificatePem, '<KEY>'],
+      [registered.certificatePem, ''],
+    ] as const) {
+      await Promise.all([writeFile(own.certificatePath, certificate), writeFile(own.privateKeyPath, key)]);
+      proofs.push(...(await identities(configured(own))).map(({ proof }) => proof));
+    }
     expect(new Set(proofs).size).toBe(4);
   });
 

@@ -100,8 +100,7 @@ export class TokenCall {
   async #receive(url: string, options: RequestInit): Promise<Received> {
     const { fetch, allowInsecure } = this.#options;
     const { protocol, hostname } = new URL(url);
-    const isPlain = allowInsecure && protocol === 'http:' && isLoopback(hostname);
-    if (protocol !== 'https:' && !isPlain) {
+    if (protocol !== 'https:' && !(allowInsecure && isLoopback(hostname))) {
       throw Object.assign(new Error('not an https address'), { code: 'ERR_NOT_HTTPS' });
     }
     const response = await fetch(url, options);
