@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import type { Fetch } from '../../src/adapters/oauth/token-call.js';
 import { secret } from '../../src/domain/shared/secret.js';
+import { configuredProvider } from '../support/configured-provider.js';
 import { startIdpA, type Fault } from '../support/identity-provider/index.js';
 import { failureOf, type IdpAChange, NOW, startIdpAWorld } from './oauth-world.js';
 
-const { idp, provider } = await startIdpAWorld();
+const { idp, trusting, provider, configured } = await startIdpAWorld();
 
 function answer(status: number, error: string, description = 'no', headers: Record<string, string> = {}): Fault {
   return { status, body: { error, error_description: description }, headers };
@@ -23,6 +25,14 @@ const REALM = { reason: 'refused', block: 'idpA', fields: ['realm'] };
 const DOMAIN = { reason: 'refused', block: 'idpA', fields: ['domain'] };
 const USER = { reason: 'refused', block: 'idpAServiceUser', fields: ['username', 'password'] };
 const USERNAME = { reason: 'refused', block: 'idpAServiceUser', fields: ['username'] };
+
+/** The same with this note in the detail. */
+function noted(failure: object, note: string): object {
+  return { ...failure, detail: expect.stringContaining(`: ${note}: `) as string };
+}
+const POLICY = 'a policy of the tenant denies it';
+const BLOCKED = 'the user is blocked';
+const SECOND_FACTOR = 'a second factor is required of this user';
 
 describe('an incomplete configuration', () => {
   it('names every missing field of the first incomplete block without a request', async () => {
@@ -44,6 +54,8 @@ describe('an incomplete configuration', () => {
       block: 'idpAServiceUser',
       fields: ['password'],
     });
+    const unset = await configuredProvider('idp_a.password', configured({ idpA: { domain: '' } }), trusting);
+    expect(await failureOf(unset)).toMatchObject({ reason: 'incomplete', fields: ['domain'] });
     expect(idp.metadataRequests.count + idp.tokenRequests.count).toBe(0);
   });
 
@@ -68,10 +80,14 @@ describe('a refusal of the provider', () => {
     ['an unknown audience', () => ({ audience: 'https://nowhere.example' }), AUDIENCE],
     ['an unknown scope', () => ({ scope: 'everything' }), SCOPE],
     ['an unknown realm', () => ({ realm: 'nowhere' }), REALM],
-    ['a user who needs a second factor', () => ({ username: 'mfa@site.example' }), USERNAME],
-    ['a user who has yet to enrol a second factor', () => ({ username: 'enrol@site.example' }), USERNAME],
-    ['a user whom a rule denies access', () => ({ username: 'rule@site.example' }), USERNAME],
-    ['a user who is blocked', () => ({ username: 'locked@site.example' }), USERNAME],
+    ['a user who needs a second factor', () => ({ username: 'mfa@site.example' }), noted(USERNAME, SECOND_FACTOR)],
+    [
+      'a user who has yet to enrol a second factor',
+      () => ({ username: 'enrol@site.example' }),
+      noted(USERNAME, SECOND_FACTOR),
+    ],
+    ['a user whom a rule denies access', () => ({ username: 'rule@site.example' }), noted(USERNAME, POLICY)],
+    ['a user who is blocked', () => ({ username: 'locked@site.example' }), noted(USERNAME, BLOCKED)],
   ])('of %s names the field to check', async (_, change, expected) => {
     const failure = await failureOf(provider(change()));
     expect(failure).toMatchObject(expected);
@@ -99,6 +115,7 @@ describe('a refusal of the provider', () => {
     ['a bad audience', answer(400, 'invalid_request', 'audience is malformed'), AUDIENCE],
     ['no client grant', answer(403, 'access_denied', 'Client is not authorized to access "x".'), AUDIENCE],
     ['a scope that was not granted', answer(403, 'access_denied', 'Client has not been granted scopes: x'), SCOPE],
+    ['one scope that was not granted', answer(403, 'access_denied', 'The scope x is not granted.'), SCOPE],
     ['a bad scope', answer(400, 'invalid_request', 'scope is malformed'), SCOPE],
     ['a missing connection', answer(400, 'invalid_request', 'connection X does not exist'), REALM],
     ['a blocked user', answer(401, 'unauthorized', 'user is blocked'), USERNAME],
@@ -106,6 +123,7 @@ describe('a refusal of the provider', () => {
     ['a leaked password', answer(403, 'password_leaked'), { ...USERNAME, fields: ['password'] }],
     ['an unknown error', answer(400, 'constructor', 'new'), UNKNOWN],
     ['an invalid request', answer(400, 'invalid_request'), UNKNOWN],
+    ['too many requests', answer(429, 'x'), noted({ ...USERNAME, reason: 'unavailable' }, 'rate limited')],
     ['an HTML page', { status: 403, body: '<h1>Blocked</h1>' }, DOMAIN],
   ])('with %s names the field to check', async (_, fault, expected) => {
     idp.faults.token = fault;
@@ -158,12 +176,19 @@ describe('a domain that is not the provider’s', () => {
   });
 });
 
-it('a domain on this machine is named when its token endpoint is neither http nor https', async () => {
-  const domain = 'http://127.0.0.1:1';
-  const metadata = { issuer: `${domain}/`, token_endpoint: 'ftp://idp.example/token' };
-  const fetch = (): Promise<Response> => Promise.resolve(Response.json(metadata));
-  expect(await failureOf(provider({ domain, fetch }))).toMatchObject(DOMAIN);
-});
+it.each(['ftp://idp.example/token', 'http://idp.example/token'])(
+  'a domain on this machine is named when its token endpoint is elsewhere and not https: %s',
+  async (token_endpoint) => {
+    const domain = 'http://127.0.0.1:1';
+    const methods: unknown[] = [];
+    const fetch: Fetch = (_url, { method }) => {
+      methods.push(method);
+      return Promise.resolve(Response.json({ issuer: `${domain}/`, token_endpoint }));
+    };
+    expect(await failureOf(provider({ domain, fetch }))).toMatchObject(DOMAIN);
+    expect(methods).toEqual(['GET']);
+  },
+);
 
 describe('a provider that asks to wait', () => {
   it('is reported as a refusal when a user is blocked', async () => {

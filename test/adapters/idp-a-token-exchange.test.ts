@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { secret } from '../../src/domain/shared/secret.js';
 import { TOKEN_EXCHANGE } from '../support/identity-provider/index.js';
-import { exchanged, type IdpAChange, NOW, startIdpAWorld } from './oauth-world.js';
+import { configuredExchange, exchanged, type IdpAChange, NOW, startIdpAWorld } from './oauth-world.js';
 
-const { idp, exchange } = await startIdpAWorld();
+const { idp, trusting, exchange, configured } = await startIdpAWorld();
 describe('a user’s token', () => {
   it('is sent as an access token (RFC 8693)', async () => {
     await exchanged(exchange(), { assertion: await idp.issueUserToken('ann') });
@@ -18,6 +18,26 @@ describe('a user’s token', () => {
     const configured = exchange({ audience: 'https://other.example', scope: 'chat' });
     const token = await exchanged(configured, { assertion, audience: idp.audience, scope: 'openid read' });
     expect(await idp.verifyAccessToken(token.value)).toMatchObject({ aud: idp.audience, scope: 'read' });
+  });
+
+  it('is exchanged with the settings of onBehalfOf, else with those of idpA', async () => {
+    const assertion = await idp.issueUserToken('ann');
+    const own = { audience: idp.audience, scope: 'read' };
+    const idpA = { audience: idp.otherAudience, scope: 'chat' };
+    for (const [onBehalfOf, aud, scope] of [
+      [own, idp.audience, 'read'],
+      [{}, idp.otherAudience, 'chat'],
+    ] as const) {
+      const token = await exchanged(configuredExchange(configured({ idpA, onBehalfOf }), trusting), { assertion });
+      expect(await idp.verifyAccessToken(token.value)).toMatchObject({ sub: 'ann', aud, scope });
+    }
+  });
+
+  it.each(['audience', 'scope', 'subjectTokenType'])('is exchanged again for another %s', async (field) => {
+    const [one, other] = [{}, { [field]: 'other' }].map((onBehalfOf) =>
+      configuredExchange(configured({ onBehalfOf })).identity(),
+    );
+    expect((await other)?.principal).not.toBe((await one)?.principal);
   });
 
   it('is sent with the configured type', async () => {
@@ -66,6 +86,15 @@ describe('an exchange that fails for all users', () => {
     const outcome = await exchange(change, ['audience', 'scope']).exchange({ assertion }, NOW);
     expect(outcome).toMatchObject({ kind: 'failure', block, advice: expect.stringContaining(`"${block}"`) as string });
     expect(outcome).toHaveProperty('fields', expect.arrayContaining([field]));
+  });
+
+  it.each([
+    ['idpA', []],
+    ['onBehalfOf', ['scope']],
+  ])('names the block %s for an unknown error if onBehalfOf sets %j', async (block, own) => {
+    idp.faults.token = { status: 400, body: { error: 'unknown' } };
+    const outcome = await exchange({ scope: 'read' }, own).exchange({ assertion: 'opaque' }, NOW);
+    expect(outcome).toMatchObject({ kind: 'failure', block, fields: [] });
   });
 
   it('names both blocks that hold a wrong field, its own first', async () => {

@@ -123,6 +123,23 @@ describe('a service token from idp_a', () => {
     expect(principals.size).toBe(1);
   });
 
+  it.each(['password', 'client_credentials'])('is requested by the grant of its flow: %s', async (grant) => {
+    await issued(await configuredProvider(`idp_a.${grant}`, configured(), trusting));
+    expect(idp.tokenRequests.list.map((request) => request.grant)).toEqual([grant]);
+  });
+
+  it.each([
+    ['password', [false, false]],
+    ['client_credentials', [false, true]],
+  ])('by the grant "%s" is shared with another domain, and with another service user: %j', async (grant, expected) => {
+    const principalOf = async (change?: Parameters<typeof configured>[0]): Promise<string> =>
+      (await (await configuredProvider(`idp_a.${grant}`, configured(change))).identity()).principal;
+    const others = [{ idpA: { domain: 'other.example' } }, { idpAServiceUser: { username: 'other@site.example' } }];
+    const principals = await Promise.all(others.map(principalOf));
+    const own = await principalOf();
+    expect(principals.map((principal) => principal === own)).toEqual(expected);
+  });
+
   it('is fetched over http from this machine only', async () => {
     const plain = await startIdpA({ insecure: true });
     try {

@@ -1,8 +1,9 @@
 import { AuthError, ClientAuthError, ServerError } from '@azure/msal-node';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { failureRules } from '../../src/adapters/idp-b/idp-b.js';
 import { issueFailure } from '../../src/adapters/oauth/failure.js';
 import { thrownFault } from '../../src/adapters/oauth/provider-error.js';
+import type { Fetch } from '../../src/adapters/oauth/token-call.js';
 import { secret } from '../../src/domain/shared/secret.js';
 import type { CertificateReading, CertificateSource } from '../../src/adapters/keys/certificate.js';
 import type { IdentityProvider, IssueFailure } from '../../src/ports/identity-provider.js';
@@ -10,6 +11,7 @@ import {
   makeClientCertificate,
   type ClientCertificate,
   type Fault,
+  startIdpB,
   type TrustingFetch,
 } from '../support/identity-provider/index.js';
 import { settingsIn } from '../support/settings.js';
@@ -83,16 +85,18 @@ describe('a tenant', () => {
 });
 
 describe('a certificate that cannot work', () => {
-  it.each<[string, () => ClientCertificate, number, RegExp]>([
-    ['has expired', () => makeClientCertificate({ validToDays: -2 }), 0, /has expired/],
-    ['expires', () => registered, 366 * DAY, /has expired/],
-    ['is not valid yet', () => makeClientCertificate({ validFromDays: 2 }), 0, /is not valid yet/],
+  const [ENDED, STARTS] = [/: its validity ended on \d{4}-/, /: its validity starts on \d{4}-/];
+  it.each<[string, () => ClientCertificate, number, RegExp, RegExp?]>([
+    ['has expired', () => makeClientCertificate({ validToDays: -2 }), 0, /has expired/, ENDED],
+    ['expires', () => registered, 366 * DAY, /has expired/, ENDED],
+    ['is not valid yet', () => makeClientCertificate({ validFromDays: 2 }), 0, /is not valid yet/, STARTS],
     ['has the key of another', () => makeClientCertificate({ mismatched: true }), 0, /does not belong/],
-  ])('is rejected without a request because it %s', async (_, make, later, words) => {
+  ])('is rejected without a request because it %s', async (_, make, later, words, dates = words) => {
     const failure = await failureOf(provider({ certificate: certificateIn(make()) }), NOW + later);
     expect(failure).toMatchObject(CERTIFICATE);
     expect(failure.advice).toMatch(words);
     expect(failure.detail).toMatch(words);
+    expect(failure.detail).toMatch(dates);
     expect(idp.metadataRequests.count + idp.tokenRequests.count).toBe(0);
   });
 
@@ -132,6 +136,19 @@ describe('a refusal of the provider', () => {
     expect(failure.detail).toMatch(/^token request failed: 40[01] /);
     expect(failure.detail).toContain(`AADSTS${number}`);
     expect(failure.advice).not.toContain('AADSTS');
+  });
+
+  it.each<[string, Fault, () => IdpBChange, string]>([
+    ['too many requests', { status: 429 }, () => ({}), '429: rate limited'],
+    [
+      'a certificate',
+      entraError(401, 'invalid_client', 0),
+      () => ({ certificate: certificateIn(registered) }),
+      'not registered, or the clock of this server is wrong',
+    ],
+  ])('of %s says more than the provider', async (_, fault, change, note) => {
+    idp.faults.token = fault;
+    expect((await failureOf(provider(change()))).detail).toContain(note);
   });
 
   it('of a scope names what the scope lacks', async () => {
@@ -193,8 +210,10 @@ describe('a refusal of the provider', () => {
   });
 
   it('is classified by the number in its text too', async () => {
-    idp.faults.token = entraError(401, 'invalid_client', 7000222, { error_codes: 'x' });
-    expect(await failureOf(provider())).toMatchObject(refused('clientSecret'));
+    for (const error_codes of ['x', ['7000215']]) {
+      idp.faults.token = entraError(401, 'invalid_client', 7000222, { error_codes });
+      expect(await failureOf(provider())).toMatchObject(refused('clientSecret'));
+    }
     idp.faults.token = entraError(401, 'invalid_client', 7000222, {
       error_description: 7,
       error_codes: [7000222],
@@ -281,6 +300,19 @@ describe('a failing provider', () => {
     const failure = await failureOf(provider());
     expect(failure).toMatchObject(refused('tenantId'));
     expect(failure.detail).toContain('ERR_NOT_HTTPS');
+  });
+
+  it('names the tenant for an endpoint on another machine without TLS, even if the authority is this machine', async () => {
+    const plain = await startIdpB({ insecure: true });
+    onTestFinished(() => plain.close());
+    plain.faults.metadata = { transform: (body) => ({ ...body, token_endpoint: 'http://login.example/token' }) };
+    const urls: string[] = [];
+    const fetch: Fetch = (url, options) => {
+      urls.push(url);
+      return globalThis.fetch(url, options);
+    };
+    expect(await failureOf(provider({ authority: `http://${plain.host}`, fetch }))).toMatchObject(refused('tenantId'));
+    expect(urls).toHaveLength(1);
   });
 
   it('is unavailable when another issuer responds', async () => {

@@ -2,9 +2,17 @@ import { decodeJwt } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { secret } from '../../src/domain/shared/secret.js';
 import { JWT_BEARER, type Fault } from '../support/identity-provider/index.js';
-import { certificateIn, entraError, exchanged, type IdpBChange, NOW, startIdpBWorld } from './oauth-world.js';
+import {
+  certificateIn,
+  configuredExchange,
+  entraError,
+  exchanged,
+  type IdpBChange,
+  NOW,
+  startIdpBWorld,
+} from './oauth-world.js';
 
-const { idp, registered, exchange } = await startIdpBWorld();
+const { idp, trusting, registered, exchange, configured } = await startIdpBWorld();
 describe('a user’s token', () => {
   it('is sent as Entra expects, with the secret of the application', async () => {
     await exchanged(exchange(), { assertion: await idp.issueUserToken('ann') });
@@ -12,6 +20,14 @@ describe('a user’s token', () => {
       grant: JWT_BEARER,
       form: { requested_token_use: 'on_behalf_of', client_secret: '[redacted]' },
     });
+  });
+
+  it('is exchanged by the application of onBehalfOf, with its own secret', async () => {
+    const assertion = await idp.issueUserToken('ann');
+    const own = { clientId: idp.client.id, clientSecret: idp.client.secret };
+    const config = configured({ clientId: 'other', clientSecret: 'other' }, own);
+    const token = await exchanged(configuredExchange(config, trusting), { assertion });
+    expect(await idp.verifyAccessToken(token.value)).toMatchObject({ sub: 'ann' });
   });
 
   it('is exchanged with the certificate before the secret', async () => {
@@ -66,7 +82,7 @@ describe('two users at once', () => {
   ])('do not share %s', async (_, fault) => {
     const shared = exchange();
     const [erin, frank] = await Promise.all(['erin', 'frank'].map((user) => idp.issueUserToken(user)));
-    idp.faults.token = fault;
+    idp.faults.token = { ...fault };
     expect((await shared.exchange({ assertion: erin ?? '' }, NOW)).kind).not.toBe('token');
     for (const assertion of [frank ?? '', erin ?? '']) await exchanged(shared, { assertion });
     expect(idp.tokenRequests.count).toBe(3);

@@ -1,12 +1,17 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { describe, expect, it } from 'vitest';
+import { RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
 import type { Fetch } from '../../src/adapters/oauth/token-call.js';
+import type { ServerConfig } from '../../src/composition/config/server-config.js';
 import { secret } from '../../src/domain/shared/secret.js';
 import { identityProviderContract } from '../contracts/identity-provider.contract.js';
-import type { IdentityProvider } from '../../src/ports/identity-provider.js';
+import type { Identity, IdentityProvider } from '../../src/ports/identity-provider.js';
 import { configuredProvider } from '../support/configured-provider.js';
 import { type ClientCertificate, makeClientCertificate, startIdpB } from '../support/identity-provider/index.js';
-import { certificateIn, issued, NOW, startIdpBWorld } from './oauth-world.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { certificateIn, configuredExchange, issued, NOW, startIdpBWorld } from './oauth-world.js';
 
 const registeredPkcs1 = makeClientCertificate({ keyFormat: 'pkcs1' });
 const { idp, trusting, registered, provider, configured } = await startIdpBWorld({
@@ -63,6 +68,12 @@ identityProviderContract('IdpBProvider', async () => {
   };
 });
 
+function identities(...configs: readonly ServerConfig[]): Promise<readonly Identity[]> {
+  return Promise.all(
+    configs.map(async (config) => (await configuredProvider('idp_b.client_credentials', config)).identity()),
+  );
+}
+
 describe('a service token from idp_b', () => {
   it('belongs to the application, for the API of the scope', async () => {
     const token = await issued(provider());
@@ -99,11 +110,45 @@ describe('a service token from idp_b', () => {
 
   it('is shared however the tenant is written', async () => {
     const spellings = [{ tenantId: ` ${idp.tenantId} ` }, { authority: idp.host }, { authority: idp.issuer }];
-    const providers = [{}, ...spellings].map((change) =>
-      configuredProvider('idp_b.client_credentials', configured(change)),
-    );
-    const identities = await Promise.all(providers.map(async (made) => (await made).identity()));
-    expect(new Set(identities.map(({ principal }) => principal)).size).toBe(1);
+    const all = await identities(...[{}, ...spellings].map((change) => configured(change)));
+    expect(new Set(all.map(({ principal }) => principal)).size).toBe(1);
+  });
+
+  it.each([{ tenantId: 'contoso.example' }, { authority: 'https://login.example' }])(
+    'is not shared with an application of %j',
+    async (change) => {
+      const [one, other] = await identities(configured(), configured(change));
+      expect(one?.principal).not.toBe(other?.principal);
+    },
+  );
+
+  it('is requested again for another credential, but not for another secret that a certificate replaces', async () => {
+    const credentials = [
+      {},
+      { clientSecret: 'other' },
+      paths(registered),
+      { ...paths(registered), clientSecret: 'other' },
+      paths(registeredPkcs1),
+    ];
+    const proofs = (await identities(...credentials.map((change) => configured(change)))).map(({ proof }) => proof);
+    expect(proofs[2]).toBe(proofs[3]);
+    expect(new Set(proofs).size).toBe(4);
+  });
+
+  it('is requested again once its certificate is replaced, or broken in another way', async () => {
+    const folder = temporaryFolder('certificate');
+    const own = { certificatePath: join(folder, 'client.crt'), privateKeyPath: join(folder, 'client.key') };
+    const proofs: string[] = [];
+    for (const [certificate, key] of [
+      [registered.certificatePem, registered.privateKeyPem],
+      [registeredPkcs1.certificatePem, registeredPkcs1.privateKeyPem],
+      [registered.certificatePem, '<KEY>'],
+      [registered.certificatePem, ''],
+    ] as const) {
+      await Promise.all([writeFile(own.certificatePath, certificate), writeFile(own.privateKeyPath, key)]);
+      proofs.push(...(await identities(configured(own))).map(({ proof }) => proof));
+    }
+    expect(new Set(proofs).size).toBe(4);
   });
 
   it('is fetched over http from this machine', async () => {
@@ -126,6 +171,26 @@ describe('a service token from idp_b', () => {
 });
 
 describe('a certificate', () => {
+  const [pair, half] = [paths(registered), { privateKeyPath: registered.privateKeyPath }];
+  it.each<[string, object, string[]]>([
+    ['a certificate alone', { ...pair, clientSecret: '' }, []],
+    ['a client secret alone', {}, []],
+    ['both', pair, ['client_secret_unused']],
+    ['a client secret and half a certificate', half, ['certificate_incomplete']],
+    ['half a certificate', { ...half, clientSecret: '' }, []],
+  ])('causes a warning only beside a client secret: %s', async (_, change, codes) => {
+    const telemetry = new RecordingTelemetry();
+    const warned = (): readonly unknown[] =>
+      telemetry.of('warning').map(({ code, detail }) => [code, detail.split(' ')[0]]);
+    await configuredProvider('idp_b.client_credentials', configured(change), { telemetry });
+    const service = codes.map((code) => [code, 'idpBService']);
+    expect(warned()).toEqual(service);
+    await configuredExchange(configured(change, { clientId: 'other' }), { telemetry }).identity();
+    expect(warned(), 'of the provider only').toEqual(service);
+    await configuredExchange(configured({}, { clientSecret: 's', ...change }), { telemetry }).identity();
+    expect(warned()).toEqual([...service, ...codes.map((code) => [code, 'onBehalfOf'])]);
+  });
+
   it('works without a secret', async () => {
     const token = await issued(provider({ certificate: certificateIn(registered), clientSecret: secret('') }));
     expect(await idp.verifyAccessToken(token.value)).toMatchObject({ sub: idp.client.id });
@@ -168,7 +233,7 @@ describe('msal-node', () => {
   ])('does not remember %s', async (_, fault) => {
     const shared = provider();
     await issued(shared);
-    idp.faults.token = fault;
+    idp.faults.token = { ...fault };
     expect((await shared.issue(NOW)).kind).toBe('failure');
     await issued(shared);
     expect(idp.tokenRequests.count).toBe(3);

@@ -3,7 +3,10 @@ import { IdpAApplication, type IdpAOptions } from '../../src/adapters/idp-a/idp-
 import { IdpBApplication, type IdpBOptions } from '../../src/adapters/idp-b/idp-b.js';
 import { CertificateFile } from '../../src/adapters/keys/certificate.js';
 import { systemClock } from '../../src/adapters/system/system.js';
+import { silentTelemetry } from '../../src/adapters/telemetry/operator-telemetry.js';
+import { resolveConfig } from '../../src/composition/config/resolve-config.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';
+import { providerContext, tokenExchange } from '../../src/composition/toolkit/identity-module.js';
 import { secret } from '../../src/domain/shared/secret.js';
 import type { ValuesOf } from '../../src/domain/shared/setting.js';
 import type {
@@ -36,6 +39,13 @@ type Connection = Partial<Pick<IdpBOptions, 'timeoutMs' | 'fetch' | 'identity'>>
 /** Settings of an adapter that a test changes. */
 export type IdpAChange = Connection & Partial<Pick<IdpAOptions, 'grant'> & ValuesOf<IdpAOptions['settings']>>;
 export type IdpBChange = Connection & Partial<Pick<IdpBOptions, 'certificate'> & ValuesOf<IdpBOptions['settings']>>;
+
+/** The exchange that a toolkit creates for this configuration. */
+export function configuredExchange(config: ServerConfig, settings: object = {}): TokenExchange {
+  const resolved = resolveConfig(config);
+  const usual = { fetch: undefined, telemetry: silentTelemetry, clock: systemClock, proofKey: new Uint8Array(32) };
+  return tokenExchange(resolved, providerContext(resolved, { ...usual, ...settings }));
+}
 
 /** A running Auth0-like double, and adapters that get tokens there unless a test changes their settings. */
 export async function startIdpAWorld() {

@@ -23,6 +23,19 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
       expect(idp.tokenRequests.count).toBe(21);
     });
 
+    it.each<[string, Fault]>([
+      ['an outage', { status: 503, body: { error: 'x' } }],
+      ['a refusal', { status: 400, body: { error: 'invalid_scope' } }],
+      ['a broken connection', { destroy: true }],
+    ])('are not fetched again after %s of the token endpoint', async (_, fault) => {
+      const healing = provider();
+      idp.faults.token = fault;
+      await failureOf(healing);
+      delete idp.faults.token;
+      await issued(healing);
+      expect(idp.metadataRequests.count).toBe(1);
+    });
+
     it('are fetched again after a failure', async () => {
       idp.faults.metadata = { destroy: true, times: 1 };
       const healing = provider();
@@ -50,12 +63,15 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
       expect(await lifeWith({ expires_in: '120' })).toBe(120_000);
     });
 
-    it.each([undefined, null, '', 'soon', -1, 0, {}])('is that of the token when expires_in is %j', async (odd) => {
-      const life = await lifeWith({ expires_in: odd });
-      // The provider rounds to whole seconds, on its own clock.
-      expect(life).toBeGreaterThan(290_000);
-      expect(life).toBeLessThan(600_000);
-    });
+    it.each([undefined, null, '', 'soon', 'Infinity', -1, 0, {}, [5], true])(
+      'is that of the token when expires_in is %j',
+      async (odd) => {
+        const life = await lifeWith({ expires_in: odd });
+        // The provider rounds to whole seconds, on its own clock.
+        expect(life).toBeGreaterThan(290_000);
+        expect(life).toBeLessThan(600_000);
+      },
+    );
 
     it('is at most a day away', async () => {
       expect(await lifeWith({ expires_in: 31_536_000 })).toBe(86_400_000);
@@ -63,7 +79,7 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
 
     it('is a minute away when neither response nor token has a valid one', async () => {
       const over = await idp.issueUserToken('x', { expiresInSeconds: -10_000 });
-      for (const access_token of ['opaque', 'a.b.c', over]) {
+      for (const access_token of ['opaque', 'a.b.c', `a.${btoa('{"exp":1e999}')}.c`, over]) {
         expect(await lifeWith({ expires_in: undefined, access_token })).toBe(60_000);
       }
     });
@@ -78,18 +94,20 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
 
     it('is rejected when its token fits no header field', async () => {
       idp.faults.token = { transform: (body) => ({ ...body, access_token: 'one\r\nx-evil: two' }) };
-      expect(await provider().issue(NOW)).toMatchObject({ kind: 'failure', ...OUTAGE });
+      const failure = await failureOf(provider());
+      expect(failure).toMatchObject(OUTAGE);
+      expect(failure.detail).toMatch(/ERR_UNREADABLE_RESPONSE: the token is not valid in a header field$/);
     });
   });
 
   describe('a failing provider', () => {
-    const broken: [string, Fault][] = [
+    const broken: [string, Fault, string?][] = [
       ['500', { status: 500, body: '<h1>Oops</h1>' }],
       ['503 in JSON', { status: 503, body: { error: 'invalid_client' } }],
       ['408', { status: 408 }],
       ['425', { status: 425 }],
       ['201', { status: 201 }],
-      ['text in place of JSON', { status: 200, body: 'hello' }],
+      ['text in place of JSON', { status: 200, body: 'hello' }, 'no JSON object'],
       ['JSON that is cut off', { transform: () => '{"access_token":"eyJhbGciOi' }],
       ['JSON of another kind', { transform: () => '[]' }],
       ['an empty object', { transform: () => ({}) }],
@@ -103,10 +121,10 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
       ['a connection that ends', { destroy: true }],
     ];
 
-    it.each(broken)('is unavailable at its token endpoint: %s', async (_, fault) => {
+    it.each(broken)('is unavailable at its token endpoint: %s', async (_, fault, detail = '') => {
       idp.faults.token = fault;
       const failure = await failureOf(provider());
-      expect(failure).toMatchObject(OUTAGE);
+      expect(failure).toMatchObject({ ...OUTAGE, detail: expect.stringContaining(detail) });
       expect(failure.detail).not.toContain('eyJhbG');
     });
 
@@ -133,7 +151,7 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
       const lost = lostFetch();
       const failure = await failureOf(at('idp.example', { fetch: lost.fetch }));
       expect(failure).toMatchObject(NOBODY_THERE);
-      expect(failure.detail).toContain('ENOTFOUND');
+      expect(failure.detail).toContain('ENOTFOUND: no such host');
       await lost.close();
     });
 

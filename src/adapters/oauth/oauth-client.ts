@@ -27,7 +27,7 @@ export interface TokenRequest {
 export class OAuthClient {
   readonly #options: Omit<TokenCallOptions, 'now'>;
 
-  /** `allowInsecure`: also allows http. */
+  /** `allowInsecure`: also allows http on this machine. */
   constructor({ timeoutMs, fetch }: Omit<ConnectionOptions, 'identity'>, allowInsecure: boolean) {
     this.#options = {
       timeoutMs,

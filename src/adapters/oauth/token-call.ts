@@ -1,6 +1,7 @@
 import { ByteCollector } from '../../domain/shared/bytes.js';
 import { beforeDeadline } from '../../domain/shared/deadline.js';
 import { isObject, parsedJson } from '../../domain/shared/json.js';
+import { isLoopback } from '../../domain/shared/paths.js';
 import { type Fault, type ProviderError, responseError, type Stage, thrownFault } from './provider-error.js';
 
 /** Sends one request, like `globalThis.fetch`, or a `fetch` that trusts a private certificate authority. */
@@ -13,6 +14,7 @@ export interface TokenCallOptions {
   readonly timeoutMs: number;
   /** Responses by their address, cached between calls. */
   readonly metadata: Map<string, Promise<Received>>;
+  /** Also allows http on this machine. */
   readonly allowInsecure: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -97,7 +99,8 @@ export class TokenCall {
 
   async #receive(url: string, options: RequestInit): Promise<Received> {
     const { fetch, allowInsecure } = this.#options;
-    if (!allowInsecure && !url.startsWith('https:')) {
+    const { protocol, hostname } = new URL(url);
+    if (protocol !== 'https:' && !(allowInsecure && isLoopback(hostname))) {
       throw Object.assign(new Error('not an https address'), { code: 'ERR_NOT_HTTPS' });
     }
     const response = await fetch(url, options);
@@ -128,6 +131,6 @@ async function textOf({ body }: Response): Promise<string | undefined> {
 }
 
 function seconds(value: unknown): number | undefined {
-  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  const number = typeof value === 'string' ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) && number > 0 ? number : undefined;
 }
