@@ -8,6 +8,7 @@ import { type PlatformErrors, type PlatformReply, refuseRedirect, refusesSite } 
 import { decodeSegment } from '../upstream/safe-path.js';
 import { CONFIGURATION_MEMBERS, MESSAGE_MEMBERS, type ObjectPlace } from './chat-message.js';
 import type { AdmittedCall, ConversationCheck, GuardedCall } from './conversations.js';
+import { endsInCall } from './http-json-binding.js';
 import { memberOf } from './message-edits.js';
 import { canonical, readsOn, startsWork } from './method-policy.js';
 import type { ContextScope, MintedContexts, VisitorKey } from './minted-contexts.js';
@@ -246,7 +247,7 @@ function namedTask(call: GuardedCall): string {
 
 /** An id that every parser reads alike, in a body and in a path. */
 function taskName(value: unknown): string {
-  const isPlain = typeof value === 'string' && /^[!-~]+$/.test(value);
+  const isPlain = typeof value === 'string' && /^[!-~]+$/.test(value) && !endsInCall(value);
   if (isPlain && decodeSegment(encodeURIComponent(value)) === value) return value;
   throw unknownConversation();
 }

@@ -296,5 +296,10 @@ function known(path: string, tenant: string, legacy: boolean): HttpJsonCall | un
 /** An id, re-encoded; `undefined` if a parser could confuse it with another call. */
 function segment(raw: string): string | undefined {
   const decoded = decodeSegment(raw);
-  return decoded === undefined || /:(?:cancel|subscribe)$/i.test(decoded) ? undefined : encodeURIComponent(decoded);
+  return decoded === undefined || endsInCall(decoded) ? undefined : encodeURIComponent(decoded);
+}
+
+/** True if an id in a path could be parsed as a call on another task, such as `7:cancel`. */
+export function endsInCall(id: string): boolean {
+  return /(?::|%(?:25)*3a)(?:cancel|subscribe)$/i.test(id);
 }

@@ -190,6 +190,22 @@ describe('a task', () => {
     },
   );
 
+  it.each(['task-1:subscribe', 'task-1:Cancel', 'task-1%3Asubscribe'])(
+    'named %s is unknown without a look-up, which could be another call on task-1',
+    async (taskId) => {
+      const world = new VisitedWorld();
+      world.visitor('bob').begun('task-1');
+      const ada = world.visitor('ada');
+      const message = { role: 'ROLE_USER' };
+      for (const names of [{ taskId }, { referenceTaskIds: [taskId] }]) {
+        const sent = ada.rest('POST', '/message:send', { message: { ...message, ...names } });
+        expect(await errorOf(sent)).toMatchObject(UNKNOWN);
+        expect(await errorOf(ada.send(names))).toMatchObject(UNKNOWN);
+      }
+      expect(world.calls).toEqual([]);
+    },
+  );
+
   it('is refused if path and body name different ones', async () => {
     const world = new VisitedWorld();
     const ada = world.visitor('ada');
