@@ -22,8 +22,9 @@ const GONE = Symbol('gone');
 
 /**
  * A copy of a card, or of a part of it, without addresses that lead to the agent, the platform or a private network:
- * members and list entries with such an address are removed. A `provider` without its `url` is removed as a whole,
- * since A2A requires both. The `uri` of an extension stays: it is the name by which clients request it.
+ * members and list entries with such an address are removed, and so are members named by one. A `provider` without its
+ * `url` is removed as a whole, since A2A requires both. The `uri` of an extension stays: it is the name by which clients
+ * request it.
  */
 export function withoutHiddenAddresses(
   card: Readonly<Record<string, unknown>>,
@@ -44,7 +45,8 @@ function copyOf(value: unknown, name: string, policy: AddressPolicy): unknown {
     return [member, isName || (name === 'extensions' && member === 'uri') ? inner : copyOf(inner, member, policy)];
   });
   if (name === 'provider' && entries.some(([member, inner]) => member === 'url' && inner === GONE)) return GONE;
-  return Object.fromEntries(entries.filter(([, inner]) => inner !== GONE));
+  const isShown = (member: string): boolean => !member.includes('//') || !isHidden(member, policy);
+  return Object.fromEntries(entries.filter(([member, inner]) => inner !== GONE && isShown(member)));
 }
 
 function isHidden(text: string, { hosts, site }: AddressPolicy): boolean {

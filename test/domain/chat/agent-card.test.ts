@@ -228,7 +228,10 @@ describe('any rewritten card', () => {
   // An address on a private host would be removed.
   const value = fc.jsonValue().filter((json) => !/[/\\]{2}/.test(JSON.stringify(json)));
   const unknown = fc.dictionary(
-    fc.oneof(fc.string(), fc.constantFrom('streaming', 'transport', 'x-vendor', '__proto__')),
+    fc.oneof(
+      fc.string().filter((name) => !name.includes('//')),
+      fc.constantFrom('streaming', 'transport', 'x-vendor', '__proto__'),
+    ),
     value,
   );
   const offer = fc.tuple(unknown, fc.constantFrom('JSONRPC', 'HTTP+JSON', 'GRPC')).map(([fields, binding]) => ({

@@ -27,6 +27,9 @@ describe('the addresses of a card', () => {
     '  https:\\\\agent.corp.example\\docs',
     'http:/agent.corp.example/docs',
     'ws:agent.corp.example',
+    'http:agent.corp.example/a.b',
+    'http:wiki/page',
+    'ws:wiki/page',
     'ht\ttps://agent.corp.example/docs',
     'https://user@agent.corp.example/',
     'http://localhost:3000/',
@@ -186,6 +189,17 @@ describe('the addresses of a card', () => {
       ],
       capabilities: { extensions: [{ uri: 'https://agent.corp.example/ext/1', params: { size: 3 } }] },
     });
+  });
+
+  it('are removed where they are names of members, such as in a list of servers', () => {
+    const servers = {
+      'https://agent.corp.example/a2a': {},
+      '//10.0.0.1/': {},
+      'https://docs.example/': {},
+      'a.local': 1,
+    };
+    const shown = rewriteAgentCard({ ...CARD, servers }, rewrite)['servers'];
+    expect(shown).toEqual({ 'https://docs.example/': {}, 'a.local': 1 });
   });
 
   it('omit a host without a dot only where a port follows', () => {
