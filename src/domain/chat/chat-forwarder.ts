@@ -177,7 +177,7 @@ function taskQuestion(method: string, id: string, tenant: string | undefined): U
  * @throws UpstreamError when the response is not one JSON-RPC response, or its card cannot be rewritten.
  */
 export async function rewriteExtendedCard(response: HttpResponse, rewrite: CardRewrite): Promise<HttpResponse> {
-  if (response.status !== 200) return response;
+  if (response.status >= 300) return response;
   return withCardEdited(response, (reply, text) => {
     if (!isObject(reply) || !('jsonrpc' in reply)) return undefined;
     if (!('result' in reply)) return text;

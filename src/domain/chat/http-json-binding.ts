@@ -138,7 +138,7 @@ export class HttpJsonBinding {
     const { status, headers, body: content } = await this.#passing(reply, head.method);
     const further = reply.credential.fields?.response;
     const passed = { status, headers: browserResponseHeaders(headers, further), body: content };
-    if (method !== 'GetExtendedAgentCard' || status !== 200) return passed;
+    if (method !== 'GetExtendedAgentCard' || status >= 300) return passed;
     const toSite = { ...rewrite, agentOrigin: agent.origin, platformOrigin };
     return withCardEdited(passed, (card) =>
       isAgentCard(card) ? JSON.stringify(rewrittenCard(card, toSite)) : undefined,
