@@ -50,14 +50,22 @@ function copyOf(value: unknown, name: string, policy: AddressPolicy): unknown {
 }
 
 function isHidden(text: string, { hosts, site }: AddressPolicy): boolean {
+  const isInside = (written: string, host: string | undefined): boolean =>
+    host !== undefined && (hosts.has(host) || (WRITTEN_OUT.test(written) && isPrivateHost(host)));
+  const decoded = text.replaceAll(/%3a/gi, ':').replaceAll(/%2f/gi, '/');
+  for (const [, inner = ''] of decoded.matchAll(INNER)) {
+    const host = hostIn(inner);
+    if (host !== hostIn(site) && isInside(inner, host)) return true;
+  }
   const url = urlOf(text);
   if (url !== undefined) return url.origin !== site && (hosts.has(hostOf(url)) || isPrivateHost(hostOf(url)));
   const [, bare = '', port] = BARE.exec(text) ?? [];
-  const host = hostIn(bare);
   // A word is a host only with a port.
-  if (host === undefined || (port === undefined && !/[.[]/.test(bare))) return false;
-  return hosts.has(host) || (WRITTEN_OUT.test(bare) && isPrivateHost(host));
+  return (port !== undefined || /[.[]/.test(bare)) && isInside(bare, hostIn(bare));
 }
+
+/** The host of each address in a text, such as a list, markup, or a query with another address. */
+const INNER = /:[/\\]{2,}(?:[^\s@/\\?#]*@)?(\[[^\s\]/\\]*\]|[^\s:/\\?#@,;|<>()"'`%[\]]+)/g;
 
 /**
  * A host without a scheme's slashes, as in gRPC addresses: `agent.example:443`, `dns:agent.example`,
