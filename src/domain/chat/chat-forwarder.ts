@@ -166,7 +166,7 @@ function toBrowserResponse({ response: { status, headers, body }, credential }: 
 
 /** A request for a task, in the version of the visitor's method. */
 function taskQuestion(method: string, id: string, tenant: string | undefined): Uint8Array {
-  const params = { id, historyLength: 0, ...(tenant === undefined ? {} : { tenant }) };
+  const params = { id, historyLength: 0, tenant };
   const name = method.includes('/') ? 'tasks/get' : 'GetTask';
   return new TextEncoder().encode(JSON.stringify({ jsonrpc: '2.0', id: 1, method: name, params }));
 }
