@@ -22,8 +22,9 @@ const GONE = Symbol('gone');
 
 /**
  * A copy of a card, or of a part of it, without addresses that lead to the agent, the platform or a private network:
- * members and list entries with such an address are removed. A `provider` without its `url` is removed as a whole,
- * since A2A requires both. The `uri` of an extension stays: it is the name by which clients request it.
+ * members and list entries with such an address are removed, and so are members named by one. A `provider` without its
+ * `url` is removed as a whole, since A2A requires both. The `uri` of an extension stays: it is the name by which clients
+ * request it.
  */
 export function withoutHiddenAddresses(
   card: Readonly<Record<string, unknown>>,
@@ -44,18 +45,27 @@ function copyOf(value: unknown, name: string, policy: AddressPolicy): unknown {
     return [member, isName || (name === 'extensions' && member === 'uri') ? inner : copyOf(inner, member, policy)];
   });
   if (name === 'provider' && entries.some(([member, inner]) => member === 'url' && inner === GONE)) return GONE;
-  return Object.fromEntries(entries.filter(([, inner]) => inner !== GONE));
+  const isShown = (member: string): boolean => !member.includes('//') || !isHidden(member, policy);
+  return Object.fromEntries(entries.filter(([member, inner]) => inner !== GONE && isShown(member)));
 }
 
 function isHidden(text: string, { hosts, site }: AddressPolicy): boolean {
+  const isInside = (written: string, host: string | undefined): boolean =>
+    host !== undefined && (hosts.has(host) || (WRITTEN_OUT.test(written) && isPrivateHost(host)));
+  const decoded = text.replaceAll(/%3a/gi, ':').replaceAll(/%2f/gi, '/');
+  for (const [, inner = ''] of decoded.matchAll(INNER)) {
+    const host = hostIn(inner);
+    if (host !== hostIn(site) && isInside(inner, host)) return true;
+  }
   const url = urlOf(text);
   if (url !== undefined) return url.origin !== site && (hosts.has(hostOf(url)) || isPrivateHost(hostOf(url)));
   const [, bare = '', port] = BARE.exec(text) ?? [];
-  const host = hostIn(bare);
   // A word is a host only with a port.
-  if (host === undefined || (port === undefined && !/[.[]/.test(bare))) return false;
-  return hosts.has(host) || (WRITTEN_OUT.test(bare) && isPrivateHost(host));
+  return (port !== undefined || /[.[]/.test(bare)) && isInside(bare, hostIn(bare));
 }
+
+/** The host of each address in a text, such as a list, markup, or a query with another address. */
+const INNER = /:[/\\]{2,}(?:[^\s@/\\?#]*@)?(\[[^\s\]/\\]*\]|[^\s:/\\?#@,;|<>()"'`%[\]]+)/g;
 
 /**
  * A host without a scheme's slashes, as in gRPC addresses: `agent.example:443`, `dns:agent.example`,

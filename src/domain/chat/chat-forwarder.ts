@@ -166,7 +166,7 @@ function toBrowserResponse({ response: { status, headers, body }, credential }: 
 
 /** A request for a task, in the version of the visitor's method. */
 function taskQuestion(method: string, id: string, tenant: string | undefined): Uint8Array {
-  const params = { id, historyLength: 0, ...(tenant === undefined ? {} : { tenant }) };
+  const params = { id, historyLength: 0, tenant };
   const name = method.includes('/') ? 'tasks/get' : 'GetTask';
   return new TextEncoder().encode(JSON.stringify({ jsonrpc: '2.0', id: 1, method: name, params }));
 }
@@ -177,7 +177,7 @@ function taskQuestion(method: string, id: string, tenant: string | undefined): U
  * @throws UpstreamError when the response is not one JSON-RPC response, or its card cannot be rewritten.
  */
 export async function rewriteExtendedCard(response: HttpResponse, rewrite: CardRewrite): Promise<HttpResponse> {
-  if (response.status !== 200) return response;
+  if (response.status >= 300) return response;
   return withCardEdited(response, (reply, text) => {
     if (!isObject(reply) || !('jsonrpc' in reply)) return undefined;
     if (!('result' in reply)) return text;

@@ -8,6 +8,7 @@ import { type PlatformErrors, type PlatformReply, refuseRedirect, refusesSite } 
 import { decodeSegment } from '../upstream/safe-path.js';
 import { CONFIGURATION_MEMBERS, MESSAGE_MEMBERS, type ObjectPlace } from './chat-message.js';
 import type { AdmittedCall, ConversationCheck, GuardedCall } from './conversations.js';
+import { endsInCall } from './http-json-binding.js';
 import { memberOf } from './message-edits.js';
 import { canonical, readsOn, startsWork } from './method-policy.js';
 import type { ContextScope, MintedContexts, VisitorKey } from './minted-contexts.js';
@@ -135,11 +136,11 @@ export class ConversationGuard {
 
   /** The context of a task, which must be this visitor's. */
   async #taskContext(asked: Asked, taskId: string): Promise<string> {
-    let contextId = this.#tasks.get(taskKey(asked, taskId));
-    if (contextId === undefined) {
-      await asked.visitor.countLookup();
-      contextId = await this.#read(await asked.call.ask(taskId), asked, taskId);
-    }
+    const known = this.#tasks.get(taskKey(asked, taskId));
+    if (known !== undefined && (await this.#isOwn(asked, known))) return known;
+    // Another visitor's task is looked up each time, so that neither time nor limits distinguish it from a missing one.
+    await asked.visitor.countLookup();
+    const contextId = await this.#read(await asked.call.ask(taskId), asked, taskId);
     await this.#checkOwn(asked, contextId);
     return contextId;
   }
@@ -164,9 +165,12 @@ export class ConversationGuard {
     return contextId;
   }
 
-  async #checkOwn({ visitor, scope }: Asked, contextId: string): Promise<void> {
-    if (this.#deps.contexts.verify(contextId, visitor.keys, scope)) return;
-    if ((await visitor.owns?.(contextId)) === true) return;
+  async #isOwn({ visitor, scope }: Asked, contextId: string): Promise<boolean> {
+    return this.#deps.contexts.verify(contextId, visitor.keys, scope) || (await visitor.owns?.(contextId)) === true;
+  }
+
+  async #checkOwn(asked: Asked, contextId: string): Promise<void> {
+    if (await this.#isOwn(asked, contextId)) return;
     if (!this.#hasWarned) {
       this.#hasWarned = true;
       const detail =
@@ -246,7 +250,7 @@ function namedTask(call: GuardedCall): string {
 
 /** An id that every parser reads alike, in a body and in a path. */
 function taskName(value: unknown): string {
-  const isPlain = typeof value === 'string' && /^[!-~]+$/.test(value);
+  const isPlain = typeof value === 'string' && /^[!-~]+$/.test(value) && !endsInCall(value);
   if (isPlain && decodeSegment(encodeURIComponent(value)) === value) return value;
   throw unknownConversation();
 }

@@ -138,7 +138,7 @@ export class HttpJsonBinding {
     const { status, headers, body: content } = await this.#passing(reply, head.method);
     const further = reply.credential.fields?.response;
     const passed = { status, headers: browserResponseHeaders(headers, further), body: content };
-    if (method !== 'GetExtendedAgentCard' || status !== 200) return passed;
+    if (method !== 'GetExtendedAgentCard' || status >= 300) return passed;
     const toSite = { ...rewrite, agentOrigin: agent.origin, platformOrigin };
     return withCardEdited(passed, (card) =>
       isAgentCard(card) ? JSON.stringify(rewrittenCard(card, toSite)) : undefined,
@@ -296,5 +296,10 @@ function known(path: string, tenant: string, legacy: boolean): HttpJsonCall | un
 /** An id, re-encoded; `undefined` if a parser could confuse it with another call. */
 function segment(raw: string): string | undefined {
   const decoded = decodeSegment(raw);
-  return decoded === undefined || /:(?:cancel|subscribe)$/i.test(decoded) ? undefined : encodeURIComponent(decoded);
+  return decoded === undefined || endsInCall(decoded) ? undefined : encodeURIComponent(decoded);
+}
+
+/** True if an id in a path could be parsed as a call on another task, such as `7:cancel`. */
+export function endsInCall(id: string): boolean {
+  return /(?::|%(?:25)*3a)(?:cancel|subscribe)$/i.test(id);
 }

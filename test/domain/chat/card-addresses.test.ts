@@ -25,8 +25,14 @@ describe('the addresses of a card', () => {
     'grpc://platform.corp.example:443',
     '//agent.corp.example/docs',
     '  https:\\\\agent.corp.example\\docs',
+    '  http:/wiki/page',
+    'http:/wi\tki/page',
+    'grpc://wiki',
     'http:/agent.corp.example/docs',
     'ws:agent.corp.example',
+    'http:agent.corp.example/a.b',
+    'http:wiki/page',
+    'ws:wiki/page',
     'ht\ttps://agent.corp.example/docs',
     'https://user@agent.corp.example/',
     'http://localhost:3000/',
@@ -84,6 +90,12 @@ describe('the addresses of a card', () => {
     'user@agent.corp.example/x',
     'user@agent.corp.example:443',
     'user:7@agent.corp.example',
+    'https://docs.example/?u=https://agent.corp.example/',
+    'https://docs.example/?u=https%3a%2F%2Fme@agent.corp.example%2F',
+    'https://docs.example, http://10.0.0.1/',
+    'see <HTTP:\\\\AGENT.corp.example>',
+    'jdbc:postgresql://[fd00::1]:5432/x',
+    'http://10.0.0.1:{port}/',
   ])('omit %s', (address) => {
     expect(documentation(address)).toBeUndefined();
   });
@@ -122,6 +134,10 @@ describe('the addresses of a card', () => {
     'docs/agent.html',
     'data:image/png;base64,AAAA',
     'data:text/html,https://docs.example',
+    'data:image/png;base64,AA//wiki/',
+    'https://docs.example//wiki/?u=https://www.example/',
+    String.raw`^https?://\w+`,
+    'http://',
     'mailto:help@agent.corp.example',
     'text/plain',
     'localhost',
@@ -188,6 +204,22 @@ describe('the addresses of a card', () => {
     });
   });
 
+  it('are removed where they are names of members, such as in a list of servers', () => {
+    const servers = {
+      'https://agent.corp.example/a2a': {},
+      '//10.0.0.1/': {},
+      'https://docs.example/': {},
+      'a.local': 1,
+    };
+    const shown = rewriteAgentCard({ ...CARD, servers }, rewrite)['servers'];
+    expect(shown).toEqual({ 'https://docs.example/': {}, 'a.local': 1 });
+  });
+
+  it('are searched for in linear time', () => {
+    const text = '://['.repeat(250_000);
+    expect(documentation(text)).toBe(text);
+  });
+
   it('omit a host without a dot only where a port follows', () => {
     const links = ['agent:50051', 'dns:agent:80', 'me@agent:', 'agent', 'agent/v1', 'other:80', 'localhost'];
     const { links: shown } = rewriteAgentCard({ ...CARD, links }, { ...rewrite, agentOrigin: 'http://agent:8080' });
@@ -201,8 +233,9 @@ describe('the addresses of a card', () => {
 
   it("include those on the site's own origin", () => {
     const own = { url: 'http://localhost:3000/api/a2a', agentOrigin: 'http://localhost:4000' };
-    const card = { ...CARD, iconUrl: 'http://localhost:3000/icon.png', documentationUrl: 'http://localhost:4000/docs' };
-    const { iconUrl, documentationUrl } = rewriteAgentCard(card, own);
-    expect([iconUrl, documentationUrl]).toEqual(['http://localhost:3000/icon.png', undefined]);
+    const shown = { iconUrl: 'http://localhost:3000/icon.png', help: 'https://docs.example/?u=http://localhost:3000/' };
+    const card = { ...CARD, ...shown, documentationUrl: 'http://localhost:4000/docs' };
+    const { iconUrl, help, documentationUrl } = rewriteAgentCard(card, own);
+    expect({ iconUrl, help, documentationUrl }).toEqual({ ...shown, documentationUrl: undefined });
   });
 });

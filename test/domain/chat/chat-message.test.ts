@@ -26,7 +26,8 @@ function rpc(params: string, more = ''): string {
 /** The fault of a message as JSON-RPC code and text; undefined when all parsers read it alike. */
 function fault(text: string, scrutiny: Scrutiny = 'policy'): readonly [number | undefined, string] | undefined {
   const error = read(text, scrutiny).fault;
-  if (error !== undefined) expect(error).toMatchObject({ name: 'RequestError', code: 'body_invalid' });
+  const hint = 'Send one A2A request with each member once, under its name in the specification.';
+  if (error !== undefined) expect(error).toMatchObject({ name: 'RequestError', code: 'body_invalid', hint });
   return error === undefined ? undefined : [error.rpcCode, error.detail];
 }
 

@@ -61,8 +61,13 @@ describe.each(Object.entries(WAYS))('by %s', (_name, [lookups, way]) => {
       world.calls.every((call) => /^GetTask|^tasks\/get|^GET \/rest\/tasks\/task-\d\?historyLength=0$/.test(call)),
     ).toBe(true);
     expect(world.calls).toHaveLength(bob.lookups);
-    // Known by now, and still not theirs.
-    expect(await errorOf(way(bob, { contextId, taskId: 'task-1' }))).toMatchObject(UNKNOWN);
+    // Even one that its owner uses costs as many look-ups, so neither time nor limits reveal it.
+    await way(ada, { contextId, taskId: 'task-1' });
+    const before = bob.lookups;
+    for (const taskId of ['task-1', 'task-2']) {
+      expect(await errorOf(way(bob, { contextId, taskId }))).toEqual(foreign);
+    }
+    expect(bob.lookups).toBe(2 * before);
   });
 });
 
@@ -187,6 +192,22 @@ describe('a task', () => {
       expect(await errorOf(ada.call('GetTask', { id }))).toMatchObject(UNKNOWN);
       expect(await errorOf(ada.send({ referenceTaskIds: [id] }))).toMatchObject(UNKNOWN);
       expect([ada.lookups, world.calls]).toEqual([0, []]);
+    },
+  );
+
+  it.each(['task-1:subscribe', 'task-1:Cancel', 'task-1%3Asubscribe'])(
+    'named %s is unknown without a look-up, which could be another call on task-1',
+    async (taskId) => {
+      const world = new VisitedWorld();
+      world.visitor('bob').begun('task-1');
+      const ada = world.visitor('ada');
+      const message = { role: 'ROLE_USER' };
+      for (const names of [{ taskId }, { referenceTaskIds: [taskId] }]) {
+        const sent = ada.rest('POST', '/message:send', { message: { ...message, ...names } });
+        expect(await errorOf(sent)).toMatchObject(UNKNOWN);
+        expect(await errorOf(ada.send(names))).toMatchObject(UNKNOWN);
+      }
+      expect(world.calls).toEqual([]);
     },
   );
 

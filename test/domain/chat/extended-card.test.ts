@@ -48,6 +48,11 @@ describe('the extended card in a response', () => {
     });
   });
 
+  it.each([203, 299])('points to the site with status %i too', async (status) => {
+    const { body } = await rewriteExtendedCard({ ...answer(reply), status }, { url: SITE });
+    expect(JSON.parse(body as string)).toMatchObject({ result: { url: SITE } });
+  });
+
   it('has no interface on another origin, and no address of the platform', async () => {
     const world = new ChatWorld({ platformOrigin: 'https://platform.example' });
     const offers = [CARD.url, 'https://agent.example', 'https://elsewhere.example'];
@@ -69,8 +74,8 @@ describe('the extended card in a response', () => {
     expect((await rewriteExtendedCard(answer(text, { 'content-length': '1' }), { url: SITE })).body).toBe(text);
   });
 
-  it('is not looked for in an error response', async () => {
-    const refusal = { ...answer('not for you'), status: 403 };
+  it.each([300, 403])('is not looked for in an error response (%i)', async (status) => {
+    const refusal = { ...answer('not for you'), status };
     expect(await rewriteExtendedCard(refusal, { url: SITE })).toBe(refusal);
   });
 

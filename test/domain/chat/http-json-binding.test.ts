@@ -208,11 +208,11 @@ describe('an extended card of the HTTP+JSON binding', () => {
     },
   );
 
-  it('does not list an interface on another host', async () => {
+  it.each([200, 203])('does not list an interface on another host (status %i)', async (status) => {
     const world = new HttpJsonWorld();
     const elsewhere = { url: 'https://elsewhere.example', protocolBinding: 'HTTP+JSON' };
     const extended = { ...CARD, supportedInterfaces: [{ url: AGENT, protocolBinding: 'JSONRPC' }, elsewhere] };
-    world.upstream.willAnswer(() => ({ status: 200, headers: JSON_TYPE, body: JSON.stringify(extended) }));
+    world.upstream.willAnswer(() => ({ status, headers: JSON_TYPE, body: JSON.stringify(extended) }));
     expect((await card(world)).body).not.toContain('HTTP+JSON');
   });
 

@@ -60,6 +60,7 @@ describe('a path of the HTTP+JSON binding', () => {
     '/tasks/a%2fb',
     '/tasks/a/b',
     '/tasks/7%3Acancel',
+    '/tasks/7%253acancel',
     '/tasks/7:cancel:cancel',
     '/tasks/7/pushNotificationConfigs/..',
     '/../tasks/7',

@@ -116,7 +116,7 @@ describe('an edited message', () => {
     [
       'loses every spelling of the site’s names, and of those that choose whose memory to open',
       { metadata: PASS },
-      '{"metadata":{"PLAN":1,"pl\\u0061n":2,"p-l-a-n":3,"plan\\u0000":4,"plan\\u0000x":4,"pl\\u0000an":4,"gröSSe":5,"GRÖßE":6,"__proto__":{"plan":7},"User_ID":8,"resource.id":9,"coderAgent":10,"a":11}}',
+      '{"metadata":{"PLAN":1,"pl\\u0061n":2,"p-l-a-n":3,"plan\\u0000":4,"plan\\u0000x":4,"pl\\u0000an":4,"gröSSe":5,"GRÖßE":6,"ｐｌａｎ":7,"__proto__":{"plan":8},"User_ID":8,"resource.id":9,"coderAgent":10,"a":11}}',
       '{"metadata":{"a":11,"plan":"gold"}}',
     ],
     [
