@@ -42,7 +42,10 @@ report();
 async function run(share) {
   const path = join(WORK, `result-${share}.json`);
   const options = { share, processes: PROCESSES, layer, result: path, files: join(WORK, 'files.json'), quickMs: 60 };
-  writeFileSync(path, JSON.stringify({ noticed: {}, reached: [], onImport: [], unfit: [], slow: [], done: [] }));
+  writeFileSync(
+    path,
+    JSON.stringify({ noticed: {}, reached: [], onImport: [], unfit: [], restarted: [], slow: [], done: [] }),
+  );
   const quick = await runTests({ ...options, kind: 'quick' }, process.argv.slice(2));
   if (quick.slow.length === 0) return quick;
   writeFileSync(path, JSON.stringify({ ...quick, done: [] }));
@@ -69,7 +72,8 @@ async function runTests(options, files) {
       throw new Error(`The tests of test/${layer} ended with ${code} and without a result: run them by themselves.`);
     }
     const [id, test] = JSON.parse(readFileSync(current, 'utf8'));
-    result.noticed[id] = `${test} (ends the process)`;
+    if (id === null) result.restarted.push(test);
+    else result.noticed[id] = `${test} (ends the process)`;
     const noticed = `${options.result}.noticed`;
     const lines = existsSync(noticed) ? readFileSync(noticed, 'utf8').trim().split('\n') : [];
     for (const line of lines) Object.assign(result.noticed, Object.fromEntries([JSON.parse(line)]));

@@ -19,6 +19,8 @@ interface Result {
   readonly onImport: string[];
   /** Tests that fail by themselves, or after one of their own failures. */
   readonly unfit: string[];
+  /** Tests that failed unchanged, after other changes: since then they have had a new process. */
+  readonly restarted: string[];
   /** Tests that are left for the other run. */
   readonly slow: string[];
   /** Files whose tests have run. */
@@ -115,6 +117,9 @@ export default class MutantRunner extends TestRunner {
 
 const { setTimeout: realSetTimeout, clearTimeout: realClearTimeout } = globalThis;
 
+/** True once a change was tried in this process. */
+let hasTried = false;
+
 // Vitest reports such errors at the end of a run.
 let uncaught = false;
 const onUncaught = (): boolean => (uncaught ||= instrumented.activeMutant !== undefined);
@@ -153,6 +158,7 @@ class Attempts {
     instrumented.currentTestId = this.#state === 'first' ? this.name : undefined;
     instrumented.hitCount = undefined;
     if (this.#state !== 'changed') return;
+    hasTried = true;
     this.#change = this.#left.pop() as string;
     writeFileSync(CURRENT, JSON.stringify([this.#change, this.name, process.pid]));
     instrumented.activeMutant = this.#change;
@@ -167,6 +173,7 @@ class Attempts {
     if (this.#state === 'first') {
       this.#hits = instrumented.mutantCoverage?.perTest[this.name] ?? {};
       for (const id of Object.keys(this.#hits)) reached.add(id);
+      if (failed && hasTried) restart(this.name);
       if (failed) result.unfit.push(`${this.name} (fails)`);
       else if (tookMs > share.quickMs && share.kind === 'quick') result.slow.push(this.name);
       else if (share.kind === 'quick' || slow.has(this.name)) this.#left = Object.keys(this.#hits).filter(isOurs);
@@ -185,9 +192,11 @@ class Attempts {
         return;
       }
     } else {
+      const isFit = !failed || !result.restarted.includes(this.name);
       // A later change may end the process before the result is written.
-      if (!failed) appendFileSync(NOTICED, `${JSON.stringify([this.#change, this.name])}\n`);
-      else {
+      if (isFit) appendFileSync(NOTICED, `${JSON.stringify([this.#change, this.name])}\n`);
+      if (failed) restart(this.name);
+      if (!isFit) {
         Reflect.deleteProperty(result.noticed, this.#change as string);
         result.unfit.push(`${this.name} (fails after a failure)`);
         this.#left = [];
@@ -198,6 +207,13 @@ class Attempts {
     this.isOver = this.#left.length === 0;
     if (this.isOver) rmSync(CURRENT, { force: true });
   }
+}
+
+/** Changes may leave their mark on modules: once per test, a new process tries it again. */
+function restart(name: string): void {
+  if (result.restarted.includes(name)) return;
+  writeFileSync(CURRENT, JSON.stringify([null, name, process.pid]));
+  process.kill(process.pid, 'SIGKILL');
 }
 
 function isOurs(id: string): boolean {
