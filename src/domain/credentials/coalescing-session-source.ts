@@ -60,9 +60,11 @@ export class CoalescingSessionSource implements SessionTokenSource {
   }
 
   async #shared(request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
-    const session =
-      this.#deps.source.sessionVersion?.(request) ??
-      sessionKey(request.headers, this.#deps.source.sessionCookies ?? []);
+    const { source } = this.#deps;
+    const version: unknown = source.sessionVersion?.(request);
+    // An empty version, or one that is no text, would be the same for all users.
+    const isVersion = typeof version === 'string' && version !== '';
+    const session = isVersion ? version : sessionKey(request.headers, source.sessionCookies ?? []);
     if (session === undefined) return this.#ask(request, unforced(query));
     // Tokens differ by audience and scope: sharing by session alone could return a token for another API.
     const key = this.#deps.hash(JSON.stringify([session, query.audience ?? null, query.scope ?? null]));
