@@ -187,16 +187,14 @@ export class TokenCache {
   /** A valid token from memory, the shared store or the provider; otherwise the reason for its absence. */
   async get(key: string, block: string, issue: IssueToken): Promise<IssueOutcome> {
     const now = this.#deps.clock.now();
-    const known = this.#entries.get(key);
-    const entry = known ?? new Entry(block);
-    if (known === undefined) this.#keep(key, entry);
+    const entry = this.#entries.get(key) ?? new Entry(block);
     const { token, failure } = entry;
     if (token !== undefined && !entry.mustWait(now)) {
       if (entry.isDue(now) && !entry.isResting(now)) void this.#renew(key, entry, block, issue);
       if (entry.isDue(now)) this.#deps.telemetry.emit({ type: 'token', outcome: 'stale_served', block });
       return { kind: 'token', token };
     }
-    if (this.#renewals.running(key) === undefined && failure !== undefined && entry.isResting(now)) {
+    if (failure !== undefined && entry.isResting(now)) {
       return unexpired(entry, now) ?? { ...failure, retryAfterMs: entry.restMs(now) };
     }
     const outcome = await this.#renew(key, entry, block, issue);
