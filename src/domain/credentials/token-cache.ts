@@ -123,7 +123,9 @@ class Entry {
     this.#failures += 1;
     this.failure = failure;
     this.#failedAt = now;
-    this.#retryAt = now + Math.max(wait, Math.min(failure.retryAfterMs ?? 0, MAX_PAUSE_MS));
+    // With a pause of NaN, the provider would be called on every request.
+    const pause = Math.min(failure.retryAfterMs ?? 0, MAX_PAUSE_MS) || 0;
+    this.#retryAt = now + Math.max(wait, pause);
   }
 
   /** The refusal of its provider, for other processes. */
