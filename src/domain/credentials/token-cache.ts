@@ -280,19 +280,12 @@ export class TokenCache {
     const startedAt = this.#deps.clock.now();
     let outcome: IssueOutcome;
     try {
-      outcome = await issue(startedAt);
+      outcome = checked(await issue(startedAt), block, this.#deps.clock.now());
     } catch (error) {
       const kind = error instanceof Error ? error.name : typeof error;
       outcome = unusable(block, `the identity provider adapter threw ${kind}`);
     }
     const now = this.#deps.clock.now();
-    // Also rejects an expiry of NaN, which would never be reached while the token never counts as fresh.
-    if (outcome.kind === 'token' && !(outcome.token.expiresAt > now)) {
-      outcome = unusable(block, 'the provider issued a token that has already expired', CLOCKS);
-    }
-    if (outcome.kind === 'token' && !isTokenText(outcome.token.value)) {
-      outcome = unusable(block, 'the provider issued an invalid token');
-    }
     const renewed = entry.token !== undefined;
     if (outcome.kind === 'token') {
       entry.keep(outcome.token, now, this.#deps.random());
@@ -345,6 +338,19 @@ export class TokenCache {
   #share(key: string, record: object, expiresAt: number, failed?: () => void): void {
     this.#deps.shared?.set(key, JSON.stringify(record), expiresAt).catch(() => failed?.());
   }
+}
+
+/**
+ * The outcome, or a failure if its token cannot be used.
+ *
+ * @throws TypeError when the provider returned something else.
+ */
+function checked(outcome: IssueOutcome, block: string, now: number): IssueOutcome {
+  if (outcome.kind === 'failure') return outcome;
+  const { token } = outcome;
+  // Also rejects an expiry of NaN, which would never be reached while the token never counts as fresh.
+  if (!(token.expiresAt > now)) return unusable(block, 'the provider issued a token that has already expired', CLOCKS);
+  return isTokenText(token.value) ? { kind: 'token', token } : unusable(block, 'the provider issued an invalid token');
 }
 
 /** Milliseconds before its expiry in which a token is not served any more. */
