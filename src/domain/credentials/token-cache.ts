@@ -346,7 +346,8 @@ export class TokenCache {
  * @throws TypeError when the provider returned something else.
  */
 function checked(outcome: IssueOutcome, block: string, now: number): IssueOutcome {
-  if (outcome.kind === 'failure') return outcome;
+  // A log takes texts only: an error in its place would end a renewal in the background, and the process.
+  if (outcome.kind === 'failure') return { ...outcome, detail: String(outcome.detail) };
   const { token } = outcome;
   // Also rejects an expiry of NaN, which would never be reached while the token never counts as fresh.
   if (!(token.expiresAt > now)) return unusable(block, 'the provider issued a token that has already expired', CLOCKS);

@@ -241,6 +241,15 @@ describe('a provider that returns no outcome', () => {
   );
 });
 
+describe('a failure with an error as its detail', () => {
+  it('is logged as a text', async () => {
+    const world = new TokenWorld();
+    world.provider.answer = () => failure('refused', { detail: new Error('wrong password') as unknown as string });
+    await world.get();
+    expect(world.telemetry.of('token')).toMatchObject([{ outcome: 'backoff', detail: 'Error: wrong password' }]);
+  });
+});
+
 describe('a token rejected by the platform', () => {
   it('is not served again, and the next caller gets another', async () => {
     const world = new TokenWorld();
