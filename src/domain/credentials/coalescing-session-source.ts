@@ -60,9 +60,11 @@ export class CoalescingSessionSource implements SessionTokenSource {
   }
 
   async #shared(request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
-    const session =
-      this.#deps.source.sessionVersion?.(request) ??
-      sessionKey(request.headers, this.#deps.source.sessionCookies ?? []);
+    const { source } = this.#deps;
+    const version: unknown = source.sessionVersion?.(request);
+    // An empty version, or one that is no text, would be the same for all users.
+    const isVersion = typeof version === 'string' && version !== '';
+    const session = isVersion ? version : sessionKey(request.headers, source.sessionCookies ?? []);
     if (session === undefined) return this.#ask(request, unforced(query));
     // Tokens differ by audience and scope: sharing by session alone could return a token for another API.
     const key = this.#deps.hash(JSON.stringify([session, query.audience ?? null, query.scope ?? null]));
@@ -110,11 +112,12 @@ export class CoalescingSessionSource implements SessionTokenSource {
 
   async #ask(request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
     const askedAt = this.#deps.clock.now();
-    const found = await this.#deps.source.getToken(request, query);
+    const found = withKnownExpiry(await this.#deps.source.getToken(request, query));
     if (!this.#hasEnded(found)) return found;
     // The token expired while it was fetched, so the source considered it valid. A second call sees the expiry and refreshes.
-    const again = found.expiresAt < askedAt ? found : await this.#deps.source.getToken(request, unforced(query));
-    return this.#hasEnded(again) ? { kind: 'expired', detail: 'the session returned an expired token' } : again;
+    if (found.expiresAt < askedAt) return EXPIRED;
+    const again = withKnownExpiry(await this.#deps.source.getToken(request, unforced(query)));
+    return this.#hasEnded(again) ? EXPIRED : again;
   }
 
   #hasEnded(found: SessionToken): found is FoundToken & { readonly expiresAt: number } {
@@ -126,6 +129,15 @@ export class CoalescingSessionSource implements SessionTokenSource {
     const until = Math.min(now + GRACE_MS, token.expiresAt ?? Number.POSITIVE_INFINITY);
     this.#kept.set(key, token, 2 * token.accessToken.length + ENTRY_BYTES, until);
   }
+}
+
+const EXPIRED: SessionToken = { kind: 'expired', detail: 'the session returned an expired token' };
+
+/** The token without an expiry that is no time, such as NaN: it would never be reached, and the token cached forever. */
+function withKnownExpiry(found: SessionToken): SessionToken {
+  if (found.kind !== 'token' || found.expiresAt === undefined) return found;
+  const { expiresAt, ...rest } = found;
+  return Number.isNaN(Number(expiresAt ?? Number.NaN)) ? rest : found;
 }
 
 function unforced(query: SessionTokenQuery): SessionTokenQuery {

@@ -123,7 +123,9 @@ class Entry {
     this.#failures += 1;
     this.failure = failure;
     this.#failedAt = now;
-    this.#retryAt = now + Math.max(wait, Math.min(failure.retryAfterMs ?? 0, MAX_PAUSE_MS));
+    // With a pause of NaN, the provider would be called on every request.
+    const pause = Math.min(failure.retryAfterMs ?? 0, MAX_PAUSE_MS) || 0;
+    this.#retryAt = now + Math.max(wait, pause);
   }
 
   /** The refusal of its provider, for other processes. */
@@ -187,16 +189,14 @@ export class TokenCache {
   /** A valid token from memory, the shared store or the provider; otherwise the reason for its absence. */
   async get(key: string, block: string, issue: IssueToken): Promise<IssueOutcome> {
     const now = this.#deps.clock.now();
-    const known = this.#entries.get(key);
-    const entry = known ?? new Entry(block);
-    if (known === undefined) this.#keep(key, entry);
+    const entry = this.#entries.get(key) ?? new Entry(block);
     const { token, failure } = entry;
     if (token !== undefined && !entry.mustWait(now)) {
       if (entry.isDue(now) && !entry.isResting(now)) void this.#renew(key, entry, block, issue);
       if (entry.isDue(now)) this.#deps.telemetry.emit({ type: 'token', outcome: 'stale_served', block });
       return { kind: 'token', token };
     }
-    if (this.#renewals.running(key) === undefined && failure !== undefined && entry.isResting(now)) {
+    if (failure !== undefined && entry.isResting(now)) {
       return unexpired(entry, now) ?? { ...failure, retryAfterMs: entry.restMs(now) };
     }
     const outcome = await this.#renew(key, entry, block, issue);
@@ -280,19 +280,12 @@ export class TokenCache {
     const startedAt = this.#deps.clock.now();
     let outcome: IssueOutcome;
     try {
-      outcome = await issue(startedAt);
+      outcome = checked(await issue(startedAt), block, this.#deps.clock.now());
     } catch (error) {
       const kind = error instanceof Error ? error.name : typeof error;
       outcome = unusable(block, `the identity provider adapter threw ${kind}`);
     }
     const now = this.#deps.clock.now();
-    // Also rejects an expiry of NaN, which would never be reached while the token never counts as fresh.
-    if (outcome.kind === 'token' && !(outcome.token.expiresAt > now)) {
-      outcome = unusable(block, 'the provider issued a token that has already expired', CLOCKS);
-    }
-    if (outcome.kind === 'token' && !isTokenText(outcome.token.value)) {
-      outcome = unusable(block, 'the provider issued an invalid token');
-    }
     const renewed = entry.token !== undefined;
     if (outcome.kind === 'token') {
       entry.keep(outcome.token, now, this.#deps.random());
@@ -345,6 +338,20 @@ export class TokenCache {
   #share(key: string, record: object, expiresAt: number, failed?: () => void): void {
     this.#deps.shared?.set(key, JSON.stringify(record), expiresAt).catch(() => failed?.());
   }
+}
+
+/**
+ * The outcome, or a failure if its token cannot be used.
+ *
+ * @throws TypeError when the provider returned something else.
+ */
+function checked(outcome: IssueOutcome, block: string, now: number): IssueOutcome {
+  // A log takes texts only: an error in its place would end a renewal in the background, and the process.
+  if (outcome.kind === 'failure') return { ...outcome, detail: String(outcome.detail) };
+  const { token } = outcome;
+  // Also rejects an expiry of NaN, which would never be reached while the token never counts as fresh.
+  if (!(token.expiresAt > now)) return unusable(block, 'the provider issued a token that has already expired', CLOCKS);
+  return isTokenText(token.value) ? { kind: 'token', token } : unusable(block, 'the provider issued an invalid token');
 }
 
 /** Milliseconds before its expiry in which a token is not served any more. */

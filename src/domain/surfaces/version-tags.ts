@@ -75,7 +75,11 @@ export class VersionTags {
     this.#successor = successor;
     successor.cover(this.#maxAgeMs);
     successor.#lostUntil = Math.max(successor.#lostUntil, this.#lostUntil);
-    for (const [key] of this.#pending) void successor.#drop(key);
+    for (const [key, pending] of this.#pending) {
+      // Until it is written there too, no earlier render is used.
+      successor.#pending.set(key, pending);
+      void successor.#drop(key);
+    }
   }
 
   /**
@@ -166,7 +170,10 @@ export class VersionTags {
 
   /** Invalidates all renders that depend on this version tag. */
   async #drop(key: string): Promise<void> {
-    await Promise.all([...new Set([this, this.#latest])].map((tags) => tags.#write(key)));
+    const latest = this.#latest;
+    await Promise.all([...new Set([this, latest])].map((tags) => tags.#write(key)));
+    // The configuration was replaced meanwhile.
+    if (this.#latest !== latest) await this.#latest.#drop(key);
   }
 
   async #write(key: string): Promise<void> {

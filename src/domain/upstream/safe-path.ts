@@ -10,8 +10,8 @@ const MAX_DECODINGS = 4;
 const SEPARATOR_OR_CONTROL = /[\u0000-\u001f\u007f-\u009f/\\]/;
 /** Segments that every parser decodes to the same text. */
 const PLAIN = /^[\w-][\w.-]*$/;
-/** The first byte of an overlong two-byte ASCII character: invalid UTF-8, but some parsers accept it. */
-const OVERLONG = /%c[01]/i;
+/** The start of an overlong ASCII character, or `%uXXXX`: both are invalid, but some parsers accept them. */
+const LENIENT = /%(?:c[01]|e0%[89]|f[08c]%8|u[\da-f]{4})/i;
 
 /**
  * One path segment, decoded once. `undefined` if it is empty, too long or not UTF-8, or if it is, or after further
@@ -65,7 +65,7 @@ function readingsOf(raw: string): readonly string[] | undefined {
 }
 
 function isUnsafe(reading: string): boolean {
-  if (SEPARATOR_OR_CONTROL.test(reading) || OVERLONG.test(reading)) return true;
+  if (SEPARATOR_OR_CONTROL.test(reading) || LENIENT.test(reading)) return true;
   // Some servers remove parameters (`..;x=1`), some remove blanks.
   const name = reading.split(';', 1)[0]?.trim() ?? '';
   return name === '' || name === '.' || name === '..';

@@ -77,7 +77,8 @@ describe('different users', () => {
 });
 
 describe('a source with a session version', () => {
-  const named = (version: string | undefined, cookie: string): RequestContext => ({
+  const LATER = Promise.resolve('r1');
+  const named = (version: unknown, cookie: string): RequestContext => ({
     headers: { cookie },
     native: { request: { version } },
   });
@@ -87,9 +88,12 @@ describe('a source with a session version', () => {
     return world;
   };
 
-  it.each<[string, ...(readonly [string | undefined, string])[]]>([
+  it.each<[string, ...(readonly [unknown, string])[]]>([
     ['shares a token among requests with old and new cookies', ['r1', 'sid=a'], ['r1', 'sid=b'], ['r2', 'sid=b']],
     ['falls back to the cookies without a version', [undefined, 'sid=a'], [undefined, 'sid=a'], [undefined, 'sid=b']],
+    ['falls back to the cookies if the version is empty', ['', 'sid=a'], ['', 'sid=a'], ['', 'sid=b']],
+    // The same JSON for all users: a promise, or the session itself.
+    ['falls back to the cookies if the version is no text', [LATER, 'sid=a'], [LATER, 'sid=a'], [LATER, 'sid=b']],
   ])('%s', async (_what, ...requests) => {
     const world = versioned();
     const visits = requests.map(([version, cookie]) => named(version, cookie));

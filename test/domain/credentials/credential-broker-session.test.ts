@@ -64,6 +64,11 @@ describe('a session credential', () => {
 });
 
 describe('the owner of a session credential', () => {
+  const exchangeOf = (principal: string): ExchangeWorld['tokens'] => {
+    const world = new ExchangeWorld();
+    world.exchange.name = principal;
+    return world.tokens;
+  };
   const ownerOf = async (found: object, more: object = {}): Promise<CredentialOwner> => {
     const auth = session({ kind: 'token', accessToken: 'ada-token', subject: 'ada', ...found });
     return (await new BrokerWorld().broker.obtain({ ...auth, ...more }, REQUEST)).owner;
@@ -76,9 +81,10 @@ describe('the owner of a session credential', () => {
       ownerOf({ tenant: 'other' }),
       ownerOf({ tenant: 'acme' }, { audience: 'https://platform.example' }),
       ownerOf({ tenant: 'acme' }, { exchange: new ExchangeWorld().tokens }),
+      ownerOf({ tenant: 'acme' }, { exchange: exchangeOf('another client') }),
       ownerOf({ tenant: 'acme' }, { apiKey: secret('route-key') }),
     ]);
-    expect(new Set(owners.map(({ principal }) => principal)).size).toBe(6);
+    expect(new Set(owners.map(({ principal }) => principal)).size).toBe(7);
     for (const { principal, reader } of owners) expect(reader).toBe(principal);
     expect(await ownerOf({ tenant: 'acme', accessToken: 'renewed' })).toEqual(owners[0]);
   });

@@ -74,6 +74,8 @@ describe('the pause requested by a provider', () => {
     [59 * 60_000, 59 * 60_000],
     [31 * 365 * 86_400_000, 3_600_000],
     [Number.POSITIVE_INFINITY, 3_600_000],
+    [Number.NaN, 250],
+    [-1, 250],
   ])('of %d ms lasts %d ms', async (retryAfterMs, pause) => {
     const world = new BrokerWorld();
     const failure = { kind: 'failure', reason: 'unavailable', block: 'serviceAccount', fields: [] } as const;

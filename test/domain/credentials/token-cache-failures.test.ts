@@ -219,6 +219,37 @@ describe('another failure of the provider', () => {
   });
 });
 
+describe('a provider that returns no outcome', () => {
+  it.each([[undefined], [null], [{}], [{ kind: 'token' }]])(
+    'but %j is out of order, and the token it issued before is served',
+    async (returned) => {
+      const world = new TokenWorld();
+      await world.get();
+      world.clock.advance(250_000);
+      const get = (): Promise<IssueOutcome> =>
+        world.cache.get('key', 'someBlock', () => Promise.resolve(returned as unknown as IssueOutcome));
+      expect(await get()).toMatchObject({ token: { value: 'site-token-1' } });
+      // An error of the renewal in the background would end the process.
+      await settled();
+      world.clock.advance(50_000);
+      expect(await get()).toMatchObject({
+        reason: 'unavailable',
+        block: 'someBlock',
+        detail: 'the identity provider adapter threw TypeError',
+      });
+    },
+  );
+});
+
+describe('a failure with an error as its detail', () => {
+  it('is logged as a text', async () => {
+    const world = new TokenWorld();
+    world.provider.answer = () => failure('refused', { detail: new Error('wrong password') as unknown as string });
+    await world.get();
+    expect(world.telemetry.of('token')).toMatchObject([{ outcome: 'backoff', detail: 'Error: wrong password' }]);
+  });
+});
+
 describe('a token rejected by the platform', () => {
   it('is not served again, and the next caller gets another', async () => {
     const world = new TokenWorld();

@@ -136,6 +136,14 @@ describe('a read that fails', () => {
     expect([(await fleet.show(0)).cache, fleet.asked]).toEqual(['HIT', [2, 0]]);
   });
 
+  it('delays its visitor by the time of that read only', async () => {
+    const fleet = new Fleet(1);
+    fleet.all = { readMs: 100 };
+    const startedAt = fleet.clock.now();
+    await fleet.show(0);
+    expect(fleet.clock.now() - startedAt).toBe(50);
+  });
+
   it('serves no render from memory, since another process may have run an action', async () => {
     const fleet = new Fleet(2);
     await fleet.show(0);

@@ -62,8 +62,8 @@ describe('a render', () => {
     const world = new SurfaceWorld();
     await world.render();
     const { get, ...writes } = world.store.calls;
-    // Two version tags, and the lease of the render.
-    expect(writes.setIfAbsent).toBe(3);
+    // Two version tags and the lease of the render; then its two names and the render.
+    expect(writes).toEqual({ setIfAbsent: 3, set: 3, delete: 0 });
     expect([(await world.render()).cache, world.store.calls]).toEqual(['HIT', { get: get + 3, ...writes }]);
   });
 

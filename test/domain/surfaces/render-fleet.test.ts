@@ -51,6 +51,23 @@ describe('eight processes that share renders', () => {
     expect([await fleet.sources(), fleet.asked]).toEqual([{ REVALIDATED: 1, HIT: 7 }, [1, 1]]);
   });
 
+  it('check a widget again within a second of the last check, without waiting for that one', async () => {
+    const fleet = new BusyFleet(2, { freshMs: 200 });
+    await fleet.showAll();
+    for (let check = 0; check < 2; check += 1) {
+      fleet.clock.advance(200);
+      const startedAt = fleet.clock.now();
+      await fleet.show(0);
+      expect([fleet.clock.now() - startedAt, fleet.asked]).toEqual([100, [1, check + 1]]);
+    }
+  });
+
+  it('do not use the render of one that is connected to another primary', async () => {
+    const fleet = new BusyFleet(2);
+    for (const connection of fleet.connections.slice(1)) connection.server = 'replica';
+    expect([await fleet.sources(), fleet.asked]).toEqual([{ MISS: 2 }, [2, 0]]);
+  });
+
   it('render it once after an action in any of them', async () => {
     const fleet = new BusyFleet();
     await fleet.showAll();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SERVICE } from '../credentials/broker-fixture.js';
-import { COUNTER, streamOf, SurfaceWorld, user } from './surface-world.js';
+import { COUNTER, type Shown, streamOf, SurfaceWorld, user } from './surface-world.js';
 import { actionsIn, Fleet, plain } from './two-processes.js';
 import { held } from './widget-platform.js';
 
@@ -102,6 +102,22 @@ describe('renders of one process whose reads fail', () => {
     fleet.all = { isDown: true };
     await Promise.all(Array.from({ length: 10 }, () => fleet.beginShow(0)));
     expect(fleet.platform.calls.render).toBe(1);
+  });
+
+  it('are joined unless 1,000 others began since: strangers cannot fill the memory', async () => {
+    const count = 1_001;
+    const fleet = new Fleet(1);
+    fleet.all = { isDown: true };
+    const { until, release } = held();
+    fleet.platform.holds.render.push(...Array.from({ length: count }, () => until));
+    const show = (number: number): Promise<Shown> =>
+      fleet.beginRender(ADA, COUNTER, { body: String(number) }, fleet.processes[0]);
+    const shown = Array.from({ length: count }, (_, number) => show(number));
+    shown.push(show(0));
+    await fleet.clock.pass(0);
+    release();
+    await Promise.all(shown);
+    expect(fleet.platform.calls.render).toBe(count + 1);
   });
 
   it('do not wait for one that began before an action of another process', async () => {

@@ -10,6 +10,8 @@ const DOWN = new Error('down');
 class TagsWorld {
   readonly time = new VirtualTime();
   isDown = false;
+  /** Milliseconds until the stores have carried out a call. */
+  callMs = 0;
   #count = 0;
 
   /** Tags in a store of their own, its entries, and the lifetime of the last one in milliseconds. */
@@ -17,7 +19,11 @@ class TagsWorld {
     const { time } = this;
     const entries = new Map<string, string>();
     const store = { entries, lifeMs: 0, writes: 0 };
-    const answer = <T>(value: () => T): Promise<T> => (this.isDown ? Promise.reject(DOWN) : Promise.resolve(value()));
+    const answer = async <T>(value: () => T): Promise<T> => {
+      if (this.isDown) throw DOWN;
+      if (this.callMs > 0) await time.sleep(this.callMs);
+      return value();
+    };
     const tags = new VersionTags({
       store: {
         get: (key) => answer(() => entries.get(key)),
@@ -129,6 +135,34 @@ describe('version tags of a configuration that was replaced', () => {
     await act(first.tags, 1);
     await act(third.tags, 1);
     expect([first, second, third].map(({ store }) => store.writes)).toEqual([6, 0, 4]);
+  });
+
+  it('are replaced in the later one by an action whose tags are being written', async () => {
+    const world = new TagsWorld();
+    const [earlier, later] = [world.newTags(), world.newTags()];
+    world.callMs = 10;
+    const acts = act(earlier.tags, 1);
+    await world.time.pass(15);
+    earlier.tags.replaceBy(later.tags);
+    await world.time.result(acts);
+    expect([earlier, later].map(({ store }) => store.writes)).toEqual([2, 2]);
+  });
+
+  it('leave no earlier render to the later one before its store has accepted their replacement', async () => {
+    const world = new TagsWorld();
+    const [earlier, later] = [world.newTags(), world.newTags()];
+    world.isDown = true;
+    const acts = act(earlier.tags, 1);
+    await world.time.pass(2_000);
+    await acts;
+    earlier.tags.replaceBy(later.tags);
+    const surfaceTag = later.tags.keys.surfaceTag('ada', { by: 'id', value: '0' });
+    const current = (): unknown => later.tags.current({ ...OTHERS, surfaceTag }, ['tag', 'tag']);
+    expect(current()).toBeUndefined();
+    await world.time.pass(10);
+    world.isDown = false;
+    await world.time.pass(1_000);
+    expect([later.store.writes, current()]).toEqual([2, 'tag tag']);
   });
 
   it.each([

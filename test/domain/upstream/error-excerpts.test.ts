@@ -157,7 +157,8 @@ describe('an error response of the platform', () => {
   });
 
   it('is logged as received so far when it breaks off', async () => {
-    const chunks = [new TextEncoder().encode('it was so: key$wi')].values();
+    const before = 'it was so: '.repeat(20);
+    const chunks = [new TextEncoder().encode(`${before}key$wi`)].values();
     const body = {
       [Symbol.asyncIterator]: () => ({
         next: () => {
@@ -167,6 +168,6 @@ describe('an error response of the platform', () => {
         return: () => Promise.reject(new Error('gone')),
       }),
     };
-    expect(await said(body)).toBe('status 502 from the agent, text/html: it was so: …');
+    expect(await said(body)).toBe(`status 502 from the agent, text/html: ${before}…`);
   });
 });

@@ -265,6 +265,7 @@ describe('a credential rejected by the platform', () => {
       detail: 'The platform does not allow the service credential to do this.',
       hint,
       block,
+      fields: [],
       upstreamStatus: 403,
     });
   });

@@ -34,6 +34,14 @@ describe("a path appended to the platform's address", () => {
     expect(isSafePath('/%2525252562')).toBe(false);
   });
 
+  it.each(['c0%25af', 'c1%259c', 'e0%2580%25af', 'f0%2580%2580%25af', 'fc%2580%2580%2580%2580%25af', 'u002f', 'U2215'])(
+    'is rejected when decoding reveals a slash in an invalid form that some parsers accept: %s',
+    (form) => {
+      expect(decodeSegment(`a%25${form}b`)).toBeUndefined();
+      expect(isSafePath(`/a%25${form}b`)).toBe(false);
+    },
+  );
+
   it('has at most 256 characters in a segment, decoded', () => {
     for (const last of ['b', '%62']) {
       expect(decodeSegment('a'.repeat(255) + last)).toHaveLength(256);
