@@ -81,7 +81,7 @@ export interface SessionTokenSource {
   /**
    * Identifies the session after its last refresh, for a library that rewrites its cookie on each response: requests
    * with equal values may share a token, whatever their cookies. The refresh token is suitable; only its hash is
-   * stored. If absent or `undefined`, cookies identify the session.
+   * stored. If absent, `undefined` or empty, cookies identify the session.
    */
   sessionVersion?(request: RequestContext): string | undefined;
   /** Finds the token. May renew it and write cookies to the native response. */
