@@ -112,7 +112,9 @@ export class CoalescingSessionSource implements SessionTokenSource {
 
   async #ask(request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
     const askedAt = this.#deps.clock.now();
-    const found = withKnownExpiry(await this.#deps.source.getToken(request, query));
+    const asked = await this.#deps.source.getToken(request, query);
+    const isOdd = asked.kind === 'token' && asked.expiresAt !== undefined && !(asked.expiresAt > 0);
+    const found = isOdd ? withKnownExpiry(asked) : asked;
     if (!this.#hasEnded(found)) return found;
     // The token expired while it was fetched, so the source considered it valid. A second call sees the expiry and refreshes.
     if (found.expiresAt < askedAt) return EXPIRED;
