@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
@@ -75,6 +76,7 @@ describe('UndiciUpstream', () => {
       'invalid',
     ],
     ['a status of 000', (exchange) => void exchange.raw('HTTP/1.1 000 X\r\nContent-Length: 0\r\n\r\n'), 'invalid'],
+    ['a status of 1000', (exchange) => void exchange.raw('HTTP/1.1 1000 X\r\nContent-Length: 0\r\n\r\n'), 'invalid'],
     ['a status of 600', (exchange) => void exchange.raw('HTTP/1.1 600 X\r\nContent-Length: 0\r\n\r\n'), 'invalid'],
     [
       'an upgrade',
@@ -86,6 +88,7 @@ describe('UndiciUpstream', () => {
       (exchange) => void exchange.raw(`HTTP/1.1 200 OK\r\nX: ${'a'.repeat(99_999)}`),
       'invalid',
     ],
+    ['a 100 without an end', (exchange) => void exchange.raw(`HTTP/1.1 100 C\r\nX: ${'a'.repeat(99_999)}`), 'invalid'],
   ];
   it.each(faults)('names the fault of %s', async (_what, answer, reason) => {
     world.platform.willAnswer(answer);
@@ -140,7 +143,7 @@ describe('UndiciUpstream', () => {
   });
 
   it('drops an unsolicited 100 wherever the network cuts it, and nothing else', async () => {
-    const interim = 'HTTP/1.1 100 Continue\r\nX: y\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n';
+    const interim = 'HTTP/1.1 100\r\n\r\nHTTP/1.0 100 Continue\r\nX: y\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n';
     const bytes = `${interim}HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 12\r\n\r\nHTTP/1.1 100`;
     let cut = 0;
     let connections = 0;
@@ -148,9 +151,9 @@ describe('UndiciUpstream', () => {
       connections += 1;
       socket.setNoDelay().on('data', () => {
         cut += 1;
-        socket.write(bytes.slice(0, cut), () => {
-          setImmediate(() => socket.write(bytes.slice(cut)));
-        });
+        socket.write(bytes.slice(0, cut));
+        // The turn after the next one: by then, the client has read the first part.
+        setImmediate(() => setImmediate(() => socket.write(bytes.slice(cut))));
       });
     });
     while (cut < bytes.length - 1) {
@@ -202,6 +205,7 @@ describe('UndiciUpstream', () => {
   it('keeps no listener on the browser after a complete response', async () => {
     const browser = new AbortController();
     await textOf(responseOf(await send({ signal: browser.signal })).body);
+    expect(getEventListeners(browser.signal, 'abort')).toEqual([]);
     browser.abort();
     const { exchange, response } = await opened();
     exchange.end('still here');
