@@ -1,7 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { Writable } from 'node:stream';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { writeHttpResponse } from '../../src/adapters/node/response.js';
 import { SendBudget } from '../../src/adapters/node/send-budget.js';
 import type { HttpBody } from '../../src/ports/http.js';
@@ -54,6 +54,29 @@ describe('a body that flows to a browser', () => {
     for (const chunk of chunks) body.push(chunk);
     await expect.poll(() => body.reason?.message).toContain('timeouts.sendIdleMs');
     expect([response.destroyed, body.push('more')]).toEqual([true, false]);
+  });
+
+  it('is cancelled when the browser accepts nothing while small chunks keep coming', async () => {
+    const body = new PushFlow();
+    const { response } = handed(body, 40);
+    const drip = setInterval(() => body.push('x'), 2);
+    onTestFinished(() => clearInterval(drip));
+    await expect.poll(() => body.reason?.message).toContain('timeouts.sendIdleMs');
+    expect(response.writableLength).toBeLessThan(response.writableHighWaterMark);
+  });
+
+  it('adds no listeners when the browser is slow again and again', async () => {
+    const body = new PushFlow();
+    const { response, accept } = handed(body, 60_000);
+    const listeners: number[] = [];
+    for (let turn = 0; turn < 4; turn += 1) {
+      for (const chunk of ['some', 'more', LONG]) body.push(chunk);
+      await new Promise(setImmediate);
+      await vi.dynamicImportSettled();
+      listeners.push(response.listenerCount('close'));
+      await accept();
+    }
+    expect(listeners).toEqual(listeners.map(() => listeners[0]));
   });
 
   it('is cancelled when the browser leaves, and wants no further chunk', () => {
