@@ -89,6 +89,18 @@ describe('a body that flows to a browser', () => {
     expect([body.resumed, response.writableEnded]).toEqual([0, false]);
   });
 
+  it.each<[string, (response: ServerResponse) => void]>([
+    ['left', (response) => response.destroy()],
+    ['been answered by the host', (response) => response.flushHeaders()],
+  ])('is cancelled at once when the browser has %s', (_what, happened) => {
+    const response = new ServerResponse(new IncomingMessage(new Socket()));
+    happened(response);
+    const body = new PushFlow();
+    const late = { status: 201, headers: { 'x-late': 'yes' }, body };
+    writeHttpResponse(response, late, 'GET', new SendBudget(Infinity));
+    expect([body.returned, response.statusCode]).toEqual([true, 200]);
+  });
+
   it('is not written to a response that was destroyed', () => {
     const body = new PushFlow();
     const { response } = handed(body);
