@@ -8,6 +8,7 @@ import { httpUpstreamContract, responseOf, textOf, upstreamRequest } from '../co
 import { type Answer, RecordingUpstream } from '../support/recording-upstream.js';
 import { runUndiciWorld } from './undici-world.js';
 import { socketServer } from '../support/socket-server.js';
+import { timed } from '../support/stopwatch.js';
 
 httpUpstreamContract('UndiciUpstream', async () => {
   const platform = await RecordingUpstream.start();
@@ -181,7 +182,10 @@ describe('UndiciUpstream', () => {
     // A listener that never finishes a TLS handshake is the slowest possible network.
     const origin = `https://${await socketServer()}`;
     const impatient = new UndiciUpstream({ connectMs: 50 });
-    expect(await impatient.send(upstreamRequest(origin))).toMatchObject({ kind: 'failure', reason: 'timeout' });
+    const { own } = await timed(async () => {
+      expect(await impatient.send(upstreamRequest(origin))).toMatchObject({ kind: 'failure', reason: 'timeout' });
+    });
+    expect(own).toBeLessThan(5_000);
     await impatient.close();
   });
 
