@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { BodyStream, toNodeBody } from '../../src/adapters/node/body-stream.js';
 import { SendBudget } from '../../src/adapters/node/send-budget.js';
 import type { BodySink, FlowingBody } from '../../src/domain/shared/body.js';
@@ -199,5 +199,28 @@ describe('a body for a framework that breaks', () => {
     expect(error.message).toBe('the browser accepted no data for 2 ms: see "timeouts.sendIdleMs"');
     expect([stream.stall, stream.failure, answer.destroyed]).toEqual([error, undefined, true]);
     expect(body.reason).toBe(error);
+  });
+
+  it('goes on while its browser accepts a little, and only so long', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { body, answer, stream, failed } = reading(40);
+    const accepted: (() => void)[] = [];
+    const socket = new Writable({ highWaterMark: 1_000_000, write: (_chunk, _coding, done) => accepted.push(done) });
+    answer.assignSocket(socket as Socket);
+    stream.pipe(answer);
+    const pass = async (): Promise<void> => {
+      for (const chunk of ['some', 'more']) body.push(chunk);
+      await new Promise(setImmediate);
+      await vi.dynamicImportSettled();
+      vi.advanceTimersByTime(10);
+    };
+    for (let turn = 0; turn < 9; turn += 1) {
+      await pass();
+      for (const accept of accepted.splice(0, 1)) accept();
+    }
+    expect([stream.stall, stream.destroyed]).toEqual([undefined, false]);
+    for (let turn = 0; turn < 5; turn += 1) await pass();
+    expect(await failed).toBe(stream.stall);
   });
 });

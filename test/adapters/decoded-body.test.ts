@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { decodedBody } from '../../src/adapters/node/decoded-body.js';
@@ -31,6 +32,21 @@ describe('a compressed body', () => {
     }
     expect(await decodedBytes(chunks(bytes.length), 'gzip')).toBe(4);
     await expect(decodedBytes(chunks(bytes.length - 1), 'gzip')).rejects.toThrow();
+  });
+
+  it('is read no further once its reader stops', async () => {
+    let stop: () => void = () => undefined;
+    const stopped = new Promise<void>((resolve) => (stop = resolve));
+    async function* endless(): AsyncGenerator<Uint8Array> {
+      try {
+        yield gzipSync('text');
+        for (;;) yield gzipSync(randomBytes(100_000));
+      } finally {
+        stop();
+      }
+    }
+    for await (const chunk of decodedBody(endless(), 'gzip')) if (chunk.length > 0) break;
+    await stopped;
   });
 
   it('breaks beyond 16 MB once it expands excessively', async () => {

@@ -70,7 +70,10 @@ describe('a request over HTTP/2', () => {
     expect(world.upstream.requests).toHaveLength(1);
   });
 
-  it('that breaks off in mid-upload is never complete', async () => {
+  it.each([
+    ['while it is read', false, ['half', 'cut']],
+    ['before it is read', true, ['cut']],
+  ])('that breaks off in mid-upload is never complete: %s', async (_when, isLate, expected) => {
     const readings: string[] = [];
     let over: () => void = () => undefined;
     const isOver = new Promise<void>((resolve) => {
@@ -80,7 +83,11 @@ describe('a request over HTTP/2', () => {
     const hasBegun = new Promise<void>((resolve) => {
       begun = resolve;
     });
-    const visitor = await visitorOf(async ({ body }) => {
+    const visitor = await visitorOf(async ({ body, signal }) => {
+      if (isLate) {
+        begun();
+        await once(signal, 'abort');
+      }
       try {
         for await (const chunk of body as AsyncIterable<Uint8Array>) {
           readings.push(Buffer.from(chunk).toString());
@@ -97,7 +104,7 @@ describe('a request over HTTP/2', () => {
     await hasBegun;
     stream.destroy();
     await isOver;
-    expect(readings).toEqual(['half', 'cut']);
+    expect(readings).toEqual(expected);
   });
 
   it('of 8 MiB reaches the platform unchanged', async () => {

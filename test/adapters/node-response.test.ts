@@ -1,7 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { Writable } from 'node:stream';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { writeHttpResponse } from '../../src/adapters/node/response.js';
 import { SendBudget } from '../../src/adapters/node/send-budget.js';
 import type { HttpBody } from '../../src/ports/http.js';
@@ -56,6 +56,29 @@ describe('a body that flows to a browser', () => {
     expect([response.destroyed, body.push('more')]).toEqual([true, false]);
   });
 
+  it('is cancelled when the browser accepts nothing while small chunks keep coming', async () => {
+    const body = new PushFlow();
+    const { response } = handed(body, 40);
+    const drip = setInterval(() => body.push('x'), 2);
+    onTestFinished(() => clearInterval(drip));
+    await expect.poll(() => body.reason?.message).toContain('timeouts.sendIdleMs');
+    expect(response.writableLength).toBeLessThan(response.writableHighWaterMark);
+  });
+
+  it('adds no listeners when the browser is slow again and again', async () => {
+    const body = new PushFlow();
+    const { response, accept } = handed(body, 60_000);
+    const listeners: number[] = [];
+    for (let turn = 0; turn < 4; turn += 1) {
+      for (const chunk of ['some', 'more', LONG]) body.push(chunk);
+      await new Promise(setImmediate);
+      await vi.dynamicImportSettled();
+      listeners.push(response.listenerCount('close'));
+      await accept();
+    }
+    expect(listeners).toEqual(listeners.map(() => listeners[0]));
+  });
+
   it('is cancelled when the browser leaves, and wants no further chunk', () => {
     const body = new PushFlow();
     const { response } = handed(body);
@@ -64,6 +87,18 @@ describe('a body that flows to a browser', () => {
     response.emit('drain');
     body.end();
     expect([body.resumed, response.writableEnded]).toEqual([0, false]);
+  });
+
+  it.each<[string, (response: ServerResponse) => void]>([
+    ['left', (response) => response.destroy()],
+    ['been answered by the host', (response) => response.flushHeaders()],
+  ])('is cancelled at once when the browser has %s', (_what, happened) => {
+    const response = new ServerResponse(new IncomingMessage(new Socket()));
+    happened(response);
+    const body = new PushFlow();
+    const late = { status: 201, headers: { 'x-late': 'yes' }, body };
+    writeHttpResponse(response, late, 'GET', new SendBudget(Infinity));
+    expect([body.returned, response.statusCode]).toEqual([true, 200]);
   });
 
   it('is not written to a response that was destroyed', () => {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createNodeHandler } from 'agent-bff/node';
 import { createToolkit } from 'agent-bff';
@@ -192,15 +193,34 @@ describe('the bridge to node:http', () => {
     }
     // A browser notices when it sends its next bytes.
     const goOn = async (browser: RawClient): Promise<void> => {
-      while (!browser.socket.closed) {
-        browser.socket.write(' ');
+      for (let turn = 0; turn < 100 && !browser.socket.closed; turn += 1) {
+        browser.socket.write(' '.repeat(100));
         await new Promise(setImmediate);
       }
     };
-    await Promise.all(browsers.slice(0, 4).map(goOn));
-    expect(browsers.filter(({ socket }) => socket.closed)).toHaveLength(4);
+    const isClosed = ({ socket }: RawClient): boolean => socket.closed;
+    await Promise.all(browsers.slice(0, 8).map(goOn));
+    expect(browsers.slice(0, 8).map(isClosed)).toEqual([true, true, true, true, false, false, false, false]);
     vi.advanceTimersByTime(1_000);
     await Promise.all(browsers.map(goOn));
+    expect(browsers.every(isClosed)).toBe(true);
+  });
+
+  it('closes the connection of an early response as soon as the whole message has arrived', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    let closed: Promise<unknown> | undefined;
+    const url = await serveHandler(
+      () => Promise.resolve(text('enough')),
+      undefined,
+      ({ socket }) => (closed = once(socket, 'close')),
+    );
+    const browser = await RawClient.connect(url, { allowHalfOpen: true });
+    onTestFinished(() => browser.close());
+    await browser.send(head(4));
+    await browser.until('enough');
+    await browser.send('rest');
+    await closed;
   });
 
   it.each<[string, HttpBody]>([

@@ -65,6 +65,7 @@ describe('the deadline of the head', () => {
     upload.push('one');
     const response = responseOf(await pending);
     upload.push('two');
+    upload.end();
     await passed(150);
     finish();
     expect(await textOf(response.body)).toBe('yes');

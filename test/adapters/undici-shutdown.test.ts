@@ -26,6 +26,21 @@ describe('closing the connections to the platform', () => {
     await expect.poll(() => world.platform.connections()).toBe(0);
   });
 
+  it('waits for every response under way, not only for the first one to end', async () => {
+    const [one, other] = [await openStream(), await openStream()];
+    let closed = false;
+    const closing = world.upstream.close().then(() => {
+      closed = true;
+    });
+    one.exchange.end();
+    await textOf(one.response.body);
+    await new Promise(setImmediate);
+    expect(closed).toBe(false);
+    other.exchange.end();
+    await textOf(other.response.body);
+    await closing;
+  });
+
   it('ends running requests after the grace period', async () => {
     const { exchange, response } = await openStream();
     world.platform.willWait();

@@ -84,8 +84,10 @@ async function pipelined(
   share.set(headBytes(request));
   const early = (await pausesConnection(request)) ? respond() : undefined;
   const given = await early;
-  if (given !== undefined && given.body !== null && !isStream(given.body)) {
-    share.set(headBytes(request) + given.body.length);
+  if (given !== undefined) {
+    // An unread body would go on pausing the connection.
+    if (!request.readableDidRead) drain(request);
+    if (given.body !== null && !isStream(given.body)) share.set(headBytes(request) + given.body.length);
   }
   const isInTurn = await turn;
   share.set(0);
@@ -105,8 +107,8 @@ async function pausesConnection(request: IncomingMessage): Promise<boolean> {
   return isComing(request) || request.readableLength >= request.readableHighWaterMark;
 }
 
-function headBytes({ rawHeaders }: IncomingMessage): number {
-  let bytes = 0;
+function headBytes({ url = '', rawHeaders }: IncomingMessage): number {
+  let bytes = url.length;
   for (const text of rawHeaders) bytes += text.length;
   return bytes;
 }

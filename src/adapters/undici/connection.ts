@@ -258,7 +258,5 @@ class UnsolicitedContinue {
 
 function isContinue(head: Buffer): boolean {
   // The tenth byte rules out all others.
-  return (
-    head.length >= STATUS_END && head[9] === 0x31 && /^HTTP\/1\.\d 100$/.test(head.toString('latin1', 0, STATUS_END))
-  );
+  return head[9] === 0x31 && /^HTTP\/1\.\d 100(?!\d)/.test(head.toString('latin1', 0, STATUS_END + 1));
 }

@@ -311,12 +311,12 @@ class ResponseReader implements Dispatcher.DispatchHandler {
 }
 
 /** Codings that every browser and host supports, even if not requested. */
-const COMMON_CODINGS: ReadonlySet<string> = new Set(['identity', 'gzip', 'x-gzip', 'deflate', 'br']);
+const COMMON_CODINGS: ReadonlySet<string> = new Set(['gzip', 'x-gzip', 'deflate', 'br']);
 
 /**
  * The field that makes a response unreadable, so that it is rejected (decision 85): a coding on top of another, an
- * unknown one, or one that was not requested. Several types become one field, which means the same (RFC 9110 §5.3) and
- * which every host can write.
+ * unknown one, or one that was not requested. A field without a coding is dropped. Several types become one field, which
+ * means the same (RFC 9110 §5.3) and which every host can write.
  */
 function unreadableField(
   headers: Record<string, string | string[] | undefined>,
@@ -325,9 +325,10 @@ function unreadableField(
   const { 'content-type': type, 'content-encoding': coding } = headers;
   if (Array.isArray(type)) headers['content-type'] = [...new Set(type)].join(', ');
   if (coding === undefined) return undefined;
-  return typeof coding === 'string' && isReadable(coding.trim().toLowerCase(), accepted)
-    ? undefined
-    : 'content-encoding';
+  const name = String(coding).trim().toLowerCase();
+  if (name === '' || name === 'identity') headers['content-encoding'] = undefined;
+  else if (!isReadable(name, accepted)) return 'content-encoding';
+  return undefined;
 }
 
 /** True for a coding that the request accepts, or that every client supports. */
