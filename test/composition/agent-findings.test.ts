@@ -13,6 +13,7 @@ import {
   FAILED_NO_CARD,
   json,
   NO_CARD,
+  NO_HTTP,
   NOT_FOUND,
   OWN_CARD,
   page,
@@ -28,6 +29,8 @@ import {
 beforeEach(stopClock);
 
 const OPEN: ServerConfig = { serviceAuthStrategy: 'none', serviceApiKey: '' };
+const SAYS_NO_HTTP =
+  'failed agent: The agent sent a response that is not valid HTTP. (HTTPParserError) | Check scheme and port of "a2aUrl" in configureServer.';
 const OTHER = { ...CARD, url: 'https://agent.example/other' };
 
 describe('the doctor tries an agent', () => {
@@ -129,6 +132,9 @@ describe('the doctor tries an agent', () => {
         UNTRIED.replace('the response is the same without it', 'the agent responds with status 500, also without it'),
       ],
     ],
+    ['that does not speak HTTP', { card: NO_HTTP, reply: () => NO_HTTP }, [SAYS_NO_HTTP]],
+    ['that does not speak HTTP, and is open', { card: NO_HTTP, reply: () => NO_HTTP, config: OPEN }, [SAYS_NO_HTTP]],
+    ['that does not speak HTTP, but its card is there', { reply: () => NO_HTTP }, [CARD_OK, SAYS_NO_HTTP]],
     ['that responds with an error without JSON-RPC', { reply: () => json({ error: 'x' }) }, [CARD_OK, UNTRIED]],
     ['that responds with a stream', { reply: () => streaming([0, EVENT]) }, [CARD_OK, UNTRIED]],
     [

@@ -4,7 +4,7 @@ import { expect, vi } from 'vitest';
 import { type Finding, topLevel } from '../../src/composition/cli/finding.js';
 import { platformFindings } from '../../src/composition/cli/platform-findings.js';
 import { resolveConfig } from '../../src/composition/config/resolve-config.js';
-import type { HttpResponse } from '../../src/ports/http.js';
+import type { HttpResponse, UpstreamOutcome } from '../../src/ports/http.js';
 
 /** The doctor's visit of a made-up agent and platform, in this process. */
 
@@ -26,6 +26,9 @@ export const page = (status: number): HttpResponse => ({
 export const rpcError = (code: number, status = 200) =>
   json({ jsonrpc: '2.0', id: 1, error: { code, message: 's3cr3t' } }, status);
 
+/** The outcome of a call to a server of another protocol. */
+export const NO_HTTP = { kind: 'failure', reason: 'invalid', detail: 'HTTPParserError' } as const;
+
 /** One call of the doctor to the agent. */
 export interface Call {
   readonly method: string;
@@ -36,13 +39,13 @@ export interface Call {
   readonly accept: unknown;
   readonly signal: AbortSignal;
 }
-export type Reply = (call: Call) => HttpResponse;
+export type Reply = (call: Call) => HttpResponse | UpstreamOutcome;
 
 /** Knows no task, and wants the API key. */
-export const wantsKey: Reply = ({ isKnown }) => (isKnown ? rpcError(-32_001) : json({ error: 'no' }, 401));
+export const wantsKey = ({ isKnown }: Call): HttpResponse => (isKnown ? rpcError(-32_001) : json({ error: 'no' }, 401));
 
 export interface World {
-  /** The card, and its path; undefined if there is none. */
+  /** The card, and its path; undefined if there is none. `NO_HTTP` for a server of another protocol. */
   readonly card?: object | undefined;
   readonly at?: string;
   readonly reply?: Reply;
@@ -67,6 +70,7 @@ export async function examined(world: World) {
     paths.push(path);
     if (origin === 'https://platform.example') return api(path);
     const { 'x-api-key': key, 'a2a-version': version, accept } = headers;
+    if (method === 'GET' && card === NO_HTTP) return NO_HTTP;
     // An agent of both versions returns an older card unless asked for the new one.
     const older = version === '1.0' ? {} : { supportedInterfaces: undefined };
     if (method === 'GET') return card !== undefined && path === at ? json({ ...card, ...older }) : page(404);

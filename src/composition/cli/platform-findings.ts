@@ -180,6 +180,7 @@ async function agentCard(site: SiteProbe, findings: Finding[]): Promise<AgentFac
   };
 }
 
+const NO_RESPONSE = 0;
 const REFUSED: readonly unknown[] = [401, 403];
 const MESSAGE: Place = { block: 'command line', fields: ['--message'] };
 const UNTRIED = 'Try it with a message: npx agent-bff doctor --message "Hello".';
@@ -190,7 +191,8 @@ const UNTRIED = 'Try it with a message: npx agent-bff doctor --message "Hello".'
  */
 async function trial(site: SiteProbe, agent: AgentFacts, resolved: ResolvedConfig): Promise<Finding> {
   const sent = await unknownTask(site, agent);
-  if (!sent.isAnswered && [...REFUSED, NOT_FOUND, 405, 410].includes(sent.status)) return site.failed(TRIAL, AGENT);
+  if (!sent.isAnswered && [NO_RESPONSE, ...REFUSED, NOT_FOUND, 405, 410].includes(sent.status))
+    return site.failed(TRIAL, AGENT);
   if (sent.isForeign && agent.hasCard) {
     if (sent.isOurs) return site.failed(TRIAL, AGENT);
     return failed(TRIAL, `responds with status ${String(sent.status)}, but not in JSON-RPC`, AGENT, CHECK_ADDRESS);
@@ -218,9 +220,10 @@ async function trial(site: SiteProbe, agent: AgentFacts, resolved: ResolvedConfi
 /** The agent's status for a request of an unknown task, and whether the response is one of the protocol. */
 async function unknownTask(site: SiteProbe, { isVersion1 }: AgentFacts) {
   const method = isVersion1 ? 'GetTask' : 'tasks/get';
+  const before = site.responses.length;
   const response = await site.call(method, { id: crypto.randomUUID() }, { headers: versionField(isVersion1) });
   const { jsonrpc, error, isOurs } = await rpcOf(response);
-  const { status = 0 } = site.responses.at(-1) ?? {};
+  const { status = NO_RESPONSE } = site.responses.slice(before).at(-1) ?? {};
   const isAnswered = jsonrpc === '2.0' && !isOurs;
   // A page, a redirect, or JSON of something else.
   const isForeign =
