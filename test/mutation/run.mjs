@@ -44,7 +44,17 @@ async function run(share) {
   const options = { share, processes: PROCESSES, layer, result: path, files: join(WORK, 'files.json'), quickMs: 60 };
   writeFileSync(
     path,
-    JSON.stringify({ noticed: {}, reached: [], onImport: [], unfit: [], restarted: [], slow: [], done: [] }),
+    JSON.stringify({
+      noticed: {},
+      reached: [],
+      tried: [],
+      idle: [],
+      onImport: [],
+      unfit: [],
+      restarted: [],
+      slow: [],
+      done: [],
+    }),
   );
   const quick = await runTests({ ...options, kind: 'quick' }, process.argv.slice(2));
   if (quick.slow.length === 0) return quick;
@@ -94,9 +104,11 @@ function endIfStuck(current, longestMs) {
 
 function report() {
   const noticed = Object.assign({}, ...results.map((result) => result.noticed));
-  const reached = new Set(results.flatMap((result) => result.reached));
-  const onImport = new Set(results.flatMap((result) => result.onImport).filter((id) => !reached.has(id)));
-  const left = changes.filter(({ id }) => noticed[id] === undefined && !onImport.has(id));
+  const of = (list) => new Set(results.flatMap((result) => result[list]));
+  const [reached, tried, idle, imported] = ['reached', 'tried', 'idle', 'onImport'].map(of);
+  const isOnce = (id) => (reached.has(id) ? idle.has(id) && !tried.has(id) : imported.has(id));
+  const uncounted = new Set(changes.map(({ id }) => id).filter((id) => noticed[id] === undefined && isOnce(id)));
+  const left = changes.filter(({ id }) => noticed[id] === undefined && !uncounted.has(id));
   const lines = [];
   for (const { id, fileName, location, replacement } of left) {
     const text = readFileSync(join(ROOT, fileName), 'utf8').split('\n');
@@ -111,15 +123,15 @@ function report() {
   writeFileSync(join(WORK, 'left.txt'), `${lines.join('\n')}\n`);
 
   const perFile = names.map((name) => {
-    const counted = changes.filter(({ fileName, id }) => fileName === name && !onImport.has(id));
+    const counted = changes.filter(({ fileName, id }) => fileName === name && !uncounted.has(id));
     return [name, counted.filter(({ id }) => noticed[id] !== undefined).length, counted.length];
   });
   for (const [name, killed, all] of perFile)
     console.log(`${String(killed).padStart(5)} of ${String(all).padStart(5)}  ${name}`);
-  const counted = changes.length - onImport.size;
+  const counted = changes.length - uncounted.size;
   const percent = ((100 * (counted - left.length)) / counted).toFixed(1);
   console.log(
-    `${folder}: ${counted - left.length} of ${counted} noticed (${percent} %); ${onImport.size} run on import only and are not counted`,
+    `${folder}: ${counted - left.length} of ${counted} noticed (${percent} %); ${uncounted.size} run once per process and are not counted`,
   );
   const unfit = [...new Set(results.flatMap((result) => result.unfit))];
   if (unfit.length > 0) console.log(`tests that are not used:\n  ${unfit.join('\n  ')}`);

@@ -16,6 +16,9 @@ interface Result {
   /** The test that noticed, by the change's id. */
   readonly noticed: Record<string, string>;
   readonly reached: string[];
+  readonly tried: string[];
+  /** Changes whose code did not run again in a try: unless another test ran it, it runs once per process, as on import. */
+  readonly idle: string[];
   readonly onImport: string[];
   /** Tests that fail by themselves, or after one of their own failures. */
   readonly unfit: string[];
@@ -47,6 +50,8 @@ const NOTICED = `${share.result}.noticed`;
 const instrumented = (shared.__stryker__ ??= {});
 const result = (shared.noticedChanges ??= JSON.parse(readFileSync(share.result, 'utf8')) as Result);
 const reached = new Set<string>(result.reached);
+const tried = new Set<string>(result.tried);
+const idle = new Set<string>(result.idle);
 const onImport = new Set<string>(result.onImport);
 const slow = new Set<string>(result.slow);
 const files = new Set<string>(result.done);
@@ -108,6 +113,8 @@ export default class MutantRunner extends TestRunner {
     super.onAfterRunFiles();
     result.done.splice(0, result.done.length, ...files);
     result.reached.splice(0, result.reached.length, ...reached);
+    result.tried.splice(0, result.tried.length, ...tried);
+    result.idle.splice(0, result.idle.length, ...idle);
     for (const id of Object.keys(instrumented.mutantCoverage?.static ?? {})) onImport.add(id);
     result.onImport.splice(0, result.onImport.length, ...onImport);
     writeFileSync(share.result, JSON.stringify(result));
@@ -180,6 +187,7 @@ class Attempts {
       this.#limitMs = 300 + 5 * tookMs;
       this.#state = 'changed';
     } else if (this.#state === 'changed') {
+      (instrumented.hitCount === 0 ? idle : tried).add(this.#change as string);
       if (failed && this.isLate && this.#late !== this.#change) {
         // The machine may be busy: one more try, with more time.
         this.#late = this.#change;
