@@ -212,5 +212,5 @@ function isActive({ 'content-type': field }: HeaderFields, type: string): boolea
   // If there are several values, browsers use the last (Fetch, "extract a MIME type"), and we read the first.
   if (typeof field !== 'string' || field.includes(',') || type === '') return true;
   if (type.endsWith('+xml') || type === 'multipart/x-mixed-replace') return true;
-  return /^(?:text|application)\/(?:html|xml|xsl|xhtml|(?:x-)?(?:java|ecma)script[\d.]*|(?:j|live)script)$/.test(type);
+  return /^(?:text|application)\/(?:html|xml|xsl|xhtml|x?-?(?:java|ecma)script[\d.]*|(?:j|live)script)$/.test(type);
 }

@@ -171,6 +171,7 @@ describe("content that a browser could run on the site's origin", () => {
     'text/ecmascript',
     'application/ecmascript',
     'text/x-javascript',
+    'text/xjavascript',
     'application/x-ecmascript',
     'text/javascript1.5',
     'text/jscript',
