@@ -234,6 +234,11 @@ describe('an unknown strategy or provider', () => {
   });
 });
 
+it('an empty string counts as a field that is not set', () => {
+  const texts = ['a2aUrl', 'serviceApiKey', 'serviceToken', 'publicUrl', 'serviceProjectId', 'cacheStore', 'name'];
+  expect(() => resolveConfig(Object.fromEntries(texts.map((field) => [field, ''])))).not.toThrow();
+});
+
 describe('an invalid address or key', () => {
   it.each(['a2aUrl', 'serviceApiUrl', 'publicUrl'])('is rejected in "%s"', (field) => {
     for (const address of ['agent.example', 'https://user:pass@agent.example']) {

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
 import { inspect } from 'node:util';
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { generateKeyPair } from '../../src/adapters/keys/pem.js';
@@ -14,8 +16,11 @@ import {
 import { routeHandler, ROUTES } from '../../src/composition/routes/site-routes.js';
 import { createToolkit } from '../../src/composition/toolkit/toolkit.js';
 import type { HttpHandler } from '../../src/ports/http.js';
-import { FakeIdentityProvider } from '../../src/adapters/fakes/fakes.js';
+import { FakeCacheStore, FakeIdentityProvider } from '../../src/adapters/fakes/fakes.js';
+import { systemClock } from '../../src/adapters/system/system.js';
 import { browserRequest, bytes } from '../adapters/web/browser-request.js';
+import { textOf } from '../contracts/http-upstream.contract.js';
+import { listening } from '../support/listening.mjs';
 
 const STATE = Symbol.for('agent-bff/state@1');
 const holder = globalThis as { [STATE]?: unknown };
@@ -175,6 +180,32 @@ describe('a later configuration', () => {
     expect(second).not.toBe(first);
     configureServer({ serviceAccount: { serviceAccountId: 'sa-1' } });
     expect((await getAuthHeaders())['authorization']).toBe(first);
+  });
+
+  it('stores tokens in its own cache store', async () => {
+    const stores = [new FakeCacheStore(systemClock), new FakeCacheStore(systemClock)] as const;
+    configureServer({ ...account('sa-1'), cacheStore: stores[0], cacheKeys: [randomBytes(32).toString('hex')] });
+    await getAuthHeaders();
+    configureServer({ cacheStore: stores[1], serviceAccount: { serviceAccountId: 'sa-2' } });
+    await getAuthHeaders();
+    await expect.poll(() => stores.map(({ calls }) => calls.set)).toEqual([1, 1]);
+  });
+
+  it('keeps the connections to the agent', async () => {
+    let connections = 0;
+    const agent = createServer((request, response) => {
+      request.resume();
+      response.setHeader('content-type', 'application/json').end('{"jsonrpc":"2.0","id":1,"result":{"id":"t-1"}}');
+    }).on('connection', () => (connections += 1));
+    const handler = routeHandler(ROUTES.a2a, 'createA2ARouter', {});
+    const body = bytes('{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"t-1"}}');
+    configureServer({ a2aUrl: await listening(agent), serviceApiKey: 'first' });
+    const first = await textOf((await handler(browserRequest({ body }))).body);
+    configureServer({ serviceApiKey: 'second' });
+    const second = await textOf((await handler(browserRequest({ body }))).body);
+    expect([first, second]).toEqual(Array(2).fill(expect.stringContaining('"t-1"')));
+    expect(connections).toBe(1);
+    agent.close().closeAllConnections();
   });
 
   it('applies to every copy of this package in the process', () => {

@@ -41,7 +41,7 @@ describe('a promise of the site that never settles', () => {
     expect(response.status).toBe(401);
     expect(await problem(response)).toMatchObject({ code: 'identity_provider_unavailable', block: 'session' });
     expect(upstream.requests).toEqual([]);
-    expect(telemetry.of('error')[0]?.detail).toContain('did not respond within 30 ms');
+    expect(telemetry.of('error')[0]?.detail).toContain('the session library did not respond within 30 ms');
   });
 
   it('in a session library fails every waiting request, and the next request calls the library again', async () => {

@@ -11,6 +11,7 @@ import { createToolkit } from '../../src/composition/toolkit/toolkit.js';
 import type { Toolkit } from '../../src/composition/toolkit/toolkit-type.js';
 import type { HttpHandler } from '../../src/ports/http.js';
 import { browserRequest } from '../adapters/web/browser-request.js';
+import { textOf } from '../contracts/http-upstream.contract.js';
 import {
   chatRoute,
   recordRoute,
@@ -112,6 +113,23 @@ describe('the credential sent by a route', () => {
     ['conversation records without a session is 401', (toolkit) => recordRoute(toolkit, { auth: nobody }), 401],
   ])('for %s', async (_what, make, expected) => {
     expect(await sent(make, '/s-1/render')).toEqual(expected);
+  });
+
+  it.each([
+    [undefined, 'onBehalfOf', /^Set "provider" in the "onBehalfOf" configuration block, since .* Then: /],
+    [{ provider: 'idp_b' }, 'idpBService', /^Fill in the "idpBService" configuration block: "tenantId"/],
+  ] as const)('by an exchange configured as %j is 401 with what is missing', async (onBehalfOf, block, hint) => {
+    const config = { serviceApiUrl: 'https://platform.example', authProvider: 'okta' as never, onBehalfOf };
+    const identityProviders = { okta: new FakeIdentityProvider('okta') };
+    const toolkit = createToolkit(config, {
+      identityProviders,
+      upstream: new FakeUpstream(),
+      telemetry: new RecordingTelemetry(),
+    });
+    const route = recordRoute(toolkit, { auth: ada, exchange: 'on_behalf_of' });
+    const { status, body } = await route(browserRequest({ path: '/records' }));
+    expect(status).toBe(401);
+    expect(JSON.parse(await textOf(body))).toMatchObject({ block, hint: expect.stringMatching(hint) as string });
   });
 
   it('is requested from the session for the audience of the route', async () => {

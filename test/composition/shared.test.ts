@@ -13,8 +13,8 @@ import { sessionSurfaceRoute } from '../support/toolkit-routes.js';
 const RENDER = { path: '/balance/render', body: bytes('{}') };
 const CACHE = { enabled: true, freshMs: 60_000 };
 
-/** A platform that counts connections and renders; a render whose body is `"slow"` waits for `release`. */
-const platform = { connections: 0, renders: 0, url: '', release: (): void => undefined };
+/** A platform that counts connections, those that are open, and renders; a render whose body is `"slow"` waits for `release`. */
+const platform = { connections: 0, open: 0, renders: 0, url: '', release: (): void => undefined };
 const released = new Promise<void>((resolve) => (platform.release = resolve));
 const server = createServer((request, response) => {
   void request.toArray().then(async (chunks) => {
@@ -22,7 +22,11 @@ const server = createServer((request, response) => {
     if (Buffer.concat(chunks as Buffer[]).includes('slow')) await released;
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ of: request.url }));
   });
-}).on('connection', () => (platform.connections += 1));
+}).on('connection', (socket) => {
+  platform.connections += 1;
+  platform.open += 1;
+  socket.on('close', () => (platform.open -= 1));
+});
 
 beforeAll(async () => {
   platform.url = await listening(server);
@@ -132,20 +136,34 @@ describe('toolkits that share memory', () => {
 });
 
 describe('the result of createShared', () => {
-  it('refuses to close while toolkits use it, naming some of them', async () => {
+  it.each([
+    [5, '5 toolkits still use it: tenant1, tenant2, tenant3, tenant4, tenant5.'],
+    [6, '6 toolkits still use it: tenant1, tenant2, tenant3, tenant4, tenant5 and 1 more.'],
+  ])('refuses to close while %i toolkits use it, naming at most five', async (open, detail) => {
     const shared = createShared();
-    const toolkits = Array.from({ length: 7 }, (_, index) => tenant(`tenant${String(index)}`, shared));
+    const toolkits = Array.from({ length: open + 1 }, (_, index) => tenant(`tenant${String(index)}`, shared));
     await toolkits[0]?.close();
     await expect(shared.close()).rejects.toMatchObject({
       code: 'configuration_invalid',
-      detail: '6 toolkits still use it: tenant1, tenant2, tenant3, tenant4, tenant5 and 1 more.',
+      detail,
       hint: 'Await toolkit.close() of each before shared.close().',
       block: 'createShared',
+      fields: ['shared'],
     });
     expect(await show(toolkits[1] as Toolkit)).toBe(200);
     await Promise.all(toolkits.map((toolkit) => toolkit.close()));
     await shared.close();
     await shared.close();
+  });
+
+  it('closes the connections to the platform', async () => {
+    const shared = createShared();
+    const one = tenant('one', shared);
+    expect(await show(one)).toBe(200);
+    await one.close();
+    expect(platform.open).toBeGreaterThan(0);
+    await shared.close();
+    await expect.poll(() => platform.open).toBe(0);
   });
 
   it('does not show the password of its store', () => {

@@ -137,6 +137,11 @@ describe('a failing "headers" function', () => {
       () => ({ 'x-tenant': { id: 'secret-7' } }) as never,
       /it returned a value that is not text/,
     ],
+    [
+      'returns a value with a control character',
+      () => ({ 'x-tenant': 'secret-7\x1b' }),
+      /it returned a name or a value that is not valid in a header field/,
+    ],
     ['returns a forbidden field', () => ({ Cookie: 'secret-7' }), /it returned "cookie", which no option may set/],
     ['returns an API key', () => ({ 'X-API-Key': 'secret-7' }), /it returned "x-api-key", which no option may set/],
     ['never settles', () => new Promise(() => undefined), /it did not respond within 20 ms/],
@@ -206,6 +211,12 @@ describe('a field set by both "upstream.headers" and "headers"', () => {
     expect((await render(serviceSurfaceRoute(keyless.toolkit, { headers }))).status).toBe(200);
     expect(keyless.upstream.requests[0]?.headers).toMatchObject({ 'x-platform-key': 'of-the-function' });
     expect(keyless.telemetry.of('warning')).toEqual([]);
+  });
+
+  it('causes no warning when the function returns other fields only', async () => {
+    const { toolkit, telemetry } = site({ serviceProjectId: 'p-1' });
+    expect((await render(sessionSurfaceRoute(toolkit, { headers: () => ({ 'x-tenant': 'acme' }) }))).status).toBe(200);
+    expect(telemetry.of('warning')).toEqual([]);
   });
 });
 

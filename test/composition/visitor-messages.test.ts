@@ -195,6 +195,12 @@ it.each<[string, ChatHandlerOptions]>([
   expect(() => site({}, {}, [])).not.toThrow();
 });
 
+it('a route without an agent names the missing address', async () => {
+  const { call, telemetry } = site({}, {}, KEYS, '');
+  await call('message/send', '{"message":{}}');
+  expect(telemetry.of('error')).toMatchObject([{ code: 'service_auth_failed', fields: ['a2aUrl'] }]);
+});
+
 describe('the metadata that the agent receives', () => {
   const plan = { plan: 'gold' };
   it.each<[string, ChatHandlerOptions, object]>([

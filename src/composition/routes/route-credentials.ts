@@ -222,10 +222,9 @@ export function sessionRequest(request: unknown): RequestContext {
   };
 }
 
-/** A digest, because headers may hold any secret. */
+/** A digest, because headers may hold any secret. `Headers` has sorted them. */
 function ownerOfHeaders(headers: Readonly<Record<string, string>>): CredentialOwner {
-  const fields = Object.entries(headers).sort(([a], [b]) => (a < b ? -1 : 1));
-  return ownerOf(`headers ${sha256(`agent-bff headers ${JSON.stringify(fields)}`)}`);
+  return ownerOf(`headers ${sha256(`agent-bff headers ${JSON.stringify(headers)}`)}`);
 }
 
 /**
