@@ -144,7 +144,7 @@ export type TelemetryEvent = { readonly toolkit?: string } & (
 export type EventOf<Type extends TelemetryEvent['type']> = Extract<TelemetryEvent, { readonly type: Type }>;
 
 /**
- * Receives events as they happen. Must return immediately; exceptions are ignored.
+ * Receives events as they happen. Must return immediately; exceptions and rejections are ignored.
  *
  * @public
  */

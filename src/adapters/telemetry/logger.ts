@@ -29,7 +29,8 @@ export function loggerTelemetry(
       const isLimited = level === 'warn' || level === 'error';
       const leftOut = isLimited ? linesLeftOut(limits, `${type} ${level}`) : 0;
       if (leftOut === undefined) return;
-      logger[level]({ event: type, ...fields, ...(leftOut > 0 && { leftOut }) }, message);
+      // A logger may be an async function.
+      return logger[level]({ event: type, ...fields, ...(leftOut > 0 && { leftOut }) }, message);
     },
   };
 }

@@ -77,10 +77,7 @@ export class OperatorTelemetry extends RedactedTelemetry implements Telemetry {
     const named = this.named(event);
     const redacted = this.#redacted(requestId === undefined ? named : { requestId, ...named });
     for (const listener of this.#listeners)
-      if (event.type !== 'chat' || listener.chatEvents === true)
-        ignoreErrors(() => {
-          listener.emit(redacted);
-        });
+      if (event.type !== 'chat' || listener.chatEvents === true) ignoreErrors(() => listener.emit(redacted));
   }
 
   runRequest<Result>(request: ObservedRequest, work: () => Result): Result {
@@ -104,7 +101,9 @@ export class OperatorTelemetry extends RedactedTelemetry implements Telemetry {
     let fields: Readonly<Record<string, string>> = {};
     for (const listener of this.#listeners) {
       ignoreErrors(() => {
-        fields = { ...fields, ...listener.callStarted?.(call) };
+        const own = listener.callStarted?.(call);
+        fields = { ...fields, ...own };
+        return own;
       });
     }
     return fields;
@@ -136,7 +135,9 @@ function runOnce<Result>(listener: (work: () => Result) => unknown, work: () => 
     return outcome.result;
   };
   ignoreErrors(() => {
-    listener(once);
+    const returned = listener(once);
+    // The caller handles the promise of the work itself.
+    return outcome !== undefined && 'result' in outcome && outcome.result === returned ? undefined : returned;
   });
   return once();
 }
@@ -149,11 +150,13 @@ function attempt<Result>(work: () => Result): { readonly result: Result } | { re
   }
 }
 
-function ignoreErrors(tell: () => void): void {
+/** A broken listener must not break the site, even if it is an async function: an unhandled rejection ends the process. */
+function ignoreErrors(tell: () => unknown): void {
   try {
-    tell();
+    const told = tell() as Partial<PromiseLike<unknown>> | undefined;
+    if (typeof told?.then === 'function') told.then(undefined, () => undefined);
   } catch {
-    // A broken listener must not break the site.
+    // Its own event is lost.
   }
 }
 

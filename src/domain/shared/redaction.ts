@@ -1,106 +1,175 @@
+import { uriDecoded } from './bytes.js';
 import { REDACTED } from './secret.js';
 
 /** Shorter values are not secrets, and would replace every other word of a log. */
 const MIN_SECRET = 6;
 /** Long enough to include the request ids that platforms put at the end of a text. */
 const MAX_TEXT = 2_048;
+/** Characters of a text that are read, since each secret of a request is looked for in them. */
+const MAX_READ = 16_384;
 
-/** Matches a JWT, signed or encrypted. */
-const JWT = /\beyJ[\w-]{8,}(?:\.[\w-]*){2,4}/giu;
+/** Matches runs of characters that can contain a token. */
+const RUN = /[\w.-]+/g;
+/** Matches the start of a JWT, signed or encrypted. */
+const JWT = /\beyJ[\w-]{8}/i;
+/** Parts that can follow the first one of a JWT. */
+const MIN_PARTS = 2;
+const MAX_PARTS = 4;
 /** Matches the text after `Bearer` or `Basic`. */
 const CREDENTIAL = /\b(bearer|basic)(\s+)[\w.~+/=-]{8,}/giu;
 /** Matches a private key, even if its lines were joined. */
 const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/gu;
 
-/** Characters that are the same in every encoding. */
-const PLAIN = /[\w.-]+/g;
-/** Named entities, by character. */
-const ENTITIES: Readonly<Record<string, readonly string[]>> = {
-  '&': ['&amp;'],
-  '<': ['&lt;'],
-  '>': ['&gt;'],
-  '"': ['&quot;'],
-  "'": ['&apos;'],
-};
-
 /**
  * Creates a function that makes text safe for a log: `secrets` are replaced, in every encoding used by forms, URLs,
- * JSON and pages. The function accepts additional secrets, those of one request.
+ * JSON and pages, also one inside another. The function accepts additional secrets, those of one request.
  */
 export function redactor(secrets: readonly string[]): (text: string, further?: readonly string[]) => string {
   const configured = hidden(secrets);
   return (text, further = []) => {
-    const clean = withoutSecrets(without(text, configured), further);
+    const clean = withoutSecrets(without(beginning(text), configured), further);
     return visibleLine(clean).slice(0, MAX_TEXT);
   };
 }
 
-/** The text without tokens, keys and these secrets, in all those encodings. */
+/** The text without tokens, keys and these secrets, in all those encodings. A long text is cut. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   // First, because visitors choose cookies: a cookie equal to the word before a token must not uncover the token.
-  const clean = text.replace(PRIVATE_KEY, REDACTED).replace(JWT, REDACTED).replace(CREDENTIAL, `$1$2${REDACTED}`);
+  const clean = beginning(text)
+    .replace(PRIVATE_KEY, REDACTED)
+    .replace(RUN, withoutTokens)
+    .replace(CREDENTIAL, `$1$2${REDACTED}`);
   return without(clean, hidden(secrets));
 }
 
-/**
- * A secret, and the characters a text must contain to contain the secret in any encoding. A request may have thousands
- * of secrets, of which a text rarely contains more than one.
- */
+/** The part that is read, without its last word: that may be the first half of a secret. */
+function beginning(text: string): string {
+  if (text.length <= MAX_READ) return text;
+  let end = MAX_READ;
+  while (end > 0 && !/[\s"<>,]/.test(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
+}
+
+/** Not one pattern, which would look for the end of a token from each of its beginnings. */
+function withoutTokens(run: string): string {
+  const parts = run.split('.');
+  const clean: string[] = [];
+  for (let index = 0; index < parts.length; index += 1) {
+    const part = parts[index] ?? '';
+    const start = parts.length - index > MIN_PARTS ? part.search(JWT) : -1;
+    clean.push(start < 0 ? part : part.slice(0, start) + REDACTED);
+    if (start >= 0) index += MAX_PARTS;
+  }
+  return clean.join('.');
+}
+
+/** A secret as written, and without its encodings. */
 interface Hidden {
-  readonly secret: string;
-  readonly core: string;
+  readonly written: string;
+  readonly plain: string;
 }
 
 function hidden(secrets: readonly string[]): readonly Hidden[] {
-  return (
-    secrets
-      .filter((secret) => secret.length >= MIN_SECRET)
-      .map((secret) => ({
-        secret,
-        core: (secret.match(PLAIN) ?? ['']).reduce((one, other) => (other.length > one.length ? other : one)),
-      }))
-      // Longest first: one secret may be the beginning of another.
-      .sort((one, other) => other.secret.length - one.secret.length)
-  );
+  return [...new Set(secrets)]
+    .filter((secret) => secret.length >= MIN_SECRET)
+    .map((written) => ({ written, plain: written.search(ENCODED) < 0 ? written : readingOf(written).text }));
 }
 
+/** Replaces secrets where they stand as written, and where they stand in the text without its encodings. */
 function without(text: string, secrets: readonly Hidden[]): string {
-  let clean = text;
-  for (const { secret, core } of secrets) {
-    if (!clean.includes(core)) continue;
-    clean = secret === core ? clean.replaceAll(secret, REDACTED) : clean.replace(spelled(secret), REDACTED);
+  if (secrets.length === 0) return text;
+  const isHidden = new Uint8Array(text.length);
+  const { text: read, starts, ends } = readingOf(text);
+  for (const { written, plain } of secrets) {
+    for (let at = text.indexOf(written); at >= 0; at = text.indexOf(written, at + written.length)) {
+      isHidden.fill(1, at, at + written.length);
+    }
+    if (plain.length < MIN_SECRET || (plain === written && read === text)) continue;
+    for (let at = read.indexOf(plain); at >= 0; at = read.indexOf(plain, at + plain.length)) {
+      isHidden.fill(1, starts[at], ends[at + plain.length - 1]);
+    }
+  }
+  let clean = '';
+  for (let at = 0; at < text.length;) {
+    const isSecret = isHidden[at];
+    const found = isHidden.indexOf(isSecret === 1 ? 0 : 1, at);
+    const end = found < 0 ? text.length : found;
+    clean += isSecret === 1 ? REDACTED : text.slice(at, end);
+    at = end;
   }
   return clean;
 }
 
-/** Matches a secret in every encoding, even if the encoding changes from character to character. */
-function spelled(secret: string): RegExp {
-  const characters = Array.from(secret, (character) => {
-    const spellings = spellingsOf(character).map((spelling) => spelling.replace(/[^\w]/gu, String.raw`\$&`));
-    return spellings.length === 1 ? String(spellings[0]) : `(?:${spellings.join('|')})`;
-  });
-  return new RegExp(characters.join(''), 'g');
+/** A text without its encodings, and for each of its characters the place in the original. */
+interface Reading {
+  readonly text: string;
+  readonly starts: readonly number[];
+  readonly ends: readonly number[];
 }
 
-function spellingsOf(character: string): readonly string[] {
-  if (/[\w.-]/.test(character)) return [character];
-  const code = character.codePointAt(0) ?? 0;
-  const bytes = [...new TextEncoder().encode(character)].map((byte) => `%${hex(byte, 2)}`).join('');
-  const inJson = Array.from({ length: character.length }, (_, at) => String.raw`\u${hex(character.charCodeAt(at), 4)}`);
-  const coded = [bytes, inJson.join(''), `&#x${hex(code, 2)};`];
-  return [
-    character,
-    ...coded,
-    ...coded.map((spelling) => spelling.replace(/[A-F]/g, (digit) => digit.toLowerCase())),
-    `&#${String(code)};`,
-    JSON.stringify(character).slice(1, -1),
-    ...(character === ' ' ? ['+'] : []),
-    ...(ENTITIES[character] ?? []),
-  ];
+/** An encoding inside another one is a layer, and so are the blanks that it leaves. */
+const MAX_LAYERS = 6;
+const PERCENT =
+  '%[0-7][\\da-f]|%[cd][\\da-f]%[89ab][\\da-f]|%e[\\da-f](?:%[89ab][\\da-f]){2}|%f[0-7](?:%[89ab][\\da-f]){3}';
+const ESCAPE = String.raw`\\u[\da-f]{4}|\\[bfnrt]?`;
+const ENTITY = String.raw`&(?:#\d{1,7}|#x[\da-f]{1,6}|amp|lt|gt|quot|apos);`;
+/** Characters that a form, a folded line or another width of characters adds, and halves of characters. */
+const ADDED = String.raw`[\s+\p{Cc}\p{Cf}\p{Cs}]`;
+const ENCODED = new RegExp(`${PERCENT}|${ESCAPE}|${ENTITY}|${ADDED}`, 'giu');
+
+function readingOf(text: string): Reading {
+  let reading: Reading = {
+    text,
+    starts: Array.from({ length: text.length }, (_, at) => at),
+    ends: Array.from({ length: text.length }, (_, at) => at + 1),
+  };
+  for (let layer = 0; layer < MAX_LAYERS; layer += 1) {
+    const decoded = withoutLayer(reading);
+    if (decoded === reading) break;
+    reading = decoded;
+  }
+  return reading;
 }
 
-function hex(code: number, digits: number): string {
-  return code.toString(16).toUpperCase().padStart(digits, '0');
+function withoutLayer(reading: Reading): Reading {
+  const { text, starts, ends } = reading;
+  const found = [...text.matchAll(ENCODED)];
+  if (found.length === 0) return reading;
+  const decoded = { text: '', starts: [] as number[], ends: [] as number[] };
+  let at = 0;
+  const keepUntil = (end: number): void => {
+    decoded.text += text.slice(at, end);
+    for (; at < end; at += 1) {
+      decoded.starts.push(starts[at] ?? 0);
+      decoded.ends.push(ends[at] ?? 0);
+    }
+  };
+  for (const { 0: code, index } of found) {
+    keepUntil(index);
+    const plain = plainOf(code);
+    decoded.text += plain;
+    for (let unit = 0; unit < plain.length; unit += 1) {
+      decoded.starts.push(starts[index] ?? 0);
+      decoded.ends.push(ends[index + code.length - 1] ?? 0);
+    }
+    at = index + code.length;
+  }
+  keepUntil(text.length);
+  return decoded;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+const BROKEN = '\ufffd';
+
+function plainOf(code: string): string {
+  if (code.startsWith('%')) return uriDecoded(code) ?? BROKEN;
+  if (/^\\u/i.test(code)) return String.fromCharCode(Number.parseInt(code.slice(2), 16));
+  const entity = /^&(?:#(x?)([\da-f]+)|(\w+));$/i.exec(code);
+  if (entity === null) return /\p{Cs}/u.test(code) ? BROKEN : '';
+  const [, hex = '', digits = '', name = ''] = entity;
+  if (name !== '') return ENTITIES[name.toLowerCase()] ?? '';
+  const point = Number.parseInt(digits, hex === '' ? 10 : 16);
+  return point > 0x10_ffff ? BROKEN : String.fromCodePoint(point);
 }
 
 /** Line ends, including those that only some log viewers treat as such (CWE-117), and tabs. */

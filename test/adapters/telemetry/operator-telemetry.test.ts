@@ -1,6 +1,8 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FakeUpstream, RecordingTelemetry } from '../../../src/adapters/fakes/fakes.js';
+import { loggerTelemetry } from '../../../src/adapters/telemetry/logger.js';
 import {
   observedUpstream,
   OperatorTelemetry,
@@ -169,6 +171,31 @@ describe('a listener that throws', () => {
     expect(listener.events).toHaveLength(1);
     expect(telemetry.runRequest(REQUEST, () => 'the answer')).toBe('the answer');
     expect(telemetry.callStarted({ callId: 'c', method: 'GET', origin: 'https://a.example', path: '/' })).toEqual({});
+  });
+
+  it('in an async function causes no unhandled rejection', async () => {
+    const unhandled: unknown[] = [];
+    const record = (reason: unknown): number => unhandled.push(reason);
+    process.on('unhandledRejection', record);
+    onTestFinished(() => void process.off('unhandledRejection', record));
+    const reject = (): never => Promise.reject(new Error('the log is down')) as never;
+    const logger = loggerTelemetry({ debug: reject, info: reject, warn: reject, error: reject });
+    const late: Telemetry = { emit: reject, runRequest: reject, runCall: reject, callStarted: reject };
+    const telemetry = new OperatorTelemetry([late, logger], { name: 'site', secrets: [] });
+    telemetry.emit({ type: 'warning', code: 'w', detail: '' });
+    expect(await telemetry.runRequest(REQUEST, () => Promise.resolve('the answer'))).toBe('the answer');
+    expect(await telemetry.runCall(() => Promise.resolve('of the call'))).toBe('of the call');
+    telemetry.callStarted({ callId: 'c', method: 'GET', origin: 'https://a.example', path: '/' });
+    // Node reports such rejections before the next turn.
+    await setImmediate();
+    expect(unhandled).toEqual([]);
+  });
+
+  it('leaves a failure of the work to its caller', async () => {
+    const passing: Telemetry = { emit: () => undefined, runRequest: (_request, work) => work() };
+    const work = () => Promise.reject(new Error('of the work'));
+    const telemetry = new OperatorTelemetry([passing], { name: 'site', secrets: [] });
+    await expect(telemetry.runRequest(REQUEST, work)).rejects.toThrow('of the work');
   });
 
   it('after its work does not run the work again', () => {

@@ -10,6 +10,7 @@ describe('redaction', () => {
     ['it in a form body', 'body: password=p%26ss+word', 'body: password=[redacted]'],
     ['it in an address', '/token?password=p%26ss%20word', '/token?password=[redacted]'],
     ['a token', `sent ${JWT}`, 'sent [redacted]'],
+    ['a token behind a hyphen', `sent id-${JWT}, ${JWT}`, 'sent id-[redacted], [redacted]'],
     ['an encrypted token', 'sent eyJhbGciOiJkaXIifQ..aXY.Y2lwaGVy.dGFn.', 'sent [redacted].'],
     ['a credential in a field', 'Authorization: Bearer abcdefgh1234', 'Authorization: Bearer [redacted]'],
     ['a credential after several blanks', 'bearer  abcdefgh1234', 'bearer  [redacted]'],
@@ -57,6 +58,33 @@ describe('a secret in a text', () => {
     expect(withoutSecrets(`<${spelling}>`, [odd])).toBe('<[redacted]>');
   });
 
+  it.each<[string, (text: string) => string]>([
+    ['JSON inside JSON', (text) => JSON.stringify(JSON.stringify(text))],
+    ['an address inside an address', (text) => encodeURIComponent(encodeURIComponent(text))],
+    ['entities inside entities', (text) => text.replaceAll('&', '&amp;amp;').replaceAll('"', '&amp;quot;')],
+    ['entities inside JSON', (text) => JSON.stringify(text.replaceAll('&', '&#38;').replaceAll('"', '&#x22;'))],
+    ['UTF-16', (text) => text.replace(/./gsu, '$&\0')],
+    ['characters without width', (text) => text.replace(/./gsu, '$&\u200b')],
+    ['two lines of a folded field', (text) => `${text.slice(0, 6)}\r\n ${text.slice(6)}`],
+  ])('is found in %s', (_where, write) => {
+    const secret = `${odd}\\"end`;
+    const text = withoutSecrets(`before, ${write(secret)}, after`, [secret]);
+    expect(text).toMatch(/^before, \W*\[redacted\]\W*, after$/);
+  });
+
+  it('leaves blanks and encodings around it as they are', () => {
+    expect(withoutSecrets('a%20b  secret-1  c&amp;d\u200b', ['secret-1'])).toBe('a%20b  [redacted]  c&amp;d\u200b');
+  });
+
+  it('is found in a long text, which is cut before half of it', () => {
+    const filler = 'word '.repeat(3_200);
+    expect(redactor(['half-of-a-secret'])(`secret-1 ${filler}`, ['secret-1'])).toMatch(/^\[redacted\] word/);
+    for (let length = 370; length < 400; length += 1) {
+      const text = `${filler}${'x'.repeat(length)} half-of-a-secret and more`;
+      expect(withoutSecrets(text, ['half-of-a-secret'])).not.toContain('half');
+    }
+  });
+
   it('is found when its spellings share no part', () => {
     const signs = '&&&"<>\u20ac\ud83d\ude42\n/';
     const ascii = String.raw`&&&\"<>\u20ac\ud83d\ude42\n/`;
@@ -77,10 +105,24 @@ describe('a secret in a text', () => {
     expect(withoutSecrets('abcdef (a+b)* $& [x]', ['.*.*.*', '(a+b)*', '$& [x]'])).toBe('abcdef [redacted] [redacted]');
   });
 
-  it('is found in milliseconds among thousands', () => {
-    const secrets = Array.from({ length: 4_000 }, (_, index) => `value/${String(index)}=&of a cookie`);
-    const text = `<p>${'&amp;%20 '.repeat(500)}</p>`;
-    expect(processorTime(() => withoutSecrets(text, secrets))).toBeLessThan(500);
+  it.each<[string, readonly string[], string]>([
+    [
+      'among thousands',
+      Array.from({ length: 4_000 }, (_, index) => `value/${String(index)}=&of a cookie`),
+      `<p>${'&amp;%20 '.repeat(500)}</p>`,
+    ],
+    [
+      'among a thousand short ones of signs',
+      Array.from({ length: 1_300 }, (_, index) => `!${String(index)}!!!!!`),
+      '!'.repeat(13_000),
+    ],
+    ['that is as long as all cookies', ['!'.repeat(13_000)], `<${'!'.repeat(12_999)}>`],
+    ['that repeats itself', ['aaaaaa', 'aaaaaaa'], 'a'.repeat(300_000)],
+    ['before a thousand beginnings of a token', [], '-eyJ'.repeat(60_000)],
+    ['before a thousand beginnings of a key', [], '-----BEGIN PRIVATE KEY'.repeat(10_000)],
+    ['in layers of encodings', ['p&ss "word"'], '%252525252526'.repeat(20_000)],
+  ])('is looked for in milliseconds %s', (_how, secrets, text) => {
+    expect(processorTime(() => redactor(secrets)(text, secrets))).toBeLessThan(500);
   });
 
   it.each(['\ud800 broken', String.raw`\ud800 broken`, '%EF%BF%BD+broken', '&#xd800;&#x20;broken'])(
