@@ -111,7 +111,7 @@ interface Reading {
 const MAX_LAYERS = 6;
 const PERCENT =
   '%[0-7][\\da-f]|%[cd][\\da-f]%[89ab][\\da-f]|%e[\\da-f](?:%[89ab][\\da-f]){2}|%f[0-7](?:%[89ab][\\da-f]){3}';
-const ESCAPE = String.raw`\\u[\da-f]{4}|\\[bfnrt]?`;
+const ESCAPE = String.raw`\\u[\da-f]{4}|\\x[\da-f]{2}|\\[bfnrt]?`;
 const ENTITY = String.raw`&(?:#\d{1,7}|#x[\da-f]{1,6}|amp|lt|gt|quot|apos);`;
 /** Characters that a form, a folded line or another width of characters adds, and halves of characters. */
 const ADDED = String.raw`[\s+\p{Cc}\p{Cf}\p{Cs}]`;
@@ -163,7 +163,7 @@ const BROKEN = '\ufffd';
 
 function plainOf(code: string): string {
   if (code.startsWith('%')) return uriDecoded(code) ?? BROKEN;
-  if (/^\\u/i.test(code)) return String.fromCharCode(Number.parseInt(code.slice(2), 16));
+  if (/^\\[ux]/i.test(code)) return String.fromCharCode(Number.parseInt(code.slice(2), 16));
   const entity = /^&(?:#(x?)([\da-f]+)|(\w+));$/i.exec(code);
   if (entity === null) return /\p{Cs}/u.test(code) ? BROKEN : '';
   const [, hex = '', digits = '', name = ''] = entity;

@@ -63,6 +63,10 @@ describe('a secret in a text', () => {
     ['an address inside an address', (text) => encodeURIComponent(encodeURIComponent(text))],
     ['entities inside entities', (text) => text.replaceAll('&', '&amp;amp;').replaceAll('"', '&amp;quot;')],
     ['entities inside JSON', (text) => JSON.stringify(text.replaceAll('&', '&#38;').replaceAll('"', '&#x22;'))],
+    [
+      'bytes as a program prints them',
+      (text) => text.replaceAll('"', String.raw`\x5cx22`).replaceAll('&', String.raw`\x26`),
+    ],
     ['UTF-16', (text) => text.replace(/./gsu, '$&\0')],
     ['characters without width', (text) => text.replace(/./gsu, '$&\u200b')],
     ['two lines of a folded field', (text) => `${text.slice(0, 6)}\r\n ${text.slice(6)}`],
