@@ -342,7 +342,7 @@ describe('tasks of 12 MB that are read at the same time', () => {
     });
   }
 
-  it('take 64 MB at most, and the others are served a moment later, without being held', async () => {
+  it('are all read, and the responses of the calls stream', async () => {
     const config = { a2aUrl: 'https://agent.example/a2a', serviceApiKey: 'key', telemetry: 'silent' as const };
     const options = { conversations: 'visitor', ownsContext: () => true } as const;
     const route = chatRoute(createToolkit(config, { upstream: agent() }), options);
@@ -352,10 +352,9 @@ describe('tasks of 12 MB that are read at the same time', () => {
           body: bytes(`{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"t${String(id)}"}}`),
         }),
       );
-    const responses = await Promise.all(Array.from({ length: 8 }, (_, id) => read(id)));
-    const busy = responses.flatMap(({ status }, id) => (status === 503 ? [id] : []));
-    expect(busy.length).toBeGreaterThan(1);
-    expect(busy.length).toBeLessThan(8);
-    for (const id of busy) expect((await read(id)).body).not.toBeInstanceOf(Uint8Array);
+    for (const { status, body } of await Promise.all(Array.from({ length: 8 }, (_, id) => read(id)))) {
+      expect(status).toBe(200);
+      expect(body).not.toBeInstanceOf(Uint8Array);
+    }
   });
 });

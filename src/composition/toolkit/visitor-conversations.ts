@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { visitorCrypto, visitorKeys } from '../../adapters/keyv/visitor-crypto.js';
 import type { VisitedOptions, VisitorOf } from '../../adapters/web/chat-routes.js';
 import { type Visit, Visitors, type VisitorsDependencies } from '../../adapters/web/visitors.js';
@@ -38,6 +39,7 @@ export function visitorConversations(dependencies: VisitorConversationsDependenc
     errors,
     telemetry,
     agent: agent === undefined ? '' : agent.origin + agent.path,
+    nextTurn: () => setImmediate(),
   });
   const keys = cacheKeys.map(visitorKeys);
   const user = userOf(auth, options, timeouts.sessionMs);

@@ -1,10 +1,17 @@
 import type { Telemetry } from '../../ports/telemetry.js';
-import { type HttpBody, isStream } from '../shared/body.js';
+import type { HttpBody } from '../shared/body.js';
+import { ByteCollector } from '../shared/bytes.js';
 import { RequestError } from '../shared/errors.js';
-import { isObject, parsedJson } from '../shared/json.js';
+import { isObject, JsonOutline } from '../shared/json.js';
 import { LruMap } from '../shared/lru-map.js';
-import { bodyBytes } from '../upstream/body-bytes.js';
-import { type PlatformErrors, type PlatformReply, refuseRedirect, refusesSite } from '../upstream/platform-error.js';
+import { type BodyStart, chunksOf } from '../upstream/body-bytes.js';
+import {
+  MAX_SAID,
+  type PlatformErrors,
+  type PlatformReply,
+  refuseRedirect,
+  refusesSite,
+} from '../upstream/platform-error.js';
 import { decodeSegment } from '../upstream/safe-path.js';
 import { CONFIGURATION_MEMBERS, MESSAGE_MEMBERS, type ObjectPlace } from './chat-message.js';
 import type { AdmittedCall, ConversationCheck, GuardedCall } from './conversations.js';
@@ -29,6 +36,8 @@ export interface ConversationGuardDependencies {
   readonly telemetry: Telemetry;
   /** Address of the agent. */
   readonly agent: string;
+  /** Resolves in the next turn of the event loop. */
+  readonly nextTurn: () => Promise<void>;
 }
 
 /** One call of one visitor. */
@@ -62,13 +71,12 @@ const MAX_TASKS = 10_000;
 /** Maximum characters of a cached context. */
 const MAX_CONTEXT = 256;
 const MAX_TASK_BYTES = 16_777_216;
-/** Bytes of all tasks that the process reads at a time. */
-const MAX_READING_BYTES = 4 * MAX_TASK_BYTES;
-let readingBytes = 0;
+/** Bytes of a task that are read before other requests run. */
+const TURN_BYTES = 65_536;
+/** Resolves when the last look-up in line may read on: one in each turn, however many there are. */
+let turn = Promise.resolve();
 /** The first byte of `null`. */
 const NULL = 0x6e;
-
-const decoder = new TextDecoder();
 
 /**
  * Lets each visitor into their own conversations only. The agent knows one user, so everything that names a
@@ -122,7 +130,7 @@ export class ConversationGuard {
   ): Promise<AdmittedCall> {
     // First without calling the agent.
     if (contextId !== '') await this.#checkOwn(asked, contextId);
-    for (const reference of references) await this.#taskContext(asked, taskName(reference));
+    for (const reference of new Set(references)) await this.#taskContext(asked, taskName(reference));
     if (taskId === '') return this.#placed(asked, contextId);
     const taken = await this.#taskContext(asked, taskName(taskId));
     if (contextId === '' || contextId === taken) return { contextId: taken, isUnnamed: contextId === '' };
@@ -151,18 +159,52 @@ export class ConversationGuard {
     const { status } = response;
     refuseRedirect(response, reply.counterpart);
     if (refusesSite(reply) || status === 429 || status >= 500) throw await this.#deps.errors.replacing(reply);
-    const bytes = await taskBytes(response.body);
-    const value = parsedJson(decoder.decode(bytes));
     const isRpc = asked.call.binding === 'JSONRPC';
+    const { value, start } = await this.#outline(response.body, isRpc ? 2 : 1);
     if ((status === 404 && !isRpc) || (isObject(value) && isObject(value['error']))) throw unknownConversation();
-    if (!isObject(value) || status >= 300) {
-      throw await this.#deps.errors.replacing(reply, { bytes: bytes ?? new Uint8Array(), isWhole: true });
-    }
+    if (!isObject(value) || status >= 300) throw await this.#deps.errors.replacing(reply, start);
     const task = isRpc ? value['result'] : value;
     if (!isObject(task) || task['id'] !== taskId || typeof task['contextId'] !== 'string') throw unknownConversation();
     const contextId = task['contextId'];
     if (contextId.length <= MAX_CONTEXT) this.#tasks.set(taskKey(asked, taskId), contextId);
     return contextId;
+  }
+
+  /** The outer levels of a response, which is not held, and its start; no value if it is too long or breaks. */
+  async #outline(body: HttpBody, levels: number): Promise<{ readonly value: unknown; readonly start: BodyStart }> {
+    const outline = new JsonOutline(levels);
+    const quoted = new ByteCollector();
+    let read = 0;
+    let isWhole = false;
+    try {
+      for await (const part of this.#inTurns(body)) {
+        outline.push(part);
+        quoted.push(part.slice(0, MAX_SAID - quoted.length));
+        read += part.length;
+        if (read > MAX_TASK_BYTES) break;
+      }
+      isWhole = read <= MAX_TASK_BYTES;
+    } catch {
+      // It broke.
+    }
+    const start = { bytes: quoted.take(), isWhole: isWhole && read <= MAX_SAID };
+    return { value: isWhole ? outline.value() : undefined, start };
+  }
+
+  /** A body in parts, with a turn for other requests after each. */
+  async *#inTurns(body: HttpBody): AsyncGenerator<Uint8Array> {
+    let left = TURN_BYTES;
+    for await (const chunk of chunksOf(body)) {
+      for (let at = 0; at < chunk.length; at += TURN_BYTES) {
+        const part = chunk.subarray(at, at + TURN_BYTES);
+        if (left < part.length) {
+          await (turn = turn.then(this.#deps.nextTurn));
+          left = TURN_BYTES;
+        }
+        left -= part.length;
+        yield part;
+      }
+    }
   }
 
   async #isOwn({ visitor, scope }: Asked, contextId: string): Promise<boolean> {
@@ -179,26 +221,6 @@ export class ConversationGuard {
     }
     throw unknownConversation();
   }
-}
-
-/** The task in a body; `undefined` if it is too long or breaks. */
-async function taskBytes(body: HttpBody): Promise<Uint8Array | undefined> {
-  let held = 0;
-  let isBusy = false;
-  async function* counted(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    for await (const chunk of chunks) {
-      held += chunk.length;
-      readingBytes += chunk.length;
-      isBusy = readingBytes > MAX_READING_BYTES;
-      if (isBusy) return;
-      yield chunk;
-    }
-  }
-  const bytes = await bodyBytes(isStream(body) ? counted(body) : body, MAX_TASK_BYTES);
-  readingBytes -= held;
-  if (!isBusy) return bytes;
-  const [detail, hint] = ['The server is reading too many tasks.', 'Send the request again in a moment.'];
-  throw new RequestError('server_busy', { detail, hint, retryable: true, retryAfterMs: 1_000 });
 }
 
 function taskKey({ call, scope }: Asked, taskId: string): string {

@@ -12,6 +12,7 @@ export function parsedJson(text: string | undefined, maxValues: number = Infinit
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
+const decoder = new TextDecoder();
 
 /** Counts brackets and commas outside of strings, before any value is created. */
 function isBounded(text: string, maxValues: number): boolean {
@@ -38,6 +39,70 @@ function isBounded(text: string, maxValues: number): boolean {
     if (values > maxValues) return false;
   }
   return true;
+}
+
+/** Maximum bytes of the outer levels of a JSON text: more take a parser 20 ms. */
+const MAX_OUTLINE_BYTES = 131_072;
+
+/**
+ * The outer levels of a JSON text that is read in parts and never held; what the objects and lists below them contain
+ * is left out, and only its strings and brackets are checked.
+ */
+export class JsonOutline {
+  readonly #levels: number;
+  readonly #shown = new Uint8Array(MAX_OUTLINE_BYTES);
+  /** The opening bracket of each level that is read at present. */
+  readonly #open = new Uint8Array(MAX_JSON_DEPTH + 1);
+  #length = 0;
+  #depth = 0;
+  #isString = false;
+  #isEscaped = false;
+  #isBroken = false;
+
+  constructor(levels: number) {
+    this.#levels = levels;
+  }
+
+  /** Reads the next part. */
+  push(bytes: Uint8Array): void {
+    // Faster than fields.
+    let [depth, isString, isEscaped] = [this.#depth, this.#isString, this.#isEscaped];
+    const [open, levels] = [this.#open, this.#levels];
+    for (const byte of bytes) {
+      let isShown = depth <= levels;
+      if (isString) {
+        isString = isEscaped || byte !== QUOTE;
+        isEscaped = byte === BACKSLASH && !isEscaped;
+      } else if (byte === QUOTE) isString = true;
+      else if (byte === 0x5b || byte === 0x7b) {
+        depth += 1;
+        this.#isBroken ||= depth > MAX_JSON_DEPTH;
+        open[depth] = byte;
+      } else if (byte === 0x5d || byte === 0x7d) {
+        this.#isBroken ||= open[depth] !== byte - 2;
+        depth -= 1;
+        isShown = depth <= levels;
+      } else if (isBlank(byte)) isShown &&= !isBlank(this.#shown[this.#length - 1]);
+      if (isShown) this.#show(byte);
+      if (this.#isBroken) return;
+    }
+    [this.#depth, this.#isString, this.#isEscaped] = [depth, isString, isEscaped];
+  }
+
+  #show(byte: number): void {
+    this.#isBroken ||= this.#length === MAX_OUTLINE_BYTES;
+    this.#shown[this.#length] = byte;
+    this.#length += 1;
+  }
+
+  /** The value; `undefined` if the text is not JSON, is nested too deeply, or its outer levels are too long. */
+  value(): unknown {
+    return this.#isBroken ? undefined : parsedJson(decoder.decode(this.#shown.subarray(0, this.#length)));
+  }
+}
+
+function isBlank(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
 /** True for a JSON object, false for a list. */

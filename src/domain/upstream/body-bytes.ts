@@ -78,6 +78,11 @@ export async function readStart(body: HttpBody, limitBytes: number, deadline: Ab
   return { bytes: collector.take().subarray(0, limitBytes), isWhole };
 }
 
+/** A body as chunks, of which one that is no stream is the only one. */
+export function chunksOf(body: HttpBody): AsyncIterable<Uint8Array> | readonly Uint8Array[] {
+  return isStream(body) ? body : [storedBytes(body)];
+}
+
 function storedBytes(body: Uint8Array | string | null): Uint8Array {
   return typeof body === 'string' ? new TextEncoder().encode(body) : (body ?? new Uint8Array());
 }

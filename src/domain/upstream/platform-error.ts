@@ -319,7 +319,7 @@ export interface PlatformErrorsDependencies {
 }
 
 /** Twice the length of a log entry, so that a secret at the end of the entry is read whole and recognised. */
-const MAX_READ = 4_096;
+export const MAX_SAID = 4_096;
 /** Longer error bodies are not parsed, compressed or not: a megabyte of empty objects takes a parser 160 ms. */
 export const MAX_ERROR_BYTES = 262_144;
 /** Short, because a visitor waits for it. */
@@ -378,12 +378,12 @@ export class PlatformErrors {
     }
     if (bytes.length === 0) return this.#conceal(`${head}, ${isWhole ? 'no body' : 'body unread'}`, credential);
     const text = new TextDecoder().decode(bytes);
-    return this.#conceal(`${head}: ${isWhole ? text : `${withoutEnd(text, bytes.length === MAX_READ)}…`}`, credential);
+    return this.#conceal(`${head}: ${isWhole ? text : `${withoutEnd(text, bytes.length === MAX_SAID)}…`}`, credential);
   }
 
   /** The start of a body that is not passed on; the rest is discarded. */
   #read(body: HttpBody): Promise<BodyStart> {
-    return readStart(body, MAX_READ, this.#deps.deadline(READ_MS));
+    return readStart(body, MAX_SAID, this.#deps.deadline(READ_MS));
   }
 
   /** Redacts the credential: platforms quote rejected credentials, with or without the scheme. */

@@ -4,7 +4,6 @@ import type { HttpBody, HttpResponse } from '../../../src/ports/http.js';
 import { errorOf } from '../../support/error-of.js';
 import { AGENT } from '../../../src/domain/upstream/platform-error.js';
 import { REQUEST, SERVICE, sessionPlan } from '../credentials/broker-fixture.js';
-import { WatchedBody } from './chat-world.js';
 import { json, type Person, VisitedWorld } from './visited-world.js';
 
 const MIB = 1_048_576;
@@ -86,42 +85,39 @@ describe.each(BINDINGS)('a look-up of a task in %s', (binding, read, of) => {
   });
 });
 
-it('at most 16 MiB of a task are read, and 64 MiB of all tasks at a time', async () => {
+it('a task of 16 MiB is read', async () => {
   const world = new VisitedWorld();
   const ada = world.visitor('ada', { owns: () => Promise.resolve(true) });
-  const read = (): Promise<unknown> => ada.call('GetTask', { id: 'task-1' });
+  world.lookup = () => body(padded({ result: { id: 'task-1', contextId: 'x' } }, 16 * MIB));
+  await ada.call('GetTask', { id: 'task-1' });
+  expect(world.calls).toHaveLength(2);
+});
+
+it('other requests run after each 64 KiB of a task that is read, however many are read at a time', async () => {
+  const world = new VisitedWorld();
+  const ada = world.visitor('ada', { owns: () => Promise.resolve(true) });
+  const history = Array.from({ length: 300_000 }, () => ({}));
+  const task = JSON.stringify({ result: { id: 'task-1', history, contextId: 'x' } });
+  world.lookup = () => body(task);
+  let turns = 0;
+  let isOver = false;
+  const count = (): void => {
+    turns += 1;
+    if (!isOver) setImmediate(count);
+  };
+  count();
+  await Promise.all(Array.from({ length: 3 }, () => ada.call('GetTask', { id: 'task-1' })));
+  isOver = true;
+  expect(turns).toBeGreaterThanOrEqual(3 * Math.floor(task.length / 65_536));
+});
+
+it('a task that a message names eight times is looked up once', async () => {
+  const world = new VisitedWorld();
+  const ada = world.visitor('ada', { owns: () => Promise.resolve(true) });
   // A context of this length is not cached.
-  const task = { result: { id: 'task-1', contextId: 'x'.repeat(300) } };
-  for (let round = 0; round < 2; round += 1) {
-    let release = (): void => undefined;
-    const released = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    const held = async function* (): AsyncGenerator<Uint8Array> {
-      yield* padded(task, 16 * MIB);
-      await released;
-      throw new Error('the connection broke');
-    };
-    world.lookup = () => body(held());
-    const reading = Promise.allSettled(Array.from({ length: 4 }, read));
-    await expect.poll(() => world.calls.length, { interval: 1 }).toBe(4 * (round + 1));
-    await new Promise(setImmediate);
-    const next = new WatchedBody(JSON.stringify(task), ' ');
-    world.lookup = () => body(next);
-    expect(await errorOf(read())).toMatchObject({
-      code: 'server_busy',
-      detail: 'The server is reading too many tasks.',
-      hint: 'Send the request again in a moment.',
-      retryable: true,
-      retryAfterMs: 1_000,
-    });
-    expect(next.ended).toBe(true);
-    release();
-    await reading;
-    world.calls.length = 4 * (round + 1);
-  }
-  world.lookup = () => body(padded(task, 16 * MIB));
-  await read();
+  world.tasks.set('task-1', 'x'.repeat(257));
+  await ada.send({ referenceTaskIds: Array.from({ length: 8 }, () => 'task-1') });
+  expect(ada.lookups).toBe(1);
 });
 
 it.each([true, false])('a task is looked up for each user of the agent, named (%s) or not', async (isNamed) => {

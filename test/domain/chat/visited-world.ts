@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { visitorCrypto } from '../../../src/adapters/keyv/visitor-crypto.js';
 import type { ChatRequest } from '../../../src/domain/chat/chat-forwarder.js';
 import { readRpcMessage } from '../../../src/domain/chat/chat-message.js';
@@ -37,6 +38,7 @@ export class VisitedWorld {
     errors: this.rpc.errors,
     telemetry: this.rpc.telemetry,
     agent: AGENT,
+    nextTurn: () => setImmediate(),
   });
 
   constructor() {
