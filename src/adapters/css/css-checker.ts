@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type CSSToken, tokenizer } from '@csstools/css-tokenizer';
 import type { CheckedStyle, StyleChecker } from '../../ports/style-checker.js';
@@ -15,7 +16,6 @@ const EMBEDDED = /data:[\w.+/-]{0,64}(?:;[\w.=-]{1,64}){0,4};base64,/g;
 const NOT_BASE64 = /[^A-Za-z0-9+/=]/g;
 /** Shorter files are not worth replacing. */
 const MIN_LIFTED = 1_024;
-const LIFTED = /data:agent-bff\/(\d{1,6}),/g;
 
 /** Checks CSS with a tokenizer that parses it as browsers do (CSS Syntax Level 3). */
 export class CssChecker implements StyleChecker {
@@ -35,11 +35,11 @@ export class CssChecker implements StyleChecker {
   }
 
   async theme(css: string): Promise<CheckedStyle | undefined> {
-    const { text, files } = lifted(css);
+    const { text, files, names } = lifted(css);
     if (text.length > MAX_THEME) return undefined;
     const theme = new ThemeRewriter(this.#origins);
     if (!(await tokensInTurns(text, (token) => theme.push(token)))) return undefined;
-    const checked = theme.end().replaceAll(LIFTED, (name, index: string) => files[Number(index)] ?? name);
+    const checked = theme.end().replaceAll(names, (name, index: string) => files[Number(index)] ?? name);
     return { css: checked, leftOut: theme.leftOut };
   }
 }
@@ -59,8 +59,10 @@ async function tokensInTurns(css: string, take: (token: CSSToken) => boolean): P
 }
 
 /** A style sheet whose embedded files are replaced with names: they are most of its length and contain no CSS. */
-function lifted(css: string): { readonly text: string; readonly files: readonly string[] } {
+function lifted(css: string): { readonly text: string; readonly files: readonly string[]; readonly names: RegExp } {
   const files: string[] = [];
+  // A text cannot contain a digest of itself, so it has none of these names. Short, because they count as its length.
+  const folder = `data:f${createHash('sha256').update(css).digest('base64url').slice(0, 12)}/`;
   let text = '';
   let copied = 0;
   for (const { index, 0: start } of css.matchAll(EMBEDDED)) {
@@ -68,8 +70,8 @@ function lifted(css: string): { readonly text: string; readonly files: readonly 
     NOT_BASE64.lastIndex = index + start.length;
     const end = NOT_BASE64.exec(css)?.index ?? css.length;
     if (end - index < MIN_LIFTED) continue;
-    text += `${css.slice(copied, index)}data:agent-bff/${String(files.push(css.slice(index, end)) - 1)},`;
+    text += `${css.slice(copied, index)}${folder}${String(files.push(css.slice(index, end)) - 1)},`;
     copied = end;
   }
-  return { text: text + css.slice(copied), files };
+  return { text: text + css.slice(copied), files, names: new RegExp(`${folder}(\\d{1,6}),`, 'g') };
 }

@@ -55,7 +55,7 @@ function opaque(tag: string): string {
 /**
  * A theme as sent to the browser, or the platform's refusal.
  *
- * @throws UpstreamError when the response is not a style sheet, is larger than 1 MiB, or cannot be parsed.
+ * @throws UpstreamError when the response is not a style sheet, is larger than 1 MiB, also when checked, or cannot be parsed.
  */
 export async function themeResponse(
   response: HttpResponse,
@@ -80,7 +80,7 @@ export async function themeResponse(
   const body = await bodyBytes(response.body, MAX_THEME);
   if (body === undefined) throw noStyleSheet('The style sheet of the platform is too long or incomplete.', '200');
   const theme = await styles.theme(new TextDecoder().decode(body));
-  if (theme === undefined) {
+  if (theme === undefined || theme.bytes.length > MAX_THEME) {
     throw noStyleSheet('The style sheet of the platform is too long or nested too deeply to be checked.', '200');
   }
   const tag = tags.of(response.headers['etag'], theme.digest);

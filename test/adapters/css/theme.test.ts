@@ -46,6 +46,14 @@ describe('a checked theme', () => {
     expect(await theme(css)).toBe(css);
   });
 
+  it.each(['data:agent-bff/0,', String.raw`data:\61gent-bff/0,`])(
+    'does not put an embedded file in place of another address, such as %s',
+    async (address) => {
+      const file = `a{b:url("data:;base64,${'A'.repeat(1_100)}")}`;
+      expect(await theme(`${file}c{d:url("${address}")}`)).toBe(`${file}c{d:url("data:agent-bff/0,")}`);
+    },
+  );
+
   it('keeps an address without the spaces around it', async () => {
     const spaced = 'a{background:url(" data:image/png;base64,AAAA ")}';
     expect(await theme(spaced)).toBe(spaced.replaceAll(/" | "/g, '"'));

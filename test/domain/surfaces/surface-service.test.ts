@@ -265,9 +265,12 @@ describe('a theme', () => {
     world.upstream.willAnswer(answer(1_048_576));
     expect(await bodyOf(await theme(world))).toHaveLength(1_048_576);
     const tooDeep = { ...answer(35)(), body: '{'.repeat(1_000) };
+    // The quotes are added.
+    const longer = { ...answer(35)(), body: answer(1_048_578)().body.replaceAll('"', '') };
     for (const [bad, fault] of [
       [answer(1_048_577)(), 'too long or incomplete'],
       [tooDeep, 'too long or nested too deeply to be checked'],
+      [longer, 'too long or nested too deeply to be checked'],
     ] as const) {
       world.upstream.willAnswer(() => bad);
       const error = await errorOf(theme(world));
