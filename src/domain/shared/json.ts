@@ -50,7 +50,7 @@ const MAX_OUTLINE_BYTES = 131_072;
  */
 export class JsonOutline {
   readonly #levels: number;
-  readonly #shown = new Uint8Array(MAX_OUTLINE_BYTES);
+  #shown = new Uint8Array(1_024);
   /** The opening bracket of each level that is read at present. */
   readonly #open = new Uint8Array(MAX_JSON_DEPTH + 1);
   #length = 0;
@@ -91,6 +91,11 @@ export class JsonOutline {
 
   #show(byte: number): void {
     this.#isBroken ||= this.#length === MAX_OUTLINE_BYTES;
+    if (this.#length === this.#shown.length) {
+      const short = this.#shown;
+      this.#shown = new Uint8Array(2 * short.length);
+      this.#shown.set(short);
+    }
     this.#shown[this.#length] = byte;
     this.#length += 1;
   }
