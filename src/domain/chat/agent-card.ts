@@ -5,7 +5,7 @@ import { isObject, parsedJson } from '../shared/json.js';
 import { withoutTrailingSlashes } from '../shared/paths.js';
 import { bodyText } from '../upstream/body-bytes.js';
 import type { Endpoint } from '../upstream/platform-call.js';
-import { hostIn, withoutHiddenAddresses } from './card-addresses.js';
+import { CardAddresses, hostIn } from './card-addresses.js';
 import { MethodPolicy } from './method-policy.js';
 
 /** An agent card as received: JSON of any protocol version, with any additional fields. */
@@ -118,13 +118,13 @@ export function rewrittenCard(card: AgentCardJson, rewrite: CardRewrite): Record
 
   const hosts = [agentOrigin ?? '', platformOrigin, ...interfaces.map((offer) => offer.url)].map(hostIn);
   const site = URL.canParse(url) ? new URL(url).origin : '';
-  const addresses = { hosts: new Set(hosts.filter((host) => host !== undefined)), site };
-  const edited = withoutHiddenAddresses(without(card, SECURITY), addresses);
+  const addresses = new CardAddresses(new Set(hosts.filter((host) => host !== undefined)), site);
+  const edited = addresses.shown(without(card, SECURITY));
   for (const field of INTERFACES) {
     if (Array.isArray(card[field])) {
       edited[field] = records(card[field])
         .filter((entry) => isServed(listedInterface(entry)))
-        .map((entry) => ({ ...withoutHiddenAddresses(entry, addresses), url }));
+        .map((entry) => ({ ...addresses.shown(entry), url }));
     }
   }
   if (typeof card['url'] === 'string') {

@@ -1,13 +1,5 @@
 import { ipv6Groups } from '../shared/paths.js';
 
-/** Decides which addresses in a card its readers may see. */
-export interface AddressPolicy {
-  /** Host names of the agent and the platform, in lower case. */
-  readonly hosts: ReadonlySet<string>;
-  /** Origin of the site, which its visitors know. */
-  readonly site: string;
-}
-
 /** Members with text for people, or with names: an address in them is not a link. */
 const PROSE: ReadonlySet<string> = new Set([
   'name',
@@ -20,48 +12,79 @@ const PROSE: ReadonlySet<string> = new Set([
 ]);
 const GONE = Symbol('gone');
 
-/**
- * A copy of a card, or of a part of it, without addresses that lead to the agent, the platform or a private network:
- * members and list entries with such an address are removed, and so are members named by one. A `provider` without its
- * `url` is removed as a whole, since A2A requires both. The `uri` of an extension stays: it is the name by which clients
- * request it.
- */
-export function withoutHiddenAddresses(
-  card: Readonly<Record<string, unknown>>,
-  policy: AddressPolicy,
-): Record<string, unknown> {
-  return copyOf(card, '', policy) as Record<string, unknown>;
-}
+/** Maximum number of addresses in a card. After them every text is hidden, as each address may have to be parsed. */
+const MAX_ADDRESSES = 5_000;
 
-function copyOf(value: unknown, name: string, policy: AddressPolicy): unknown {
-  if (typeof value === 'string') return isHidden(value, policy) ? GONE : value;
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value))
-    return value.map((item: unknown) => copyOf(item, name, policy)).filter((item) => item !== GONE);
-  const entries = Object.entries(value).map(([member, inner]): [string, unknown] => {
-    const isText =
-      typeof inner !== 'object' || (Array.isArray(inner) && inner.every((item) => typeof item === 'string'));
-    const isName = PROSE.has(member) && isText;
-    return [member, isName || (name === 'extensions' && member === 'uri') ? inner : copyOf(inner, member, policy)];
-  });
-  if (name === 'provider' && entries.some(([member, inner]) => member === 'url' && inner === GONE)) return GONE;
-  const isShown = (member: string): boolean => !member.includes('//') || !isHidden(member, policy);
-  return Object.fromEntries(entries.filter(([member, inner]) => inner !== GONE && isShown(member)));
-}
+/** Hides the addresses in a card that its readers must not see. */
+export class CardAddresses {
+  readonly #hosts: ReadonlySet<string>;
+  readonly #site: string;
+  readonly #siteHost: string | undefined;
+  #read = 0;
 
-function isHidden(text: string, { hosts, site }: AddressPolicy): boolean {
-  const isInside = (written: string, host: string | undefined): boolean =>
-    host !== undefined && (hosts.has(host) || (WRITTEN_OUT.test(written) && isPrivateHost(host)));
-  const decoded = text.replaceAll(/%3a/gi, ':').replaceAll(/%2f/gi, '/');
-  for (const [, inner = ''] of decoded.matchAll(INNER)) {
-    const host = hostIn(inner);
-    if (host !== hostIn(site) && isInside(inner, host)) return true;
+  /** Takes the host names of the agent and the platform in lower case, and the origin of the site, which its visitors know. */
+  constructor(hosts: ReadonlySet<string>, site: string) {
+    this.#hosts = hosts;
+    this.#site = site;
+    this.#siteHost = hostIn(site);
   }
-  const url = urlOf(text);
-  if (url !== undefined) return url.origin !== site && (hosts.has(hostOf(url)) || isPrivateHost(hostOf(url)));
-  const [, bare = '', port] = BARE.exec(text) ?? [];
-  // A word is a host only with a port.
-  return (port !== undefined || /[.[]/.test(bare)) && isInside(bare, hostIn(bare));
+
+  /**
+   * A copy of a card, or of a part of it, without addresses that lead to the agent, the platform or a private network:
+   * members and list entries with such an address are removed, and so are members named by one. A `provider` without its
+   * `url` is removed as a whole, since A2A requires both. The `uri` of an extension stays: it is the name by which clients
+   * request it.
+   */
+  shown(card: Readonly<Record<string, unknown>>): Record<string, unknown> {
+    return this.#copyOf(card, '') as Record<string, unknown>;
+  }
+
+  #copyOf(value: unknown, name: string): unknown {
+    if (typeof value === 'string') return this.#isHidden(value) ? GONE : value;
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value))
+      return value.map((item: unknown) => this.#copyOf(item, name)).filter((item) => item !== GONE);
+    const entries = Object.entries(value).map(([member, inner]): [string, unknown] => {
+      const isText =
+        typeof inner !== 'object' || (Array.isArray(inner) && inner.every((item) => typeof item === 'string'));
+      const isName = PROSE.has(member) && isText;
+      return [member, isName || (name === 'extensions' && member === 'uri') ? inner : this.#copyOf(inner, member)];
+    });
+    if (name === 'provider' && entries.some(([member, inner]) => member === 'url' && inner === GONE)) return GONE;
+    const isShown = (member: string): boolean => !member.includes('//') || !this.#isHidden(member);
+    return Object.fromEntries(entries.filter(([member, inner]) => inner !== GONE && isShown(member)));
+  }
+
+  #isHidden(text: string): boolean {
+    const decoded = text.includes('%') ? text.replaceAll(/%3a/gi, ':').replaceAll(/%2f/gi, '/') : text;
+    for (const [, inner = ''] of decoded.matchAll(INNER)) {
+      this.#read += 1;
+      if (this.#read > MAX_ADDRESSES) return true;
+      const host = hostIn(inner);
+      if (host !== this.#siteHost && this.#isInside(inner, host)) return true;
+    }
+    if (this.#read > MAX_ADDRESSES) return true;
+    const [, plain = ''] = PLAIN_URL.exec(text) ?? [];
+    if (PLAIN_HOST.test(plain) && !this.#isOff(lowered(plain))) return false;
+    const url = urlOf(text);
+    if (url !== undefined) {
+      this.#read += 1;
+      return url.origin !== this.#site && this.#isOff(hostOf(url));
+    }
+    const [, bare = '', port] = BARE.exec(text) ?? [];
+    // A word is a host only with a port.
+    if (port === undefined && !/[.[]/.test(bare)) return false;
+    this.#read += 1;
+    return this.#isInside(bare, hostIn(bare));
+  }
+
+  #isInside(written: string, host: string | undefined): boolean {
+    return host !== undefined && (this.#hosts.has(host) || (WRITTEN_OUT.test(written) && isPrivateHost(host)));
+  }
+
+  #isOff(host: string): boolean {
+    return this.#hosts.has(host) || isPrivateHost(host);
+  }
 }
 
 /** The host of each address in a text, such as a list, markup, or a query with another address. */
@@ -76,8 +99,18 @@ const BARE =
 /** Names with a dot, `localhost`, and numbers in four parts. Other words and numbers are rarely hosts: `count:10`, `10.2.3`. */
 const WRITTEN_OUT = /^\[|^localhost$|\.[^.]*[a-z]\.?$|^(?:\w+\.){3}\w/i;
 
+/** The usual form of an address with a scheme, and that of its host, which URL parsers leave as it is but for its case. */
+const PLAIN_URL = /^[a-z][a-z0-9+.-]*:\/\/([\w.-]+)(?::\d{0,4})?(?:[/?#]|$)/i;
+const PLAIN_HOST = /^(?!.*xn--)(?:[\w-]+\.)*[a-z][\w-]*\.?$/i;
+
+function lowered(host: string): string {
+  return host.replace(/\.$/, '').toLowerCase();
+}
+
 /** The host of an address in lower case, with or without a scheme; `undefined` if it has none. */
 export function hostIn(address: string): string | undefined {
+  const [, plain = address] = PLAIN_URL.exec(address) ?? [];
+  if (PLAIN_HOST.test(plain)) return lowered(plain);
   const url = urlOf(address) ?? urlOf(`http://${address}`);
   return url && hostOf(url);
 }
@@ -92,7 +125,7 @@ function urlOf(address: string): URL | undefined {
 }
 
 function hostOf({ hostname }: URL): string {
-  return hostname.replace(/\.$/, '').toLowerCase();
+  return lowered(hostname);
 }
 
 /** Names that only resolve inside a network (RFC 6761, RFC 6762, RFC 8375; `.internal` as reserved by ICANN). */

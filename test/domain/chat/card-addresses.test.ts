@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type AgentCardRewrite, rewriteAgentCard } from '../../../src/domain/chat/agent-card.js';
+import { processorTime } from '../../support/stopwatch.js';
 
 const CARD = {
   name: 'Agent',
@@ -38,6 +39,9 @@ describe('the addresses of a card', () => {
     'http://localhost:3000/',
     'http://app.localhost/',
     'http://wiki/',
+    'grpc://WIKI.:80?x',
+    'http://xn--bcher-kva.local',
+    'http://a_b.local:70/',
     'http://intranet/',
     'https://wiki.internal/',
     'http://printer.local',
@@ -218,6 +222,25 @@ describe('the addresses of a card', () => {
   it('are searched for in linear time', () => {
     const text = '://['.repeat(250_000);
     expect(documentation(text)).toBe(text);
+  });
+
+  it("are 5,000 at most, with the agent's own; every text after them is omitted", () => {
+    const links = Array.from({ length: 5_000 }, (_, index) => `https://docs${String(index)}.example/`);
+    const { before, shown, after } = rewriteAgentCard({ ...CARD, before: 'x', shown: links, after: 'x' }, rewrite);
+    expect({ before, shown, after }).toEqual({ before: 'x', shown: links.slice(0, 4_999), after: undefined });
+  });
+
+  it.each([
+    ['one text of names', '://a.b '.repeat(140_000)],
+    ['one text of numbers', '://1.2 '.repeat(140_000)],
+    ["one text of the site's name", '://site.example '.repeat(60_000)],
+    ['a text of names in percent-encoding', '%3a%2f%2fa.b '.repeat(75_000)],
+    ['names with a port', Array.from({ length: 19_000 }, (_, index) => `h${String(index)}.example:443`)],
+    ['addresses', Array.from({ length: 19_000 }, (_, index) => `https://h${String(index)}.example/`)],
+  ])('cost little even in a card of 1 MB: %s', (_what, texts) => {
+    const times = Array.from({ length: 6 }, () => processorTime(() => documentation(texts)));
+    // Under 30 ms unless garbage collection runs in between.
+    expect(Math.min(...times)).toBeLessThan(60);
   });
 
   it('omit a host without a dot only where a port follows', () => {
