@@ -365,6 +365,19 @@ describe('createNodeHandler', () => {
     expect(await reply.json()).toMatchObject({ code: 'not_found' });
   });
 
+  it.each([
+    ['Fastify its own', { raw: {}, url: '/api/a2a', headers: {} }, { raw: {}, send: () => undefined }],
+    ["Fastify its own request with Node's response", { raw: {}, url: '/api/a2a', headers: {} }, { setHeader: () => 1 }],
+    ['Koa its context and next', { url: '/api/a2a', headers: {}, req: {}, res: {} }, () => Promise.resolve()],
+    ['Hono a Web request', new Request('https://site.example/api/a2a'), undefined],
+    ['nothing at all', undefined, undefined],
+  ])('names the right objects when passed by %s', (_who, request, response) => {
+    const handler = createNodeHandler({ toolkit });
+    expect(() => handler(request as never, response as never)).toThrow(
+      "Pass Node's request and response: in Fastify request.raw and reply.raw, in Koa context.req and context.res.",
+    );
+  });
+
   it.each(['/bff', '/bff/', '/bff//'])('serves the routes below the base path %s', async (basePath) => {
     const handler = createNodeHandler({ toolkit, basePath });
     const url = await serve((request, response) => handler(request, response, () => response.end('host')));

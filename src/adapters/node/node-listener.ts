@@ -24,6 +24,9 @@ interface HostRequest extends IncomingMessage {
   originalUrl?: string;
 }
 
+const NOT_NODE =
+  "Pass Node's request and response: in Fastify request.raw and reply.raw, in Koa context.req and context.res. For a Request use agent-bff/web.";
+
 /** A listener that passes each request to the route mounted at its path. `otherwise` handles the rest if there is no `next`. */
 export function nodeListener(
   routes: readonly MountedHandler[],
@@ -33,6 +36,8 @@ export function nodeListener(
   return (nativeRequest, nativeResponse, next) => {
     const request = nativeRequest as HostRequest;
     const response = nativeResponse as ServerResponse;
+    // In plain JavaScript a framework's own objects may be passed, which also have `url` and `headers`.
+    if (!Object(request).once || !Object(response).setHeader) throw new TypeError(NOT_NODE);
     const target = request.originalUrl ?? request.url ?? '/';
     const route = routes.find(({ mount }) => isBelow(target, mount));
     if (route === undefined && next !== undefined) {
