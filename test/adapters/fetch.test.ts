@@ -354,4 +354,16 @@ describe('routes of Web requests', () => {
     ]);
     expect(seen.map(({ path }) => path)).toEqual(['', '/x']);
   });
+
+  it.each([
+    ["Node's request", { url: '/api/a2a', headers: { get: 'x' } }],
+    ["Hono's request", { url: `${SITE}/api/a2a`, raw: {} }],
+    ["Hono's context", { req: {} }],
+    ['nothing', undefined],
+  ])('name the right object when passed %s', async (_what, request) => {
+    const handle = fetchHandler([], () => Promise.resolve(text('')));
+    await expect(handle(request as never)).rejects.toThrow(
+      "Pass a web Request, such as c.req.raw in Hono. For Node's request use agent-bff/node.",
+    );
+  });
 });

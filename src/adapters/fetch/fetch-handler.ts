@@ -3,12 +3,15 @@ import { isBelow } from '../../domain/shared/paths.js';
 import type { HttpHandler, HttpResponse, MountedHandler } from '../../ports/http.js';
 import { FetchRequest, requestAddress } from './request.js';
 
+const NOT_WEB = "Pass a web Request, such as c.req.raw in Hono. For Node's request use agent-bff/node.";
+
 /** Passes a Web request to the handler mounted at its path, or to `otherwise`. */
 export function fetchHandler(
   routes: readonly MountedHandler[],
   otherwise: HttpHandler,
 ): (request: Request) => Promise<Response> {
   return async (request) => {
+    if (typeof Object(request).headers?.get !== 'function') throw new TypeError(NOT_WEB);
     const address = requestAddress(request.url);
     const route = routes.find(({ mount }) => isBelow(address.path, mount));
     const { mount, handler } = route ?? { mount: '', handler: otherwise };
