@@ -1,7 +1,7 @@
 import type { ServerConfig } from 'agent-bff';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { HttpResponse } from '../../src/ports/http.js';
-import { clock, examined, json, page, SKIPPED, stopClock, type World } from './examined-agent.js';
+import { ACCEPTED, CARD_OK, clock, examined, json, page, SKIPPED, stopClock, type World } from './examined-agent.js';
 
 beforeEach(stopClock);
 
@@ -106,6 +106,15 @@ describe('the doctor visits the platform', () => {
       `skipped surface: ${SKIPPED}`,
     ]);
     expect(paths.filter((path) => path.includes('surface'))).toEqual([]);
+  });
+
+  it('and reports a surface that cannot be rendered without an address of the platform', async () => {
+    const { lines } = await examined({ surface: 'poll' });
+    expect(lines).toEqual([
+      CARD_OK,
+      ACCEPTED,
+      'failed surface: the platform has no address | Set "serviceApiUrl" in configureServer.',
+    ]);
   });
 
   it('and, without an agent, sends no message', async () => {

@@ -22,6 +22,8 @@ const NOT_FOUND = 404;
 const CARD = 'agent card';
 const SURFACE = 'surface';
 const STREAMING = 'streaming';
+const PLATFORM = topLevel('serviceApiUrl');
+const SET_PLATFORM = 'Set "serviceApiUrl" in configureServer.';
 /** The check that tries address and credential of the agent. */
 export const TRIAL = 'agent';
 
@@ -53,7 +55,11 @@ export async function platformFindings(visit: Visit, { surface, message }: Trial
     const hasApi = !isRefused && resolved.serviceApi !== undefined && (await directory(site, visit, findings));
     if (surface !== '') {
       if (hasApi) begin(SURFACE);
-      findings.push(hasApi ? await render(site, surface) : skipped(SURFACE));
+      const unasked =
+        resolved.serviceApi === undefined
+          ? failed(SURFACE, 'the platform has no address', PLATFORM, SET_PLATFORM)
+          : skipped(SURFACE);
+      findings.push(hasApi ? await render(site, surface) : unasked);
     }
     if (message !== '') {
       if (agent !== undefined) begin(STREAMING);
@@ -119,7 +125,7 @@ async function render(site: SiteProbe, surface: string): Promise<Finding> {
   const isOurs = String(type).startsWith('urn:agent-bff:error:');
   // The platform accepts the caller but does not know the surface, whether or not its message is passed on.
   const isRefusal = !isOurs || (code === 'upstream_error' && status < 500);
-  if (!isRefusal && status !== NOT_FOUND) return site.failed(SURFACE, topLevel('serviceApiUrl'));
+  if (!isRefusal && status !== NOT_FOUND) return site.failed(SURFACE, PLATFORM);
   const message = isRefusal
     ? `the platform responded with status ${String(status)} after ${took}`
     : 'no surface can have this name';
