@@ -35,6 +35,7 @@ const failing = (message: string): object => ({
 
 it.each<[string, string, object?]>([
   ['it does not return the entry that was set', 'Check "cacheStore" in', { get: () => undefined }],
+  ['@keyv/redis cannot be loaded (run: npm install @keyv/redis): ERR', 'Run "npm install @keyv/redis" for'],
   ['READONLY You can’t', 'Set "cacheStore" to the address of the primary, or to those of Sentinels.'],
   ['OOM command', 'Raise "maxmemory" of the store, or set its "maxmemory-policy" to allkeys-lru.'],
   ['NOPERM this', 'Allow its user GET, SET, UNLINK, INFO and CLUSTER SLOTS, and the keys "agent-bff:*".'],

@@ -7,8 +7,9 @@ import type { ResolvedConfig } from '../config/resolve-config.js';
 import { failed, type Finding, networkFix, passed, refused, skipped, topLevel, warning } from './finding.js';
 
 const LOG_IN = 'Correct address, user and password in "cacheStore" in configureServer.';
-/** Fixes of what a server rejects. */
+/** Fixes of what a server rejects, and of a client that is not installed. */
 const REJECTED: readonly (readonly [RegExp, string])[] = [
+  [/npm install/, 'Run "npm install @keyv/redis" for "cacheStore" in configureServer.'],
   [/READONLY/, 'Set "cacheStore" to the address of the primary, or to those of Sentinels.'],
   [/OOM/, 'Raise "maxmemory" of the store, or set its "maxmemory-policy" to allkeys-lru.'],
   [/NOPERM/, 'Allow its user GET, SET, UNLINK, INFO and CLUSTER SLOTS, and the keys "agent-bff:*".'],
