@@ -94,7 +94,14 @@ describe.each(everyFactory)('$maker', (factory) => {
         block: maker,
       });
     }
-    expect(await refusal(factory, site)).toMatchObject({ block: maker, fields: ['handlers'] });
+  });
+
+  it('names the option for a toolkit that is passed in place of the options', async () => {
+    expect(await refusal(factory, site)).toMatchObject({
+      detail: `Invalid value for "options" of ${maker}.`,
+      hint: 'Pass a toolkit as { toolkit }.',
+      block: maker,
+    });
   });
 });
 

@@ -4,7 +4,7 @@ import {
   callback,
   flag,
   headerKey,
-  isPlainObject,
+  members,
   text,
   texts,
   wholeNumber,
@@ -75,7 +75,7 @@ export const chatFields: Checks<ConversationOptions & SiteFieldOptions & Pick<Ch
     ownsContext: callback,
     tenant: text,
     // The toolkit checks their members.
-    metadata: (value) => (isPlainObject(value) ? undefined : 'Set it to an object.'),
+    metadata: members,
     visitorMetadata: (value) => (Array.isArray(value) ? undefined : nameHint(value, ['pass', 'drop'])),
     ...siteFields,
   };

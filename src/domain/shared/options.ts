@@ -43,8 +43,9 @@ export function readOptions<Options extends object>(
   refuse: Refusal = refusal,
 ): Given<Options> {
   const place = { maker, all, path: '', shape: shape as OptionShape, options: options as Place['options'], refuse };
-  if (isPlainObject(options)) return read(place) as Given<Options>;
-  throw refuse(place, 'Invalid value for', ['options'], 'Set it to an object.');
+  const hint = members(options, all);
+  if (hint === undefined) return read(place) as Given<Options>;
+  throw refuse(place, 'Invalid value for', ['options'], hint);
 }
 
 /** The position in the options being read. */
@@ -92,10 +93,12 @@ function read(place: Place): Record<string, unknown> {
     const value = valueOf(name);
     const isAbsent = value === undefined;
     if (isAbsent && shape.required?.includes(written(name)) !== true) continue;
-    const nested = typeof option !== 'function' && isPlainObject(value);
-    const hint = typeof option === 'function' ? option(value, place.all) : nested ? undefined : 'Set it to an object.';
+    const isShape = typeof option !== 'function';
+    const hint = (isShape ? members : option)(value, place.all);
     if (hint !== undefined) throw place.refuse(place, isAbsent ? 'Missing option' : 'Invalid value for', [name], hint);
-    given[name] = nested ? read({ ...place, path: `${place.path}${name}.`, shape: option, options: value }) : value;
+    given[name] = isShape
+      ? read({ ...place, path: `${place.path}${name}.`, shape: option, options: value as Place['options'] })
+      : value;
   }
   for (const [name, alias = ''] of Object.entries(aliases)) {
     if (given[alias] === undefined) continue;
@@ -105,25 +108,21 @@ function read(place: Place): Record<string, unknown> {
   }
   for (const group of shape.exclusive ?? []) {
     const set = group.filter((name) => (given[name] ?? false) !== false).map(written);
-    if (set.length < 2) continue;
-    throw place.refuse(place, 'Conflicting options', set, 'Keep one of them.');
+    if (set.length > 1) throw place.refuse(place, 'Conflicting options', set, 'Keep one of them.');
   }
   for (const [name, other = ''] of Object.entries(shape.needs ?? {})) {
-    if (given[name] === undefined || given[other] !== undefined) continue;
-    const hint = `"${place.path}${name}" needs it.`;
-    throw place.refuse(place, 'Missing option', [other], hint, [name]);
+    if (given[name] !== undefined && given[other] === undefined)
+      throw place.refuse(place, 'Missing option', [other], `"${place.path}${name}" needs it.`, [name]);
   }
   return given;
 }
 
 const refusal: Refusal = ({ maker, path }, problem, names, hint, others = []) => {
-  const fields = [...names, ...others].map((name) => path + name);
-  const quoted = fields.slice(0, names.length).map((name) => `"${name}"`);
   return new ConfigurationError({
-    detail: `${problem} ${quoted.join(' and ')} of ${maker}.`,
+    detail: `${problem} ${names.map((name) => `"${path}${name}"`).join(' and ')} of ${maker}.`,
     hint,
     block: maker,
-    fields,
+    fields: [...names, ...others].map((name) => path + name),
   });
 };
 
@@ -139,6 +138,14 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
 export function accept(isRight: (value: unknown) => boolean, words: string): OptionCheck {
   return (value) => (isRight(value) ? undefined : `Set it to ${words}.`);
 }
+
+/** Members that are checked. A toolkit is also an object, but the value of one option. */
+export const members: OptionCheck = (value) =>
+  Object(value).authHeaders
+    ? 'Pass a toolkit as { toolkit }.'
+    : isPlainObject(value)
+      ? undefined
+      : 'Set it to an object.';
 
 export const text: OptionCheck = accept((value) => typeof value === 'string', 'a string');
 export const flag: OptionCheck = accept((value) => typeof value === 'boolean', 'true or false');
