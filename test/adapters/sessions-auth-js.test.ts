@@ -53,14 +53,22 @@ describe('Auth.js', () => {
   });
 
   it.each([
-    ['authJsSession', authJsSession, 'the configuration of Auth.js', '"jwt" and "session" callbacks'],
-    ['nextAuthSession', nextAuthSession, 'the options of nextAuthSession', '"jwt" callback'],
-  ] as const)('%s names where to add a missing access token or secret', async (name, make, place, callbacks) => {
+    [
+      'authJsSession',
+      authJsSession,
+      'the configuration of Auth.js',
+      'The session function returned no access token. Return it as "accessToken"; with Auth.js, add it in its "jwt" and "session" callbacks',
+    ],
+    [
+      'nextAuthSession',
+      nextAuthSession,
+      'the options of nextAuthSession',
+      'The Auth.js session holds no access token. Add it in the "jwt" callback of Auth.js',
+    ],
+  ] as const)('%s names where to add a missing access token or secret', async (name, make, place, where) => {
     for (const session of [{ user: { name: 'Anna' } }, { accessToken: '' }]) {
       await expect(ask(make(() => Promise.resolve(session)))).rejects.toMatchObject({
-        message: expect.stringContaining(
-          `The Auth.js session holds no access token. Add it in the ${callbacks} of Auth.js, or set "accessToken" in the options of ${name}`,
-        ) as string,
+        message: expect.stringContaining(`${where}, or set "accessToken" in the options of ${name}`) as string,
         code: 'service_auth_failed',
         block: name,
         fields: ['accessToken'],
@@ -96,9 +104,10 @@ describe('Auth.js', () => {
   });
 
   it('redacts the message of an exception', async () => {
-    await expect(ask(authJsSession(rejects({ name: 'JWTSessionError' })))).rejects.toThrow(
-      /^Auth.js could not return the token: JWTSessionError: with \[redacted\] inside$/,
-    );
+    const failing = rejects({ name: 'JWTSessionError' });
+    const failure = 'could not return the token: JWTSessionError: with [redacted] inside';
+    await expect(ask(authJsSession(failing))).rejects.toThrow(`The session function ${failure}`);
+    await expect(ask(nextAuthSession(failing))).rejects.toThrow(`Auth.js ${failure}`);
   });
 
   it('getToken gets parsed cookies and headers', async () => {

@@ -191,6 +191,15 @@ describe('a session source of any kind', () => {
     expect(await ask(asSessionTokenSource(() => null))).toEqual({ kind: 'no-session' });
   });
 
+  it("names a failing function of the site's own as such, not as Auth.js", async () => {
+    const broken = asSessionTokenSource(() => Promise.reject(new Error('redis is down')));
+    await expect(ask(broken)).rejects.toThrow('The session function could not return the token: Error: redis is down');
+    const odd = asSessionTokenSource((() => 42) as never);
+    await expect(ask(odd)).rejects.toThrow(
+      'The session function returned no access token. Return it as "accessToken";',
+    );
+  });
+
   it('is one source per object, so all routes share a refresh', () => {
     const auth = (): Promise<null> => Promise.resolve(null);
     expect(asSessionTokenSource(auth)).toBe(asSessionTokenSource(auth));

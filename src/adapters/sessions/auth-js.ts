@@ -110,7 +110,7 @@ export function nextAuthSession(
   };
 }
 
-async function call(read: () => unknown, maker: string): Promise<unknown> {
+async function call(read: () => unknown, maker: Maker): Promise<unknown> {
   try {
     return await read();
   } catch (error) {
@@ -120,7 +120,7 @@ async function call(read: () => unknown, maker: string): Promise<unknown> {
       const hint = `Set "secret" in ${place} to the secret of Auth.js, such as process.env.AUTH_SECRET.`;
       throw misconfigured(maker, 'secret', 'The Auth.js session cannot be opened.', hint);
     }
-    throw sanitizeLibraryError('Auth.js', error);
+    throw sanitizeLibraryError(maker === 'nextAuthSession' ? 'Auth.js' : 'The session function', error);
   }
 }
 
@@ -129,7 +129,18 @@ function misconfigured(block: string, field: string, detail: string, hint: strin
   return new AgentBffError('service_auth_failed', { detail, hint, block, fields: [field] });
 }
 
-function tokenOf(session: unknown, read: StoredTokenOptions, maker: string): SessionToken {
+type Maker = 'authJsSession' | 'nextAuthSession';
+
+// Any function of a site that declares no parameter is read like `auth` of Auth.js.
+const NO_TOKEN: Readonly<Record<Maker, readonly [detail: string, hint: string]>> = {
+  authJsSession: [
+    'The session function returned no access token.',
+    'Return it as "accessToken"; with Auth.js, add it in its "jwt" and "session" callbacks',
+  ],
+  nextAuthSession: ['The Auth.js session holds no access token.', 'Add it in the "jwt" callback of Auth.js'],
+};
+
+function tokenOf(session: unknown, read: StoredTokenOptions, maker: Maker): SessionToken {
   if (session === null || session === undefined || session === '') return { kind: 'no-session' };
   if (typeof session === 'string') return storedToken(session, undefined);
   const facts = session as { accessToken?: unknown; access_token?: unknown; expires_at?: unknown; error?: unknown };
@@ -140,9 +151,9 @@ function tokenOf(session: unknown, read: StoredTokenOptions, maker: string): Ses
   const accessToken =
     read.accessToken === undefined ? (facts.accessToken ?? facts.access_token) : read.accessToken(session);
   if (typeof accessToken !== 'string' || accessToken === '') {
-    const callbacks = maker === 'nextAuthSession' ? '"jwt" callback' : '"jwt" and "session" callbacks';
-    const hint = `Add it in the ${callbacks} of Auth.js, or set "accessToken" in the options of ${maker} to a function that reads it.`;
-    throw misconfigured(maker, 'accessToken', 'The Auth.js session holds no access token.', hint);
+    const [detail, hint] = NO_TOKEN[maker];
+    const otherwise = `set "accessToken" in the options of ${maker} to a function that reads it.`;
+    throw misconfigured(maker, 'accessToken', detail, `${hint}, or ${otherwise}`);
   }
   const { expires_at: seconds } = facts;
   return {
