@@ -29,7 +29,7 @@ export function createA2ARouter<AnyRouter extends ExpressLikeRouter>(
   framework: { Router(): AnyRouter },
   options?: ChatHandlerOptions<ExpressRequestOf<AnyRouter>> & ToolkitOption,
 ): AnyRouter {
-  return expressRouter(framework, soleRoute(ROUTES.a2a, 'createA2ARouter', options), processExchange);
+  return expressRouter(framework, () => soleRoute(ROUTES.a2a, 'createA2ARouter', options), processExchange);
 }
 
 /**
@@ -53,7 +53,11 @@ export function createServiceSurfaceRouter<AnyRouter extends ExpressLikeRouter>(
   framework: { Router(): AnyRouter },
   options?: SurfaceRouterOptions<ExpressRequestOf<AnyRouter>> & ToolkitOption,
 ): AnyRouter {
-  return expressRouter(framework, soleRoute(ROUTES.surfaces, 'createServiceSurfaceRouter', options), processExchange);
+  return expressRouter(
+    framework,
+    () => soleRoute(ROUTES.surfaces, 'createServiceSurfaceRouter', options),
+    processExchange,
+  );
 }
 
 /**
@@ -78,7 +82,11 @@ export function createServiceProxyRouter<AnyRouter extends ExpressLikeRouter>(
   framework: { Router(): AnyRouter },
   options: ServiceProxyOptions<ExpressRequestOf<AnyRouter>> & ToolkitOption,
 ): AnyRouter {
-  return expressRouter(framework, soleRoute(ROUTES.service, 'createServiceProxyRouter', options), processExchange);
+  return expressRouter(
+    framework,
+    () => soleRoute(ROUTES.service, 'createServiceProxyRouter', options),
+    processExchange,
+  );
 }
 
 /**
@@ -104,5 +112,5 @@ export function createHandlers<AnyRouter extends ExpressLikeRouter>(
   framework: { Router(): AnyRouter },
   options?: HandlersOptions<ExpressRequestOf<AnyRouter>>,
 ): AnyRouter {
-  return expressRouter(framework, handlerRoutes(options), processExchange);
+  return expressRouter(framework, () => handlerRoutes(options), processExchange);
 }

@@ -29,7 +29,7 @@ export function createA2ARouter<AnyRouter extends KoaLikeRouter>(
   framework: KoaLike<AnyRouter>,
   options?: ChatHandlerOptions<KoaContextOf<AnyRouter>> & ToolkitOption,
 ): AnyRouter {
-  return koaRouter(framework, soleRoute(ROUTES.a2a, 'createA2ARouter', options), processExchange);
+  return koaRouter(framework, () => soleRoute(ROUTES.a2a, 'createA2ARouter', options), processExchange);
 }
 
 /**
@@ -54,7 +54,7 @@ export function createServiceSurfaceRouter<AnyRouter extends KoaLikeRouter>(
   framework: KoaLike<AnyRouter>,
   options?: SurfaceRouterOptions<KoaContextOf<AnyRouter>> & ToolkitOption,
 ): AnyRouter {
-  return koaRouter(framework, soleRoute(ROUTES.surfaces, 'createServiceSurfaceRouter', options), processExchange);
+  return koaRouter(framework, () => soleRoute(ROUTES.surfaces, 'createServiceSurfaceRouter', options), processExchange);
 }
 
 /**
@@ -79,7 +79,7 @@ export function createServiceProxyRouter<AnyRouter extends KoaLikeRouter>(
   framework: KoaLike<AnyRouter>,
   options: ServiceProxyOptions<KoaContextOf<AnyRouter>> & ToolkitOption,
 ): AnyRouter {
-  return koaRouter(framework, soleRoute(ROUTES.service, 'createServiceProxyRouter', options), processExchange);
+  return koaRouter(framework, () => soleRoute(ROUTES.service, 'createServiceProxyRouter', options), processExchange);
 }
 
 /**
@@ -106,5 +106,5 @@ export function createHandlers<AnyRouter extends KoaLikeRouter>(
   framework: KoaLike<AnyRouter>,
   options?: HandlersOptions<KoaContextOf<AnyRouter>>,
 ): AnyRouter {
-  return koaRouter(framework, handlerRoutes(options), processExchange);
+  return koaRouter(framework, () => handlerRoutes(options), processExchange);
 }

@@ -1,4 +1,7 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import { constants, gunzipSync } from 'node:zlib';
+import * as expressEntry from 'agent-bff/express';
 import compression from 'compression';
 import express from 'express';
 import express4 from 'express4';
@@ -11,18 +14,27 @@ import type { HttpHandler, HttpRequest } from '../../src/ports/http.js';
 import { listeningSite } from '../site/frameworks/listening-site.js';
 import { visit } from '../support/visitor.js';
 
+const NO_EXPRESS = 'Pass express itself as the first argument.';
+
 const routerOf = (framework: typeof express, handler: HttpHandler) =>
-  expressRouter(framework, [{ mount: '', handler }], new NodeExchange(new SendBudget(Infinity)));
+  expressRouter(framework, () => [{ mount: '', handler }], new NodeExchange(new SendBudget(Infinity)));
 
 it.each([
   ['nothing', undefined],
   ['an application', express()],
   ['a router', express.Router()],
 ])('the router rejects %s in place of express', (_given, framework) => {
-  expect(() => routerOf(framework as never, () => Promise.reject(new Error('not called')))).toThrow(
-    'Pass express itself as the first argument.',
-  );
+  expect(() => routerOf(framework as never, () => Promise.reject(new Error('not called')))).toThrow(NO_EXPRESS);
 });
+
+it.each(Object.entries<(framework: never, options: never) => unknown>({ ...expressEntry }))(
+  '%s names the fix when used as middleware or with swapped arguments',
+  (_name, make) => {
+    const message = new IncomingMessage(new Socket());
+    expect(() => make(message as never, new ServerResponse(message) as never)).toThrow(NO_EXPRESS);
+    expect(() => make({ toolkit: 'none' } as never, express as never)).toThrow(NO_EXPRESS);
+  },
+);
 
 describe.each([
   ['Express 5', express],
@@ -66,7 +78,7 @@ describe.each([
       { mount: '/a2a', handler: telling('chat') },
       { mount: '', handler: telling('others') },
     ];
-    const app = framework().use(expressRouter(framework, routes, new NodeExchange(new SendBudget(Infinity))));
+    const app = framework().use(expressRouter(framework, () => routes, new NodeExchange(new SendBudget(Infinity))));
     const bodies = ['/a2a/config', '/a2abc'].map(async (path) => (await request(app).get(path)).text);
     expect(await Promise.all(bodies)).toEqual(['chat/config', 'others/a2abc']);
   });

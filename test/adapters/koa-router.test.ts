@@ -1,3 +1,4 @@
+import * as koaEntry from 'agent-bff/koa';
 import { describe, expect, expectTypeOf, it, onTestFinished } from 'vitest';
 import { koaRouter } from '../../src/adapters/koa/koa-router.js';
 import { NodeExchange } from '../../src/adapters/node/exchange.js';
@@ -34,7 +35,7 @@ function appWith(handler: HttpHandler, ...before: Middleware[]): Koa {
   const app = new Koa();
   for (const middleware of before) app.use(middleware);
   app.use(
-    koaRouter(Router, [{ mount: '', handler }], exchange)
+    koaRouter(Router, () => [{ mount: '', handler }], exchange)
       .prefix('/api/a2a')
       .routes(),
   );
@@ -94,7 +95,7 @@ describe('the router for Koa', () => {
       seen.push(request);
       return Promise.resolve({ ...OK, body: request.publicUrl });
     };
-    const router = koaRouter(Router, [{ mount: '', handler }], exchange);
+    const router = koaRouter(Router, () => [{ mount: '', handler }], exchange);
     const { url } = await serve(new Koa().use(mounted(router)));
     const base = '/shop/one%20two/api/a2a';
     const headers = { host: 'site.example:8080' };
@@ -114,7 +115,7 @@ describe('the router for Koa', () => {
   });
 
   it('accepts the module of @koa/router as well as its Router', async () => {
-    const router = koaRouter(routerModule, [{ mount: '', handler: answering(OK) }], exchange);
+    const router = koaRouter(routerModule, () => [{ mount: '', handler: answering(OK) }], exchange);
     expectTypeOf(router).toEqualTypeOf<Router>();
     const { url } = await serve(new Koa().use(router.prefix('/api/a2a').routes() as Middleware));
     expect(await (await visit(url)).text()).toBe('ok');
@@ -335,7 +336,7 @@ describe('an error that Koa reports to the context', () => {
       }
     }
     const closed = { respond: () => Promise.resolve(undefined) };
-    koaRouter(OneRoute as never, [{ mount: '', handler: answering(OK) }], closed as never);
+    koaRouter(OneRoute as never, () => [{ mount: '', handler: answering(OK) }], closed as never);
     await serveContext(context);
     // Nothing is sent on a connection that has ended.
     expect(context.respond).toBe(false);
@@ -345,10 +346,23 @@ describe('an error that Koa reports to the context', () => {
 });
 
 it('an application passed as the router causes an error that names the fix', () => {
-  expect(() => koaRouter(new Koa() as never, [], exchange)).toThrow('Pass Router itself as the first argument.');
+  expect(() => koaRouter(new Koa() as never, () => [], exchange)).toThrow('Pass Router itself as the first argument.');
   // Callable like the Router class, but it returns a plain function.
   function Express(): unknown {
     return () => undefined;
   }
-  expect(() => koaRouter(Express as never, [], exchange)).toThrow('Pass Router itself as the first argument.');
+  expect(() => koaRouter(Express as never, () => [], exchange)).toThrow('Pass Router itself as the first argument.');
 });
+
+it.each(Object.entries<(framework: never, options: never) => unknown>({ ...koaEntry }))(
+  '%s names the fix when used as middleware or with swapped arguments',
+  (_name, make) => {
+    const context = { req: {}, res: {}, request: {} };
+    expect(() => make(context as never, (() => Promise.resolve()) as never)).toThrow(
+      'Pass Router itself as the first argument.',
+    );
+    expect(() => make({ toolkit: 'none' } as never, Router as never)).toThrow(
+      'Pass Router itself as the first argument.',
+    );
+  },
+);

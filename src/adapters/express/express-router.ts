@@ -41,16 +41,19 @@ interface ExpressRequest extends IncomingMessage {
   hostname?: string;
 }
 
-/** A router that passes each request to the handler mounted at its path. */
+/**
+ * A router that passes each request to the handler mounted at its path. The framework is checked before the options in
+ * `routes`: swapped arguments are not invalid options.
+ */
 export function expressRouter<AnyRouter extends ExpressLikeRouter>(
   framework: { Router(): AnyRouter },
-  routes: readonly MountedHandler[],
+  routes: () => readonly MountedHandler[],
   exchange: Exchange,
 ): AnyRouter {
   // In plain JavaScript it may be missing, or be an application or a router.
   if (!hasMethods(framework, ['Router'])) throw new TypeError('Pass express itself as the first argument.');
   const router = framework.Router();
-  for (const { mount, handler } of routes) {
+  for (const { mount, handler } of routes()) {
     router.use(mount || '/', (request: ExpressRequest, response: ServerResponse, next: (error?: unknown) => void) => {
       const at = { target: targetOf(request), publicUrl: () => publicUrl(request) };
       exchange.serve(request, response, () => handler(new NodeRequest(request, response, at))).catch(next);

@@ -59,10 +59,13 @@ interface KoaContext {
   onerror(error: unknown): void;
 }
 
-/** A router that passes each request to the handler mounted at its path. */
+/**
+ * A router that passes each request to the handler mounted at its path. The framework is checked before the options in
+ * `routes`: swapped arguments are not invalid options.
+ */
 export function koaRouter<AnyRouter extends KoaLikeRouter>(
   framework: KoaLike<AnyRouter>,
-  routes: readonly MountedHandler[],
+  routes: () => readonly MountedHandler[],
   exchange: Exchange,
 ): AnyRouter {
   const Router =
@@ -72,7 +75,7 @@ export function koaRouter<AnyRouter extends KoaLikeRouter>(
   const router = typeof Router === 'function' && (new Router() as AnyRouter);
   // Express can be called with `new` too, and returns a function.
   if (typeof router !== 'object') throw new TypeError('Pass Router itself as the first argument.');
-  for (const { mount, handler } of routes) {
+  for (const { mount, handler } of routes()) {
     const route = (path: string, below: (context: KoaContext) => string): void => {
       const middleware = (context: KoaContext): Promise<void> => serve(context, below(context), handler, exchange);
       router.all(path, middleware as never);

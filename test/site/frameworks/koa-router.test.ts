@@ -21,7 +21,7 @@ function listenerOf(handler: HttpHandler, budget = new SendBudget(Infinity)): Li
   const app = new Koa();
   app.silent = true;
   app.use(
-    koaRouter(Router, [{ mount: '', handler }], new NodeExchange(budget))
+    koaRouter(Router, () => [{ mount: '', handler }], new NodeExchange(budget))
       .prefix('/api/a2a')
       .routes(),
   );
