@@ -1,10 +1,10 @@
-import { RequestError } from '../../domain/shared/errors.js';
+import { isAgentBffError, RequestError, siteFailed, thrown } from '../../domain/shared/errors.js';
 import type { RouteAuth } from '../../domain/credentials/route-auth.js';
 import { sessionUser } from '../../domain/credentials/session-credentials.js';
 import { isLoopback } from '../../domain/shared/paths.js';
 import type { HeaderFields, HttpHandler, HttpRequest, HttpResponse, RequestContext } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import type { VisitorLimit } from '../../ports/visitor-limit.js';
+import type { LimitVerdict, VisitorLimit } from '../../ports/visitor-limit.js';
 
 // The checks before a route reads a request: its host, the page that sent it, and the visitor's message limit.
 
@@ -129,11 +129,14 @@ export interface VisitorPolicy {
   readonly telemetry: Telemetry;
 }
 
+const VERDICTS: readonly unknown[] = ['admitted', 'unknown', 'refused'];
+
 /**
  * Counts one request of a visitor if the site limits visitors, since each message costs money. Requests that follow a
  * task have their own allowance. Without a session there is no user to count: the credential is refused next.
  *
  * @throws RequestError (code `rate_limited`) with the time to wait.
+ * @throws AgentBffError (code `internal_error`) naming the limit if the site's own failed.
  */
 export async function checkVisitor(
   request: RequestContext,
@@ -148,7 +151,14 @@ export async function checkVisitor(
   if (isUser && found === undefined) return;
   const user = found && (found.name === undefined ? '' : JSON.stringify([found.user.tenant ?? '', ...found.name]));
   const { request: native } = request.native;
-  const verdict = await (kind === 'message' ? limit.admit(native, user) : limit.admitReading(native, user));
+  const failed = siteFailed(isUser ? 'userLimit' : 'chatLimit', 'The requests of this visitor could not be counted.');
+  let verdict: LimitVerdict;
+  try {
+    verdict = await (kind === 'message' ? limit.admit(native, user) : limit.admitReading(native, user));
+  } catch (error) {
+    throw isAgentBffError(error) ? error : failed(`it threw ${thrown(error)}`);
+  }
+  if (!VERDICTS.includes(Object(verdict).kind)) throw failed('it returned no verdict');
   if (verdict.kind === 'admitted') return;
   if (verdict.kind === 'unknown') {
     telemetry.emit({ type: 'warning', code: 'limit_unknown', detail: verdict.detail });

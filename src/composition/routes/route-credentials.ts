@@ -10,7 +10,7 @@ import type { RouteAuth, RouteFields } from '../../domain/credentials/route-auth
 import { ExchangedTokens } from '../../domain/credentials/exchanged-tokens.js';
 import type { TokenCache } from '../../domain/credentials/token-cache.js';
 import { UserNames } from '../../domain/credentials/session-credentials.js';
-import { type AgentBffError, ServiceAuthError } from '../../domain/shared/errors.js';
+import { type AgentBffError, ServiceAuthError, siteFailed } from '../../domain/shared/errors.js';
 import { isFieldValue, isWithheld } from '../../domain/upstream/header-policy.js';
 import { MESSAGE_FIELDS } from '../../domain/shared/message-fields.js';
 import { isPlainObject } from '../../domain/shared/options.js';
@@ -22,7 +22,7 @@ import type { Telemetry } from '../../ports/telemetry.js';
 import type { SessionTokenSource } from '../../ports/session-token-source.js';
 import type { TokenExchange } from '../../ports/identity-provider.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
-import { siteFailed, siteSays } from '../toolkit/site-function.js';
+import { siteSays } from '../toolkit/site-function.js';
 import type {
   AuthHeadersOptions,
   ChatHandlerOptions,

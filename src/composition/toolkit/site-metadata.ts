@@ -1,11 +1,11 @@
 import { normalizedName } from '../../domain/chat/chat-message.js';
 import type { MetadataAbout, SiteMetadata } from '../../domain/chat/conversations.js';
 import { choosesMemory } from '../../domain/chat/message-edits.js';
-import type { ConfigurationError } from '../../domain/shared/errors.js';
+import { type ConfigurationError, siteFailed } from '../../domain/shared/errors.js';
 import { invalidField } from '../../domain/shared/setting.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { ConversationAccess, ConversationOptions } from '../routes/route-options.js';
-import { siteFailed, siteSays } from './site-function.js';
+import { siteSays } from './site-function.js';
 
 /** The metadata member for the page context, from the chat's prop `context`. */
 const PAGE = 'pageContext';

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { visitorCrypto, visitorKeys } from '../../adapters/keyv/visitor-crypto.js';
 import type { VisitedOptions, VisitorOf } from '../../adapters/web/chat-routes.js';
 import { type Visit, Visitors, type VisitorsDependencies } from '../../adapters/web/visitors.js';
+import { siteFailed } from '../../domain/shared/errors.js';
 import { ConversationGuard } from '../../domain/chat/conversation-guard.js';
 import type { ChatCallOptions } from '../../domain/chat/conversations.js';
 import { MintedContexts } from '../../domain/chat/minted-contexts.js';
@@ -13,7 +14,7 @@ import type { HttpRequest } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import type { ChatHandlerOptions } from '../routes/route-options.js';
-import { siteFailed, siteSays } from './site-function.js';
+import { siteSays } from './site-function.js';
 
 export interface VisitorConversationsDependencies {
   readonly auth: RouteAuth;

@@ -8,7 +8,7 @@ import type {
   TokenExchange,
   TokenExchangeRequest,
 } from '../../ports/identity-provider.js';
-import type { ServiceAuthError } from '../shared/errors.js';
+import { type ServiceAuthError, thrown } from '../shared/errors.js';
 import { serviceAuthError, sessionError, statedIdentity } from './credential.js';
 import { type TokenCache, unusable } from './token-cache.js';
 
@@ -85,8 +85,7 @@ export class ExchangedTokens {
     try {
       return await statedIdentity(this.#deps.exchange);
     } catch (error) {
-      const kind = error instanceof Error ? error.name : typeof error;
-      throw exchangeError(unusable(BLOCK, `the token exchange threw ${kind}`));
+      throw exchangeError(unusable(BLOCK, `the token exchange threw ${thrown(error)}`));
     }
   }
 }

@@ -1,6 +1,7 @@
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { AccessToken, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
 import type { Telemetry } from '../../ports/telemetry.js';
+import { thrown } from '../shared/errors.js';
 import { getMany } from '../shared/store-calls.js';
 import { LruMap } from '../shared/lru-map.js';
 import type { MemoryShare } from '../shared/memory-budget.js';
@@ -282,8 +283,7 @@ export class TokenCache {
     try {
       outcome = checked(await issue(startedAt), block, this.#deps.clock.now());
     } catch (error) {
-      const kind = error instanceof Error ? error.name : typeof error;
-      outcome = unusable(block, `the identity provider adapter threw ${kind}`);
+      outcome = unusable(block, `the identity provider adapter threw ${thrown(error)}`);
     }
     const now = this.#deps.clock.now();
     const renewed = entry.token !== undefined;
@@ -340,15 +340,15 @@ export class TokenCache {
   }
 }
 
-/**
- * The outcome, or a failure if its token cannot be used.
- *
- * @throws TypeError when the provider returned something else.
- */
+const NO_OUTCOME = 'the identity provider adapter returned neither a token nor a failure';
+
+/** The outcome, or a failure if the provider returned something else, or its token cannot be used. */
 function checked(outcome: IssueOutcome, block: string, now: number): IssueOutcome {
+  if (!isObject(outcome)) return unusable(block, NO_OUTCOME);
   // A log takes texts only: an error in its place would end a renewal in the background, and the process.
   if (outcome.kind === 'failure') return { ...outcome, detail: String(outcome.detail) };
   const { token } = outcome;
+  if (!isObject(token)) return unusable(block, NO_OUTCOME);
   // Also rejects an expiry of NaN, which would never be reached while the token never counts as fresh.
   if (!(token.expiresAt > now)) return unusable(block, 'the provider issued a token that has already expired', CLOCKS);
   return isTokenText(token.value) ? { kind: 'token', token } : unusable(block, 'the provider issued an invalid token');

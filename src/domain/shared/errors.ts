@@ -200,3 +200,24 @@ export class UpstreamError extends AgentBffError {
   /** Always `UpstreamError`. */
   override readonly name: string = 'UpstreamError';
 }
+
+/** The error for a function of the site, by the name of its option. */
+export function siteFailed(option: string, detail: string): (reason: string) => AgentBffError {
+  return (reason) =>
+    new AgentBffError('internal_error', {
+      detail,
+      hint: `Check the function in "${option}"; the server log has the cause.`,
+      block: option,
+      log: `The function in "${option}" failed: ${reason}.`,
+    });
+}
+
+/**
+ * The type of an exception, and its location. Its message is left out: that of `Headers` quotes the rejected value,
+ * that of a session library the cookie.
+ */
+export function thrown(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  const [place] = /^ +at .+$/m.exec(String(error.stack).replace(error.message, '')) ?? [''];
+  return `${error.name} ${place.trim()}`.trim();
+}

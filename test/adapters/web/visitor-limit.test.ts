@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { checkVisitor } from '../../../src/adapters/web/admission.js';
 import type { RouteAuth } from '../../../src/domain/credentials/route-auth.js';
 import type { SessionToken } from '../../../src/ports/session-token-source.js';
-import type { LimitVerdict } from '../../../src/ports/visitor-limit.js';
+import type { AgentBffError } from '../../../src/domain/shared/errors.js';
+import type { LimitVerdict, VisitorLimit } from '../../../src/ports/visitor-limit.js';
 import { SERVICE, sessionPlan } from '../../domain/credentials/broker-fixture.js';
 import { site } from './browser-request.js';
 
@@ -69,5 +70,31 @@ describe('a limit of visitors', () => {
   it('admits with a warning when the limiter does not know', async () => {
     const { telemetry } = await count(SERVICE, 'message', { kind: 'unknown', detail: 'late' });
     expect(telemetry.of('warning')).toEqual([{ type: 'warning', code: 'limit_unknown', detail: 'late' }]);
+  });
+
+  it.each<[string, () => unknown, RegExp]>([
+    ['throws', () => (undefined as unknown as Date).getTime(), /^it threw TypeError at .*visitor-limit\.test\.ts:\d+/],
+    [
+      'rejects',
+      () => Promise.reject(new RangeError('token=s3cr3t')),
+      /^it threw RangeError at .*visitor-limit\.test\.ts:\d+/,
+    ],
+    ['returns nothing', () => undefined, /^it returned no verdict\.$/],
+    ['returns true', () => Promise.resolve(true), /^it returned no verdict\.$/],
+  ])("that %s is named in the log, without the error's message", async (_what, admit, reason) => {
+    const limit = { admit, admitReading: admit } as Required<VisitorLimit>;
+    const request = { headers: {}, native: { request: NATIVE } };
+    for (const [option, auth] of [
+      ['chatLimit', SERVICE],
+      ['userLimit', signedIn({ subject: 'ada' })],
+    ] as const) {
+      const counted = checkVisitor(request, { [option]: limit, telemetry: site().telemetry }, auth);
+      const error = (await counted.catch((thrown: unknown) => thrown)) as AgentBffError;
+      expect(error).toMatchObject({ code: 'internal_error', block: option });
+      const [named, log = ''] = error.logDetail().split(`"${option}" failed: `);
+      expect(named).toBe('The function in ');
+      expect(log).toMatch(reason);
+      expect(log).not.toContain('s3cr3t');
+    }
   });
 });

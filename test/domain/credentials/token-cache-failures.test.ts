@@ -200,23 +200,26 @@ describe('another failure of the provider', () => {
   });
 
   it.each([
-    ['TypeError', new TypeError('secret-in-message')],
-    ['string', 'secret-in-message'],
-  ])('that throws a %s is an outage, without its message in the log', async (kind, thrown) => {
-    const world = new TokenWorld();
-    // oxlint-disable-next-line typescript/prefer-promise-reject-errors
-    world.provider.answer = () => Promise.reject(thrown);
-    expect(await world.get()).toEqual({
-      kind: 'failure',
-      reason: 'unavailable',
-      block: 'someBlock',
-      fields: [],
-      advice: 'Check the "someBlock" configuration block.',
-      detail: `the identity provider adapter threw ${kind}`,
-      retryAfterMs: 250,
-    });
-    expect(JSON.stringify(world.telemetry.events)).not.toContain('secret-in-message');
-  });
+    ['TypeError', new TypeError('secret-in-message'), / at .*token-cache-failures\.test\.ts:\d+:\d+\)?$/],
+    ['string', 'secret-in-message', /$/],
+  ])(
+    'that throws a %s is an outage, with its place and without its message in the log',
+    async (kind, thrown, place) => {
+      const world = new TokenWorld();
+      // oxlint-disable-next-line typescript/prefer-promise-reject-errors
+      world.provider.answer = () => Promise.reject(thrown);
+      expect(await world.get()).toEqual({
+        kind: 'failure',
+        reason: 'unavailable',
+        block: 'someBlock',
+        fields: [],
+        advice: 'Check the "someBlock" configuration block.',
+        detail: expect.stringMatching(`^the identity provider adapter threw ${kind}${place.source}`) as string,
+        retryAfterMs: 250,
+      });
+      expect(JSON.stringify(world.telemetry.events)).not.toContain('secret-in-message');
+    },
+  );
 });
 
 describe('a provider that returns no outcome', () => {
@@ -235,7 +238,7 @@ describe('a provider that returns no outcome', () => {
       expect(await get()).toMatchObject({
         reason: 'unavailable',
         block: 'someBlock',
-        detail: 'the identity provider adapter threw TypeError',
+        detail: 'the identity provider adapter returned neither a token nor a failure',
       });
     },
   );
