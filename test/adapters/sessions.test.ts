@@ -17,6 +17,8 @@ import type { SessionToken, SessionTokenSource } from '../../src/ports/session-t
 import { sessionTokenSourceContract } from '../contracts/session-token-source.contract.js';
 import { ask, rejects, visit } from '../support/session-visit.js';
 
+const client = { getAccessToken: () => undefined };
+
 describe('session sources of a site', () => {
   it('open iron-session with request and response and read its token', async () => {
     const opened: unknown[][] = [];
@@ -57,8 +59,8 @@ describe('session sources of a site', () => {
       [expressSession(), expressSession(options)],
       [passportSession(), passportSession(options)],
       [
-        betterAuthSession({} as never, { providerId: 'p' }),
-        betterAuthSession({} as never, { providerId: 'p', ...options }),
+        betterAuthSession({ api: client } as never, { providerId: 'p' }),
+        betterAuthSession({ api: client } as never, { providerId: 'p', ...options }),
       ],
       [msalSession(account), msalSession({ ...account, ...options })],
     ];
@@ -66,7 +68,7 @@ describe('session sources of a site', () => {
       expect(usual.sessionInCookie).toBeUndefined();
       expect(own).toMatchObject(options);
     }
-    expect(auth0Session({} as never, { sessionInCookie: false }).sessionInCookie).toBe(false);
+    expect(auth0Session(client as never, { sessionInCookie: false }).sessionInCookie).toBe(false);
   });
 
   it('name the usual cookies of their library, and those that hold the session', () => {
@@ -77,9 +79,9 @@ describe('session sources of a site', () => {
       [authJsSession(() => Promise.resolve(null)), ['authjs.session-token', '__Secure-authjs.session-token'], true],
       [nextAuthSession(() => Promise.resolve(null)), [...names, ...secure], true],
       [nextAuthSession(() => Promise.resolve(null), { cookieName: 'own' }), ['own'], true],
-      [auth0Session({} as never), ['__session', 'appSession'], true],
+      [auth0Session(client as never), ['__session', 'appSession'], true],
       [
-        betterAuthSession({} as never, { providerId: 'p' }),
+        betterAuthSession({ api: client } as never, { providerId: 'p' }),
         ['better-auth.session_token', '__Secure-better-auth.session_token'],
       ],
       [expressOpenidConnectSession(), ['appSession']],
@@ -100,7 +102,7 @@ describe('session sources of a site', () => {
     const sources: readonly ((name?: string) => SessionTokenSource)[] = [
       (name) => authJsSession(() => Promise.resolve(null), { name }),
       (name) => nextAuthSession(() => Promise.resolve(null), { name }),
-      (name) => auth0Session({} as never, { name }),
+      (name) => auth0Session(client as never, { name }),
       (name) => betterAuthSession(auth, { providerId: 'p', name }),
       (name) => expressSession({ name }),
       (name) => passportSession({ name }),
@@ -158,6 +160,35 @@ describe('session sources of a site', () => {
 
   it.each([{}, { accessToken: 't' }, 7, true, []])('throw when a function returns %j', async (value) => {
     await expect(ask(fromFunction(() => value as never))).rejects.toThrow('that is not a token');
+  });
+});
+
+describe('a session source without its argument', () => {
+  it.each<[string, (argument: never) => unknown, string, string]>([
+    ['authJsSession', authJsSession, 'auth', '"auth" from NextAuth().'],
+    ['nextAuthSession', nextAuthSession, 'getToken', '"getToken" of "next-auth/jwt".'],
+    ['auth0Session', auth0Session, 'auth0', 'an Auth0Client of "@auth0/nextjs-auth0".'],
+    [
+      'betterAuthSession',
+      (auth: never) => betterAuthSession(auth, { providerId: 'microsoft' }),
+      'auth',
+      'the instance of betterAuth().',
+    ],
+    ['fromFunction', fromFunction, 'read', 'a function.'],
+    ['ironSession', ironSession, 'open', 'a function.'],
+    ['msalSession', (client: never) => msalSession({ client } as never), 'client', 'a client of msal-node'],
+    [
+      'easyAuthSession',
+      (behindAppService: never) => easyAuthSession({ behindAppService }),
+      'behindAppService',
+      'true, where',
+    ],
+  ])('is rejected before the first request: %s', (maker, make, name, words) => {
+    const hint = `"${name}" of ${maker}. Set it to ${words}`;
+    expect(() => make(undefined as never)).toThrow(`Missing option ${hint}`);
+    for (const wrong of [{}, 'marker']) {
+      expect(() => make(wrong as never)).toThrow(`Invalid value for ${hint}`);
+    }
   });
 });
 

@@ -168,6 +168,9 @@ const storedToken = { names: ['accessToken', 'subject', ...sessionSource.names] 
 const allRoutes = withToolkit({ names: ['a2a', 'surfaces', 'service'] });
 const wholeSite = { names: ['basePath', ...allRoutes.names] };
 
+const read = (): Promise<never> => Promise.reject(new Error('not called'));
+const client = { getAccessToken: read };
+
 const FACTORIES: readonly Factory[] = [
   ...[express, koa as unknown as typeof express].flatMap((entry): Factory[] => [
     { maker: 'createA2ARouter', make: (options) => entry.createA2ARouter(framework, options), ...withToolkit(chat) },
@@ -259,16 +262,16 @@ const FACTORIES: readonly Factory[] = [
     names: ['visitor', 'deadlineMs'],
   },
   { maker: 'fromFunction', make: (options) => root.fromFunction(session, options), ...sessionSource },
-  { maker: 'auth0Session', make: (options) => root.auth0Session({} as never, options), ...sessionSource },
-  { maker: 'authJsSession', make: (options) => root.authJsSession({} as never, options), ...storedToken },
+  { maker: 'auth0Session', make: (options) => root.auth0Session(client, options), ...sessionSource },
+  { maker: 'authJsSession', make: (options) => root.authJsSession(read, options), ...storedToken },
   {
     maker: 'nextAuthSession',
-    make: (options) => root.nextAuthSession({} as never, options),
+    make: (options) => root.nextAuthSession(read, options),
     names: ['secret', 'cookieName', 'secureCookie', ...storedToken.names],
   },
   {
     maker: 'betterAuthSession',
-    make: (options) => root.betterAuthSession({} as never, options),
+    make: (options) => root.betterAuthSession({ api: { ...client, listUserAccounts: read } }, options),
     names: ['providerId', 'useAccountCookie', ...sessionSource.names],
     fewest: { providerId: 'microsoft' },
   },
@@ -281,7 +284,7 @@ const FACTORIES: readonly Factory[] = [
   { maker: 'expressOpenidConnectSession', make: root.expressOpenidConnectSession, names: ['sessionName'] },
   { maker: 'expressSession', make: root.expressSession, ...storedToken },
   { maker: 'passportSession', make: root.passportSession, ...storedToken },
-  { maker: 'ironSession', make: (options) => root.ironSession({} as never, options), ...storedToken },
+  { maker: 'ironSession', make: (options) => root.ironSession(read, options), ...storedToken },
   {
     maker: 'msalSession',
     make: root.msalSession,

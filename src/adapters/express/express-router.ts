@@ -52,8 +52,9 @@ export function expressRouter<AnyRouter extends ExpressLikeRouter>(
 ): AnyRouter {
   // In plain JavaScript it may be missing, or be an application or a router.
   if (!hasMethods(framework, ['Router'])) throw new TypeError('Pass express itself as the first argument.');
+  const mounted = routes();
   const router = framework.Router();
-  for (const { mount, handler } of routes()) {
+  for (const { mount, handler } of mounted) {
     router.use(mount || '/', (request: ExpressRequest, response: ServerResponse, next: (error?: unknown) => void) => {
       const at = { target: targetOf(request), publicUrl: () => publicUrl(request) };
       exchange.serve(request, response, () => handler(new NodeRequest(request, response, at))).catch(next);

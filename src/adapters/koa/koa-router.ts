@@ -59,6 +59,8 @@ interface KoaContext {
   onerror(error: unknown): void;
 }
 
+const NO_ROUTER = 'Pass Router itself as the first argument.';
+
 /**
  * A router that passes each request to the handler mounted at its path. The framework is checked before the options in
  * `routes`: swapped arguments are not invalid options.
@@ -70,12 +72,14 @@ export function koaRouter<AnyRouter extends KoaLikeRouter>(
 ): AnyRouter {
   const Router =
     typeof framework === 'function' ? framework : (Object(framework).Router as typeof framework.Router | undefined);
-  // In plain JavaScript it may be missing, or be an application. The cast keeps the class's own type: from its
-  // constructor TypeScript would infer `unknown` type parameters.
-  const router = typeof Router === 'function' && (new Router() as AnyRouter);
+  // In plain JavaScript it may be missing, or be an application.
+  if (typeof Router !== 'function') throw new TypeError(NO_ROUTER);
+  const mounted = routes();
+  // The cast keeps the class's own type: from its constructor TypeScript would infer `unknown` type parameters.
+  const router = new Router() as AnyRouter;
   // Express can be called with `new` too, and returns a function.
-  if (typeof router !== 'object') throw new TypeError('Pass Router itself as the first argument.');
-  for (const { mount, handler } of routes()) {
+  if (typeof router !== 'object') throw new TypeError(NO_ROUTER);
+  for (const { mount, handler } of mounted) {
     const route = (path: string, below: (context: KoaContext) => string): void => {
       const middleware = (context: KoaContext): Promise<void> => serve(context, below(context), handler, exchange);
       router.all(path, middleware as never);

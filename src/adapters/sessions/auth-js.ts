@@ -1,10 +1,13 @@
 import { AgentBffError } from '../../domain/shared/errors.js';
 import { cookiePair, cookiePairs } from '../../domain/shared/message-fields.js';
-import { flag, text, type OptionShape, readOptions } from '../../domain/shared/options.js';
+import { accept, flag, text, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { RequestContext } from '../../ports/http.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
 import { nodePair, sanitizeLibraryError, webHeaders, withRefreshedCookies } from './session-libraries.js';
-import { STORED_TOKEN, storedToken, type StoredTokenOptions } from './stored-token.js';
+import { checkArgument, STORED_TOKEN, storedToken, type StoredTokenOptions } from './stored-token.js';
+
+const AUTH = accept((value) => typeof value === 'function', '"auth" from NextAuth()');
+const GET_TOKEN = accept((value) => typeof value === 'function', '"getToken" of "next-auth/jwt"');
 
 /**
  * Reads the user's token from an Auth.js 5 session, using `auth` from `NextAuth()`. The site's `session` callback must
@@ -24,6 +27,7 @@ import { STORED_TOKEN, storedToken, type StoredTokenOptions } from './stored-tok
  */
 export function authJsSession(auth: () => Promise<object | null>, options?: StoredTokenOptions): SessionTokenSource {
   const maker = 'authJsSession';
+  checkArgument(maker, 'auth', auth, AUTH);
   const { accessToken, subject, ...given } = readOptions(maker, STORED_TOKEN, options);
   return {
     sessionCookies: ['authjs.session-token', '__Secure-authjs.session-token'],
@@ -83,6 +87,7 @@ export function nextAuthSession(
   getToken: (parameters: any) => Promise<unknown>,
   options?: NextAuthOptions,
 ): SessionTokenSource {
+  checkArgument('nextAuthSession', 'getToken', getToken, GET_TOKEN);
   const {
     name,
     accessToken,

@@ -1,4 +1,4 @@
-import { readOptions } from '../../domain/shared/options.js';
+import { accept, hasMethods, readOptions } from '../../domain/shared/options.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
 import {
   claimsOf,
@@ -8,7 +8,7 @@ import {
   sanitizeLibraryError,
   withRefreshedCookies,
 } from './session-libraries.js';
-import { SESSION_SOURCE, type SessionSourceOptions } from './stored-token.js';
+import { checkArgument, SESSION_SOURCE, type SessionSourceOptions } from './stored-token.js';
 
 /**
  * The part of an `Auth0Client` (`@auth0/nextjs-auth0` 4) that is used.
@@ -21,6 +21,8 @@ export interface Auth0Like {
   // oxlint-disable-next-line typescript/no-explicit-any
   getAccessToken(...parameters: any[]): Promise<{ readonly token: string; readonly expiresAt: number }>;
 }
+
+const CLIENT = accept((value) => hasMethods(value, ['getAccessToken']), 'an Auth0Client of "@auth0/nextjs-auth0"');
 
 /**
  * Reads the user's token from an Auth0 session; the client refreshes it when due. Works in the App Router, and in Pages
@@ -39,6 +41,7 @@ export interface Auth0Like {
  * @public
  */
 export function auth0Session(auth0: Auth0Like, options?: SessionSourceOptions): SessionTokenSource {
+  checkArgument('auth0Session', 'auth0', auth0, CLIENT);
   return {
     sessionCookies: ['__session', 'appSession'],
     sessionInCookie: true,

@@ -1,8 +1,16 @@
-import { flag, text, type OptionCheck, type OptionShape, readOptions } from '../../domain/shared/options.js';
+import {
+  accept,
+  flag,
+  hasMethods,
+  text,
+  type OptionCheck,
+  type OptionShape,
+  readOptions,
+} from '../../domain/shared/options.js';
 import type { RequestContext } from '../../ports/http.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
 import { claimsOf, foundToken, sanitizeLibraryError, webHeaders, writeCookies } from './session-libraries.js';
-import { SESSION_SOURCE, type SessionSourceOptions } from './stored-token.js';
+import { checkArgument, SESSION_SOURCE, type SessionSourceOptions } from './stored-token.js';
 
 /**
  * Selects the linked account whose token is used.
@@ -27,6 +35,11 @@ const BETTER_AUTH: OptionShape<keyof BetterAuthOptions> = {
   required: ['providerId'],
   exclusive: [['providerId', 'useAccountCookie']],
 };
+
+const AUTH = accept(
+  (value) => hasMethods((Object(value) as { api?: unknown }).api, ['getAccessToken']),
+  'the instance of betterAuth()',
+);
 
 /**
  * Reads the user's provider token from a session of better-auth 1.6 or 1.7, which refreshes it when due. The account's ID
@@ -56,6 +69,7 @@ export function betterAuthSession(
   },
   options: BetterAuthOptions,
 ): SessionTokenSource {
+  checkArgument('betterAuthSession', 'auth', auth, AUTH);
   const { providerId: provider, useAccountCookie, ...given } = readOptions('betterAuthSession', BETTER_AUTH, options);
   // better-auth 1.6 selects by provider, and 1.7 by row; each rejects what the other takes.
   let selectsByProvider = false;

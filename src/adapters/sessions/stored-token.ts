@@ -1,4 +1,12 @@
-import { callback, flag, text, texts, type OptionShape, readOptions } from '../../domain/shared/options.js';
+import {
+  callback,
+  flag,
+  text,
+  texts,
+  type OptionCheck,
+  type OptionShape,
+  readOptions,
+} from '../../domain/shared/options.js';
 import type { RequestContext } from '../../ports/http.js';
 import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../ports/session-token-source.js';
 
@@ -83,6 +91,15 @@ export const STORED_TOKEN: OptionShape<keyof StoredTokenOptions> = {
 };
 
 /**
+ * Checks what a maker needs besides its options: without it, every visit would be an outage.
+ *
+ * @throws ConfigurationError (code `configuration_invalid`) naming the argument.
+ */
+export function checkArgument(maker: string, name: string, value: unknown, check: OptionCheck = callback): void {
+  readOptions(maker, { options: { [name]: check }, required: [name] }, { [name]: value });
+}
+
+/**
  * Creates a session source from a function of the site. Without `sessionCookies` the function is called for every
  * request.
  *
@@ -98,6 +115,7 @@ export const STORED_TOKEN: OptionShape<keyof StoredTokenOptions> = {
  * @public
  */
 export function fromFunction(read: SessionTokenFunction, options?: SessionSourceOptions): SessionTokenSource {
+  checkArgument('fromFunction', 'read', read);
   return {
     ...readOptions('fromFunction', SESSION_SOURCE, options),
     getToken: async (request: RequestContext, query: SessionTokenQuery) =>
@@ -168,6 +186,7 @@ export function ironSession(
   open: (request: any, response: any) => Promise<object>,
   options?: StoredTokenOptions,
 ): SessionTokenSource {
+  checkArgument('ironSession', 'open', open);
   return fromHolder('ironSession', options, { sessionInCookie: true }, ({ request, response }) =>
     open(request, response),
   );
