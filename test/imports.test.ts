@@ -40,6 +40,11 @@ it('names the declarations of every entry for older module resolutions too', () 
     return [fileOf(entry), [types]];
   });
   expect(typesVersions['*']).toEqual(Object.fromEntries(types));
+  const react = JSON.parse(readFileSync(fromRoot('react/package.json'), 'utf8')) as {
+    types?: string;
+    exports: { '.': { readonly types: string } };
+  };
+  expect(react.types).toBe(react.exports['.'].types);
 });
 
 /** Size in bytes of an entry with all code of this package that it loads eagerly, minified and compressed. */
