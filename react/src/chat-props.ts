@@ -75,7 +75,7 @@ export interface A2AChatProps extends ChatOptions {
   readonly panelTitle?: string | undefined;
   /** Suggested first messages, sent with one click. Default none. */
   readonly suggestedPrompts?: readonly string[] | undefined;
-  /** The signed-in user. Default: not signed in. */
+  /** The signed-in user. A new conversation begins when it changes to none or another. Default: not signed in. */
   readonly user?: ChatUser | null | undefined;
   /** True if files can be attached. Default true. */
   readonly files?: boolean | undefined;

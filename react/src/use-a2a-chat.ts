@@ -3,9 +3,10 @@ import { type Ref, useEffect, useImperativeHandle, useMemo, useSyncExternalStore
 import { basePath } from './base-path.js';
 import { ChatSession } from './chat/chat-session.js';
 import type { ChatMessage, ChatState } from './chat/chat-state.js';
-import type { A2AChatHandle, ChatOptions } from './chat-props.js';
+import type { A2AChatHandle, A2AChatProps, ChatOptions } from './chat-props.js';
 import { siteFetch } from './site-fetch.js';
 import { useBrowserLayoutEffect, useLatest } from './use-latest.js';
+import { useUserChange } from './use-user-change.js';
 
 /**
  * A headless chat: its state, and its actions.
@@ -49,7 +50,7 @@ export function useA2AChat(options: ChatOptions = {}): A2AChatController {
 }
 
 /** A chat that requests the site's configuration on demand. */
-export function useChat(options: ChatOptions, isWanted: boolean): A2AChatController {
+export function useChat(options: ChatOptions & Pick<A2AChatProps, 'user'>, isWanted: boolean): A2AChatController {
   const { a2aEndpoint = `${basePath()}/api/a2a`, keepOnReload = false } = options;
   const { configEndpoint = `${a2aEndpoint}/config` } = options;
   const latest = useLatest(options);
@@ -67,6 +68,7 @@ export function useChat(options: ChatOptions, isWanted: boolean): A2AChatControl
     [a2aEndpoint, configEndpoint, latest],
   );
   const state = useSyncExternalStore(session.subscribe, session.getState, session.getState);
+  useUserChange(options.user, session.reset);
 
   useEffect(() => {
     if (!isWanted) return;
@@ -95,13 +97,12 @@ export function useChat(options: ChatOptions, isWanted: boolean): A2AChatControl
     const { leave, reconnect } = session;
     // A page in the browser's back/forward cache would keep its connection to the agent.
     const comeBack = ({ persisted }: PageTransitionEvent) => persisted && session.enter();
-    addEventListener('online', reconnect);
-    addEventListener('pagehide', leave);
-    addEventListener('pageshow', comeBack);
+    const listening = new AbortController();
+    addEventListener('online', reconnect, listening);
+    addEventListener('pagehide', leave, listening);
+    addEventListener('pageshow', comeBack, listening);
     return () => {
-      removeEventListener('online', reconnect);
-      removeEventListener('pagehide', leave);
-      removeEventListener('pageshow', comeBack);
+      listening.abort();
       leave();
     };
   }, [session]);

@@ -227,6 +227,7 @@ describe('a chat that keeps its conversation in the tab', () => {
     vi.stubGlobal('removeEventListener', page.removeEventListener.bind(page));
     return {
       dispatch: (name: string) => page.dispatchEvent(new Event(name)),
+      stored: () => [...stored.values()].join(''),
       texts: () =>
         (JSON.parse(stored.get('chat') ?? '{"messages":[]}') as Conversation).messages.map(({ text }) => text),
     };
@@ -252,5 +253,15 @@ describe('a chat that keeps its conversation in the tab', () => {
     other.reset();
     tab.dispatch('pagehide');
     expect(tab.texts()).toEqual([]);
+  });
+
+  it('leaves nothing of a conversation in the tab when a new one begins', async () => {
+    const tab = openTab();
+    const session = answering();
+    keepConversation(session, 'chat');
+    await session.send('My balance?');
+    tab.dispatch('visibilitychange');
+    session.reset();
+    expect(tab.stored()).toBe('');
   });
 });

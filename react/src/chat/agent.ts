@@ -3,9 +3,9 @@ import { AgentClient, readableError, readCard, type WireRequest } from './agent-
 import { type Answer, AnswerBrokenOff, emptyAnswer } from './answer.js';
 import { partsOfAnswer, seenAfter, settled, takeEvent } from './answer-events.js';
 import { type AnswerListener, AnswerReader } from './answer-reader.js';
-import type { ChatMessage } from './chat-state.js';
+import type { ChatMessage, ChatState } from './chat-state.js';
 import { type StoredMessage, textOfParts } from './message-parts.js';
-import type { OutgoingMessage, Reading, Turn, TurnHost } from './turn.js';
+import type { OutgoingMessage, Turn, TurnHost } from './turn.js';
 
 /** Minimum milliseconds between two states of a growing answer. A reader would not see more of them. */
 const SHOW_MS = 50;
@@ -19,50 +19,36 @@ const ENDED = 'This conversation cannot be continued here.';
 /** Milliseconds for a stream to end by itself once its task is cancelled. */
 const CANCELLED_MS = 2000;
 
+/** The response of the config route, read before the first message. */
+export interface ChatConfiguration {
+  /** Null if the agent has no card. */
+  readonly agentCard: unknown;
+  /** Custom properties in the brand's colours; empty when there is no brand. */
+  readonly brandCss?: unknown;
+  readonly mediaOrigins?: unknown;
+}
+
 /** The agent as the browser reaches it: at the page's own origin, with no credential. Loaded by `ChatSession`. */
 export class Agent {
-  readonly name: string;
+  /** Its name, its brand, and the origins of its images. */
+  readonly looks: Pick<ChatState, 'agentName' | 'brandCss' | 'mediaOrigins'>;
   readonly #client: AgentClient;
   /** Ids of messages that the site refused in their conversation. A retry of one starts a new conversation. */
   readonly #refused = new Set<string>();
 
-  /** `agentCard` may be missing; `a2aEndpoint` is an address or a path of the site. */
-  constructor(agentCard: unknown, a2aEndpoint: string, fetchImpl: typeof fetch) {
+  /** `a2aEndpoint` is an address or a path of the site. */
+  constructor({ agentCard, brandCss, mediaOrigins }: ChatConfiguration, a2aEndpoint: string, fetchImpl: typeof fetch) {
     const { name, ...facts } = readCard(agentCard);
-    this.name = name;
+    this.looks = {
+      agentName: name,
+      brandCss: typeof brandCss === 'string' ? brandCss : '',
+      mediaOrigins: Array.isArray(mediaOrigins) ? mediaOrigins.filter((origin) => typeof origin === 'string') : [],
+    };
     this.#client = new AgentClient(new URL(a2aEndpoint, document.baseURI).href, fetchImpl, facts);
   }
 
-  /**
-   * Sends a message and reads the answer to its end.
-   *
-   * @throws AnswerBrokenOff when the connection is lost for good in the middle of it, else ChatError.
-   */
-  async send(given: OutgoingMessage, ...[taskTimeoutMs, listener, signal]: Reading): Promise<void> {
-    const isNew = this.#refused.has(given.id);
-    const message = isNew ? { ...given, contextId: '', taskId: '', seen: undefined } : given;
-    const { id, taskId, contextId, seen } = message;
-    const request = await toRequest(message);
-    const answer = emptyAnswer(id, taskId, contextId, seen);
-    await new AnswerReader(this.#client, answer, taskTimeoutMs, listener, signal).send(request);
-  }
-
-  /**
-   * Resumes an answer whose connection was lost.
-   *
-   * @throws AnswerBrokenOff when that fails.
-   */
-  async resume(answer: Answer, ...[taskTimeoutMs, listener, signal]: Reading): Promise<void> {
-    await new AnswerReader(this.#client, answer, taskTimeoutMs, listener, signal).resume();
-  }
-
   /** Reads the answer of one turn, or its failure, into the host. */
-  async readTurn(
-    turn: Turn,
-    host: TurnHost,
-    read: (agent: Agent, ...reading: Reading) => Promise<void>,
-    again: () => Promise<void>,
-  ): Promise<void> {
+  async readTurn(turn: Turn, host: TurnHost, again: () => Promise<void>): Promise<void> {
     const listener: AnswerListener = {
       onAnswer: (answer) => this.#takeAnswer(turn, answer, host),
       onReconnecting: (isReconnecting) => {
@@ -70,8 +56,15 @@ export class Agent {
         host.update({ phase: isReconnecting ? 'reconnecting' : turn.answer === undefined ? 'waiting' : 'streaming' });
       },
     };
+    const reader = (answer: Answer): AnswerReader =>
+      new AnswerReader(this.#client, answer, host.taskTimeoutMs, listener, turn.abort.signal);
     try {
-      await read(this, host.taskTimeoutMs, listener, turn.abort.signal);
+      if (turn.answer !== undefined) await reader(turn.answer).resume();
+      else if (turn.message !== undefined) {
+        const { id, taskId, contextId, seen, ...message } = this.#inConversation(turn.message);
+        const request = await toRequest({ ...message, id, taskId, contextId });
+        await reader(emptyAnswer(id, taskId, contextId, seen)).send(request);
+      }
     } catch (error) {
       // An aborted connection was closed by this side, which has already shown why.
       if (host.isCurrent(turn) && !turn.abort.signal.aborted && !this.#takeEnd(turn, error, host, again)) {
@@ -81,6 +74,11 @@ export class Agent {
     showAnswer(turn, host);
     // An agent may leave its stream open after the end, and a browser allows few connections.
     turn.abort.abort();
+  }
+
+  /** The message as it is sent: a message that was refused in its conversation starts a new one. */
+  #inConversation(message: OutgoingMessage): OutgoingMessage {
+    return this.#refused.has(message.id) ? { ...message, contextId: '', taskId: '', seen: undefined } : message;
   }
 
   /** True if the conversation no longer belongs to this visitor. The next message starts a new one. */
@@ -152,7 +150,7 @@ export class Agent {
     const isNewState = turn.answer?.state !== answer.state;
     turn.answer = answer;
     if (!turn.isStopping) host.update({ phase: 'streaming' });
-    const dueMs = turn.nextShownAt - performance.now();
+    const dueMs = (turn.nextShownAt ?? 0) - performance.now();
     if (isNewState || dueMs <= 0) showAnswer(turn, host);
     else turn.timer ??= setTimeout(() => showAnswer(turn, host), dueMs);
     if (turn.isStopping && isNewTask && answer.state === 'working') void this.cancelTurn(turn, answer, host);

@@ -1,4 +1,4 @@
-import { lazy, type RefObject, Suspense, useId, useMemo, useRef, useState } from 'react';
+import { lazy, type RefObject, Suspense, useId, useMemo, useReducer, useRef, useState } from 'react';
 
 import type { A2AChatProps } from '../chat-props.js';
 import { MESSAGES, report } from '../chat-error.js';
@@ -7,6 +7,7 @@ import { type ChatLabels, fill, LabelsContext, useCompleteLabels, wordsOf } from
 import { siteFetch } from '../site-fetch.js';
 import type { A2AChatController } from '../use-a2a-chat.js';
 import { useLatest } from '../use-latest.js';
+import { useUserChange } from '../use-user-change.js';
 import { Boundary } from './boundary.js';
 import { useBrand } from './brand.js';
 import type { ChatDraft, ChatPhase } from './chat-state.js';
@@ -30,6 +31,8 @@ export function ChatPanel({ chat, input, onClose, ...props }: ChatPanelProps) {
   const { serviceBaseUrl, panelTitle, suggestedPrompts = [], user, files = true, renderMessage } = props;
   const labels = useCompleteLabels(props.labels);
   const [isHistoryOpen, setHistoryOpen] = useState(false);
+  const [changes, countChange] = useReducer((count: number) => count + 1, 0);
+  useUserChange(user, countChange);
   const ownInput = useRef<HTMLTextAreaElement>(null);
   const textarea = input ?? ownInput;
   const historyId = useId();
@@ -104,6 +107,7 @@ export function ChatPanel({ chat, input, onClose, ...props }: ChatPanelProps) {
             <Boundary fallback={<p className="a2a-history a2a-quiet">{labels.unreachable}</p>}>
               <Suspense fallback={<p className="a2a-history a2a-quiet">{labels.loading}</p>}>
                 <History
+                  key={`${changes} ${user?.name}`}
                   id={historyId}
                   serviceBaseUrl={serviceBaseUrl}
                   siteFetch={recordsFetch}
@@ -160,6 +164,7 @@ export function ChatPanel({ chat, input, onClose, ...props }: ChatPanelProps) {
               </div>
             )}
             <Composer
+              key={changes}
               phase={chat.phase}
               isAsked={isAsked}
               takesFiles={files}

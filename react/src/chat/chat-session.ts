@@ -1,10 +1,9 @@
 import { ChatError, MESSAGES, report, toChatError } from '../chat-error.js';
 import { readJson } from '../site-fetch.js';
-import type { Agent } from './agent.js';
-import type { Answer } from './answer.js';
+import type { Agent, ChatConfiguration } from './agent.js';
 import { type AgentMessage, type ChatDraft, type ChatMessage, type ChatState, EMPTY_CHAT } from './chat-state.js';
 import { isTooLarge } from './file-part.js';
-import type { Conversation, OpenTask, OutgoingMessage, Reading, Turn, TurnHost, UnfinishedAnswer } from './turn.js';
+import type { Conversation, OpenTask, OutgoingMessage, Turn, TurnHost, UnfinishedAnswer, Work } from './turn.js';
 import { uniqueId } from './unique-id.js';
 
 /** Everything a chat needs from its page. */
@@ -22,15 +21,6 @@ export interface ChatSite {
 }
 
 const MAX_CONTEXT_BYTES = 16_384;
-
-/** The response of the config route, read before the first message. */
-interface ChatConfiguration {
-  /** Null if the agent has no card. */
-  readonly agentCard: unknown;
-  /** Custom properties in the brand's colours; empty when there is no brand. */
-  readonly brandCss?: unknown;
-  readonly mediaOrigins?: unknown;
-}
 
 /** One chat with the agent: its messages and actions. Independent of any framework. */
 export class ChatSession {
@@ -61,7 +51,7 @@ export class ChatSession {
         this.#unfinished = unfinished;
         this.#update({ phase: 'idle' });
       },
-      resume: (unfinished) => this.#resume(unfinished),
+      resume: (unfinished) => this.#read(unfinished),
       fail: (error, again, unfinished) => {
         this.#unfinished = unfinished;
         this.#fail(error, again);
@@ -90,10 +80,11 @@ export class ChatSession {
 
   /** Loads the agent's name and brand before the first message. */
   async prepare(): Promise<void> {
-    await this.#connect().then(
-      () => undefined,
-      (error: unknown) => this.#fail(toChatError(error), this.#state.canRetry ? this.#again : () => this.prepare()),
-    );
+    try {
+      await this.#connect();
+    } catch (error) {
+      this.#fail(toChatError(error), this.#state.canRetry ? this.#again : () => this.prepare());
+    }
   }
 
   /** Sends a message and reads the answer to its end. Does nothing while another answer is being read. */
@@ -109,11 +100,10 @@ export class ChatSession {
     const outgoing: OutgoingMessage = { id: uniqueId(), contextId, taskId, seen, text, file, page: this.#page() };
     // A failed task is not continued; the next message starts a new one.
     this.#openTask = undefined;
-    this.#unfinished = undefined;
     this.#sent = outgoing;
     const question = { id: outgoing.id, role: 'user' as const, text, ...(file && { fileName: file.name }) };
     this.#update({ messages: [...messages, question] });
-    await this.#deliver(outgoing).catch((error: unknown) => this.#fail(toChatError(error), undefined));
+    await this.#deliver(outgoing);
   };
 
   /** The page context as JSON text; left out and reported if it fails or is too long. */
@@ -153,7 +143,7 @@ export class ChatSession {
     const { id, seen } = this.#openTask;
     const { emptyAnswer } = await import('./answer.js'); // part of the agent, which is already loaded
     const answer = emptyAnswer('', id, this.#state.contextId, seen);
-    await this.#resume({ answerId: `after-${asked.id}`, answer });
+    await this.#read({ answerId: `after-${asked.id}`, answer });
   };
 
   /** Asks the agent to stop working; closing the connection alone would leave it running. */
@@ -205,53 +195,24 @@ export class ChatSession {
   /** Resumes reading where `leave`, or another page, stopped. */
   readonly enter = (): void => {
     if (this.#turn !== undefined) this.#turn.isLeft = false;
-    else if (this.#unfinished !== undefined && this.#state.error === undefined) void this.#resume(this.#unfinished);
+    else if (this.#unfinished !== undefined && this.#state.error === undefined) void this.#read(this.#unfinished);
   };
 
   /** Sends a message; "Retry" sends it under the same id, so that an agent recognizes a repetition. */
-  async #deliver(message: OutgoingMessage): Promise<void> {
-    const answerId = `answer-to-${message.id}`;
-    await this.#read(
-      answerId,
-      undefined,
-      (agent, ...reading) => agent.send(message, ...reading),
-      () => this.#deliver(message),
-    );
+  #deliver(message: OutgoingMessage): Promise<void> {
+    return this.#read({ answerId: `answer-to-${message.id}`, message });
   }
 
-  async #resume(unfinished: UnfinishedAnswer): Promise<void> {
-    const { answerId, answer } = unfinished;
-    this.#unfinished = undefined;
-    await this.#read(
-      answerId,
-      answer,
-      (agent, ...reading) => agent.resume(answer, ...reading),
-      () => this.#resume(unfinished),
-    );
-  }
-
-  /** Reads one answer into the message with this id; `again` is the action of "Retry" if there is no answer. */
-  async #read(
-    answerId: string,
-    answer: Answer | undefined,
-    read: (agent: Agent, ...reading: Reading) => Promise<void>,
-    again: () => Promise<void>,
-  ): Promise<void> {
-    const abort = new AbortController();
-    const turn: Turn = {
-      abort,
-      answerId,
-      answer,
-      isStopping: false,
-      isLeft: false,
-      nextShownAt: 0,
-      timer: undefined,
-    };
+  /** Reads one answer into its message; "Retry" reads it again. */
+  async #read(work: Work): Promise<void> {
+    const turn: Turn = { ...work, abort: new AbortController() };
+    const again = (): Promise<void> => this.#read(work);
     this.#turn = turn;
+    this.#unfinished = undefined;
     this.#update({ phase: 'waiting', error: undefined, canRetry: false });
     try {
       const agent = await this.#connect();
-      if (this.#turn === turn) await agent.readTurn(turn, this.#host, read, again);
+      if (this.#turn === turn) await agent.readTurn(turn, this.#host, again);
     } catch (error) {
       if (this.#turn === turn) this.#fail(toChatError(error), again);
     }
@@ -294,14 +255,10 @@ export class ChatSession {
     const loading = import('./agent.js');
     loading.catch(() => undefined); // reported below, unless the connection is lost for both
     const response = await fetch(configEndpoint);
-    const { agentCard, brandCss, mediaOrigins } = await readJson<ChatConfiguration>(response, 'agentCard');
+    const configuration = await readJson<ChatConfiguration>(response, 'agentCard');
     const { Agent } = await loading;
-    const agent = new Agent(agentCard, a2aEndpoint, fetch);
-    this.#update({
-      agentName: agent.name,
-      brandCss: typeof brandCss === 'string' ? brandCss : '',
-      mediaOrigins: Array.isArray(mediaOrigins) ? mediaOrigins.filter((origin) => typeof origin === 'string') : [],
-    });
+    const agent = new Agent(configuration, a2aEndpoint, fetch);
+    this.#update(agent.looks);
     return agent;
   }
 

@@ -20,10 +20,15 @@ export function keepConversation(session: ChatSession, name: string): () => void
     if (messages !== stored) write(name, session.getConversation());
     stored = messages;
   };
+  // Otherwise the conversation of a user who has left would stay in the tab until the page closes.
+  const forget = session.subscribe(() => {
+    if (session.getState().messages.length === 0) keep();
+  });
   // A phone ends a hidden page without another event.
   const events = ['pagehide', 'visibilitychange'];
   for (const name of events) addEventListener(name, keep);
   return () => {
+    forget();
     keep();
     for (const name of events) removeEventListener(name, keep);
     if (session.getState().phase === 'idle') return;

@@ -1,6 +1,5 @@
 import type { ChatError } from '../chat-error.js';
 import type { Answer, SeenBefore } from './answer.js';
-import type { AnswerListener } from './answer-reader.js';
 import type { ChatDraft, ChatState } from './chat-state.js';
 import type { StoredMessage } from './message-parts.js';
 
@@ -37,19 +36,24 @@ export interface Conversation {
   readonly sent?: OutgoingMessage | undefined;
 }
 
-/** The message being answered. */
-export interface Turn {
-  readonly abort: AbortController;
+/** An answer to read: an unfinished one, or that of a message which is sent first. */
+export interface Work {
   readonly answerId: string;
-  answer: Answer | undefined;
-  isStopping: boolean;
+  readonly message?: OutgoingMessage;
+  answer?: Answer | undefined;
+}
+
+/** The message being answered. */
+export interface Turn extends Work {
+  readonly abort: AbortController;
+  isStopping?: true;
   /** True once the agent has confirmed that it stopped. */
   isStopped?: true;
   /** True once the page has left: the connection closes as soon as there is a task to resume. */
-  isLeft: boolean;
+  isLeft?: boolean;
   /** When the answer may be shown next, in milliseconds on the page's clock, and the timer that does so. */
-  nextShownAt: number;
-  timer: ReturnType<typeof setTimeout> | undefined;
+  nextShownAt?: number;
+  timer?: ReturnType<typeof setTimeout> | undefined;
 }
 
 /** The session state that changes while an answer is read. */
@@ -67,6 +71,3 @@ export interface TurnHost {
   fail(error: ChatError, again: (() => Promise<void>) | undefined, unfinished?: UnfinishedAnswer): void;
   report(error: ChatError): void;
 }
-
-/** The limits and the reader of one answer. */
-export type Reading = readonly [taskTimeoutMs: number, listener: AnswerListener, signal: AbortSignal];

@@ -1,6 +1,16 @@
-import { expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 
-import { type ComponentPage, describeInBrowsers } from '../../support/component-browser.js';
+import { type ComponentPage, type ComponentVisit, describeInBrowsers } from '../../support/component-browser.js';
+
+/** Notes the context of each message on its way to the agent. */
+async function reportContexts(page: Page, contexts: unknown[]): Promise<void> {
+  await page.route('**/api/a2a', (route) => {
+    const { params } = route.request().postDataJSON() as { params: { message: { contextId?: string } } };
+    contexts.push(params.message.contextId);
+    return route.continue();
+  });
+}
 
 describeInBrowsers('the props of the chat', { wordMs: 5 }, (browser) => {
   it('can all be omitted or undefined', async () => {
@@ -72,6 +82,79 @@ describeInBrowsers('the props of the chat', { wordMs: 5 }, (browser) => {
     await visit.ask('Hello');
     expect(await visit.page.locator('.a2a-message-user .a2a-avatar').count()).toBe(1);
     expect(await visit.page.locator('img[src=""], img:not([src])').count()).toBe(0);
+  });
+
+  describe('a change of the user', () => {
+    const DRAFT = 'My account number is 4711';
+    const texts = (visit: ComponentVisit): Promise<string[]> => visit.page.locator('.a2a-bubble').allInnerTexts();
+
+    it.each<[string, object | null]>([
+      ['to none', null],
+      ['to another one', { name: 'Bob', picture: '/people/ada.svg' }],
+      ['to one without a name', { picture: '/people/ada.svg' }],
+    ])('%s begins a new conversation, without the draft of the former', async (_what, next) => {
+      const contexts: unknown[] = [];
+      const visit = await browser.visit({ prepare: (page) => reportContexts(page, contexts) });
+      const props = { keepOnReload: true, panelTitle: 'Ask us' };
+      await visit.show('A2AChat', { ...props, user: { name: 'Ada', picture: '/people/ada.svg' } });
+      await visit.ask('my balance?');
+      await visit.input.pressSequentially(DRAFT);
+      await visit.show('A2AChat', { ...props, user: next });
+      await visit.page.getByText(/How can I help/).waitFor();
+      expect(await texts(visit)).toEqual([]);
+      expect(await visit.input.inputValue()).toBe('');
+      expect(await visit.page.evaluate(() => JSON.stringify(sessionStorage))).toBe('{}');
+      await visit.ask('hi');
+      expect(contexts).toEqual([undefined, undefined]);
+    });
+
+    it('leaves a running answer to the agent, and shows no more of it', async () => {
+      const visit = await browser.visit();
+      await visit.show('A2AChat', { user: { name: 'Ada' } });
+      await visit.send('slow');
+      await visit.agentMessage.filter({ hasText: 'Counting' }).waitFor();
+      await visit.show('A2AChat', { user: null });
+      await visit.page.getByText('How can I help?').waitFor();
+      expect(await visit.ask('Hello')).toContain('“Hello”');
+      expect(await visit.page.locator('.a2a-message').count()).toBe(2);
+    });
+
+    it('loads an open list of earlier conversations again, also after a sign-in', async () => {
+      let owner = 'Visitor';
+      const visit = await browser.visit({
+        prepare: (page) =>
+          page.route('**/api/service/conversations', (route) =>
+            route.fulfill({ json: { conversations: [{ id: owner, title: `Of ${owner}`, updatedAt: '' }] } }),
+          ),
+      });
+      const show = async (name?: string): Promise<void> => {
+        owner = name ?? owner;
+        await visit.show('A2AChat', { serviceBaseUrl: '/api/service', user: name ? { name } : null });
+      };
+      await show();
+      await visit.page.getByRole('button', { name: 'Earlier conversations' }).click();
+      await visit.page.getByText('Of Visitor').waitFor();
+      await show('Ada');
+      await visit.page.getByText('Of Ada').waitFor();
+      await show('Bob');
+      await visit.page.getByText('Of Bob').waitFor();
+      expect(await visit.page.locator('.a2a-entry').count()).toBe(1);
+    });
+
+    it.each<[string, object | undefined, object]>([
+      ['the visitor signs in', undefined, { name: 'Ada' }],
+      ['the name of the user is loaded later', {}, { name: 'Ada' }],
+      ['the user has a new picture', { name: 'Ada', picture: '/people/ada.svg' }, { name: 'Ada', picture: '/x.svg' }],
+    ])('keeps conversation and draft when %s', async (_what, before, after) => {
+      const visit = await browser.visit();
+      await visit.show('A2AChat', { user: before });
+      await visit.ask('Hello');
+      await visit.input.pressSequentially(DRAFT);
+      await visit.show('A2AChat', { user: after });
+      await visit.page.getByText('Ada:').waitFor({ state: 'attached' });
+      expect(await texts(visit)).toHaveLength(2);
+      expect(await visit.input.inputValue()).toBe(DRAFT);
+    });
   });
 
   it('files={false} removes the attach button', async () => {
