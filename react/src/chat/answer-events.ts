@@ -1,7 +1,10 @@
 import type { Answer, AnswerPiece, AnswerWords, SeenBefore } from './answer.js';
 import type { AgentMessageState } from './chat-state.js';
 import {
+  BETWEEN_WORDS,
   contentOf,
+  isOneText,
+  isText,
   joinedPieces,
   mergedSnapshot,
   repetitionOf,
@@ -116,7 +119,8 @@ export function partsOfAnswer({ state, said, artifacts, words }: Answer): readon
   const shown = [...artifacts.flatMap(({ parts }) => parts), ...lastWords(joinedWords(words), state)];
   const hasAnswer = shown.some(({ type }) => type !== 'thought' && type !== 'status');
   const isRepeated = repetitionOf(shown);
-  const progress = joinedWords(said).filter(({ parts }) => !isRepeated(parts));
+  // Beside other content, only what is certainly written as a text is no progress.
+  const progress = joinedWords(said, hasAnswer ? BETWEEN_WORDS : undefined).filter(({ parts }) => !isRepeated(parts));
   // Without other content, the agent's final message is the answer.
   const isOver = state !== 'working' && !hasAnswer;
   const last = isOver ? lastIndex(progress, ({ parts }) => parts.some(isReadable)) : -1;
@@ -212,11 +216,13 @@ function indexOf(known: readonly AnswerWords[]): Set<string> {
 }
 
 /** Joins pieces of one text that arrived as separate messages. */
-function joinedWords(said: readonly AnswerWords[]): readonly AnswerWords[] {
-  const texts = said.flatMap(({ parts }) => parts);
-  if (said.length < 2 || texts.some((part) => part.type !== 'text' || isData(part.text))) return said;
-  const joined = joinedPieces(texts);
-  return joined.length === 1 && said[0] !== undefined ? [{ id: said[0].id, parts: joined, isWritten: true }] : said;
+function joinedWords(said: readonly AnswerWords[], within?: RegExp): readonly AnswerWords[] {
+  const [first] = said;
+  const parts = said.flatMap((words) => words.parts);
+  const texts = parts.filter(isText);
+  if (first === undefined || said.length < 2 || texts.length < parts.length) return said;
+  if (texts.some(({ type, text }) => type !== 'text' || isData(text)) || !isOneText(texts, within)) return said;
+  return [{ id: first.id, parts: joinedPieces(texts), isWritten: true }];
 }
 
 /** Messages of the agent that came after the visitor's own. */

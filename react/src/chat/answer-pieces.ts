@@ -23,17 +23,14 @@ export function withAppended(
   return [...parts.slice(0, -1), grown, ...withIds(pieceId, others, next)];
 }
 
-/**
- * Joins the pieces of one text. A snapshot of a stream has each chunk as a separate part. Parts that an agent separated
- * itself are few, have no white space at their borders, and each begin like a sentence.
- */
+/** Joins the pieces of one text. A snapshot of a stream has each chunk as a separate part. */
 export function joinedPieces(parts: readonly MessagePart[]): readonly MessagePart[] {
   const joined: MessagePart[] = [];
   let run: TextPart[] = [];
   const flush = (): void => {
     const [first] = run;
     if (first !== undefined)
-      joined.push(...(areSetApart(run) ? run : [{ ...first, text: run.map(({ text }) => text).join('') }]));
+      joined.push(...(isOneText(run) ? [{ ...first, text: run.map(({ text }) => text).join('') }] : run));
     run = [];
   };
   for (const part of parts) {
@@ -45,15 +42,20 @@ export function joinedPieces(parts: readonly MessagePart[]): readonly MessagePar
   return joined;
 }
 
-const MAX_PARTS_SET_APART = 4;
+/**
+ * A border within a text: white space on a side, a word that goes on, or punctuation that ends the text before. Parts
+ * that an agent separated itself have none.
+ */
+const WITHIN_TEXT = /\s\0|\0[\s\p{Term}\p{Pe}\p{Pf}]|[\p{L}\p{M}]\0[\p{Ll}\p{Lm}\p{Lo}\p{M}]/u;
+/** A border between words, as a model streams them. Steps of an agent at work have none, but may be lines. */
+export const BETWEEN_WORDS = /[^\S\n]\0|\0[^\S\n]/;
 
-function areSetApart(run: readonly TextPart[]): boolean {
-  if (run.length < 2 || run.length > MAX_PARTS_SET_APART) return false;
-  return run.every(
-    ({ text }, index) =>
-      text !== '' &&
-      (index === 0 || /^[\p{Lu}#*>|`-]/u.test(text)) &&
-      (index === run.length - 1 || /[^\s]$/.test(text)),
+/** True for pieces of one text: at least one border between them is within a text. */
+export function isOneText(run: readonly TextPart[], within = WITHIN_TEXT): boolean {
+  const texts = run.map(({ text }) => text).filter((text) => text !== '');
+  return (
+    texts.length < 2 ||
+    texts.some((text, at) => at > 0 && within.test(`${texts[at - 1]!.slice(-2)}\0${text.slice(0, 2)}`))
   );
 }
 
@@ -101,6 +103,6 @@ export function contentOf(parts: readonly MessagePart[]): string {
   return content;
 }
 
-function isText(part: MessagePart): part is TextPart {
+export function isText(part: MessagePart): part is TextPart {
   return part.type !== 'file' && part.type !== 'data';
 }
