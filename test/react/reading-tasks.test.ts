@@ -188,6 +188,24 @@ describe('a task that continues after its stream has ended', () => {
     expect(agent.pauses.every((ms) => ms <= 1000)).toBe(true);
   });
 
+  it('is resubscribed after each stream for taskTimeoutMs, counted from the end of that stream', async () => {
+    const piece = (index: number): Reply => ({ stream: [artifact(`${index} `, index > 0)], breaks: true });
+    const agent = new Agent({
+      SendStreamingMessage: { stream: [task('WORKING')], breaks: true },
+      SubscribeToTask: [...[0, 1, 2, 3, 4].map(piece), { stream: [artifact('5', true), update('COMPLETED')] }],
+    });
+    await agent.ask({}, 1_200);
+    expect(agent.shown).toEqual(['0 1 2 3 4 5']);
+  });
+
+  it('is left after taskTimeoutMs when its streams only break', async () => {
+    const agent = new Agent({
+      SendStreamingMessage: { stream: [task('WORKING')], breaks: true },
+      SubscribeToTask: { stream: [], breaks: true },
+    });
+    await expect(agent.ask({}, 2_000)).rejects.toMatchObject({ cause: { code: 'still_working' } });
+  });
+
   it('is polled as often as the site is busy', async () => {
     const busy = { text: '{}', type: 'application/json', status: 429, headers: { 'retry-after': '2' } };
     const agent = polled(...Array.from({ length: 7 }, () => busy), got('COMPLETED', whole('Done.')));

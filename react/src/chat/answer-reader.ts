@@ -95,7 +95,7 @@ export class AnswerReader {
   /** Reads a task to its end: from its stream, or by polling if it has none. */
   async #follow(isBroken: boolean): Promise<void> {
     const { now, pause, visible } = this.#clock;
-    const until = now() + this.#timeoutMs;
+    let until = now() + this.#timeoutMs;
     let hasStream = this.#client.streams;
     let [failures, refusals, openings] = [0, 0, 0];
     let pollMs = MIN_POLL_MS;
@@ -106,8 +106,9 @@ export class AnswerReader {
       if (!hasStream) await visible(this.#signal);
       if (this.#signal.aborted) lost(this.#signal);
       const before = this.#answer;
+      let isOpen = false;
       try {
-        if (hasStream) await this.#read(this.#client.subscribe(before.taskId, this.#signal));
+        if (hasStream) await this.#read(this.#client.subscribe(before.taskId, this.#signal), () => (isOpen = true));
         else this.#take(takeEvent(before, await this.#client.get(before.taskId, this.#signal)));
         const hasNews = !isSame(before, this.#answer);
         // A stream that ended without news would do so again, so the task is polled.
@@ -137,6 +138,8 @@ export class AnswerReader {
         if (waitMs === undefined && ++failures >= RECONNECT_MS.length) throw new AnswerBrokenOff(this.#answer, error);
         if (!(error instanceof AgentRefusal)) this.#listener.onReconnecting(waitMs === undefined);
         pauseMs = waitMs ?? RECONNECT_MS[failures] ?? MAX_POLL_MS;
+      } finally {
+        if (isOpen) until = now() + this.#timeoutMs;
       }
       if (this.#answer.state === 'working' && now() + pauseMs! > until)
         throw new AnswerBrokenOff(this.#answer, new ChatError('still_working', MESSAGES.stillWorking));
