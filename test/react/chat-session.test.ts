@@ -250,6 +250,58 @@ describe('a stop', () => {
     expect(last(session)).toMatchObject({ state: 'stopped' });
   });
 
+  it('before the site has responded does not send the message, and offers to retry', async () => {
+    const site = new Site().on('SendStreamingMessage', done);
+    let load = (_response: Response): void => undefined;
+    site.configs = [() => new Promise<Response>((resolve) => (load = resolve)), () => Response.json(CONFIG)];
+    const session = site.session();
+    const sent = session.send('Hello');
+    await session.stop();
+    expect(session.getState()).toMatchObject({ phase: 'idle', canRetry: true, error: undefined });
+    load(Response.json(CONFIG));
+    await sent;
+    expect(site.calls).toEqual([]);
+    await session.retry();
+    expect(session.getState().messages.map(({ text }) => text)).toEqual(['Hello', 'Done.']);
+  });
+
+  it('of an agent that answers without a task ends the request, and shows no more of the answer', async () => {
+    const { site, session, sent } = await working(offline, false);
+    await session.stop();
+    await site.write({ message: { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'The whole answer' }] } });
+    await sent;
+    expect(last(session)).toMatchObject({ role: 'agent', text: '', state: 'stopped' });
+    expect(session.getState()).toMatchObject({ phase: 'idle', error: undefined });
+    expect(site.signal?.aborted).toBe(true);
+    expect(site.calls).toEqual(['SendStreamingMessage']);
+  });
+
+  it('of an agent that sends nothing ends the request after two seconds', async () => {
+    const { site, session, sent } = await working(offline, false);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    await session.stop();
+    await vi.advanceTimersByTimeAsync(1_999);
+    expect(session.getState().phase).toBe('stopping');
+    await vi.advanceTimersByTimeAsync(1);
+    await sent;
+    expect(last(session)).toMatchObject({ role: 'agent', text: '', state: 'stopped' });
+    expect(site.signal?.aborted).toBe(true);
+  });
+
+  it('of a resumed answer cancels its task as soon as the site has responded', async () => {
+    const site = new Site();
+    site.on('SubscribeToTask', site.openStream).on('CancelTask', result(task('CANCELED')));
+    const session = site.session();
+    session.restore({ contextId: 'c1', messages: [], unfinished: UNFINISHED });
+    session.enter();
+    await session.stop();
+    await until(() => expect(site.calls).toContain('CancelTask'));
+    await site.end({ task: task('CANCELED', 'Half') });
+    await until(() => expect(session.getState().phase).toBe('idle'));
+    expect(last(session)).toMatchObject({ state: 'stopped' });
+  });
+
   it.each([
     ['WORKING', 'stopped'],
     ['CANCELED', 'stopped'],
@@ -261,7 +313,8 @@ describe('a stop', () => {
     await session.stop();
     await vi.advanceTimersByTimeAsync(1_999);
     expect(session.getState().phase).toBe('stopping');
-    await vi.advanceTimersByTimeAsync(1);
+    // The reader may rest for some milliseconds after it has read.
+    await vi.advanceTimersByTimeAsync(100);
     await sent;
     expect(last(session)).toMatchObject({ text: 'Half', state: shown });
     expect(session.getState()).toMatchObject({ phase: 'idle', error: undefined });

@@ -32,7 +32,7 @@ export class Site {
   /** The context of the latest request. */
   signal: AbortSignal | undefined;
   /** The responses of the config route; the last one stays. */
-  configs: (() => Response)[] = [() => Response.json(CONFIG)];
+  configs: (() => Response | Promise<Response>)[] = [() => Response.json(CONFIG)];
   readonly #replies: Record<string, (() => Response)[]> = {};
   #write: ((result: object) => void) | undefined;
   #close: (() => void) | undefined;

@@ -16,7 +16,7 @@ const CHARACTERS_PER_MS = 250;
  * with the agent.
  */
 const ENDED = 'This conversation cannot be continued here.';
-/** Milliseconds for a stream to end by itself once its task is cancelled. */
+/** Milliseconds for the agent to name the task to stop, and for a stream to end by itself once its task is cancelled. */
 const CANCELLED_MS = 2000;
 
 /** The response of the config route, read before the first message. */
@@ -59,6 +59,8 @@ export class Agent {
     const reader = (answer: Answer): AnswerReader =>
       new AnswerReader(this.#client, answer, host.taskTimeoutMs, listener, turn.abort.signal);
     try {
+      turn.stop = () => this.#stop(turn, host);
+      if (turn.isStopping) void turn.stop();
       if (turn.answer !== undefined) await reader(turn.answer).resume();
       else if (turn.message !== undefined) {
         const { id, taskId, contextId, seen, ...message } = this.#inConversation(turn.message);
@@ -105,8 +107,16 @@ export class Agent {
     return true;
   }
 
+  /** Cancels the task of a turn. An agent that names none in time has nothing to cancel. */
+  async #stop(turn: Turn, host: TurnHost): Promise<void> {
+    const { answer } = turn;
+    if (answer !== undefined && answer.taskId !== '') await this.#cancel(turn, answer, host);
+    else if (answer !== undefined) endWithoutTask(turn, host);
+    else setTimeout(endWithoutTask, CANCELLED_MS, turn, host);
+  }
+
   /** Asks the agent to stop working on the answer of a turn. */
-  async cancelTurn(turn: Turn, answer: Answer, host: TurnHost): Promise<void> {
+  async #cancel(turn: Turn, answer: Answer, host: TurnHost): Promise<void> {
     let cancelled: Answer;
     try {
       cancelled = settled(takeEvent(answer, await this.#client.cancel(answer.taskId)));
@@ -145,7 +155,8 @@ export class Agent {
   }
 
   #takeAnswer(turn: Turn, answer: Answer, host: TurnHost): void {
-    if (!host.isCurrent(turn)) return;
+    if (!host.isCurrent(turn) || turn.abort.signal.aborted) return;
+    if (turn.isStopping && answer.taskId === '') return endWithoutTask(turn, host);
     const isNewTask = (turn.answer?.taskId ?? '') === '' && answer.taskId !== '';
     const isNewState = turn.answer?.state !== answer.state;
     turn.answer = answer;
@@ -153,7 +164,7 @@ export class Agent {
     const dueMs = (turn.nextShownAt ?? 0) - performance.now();
     if (isNewState || dueMs <= 0) showAnswer(turn, host);
     else turn.timer ??= setTimeout(() => showAnswer(turn, host), dueMs);
-    if (turn.isStopping && isNewTask && answer.state === 'working') void this.cancelTurn(turn, answer, host);
+    if (turn.isStopping && isNewTask && answer.state === 'working') void this.#cancel(turn, answer, host);
     this.suspendIfLeft(turn, host);
   }
 }
@@ -174,6 +185,13 @@ function showAnswer(turn: Turn, host: TurnHost): void {
   const { messages, contextId } = host.getState();
   const others = messages.filter(({ id }) => id !== answerId);
   host.update({ messages: [...others, message], contextId: answer.contextId || contextId });
+}
+
+/** Ends the request of a turn without a task. The agent may go on, which nothing can change. */
+function endWithoutTask(turn: Turn, host: TurnHost): void {
+  if (!host.isCurrent(turn) || (turn.answer?.taskId ?? '') !== '') return;
+  turn.answer = { ...(turn.answer ?? emptyAnswer('')), state: 'stopped' };
+  turn.abort.abort();
 }
 
 /** The answer after the agent confirmed the stop; some agents still call it complete. */

@@ -152,9 +152,10 @@ export class ChatSession {
     if (turn === undefined || turn.isStopping) return;
     turn.isStopping = true;
     this.#update({ phase: 'stopping' });
-    // A task without an id cannot be cancelled yet; the request is sent once its id is known.
-    if (turn.answer !== undefined && turn.answer.taskId !== '')
-      await (await this.#connect()).cancelTurn(turn, turn.answer, this.#host);
+    if (turn.stop !== undefined || turn.answer !== undefined) return turn.stop?.();
+    // The message has not been sent.
+    this.#drop();
+    this.#update({ phase: 'idle', canRetry: true });
   };
 
   /** Starts a new conversation; a running task of the old one continues. */
@@ -208,6 +209,7 @@ export class ChatSession {
     const turn: Turn = { ...work, abort: new AbortController() };
     const again = (): Promise<void> => this.#read(work);
     this.#turn = turn;
+    this.#again = again;
     this.#unfinished = undefined;
     this.#update({ phase: 'waiting', error: undefined, canRetry: false });
     try {

@@ -47,6 +47,8 @@ export interface Work {
 export interface Turn extends Work {
   readonly abort: AbortController;
   isStopping?: true;
+  /** Stops the agent, or ends the request; absent until the agent is loaded. */
+  stop?: () => Promise<void>;
   /** True once the agent has confirmed that it stopped. */
   isStopped?: true;
   /** True once the page has left: the connection closes as soon as there is a task to resume. */
