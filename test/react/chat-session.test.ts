@@ -69,6 +69,19 @@ describe('a message', () => {
     expect(session.getState()).toMatchObject({ error: { reason: 'server_busy' }, canRetry: true });
   });
 
+  it('without an answer is shown as failed once another one follows', async () => {
+    const site = new Site().on('SendStreamingMessage', offline, offline, done);
+    const session = site.session();
+    await session.send('First');
+    await session.send('Second');
+    expect(session.getState()).toMatchObject({ error: { code: 'connection_lost' }, canRetry: true });
+    session.reconnect();
+    await until(() => expect(last(session)).toMatchObject({ text: 'Done.' }));
+    const shown = session.getState().messages.map((one) => (one.role === 'user' ? one.text : one.state));
+    expect(shown).toEqual(['First', 'failed', 'Second', 'complete']);
+    expect(new Set(session.getState().messages.map(({ id }) => id)).size).toBe(4);
+  });
+
   it('is not sent while another one is answered, nor without words and file', async () => {
     const site = new Site();
     site.on('SendStreamingMessage', site.openStream);
@@ -329,6 +342,41 @@ describe('a stop', () => {
 });
 
 describe('a sign-in', () => {
+  const asked = (): Site =>
+    new Site()
+      .on('SendStreamingMessage', result({ task: task('AUTH_REQUIRED') }))
+      .on('SubscribeToTask', result({ task: task('COMPLETED', 'Done.') }));
+
+  it.each<[string, () => Site]>([
+    ['the agent requires', asked],
+    ['the site requires', () => new Site().on('SendStreamingMessage', refusal(401, 'session_expired'), done)],
+  ])('that %s is begun once, however often its button is pressed', async (_who, open) => {
+    let finish = (): void => undefined;
+    const signIn = vi.fn(() => new Promise<void>((resolve) => (finish = resolve)));
+    const session = open().session(signIn);
+    await session.send('Hello');
+    const signedIn = [session.signIn(), session.signIn()];
+    finish();
+    await Promise.all(signedIn);
+    expect(signIn).toHaveBeenCalledOnce();
+    expect(last(session)).toMatchObject({ text: 'Done.' });
+  });
+
+  it.each<[string, () => unknown]>([
+    ['rejects', () => Promise.reject(new Error('popup blocked'))],
+    ['throws', () => lost(new Error('popup blocked'))],
+  ])('whose handler %s is reported, and can be tried again', async (_how, fail) => {
+    const site = asked();
+    const signIn = vi.fn<() => unknown>().mockImplementationOnce(fail);
+    const session = site.session(signIn);
+    await session.send('Hello');
+    await session.signIn();
+    expect(site.errors).toMatchObject([{ cause: { message: 'popup blocked' } }]);
+    expect(last(session)).toMatchObject({ state: 'auth-required' });
+    await session.signIn();
+    expect(last(session)).toMatchObject({ text: 'Done.' });
+  });
+
   it.each<[string, () => Response]>([
     ['a complete answer', done],
     ['another error', refusal(403, 'origin_refused')],

@@ -5,7 +5,7 @@ import { partsOfAnswer, seenAfter, settled, takeEvent } from './answer-events.js
 import { type AnswerListener, AnswerReader } from './answer-reader.js';
 import type { ChatMessage, ChatState } from './chat-state.js';
 import { type StoredMessage, textOfParts } from './message-parts.js';
-import type { OutgoingMessage, Turn, TurnHost } from './turn.js';
+import type { OpenTask, OutgoingMessage, Turn, TurnHost } from './turn.js';
 
 /** Minimum milliseconds between two states of a growing answer. A reader would not see more of them. */
 const SHOW_MS = 50;
@@ -47,6 +47,11 @@ export class Agent {
     this.#client = new AgentClient(new URL(a2aEndpoint, document.baseURI).href, fetchImpl, facts);
   }
 
+  /** The rest of the answer of a task that waited for a sign-in. */
+  continued({ id, seen }: OpenTask, contextId: string): Answer {
+    return emptyAnswer('', id, contextId, seen);
+  }
+
   /** Reads the answer of one turn, or its failure, into the host. */
   async readTurn(turn: Turn, host: TurnHost, again: () => Promise<void>): Promise<void> {
     const listener: AnswerListener = {
@@ -58,6 +63,7 @@ export class Agent {
     };
     const reader = (answer: Answer): AnswerReader =>
       new AnswerReader(this.#client, answer, host.taskTimeoutMs, listener, turn.abort.signal);
+    markUnanswered(host);
     try {
       turn.stop = () => this.#stop(turn, host);
       if (turn.isStopping) void turn.stop();
@@ -167,6 +173,15 @@ export class Agent {
     if (turn.isStopping && isNewTask && answer.state === 'working') void this.#cancel(turn, answer, host);
     this.suspendIfLeft(turn, host);
   }
+}
+
+/** A message without an answer would look delivered above the next one. */
+function markUnanswered(host: TurnHost): void {
+  const { messages } = host.getState();
+  const [before, question] = messages.slice(-2);
+  if (before?.role !== 'user' || question?.role !== 'user') return;
+  const failed: ChatMessage = { id: `answer-to-${before.id}`, role: 'agent', text: '', state: 'failed' };
+  host.update({ messages: [...messages.slice(0, -1), failed, question] });
 }
 
 function showAnswer(turn: Turn, host: TurnHost): void {

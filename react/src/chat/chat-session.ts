@@ -34,6 +34,8 @@ export class ChatSession {
   /** The message sent last. */
   #sent: OutgoingMessage | undefined;
   #again: (() => Promise<void>) | undefined;
+  /** The message or error that a sign-in in progress is for. */
+  #signsInFor: AgentMessage | ChatError | undefined;
   readonly #host: TurnHost;
 
   constructor(site: ChatSite) {
@@ -135,14 +137,20 @@ export class ChatSession {
     const { messages, phase, error } = this.#state;
     const last = messages[messages.length - 1];
     const asked = last?.role === 'agent' && last.state === 'auth-required' ? last : undefined;
-    if (phase !== 'idle' || (asked === undefined && error?.message !== MESSAGES.signedOut)) return;
-    await this.#site.onSignIn()?.(asked);
+    const reason = asked ?? (error?.message === MESSAGES.signedOut ? error : undefined);
+    if (phase !== 'idle' || reason === undefined || reason === this.#signsInFor) return;
+    this.#signsInFor = reason;
+    try {
+      await this.#site.onSignIn()?.(asked);
+    } catch (failure) {
+      return this.#report(toChatError(failure));
+    } finally {
+      this.#signsInFor = undefined;
+    }
     if (this.#state.phase !== 'idle') return;
     if (this.#state.canRetry) return this.retry();
     if (asked === undefined || this.#openTask === undefined) return;
-    const { id, seen } = this.#openTask;
-    const { emptyAnswer } = await import('./answer.js'); // part of the agent, which is already loaded
-    const answer = emptyAnswer('', id, this.#state.contextId, seen);
+    const answer = (await this.#connect()).continued(this.#openTask, this.#state.contextId);
     await this.#read({ answerId: `after-${asked.id}`, answer });
   };
 
