@@ -104,6 +104,13 @@ describe('Markdown of an agent', () => {
     // Addresses that a browser would resolve on the site.
     ['[a](javascript:alert(1)) [b](/page) [c](http:page)', '<p>a b c</p>'],
     ['[a](http:/page/) [b](HTTP:\\\\page) [c](page)', '<p>a b c</p>'],
+    ['[![img](https://i.example)](https://x.example)', '<p><a https://x.example>img</a></p>'],
+    [
+      '[see ![*img*](https://i.example) here](https://x.example)',
+      '<p><a https://x.example>see <em>img</em> here</a></p>',
+    ],
+    ['[<https://i.example>](https://x.example)', '<p><a https://x.example>https://i.example</a></p>'],
+    ['&frac12; &nosuch1;', '<p>½ &nosuch1;</p>'],
     ['![a picture](https://x.example/p.png)', '<p><a https://x.example/p.png>a picture</a></p>'],
     [
       '[a][1] [1] [2]\n\n[1]: https://x.example "t"',

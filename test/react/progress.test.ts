@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
+import { partsOfAnswer } from '../../react/src/chat/answer-events.js';
 import { Agent, artifact, own, task, update, whole, words } from './read-agent.js';
 
 /** The steps as an agent sends them: messages of a working task, each with an id of its own. */
@@ -88,5 +89,21 @@ describe('parts that an agent has separated', () => {
   ])('stay separate: %j', async (parts) => {
     expect(await read([task('COMPLETED', whole(...parts))])).toEqual(parts);
     expect(await read([{ message: { role: 'ROLE_AGENT', parts: parts.map((text) => ({ text })) } }])).toEqual(parts);
+  });
+});
+
+describe('parts of one id', () => {
+  const message = (text: string) => ({ message: words(text, 'same') });
+
+  it.each([
+    ['an artifact and the last message', [artifact('One.', false, 'same'), update('COMPLETED', 'Two.', 'same')], 2],
+    ['an artifact and a step', [update('WORKING', 'Zero.', 'same'), artifact('One.', false, 'same')], 2],
+    ['a step that is repeated as the answer', [update('WORKING', 'One.', 'same'), message('One.')], 1],
+    ['a step and another message', [task('WORKING'), update('WORKING', 'One.', 'same'), message('Two.')], 1],
+  ])('have ids of their own on the page: %s', async (_what, stream, count) => {
+    const agent = new Agent({ SendStreamingMessage: { stream: [...stream, update('COMPLETED')] } });
+    const parts = partsOfAnswer(await agent.ask());
+    expect(parts).toHaveLength(count);
+    expect(new Set(parts.map(({ id }) => id)).size).toBe(count);
   });
 });

@@ -364,7 +364,9 @@ describe('events of any shape', () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 6 }), (events) => {
         const answer = read(events);
-        for (const part of partsOfAnswer(settled(answer))) {
+        const parts = partsOfAnswer(settled(answer));
+        expect(new Set(parts.map(({ id }) => id)).size).toBe(parts.length);
+        for (const part of parts) {
           expect(part.id).toMatch(/\/\d+$/);
           if ('text' in part) expect(part.text).toBeTypeOf('string');
         }

@@ -32,13 +32,7 @@ export function takeEvent(answer: Answer, event: WireEvent, isFirst = false): An
     case 'message': {
       const { message } = event;
       const contextId = message.contextId || answer.contextId;
-      return {
-        ...answer,
-        contextId,
-        state: 'complete',
-        words: withWords(answer.words, message, 'word'),
-        opening: null,
-      };
+      return takeState({ ...answer, contextId, opening: null }, 'complete', message);
     }
     case 'task':
       return takeTask(answer, event, isFirst);
@@ -127,7 +121,18 @@ export function partsOfAnswer({ state, said, artifacts, words }: Answer): readon
   const before = progress.flatMap(({ parts, isWritten }, index) =>
     parts.map((part) => (index === last || isWritten === true ? part : asProgress(part))),
   );
-  return [...before, ...shown];
+  return withUniqueIds([...before, ...shown]);
+}
+
+/** An agent may give an artifact and a message one id. */
+function withUniqueIds(parts: readonly MessagePart[]): readonly MessagePart[] {
+  const ids = new Set<string>();
+  return parts.map((part) => {
+    let { id } = part;
+    while (ids.has(id)) id = `+${id}`;
+    ids.add(id);
+    return id === part.id ? part : { ...part, id };
+  });
 }
 
 /** `findLastIndex`, which old browsers lack. */

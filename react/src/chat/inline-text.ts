@@ -1,7 +1,7 @@
 /** Controls, and characters that reorder the text around them. */
 const DISGUISE = /\p{Bidi_Control}|[^\P{Cc}\n\t]/gu;
-const ENTITY = /&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,8}));/iy;
-const ENTITIES_IN_TEXT = /&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,8}));/gi;
+const ENTITY = /&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z][a-z\d]{1,7}));/iy;
+const ENTITIES_IN_TEXT = /&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z][a-z\d]{1,7}));/gi;
 
 /** The entities that agents write. Any other is shown as it is written. */
 const ENTITIES: ReadonlyMap<string, string> = new Map(

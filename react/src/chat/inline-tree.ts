@@ -57,7 +57,8 @@ export function treeOf(tokens: readonly Token[], from: number, end: number): Par
   const append = (inline: Inline): void => {
     const { children, isLink } = open[open.length - 1] as (typeof open)[0];
     const last = children[children.length - 1];
-    if (typeof inline !== 'string') children.push(inline);
+    if (typeof inline !== 'string' && isLink && inline.tag === 'a') inline.children.forEach(append);
+    else if (typeof inline !== 'string') children.push(inline);
     else if (inline === '') return;
     else if (typeof last === 'string' && !mustSplit)
       children[children.length - 1] = last + (isLink ? visible(inline) : inline);
@@ -76,7 +77,8 @@ export function treeOf(tokens: readonly Token[], from: number, end: number): Par
     }
     for (const opening of opens) {
       const { children, isLink } = open[open.length - 1] as (typeof open)[0];
-      if (open.length > MAX_DEPTH) {
+      // Links do not nest. An image is a link, too.
+      if (open.length > MAX_DEPTH || (isLink && opening.tag === 'a')) {
         open.push({ children, isLink });
         continue;
       }
