@@ -117,8 +117,11 @@ export interface ChatLabels {
   readonly noFiles: string;
 }
 
+/** The labels of widgets, in English. */
+export const WIDGET_LABELS = { ...MESSAGES, reload: 'Reload', tryAgain: 'Try again' };
+
 const ENGLISH: ChatLabels = {
-  ...MESSAGES,
+  ...WIDGET_LABELS,
   chat: 'Chat',
   welcome: 'How can I help?',
   welcomeUser: 'How can I help, {name}?',
@@ -144,9 +147,7 @@ const ENGLISH: ChatLabels = {
   stop: 'Stop',
   retry: 'Retry',
   retryIn: 'Retry in {seconds} s',
-  reload: 'Reload',
   signIn: 'Sign in',
-  tryAgain: 'Try again',
   file: 'File',
   attachFile: 'Attach a file of up to {limit}',
   removeFile: 'Remove {file}',
@@ -161,19 +162,22 @@ const ENGLISH: ChatLabels = {
   close: 'Close chat',
 };
 
-export const LabelsContext = createContext(ENGLISH);
+export const LabelsContext = /* @__PURE__ */ createContext(ENGLISH);
 
 /** The labels of the chat that contains a component. */
 export function useLabels(): ChatLabels {
   return useContext(LabelsContext);
 }
 
-/** A site's labels, completed with the English ones. */
+/** A site's labels of a chat, completed with the English ones. */
 export function useCompleteLabels(own: Partial<ChatLabels> | undefined): ChatLabels {
-  return useMemo(() => {
-    const given = Object.entries(own ?? {}).filter(([, text]) => text !== undefined);
-    return { ...ENGLISH, ...Object.fromEntries(given) };
-  }, [own]);
+  return useMemo(() => completeLabels(ENGLISH, own), [own]);
+}
+
+/** A site's labels, completed with others. */
+export function completeLabels<Labels extends object>(english: Labels, own: Partial<ChatLabels> | undefined): Labels {
+  const given = Object.entries(own ?? {}).filter(([, text]) => text !== undefined);
+  return { ...english, ...Object.fromEntries(given) };
 }
 
 /** A label with its placeholders replaced. */
@@ -182,7 +186,11 @@ export function fill(label: string, values: Readonly<Record<string, string>>): s
 }
 
 /** The text of an error for the visitor: the label of its message, or the message of the site or its platform. */
-export function wordsOf({ message, cause }: ChatError, labels: ChatLabels, showCause?: boolean): string {
+export function wordsOf(
+  { message, cause }: ChatError,
+  labels: Pick<ChatLabels, keyof typeof MESSAGES>,
+  showCause?: boolean,
+): string {
   const known = Object.entries(MESSAGES).find(([, words]) => message.includes(words));
   const text =
     known === undefined ? message : message.replace(known[1], () => labels[known[0] as keyof typeof MESSAGES]);

@@ -3,7 +3,7 @@ import { forwardRef, type ForwardRefExoticComponent, type RefAttributes, useImpe
 import { inBoundary } from './chat/boundary.js';
 import { rootAttributes } from './chat/root-attributes.js';
 import type { A2AChatProps } from './chat-props.js';
-import { type ChatLabels, useCompleteLabels, wordsOf } from './labels.js';
+import { type ChatLabels, completeLabels, WIDGET_LABELS, wordsOf } from './labels.js';
 import { type ServiceSurfaceController, type ServiceSurfaceOptions, useServiceSurface } from './use-service-surface.js';
 
 /**
@@ -27,7 +27,7 @@ export type ServiceSurfaceHandle = Pick<ServiceSurfaceController, 'refresh' | 'a
 const Surface: ForwardRefExoticComponent<ServiceSurfaceProps & RefAttributes<ServiceSurfaceHandle>> = forwardRef(
   function ServiceSurface(props: ServiceSurfaceProps, ref) {
     const { host, isBusy, message, error, refresh, act } = useServiceSurface(props);
-    const labels = useCompleteLabels(props.labels);
+    const labels = completeLabels(WIDGET_LABELS, props.labels);
     useImperativeHandle(ref, () => ({ refresh, act }), [refresh, act]);
 
     return (

@@ -7,7 +7,7 @@ import {
   type RefAttributes,
 } from 'react';
 
-import { useLabels } from '../labels.js';
+import { MESSAGES } from '../chat-error.js';
 
 interface BoundaryProps {
   /** Shown in place of the children once rendering them has failed. */
@@ -28,11 +28,6 @@ export class Boundary extends Component<BoundaryProps, { readonly hasFailed: boo
   }
 }
 
-function Unavailable() {
-  const { unreachable } = useLabels();
-  return <p role="alert">{unreachable}</p>;
-}
-
 /** Wraps a component so that its failure shows a notice and does not affect the page. */
 export function inBoundary<Props extends object, Handle>(
   Inner: ForwardRefExoticComponent<Props & RefAttributes<Handle>>,
@@ -40,7 +35,7 @@ export function inBoundary<Props extends object, Handle>(
   const Bounded = Inner as unknown as ComponentType<object>;
   return forwardRef(function InBoundary(props: object, ref) {
     return (
-      <Boundary fallback={<Unavailable />}>
+      <Boundary fallback={<p role="alert">{MESSAGES.unreachable}</p>}>
         <Bounded {...props} {...{ ref }} />
       </Boundary>
     );

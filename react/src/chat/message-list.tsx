@@ -1,4 +1,4 @@
-import { Fragment, memo, type ReactElement, type ReactNode, useMemo } from 'react';
+import { Fragment, memo, type ReactElement, type ReactNode, type RefObject, useEffect, useMemo, useRef } from 'react';
 
 import type { A2AChatProps, ChatUser } from '../chat-props.js';
 import { AgentIcon, FileIcon, icon } from '../icons.js';
@@ -6,12 +6,11 @@ import { type ChatLabels, useLabels } from '../labels.js';
 import { AnswerParts } from './answer-parts.js';
 import { Boundary } from './boundary.js';
 import type { AgentMessage, ChatMessage, UserMessage } from './chat-state.js';
+import { FollowedEnd } from './followed-end.js';
 import { useGradually } from './gradually.js';
 import { partsOf, type StoredMessage } from './message-parts.js';
 import { piecesOfLines } from './pieces.js';
 import { PlainMessage, PlainText } from './transcript.js';
-
-export { FollowedEnd } from './followed-end.js';
 
 const PersonIcon = icon(
   <>
@@ -29,13 +28,27 @@ interface MessageListProps {
   readonly mediaOrigins: readonly string[];
   readonly user: ChatUser | undefined;
   readonly renderMessage: A2AChatProps['renderMessage'];
+  /** The element that scrolls, and the one that grows in it. */
+  readonly log: RefObject<HTMLElement | null>;
+  readonly content: RefObject<HTMLElement | null>;
 }
 
-/** The messages of a conversation. Loaded separately, since a page shows an empty chat first. */
-export default function MessageList({ messages, isBusy, mediaOrigins, user, renderMessage }: MessageListProps) {
+/** The messages of a conversation, with their end in view. Loaded separately, since a page shows an empty chat first. */
+export default function MessageList(props: MessageListProps) {
+  const { messages, isBusy, mediaOrigins, user, renderMessage, log, content } = props;
   const { newConversation } = useLabels();
   const count = useGradually(messages.length, MESSAGES_AT_ONCE);
   const last = messages[messages.length - 1];
+  const following = useRef<FollowedEnd>(undefined);
+  useEffect(() => {
+    if (log.current === null || content.current === null) return undefined;
+    const end = (following.current = new FollowedEnd(log.current, content.current));
+    return () => end.stop();
+  }, [log, content]);
+  // A message just sent is scrolled into view.
+  useEffect(() => {
+    if (last?.role === 'user') following.current?.show();
+  }, [last]);
   const show = (message: ChatMessage): ReactElement =>
     message.role === 'user' ? (
       <Question message={message} user={user} />

@@ -5,7 +5,6 @@ import type { A2AChatProps, ChatUser } from '../chat-props.js';
 import { useLabels } from '../labels.js';
 import { Boundary } from './boundary.js';
 import type { ChatMessage, ChatState } from './chat-state.js';
-import type { FollowedEnd } from './followed-end.js';
 
 interface TranscriptProps {
   readonly chat: ChatState;
@@ -23,7 +22,8 @@ export function Transcript({ chat, user, renderMessage, welcome }: TranscriptPro
   const { messages, phase, mediaOrigins } = chat;
   const labels = useLabels();
   const isBusy = phase !== 'idle';
-  const { log, content } = useFollowedEnd(messages[messages.length - 1]);
+  const log = useRef<HTMLDivElement>(null);
+  const content = useRef<HTMLDivElement>(null);
   useEffect(() => void loadMessages().catch(() => undefined), []);
   // Shown until the messages can be formatted, or if they cannot be.
   const plain = messages.map((message) => <PlainMessage key={message.id} message={message} />);
@@ -43,7 +43,7 @@ export function Transcript({ chat, user, renderMessage, welcome }: TranscriptPro
         ) : (
           <Boundary fallback={plain}>
             <Suspense fallback={plain}>
-              <MessageList {...{ messages, isBusy, mediaOrigins, user, renderMessage }} />
+              <MessageList {...{ messages, isBusy, mediaOrigins, user, renderMessage, log, content }} />
             </Suspense>
           </Boundary>
         )}
@@ -89,27 +89,4 @@ export function PlainText({ text }: { readonly text: string }) {
       {String(text)}
     </p>
   );
-}
-
-/** Keeps the end of a growing list in view, with code that is loaded with the messages. */
-function useFollowedEnd(last: ChatMessage | undefined) {
-  const log = useRef<HTMLDivElement>(null);
-  const content = useRef<HTMLDivElement>(null);
-  const following = useRef<Promise<FollowedEnd | undefined>>(undefined);
-  const isEmpty = last === undefined;
-  useEffect(() => {
-    const [viewport, list] = [log.current, content.current];
-    if (viewport === null || list === null || isEmpty) return undefined;
-    const followed = loadMessages().then(
-      (loaded) => new loaded.FollowedEnd(viewport, list),
-      () => undefined,
-    );
-    following.current = followed;
-    return () => void followed.then((end) => end?.stop());
-  }, [isEmpty]);
-  // A message just sent is scrolled into view.
-  useEffect(() => {
-    if (last?.role === 'user') void following.current?.then((end) => end?.show());
-  }, [last]);
-  return { log, content };
 }
