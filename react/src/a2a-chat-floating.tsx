@@ -55,18 +55,30 @@ const FloatingChat: ForwardRefExoticComponent<A2AChatFloatingProps & RefAttribut
     const name = props.panelTitle ?? labels.chat;
     useBrand(chat.brandCss);
 
+    const movesFocus = useRef(false);
     const open = (): void => {
+      movesFocus.current = true;
       setOpened(true);
       setOpen(true);
     };
-    const close = (): void => setOpen(false);
-    useChatHandle(ref, chat, { open, close });
+    const close = (): void => {
+      movesFocus.current = true;
+      setOpen(false);
+    };
+    useChatHandle(ref, chat, {
+      open,
+      close: () => {
+        close();
+        // The visitor may be in a field of the page.
+        movesFocus.current = panel.current?.matches(':focus-within') === true;
+      },
+    });
 
-    // Moves the focus into the panel when it opens, back to the button when it closes.
+    // Moves the focus into the panel when it opens, back to the button when it closes; not when a page shows it again.
     useEffect(() => {
-      if (isOpen) input.current?.focus();
-      else if (wasOpened) fab.current?.focus();
-    }, [isOpen, wasOpened]);
+      if (movesFocus.current) (isOpen ? input : fab).current?.focus();
+      movesFocus.current = false;
+    }, [isOpen]);
     useEffect(() => {
       if (!wasOpened) return undefined;
       const loading = import('./chat/keyboard.js').then(

@@ -185,6 +185,13 @@ export function fill(label: string, values: Readonly<Record<string, string>>): s
   return label.replace(/\{(\w+)\}/g, (placeholder, name: string) => values[name] ?? placeholder);
 }
 
+export function describeSize(bytes: number): string {
+  if (bytes < 1024) return `${bytes} bytes`;
+  if (bytes < 1024 * 1024) return `${Math.round(bytes / 1024)} KB`;
+  // Rounded up, so that a file just over the limit never shows the limit's size.
+  return `${Math.ceil((bytes / 1024 / 1024) * 10) / 10} MB`;
+}
+
 /** The text of an error for the visitor: the label of its message, or the message of the site or its platform. */
 export function wordsOf(
   { message, cause }: ChatError,

@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { emptyAnswer } from '../../react/src/chat/answer.js';
-import { describeSize, isTooLarge, MAX_FILE_BYTES } from '../../react/src/chat/file-part.js';
+import { isTooLarge, MAX_FILE_BYTES } from '../../react/src/chat/file-part.js';
 import { lost } from '../../react/src/chat-error.js';
+import { describeSize } from '../../react/src/labels.js';
 import { CONFIG, last, openPage, refusal, result, Site, task, TEXT, until } from './chat-site.js';
 
 beforeEach(openPage);

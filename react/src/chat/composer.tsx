@@ -1,10 +1,10 @@
 import { type KeyboardEvent, type RefObject, type SyntheticEvent, useId, useRef, useState } from 'react';
 
 import { ClipIcon, CloseIcon, FileIcon, SendIcon, StopIcon } from '../icons.js';
-import { fill, useLabels } from '../labels.js';
+import { describeSize, fill, useLabels } from '../labels.js';
 import type { ChatDraft, ChatPhase } from './chat-state.js';
 import { isComposing } from './composing.js';
-import { describeSize, isTooLarge, MAX_FILE_BYTES } from './file-part.js';
+import { isTooLarge, MAX_FILE_BYTES } from './file-part.js';
 
 interface ComposerProps {
   readonly phase: ChatPhase;
@@ -34,6 +34,7 @@ export function Composer({ phase, isAsked, takesFiles, input, onSend, onStop }: 
 
   const send = (event: SyntheticEvent): void => {
     event.preventDefault();
+    event.stopPropagation();
     if (!canSend) return;
     onSend({ text: text.trim(), file });
     setText('');
@@ -53,8 +54,9 @@ export function Composer({ phase, isAsked, takesFiles, input, onSend, onStop }: 
     input.current?.focus();
   };
 
+  // A form of the site around the chat, or around its portal, would take these events for its own.
   return (
-    <form className="a2a-composer" data-asked={isAsked} onSubmit={send}>
+    <form className="a2a-composer" data-asked={isAsked} onSubmit={send} onChange={(event) => event.stopPropagation()}>
       {file !== undefined && (
         <div className="a2a-attachment" data-refused={refused !== undefined}>
           <FileIcon />

@@ -10,6 +10,9 @@ interface MarkdownProps {
   readonly isGrowing: boolean;
 }
 
+/** Time for which a button says that it has copied. */
+const COPIED_MS = 3000;
+
 /** Shows an agent's Markdown: text, and elements that can be read and nothing else. */
 export function Markdown({ text, isGrowing }: MarkdownProps) {
   const element = useRef<HTMLDivElement>(null);
@@ -29,7 +32,10 @@ export function Markdown({ text, isGrowing }: MarkdownProps) {
     const code = button?.parentElement?.querySelector('code')?.textContent;
     if (!button || code === undefined) return;
     navigator.clipboard.writeText(code).then(
-      () => void (button.textContent = copied),
+      () => {
+        button.textContent = copied;
+        setTimeout(() => (button.textContent = copy), COPIED_MS);
+      },
       () => undefined,
     );
   };

@@ -1,8 +1,7 @@
 import { type MouseEvent, type ReactNode, useEffect, useState } from 'react';
 
 import { FileIcon } from '../icons.js';
-import { fill, useLabels } from '../labels.js';
-import { describeSize } from './file-part.js';
+import { describeSize, fill, useLabels } from '../labels.js';
 import type { DataPart, FilePart } from './message-parts.js';
 
 /** Image types that browsers show and that cannot run scripts. */
@@ -25,7 +24,7 @@ export function AnswerFile({ part, mediaOrigins }: AnswerFileProps) {
   const { name, mediaType, bytes, size } = part;
   const labels = useLabels();
   const url = webAddress(part.url);
-  const [hasFailed, setFailed] = useState(false);
+  const [broken, setBroken] = useState<string>();
   const image = useImage(part, url, mediaOrigins);
   // Shown in logical order, so that characters of direction cannot disguise the file's extension.
   const shownName = name || labels.file;
@@ -42,13 +41,13 @@ export function AnswerFile({ part, mediaOrigins }: AnswerFileProps) {
   );
   return (
     <div className="a2a-part">
-      {image !== undefined && !hasFailed && (
+      {image !== undefined && image !== broken && (
         <img
           className="a2a-image"
           src={image}
           alt={shownName}
           referrerPolicy="no-referrer"
-          onError={() => setFailed(true)}
+          onError={() => setBroken(image)}
         />
       )}
       {url !== undefined && bytes === undefined ? (
@@ -86,7 +85,10 @@ function useImage(
     if (blob === undefined) return undefined;
     const address = URL.createObjectURL(blob);
     setFromBytes(address);
-    return () => URL.revokeObjectURL(address);
+    return () => {
+      URL.revokeObjectURL(address);
+      setFromBytes(undefined);
+    };
   }, [bytes, mediaType]);
   if (fromBytes !== undefined || url === undefined) return fromBytes;
   return /^image\//i.test(mediaType) && mediaOrigins.includes(new URL(url).origin) ? url : undefined;

@@ -56,6 +56,14 @@ describeInBrowsers('a chat in a small window', { wordMs: 0, slowStepMs: 5 }, (br
     });
   });
 
+  it('breaks a long word of a suggestion', async () => {
+    const visit = await browser.visit({ viewport: { width: 320, height: 640 } });
+    await visit.show('A2AChat', { suggestedPrompts: ['Rechtsschutzversicherungsgesellschaften vergleichen'] });
+    const suggestion = visit.page.getByRole('button', { name: 'Rechtsschutz' });
+    expect(await suggestion.evaluate((button) => button.getBoundingClientRect().right)).toBeLessThan(320);
+    expect(await suggestion.evaluate((button) => button.scrollWidth - button.clientWidth)).toBe(0);
+  });
+
   it('fills a low window when it floats, with a button that closes it', async () => {
     const visit = await browser.visit({ viewport: { width: 844, height: 390 } });
     await openFloating(visit);
@@ -118,6 +126,15 @@ describeInBrowsers('a chat in a small window', { wordMs: 0, slowStepMs: 5 }, (br
         selector,
         '1px',
       ]);
+  });
+
+  it('shows that the agent is thinking in forced colours', async () => {
+    const visit = await browser.visit({ forcedColors: 'active' });
+    await visit.page.route('**/api/a2a', () => undefined); // never responds
+    await visit.show('A2AChat');
+    await visit.send('Hello');
+    const dot = visit.page.locator('.a2a-thinking i').first();
+    expect(await visit.styleOf(dot, 'border-top-width')).toBe('1px');
   });
 
   it('has readable colours in a browser without light-dark() and relative colours', async () => {
