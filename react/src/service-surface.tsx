@@ -1,10 +1,10 @@
-import { forwardRef, type ForwardRefExoticComponent, type RefAttributes, useImperativeHandle } from 'react';
+import { forwardRef, type ForwardRefExoticComponent, type RefAttributes, useImperativeHandle, useRef } from 'react';
 
 import { inBoundary } from './chat/boundary.js';
 import { rootAttributes } from './chat/root-attributes.js';
 import type { A2AChatProps } from './chat-props.js';
 import { type ChatLabels, completeLabels, WIDGET_LABELS, wordsOf } from './labels.js';
-import { type ServiceSurfaceController, type ServiceSurfaceOptions, useServiceSurface } from './use-service-surface.js';
+import { type ServiceSurfaceController, type ServiceSurfaceOptions, useSurface } from './use-service-surface.js';
 
 /**
  * Props of `ServiceSurface`: a `surfaceId` or a `name` is required, all others may be omitted or undefined.
@@ -26,13 +26,18 @@ export type ServiceSurfaceHandle = Pick<ServiceSurfaceController, 'refresh' | 'a
 
 const Surface: ForwardRefExoticComponent<ServiceSurfaceProps & RefAttributes<ServiceSurfaceHandle>> = forwardRef(
   function ServiceSurface(props: ServiceSurfaceProps, ref) {
-    const { host, isBusy, message, error, refresh, act } = useServiceSurface(props);
+    const { host, isBusy, message, error, refresh, act, retry } = useSurface(props);
     const labels = completeLabels(WIDGET_LABELS, props.labels);
+    const surface = useRef<HTMLDivElement>(null);
     useImperativeHandle(ref, () => ({ refresh, act }), [refresh, act]);
+    const tryAgain = (): void => {
+      surface.current?.focus(); // the button that was pressed is gone
+      void retry();
+    };
 
     return (
       <div {...rootAttributes(props, '')}>
-        <div className="service-surface" aria-busy={isBusy}>
+        <div ref={surface} className="service-surface" aria-busy={isBusy} tabIndex={-1}>
           <div className="service-surface-host" ref={host} />
           <p className="service-surface-message" role="status">
             {message}
@@ -44,7 +49,7 @@ const Surface: ForwardRefExoticComponent<ServiceSurfaceProps & RefAttributes<Ser
             <button
               type="button"
               className="a2a-button"
-              onClick={() => (error.code === 'page_failed' ? location.reload() : void refresh())}
+              onClick={error.code === 'page_failed' ? () => location.reload() : tryAgain}
             >
               {error.code === 'page_failed' ? labels.reload : labels.tryAgain}
             </button>

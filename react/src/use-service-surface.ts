@@ -4,6 +4,7 @@ import { basePath } from './base-path.js';
 import { ChatError, MESSAGES, report, toChatError } from './chat-error.js';
 import { siteFetch, type SiteHeaders } from './site-fetch.js';
 import { type ActionFields, SurfaceClient, type SurfaceInput, type SurfaceSite } from './surface/surface-client.js';
+import type { Submission } from './surface/surface-view.js';
 import { useLatest } from './use-latest.js';
 
 /**
@@ -58,7 +59,9 @@ export interface ServiceSurfaceController {
 /** One widget in one element. */
 interface Mounted {
   refresh(): Promise<void>;
-  act(action: string, fields: ActionFields): Promise<void>;
+  act(action: string, submit: () => Submission): Promise<void>;
+  /** Repeats the last action, with the values that its form has now, or the last render. */
+  retry(): Promise<void>;
 }
 
 /**
@@ -77,6 +80,11 @@ interface Mounted {
  * @public
  */
 export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfaceController {
+  return useSurface(options);
+}
+
+/** The same, for the component. */
+export function useSurface(options: ServiceSurfaceOptions): ServiceSurfaceController & Pick<Mounted, 'retry'> {
   const { surfaceId, name, serviceSurfacesUrl = `${basePath()}/api/service-surfaces`, input } = options;
   const { configEndpoint = serviceSurfacesUrl.replace(/[^/]*$/, 'a2a/config') } = options;
   const [host, setHost] = useState<HTMLElement | null>(null);
@@ -105,6 +113,7 @@ export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfac
     // Reported where it is awaited, unless the render failed before.
     view.catch(() => undefined);
 
+    let retry = (): Promise<void> => refresh();
     const attempt = async (action: () => Promise<void> | void): Promise<void> => {
       setBusy(true);
       setError(undefined);
@@ -118,13 +127,21 @@ export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfac
       }
       if (!abort.signal.aborted) setBusy(false);
     };
+    let requested = 0;
+    let shown = 0;
     const render = async (): Promise<void> => {
+      const turn = ++requested;
       const rendered = await client.render(given ?? { locale: document.documentElement.lang });
-      if (abort.signal.aborted) return;
+      // An older render may arrive later, with a state that is over.
+      if (abort.signal.aborted || turn < shown) return;
+      shown = turn;
       setTitle(rendered.title);
       await (await view)?.show(rendered.html);
     };
-    const refresh = (): Promise<void> => attempt(render);
+    const refresh = (): Promise<void> => {
+      retry = refresh;
+      return attempt(render);
+    };
     function refuseFile(field: string): Promise<void> {
       return attempt(() => {
         setMessage('');
@@ -132,12 +149,16 @@ export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfac
       });
     }
     let isActing = false;
-    async function act(action: string, fields: ActionFields): Promise<void> {
+    async function act(action: string, submit: () => Submission): Promise<void> {
       if (isActing) return;
       isActing = true;
+      retry = () => act(action, submit);
       await attempt(async () => {
         setMessage('');
+        const { fields, onDone } = submit();
         const said = await client.act(action, fields);
+        onDone?.();
+        retry = refresh;
         try {
           await render();
         } catch (cause) {
@@ -149,7 +170,9 @@ export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfac
       });
       isActing = false;
     }
-    mounted.current = { refresh, act };
+    mounted.current = { refresh, act, retry: () => retry() };
+    setMessage('');
+    setTitle('');
     void refresh();
     return () => {
       abort.abort();
@@ -162,11 +185,12 @@ export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfac
 
   const refresh = useCallback(async () => mounted.current?.refresh(), []);
   const act = useCallback(
-    async (action: string, fields: ActionFields = {}) => mounted.current?.act(action, fields),
+    async (action: string, fields: ActionFields = {}) => mounted.current?.act(action, () => ({ fields })),
     [],
   );
+  const retry = useCallback(async () => mounted.current?.retry(), []);
   return useMemo(
-    () => ({ host: setHost, isBusy, title, message, error, refresh, act }),
-    [isBusy, title, message, error, refresh, act],
+    () => ({ host: setHost, isBusy, title, message, error, refresh, act, retry }),
+    [isBusy, title, message, error, refresh, act, retry],
   );
 }

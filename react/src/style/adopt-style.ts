@@ -1,11 +1,13 @@
 /**
  * Adds a style to a page or a shadow root; the returned function removes it. A constructed stylesheet is neither an
- * inline style, which a Content-Security-Policy may forbid, nor markup, and it ignores `@import`. Without support, as
- * in jsdom and in old browsers, it does nothing: the component works without its style.
+ * inline style, which a Content-Security-Policy may forbid, nor markup, and it ignores `@import`. It has to be of the
+ * window it is used in. Without support, as in jsdom and in old browsers, it does nothing: the component works without
+ * its style.
  */
-export function adoptStyle(root: DocumentOrShadowRoot, css: string): () => void {
+export function adoptStyle(root: Document | ShadowRoot, css: string): () => void {
   try {
-    const sheet = new CSSStyleSheet();
+    const { defaultView } = root.ownerDocument ?? (root as Document);
+    const sheet = new (defaultView as typeof globalThis & Window).CSSStyleSheet();
     sheet.replaceSync(css);
     root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
     return () => {

@@ -41,6 +41,15 @@ const SANITISER = {
 /** Controls that can have an action. */
 const BUTTON = ':is(button, [type=submit], [type=image], [type=button])[data-action]';
 
+type Field = HTMLInputElement | HTMLTextAreaElement;
+
+/** The values to submit. */
+export interface Submission {
+  readonly fields: ActionFields;
+  /** Called once the platform has accepted them. */
+  readonly onDone?: () => void;
+}
+
 /**
  * A widget in its own shadow root, inside a box that neither its theme nor its markup can affect: it stays in the box,
  * loads only from the origins the site allows, and runs no scripts. A form or a button with `data-action` submits that
@@ -51,37 +60,41 @@ export class SurfaceView {
   readonly #root: ShadowRoot;
   readonly #content = document.createElement('div');
   readonly #client: SurfaceClient;
-  readonly #onAction: (action: string, fields: ActionFields) => unknown;
+  readonly #onAction: (action: string, submit: () => Submission) => unknown;
   readonly #onFile: (label: string) => unknown;
   readonly #themed: Promise<void>;
   #newest: DocumentFragment | undefined;
+  /** Fields that the visitor has changed and not submitted since. */
+  readonly #typed = new Set<Field>();
 
   /**
-   * `onAction` receives the name of an action and the entered values; `onFile` the label of a field in which the visitor
+   * `onAction` receives the name of an action, and a function that reads the values at the time it is called; `onFile` the label of a field in which the visitor
    * chose a file. That field is empty again.
    */
   constructor(
     host: HTMLElement,
     client: SurfaceClient,
-    onAction: (action: string, fields: ActionFields) => unknown,
+    onAction: (action: string, submit: () => Submission) => unknown,
     onFile: (label: string) => unknown,
   ) {
     if (host.shadowRoot === null) adoptStyle(host.attachShadow({ mode: 'open' }), HOST_STYLE);
     this.#box.style.cssText = BOX_STYLE;
     const widget = document.createElement('div');
+    this.#box.append(widget);
+    // First, since a shadow root that moves to another document, such as that of a frame, loses its styles.
+    host.shadowRoot?.append(this.#box);
     this.#root = widget.attachShadow({ mode: 'open' });
     this.#client = client;
     this.#onAction = onAction;
     this.#onFile = onFile;
     adoptStyle(this.#root, BASE_STYLE);
     this.#root.append(this.#content);
-    this.#box.append(widget);
-    host.shadowRoot?.append(this.#box);
     // A widget works without its theme.
     this.#themed = client.theme().then(
       (css) => void adoptStyle(this.#root, css),
       () => undefined,
     );
+    this.#root.addEventListener('input', ({ target }) => this.#typed.add(target as Field));
     this.#root.addEventListener('submit', (event) => this.#submit(event as SubmitEvent));
     this.#root.addEventListener('click', (event) => this.#click(event));
     this.#root.addEventListener('change', ({ target }) => this.#refuseFile(target as HTMLInputElement));
@@ -97,6 +110,7 @@ export class SurfaceView {
     await this.#themed; // avoids a flash of unstyled content
     if (this.#newest !== fragment) return;
     const place = this.#controls().indexOf(this.#root.activeElement as HTMLElement);
+    this.#keepTyped(fragment);
     this.#content.textContent = '';
     this.#content.append(fragment);
     if (place < 0) return;
@@ -108,6 +122,21 @@ export class SurfaceView {
     this.#box.remove();
   }
 
+  /** A field with a name of its own keeps what was typed; one of several may be another one in the new markup. */
+  #keepTyped(fragment: DocumentFragment): void {
+    const typed = [...this.#typed];
+    this.#typed.clear();
+    for (const { name, type, value, defaultValue } of typed) {
+      const [[before, other], [field, another]] = [this.#content, fragment].map((root) =>
+        [...root.querySelectorAll<Field>('input, textarea')].filter((one) => one.name === name && one.type === type),
+      ) as [Field[], Field[]];
+      const isOne = before !== undefined && field !== undefined && (other ?? another) === undefined;
+      if (!isOne || value === defaultValue) continue;
+      field.value = value;
+      this.#typed.add(field);
+    }
+  }
+
   #controls(): HTMLElement[] {
     return [...this.#content.querySelectorAll<HTMLElement>('a[href], button, input, select, textarea, [tabindex]')];
   }
@@ -117,10 +146,14 @@ export class SurfaceView {
     const form = event.target as HTMLFormElement;
     const submitter = event.submitter as HTMLButtonElement | HTMLInputElement | null;
     const action = submitter?.dataset['action'] ?? attributeOf(form, 'data-action');
-    const fields = fieldsOf(new FormData(form, submitter));
+    const submit = (): Submission => {
+      const sent = [...this.#typed].flatMap((field) => (field.form === form ? [[field, field.value] as const] : []));
+      const onDone = (): void => sent.forEach(([field, value]) => field.value === value && this.#typed.delete(field));
+      return { fields: fieldsOf(new FormData(form, submitter)), onDone };
+    };
     if (attributeOf(form, 'method') === 'dialog')
       (Element.prototype.closest.call(form, 'dialog') as HTMLDialogElement | null)?.close();
-    if (action !== null) this.#onAction(action, fields);
+    if (action !== null) this.#onAction(action, submit);
   }
 
   #click({ target }: Event): void {
@@ -128,7 +161,7 @@ export class SurfaceView {
     // A button that submits its form is handled as "submit", after the form's validation.
     if (button === null || (button.form !== null && /^(?:submit|image)$/.test(button.type))) return;
     const { name, value } = button;
-    this.#onAction(button.dataset['action'] ?? '', name === '' ? {} : { [name]: value });
+    this.#onAction(button.dataset['action'] ?? '', () => ({ fields: name === '' ? {} : { [name]: value } }));
   }
 
   /** Empties the field at once, so that the file does not look submitted. */
