@@ -1,13 +1,14 @@
-import { lazy, memo, type ReactNode, Suspense } from 'react';
+import { memo, type ReactNode } from 'react';
 
 import { useLabels } from '../labels.js';
 import { Boundary } from './boundary.js';
 import { useGradually } from './gradually.js';
+import { later } from './later.js';
 import { Markdown } from './markdown.js';
 import type { MessagePart, TextPart } from './message-parts.js';
 
-const File = lazy(() => import('./rich-parts.js').then(({ AnswerFile }) => ({ default: AnswerFile })));
-const Data = lazy(() => import('./rich-parts.js').then(({ AnswerData }) => ({ default: AnswerData })));
+const File = later(() => import('./rich-parts.js').then(({ AnswerFile }) => AnswerFile));
+const Data = later(() => import('./rich-parts.js').then(({ AnswerData }) => AnswerData));
 
 const PARTS_AT_ONCE = 20;
 
@@ -32,12 +33,12 @@ export function AnswerParts({ parts, isGrowing, mediaOrigins }: AnswerPartsProps
 }
 
 const ShownPart = memo(function ShownPart(props: AnswerPartProps) {
+  const { unreachable } = useLabels();
   const text = plainText(props.part);
+  const failed = <p dir="auto">{text || unreachable}</p>;
   return (
-    <Boundary fallback={<p dir="auto">{text}</p>}>
-      <Suspense fallback={<p className="a2a-quiet">{text}</p>}>
-        <AnswerPart {...props} />
-      </Suspense>
+    <Boundary fallback={failed}>
+      <AnswerPart {...props} waiting={<p className="a2a-quiet">{text}</p>} failed={failed} />
     </Boundary>
   );
 });
@@ -46,12 +47,17 @@ interface AnswerPartProps extends Omit<AnswerPartsProps, 'parts'> {
   readonly part: MessagePart;
 }
 
-function AnswerPart({ part, isGrowing, mediaOrigins }: AnswerPartProps): ReactNode {
+interface Fallbacks {
+  readonly waiting: ReactNode;
+  readonly failed: ReactNode;
+}
+
+function AnswerPart({ part, isGrowing, ...rest }: AnswerPartProps & Fallbacks): ReactNode {
   switch (part.type) {
     case 'file':
-      return <File part={part} mediaOrigins={mediaOrigins} />;
+      return <File part={part} {...rest} />;
     case 'data':
-      return <Data part={part} />;
+      return <Data part={part} {...rest} />;
     case 'thought':
       return <Thought part={part} isGrowing={isGrowing} />;
     case 'text':

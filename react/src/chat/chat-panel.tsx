@@ -1,22 +1,22 @@
-import { lazy, type RefObject, Suspense, useId, useMemo, useReducer, useRef, useState } from 'react';
+import { type RefObject, useId, useMemo, useReducer, useRef, useState } from 'react';
 
 import type { A2AChatProps } from '../chat-props.js';
-import { MESSAGES, report } from '../chat-error.js';
+import { type ChatError, MESSAGES, report } from '../chat-error.js';
 import { AgentIcon, CloseIcon, HistoryIcon, PlusIcon } from '../icons.js';
 import { type ChatLabels, fill, LabelsContext, useCompleteLabels, wordsOf } from '../labels.js';
 import { siteFetch } from '../site-fetch.js';
 import type { A2AChatController } from '../use-a2a-chat.js';
 import { useLatest } from '../use-latest.js';
 import { useUserChange } from '../use-user-change.js';
-import { Boundary } from './boundary.js';
 import { useBrand } from './brand.js';
 import type { ChatDraft, ChatPhase } from './chat-state.js';
 import { Composer } from './composer.js';
+import { later } from './later.js';
 import { RetryButton } from './retry-button.js';
 import { rootAttributes } from './root-attributes.js';
 import { Transcript } from './transcript.js';
 
-const History = lazy(() => import('./history.js'));
+const History = later(() => import('./history.js').then((loaded) => loaded.default));
 
 interface ChatPanelProps extends A2AChatProps {
   readonly chat: A2AChatController;
@@ -38,21 +38,23 @@ export function ChatPanel({ chat, input, onClose, ...props }: ChatPanelProps) {
   const historyId = useId();
   const titleId = useId();
   const latest = useLatest(props);
-  const recordsFetch = useMemo(() => siteFetch(() => latest.current.headers), [latest]);
+  const site = useMemo(
+    () => ({
+      siteFetch: siteFetch(() => latest.current.headers),
+      onError: (error: ChatError) => report(error, latest.current.onError),
+    }),
+    [latest],
+  );
   useBrand(chat.brandCss);
 
   const send = (draft: ChatDraft): void => {
     setHistoryOpen(false);
     void chat.send(draft);
   };
-  const suggest = (text: string): void => {
-    send({ text });
-    textarea.current?.focus(); // the suggestion that was chosen is gone
-  };
-  const startNew = (): void => {
-    chat.reset();
-    setHistoryOpen(false);
+  /** For a button that will be gone. First, because a site may move the focus again, such as to its sign-in. */
+  const fromField = (action: () => void) => (): void => {
     textarea.current?.focus();
+    action();
   };
   const last = chat.messages[chat.messages.length - 1];
   const isAsked = last?.role === 'agent' && last.state.endsWith('-required');
@@ -86,7 +88,10 @@ export function ChatPanel({ chat, input, onClose, ...props }: ChatPanelProps) {
               aria-label={labels.newConversation}
               title={labels.newConversation}
               disabled={chat.messages.length === 0}
-              onClick={startNew}
+              onClick={fromField(() => {
+                chat.reset();
+                setHistoryOpen(false);
+              })}
             >
               <PlusIcon />
             </button>
@@ -104,26 +109,27 @@ export function ChatPanel({ chat, input, onClose, ...props }: ChatPanelProps) {
           </header>
 
           {isHistoryOpen && serviceBaseUrl !== undefined && (
-            <Boundary fallback={<p className="a2a-history a2a-quiet">{labels.unreachable}</p>}>
-              <Suspense fallback={<p className="a2a-history a2a-quiet">{labels.loading}</p>}>
-                <History
-                  key={`${changes} ${user?.name}`}
-                  id={historyId}
-                  serviceBaseUrl={serviceBaseUrl}
-                  siteFetch={recordsFetch}
-                  currentId={chat.contextId}
-                  onError={(error) => report(error, latest.current.onError)}
-                  onOpen={(id, messages) => {
-                    chat.open(id, messages);
-                    setHistoryOpen(false);
-                    textarea.current?.focus();
-                  }}
-                  onDelete={(id) => {
-                    if (id === chat.contextId) chat.reset();
-                  }}
-                />
-              </Suspense>
-            </Boundary>
+            <History
+              key={`${changes} ${user?.name}`}
+              waiting={<p className="a2a-history a2a-quiet">{labels.loading}</p>}
+              failed={
+                <p className="a2a-history a2a-quiet" role="alert">
+                  {labels.unreachable}
+                </p>
+              }
+              id={historyId}
+              serviceBaseUrl={serviceBaseUrl}
+              {...site}
+              currentId={chat.contextId}
+              onOpen={(id, messages) => {
+                chat.open(id, messages);
+                setHistoryOpen(false);
+                textarea.current?.focus();
+              }}
+              onDelete={(id) => {
+                if (id === chat.contextId) chat.reset();
+              }}
+            />
           )}
 
           <Transcript
@@ -144,20 +150,21 @@ export function ChatPanel({ chat, input, onClose, ...props }: ChatPanelProps) {
             <p className="a2a-status" role="status">
               {describePhase(chat.phase, labels)}
             </p>
-            <div className="a2a-failure" role="alert">
-              {chat.error !== undefined && <p>{wordsOf(chat.error, labels, props.showCause)}</p>}
+            <div className="a2a-failure">
+              {/* Without the button, whose countdown would be read each second. */}
+              <p role="alert">{chat.error && wordsOf(chat.error, labels, props.showCause)}</p>
               {canSignIn ? (
-                <button type="button" className="a2a-button" onClick={() => void chat.signIn()}>
+                <button type="button" className="a2a-button" onClick={fromField(() => void chat.signIn())}>
                   {labels.signIn}
                 </button>
               ) : (
-                chat.canRetry && <RetryButton error={chat.error} onRetry={() => void chat.retry()} />
+                chat.canRetry && <RetryButton error={chat.error} onRetry={fromField(() => void chat.retry())} />
               )}
             </div>
             {chat.messages.length === 0 && suggestedPrompts.length > 0 && (
               <div className="a2a-suggestions" role="group" aria-label={labels.suggestions}>
                 {suggestedPrompts.map((text) => (
-                  <button type="button" className="a2a-button" key={text} onClick={() => suggest(text)}>
+                  <button type="button" className="a2a-button" key={text} onClick={fromField(() => send({ text }))}>
                     {text}
                   </button>
                 ))}

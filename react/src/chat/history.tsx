@@ -3,7 +3,6 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { type ChatError, toChatError } from '../chat-error.js';
 import { icon } from '../icons.js';
 import { fill, useLabels, wordsOf } from '../labels.js';
-import { useLatest } from '../use-latest.js';
 import type { ChatMessage } from './chat-state.js';
 import { type ConversationEntry, ConversationRecords } from './conversation-records.js';
 import { useGradually } from './gradually.js';
@@ -31,7 +30,6 @@ export default function History({ id, serviceBaseUrl, siteFetch, onError, curren
   const [error, setError] = useState<ChatError>();
   const count = useGradually(entries?.length ?? 0, ENTRIES_AT_ONCE);
   const records = useMemo(() => new ConversationRecords(serviceBaseUrl, siteFetch), [serviceBaseUrl, siteFetch]);
-  const latest = useLatest({ onError });
 
   const attempt = useCallback(
     async (action: () => Promise<void>): Promise<void> => {
@@ -39,10 +37,10 @@ export default function History({ id, serviceBaseUrl, siteFetch, onError, curren
       await action().catch((cause: unknown) => {
         const failure = toChatError(cause);
         setError(failure);
-        latest.current.onError(failure);
+        onError(failure);
       });
     },
-    [latest],
+    [onError],
   );
   const load = useCallback(() => attempt(async () => setEntries(await records.list())), [attempt, records]);
   useEffect(() => void load(), [load]);
@@ -56,12 +54,18 @@ export default function History({ id, serviceBaseUrl, siteFetch, onError, curren
       // Meanwhile the visitor may have chosen another one, or gone on with the one that is shown.
       if (chosen.current === entry) onOpen(entry.id, messages);
     });
-  const remove = (entry: ConversationEntry): Promise<void> =>
-    attempt(async () => {
+  const isRemoving = useRef(false);
+  const remove = async (entry: ConversationEntry, button: HTMLElement): Promise<void> => {
+    if (isRemoving.current) return;
+    isRemoving.current = true;
+    await attempt(async () => {
       await records.delete(entry.id);
+      if (button.matches(':focus')) button.closest('section')?.focus(); // the button will be gone
       onDelete(entry.id);
       await load();
     });
+    isRemoving.current = false;
+  };
 
   return (
     <section className="a2a-history" id={id} aria-label={labels.earlierConversations} tabIndex={-1}>
@@ -84,7 +88,7 @@ export default function History({ id, serviceBaseUrl, siteFetch, onError, curren
               type="button"
               className="a2a-icon-button"
               aria-label={fill(labels.deleteConversation, { title: entry.title })}
-              onClick={() => void remove(entry)}
+              onClick={({ currentTarget }) => void remove(entry, currentTarget)}
             >
               <TrashIcon />
             </button>

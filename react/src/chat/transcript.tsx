@@ -1,10 +1,10 @@
-import { lazy, type ReactNode, Suspense, useEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 
 import { MESSAGES } from '../chat-error.js';
 import type { A2AChatProps, ChatUser } from '../chat-props.js';
 import { useLabels } from '../labels.js';
-import { Boundary } from './boundary.js';
 import type { ChatMessage, ChatState } from './chat-state.js';
+import { later } from './later.js';
 
 interface TranscriptProps {
   readonly chat: ChatState;
@@ -14,8 +14,8 @@ interface TranscriptProps {
   readonly welcome: ReactNode;
 }
 
-const loadMessages = () => import('./message-list.js');
-const MessageList = lazy(loadMessages);
+const loadMessages = () => import('./message-list.js').then((loaded) => loaded.default);
+const MessageList = later(loadMessages);
 
 /** The conversation, with its end in view for a reader who is at its end. */
 export function Transcript({ chat, user, renderMessage, welcome }: TranscriptProps) {
@@ -41,11 +41,12 @@ export function Transcript({ chat, user, renderMessage, welcome }: TranscriptPro
         {messages.length === 0 ? (
           welcome
         ) : (
-          <Boundary fallback={plain}>
-            <Suspense fallback={plain}>
-              <MessageList {...{ messages, isBusy, mediaOrigins, user, renderMessage, log, content }} />
-            </Suspense>
-          </Boundary>
+          <MessageList
+            waiting={plain}
+            failed={plain}
+            attempt={messages.length}
+            {...{ messages, isBusy, mediaOrigins, user, renderMessage, log, content }}
+          />
         )}
       </div>
     </div>

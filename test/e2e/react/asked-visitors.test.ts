@@ -103,6 +103,39 @@ describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
     await visit.agentMessage.locator('img').waitFor();
   });
 
+  it('shows a picture that replaces a broken one', async () => {
+    const visit = await browser.visit({ hasPolicy: false });
+    const picture = (raw: string) => ({
+      artifactUpdate: { ...IDS, artifact: { artifactId: 'a', parts: [{ raw, mediaType: 'image/png' }] } },
+    });
+    await visit.page.evaluate(() => document.addEventListener('error', () => (document.title = 'broken'), true));
+    let isFirst = true;
+    await visit.page.route(CHAT, async (route) => {
+      const results = isFirst ? [working, picture(PNG.slice(0, 40))] : [picture(PNG), state('COMPLETED')];
+      // The stream ends early, so the chat asks for the rest of the task.
+      if (!isFirst) await visit.page.waitForFunction(() => document.title === 'broken');
+      isFirst = false;
+      const body = results.map((result) => `data: ${JSON.stringify({ jsonrpc: '2.0', id: 1, result })}\n\n`).join('');
+      return route.fulfill({ contentType: 'text/event-stream', body });
+    });
+    await visit.show('A2AChat');
+    await visit.send('Draw');
+    await visit.agentMessage.locator('img').waitFor();
+  });
+
+  it('reads the columns of a table as the agent aligns them', async () => {
+    const visit = await browser.visit();
+    const text = '| Item | Price | Size |\n|---|---:|:-:|\n| Shoes | 10 | 42 |';
+    await answer(visit.page, [{ message: { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text }] } }]);
+    await visit.show('A2AChat');
+    await visit.ask('Prices');
+    const alignments = (row: string): Promise<readonly string[]> =>
+      visit.finished.locator(row).evaluateAll((cells) => cells.map((cell) => getComputedStyle(cell).textAlign));
+    const expected = [/start|left/, /right/, /center/].map((side) => expect.stringMatching(side) as string);
+    expect(await alignments('td')).toEqual(expected);
+    expect(await alignments('th')).toEqual(expected);
+  });
+
   it('reads the name of a file in the order it is written', async () => {
     const visit = await browser.visit();
     const parts = [{ raw: 'aGk=', filename: 'invoice-\u202Efdp.exe', mediaType: 'application/pdf' }];
@@ -172,7 +205,13 @@ describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
     await visit.send('Hello');
     await visit.alert.filter({ hasText: 'This is busy at the moment.' }).waitFor();
     expect(await visit.alert.innerText()).not.toContain('Operators');
-    const button = visit.alert.getByRole('button');
+    const button = visit.page.getByRole('button', { name: /^Retry/ });
+    // A screen reader would read the whole alert with each second.
+    await visit.page.evaluate(() => {
+      const alert = document.querySelector('.a2a-panel [role=alert]:not(:empty)') as Element;
+      const observer = new MutationObserver(() => (document.title = 'The alert has changed.'));
+      observer.observe(alert, { subtree: true, childList: true, characterData: true, attributes: true });
+    });
     const seconds = async () => Number(/^Retry in (\d+) s$/.exec(await button.innerText())?.[1]);
     expect(await seconds()).toBeGreaterThan(10);
     expect(await button.isDisabled()).toBe(true);
@@ -180,7 +219,10 @@ describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
     await visit.page.clock.fastForward(20_000);
     await expect.poll(seconds).toBeLessThan(11);
     for (let passed = 0; passed < 20; passed += 1) await visit.page.clock.runFor(1000);
-    await visit.alert.getByRole('button', { name: 'Retry', exact: true }).click();
+    const retry = visit.page.getByRole('button', { name: 'Retry', exact: true });
+    await retry.waitFor();
+    expect(await visit.page.title()).toBe('A page');
+    await retry.click();
     await visit.finished.filter({ hasText: 'Hello' }).waitFor();
   });
 });

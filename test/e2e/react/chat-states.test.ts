@@ -89,6 +89,7 @@ describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
       expect(await visit.page.evaluate(() => navigator.clipboard.readText())).toBe(
         'const answer = 6 * 7;\nconsole.log(answer);\n',
       );
+      await visit.finished.getByRole('button', { name: 'Copy', exact: true }).waitFor();
     });
   });
 
