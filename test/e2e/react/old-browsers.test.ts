@@ -94,7 +94,7 @@ async function outcome(visit: ComponentVisit): Promise<string> {
   await visit.send('Hello');
   const answered = visit.page.locator('.a2a-message-agent', { hasText: 'Hello' });
   await answered.or(visit.alert).first().waitFor();
-  return (await visit.alert.count()) > 0 ? visit.alert.first().locator('p').innerText() : 'answered';
+  return (await visit.alert.count()) > 0 ? visit.alert.first().innerText() : 'answered';
 }
 
 async function without(browser: ComponentBrowser, ...names: readonly string[]): Promise<string> {
