@@ -52,7 +52,8 @@ it('a checked theme has no foreign address, no import and no open block, and a s
       );
       expect(imports).toEqual([]);
       const addresses = tokens.flatMap((token, index) => {
-        const isArgument = loads(tokens[index - 1]) || loads(tokens[index - 2]);
+        const [before, between] = [tokens[index - 2], tokens[index - 1]];
+        const isArgument = loads(between) || (loads(before) && between?.[0] !== TokenType.CloseParen);
         return token[0] === TokenType.URL || (token[0] === TokenType.String && isArgument) ? [token[4].value] : [];
       });
       if (!/namespace/i.test(sent))
