@@ -97,12 +97,13 @@ export function useChat(options: ChatOptions & Pick<A2AChatProps, 'user'>, isWan
     const { leave, reconnect } = session;
     // A page in the browser's back/forward cache would keep its connection to the agent.
     const comeBack = ({ persisted }: PageTransitionEvent) => persisted && session.enter();
-    const listening = new AbortController();
-    addEventListener('online', reconnect, listening);
-    addEventListener('pagehide', leave, listening);
-    addEventListener('pageshow', comeBack, listening);
+    addEventListener('online', reconnect);
+    addEventListener('pagehide', leave);
+    addEventListener('pageshow', comeBack);
     return () => {
-      listening.abort();
+      removeEventListener('online', reconnect);
+      removeEventListener('pagehide', leave);
+      removeEventListener('pageshow', comeBack);
       leave();
     };
   }, [session]);

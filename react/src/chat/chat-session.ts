@@ -105,7 +105,7 @@ export class ChatSession {
     this.#sent = outgoing;
     const question = { id: outgoing.id, role: 'user' as const, text, ...(file && { fileName: file.name }) };
     this.#update({ messages: [...messages, question] });
-    await this.#deliver(outgoing);
+    await this.#deliver(outgoing).catch((error: unknown) => this.#fail(toChatError(error), undefined));
   };
 
   /** The page context as JSON text; left out and reported if it fails or is too long. */
