@@ -132,7 +132,7 @@ export function useSurface(options: ServiceSurfaceOptions): ServiceSurfaceContro
     const render = async (): Promise<void> => {
       const turn = ++requested;
       const rendered = await client.render(given ?? { locale: document.documentElement.lang });
-      // An older render may arrive later, with a state that is over.
+      // An older render may arrive later, with an outdated state.
       if (abort.signal.aborted || turn < shown) return;
       shown = turn;
       setTitle(rendered.title);

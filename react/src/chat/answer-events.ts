@@ -113,7 +113,7 @@ export function partsOfAnswer({ state, said, artifacts, words }: Answer): readon
   const shown = [...artifacts.flatMap(({ parts }) => parts), ...lastWords(joinedWords(words), state)];
   const hasAnswer = shown.some(({ type }) => type !== 'thought' && type !== 'status');
   const isRepeated = repetitionOf(shown);
-  // Beside other content, only what is certainly written as a text is no progress.
+  // Beside other content, messages are progress unless they are clearly pieces of one text.
   const progress = joinedWords(said, hasAnswer ? BETWEEN_WORDS : undefined).filter(({ parts }) => !isRepeated(parts));
   // Without other content, the agent's final message is the answer.
   const isOver = state !== 'working' && !hasAnswer;

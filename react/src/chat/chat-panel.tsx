@@ -51,7 +51,7 @@ export function ChatPanel({ chat, input, onClose, ...props }: ChatPanelProps) {
     setHistoryOpen(false);
     void chat.send(draft);
   };
-  /** For a button that will be gone. First, because a site may move the focus again, such as to its sign-in. */
+  /** For a button that disappears. Moves the focus first, since the action may move it again, such as to a sign-in. */
   const fromField = (action: () => void) => (): void => {
     textarea.current?.focus();
     action();

@@ -1,7 +1,7 @@
 /**
  * Adds a style to a page or a shadow root; the returned function removes it. A constructed stylesheet is neither an
- * inline style, which a Content-Security-Policy may forbid, nor markup, and it ignores `@import`. It has to be of the
- * window it is used in. Without support, as in jsdom and in old browsers, it does nothing: the component works without
+ * inline style, which a Content-Security-Policy may forbid, nor markup, and it ignores `@import`. It must belong
+ * to the window of `root`. Without support, as in jsdom and in old browsers, it does nothing: the component works without
  * its style.
  */
 export function adoptStyle(root: Document | ShadowRoot, css: string): () => void {

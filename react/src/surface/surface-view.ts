@@ -68,8 +68,8 @@ export class SurfaceView {
   readonly #typed = new Set<Field>();
 
   /**
-   * `onAction` receives the name of an action, and a function that reads the values at the time it is called; `onFile` the label of a field in which the visitor
-   * chose a file. That field is empty again.
+   * `onAction` receives the name of an action, and a function that returns the values entered at that time; `onFile`
+   * receives the label of a field in which the visitor chose a file. That field is empty again.
    */
   constructor(
     host: HTMLElement,
@@ -122,7 +122,7 @@ export class SurfaceView {
     this.#box.remove();
   }
 
-  /** A field with a name of its own keeps what was typed; one of several may be another one in the new markup. */
+  /** Keeps what was typed in a field with a unique name. Fields that share a name cannot be distinguished in new markup. */
   #keepTyped(fragment: DocumentFragment): void {
     const typed = [...this.#typed];
     this.#typed.clear();

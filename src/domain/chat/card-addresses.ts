@@ -99,8 +99,9 @@ const BARE =
 /** Names with a dot, `localhost`, and numbers in four parts. Other words and numbers are rarely hosts: `count:10`, `10.2.3`. */
 const WRITTEN_OUT = /^\[|^localhost$|\.[^.]*[a-z]\.?$|^(?:\w+\.){3}\w/i;
 
-/** The usual form of an address with a scheme, and that of its host, which URL parsers leave as it is but for its case. */
+/** Matches a common address with a scheme, and its host. */
 const PLAIN_URL = /^[a-z][a-z0-9+.-]*:\/\/([\w.-]+)(?::\d{0,4})?(?:[/?#]|$)/i;
+/** Matches a host in which a URL parser changes only the case. */
 const PLAIN_HOST = /^(?!.*xn--)(?:[\w-]+\.)*[a-z][\w-]*\.?$/i;
 
 function lowered(host: string): string {

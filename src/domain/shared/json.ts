@@ -51,7 +51,7 @@ const MAX_OUTLINE_BYTES = 131_072;
 export class JsonOutline {
   readonly #levels: number;
   #shown = new Uint8Array(1_024);
-  /** The opening bracket of each level that is read at present. */
+  /** The opening brackets of the current levels. */
   readonly #open = new Uint8Array(MAX_JSON_DEPTH + 1);
   #length = 0;
   #depth = 0;

@@ -139,7 +139,7 @@ export function accept(isRight: (value: unknown) => boolean, words: string): Opt
   return (value) => (isRight(value) ? undefined : `Set it to ${words}.`);
 }
 
-/** Members that are checked. A toolkit is also an object, but the value of one option. */
+/** Accepts an object of options. A toolkit is an object too, but belongs in the option `toolkit`. */
 export const members: OptionCheck = (value) =>
   Object(value).authHeaders
     ? 'Pass a toolkit as { toolkit }.'

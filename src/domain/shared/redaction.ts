@@ -50,7 +50,7 @@ function beginning(text: string): string {
   return text.slice(0, end);
 }
 
-/** Not one pattern, which would look for the end of a token from each of its beginnings. */
+/** Splits the run, because the time of one pattern for a whole token grows with the square of the length. */
 function withoutTokens(run: string): string {
   const parts = run.split('.');
   const clean: string[] = [];
@@ -75,7 +75,7 @@ function hidden(secrets: readonly string[]): readonly Hidden[] {
     .map((written) => ({ written, plain: written.search(ENCODED) < 0 ? written : readingOf(written).text }));
 }
 
-/** Replaces secrets where they stand as written, and where they stand in the text without its encodings. */
+/** Replaces secrets, both as written and encoded. */
 function without(text: string, secrets: readonly Hidden[]): string {
   if (secrets.length === 0) return text;
   const isHidden = new Uint8Array(text.length);
@@ -100,20 +100,20 @@ function without(text: string, secrets: readonly Hidden[]): string {
   return clean;
 }
 
-/** A text without its encodings, and for each of its characters the place in the original. */
+/** A decoded text, and the position of each of its characters in the original. */
 interface Reading {
   readonly text: string;
   readonly starts: readonly number[];
   readonly ends: readonly number[];
 }
 
-/** An encoding inside another one is a layer, and so are the blanks that it leaves. */
+/** Maximum number of nested encodings; the white space that one leaves counts as another. */
 const MAX_LAYERS = 6;
 const PERCENT =
   '%[0-7][\\da-f]|%[cd][\\da-f]%[89ab][\\da-f]|%e[\\da-f](?:%[89ab][\\da-f]){2}|%f[0-7](?:%[89ab][\\da-f]){3}';
 const ESCAPE = String.raw`\\u[\da-f]{4}|\\x[\da-f]{2}|\\[bfnrt]?`;
 const ENTITY = String.raw`&(?:#\d{1,7}|#x[\da-f]{1,6}|amp|lt|gt|quot|apos);`;
-/** Characters that a form, a folded line or another width of characters adds, and halves of characters. */
+/** White space and invisible characters, which forms, folded lines and UTF-16 add, and lone surrogates. */
 const ADDED = String.raw`[\s+\p{Cc}\p{Cf}\p{Cs}]`;
 const ENCODED = new RegExp(`${PERCENT}|${ESCAPE}|${ENTITY}|${ADDED}`, 'giu');
 

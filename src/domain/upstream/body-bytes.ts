@@ -78,7 +78,7 @@ export async function readStart(body: HttpBody, limitBytes: number, deadline: Ab
   return { bytes: collector.take().subarray(0, limitBytes), isWhole };
 }
 
-/** A body as chunks, of which one that is no stream is the only one. */
+/** The chunks of a body. A body that is not a stream is one chunk. */
 export function chunksOf(body: HttpBody): AsyncIterable<Uint8Array> | readonly Uint8Array[] {
   return isStream(body) ? body : [storedBytes(body)];
 }
