@@ -14,9 +14,19 @@ const ARGUMENTS = [
   '--disable-sync',
 ];
 
-/** The browser's executable, or `CHROMIUM_PATH`; undefined if not found. */
+const WHOLE = ['chromium', 'chromium-browser', 'google-chrome'];
+
+/**
+ * Chromium without its windows, which takes half the time of the whole browser, or `CHROMIUM_PATH`; undefined if neither
+ * is found.
+ */
 export function findChromium(): string | undefined {
-  return programPath('CHROMIUM_PATH', ['chromium', 'chromium-browser', 'google-chrome']);
+  return programPath('CHROMIUM_PATH', ['chromium-headless-shell', ...WHOLE]);
+}
+
+/** The browser that visitors have, or `CHROMIUM_PATH`; undefined if not found. */
+export function findWholeChromium(): string | undefined {
+  return programPath('CHROMIUM_PATH', WHOLE);
 }
 
 /** Starts a headless browser that can only reach this machine. */

@@ -101,9 +101,13 @@ export class DemoVisit {
     this.credentialSwitch = page.getByRole('switch', { name: 'Break the credential' });
   }
 
-  /** Resolves when the page has loaded the visitor's name and the state of the switch. */
+  /**
+   * Resolves when the page has loaded the visitor's name, the state of the switch and the widgets: a widget that appears
+   * during a click moves everything below it, and the click misses.
+   */
   async isReady(): Promise<void> {
     await this.page.locator('input[role=switch][aria-busy=false]').waitFor();
+    await this.page.locator('.service-surface[aria-busy=false]').nth(1).waitFor();
   }
 
   async send(text: string): Promise<void> {

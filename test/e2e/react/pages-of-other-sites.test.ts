@@ -6,13 +6,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import type { Site } from '../../site/framework.js';
 import { listeningSite } from '../../site/frameworks/listening-site.js';
-import { findChromium, launchChromium } from '../../support/chromium.js';
+import { findWholeChromium, launchChromium } from '../../support/chromium.js';
 import { componentFiles, mediaTypeOf } from '../../support/component-files.js';
 import { type ComponentPage, ComponentVisit } from '../../support/component-browser.js';
 import { MINTED, NEW } from '../../support/conversation-people.js';
 import { AGENTS, type RememberingAgent } from '../../support/remembering-agents.js';
 
-const chromium = findChromium();
+const chromium = findWholeChromium();
 
 /** The conversation of an answer, in which the agent repeats the message. */
 function contextIn(answer: string): string {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-import { findChromium, launchChromium } from '../chromium.js';
+import { findWholeChromium, launchChromium } from '../chromium.js';
 import { findFirefox, launchFirefox } from '../firefox.js';
 import { programPath } from '../program-path.js';
 import type { Engine } from './engine-page.js';
@@ -10,7 +10,7 @@ import { launchWebKitGtk, launchWpe } from './webkit.js';
 
 const CHROME_123 = fileURLToPath(new URL('../../../temp/chrome-123/chrome', import.meta.url));
 
-const chromium = findChromium();
+const chromium = findWholeChromium();
 const firefox = findFirefox();
 const webKitDriver = programPath('WEBKIT_DRIVER_PATH', ['WebKitWebDriver']);
 const xvfb = programPath('XVFB_PATH', ['Xvfb']);
