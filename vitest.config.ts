@@ -23,7 +23,6 @@ const isQuick = process.env['TEST_TIER'] === 'quick';
 const IN_PROCESS = ['domain', 'adapters', 'composition', 'react'].map((folder) => `${folder}/**/*.test.ts`);
 /** Next runs inside the process of its tests and leaves its state on globalThis. */
 const NEXT = ['adapters/next.test.ts', 'site/next.test.ts', 'e2e/next*.test.ts', 'e2e/sessions-page.test.ts'];
-const BROWSERS = ['e2e/demo/**/*.test.ts', 'e2e/react/**/*.test.ts'];
 /** What `npm test` runs, in a minute on two cores. `npm test -- --all` runs every test. */
 const QUICK = [
   ...IN_PROCESS,
@@ -75,8 +74,8 @@ export default defineConfig({
     projects: isQuick
       ? [tests('quick', { include: QUICK, exclude: [...NEXT, ...NOT_QUICK], isolate: false })]
       : [
-          tests('apart', { include: [...BROWSERS, ...NEXT], exclude: [], isolate: true }),
-          tests('shared', { include: ['**/*.test.ts'], exclude: [...BROWSERS, ...NEXT], isolate: false }),
+          tests('apart', { include: NEXT, exclude: [], isolate: true }),
+          tests('shared', { include: ['**/*.test.ts'], exclude: NEXT, isolate: false }),
         ],
     coverage: {
       provider: 'v8',

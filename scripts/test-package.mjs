@@ -61,6 +61,10 @@ await trial('the suite of the demo, with the installed demo', () =>
     env: { DEMO_MODULE: join(folder, 'node_modules/agent-bff/examples/dist/demo/start-demo.js') },
   }),
 );
+// Mostly waits for the registry, in folders of its own, so the rest goes on meanwhile.
+const pages = trial('the pages of docs/chat.md', () =>
+  runNode(join(ROOT, 'test/package/pages.mjs'), [filename, components], { cwd: folder, env: record }),
+);
 const packages = [
   `express@${versionOf('express')}`,
   `express4@npm:express@${versionOf('express4')}`,
@@ -91,17 +95,17 @@ for (const version of [process.versions.node, ...NODE_LINES])
 await trial('the starters of agent-bff init', () =>
   runNode(join(ROOT, 'test/package/starters.mjs'), ['express,koa,next', filename, components], { cwd: folder }),
 );
-await trial('the pages of docs/chat.md', () =>
-  runNode(join(ROOT, 'test/package/pages.mjs'), [filename, components], { cwd: folder, env: record }),
-);
+await pages;
 console.log(`\nblocks of code in the documents: ${summary(ROOT, record.BLOCKS_RUN)}`);
 
 console.log(`\npacked: ${kilobytes(size)}; installed for production: ${own.packages} packages, ${own.megabytes} MB`);
-for (const { name, status } of trials) console.log(`${name}: ${status === 0 ? 'passed' : `failed (status ${status})`}`);
+for (const { name, status, seconds } of trials)
+  console.log(`${name}: ${status === 0 ? 'passed' : `failed (status ${status})`} in ${seconds} s`);
 process.exitCode = trials.every(({ status }) => status === 0) ? 0 : 1;
 
 async function trial(name, work) {
-  trials.push({ name, status: await work() });
+  const began = performance.now();
+  trials.push({ name, status: await work(), seconds: Math.round((performance.now() - began) / 1_000) });
 }
 
 async function compile(compiler, settings) {

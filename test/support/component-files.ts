@@ -30,8 +30,14 @@ const VIOLATIONS = `globalThis.violations = [];
 document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI, sample }) =>
   violations.push([violatedDirective, blockedURI, sample].join(' ')));`;
 
-/** The files of the test page, by their names below `/page/`; the components are built first. */
-export async function componentFiles(): Promise<ReadonlyMap<string, string>> {
+let files: Promise<ReadonlyMap<string, string>> | undefined;
+
+/** The files of the test page, by their names below `/page/`, for every suite of a process; the components are built first. */
+export function componentFiles(): Promise<ReadonlyMap<string, string>> {
+  return (files ??= builtFiles());
+}
+
+async function builtFiles(): Promise<ReadonlyMap<string, string>> {
   await promisify(execFile)(process.execPath, [fromRoot('scripts/build.mjs'), 'react', '--if-needed']);
   return new Map([
     ['', PAGE],
