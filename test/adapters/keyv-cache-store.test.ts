@@ -354,7 +354,7 @@ describe('a shared store that fails', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('is logged once per pause, without a text that is no error', async () => {
+  it('is logged once per pause, without a thrown text', async () => {
     const world = new World();
     world.keyv.fault = refused;
     await away(world);

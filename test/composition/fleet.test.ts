@@ -96,7 +96,7 @@ describe('an action that ends after a change of the configuration', () => {
     ['memory', () => ({}), () => ({ cacheStore: siteKeyv(), cacheKeys })],
     ['a store', () => ({ cacheStore: siteKeyv(), cacheKeys }), () => ({})],
     ['a store without keys', () => ({ cacheStore: siteKeyv() }), () => ({ cacheStore: siteKeyv(), cacheKeys })],
-  ])('invalidates renders made since then, when renders were in %s before', async (_where, before, after) => {
+  ])('invalidates renders made after the configuration changed: %s before', async (_where, before, after) => {
     const { upstream, release, begun } = platform();
     const cache = { enabled: true, freshMs: 60_000 };
     const first = buildToolkit({ ...CONFIG, ...before() }, { upstream });

@@ -398,7 +398,7 @@ describe('events of any shape', () => {
       () => partsOfAnswer(read(many((at) => ({ statusUpdate: { status: { state: 'working', message: step(at) } } })))),
     ],
     ['lines of one JSON text', () => new EventStreamParser().push('[\n'.repeat(10_000))],
-  ])('take linear time by the thousand: %s', (_what, reading) => {
+  ])('take time in proportion to their number: %s', (_what, reading) => {
     expect(processorTime(reading)).toBeLessThan(1000);
   });
 });

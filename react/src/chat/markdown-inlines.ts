@@ -177,7 +177,7 @@ class InlineParser {
       address = address.slice(0, -1);
     }
     const around = this.#brackets.filter(({ isActive, isImage }) => isActive && !isImage);
-    // Whatever becomes of them, a parse that begins after these brackets would make a link of it.
+    // A parse that begins after these brackets would find a link here, so it must not begin there.
     for (const { token } of around) token.isOpen = true;
     if (around.length > 0) this.#push(address, this.#at);
     else this.#element('a', [visible(address)], /^www/i.test(address) ? `https://${address}` : address);

@@ -36,7 +36,7 @@ export interface Conversation {
   readonly sent?: OutgoingMessage | undefined;
 }
 
-/** An answer to read: an unfinished one, or that of a message which is sent first. */
+/** An answer to read: an unfinished one, or the answer to a message that is sent first. */
 export interface Work {
   readonly answerId: string;
   readonly message?: OutgoingMessage;

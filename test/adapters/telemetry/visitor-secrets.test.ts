@@ -79,7 +79,7 @@ describe("a visitor's cookies and credentials are in no log and no response", ()
 });
 
 describe('a token of the session', () => {
-  it('is in no text about its request, shared or not', async () => {
+  it('does not appear in any text about its request, shared or not', async () => {
     const tokenExchange = new FakeTokenExchange();
     tokenExchange.answer = ({ assertion }) => ({
       kind: 'failure',

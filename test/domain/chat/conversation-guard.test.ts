@@ -61,7 +61,7 @@ describe.each(Object.entries(WAYS))('by %s', (_name, [lookups, way]) => {
       world.calls.every((call) => /^GetTask|^tasks\/get|^GET \/rest\/tasks\/task-\d\?historyLength=0$/.test(call)),
     ).toBe(true);
     expect(world.calls).toHaveLength(bob.lookups);
-    // Even one that its owner uses costs as many look-ups, so neither time nor limits reveal it.
+    // A context that its owner uses costs the same look-ups as one that does not exist, so neither time nor limits reveal it.
     await way(ada, { contextId, taskId: 'task-1' });
     const before = bob.lookups;
     for (const taskId of ['task-1', 'task-2']) {

@@ -28,7 +28,7 @@ describe('the cache scope of a caller', () => {
     [false, { added: { tracestate: 'a=1' }, forwarded: { baggage: 'b=2' }, response: [] }],
     [true, { added: { 'x-tenant': 'acme' }, forwarded: {}, response: [] }],
     [true, { added: {}, forwarded: { prefer: 'wait' }, response: [] }],
-  ])('varies at the will of visitors: %s with the fields %j', (expected, fields) => {
+  ])('can be varied by visitors: %s with the fields %j', (expected, fields) => {
     const credential = new Credential({ ...FACTS, owner: ownedBy('account'), fields });
     expect(isVaried(credential)).toBe(expected);
   });

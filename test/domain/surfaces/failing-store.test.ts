@@ -90,7 +90,7 @@ describe('a store that fails', () => {
     expect((await world.render(ADA, QUOTE, {}, cache)).cache).toBe('MISS');
   });
 
-  it('returns an entry that is no render, and the visitor gets a new one', async () => {
+  it('returns something other than a render, and the visitor gets a new render', async () => {
     const world = new SurfaceWorld();
     const store = { ...plain(world.store), get: async (key: string) => (await world.store.get(key)) && 'garbage' };
     const cache = world.newCache({}, store);

@@ -34,7 +34,7 @@ describe('the renders that a process leaves in a shared store', () => {
     expect([ask(), ask(), ask()]).toEqual([false, true, true]);
   });
 
-  it('are remembered by 4 MB of keys until the second request', () => {
+  it('are stored at the second request if 4 MB hold the keys requested since the first', () => {
     const budget = new StoreBudget();
     const ask = (key: string, length: number): boolean =>
       budget.admits(key.repeat(length), { bytes: 50_000, expiresAt: DAY_MS, now: 0, limitBytes: 10 });

@@ -117,7 +117,7 @@ describe('the project', () => {
       expect(world.upstream.requests).toHaveLength(2);
     });
 
-    it('is found for all others although the platform refuses one of them, who is asked for once in five seconds', async () => {
+    it('is found for the other users if the platform refuses one, for whom it is not requested again within five seconds', async () => {
       const world = new DirectoryWorld();
       const refused = shared(ADA as typeof SERVICE);
       world.upstream.willAnswer(({ headers }) =>
