@@ -171,7 +171,7 @@ describe("a conversation that is not the visitor's any more", () => {
   });
 
   it.each(['resubscribed', 'polled', 'stored by the tab'])(
-    'has a line below its last message, and the next one starts a new one, when it is %s',
+    'shows a line below its last message when it is %s, and the next message starts a new conversation',
     async (how) => {
       const site = new Site();
       site.on('SubscribeToTask', refusal(200, CODE)).on('GetTask', refusal(200, CODE));

@@ -251,7 +251,7 @@ describe('Markdown of an agent', () => {
     ]);
   });
 
-  it('has as many references as different labels, the first of each', () => {
+  it('has one reference for each label, the first one', () => {
     const blocks = new MarkdownBlocks();
     blocks.write('[a b]: https://x.example\n\n[A  B]: https://y.example\n\n[c]: d "e"\n\n', true);
     expect(blocks.referenceCount).toBe(2);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { RecordingTelemetry } from '../../../src/adapters/fakes/fakes.js';
 import { leftOutReporter } from '../../../src/adapters/web/serve-route.js';
 
-describe('a field of the platform that does not cross', () => {
+describe('a field of the platform that is not forwarded', () => {
   it('is in the log once, by its name', () => {
     const telemetry = new RecordingTelemetry();
     const leftOut = leftOutReporter(telemetry);

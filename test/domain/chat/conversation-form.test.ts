@@ -37,7 +37,7 @@ describe('where conversations belong to their visitors', () => {
     ['CancelTask', NAMED],
     ['SubscribeToTask', NAMED],
     ['GetExtendedAgentCard', { tenant: 'acme' }],
-  ])('%s crosses with its members in A2A, and with no other one', async (method, params) => {
+  ])('%s is forwarded with its members in A2A, and rejected with any other', async (method, params) => {
     const world = new VisitedWorld();
     const ada = world.visitor('ada');
     ada.begun('task-1', { tenant: 'acme' });
@@ -120,7 +120,7 @@ describe('where conversations belong to their visitors', () => {
     ['?A2A-Version', false, false],
     ['?historyLength=%31', false, false],
     ['?historyLength=1;contextId=x', false, false],
-  ])('the query "%s" crosses in JSON-RPC: %s, in HTTP+JSON: %s', async (query, inRpc, inRest) => {
+  ])('the query "%s" is forwarded in JSON-RPC: %s, in HTTP+JSON: %s', async (query, inRpc, inRest) => {
     const world = new VisitedWorld();
     const ada = world.visitor('ada');
     ada.begun();

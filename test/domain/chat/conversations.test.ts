@@ -95,7 +95,7 @@ describe('the metadata of the site', () => {
     expect([asked, world.upstream.requests.length]).toEqual([[], 1]);
   });
 
-  it('is not needed to drop that of the visitor', async () => {
+  it('need not be configured for the metadata of a visitor to be dropped', async () => {
     const world = new VisitedWorld();
     const ada = world.visitor('ada');
     const { own: _own, ...rules } = metadata;

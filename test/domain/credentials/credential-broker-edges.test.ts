@@ -166,7 +166,7 @@ describe('a provider without an identity', () => {
   });
 
   it.each([null, {}, { principal: '', proof: '' }, { principal: 7, proof: '' }, { principal: 'a' }])(
-    'is an outage rather than a caller that strangers share: %j',
+    'causes an outage instead of an identity that visitors would share: %j',
     async (identity) => {
       const world = new BrokerWorld();
       world.account.identity = () => identity as never;

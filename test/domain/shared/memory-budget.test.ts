@@ -42,7 +42,7 @@ describe('the memory that toolkits share', () => {
     expect([keysOf(quiet), keysOf(busy)]).toEqual(['abc', 'fgh']);
   });
 
-  it('evicts from the largest cache of that toolkit: entries of strangers make way for strangers', () => {
+  it('evicts from the largest cache of that toolkit, so that visitors who flood one cache only displace its entries', () => {
     const site = new Process(6);
     const tenant = site.tenant();
     const [ours, strangers] = [cache(tenant), cache(tenant)];

@@ -167,7 +167,7 @@ describe('a process whose store is away', () => {
     expect(fleet.asked).toEqual([3, 0]);
   });
 
-  it('serves it although a read failed before, and a render too', async () => {
+  it('serves it even after a failed read and a failed render', async () => {
     const fleet = new Fleet(1);
     await fleet.show(0);
     fleet.all = { readMs: 100 };

@@ -82,7 +82,7 @@ describe('version tags that the store did not accept', () => {
     expect(current()).toEqual(['tag tag', 'tag tag']);
   });
 
-  it('do not keep other renders from being used while there are fewer', async () => {
+  it('leave other renders usable while there are fewer', async () => {
     const world = new TagsWorld();
     const { tags } = world.newTags();
     world.isDown = true;
@@ -108,7 +108,7 @@ describe('version tags that the store did not accept', () => {
 });
 
 describe('version tags in a store without setIfAbsent', () => {
-  it('are created once, although a second render found them absent and took longer to say so', async () => {
+  it('are created once, even if a second, slower render found them absent too', async () => {
     const { tags } = new TagsWorld().newTags();
     const first = await tags.current({ callerTag: 'ada', surfaceTag: 'a' }, [undefined, undefined]);
     const second = await tags.current({ callerTag: 'ada', surfaceTag: 'b' }, [undefined, undefined]);
@@ -148,7 +148,7 @@ describe('version tags of a configuration that was replaced', () => {
     expect([earlier, later].map(({ store }) => store.writes)).toEqual([2, 2]);
   });
 
-  it('leave no earlier render to the later one before its store has accepted their replacement', async () => {
+  it('keep earlier renders from being used by the later one until its store has accepted their replacement', async () => {
     const world = new TagsWorld();
     const [earlier, later] = [world.newTags(), world.newTags()];
     world.isDown = true;

@@ -38,7 +38,7 @@ describe("the platform's styles", () => {
     expect(telemetry.of('warning')).toEqual([]);
   });
 
-  it('have a name of their rules, which depends on the origins that a theme may load from', () => {
+  it('are named by their rules and by the origins that a theme may load from', () => {
     const names = [[], [], ['https://a.example'], ['https://b.example']].map(
       (themeOrigins) => checkedStyles(new RecordingTelemetry(), { themeOrigins }).rulesName,
     );
