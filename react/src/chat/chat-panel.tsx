@@ -150,17 +150,20 @@ export function ChatPanel({ chat, input, onClose, ...props }: ChatPanelProps) {
             <p className="a2a-status" role="status">
               {describePhase(chat.phase, labels)}
             </p>
-            <div className="a2a-failure">
-              {/* Without the button, whose countdown would be read each second. */}
-              <p role="alert">{chat.error && wordsOf(chat.error, labels, props.showCause)}</p>
-              {canSignIn ? (
-                <button type="button" className="a2a-button" onClick={fromField(() => void chat.signIn())}>
-                  {labels.signIn}
-                </button>
-              ) : (
-                chat.canRetry && <RetryButton error={chat.error} onRetry={fromField(() => void chat.retry())} />
-              )}
-            </div>
+            {/* Conditional, since WebKit does not show an element again that ":has(:empty)" has hidden. */}
+            {(chat.error || chat.canRetry || canSignIn) && (
+              <div className="a2a-failure">
+                {/* Without the button, whose countdown would be read each second. */}
+                {chat.error && <p role="alert">{wordsOf(chat.error, labels, props.showCause)}</p>}
+                {canSignIn ? (
+                  <button type="button" className="a2a-button" onClick={fromField(() => void chat.signIn())}>
+                    {labels.signIn}
+                  </button>
+                ) : (
+                  chat.canRetry && <RetryButton error={chat.error} onRetry={fromField(() => void chat.retry())} />
+                )}
+              </div>
+            )}
             {chat.messages.length === 0 && suggestedPrompts.length > 0 && (
               <div className="a2a-suggestions" role="group" aria-label={labels.suggestions}>
                 {suggestedPrompts.map((text) => (

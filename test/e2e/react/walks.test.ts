@@ -13,7 +13,7 @@ const SEND_WORDS = 'one two three four five six seven eight nine ten eleven twel
 
 const STEPS = { wordMs: 15, slowStepMs: 25 };
 
-// One walk in each kind of engine wherever all tests run; the others need `npm run test:engines`.
+// Two walks in each kind of engine wherever all tests run; the others need `npm run test:engines`.
 describeInEngines('a visitor', { ...STEPS, inEachKind: true }, (visits) => {
   beforeAll(() => promisify(execFile)(process.execPath, [BUILD, 'web', '--if-needed']), 120_000);
 
@@ -33,6 +33,19 @@ describeInEngines('a visitor', { ...STEPS, inEachKind: true }, (visits) => {
     await visit.ask('markdown');
     await visit.page.see({ css: 'pre .hljs-keyword' });
     expect(await visit.violations()).toEqual([]);
+  });
+
+  it('retries after a lost connection', async () => {
+    const visit = await visits.visit();
+    await visit.show('A2AChat');
+    visit.site.isCut = true;
+    await visit.send('Is anyone there?');
+    await visit.page.see({ ...ALERT, text: 'The connection to the site was lost.' });
+    visit.site.isCut = false;
+    await visit.page.click({ role: 'button', name: 'Retry' });
+    await visit.page.see({ ...FINISHED, text: 'Is anyone there?' });
+    expect(await visit.page.count({ ...ALERT, text: 'lost' })).toBe(0);
+    expect(await visit.page.count(QUESTION)).toBe(1);
   });
 });
 
@@ -54,19 +67,6 @@ describeInEngines('a visitor', STEPS, (visits) => {
     await visit.show('A2AChat');
     expect(await visit.ask('input')).toContain('The agent is waiting for your reply.');
     expect(await visit.ask('Lisbon')).toContain('Thank you');
-  });
-
-  it('retries after a lost connection', async () => {
-    const visit = await visits.visit();
-    await visit.show('A2AChat');
-    visit.site.isCut = true;
-    await visit.send('Is anyone there?');
-    await visit.page.see({ ...ALERT, text: 'The connection to the site was lost.' });
-    visit.site.isCut = false;
-    await visit.page.click({ role: 'button', name: 'Retry' });
-    await visit.page.see({ ...FINISHED, text: 'Is anyone there?' });
-    expect(await visit.page.count({ ...ALERT, text: 'lost' })).toBe(0);
-    expect(await visit.page.count(QUESTION)).toBe(1);
   });
 
   it('finds the conversation again after a reload, and the answer to its last word', async () => {
