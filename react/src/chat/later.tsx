@@ -13,7 +13,8 @@ interface LaterProps {
 
 /**
  * A component in a file of its own. Unlike React's `lazy`, it loads the file again with the next use if that has failed,
- * since a connection may be lost for a moment only.
+ * since a connection may be lost for a moment only. Older browsers, such as Firefox before 155, keep the failure of a
+ * module until the page is reloaded.
  */
 export function later<Props extends object>(load: () => Promise<ComponentType<Props>>) {
   let Loaded: ComponentType<Props> | undefined;

@@ -4,7 +4,10 @@ import { describeInBrowsers } from '../../support/component-browser.js';
 
 const TABLE = '| a | b |\n|---|---|\n| 1 | 2 |';
 
-describeInBrowsers('a file of the chat that could not be loaded once', { wordMs: 5 }, (browser) => {
+// Firefox before 155 keeps the failure of a module until the page is reloaded.
+const ONLY_CHROMIUM = { wordMs: 5, inEveryEngine: false };
+
+describeInBrowsers('a file of the chat that could not be loaded once', ONLY_CHROMIUM, (browser) => {
   const cut = (name: string) =>
     browser.visit({ prepare: (page) => page.route(`**/page/${name}`, (route) => route.abort()) });
 
