@@ -1,15 +1,26 @@
-import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 
 import { type ComponentPage, type ComponentVisit, describeInBrowsers } from '../../support/component-browser.js';
 
-/** Notes the context of each message on its way to the agent. */
-async function reportContexts(page: Page, contexts: unknown[]): Promise<void> {
-  await page.route('**/api/a2a', (route) => {
-    const { params } = route.request().postDataJSON() as { params: { message: { contextId?: string } } };
-    contexts.push(params.message.contextId);
-    return route.continue();
+/** Records the bodies of the requests in the page, since Playwright does not read them in Firefox. */
+async function recordBodies({ page }: ComponentVisit): Promise<void> {
+  await page.evaluate(() => {
+    const { fetch } = globalThis;
+    const bodies: unknown[] = [];
+    const recording: typeof fetch = (input, init) => {
+      if (init?.body) bodies.push(init.body);
+      return fetch(input, init);
+    };
+    Object.assign(globalThis, { bodies, fetch: recording });
   });
+}
+
+/** The context of each message that was sent. */
+async function contextsOf({ page }: ComponentVisit): Promise<unknown[]> {
+  const bodies = await page.evaluate(() => (globalThis as unknown as { bodies: string[] }).bodies);
+  return bodies.map(
+    (body) => (JSON.parse(body) as { params: { message: { contextId?: string } } }).params.message.contextId,
+  );
 }
 
 describeInBrowsers('the props of the chat', { wordMs: 5 }, (browser) => {
@@ -93,8 +104,8 @@ describeInBrowsers('the props of the chat', { wordMs: 5 }, (browser) => {
       ['to another one', { name: 'Bob', picture: '/people/ada.svg' }],
       ['to one without a name', { picture: '/people/ada.svg' }],
     ])('%s begins a new conversation, without the draft of the former', async (_what, next) => {
-      const contexts: unknown[] = [];
-      const visit = await browser.visit({ prepare: (page) => reportContexts(page, contexts) });
+      const visit = await browser.visit({});
+      await recordBodies(visit);
       const props = { keepOnReload: true, panelTitle: 'Ask us' };
       await visit.show('A2AChat', { ...props, user: { name: 'Ada', picture: '/people/ada.svg' } });
       await visit.ask('my balance?');
@@ -105,7 +116,7 @@ describeInBrowsers('the props of the chat', { wordMs: 5 }, (browser) => {
       expect(await visit.input.inputValue()).toBe('');
       expect(await visit.page.evaluate(() => JSON.stringify(sessionStorage))).toBe('{}');
       await visit.ask('hi');
-      expect(contexts).toEqual([undefined, undefined]);
+      expect(await contextsOf(visit)).toEqual([undefined, undefined]);
     });
 
     it('leaves a running answer to the agent, and shows no more of it', async () => {
