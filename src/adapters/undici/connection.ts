@@ -45,6 +45,7 @@ export class Connection {
   place: number = BUSY;
   #socket: Socket | undefined;
   #filter: UnsolicitedContinue | undefined;
+  #read: Socket['read'] | undefined;
   /** Completed exchanges on the same socket. */
   exchanges: number = 0;
   #readBefore = 0;
@@ -78,6 +79,25 @@ export class Connection {
     return this.exchanges > 0 && this.#socket?.bytesRead === this.#readBefore;
   }
 
+  /**
+   * Stops reading, without undici's own pause: if the connection ends meanwhile, undici reports a complete response as
+   * broken, or fails an assertion in a listener of the socket, which ends the process.
+   */
+  pause(): void {
+    if (this.#socket !== undefined) this.#socket.read = () => null;
+  }
+
+  /** Allows reading; undici continues with the next bytes that arrive. */
+  unpause(): void {
+    if (this.#socket !== undefined && this.#read !== undefined) this.#socket.read = this.#read;
+  }
+
+  /** Continues with what arrived meanwhile. */
+  resume(): void {
+    this.unpause();
+    this.#socket?.emit('readable');
+  }
+
   /** Closes it immediately; a running exchange fails with this error. */
   destroy(error: Error | null = null): void {
     this.client.destroy(error).catch(() => undefined);
@@ -85,6 +105,7 @@ export class Connection {
 
   #opened(socket: Socket): void {
     this.#socket = socket;
+    this.#read = socket.read.bind(socket);
     this.#filter = new UnsolicitedContinue(socket);
     this.exchanges = 0;
     this.fault = undefined;

@@ -10,7 +10,7 @@ import type {
   UpstreamRequest,
 } from '../../ports/http.js';
 import { type Connection, Connections, type ExchangeEnd, type UndiciParts, undiciParts } from './connection.js';
-import { type Framing, responseFraming, UpstreamBody } from './upstream-body.js';
+import { type BodyControl, type Framing, responseFraming, UpstreamBody } from './upstream-body.js';
 
 /** Connection settings; everything else is part of each request. */
 export interface UndiciUpstreamOptions {
@@ -152,7 +152,8 @@ async function* passing(bytes: [Uint8Array]): AsyncGenerator<Uint8Array> {
 type Controller = Dispatcher.DispatchController;
 
 /** Turns undici's callbacks for one exchange into one outcome and a body; returns the connection when the exchange is over. */
-class ResponseReader implements Dispatcher.DispatchHandler {
+class ResponseReader implements Dispatcher.DispatchHandler, BodyControl {
+  paused = false;
   /** All but the body: a stream that stays open for hours must not keep its request message alive. */
   readonly #request: Omit<UpstreamRequest, 'origin' | 'path' | 'headers' | 'body'>;
   readonly #accepted: HeaderFields[string];
@@ -237,9 +238,7 @@ class ResponseReader implements Dispatcher.DispatchHandler {
     controller.rawHeaders = null;
     const { method, bodyIdleMs, bodyMs = 0, streamIdleMs = 0 } = this.#request;
     const isStream = isEventStream(headers as HeaderFields);
-    const body = isStream
-      ? new UpstreamBody(controller, streamIdleMs, 0)
-      : new UpstreamBody(controller, bodyIdleMs, bodyMs);
+    const body = isStream ? new UpstreamBody(this, streamIdleMs, 0) : new UpstreamBody(this, bodyIdleMs, bodyMs);
     this.#body = body;
     const end = responseFraming(method, status, headers as HeaderFields);
     if (end.kind === 'checked') this.#end = end.check;
@@ -259,6 +258,20 @@ class ResponseReader implements Dispatcher.DispatchHandler {
   onResponseData(_controller: Controller, chunk: Uint8Array): void {
     this.#end?.push(chunk);
     this.#body?.push(chunk);
+  }
+
+  pause(): void {
+    this.paused = true;
+    this.#connection.pause();
+  }
+
+  resume(): void {
+    this.paused = false;
+    this.#connection.resume();
+  }
+
+  abort(reason: Error): void {
+    this.#controller?.abort(reason);
   }
 
   onResponseEnd(): void {
@@ -298,6 +311,8 @@ class ResponseReader implements Dispatcher.DispatchHandler {
     if (this.#settled) return;
     this.#settled = true;
     clearTimeout(this.#headTimer);
+    this.paused = false;
+    this.#connection.unpause();
     this.#request.signal.removeEventListener('abort', this.#onAbort);
     this.#connections.release(this.#connection, end);
   }

@@ -6,9 +6,12 @@ import type { HeaderFields } from '../../ports/http.js';
 // Enough to keep the socket busy during one turn of the reader; small, because each open stream may hold this much.
 const HIGH_WATER_BYTES = 65_536;
 
+/** The connection of a response, as its body sees it. */
+export type BodyControl = Pick<Dispatcher.DispatchController, 'paused' | 'pause' | 'resume' | 'abort'>;
+
 /** The body of one response as a stream. If the reader is slow, the socket is paused; if the reader stops early, the request is aborted. */
 export class UpstreamBody extends ReadableFlow {
-  readonly #controller: Dispatcher.DispatchController;
+  readonly #controller: BodyControl;
   readonly #idleMs: number;
   #chunks: Uint8Array[] = [];
   #size = 0;
@@ -24,7 +27,7 @@ export class UpstreamBody extends ReadableFlow {
   #total: NodeJS.Timeout | undefined;
 
   /** Takes the milliseconds of silence allowed, and for the whole body; 0 means no limit. */
-  constructor(controller: Dispatcher.DispatchController, idleMs: number, totalMs: number) {
+  constructor(controller: BodyControl, idleMs: number, totalMs: number) {
     super();
     this.#controller = controller;
     this.#idleMs = idleMs;

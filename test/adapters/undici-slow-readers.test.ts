@@ -1,0 +1,57 @@
+import type { Socket } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { UndiciUpstream } from '../../src/adapters/undici/undici-upstream.js';
+import { responseOf, textOf, upstreamRequest } from '../contracts/http-upstream.contract.js';
+import { socketServer } from '../support/socket-server.js';
+
+/** Enough that no more is read from the connection until a reader takes it. */
+const FULL = 'x'.repeat(65_536);
+const LENGTH = `content-length: ${String(FULL.length)}\r\n`;
+const CLOSE = 'connection: close\r\n';
+const CHUNK = `${FULL.length.toString(16)}\r\n${FULL}`;
+
+const end = (socket: Socket): void => void socket.end();
+const reset = (socket: Socket): void => void socket.resetAndDestroy();
+
+/** Reads a response whose connection ended before its reader took the first byte. */
+async function readLate(fields: string, body: string, leave: (socket: Socket) => void): Promise<string> {
+  let answered: Socket | undefined;
+  const host = await socketServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.on('data', () => {
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n${answered ? 'content-length: 0\r\n' : fields}\r\n`);
+      if (answered === undefined) socket.write(body);
+      answered ??= socket;
+    });
+  });
+  const upstream = new UndiciUpstream({ connectMs: 1_000 });
+  onTestFinished(() => upstream.close({ graceMs: 0 }));
+  const response = responseOf(await upstream.send(upstreamRequest(`http://${host}`)));
+  // Each request takes the process through a turn in which what was sent before arrives.
+  const turn = async (): Promise<unknown> => upstream.send(upstreamRequest(`http://${host}`));
+  await turn();
+  if (answered !== undefined) leave(answered);
+  await turn();
+  await turn();
+  return textOf(response.body);
+}
+
+describe('a response whose connection ends while its reader waits', () => {
+  it.each<[string, string, (socket: Socket) => void]>([
+    ['the platform keeps connections open for a while', LENGTH, end],
+    ['the platform closes each connection', LENGTH + CLOSE, end],
+    ['the platform resets each connection', LENGTH + CLOSE, reset],
+    ['it has no length', CLOSE, end],
+  ])('arrives whole if %s', async (_how, fields, leave) => {
+    expect(await readLate(fields, FULL, leave)).toBe(FULL);
+  });
+
+  it.each<[string, string, string, (socket: Socket) => void]>([
+    ['half of its length', `content-length: 99999\r\n${CLOSE}`, FULL, end],
+    ['half of its length, on a connection that stays open', 'content-length: 99999\r\n', FULL, end],
+    ['half of its chunks', `transfer-encoding: chunked\r\n${CLOSE}`, CHUNK, end],
+    ['no length, and a reset', CLOSE, FULL, reset],
+  ])('breaks with %s', async (_how, fields, body, leave) => {
+    await expect(readLate(fields, body, leave)).rejects.toThrow();
+  });
+});
