@@ -311,8 +311,10 @@ class ResponseReader implements Dispatcher.DispatchHandler, BodyControl {
     if (this.#settled) return;
     this.#settled = true;
     clearTimeout(this.#headTimer);
-    this.paused = false;
-    this.#connection.unpause();
+    if (this.paused) {
+      this.paused = false;
+      this.#connection.unpause();
+    }
     this.#request.signal.removeEventListener('abort', this.#onAbort);
     this.#connections.release(this.#connection, end);
   }
