@@ -46,6 +46,21 @@ describe('a response whose connection ends while its reader waits', () => {
     expect(await readLate(fields, FULL, leave)).toBe(FULL);
   });
 
+  it('lets its connection close once it is complete', async () => {
+    let isClosed = false;
+    const host = await socketServer((socket) => {
+      socket.on('error', () => undefined).once('close', () => (isClosed = true));
+      // Otherwise undici closes it after four seconds without a request.
+      const fields = `content-type: text/plain\r\nkeep-alive: timeout=300\r\n${LENGTH}`;
+      socket.once('data', () => socket.end(`HTTP/1.1 200 OK\r\n${fields}\r\n${FULL}`));
+    });
+    const upstream = new UndiciUpstream({ connectMs: 1_000 });
+    onTestFinished(() => upstream.close({ graceMs: 0 }));
+    const { body } = responseOf(await upstream.send(upstreamRequest(`http://${host}`)));
+    await expect.poll(() => isClosed).toBe(true);
+    expect(await textOf(body)).toBe(FULL);
+  });
+
   it.each<[string, string, string, (socket: Socket) => void]>([
     ['half of its length', `content-length: 99999\r\n${CLOSE}`, FULL, end],
     ['half of its length, on a connection that stays open', 'content-length: 99999\r\n', FULL, end],

@@ -44,8 +44,7 @@ export class Connection {
   /** Its position among the idle ones, so that one that times out is removed without a search. */
   place: number = BUSY;
   #socket: Socket | undefined;
-  #filter: UnsolicitedContinue | undefined;
-  #read: Socket['read'] | undefined;
+  #filter: ReadFilter | undefined;
   /** Completed exchanges on the same socket. */
   exchanges: number = 0;
   #readBefore = 0;
@@ -84,12 +83,12 @@ export class Connection {
    * broken, or fails an assertion in a listener of the socket, which ends the process.
    */
   pause(): void {
-    if (this.#socket !== undefined) this.#socket.read = () => null;
+    this.#filter?.pause();
   }
 
   /** Allows reading; undici continues with the next bytes that arrive. */
   unpause(): void {
-    if (this.#socket !== undefined && this.#read !== undefined) this.#socket.read = this.#read;
+    this.#filter?.unpause();
   }
 
   /** Continues with what arrived meanwhile. */
@@ -105,8 +104,7 @@ export class Connection {
 
   #opened(socket: Socket): void {
     this.#socket = socket;
-    this.#read = socket.read.bind(socket);
-    this.#filter = new UnsolicitedContinue(socket);
+    this.#filter = new ReadFilter(socket);
     this.exchanges = 0;
     this.fault = undefined;
     // Before undici's own listener, which may end the response.
@@ -223,11 +221,11 @@ const NOTHING = Buffer.alloc(0);
 const MAX_BYTES = 32_768;
 
 /**
- * Drops an unsolicited 100 (Continue), which a client must be able to parse and may ignore (RFC 9110 §15.2). undici
- * closes the connection instead, after the platform has received the message. Sits between the socket and undici, and
- * reads the first bytes of each response only.
+ * Sits between the socket and undici. Drops an unsolicited 100 (Continue), which a client must be able to parse and may
+ * ignore (RFC 9110 §15.2): undici closes the connection instead, after the platform has received the message. For this
+ * it reads the first bytes of each response only.
  */
-class UnsolicitedContinue {
+class ReadFilter {
   readonly #socket: Socket;
   readonly #read: Socket['read'];
   /** The part of a head received so far. */
@@ -242,6 +240,14 @@ class UnsolicitedContinue {
   expectHead(): void {
     this.#head = NOTHING;
     this.#socket.read = this.#next;
+  }
+
+  pause(): void {
+    this.#socket.read = () => null;
+  }
+
+  unpause(): void {
+    this.#socket.read = this.#read;
   }
 
   readonly #next = (size?: number): Buffer | null => {
