@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { hasMethods } from '../../domain/shared/options.js';
+import { originForm } from '../../domain/shared/paths.js';
 import type { MountedHandler } from '../../ports/http.js';
 import type { Exchange } from '../node/exchange.js';
+import { requestFields } from '../node/http2-exchange.js';
 import { NodeRequest } from '../node/request.js';
 
 /**
@@ -65,15 +67,18 @@ export function expressRouter<AnyRouter extends ExpressLikeRouter>(
 
 /** After the mount point, Express 4 strips one of two slashes: the path must mean the same in both versions. */
 function targetOf({ url, originalUrl, baseUrl }: ExpressRequest): string {
-  return originalUrl === `${baseUrl}/${url}` ? `/${url}` : url;
+  const below = originForm(url);
+  return originForm(originalUrl) === `${baseUrl}/${below}` ? `/${below}` : below;
 }
 
 /**
  * Protocol and host follow `trust proxy`: a forwarded one only counts if the application trusts it. Express has the
  * trusted host in `hostname`, without its port; the field it came from has both.
  */
-function publicUrl({ protocol, hostname, baseUrl, headers }: ExpressRequest): string {
+function publicUrl(request: ExpressRequest): string {
+  const { protocol, hostname, baseUrl, headers } = request;
+  const own = String(requestFields(request)['host'] ?? '');
   const forwarded = String(headers['x-forwarded-host'] ?? '').split(',', 1);
-  const host = [headers.host, ...forwarded].find((field) => field?.trim().replace(/:\d+$/, '') === hostname);
-  return `${protocol}://${(host ?? hostname ?? '').trim()}${baseUrl}`;
+  const host = [own, ...forwarded].find((field) => field.trim().replace(/:\d+$/, '') === hostname);
+  return `${protocol}://${(host ?? hostname ?? own).trim()}${baseUrl}`;
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { originForm } from '../../domain/shared/paths.js';
 import type { HttpHandler, HttpRequest, HttpResponse, MountedHandler } from '../../ports/http.js';
 import type { BodyStream } from '../node/body-stream.js';
 import type { Exchange } from '../node/exchange.js';
@@ -113,7 +114,7 @@ function toRequest(context: KoaContext, below: string): HttpRequest {
 }
 
 function publicUrl({ protocol, host, originalUrl }: KoaContext, below: string): string {
-  const [path = ''] = originalUrl.split('?', 1);
+  const [path = ''] = originForm(originalUrl).split('?', 1);
   const mount = path.endsWith(below) ? path.slice(0, path.length - below.length) : path;
   return `${protocol}://${host}${mount.replace(/\/$/, '')}`;
 }

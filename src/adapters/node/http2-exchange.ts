@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse, Http2Session, Http2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import { CONNECTION_FIELDS } from '../../domain/shared/message-fields.js';
+import { targetHost } from '../../domain/shared/paths.js';
 import type { HeaderFields, HttpResponse } from '../../ports/http.js';
 
 // Differences between the objects that `node:http2` passes to listeners of `node:http` and the originals, as far as they matter here.
@@ -10,23 +11,39 @@ import type { HeaderFields, HttpResponse } from '../../ports/http.js';
 export const INTERNAL_ERROR = 2;
 
 /**
- * The fields of a request without pseudo-header fields. `:authority` is the host (RFC 9113 §8.3.1), even if the request
- * has a `host` field.
+ * The fields of a request as text, without pseudo-header fields. The host that its target names counts, even if the
+ * request has a `host` field (RFC 9113 §8.3.1, RFC 9112 §3.2.2). Hosts that create requests themselves also put numbers
+ * into `headers`.
  */
-export function requestFields(request: IncomingMessage): HeaderFields {
-  if (request.httpVersionMajor === 1) return request.headers;
-  const { headers, authority } = request as unknown as Http2ServerRequest;
+export function requestFields(request: TargetedRequest): HeaderFields {
+  const headers: Readonly<Record<string, unknown>> = request.headers;
+  const host = isHttp2(request) ? request.authority : targetHost(request.originalUrl ?? request.url ?? '/');
+  if (host === undefined && isText(headers) && !isHttp2(request)) return headers;
   const fields: Record<string, string | readonly string[] | undefined> = {};
-  for (const name in headers) if (!name.startsWith(':')) fields[name] = headers[name];
-  fields['host'] = authority;
-  return fields;
+  for (const name in headers) {
+    const value = headers[name] ?? undefined;
+    if (name.startsWith(':') || value === undefined) continue;
+    fields[name] = Array.isArray(value) ? value.map(String) : String(value);
+  }
+  return host === undefined ? fields : { ...fields, host };
+}
+
+/** A request, whose host may have cut `url` at a mount point. */
+export interface TargetedRequest extends IncomingMessage {
+  /** The whole target, as received. */
+  readonly originalUrl?: string;
+}
+
+function isText(headers: Readonly<Record<string, unknown>>): headers is HeaderFields {
+  for (const name in headers) if (typeof headers[name] !== 'string' && name !== 'set-cookie') return false;
+  return true;
 }
 
 /** True if a request has a body. HTTP/2 requires no field to announce it. */
 export function hasBody(request: IncomingMessage): boolean {
   const { headers, httpVersionMajor } = request;
   if (httpVersionMajor === 2) return !(request as unknown as Http2ServerRequest).stream.endAfterHeaders;
-  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+  return headers['transfer-encoding'] !== undefined || String(headers['content-length'] ?? 0) !== '0';
 }
 
 /** True if a body that has ended may be truncated: Node ends the request of a reset stream like any other. */
@@ -64,6 +81,15 @@ export function unsentBytes(response: ServerResponse): number | undefined {
   if (streamOf(response) !== undefined) return undefined;
   const socket = response.socket as { readonly _handle?: { readonly writeQueueSize?: number } | null } | null;
   return socket?._handle?.writeQueueSize;
+}
+
+/**
+ * True if a response takes more, by the result of its `write`. Only `false` says no: the wrapper of a logger and the
+ * stand-in socket of a serverless host return nothing, and the latter never drains.
+ */
+export function hasRoom(response: ServerResponse, written: unknown): boolean {
+  if (typeof written === 'boolean') return written;
+  return (streamOf(response) ?? response.socket)?.writableNeedDrain !== true;
 }
 
 /** True if the progress of one long write is visible. */

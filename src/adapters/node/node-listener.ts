@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
-import { isBelow } from '../../domain/shared/paths.js';
+import { isBelow, originForm } from '../../domain/shared/paths.js';
 import type { HttpHandler, HttpResponse, MountedHandler } from '../../ports/http.js';
 import type { Exchange } from './exchange.js';
-import { abortResponse, requestFields } from './http2-exchange.js';
+import { abortResponse, requestFields, type TargetedRequest } from './http2-exchange.js';
 import { NodeRequest } from './request.js';
 
 /**
@@ -18,12 +18,6 @@ export type NodeListener = (
   next?: (error?: unknown) => void,
 ) => void;
 
-/** Node's own request. That of HTTP/2 has the same members; `http2-exchange.ts` handles the differences. */
-interface HostRequest extends IncomingMessage {
-  /** The whole path and query, if a host cut `url` at its mount point. */
-  originalUrl?: string;
-}
-
 const NOT_NODE =
   "Pass Node's request and response: in Fastify request.raw and reply.raw, in Koa context.req and context.res. For a Request use agent-bff/web.";
 
@@ -34,11 +28,11 @@ export function nodeListener(
   exchange: Exchange,
 ): NodeListener {
   return (nativeRequest, nativeResponse, next) => {
-    const request = nativeRequest as HostRequest;
+    const request = nativeRequest as TargetedRequest;
     const response = nativeResponse as ServerResponse;
     // In plain JavaScript a framework's own objects may be passed, which also have `url` and `headers`.
     if (!Object(request).once || !Object(response).setHeader) throw new TypeError(NOT_NODE);
-    const target = request.originalUrl ?? request.url ?? '/';
+    const target = originForm(request.originalUrl ?? request.url ?? '/');
     const route = routes.find(({ mount }) => isBelow(target, mount));
     if (route === undefined && next !== undefined) {
       next();

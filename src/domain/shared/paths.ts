@@ -5,6 +5,21 @@ export function withoutTrailingSlashes(text: string): string {
   return text.slice(0, end);
 }
 
+/**
+ * The path and query of a request's target, which may be a whole address (RFC 9112 §3.2.2); unchanged if it is anything
+ * else. A regular expression for all would cost each request.
+ */
+export function originForm(target: string): string {
+  return target.startsWith('/') ? target : target.replace(ABSOLUTE, '');
+}
+
+/** The host that a request's target names; `undefined` for the usual target, a path. */
+export function targetHost(target: string): string | undefined {
+  return target.startsWith('/') ? undefined : ABSOLUTE.exec(target)?.[1];
+}
+
+const ABSOLUTE = /^https?:\/\/([^/?#]+)/i;
+
 /** True if a raw path, with or without its query, is the mount point or below it; false for `/api/a2abc`. */
 export function isBelow(path: string, mount: string): boolean {
   // At the end of the path `charAt` is empty, and every text includes the empty one.

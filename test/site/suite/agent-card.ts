@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { RawClient } from '../../support/raw-client.js';
 import { type Reply, visit } from '../../support/visitor.js';
 import type { Framework } from '../framework.js';
 import { expectNothingLeaked, startWorld, type World, type WorldOptions } from '../world.js';
@@ -46,6 +47,14 @@ export function agentCardSuite(framework: Framework): void {
       const text = await reply.text();
       expect(JSON.parse(text)).toEqual({ name: 'Agent', url: onlySite(MOUNT), preferredTransport: 'JSONRPC' });
       expect(text).not.toContain(world.upstream.origin);
+    });
+
+    it('finds the card at a target that is a whole address, whose host counts', async () => {
+      const { host } = new URL(world.url);
+      const client = await RawClient.connect(world.url);
+      await client.send(`GET ${world.url}${CARD} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+      const text = await client.ending();
+      expect([text.slice(0, 12), text]).toEqual(['HTTP/1.1 200', expect.stringContaining(`"url":"${onlySite(MOUNT)}"`)]);
     });
 
     it('finds the card of its own version', async () => {

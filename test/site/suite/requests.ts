@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { RawClient } from '../../support/raw-client.js';
 import { MESSAGE } from '../../support/visitor.js';
-import { type Framework, queryBehind } from '../framework.js';
+import { type Framework, type HostMiddleware, queryBehind } from '../framework.js';
+import { ADA, startPlatformWorld } from '../platform-world.js';
 import { startWorld } from '../world.js';
 
 /** The parts of a message that reach the agent. */
@@ -108,6 +109,25 @@ export function requestSuite(framework: Framework): void {
       ]);
       // The visitor's value is not forwarded. The site requests uncompressed bytes.
       expect(upstream.requests[0]?.fields).toContainEqual(['accept-encoding', 'identity']);
+    });
+
+    it('may have numbers in the `headers` of a host, on every route', async () => {
+      const before: HostMiddleware = (request, _response, next) => {
+        const length = Number(request.headers['content-length'] ?? 0);
+        const odd = { 'content-length': length, 'x-forwarded-port': 443, 'x-hops': [1, 2], dnt: 1, 'x-empty': null };
+        Object.assign(request, { headers: { ...request.headers, ...odd, 'if-match': 7, 'if-none-match': [7, 8] } });
+        next();
+      };
+      const world = await startPlatformWorld(framework, { before });
+      const replies = [
+        await world.chat(),
+        await world.visit('/api/a2a/config', { headers: ADA }),
+        await world.visit('/api/service-surfaces/counter/render', { method: 'POST', headers: ADA, body: '{}' }),
+        await world.visit('/api/service/conversations', { headers: ADA }),
+        await world.visit('/api/service/conversations/1', { method: 'PUT', headers: ADA, body: '{"a":1}' }),
+      ];
+      expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+      expect(world.upstream.requests.at(-1)?.body.toString()).toBe('{"a":1}');
     });
 
     it('has only the site’s credential even if the browser sends four', async () => {

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { createParser } from 'eventsource-parser';
 import { describe, expect, it } from 'vitest';
-import type { Framework } from '../framework.js';
+import type { Framework, HostMiddleware } from '../framework.js';
 import {
   expectNextRequestWorks,
   expectNothingLeaked,
@@ -18,6 +18,8 @@ const EVENTS =
   'retry: 10\rdata: last\r\r';
 
 const KEEP_ALIVE = ': keep-alive\n\n';
+
+const withoutComments = (text: string): string => text.replaceAll(KEEP_ALIVE, '');
 
 /** Responses that are streams of events. */
 export function streamSuite(framework: Framework): void {
@@ -60,6 +62,28 @@ export function streamSuite(framework: Framework): void {
       }
       exchange.end();
       expect(await reply.ending()).toMatchObject({ clean: true });
+    });
+
+    // A Web standard host writes to its own sockets.
+    it.skipIf(framework.isWebStandard === true).each<[string, (written: boolean) => unknown]>([
+      ['nothing', () => undefined],
+      ['a promise', (written) => Promise.resolve(written)],
+    ])('is delivered whole if a middleware makes write() return %s', async (_what, result) => {
+      const before: HostMiddleware = (_request, response, next) => {
+        const write = response.write.bind(response) as (...given: unknown[]) => boolean;
+        response.write = ((...given: unknown[]) => result(write(...given))) as never;
+        next();
+      };
+      const { exchange, reply } = await openStream(await startWorld(framework, { before, keepAliveMs: 20 }));
+      const long = `data: ${'x'.repeat(400_000)}\n\n`;
+      let sent = '';
+      for (const event of ['data: one\n\n', 'data: two\n\n', long, long, 'data: last\n\n']) {
+        exchange.write(event);
+        await reply.untilSeen((bytes) => withoutComments(bytes.toString()) === sent + event);
+        sent += event;
+      }
+      exchange.end();
+      expect(withoutComments(await reply.text())).toBe(sent);
     });
 
     it('emits telemetry when it opens and when it ends', async () => {
