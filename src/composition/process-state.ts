@@ -34,6 +34,7 @@ export const processExchange: Exchange = {
   respond: (request, response, respond) => shared[EXCHANGE_KEY]?.respond(request, response, respond) ?? respond(),
   serve: (request, response, respond) =>
     shared[EXCHANGE_KEY]?.serve(request, response, respond) ?? serveFirst(request, response, respond),
+  settled: () => shared[EXCHANGE_KEY]?.settled() ?? Promise.resolve(),
   body: (body, response, sendIdleMs) => shared[EXCHANGE_KEY]?.body(body, response, sendIdleMs) ?? null,
 };
 

@@ -128,7 +128,7 @@ function send(context: KoaContext, { status, headers, body, sendIdleMs = 0 }: Ht
   context.remove('content-type'); // set by Koa from the body
   for (const name in headers) {
     const value = headers[name];
-    if (value === undefined) continue;
+    if (value === undefined || (name === 'connection' && context.req.httpVersionMajor === 2)) continue;
     // Cookies that the host has set stay.
     if (name === 'set-cookie') context.append(name, value);
     else context.set(name, value);

@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { discard, type HttpBody, isStream } from '../../domain/shared/body.js';
+import { closing } from '../../domain/shared/message-fields.js';
 import type { HttpResponse } from '../../ports/http.js';
 import { type NodeBody, toNodeBody } from './body-stream.js';
-import { closing, refuseRest, resetConnection, streamOf, unlessClosed } from './http2-exchange.js';
+import { refuseRest, resetConnection, streamOf, unlessClosed } from './http2-exchange.js';
 import { drain, isComing, isWasteful } from './request.js';
 import { writeHttpResponse } from './response.js';
 import type { SendBudget } from './send-budget.js';
@@ -35,12 +36,19 @@ export class NodeExchange {
       isHttp1 && isPipelined(request, response)
         ? await pipelined(request, response, this.#memory, respond)
         : await respond();
+    // HTTP/2 has a frame for it instead of a field.
+    if (given?.headers['connection'] === 'close') streamOf(response)?.session?.close();
     return given !== undefined && isComing(request) ? beforeBodyEnds(request, response, given) : given;
   }
 
   async serve(request: IncomingMessage, response: ServerResponse, respond: () => Promise<HttpResponse>): Promise<void> {
     const given = await this.respond(request, response, respond);
     if (given !== undefined) writeHttpResponse(response, given, request.method ?? '', this.#memory);
+  }
+
+  /** Resolves once all browsers that were still sending when they got a response have had time to read it. */
+  async settled(): Promise<void> {
+    await Promise.all([...early].map((connection) => new Promise((resolve) => connection.once('close', resolve))));
   }
 
   /** The body of a response for a framework that writes to the socket itself. */
@@ -177,6 +185,8 @@ const LINGER_MS = 1_000;
 const MAX_LINGERING = 256;
 
 const lingering = new Set<Socket>();
+/** Connections, and streams of HTTP/2, whose browser was still sending when its response was there. */
+const early = new Set<Pick<NodeJS.EventEmitter, 'once'>>();
 
 /**
  * A response to a request whose body is still arriving: its connection closes afterwards.
@@ -189,11 +199,18 @@ async function beforeBodyEnds(
   response: ServerResponse,
   given: HttpResponse,
 ): Promise<HttpResponse> {
+  const stream = streamOf(response);
+  const connection = stream ?? request.socket;
+  const left = (): void => void early.delete(connection);
+  if (!connection.destroyed) early.add(connection.once('close', left));
   // These turns read what the system has received, so a short body does not cost a connection.
   for (let turn = 0; turn < 2 && !isWasteful(request); turn += 1) await new Promise(setImmediate);
-  if (!isComing(request)) return given;
+  if (!isComing(request)) {
+    left();
+    connection.off('close', left);
+    return given;
+  }
   if (!request.readableDidRead) drain(request);
-  const stream = streamOf(response);
   if (stream !== undefined) {
     // Node's response reports its end only once the stream has closed.
     stream.once('finish', () => {

@@ -3,7 +3,7 @@ import type { Http2ServerRequest, Http2ServerResponse, Http2Session, Http2Stream
 import type { Socket } from 'node:net';
 import { CONNECTION_FIELDS } from '../../domain/shared/message-fields.js';
 import { targetHost } from '../../domain/shared/paths.js';
-import type { HeaderFields, HttpResponse } from '../../ports/http.js';
+import type { HeaderFields } from '../../ports/http.js';
 
 // Differences between the objects that `node:http2` passes to listeners of `node:http` and the originals, as far as they matter here.
 
@@ -56,21 +56,22 @@ export function http2Fields(fields: HeaderFields): HeaderFields {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !CONNECTION_FIELDS.has(name)));
 }
 
-/** The same response, marked as the last one of its connection (RFC 9112 §9.6). */
-export function closing(response: HttpResponse): HttpResponse {
-  return { ...response, headers: { ...response.headers, connection: 'close' } };
-}
-
 /** True if the whole response was handed over. A reset stream is finished too, but its response was not ended. */
 export function isComplete(response: ServerResponse): boolean {
   return response.writableEnded && response.writableFinished;
 }
 
-/** Ends a response as incomplete: a stream that is only destroyed reports no error to the browser. */
+/** Ends a response as incomplete: an HTTP/2 stream that is only destroyed reports no error to the browser. */
 export function abortResponse(response: ServerResponse): void {
   const stream = streamOf(response);
-  if (stream === undefined) response.destroy();
-  else stream.close(INTERNAL_ERROR);
+  if (stream !== undefined) {
+    stream.close(INTERNAL_ERROR);
+    return;
+  }
+  const { socket, chunkedEncoding } = response;
+  // Without chunks and length, as over HTTP/1.0, closing the connection means that the response is complete (RFC 9112 §6.3).
+  if (socket && !chunkedEncoding && !response.hasHeader('content-length')) resetConnection(socket);
+  response.destroy();
 }
 
 /**

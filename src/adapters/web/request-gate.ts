@@ -1,5 +1,6 @@
 import type { RequestError } from '../../domain/shared/errors.js';
 import { isStream, isEventStream } from '../../domain/shared/body.js';
+import { closing } from '../../domain/shared/message-fields.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { refusedForNow } from './error-response.js';
 import { ObservedBody } from './response-body.js';
@@ -51,7 +52,8 @@ export class RequestGate {
       }
       this.#inFlight += 1;
       try {
-        return this.#counted(await handler(request));
+        const response = this.#counted(await handler(request));
+        return this.#isClosed ? closing(response) : response;
       } finally {
         this.#inFlight -= 1;
         if (this.#waiting.length > 0) this.#look();

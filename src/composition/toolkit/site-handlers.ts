@@ -21,6 +21,7 @@ import {
 import type { SurfaceService } from '../../domain/surfaces/surface-service.js';
 import type { Clock } from '../../ports/clock.js';
 import type { RequestError } from '../../domain/shared/errors.js';
+import { closing } from '../../domain/shared/message-fields.js';
 import { invalidField } from '../../domain/shared/setting.js';
 import type { PlatformCall } from '../../domain/upstream/platform-call.js';
 import type { HttpHandler, HttpRequest, HttpResponse, RequestContext } from '../../ports/http.js';
@@ -154,8 +155,10 @@ export class SiteHandlers {
   /** A route behind the first checks: host name and capacity. */
   #served(routes: HttpHandler, route: 'chat' | 'surface' | 'conversation'): HttpHandler {
     const { gate, site } = this.#deps;
-    const refuse = (request: HttpRequest, error: RequestError): HttpResponse =>
-      refusal(error, request, errorContext(site, route));
+    const refuse = (request: HttpRequest, error: RequestError): HttpResponse => {
+      const response = refusal(error, request, errorContext(site, route));
+      return gate.isClosed ? closing(response) : response;
+    };
     const guarded = gate.guard(routes, refuse);
     return this.#observed(behindHostCheck(guarded, site.hosts, refuse));
   }

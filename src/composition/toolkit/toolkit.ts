@@ -7,6 +7,7 @@ import { MAX_TIMER_MS } from '../../domain/shared/deadline.js';
 import { isAgentBffError } from '../../domain/shared/errors.js';
 import { accept, callback, methods, type Given, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import { withVariables } from '../../domain/shared/setting.js';
+import { processExchange } from '../process-state.js';
 import { warningsOf } from '../config/env.js';
 import { optionHint } from '../config/option-hint.js';
 import { type ResolvedConfig, resolveConfig, SHAPE } from '../config/resolve-config.js';
@@ -246,6 +247,8 @@ async function credentialCheck(config: ResolvedConfig, obtain: () => Promise<unk
 
 /** Time for the error events to reach the browsers. */
 const FLUSH_GRACE_MS = 250;
+/** Milliseconds for browsers that were still sending to read their responses; connections end earlier by themselves. */
+const LINGER_MS = 2_000;
 
 /**
  * Ends a site; `lasting` is absent if a successor has taken over its parts.
@@ -263,13 +266,14 @@ async function shutDown(gate: Parts['gate'], lasting: LastingParts | undefined, 
   // (3) Event streams get their error event, other responses are cut: see `EventStream` and `writeStream`.
   const ended = Promise.allSettled([...upstreams.map((upstream) => upstream.close({ graceMs: 0 })), gate.idle()]);
   await before(ended, FLUSH_GRACE_MS);
+  // Node passes the last writes to the sockets in the next turn.
+  await setImmediate();
+  await before(processExchange.settled(), LINGER_MS);
   if (lasting !== undefined) {
     await lasting.stores.close();
     lasting.memory.data.close();
     lasting.memory.tokens.close();
   }
-  // Node passes the last writes to the sockets in the next turn.
-  await setImmediate();
 }
 
 /** Waits for the work, for at most `ms` milliseconds; 0 counts as 1. */

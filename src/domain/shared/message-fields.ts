@@ -16,6 +16,11 @@ export const MESSAGE_FIELDS: ReadonlySet<string> = new Set([
   'trailer',
 ]);
 
+/** The same response, marked as the last one of its connection (RFC 9112 §9.6). */
+export function closing<Response extends { readonly headers: object }>(response: Response): Response {
+  return { ...response, headers: { ...response.headers, connection: 'close' } };
+}
+
 /** The cookies of a `cookie` field as sent, each `name=value`, in their order (RFC 6265 §5.4). Some may be empty. */
 export function cookiePairs(field: string | readonly string[] | undefined): readonly string[] {
   return String(Array.isArray(field) ? field.join(';') : (field ?? ''))

@@ -1,5 +1,5 @@
-import codegenie from '@codegenie/serverless-express';
-import vendia from '@vendia/serverless-express';
+import { configure as codegenie } from '@codegenie/serverless-express';
+import { configure as vendia } from '@vendia/serverless-express';
 import { createToolkit, type Toolkit } from 'agent-bff';
 import { createHandlers } from 'agent-bff/express';
 import { RecordingTelemetry } from 'agent-bff/testing';

@@ -54,7 +54,10 @@ export function agentCardSuite(framework: Framework): void {
       const client = await RawClient.connect(world.url);
       await client.send(`GET ${world.url}${CARD} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
       const text = await client.ending();
-      expect([text.slice(0, 12), text]).toEqual(['HTTP/1.1 200', expect.stringContaining(`"url":"${onlySite(MOUNT)}"`)]);
+      expect([text.slice(0, 12), text]).toEqual([
+        'HTTP/1.1 200',
+        expect.stringContaining(`"url":"${onlySite(MOUNT)}"`),
+      ]);
     });
 
     it('finds the card of its own version', async () => {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { RawClient } from '../../support/raw-client.js';
 import { MESSAGE } from '../../support/visitor.js';
@@ -67,6 +68,93 @@ export function connectionSuite(framework: Framework): void {
       });
     }
   });
+
+  describe('a response over HTTP/1.0, without length and chunks', () => {
+    const RECORD = 'GET /api/service/conversations HTTP/1.0\r\nhost: site.example\r\ncookie: session=ada\r\n\r\n';
+
+    it.each([
+      ['before its first byte', []],
+      ['in the middle', ['%PDF-1.7 ', 'half']],
+    ])('is reset if it breaks %s', async (_what, chunks) => {
+      const world = await startWorld(framework);
+      world.upstream.willWait();
+      const visitor = await RawClient.connect(world.url);
+      const broken = once(visitor.socket, 'error');
+      await visitor.send(RECORD);
+      const exchange = (await world.upstream.next()).head(200, { 'content-type': 'application/pdf' });
+      for (const chunk of chunks) {
+        exchange.write(chunk);
+        await visitor.until(chunk);
+      }
+      await visitor.until('\r\n\r\n');
+      exchange.reset();
+      expect(await broken).toMatchObject([{ code: 'ECONNRESET' }]);
+      await expectNextRequestWorks(world);
+    });
+
+    it('is reset if the site closes in the middle', async () => {
+      const world = await startWorld(framework);
+      world.upstream.willWait();
+      const visitor = await RawClient.connect(world.url);
+      const broken = once(visitor.socket, 'error');
+      await visitor.send(RECORD);
+      (await world.upstream.next()).head(200, { 'content-type': 'application/pdf' }).write('half');
+      await visitor.until('half');
+      await world.toolkit.close({ graceMs: 0 });
+      expect(await broken).toMatchObject([{ code: 'ECONNRESET' }]);
+    });
+
+    it('is reset if it breaks inside an event, and ends with an error event if it breaks between two', async () => {
+      const world = await startWorld(framework, { keepAliveMs: 20 });
+      const ended = async (sent: string): Promise<unknown> => {
+        world.upstream.willWait();
+        const visitor = await RawClient.connect(world.url);
+        let failure: unknown = 'none';
+        visitor.socket.on('error', ({ code }: NodeJS.ErrnoException) => (failure = code));
+        await visitor.send(CHAT.replace('HTTP/1.1', 'HTTP/1.0'));
+        const exchange = (await world.upstream.next()).eventStream().write('data: one\n\n');
+        // A comment.
+        await visitor.until(': keep-alive');
+        exchange.write(sent);
+        await visitor.until(sent);
+        exchange.reset();
+        const text = await visitor.ending();
+        return [failure, text.includes('event: error')];
+      };
+      expect(await ended('data: two\n\n')).toEqual(['none', true]);
+      expect(await ended('data: tw')).toEqual(['ECONNRESET', false]);
+    });
+
+    it('is not reset if it is whole', async () => {
+      const world = await startWorld(framework);
+      world.upstream.willAnswer((exchange) => exchange.head(200, { 'content-type': 'application/pdf' }).end('whole'));
+      const visitor = await RawClient.connect(world.url);
+      const failures: unknown[] = [];
+      visitor.socket.on('error', (error) => failures.push(error));
+      await visitor.send(RECORD);
+      expect([(await visitor.ending()).endsWith('\r\n\r\nwhole'), failures]).toEqual([true, []]);
+    });
+  });
+
+  // A parser in front reads the whole body before the response.
+  it.skipIf(framework.parsesJson)(
+    'lets a browser that is still sending read its 503 before close() resolves',
+    async () => {
+      const { world, visitor, exchange } = await openRawStream(framework);
+      let isClosed = false;
+      const closing = world.toolkit.close({ graceMs: 60_000 }).then(() => (isClosed = true));
+      const sender = await RawClient.connect(world.url, { allowHalfOpen: true });
+      await sender.send(`${post(1_000_000)}{`);
+      await sender.until('HTTP/1.1 503');
+      exchange.end('data: last\n\n');
+      await visitor.until('data: last');
+      for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+      expect(isClosed).toBe(false);
+      sender.close();
+      await closing;
+      visitor.close();
+    },
+  );
 
   describe('a response sent before the end of the request body', () => {
     // A parser in front reads the whole body before the response.

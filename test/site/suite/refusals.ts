@@ -9,6 +9,55 @@ const TOO_LARGE = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage',
 
 /** Requests that the site rejects without calling the agent. */
 export function refusalSuite(framework: Framework): void {
+  describe('while the site closes', () => {
+    const chat = `content-type: application/json\r\ncontent-length: ${String(MESSAGE.length)}\r\n\r\n${MESSAGE}`;
+    const head = (start: string): string => `${start} HTTP/1.1\r\nhost: site.example\r\n`;
+    const CHAT = head('POST /api/a2a') + chat;
+
+    it('every response ends its connection, on each route', async () => {
+      const world = await startWorld(framework, { allowedHosts: ['site.example'] });
+      const asked = [
+        CHAT,
+        `${head('GET /api/a2a/config')}\r\n`,
+        `${head('GET /api/a2a/none')}\r\n`,
+        head('POST /api/service-surfaces/counter/render') + chat,
+        `${head('GET /api/service/conversations')}cookie: session=ada\r\n\r\n`,
+      ];
+      await world.toolkit.close();
+      for (const text of asked) {
+        const visitor = await RawClient.connect(world.url);
+        await visitor.send(text);
+        expect(await visitor.ending()).toMatch(/^HTTP\/1\.1 503 (?=[^]*\r\nconnection: close\r\n)/i);
+      }
+      const visitor = await RawClient.connect(world.url);
+      await visitor.send(CHAT.replace('site.example', 'evil.example'));
+      expect(await visitor.ending()).toMatch(/^HTTP\/1\.1 421 (?=[^]*\r\nconnection: close\r\n)/i);
+    });
+
+    it('the next response on a kept connection is the last, for a waiting request and after a stream', async () => {
+      const world = await startWorld(framework);
+      const [kept, streaming, waiting] = await Promise.all([1, 2, 3].map(() => RawClient.connect(world.url)));
+      await kept?.send(CHAT);
+      await kept?.until('task-1');
+      world.upstream.willWait();
+      await streaming?.send(CHAT);
+      const stream = (await world.upstream.next()).eventStream();
+      await streaming?.until('\r\n\r\n');
+      await waiting?.send(CHAT);
+      const late = await world.upstream.next();
+      const closing = world.toolkit.close({ graceMs: 60_000 });
+      late.json(200, { jsonrpc: '2.0', id: 7, result: { id: 'late' } });
+      expect(await waiting?.ending()).toMatch(/^HTTP\/1\.1 200 (?=[^]*\r\nconnection: close\r\n)[^]*late/i);
+      await kept?.send(CHAT.repeat(3));
+      expect((await kept?.ending())?.split('HTTP/1.1 503')).toHaveLength(2);
+      stream.end('data: last\n\n');
+      await streaming?.until('data: last');
+      await closing;
+      await streaming?.send(CHAT);
+      expect((await streaming?.ending())?.split('HTTP/1.1 503')).toHaveLength(2);
+    });
+  });
+
   describe('a request that is not for the agent', () => {
     it.each(['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])('gets 405 with Allow when it is a %s', async (method) => {
       const world = await startWorld(framework);
