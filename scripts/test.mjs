@@ -24,6 +24,14 @@ const PROGRAMS = [
   },
   { suites: 'WebKit', variable: 'XVFB_PATH', names: ['Xvfb'], remedy: 'install xvfb or set XVFB_PATH' },
   { suites: 'Redis', variable: 'REDIS_SERVER_PATH', names: ['redis-server'] },
+  {
+    suites: 'nginx',
+    variable: 'NGINX_PATH',
+    names: ['nginx'],
+    // Debian's place for it is not on everyone's PATH.
+    command: ['sh', '-c', 'PATH=$PATH:/usr/sbin nginx -v 2>/dev/null'],
+    remedy: 'install nginx-light or set NGINX_PATH',
+  },
   { suites: 'Keyv 6', variable: 'KEYV6_PATH', names: ['keyv'], folder: join(ROOT, 'temp/keyv6/node_modules') },
   {
     suites: 'Go',

@@ -68,9 +68,9 @@ export function abortResponse(response: ServerResponse): void {
     stream.close(INTERNAL_ERROR);
     return;
   }
-  const { socket, chunkedEncoding } = response;
+  const { socket, headersSent, chunkedEncoding } = response;
   // Without chunks and length, as over HTTP/1.0, closing the connection means that the response is complete (RFC 9112 §6.3).
-  if (socket && !chunkedEncoding && !response.hasHeader('content-length')) resetConnection(socket);
+  if (socket && headersSent && !chunkedEncoding && !response.hasHeader('content-length')) resetConnection(socket);
   response.destroy();
 }
 

@@ -1,3 +1,4 @@
+import { isAgentBffError } from '../../domain/shared/errors.js';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { jwtClaims } from '../../domain/shared/json.js';
@@ -100,6 +101,8 @@ const MAX_MESSAGE = 200;
  * of its package.
  */
 export function sanitizeLibraryError(library: string, error: unknown): Error {
+  // What it shows and logs was chosen for that by the site.
+  if (isAgentBffError(error)) return error;
   const { name, code, message } = Object(error) as { name?: unknown; code?: unknown; message?: unknown };
   const words = [name, code].filter((word) => typeof word === 'string' && /^[\w.-]{1,64}$/.test(word));
   // The session's tokens are not known here, so anything that could be one is redacted.

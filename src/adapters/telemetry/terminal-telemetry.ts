@@ -6,19 +6,25 @@ type ErrorEvent = Extract<TelemetryEvent, { type: 'error' }>;
 type WarningEvent = Extract<TelemetryEvent, { type: 'warning' }>;
 type ReportedEvent = Pick<TelemetryEvent, 'type'> & Pick<ErrorEvent, 'detail'> & Partial<Pick<ErrorEvent, 'requestId'>>;
 
-/** Errors that only the operator can fix. All others are caused by visitors. */
-const FAULTS: ReadonlySet<string> = new Set([
-  'configuration_invalid',
-  'service_auth_failed',
-  'identity_provider_unavailable',
-  'service_token_rejected',
-  'body_consumed',
-  'upstream_timeout',
-  'upstream_redirect',
-  'upstream_invalid_response',
-  'agent_binding_unsupported',
-  'server_busy',
-  'internal_error',
+/** Errors that visitors cause. All others, and those with a code of the site's own, are for the operator. */
+const VISITORS: ReadonlySet<string> = new Set([
+  'session_required',
+  'session_expired',
+  'interaction_required',
+  'origin_refused',
+  'host_refused',
+  'rate_limited',
+  'body_invalid',
+  'body_too_large',
+  'body_timeout',
+  'content_type_unsupported',
+  'content_encoding_unsupported',
+  'method_denied',
+  'conversation_unknown',
+  'method_not_allowed',
+  'not_found',
+  'upgrade_unsupported',
+  'server_closing',
 ]);
 
 /** Warnings whose detail is someone else's message, and needs an introduction. */
@@ -107,7 +113,7 @@ export class TerminalTelemetry extends RedactedTelemetry implements Telemetry {
   #isFault({ code, status, route, block }: ErrorEvent): boolean {
     // An error without a block: the sender aborted its own request.
     if (code === 'upstream_unreachable') return block !== undefined;
-    if (code !== 'upstream_error') return FAULTS.has(code);
+    if (code !== 'upstream_error') return !VISITORS.has(code);
     return status >= 500 || (block !== undefined && !(OPEN_PATHS.has(route) && this.#settled.has(route)));
   }
 

@@ -3,7 +3,7 @@ import type { Telemetry } from '../../ports/telemetry.js';
 import { AgentBffError, type ErrorCode, isAgentBffError, RequestError } from '../../domain/shared/errors.js';
 import { type VariableHint, withVariables } from '../../domain/shared/setting.js';
 
-/** The only place with our own status codes. */
+/** The only place with our own status codes. An error of the site may have any other code. */
 const STATUS: Readonly<Record<ErrorCode, number>> = {
   configuration_invalid: 500,
   service_auth_failed: 401,
@@ -44,6 +44,8 @@ const TITLE: Partial<Readonly<Record<ErrorCode, string>>> = {
   body_consumed: 'Body already consumed',
   upstream_invalid_response: 'Upstream response invalid',
 };
+
+const FAILED = 'The server failed to handle the request.';
 
 /** A year: platforms and providers choose the number, and larger ones would be written with an exponent. */
 const MAX_RETRY_AFTER_S = 31_536_000;
@@ -167,7 +169,7 @@ function statusOf(error: AgentBffError, form: ErrorForm, { authUnavailableStatus
   if (error.code === 'method_denied' && form === REST_ERRORS) return 403;
   if (error.code === 'conversation_unknown' && form === REST_ERRORS) return 404;
   if (error.code === 'identity_provider_unavailable') return authUnavailableStatus;
-  return error.upstreamStatus ?? STATUS[error.code];
+  return error.upstreamStatus ?? STATUS[error.code] ?? 500;
 }
 
 /** The response to a request that no route accepts, before the request is read, in the format its client expects. */
@@ -201,10 +203,35 @@ export function refusedForNow(code: 'server_busy' | 'server_closing', detail: st
 
 /** Converts anything thrown to an error with a code; messages of foreign errors stay private. */
 export function toAgentBffError(cause: unknown): AgentBffError {
-  if (isAgentBffError(cause)) return cause;
+  if (isAgentBffError(cause)) return isOurs(cause) ? cause : ofTheSite(cause);
   return new AgentBffError('internal_error', {
-    detail: 'The server failed to handle the request.',
+    detail: FAILED,
     log: cause instanceof Error ? `${cause.name}: ${cause.message}` : typeof cause,
+  });
+}
+
+function isOurs({ code, upstreamStatus }: AgentBffError): boolean {
+  return Object.hasOwn(STATUS, code) && (upstreamStatus === undefined || isStatus(upstreamStatus));
+}
+
+function isStatus(status: unknown): boolean {
+  return Number.isInteger(status) && Number(status) >= 400 && Number(status) <= 599;
+}
+
+/**
+ * An error of the site's own class, whose fields may have any type: only texts, and a status that can be sent, are kept.
+ * A code appears in header fields.
+ */
+function ofTheSite(cause: AgentBffError): AgentBffError {
+  const { code, detail, hint, upstreamStatus }: Partial<Readonly<Record<keyof AgentBffError, unknown>>> = cause;
+  const isCode = typeof code === 'string' && /^[a-z]\w{0,63}$/i.test(code) && !(code in Object.prototype);
+  const log = cause.logDetail();
+  return new AgentBffError(isCode ? (code as ErrorCode) : 'internal_error', {
+    detail: typeof detail === 'string' ? detail : FAILED,
+    ...(typeof hint === 'string' && { hint }),
+    ...(isStatus(upstreamStatus) && { upstreamStatus: upstreamStatus as number }),
+    retryable: cause.retryable === true,
+    log: typeof log === 'string' ? log : `${cause.name}, code ${typeof code}`,
   });
 }
 

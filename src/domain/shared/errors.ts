@@ -55,7 +55,7 @@ export interface ErrorFacts {
   readonly retryAfterMs?: number;
   /** The JSON-RPC code on the chat route, if the default (-32603) is not specific enough. */
   readonly rpcCode?: number;
-  /** The platform's own status, kept for the response. */
+  /** The status of the response, from 400 to 599: the platform's, or the choice of an error of the site's own. Default: by `code`, and 500 for a code of the site's own. */
   readonly upstreamStatus?: number;
   /** Fields of the platform's response that our response keeps, by lower-case name. */
   readonly upstreamHeaders?: Readonly<Record<string, string>>;

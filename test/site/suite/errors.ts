@@ -1,3 +1,4 @@
+import { AgentBffError } from 'agent-bff';
 import { expect, it } from 'vitest';
 import type { Exchange } from '../../support/recording-upstream.js';
 import type { Reply } from '../../support/visitor.js';
@@ -46,8 +47,43 @@ async function expectOwnWords(world: PlatformWorld, reply: Reply, code: string):
   return told(world, problem.requestId);
 }
 
+/** Errors as a site may throw them: its own codes and statuses, and values of other types in plain JavaScript. */
+const OWN: readonly (readonly [
+  what: string,
+  code: unknown,
+  facts: object,
+  expected: readonly [status: number, code: string],
+])[] = [
+  ['its own code', 'not_paid', {}, [500, 'not_paid']],
+  ['its own code and status', 'not_paid', { upstreamStatus: 402 }, [402, 'not_paid']],
+  ['its own code and status 401', 'no_seat', { upstreamStatus: 401 }, [401, 'no_seat']],
+  ['a known code and status', 'session_required', { upstreamStatus: 403 }, [403, 'session_required']],
+  ['a name that every object has', 'constructor', {}, [500, 'internal_error']],
+  ['a status of a success', 'not_paid', { upstreamStatus: 200 }, [500, 'not_paid']],
+  ['an impossible status', 'not_paid', { upstreamStatus: 1_000 }, [500, 'not_paid']],
+  ['a known code and an impossible status', 'internal_error', { upstreamStatus: 42.5 }, [500, 'internal_error']],
+  ['a code that no field can hold', 'no"\r\nx: y', { upstreamStatus: 401 }, [401, 'internal_error']],
+  ['a number as its code', 42, { fields: 7, hint: 1n, block: {}, retryAfterMs: 'soon' }, [500, 'internal_error']],
+];
+
 /** The platform's own errors: the parts passed to the browser, and the parts kept in the log (decision 81). */
 export function errorSuite(framework: Framework): void {
+  it.each(OWN)('an error of the site with %s has its detail for the visitor, and is logged', async (...given) => {
+    const [, code, facts, expected] = given;
+    const auth = (): never => {
+      const detail = 'The plan of this user has ended.';
+      throw new AgentBffError(code as never, { detail, log: WORDS, ...facts });
+    };
+    const world = await startPlatformWorld(framework, { auth });
+    const reply = await world.visit(RECORDS, { headers: ADA });
+    const text = await reply.text();
+    const problem = JSON.parse(text) as Readonly<Record<string, unknown>>;
+    expect([reply.status, problem['code'], problem['status']]).toEqual([...expected, expected[0]]);
+    expect(problem).toMatchObject({ detail: 'The plan of this user has ended.' });
+    expect(text).not.toContain(WORDS);
+    expect(told(world, problem['requestId'])).toBe(WORDS);
+  });
+
   it('an error of the agent keeps its status, and its text appears in the log only', async () => {
     const world = await startPlatformWorld(framework);
     for (const status of [404, 500]) {
