@@ -18,7 +18,7 @@ export const NGINX: string | undefined =
 export async function nginxInFrontOf(site: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'nginx-'));
   await mkdir(join(folder, 'logs'));
-  const port = String(await freePort());
+  const port = String(await freePort('127.0.0.1'));
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
   await writeFile(
     join(folder, 'nginx.conf'),
