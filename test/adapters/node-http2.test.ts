@@ -221,3 +221,14 @@ describe('a secure server with allowHTTP1', () => {
     expect([response.httpVersion, text]).toEqual(['1.1', `${url}/api/a2a`]);
   });
 });
+
+it('a site that closes rejects the next request over HTTP/2 and closes its session, after the open stream', async () => {
+  const { world, visitor, exchange, reply } = await startStream();
+  const closing = world.toolkit.close({ graceMs: 60_000 });
+  const refused = await visitor.visit();
+  expect([refused.status, 'connection' in refused.headers]).toEqual([503, false]);
+  if (!visitor.session.closed) await once(visitor.session, 'goaway');
+  exchange.end('data: last\n\n');
+  expect(await reply.text()).toBe('data: last\n\n');
+  await closing;
+});
