@@ -30,6 +30,9 @@ const server = app.listen(port, (error) => {
   console.log(`http://localhost:${port}`);
 });
 
+// Longer than a proxy or balancer in front keeps idle connections, so that no message meets one that closes.
+server.keepAliveTimeout = 80_000;
+
 // The host sends SIGTERM before it stops the site: running answers have ten seconds to finish.
 process.once('SIGTERM', async () => {
   server.close();

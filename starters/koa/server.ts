@@ -24,6 +24,9 @@ app.use(files('public'));
 const port = Number(process.env['PORT'] || 3000);
 const server = app.listen(port, () => console.log(`http://localhost:${port}`));
 
+// Longer than a proxy or balancer in front keeps idle connections, so that no message meets one that closes.
+server.keepAliveTimeout = 80_000;
+
 // The host sends SIGTERM before it stops the site: running answers have ten seconds to finish.
 process.once('SIGTERM', async () => {
   server.close();

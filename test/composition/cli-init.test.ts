@@ -38,6 +38,17 @@ describe('agent-bff init', () => {
   });
 
   it.each([
+    ['express', 'server.ts', 'server.keepAliveTimeout = 80_000;'],
+    ['koa', 'server.ts', 'server.keepAliveTimeout = 80_000;'],
+    ['next', 'package.json', 'next start --keepAliveTimeout 80000'],
+  ])('%s keeps idle connections open for 80 seconds, as `serve` and the documents do', async (kind, file, line) => {
+    const folder = folderFor(kind);
+    await runCommandLine(['init', kind, folder]);
+    expect(readFileSync(join(folder, file), 'utf8')).toContain(line);
+    expect(readFileSync('docs/deployment.md', 'utf8')).toContain(line.replace(';', ''));
+  });
+
+  it.each([
     ['Help Desk', 'help-desk'],
     ['_site.v2', 'site.v2'],
     ['サイト', 'agent-site'],

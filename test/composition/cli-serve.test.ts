@@ -151,6 +151,16 @@ describe('agent-bff serve', () => {
     await expect(startGatewayOf({ chatLimit } as unknown as ServerConfig)).rejects.toThrow('"points": 30');
   });
 
+  it.each([
+    [[], 'timeout=80'],
+    [['--keep-alive-timeout', '620'], 'timeout=620'],
+  ])('with the options %j, keeps idle connections open with %s', async (args, expected) => {
+    const { origin } = await startGateway(...args);
+    const headers = { connection: 'keep-alive' };
+    expect((await visit(origin, { headers })).headers['keep-alive']).toBe(expected);
+    expect((await visit(origin, { method: 'GET', path: '/healthz', headers })).headers['keep-alive']).toBe(expected);
+  });
+
   it('logs each event as one line of JSON', async () => {
     const { origin, lines } = await startGateway();
     await (await visit(origin)).text();
@@ -187,6 +197,7 @@ describe('agent-bff serve', () => {
     [['--port', 'http'], '--port must be a whole number from 0 to 65535, not "http"'],
     [['--port', '70000'], '--port must be a whole number'],
     [['--grace', '4000'], '--grace must be a whole number'],
+    [['--keep-alive-timeout', '80s'], '--keep-alive-timeout must be a whole number'],
     [['--base', 'api'], '--base must be a path'],
     [['--nonsense'], '--nonsense'],
   ])('rejects the arguments %j', async (args, says) => {

@@ -99,6 +99,7 @@ describe('on agent-bff serve', () => {
       port: 0,
       basePath: '/api',
       graceMs: 0,
+      keepAliveTimeoutMs: 0,
       log: () => undefined,
     });
     onTestFinished(async () => {

@@ -37,6 +37,8 @@ export interface GatewaySettings extends ListeningPlace {
   readonly basePath: string;
   /** Milliseconds for open streams to end when the gateway is stopped. */
   readonly graceMs: number;
+  /** Milliseconds after which an idle connection is closed. */
+  readonly keepAliveTimeoutMs: number;
   /** Receives one line of JSON per event. */
   readonly log: (line: string) => void;
 }
@@ -49,7 +51,7 @@ export interface Gateway {
 }
 
 const HEALTH = '/healthz';
-const MAX_GRACE_SECONDS = 3_600;
+const MAX_SECONDS = 3_600;
 const UNCONFIGURED =
   'agent-bff: neither a2aUrl (A2A_URL) nor serviceApiUrl (SERVICE_API_URL) is set, so every request is refused; `agent-bff doctor` lists what is missing.';
 
@@ -57,6 +59,7 @@ const UNCONFIGURED =
 export const SERVE: Command = {
   summary: 'serves the routes without a site of your own',
   help: `agent-bff serve [--config FILE | --env FILE] [--port N] [--host H] [--base PATH] [--grace SECONDS]
+                [--keep-alive-timeout SECONDS]
 
 Serves the routes without a site of your own. GET /healthz is the health check: 503 once it is stopped, else 200.
 On a loopback address all other requests must use a loopback name, publicUrl's host or one of allowedHosts.
@@ -67,6 +70,9 @@ On a loopback address all other requests must use a loopback name, publicUrl's h
   --host H         default HOST of the environment, else 127.0.0.1; 0.0.0.0 for a container
   --base PATH      the path of the routes; default /api
   --grace SECONDS  how long open streams may continue after it is stopped; default 10
+  --keep-alive-timeout SECONDS
+                   how long an idle connection stays open; default 80. Set it above the idle timeout of the
+                   proxy or balancer in front, which otherwise sends messages on a connection that closes
 
 ${CONFIGURATION_HELP}
 Standard output gets one line of JSON per event, standard error the rest.
@@ -77,16 +83,18 @@ Exit status: 0 it was stopped, 1 it cannot serve, 2 the command line is invalid.
 
 async function run(args: string[], terminal: Terminal, ports: ToolkitPorts): Promise<number> {
   const text = { type: 'string' } as const;
-  const options = { ...SOURCE_OPTIONS, port: text, host: text, base: text, grace: text };
+  const options = { ...SOURCE_OPTIONS, port: text, host: text, base: text, grace: text, 'keep-alive-timeout': text };
   const { values } = parseArgs({ args, options });
   const { base: basePath = '/api' } = values;
   const place = listeningPlace(values, terminal.env, 8080);
-  const grace = wholeNumber('--grace', values.grace ?? '10', MAX_GRACE_SECONDS);
+  const grace = wholeNumber('--grace', values.grace ?? '10', MAX_SECONDS);
+  const keepAlive = wholeNumber('--keep-alive-timeout', values['keep-alive-timeout'] ?? '80', MAX_SECONDS);
   if (!/^\/[^?#\s]*$/.test(basePath))
     throw usageError('--base', '--base must be a path.', 'Set --base to a path such as /api.');
   const config = await configuration(values, terminal.env);
   for (const { detail } of warningsOf(config)) terminal.complain(`agent-bff: ${detail}`);
-  const settings = { config, ports, ...place, basePath, graceMs: grace * 1000, log: terminal.print };
+  const times = { graceMs: grace * 1000, keepAliveTimeoutMs: keepAlive * 1000 };
+  const settings = { config, ports, ...place, basePath, ...times, log: terminal.print };
   return whileListening(place, async () => {
     const { url, stop } = await serve(settings);
     terminal.complain(`agent-bff serves at ${url}${basePath}; Ctrl+C stops it.`);
@@ -105,13 +113,13 @@ async function run(args: string[], terminal: Terminal, ports: ToolkitPorts): Pro
  * and those in the configuration (decision 80).
  */
 export async function serve(settings: GatewaySettings): Promise<Gateway> {
-  const { config, ports, host, port, basePath, graceMs, log } = settings;
+  const { config, ports, host, port, basePath, graceMs, keepAliveTimeoutMs, log } = settings;
   const resolved = resolveConfig(config, ports);
   // Checked before the routes, together with all other paths.
   const { allowedHosts: _allowedHosts, ...own } = config;
   const telemetry = lines(log);
   const toolkit = createToolkit({ ...own, telemetry }, ports);
-  const server = createServer().listen(port, host);
+  const server = createServer({ keepAliveTimeout: keepAliveTimeoutMs }).listen(port, host);
   try {
     await once(server, 'listening');
   } catch (error) {
