@@ -45,6 +45,8 @@ const SITE = [
   "declare const app: import('express').Express;",
   "declare const express: typeof import('express');",
   'declare const token: string;',
+  "declare const routes: import('fastify').FastifyInstance;",
+  'declare const routed: WeakSet<object>;',
   "declare module 'http' { interface IncomingMessage { rawBody?: unknown } }",
 ].join('\n');
 

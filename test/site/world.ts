@@ -85,9 +85,13 @@ export function signedIn(request: unknown): SessionToken | null {
 }
 
 /** Opens a stream. Returns the visitor's end and the agent's. */
-export async function openStream(world: World, headers: Record<string, string> = {}) {
+export async function openStream(
+  world: World,
+  headers: Record<string, string> = {},
+  sent: Record<string, string> = {},
+) {
   world.upstream.willWait();
-  const pending = world.chat();
+  const pending = world.chat({ headers: sent });
   const exchange = await world.upstream.next();
   exchange.eventStream(headers);
   return { exchange, reply: await pending };

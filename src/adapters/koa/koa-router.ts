@@ -129,8 +129,8 @@ function send(context: KoaContext, { status, headers, body, sendIdleMs = 0 }: Ht
   for (const name in headers) {
     const value = headers[name];
     if (value === undefined || (name === 'connection' && context.req.httpVersionMajor === 2)) continue;
-    // Cookies that the host has set stay.
-    if (name === 'set-cookie') context.append(name, value);
+    // What the host has set stays, such as its cookies and the `Vary: Origin` of CORS.
+    if (name === 'set-cookie' || name === 'vary') context.append(name, value);
     else context.set(name, value);
   }
 }

@@ -24,9 +24,9 @@ export function writeHttpResponse(
   const fields = stream === undefined ? given.headers : http2Fields(given.headers);
   for (const name in fields) {
     const value = fields[name];
-    // `appendHeader` keeps cookies the host has already set.
+    // `appendHeader` keeps what the host has already set, such as its cookies and the `Vary: Origin` of CORS.
     if (value === undefined) continue;
-    if (name === 'set-cookie') response.appendHeader(name, value);
+    if (name === 'set-cookie' || name === 'vary') response.appendHeader(name, value);
     else response.setHeader(name, value as string | string[]);
   }
   if (body === null || isBodiless(method, given.status)) {

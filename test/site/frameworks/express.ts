@@ -10,6 +10,8 @@ export interface ExpressHost {
   /** `rawBody`: the parser also keeps the raw bytes. */
   readonly json?: boolean | 'rawBody';
   readonly compression?: boolean;
+  /** Runs before the routes. */
+  readonly use?: RequestHandler;
 }
 
 /** Express 4 or 5 with its three routers. The router of the records is mounted before the parser, because their bodies stream. */
@@ -21,6 +23,7 @@ export function expressSite(name: string, framework: typeof express, host: Expre
       const app = framework();
       if (before !== undefined) app.use(before as RequestHandler);
       if (host.compression === true) app.use(compression());
+      if (host.use !== undefined) app.use(host.use);
       app.use('/api/service', createServiceProxyRouter(framework, { toolkit, auth }));
       if (host.json === true) app.use(framework.json({ limit: '2mb' }));
       if (host.json === 'rawBody') {

@@ -1,11 +1,11 @@
 import { getRequestListener } from '@hono/node-server';
 import { createWebHandler } from 'agent-bff/web';
-import { Hono } from 'hono';
+import { Hono, type MiddlewareHandler } from 'hono';
 import { type Framework, nobody } from '../framework.js';
 import { listeningSite } from './listening-site.js';
 
-/** Hono 4 on Node. */
-export function honoSite(name: string): Framework {
+/** Hono 4 on Node; `use` runs before the routes. */
+export function honoSite(name: string, ...use: readonly MiddlewareHandler[]): Framework {
   return {
     name,
     parsesJson: false,
@@ -13,6 +13,7 @@ export function honoSite(name: string): Framework {
     isWebStandard: true,
     start: ({ toolkit, before, auth = nobody, cache }) => {
       const app = new Hono();
+      app.use(...use);
       const handler = createWebHandler({ toolkit, surfaces: { auth, cache }, service: { auth } });
       for (const path of ['/api/a2a', '/api/service-surfaces', '/api/service']) {
         app.all(`${path}/*`, (context) => handler(context.req.raw));

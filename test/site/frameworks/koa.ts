@@ -11,6 +11,8 @@ import { listeningSite } from './listening-site.js';
 export interface KoaHost {
   readonly bodyParser?: boolean;
   readonly compress?: boolean;
+  /** Runs before the routes. */
+  readonly use?: Middleware;
   /** Default: each router with its own prefix. */
   readonly mounted?: 'in another router' | 'by koa-mount';
 }
@@ -28,6 +30,7 @@ export function koaSite(name: string, host: KoaHost = {}): Framework {
         app.use(({ req, res }, next) => new Promise((resolve) => before(req, res, () => resolve(next()))));
       }
       if (host.compress === true) app.use(compress());
+      if (host.use !== undefined) app.use(host.use);
       app.use((context, next) => {
         if (context.path === '/.well-known/agent-card.json')
           context.originalUrl = context.url = `/api/a2a${context.url}`;

@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { Module } from '@nestjs/common';
+import type { CorsOptions } from '@nestjs/common/interfaces/external/cors-options.interface.js';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { createA2ARouter, createServiceProxyRouter, createServiceSurfaceRouter } from 'agent-bff/express';
@@ -13,6 +14,7 @@ Module({})(SiteModule);
 /** Middleware in front of the routes. */
 export interface NestHost {
   readonly json?: boolean;
+  readonly cors?: CorsOptions;
 }
 
 /** Nest 12 on Express. Nest's own parser runs after the routes, because `listen` adds it. */
@@ -22,6 +24,7 @@ export function nestSite(name: string, host: NestHost = {}): Framework {
     parsesJson: host.json === true,
     start: async ({ toolkit, before, auth = nobody, cache }) => {
       const app = await NestFactory.create<NestExpressApplication>(SiteModule, { logger: false });
+      if (host.cors !== undefined) app.enableCors(host.cors);
       if (before !== undefined) app.use(before as RequestHandler);
       app.use('/api/service', createServiceProxyRouter(express, { toolkit, auth }));
       if (host.json === true) app.useBodyParser('json', { limit: '2mb' });
