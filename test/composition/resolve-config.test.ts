@@ -166,6 +166,30 @@ describe('addresses', () => {
     expect(resolve({ publicUrl }).publicUrl).toBe(resolved);
   });
 
+  it.each([
+    'capacitor://localhost',
+    'ionic://localhost',
+    'tauri://localhost',
+    'app://-',
+    'chrome-extension://aapbdbdomjkkjkaonfhkkikfgjllcleb',
+    'moz-extension://2c127fa4-62c7-7e4f-90e5-472b45eecfdc',
+  ])('in "allowedOrigins" may be one of an app or extension: %s', (origin) => {
+    expect([...resolve({ allowedOrigins: [origin] }).allowedOrigins]).toEqual([origin]);
+    expect(() => resolve({ mediaOrigins: [origin] })).toThrow('Invalid origin in "mediaOrigins".');
+  });
+
+  it.each([
+    'null',
+    'file://',
+    'file://localhost',
+    'chrome-extension://*',
+    'app://',
+    'capacitor://localhost/',
+    'ws://a',
+  ])('in "allowedOrigins" are never %s', (origin) => {
+    expect(() => resolve({ allowedOrigins: [origin] })).toThrow('Invalid origin in "allowedOrigins".');
+  });
+
   it('in "allowedOrigins" are normalized', () => {
     const { allowedOrigins } = resolve({ allowedOrigins: ['HTTPS://Shop.example:443', 'http://localhost:3000'] });
     expect([...allowedOrigins]).toEqual(['https://shop.example', 'http://localhost:3000']);

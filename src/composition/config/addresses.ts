@@ -13,13 +13,18 @@ export function publicAddress(value = ''): string {
 }
 
 /**
- * Parses one origin of the list `name`.
+ * Parses one origin of the list `name`; in `allowedOrigins`, also one of an app or extension, such as
+ * `capacitor://localhost`.
  *
  * @throws ConfigurationError for anything besides scheme and host.
  */
 export function originOf(origin: string, name: string): string {
-  // Browsers omit the scheme's default port.
-  if (/^https?:\/\/[^/\\?#*\s,@]+$/i.test(origin) && URL.canParse(origin)) return new URL(origin).origin;
+  if (/^[a-z][a-z\d+.-]*:\/\/[^/\\?#*\s,@]+$/i.test(origin) && URL.canParse(origin)) {
+    const { protocol, host, origin: parsed } = new URL(origin); // Browsers omit the scheme's default port.
+    if (/^https?:$/.test(protocol)) return parsed;
+    // `URL` knows no origin for the scheme of an app. That of a file's page is `null`; `xhttps:` is a typing error.
+    if (name === 'allowedOrigins' && parsed === 'null' && !/^file:|http/.test(protocol)) return `${protocol}//${host}`;
+  }
   throw invalidField(name, `Invalid origin in "${name}".`, 'List scheme and host only, such as https://shop.example.');
 }
 

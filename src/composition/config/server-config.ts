@@ -170,7 +170,8 @@ export interface ServerConfig {
   readonly keepAliveMs?: number | undefined;
   /**
    * Additional origins whose pages may call the routes, such as `https://shop.example`, or `https://www.site.example`
-   * beside a `publicUrl` without `www.`. Default: only the site's own.
+   * beside a `publicUrl` without `www.`; also those of apps and extensions, such as `capacitor://localhost`. Default:
+   * only the site's own.
    */
   readonly allowedOrigins?: readonly string[] | undefined;
   /**

@@ -26,6 +26,28 @@ function passes(method: string, headers: HeaderFields, policy: OriginPolicy = OW
   return true;
 }
 
+const APPS = [
+  'capacitor://localhost',
+  'ionic://localhost',
+  'tauri://localhost',
+  'app://-',
+  'chrome-extension://aapbdbdomjkkjkaonfhkkikfgjllcleb',
+  'moz-extension://2c127fa4-62c7-7e4f-90e5-472b45eecfdc',
+];
+
+describe('an app or extension', () => {
+  it.each(APPS)('with the origin %s passes if exactly this origin is listed', (origin) => {
+    const listed = (...origins: readonly string[]) => ({ ...PUBLIC, allowedOrigins: new Set(origins) });
+    for (const site of [{ 'sec-fetch-site': 'cross-site' }, {}]) {
+      const headers = { ...site, origin };
+      expect(passes('POST', headers, listed(origin))).toBe(true);
+      expect(passes('POST', headers, listed(...APPS.filter((one) => one !== origin)))).toBe(false);
+      for (const other of [`${origin}x`, `${origin}:80`, `x${origin}`, 'null'])
+        expect(passes('POST', { ...site, origin: other }, listed(origin))).toBe(false);
+    }
+  });
+});
+
 describe('a request that changes something', () => {
   it.each<[string, HeaderFields]>([
     ['the address bar', { 'sec-fetch-site': 'none' }],
