@@ -1,4 +1,5 @@
 import { beforeAlarm, MAX_TIMER_MS } from '../../domain/shared/deadline.js';
+import { AgentBffError, isAgentBffError } from '../../domain/shared/errors.js';
 import { LruMap } from '../../domain/shared/lru-map.js';
 import { accept, callback, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import { ipv6Groups } from '../../domain/shared/paths.js';
@@ -62,7 +63,7 @@ export function rateLimiter(
   limiter: { consume(key: string): Promise<unknown> },
   options?: RateLimiterOptions,
 ): VisitorLimit {
-  const { visitor = visitorAddress, deadlineMs = 50 } = readOptions('rateLimiter', OPTIONS, options);
+  const { visitor = countedAddress, deadlineMs = 50 } = readOptions('rateLimiter', OPTIONS, options);
   if (typeof (Object(limiter) as { consume?: unknown }).consume !== 'function') {
     throw new TypeError(
       'rateLimiter takes a limiter of "rate-limiter-flexible", such as new RateLimiterMemory({ points: 20, duration: 60 })',
@@ -88,6 +89,7 @@ export function rateLimiter(
         ? { kind: 'unknown', detail: 'the request does not identify the visitor' }
         : await admit(name);
     } catch (error) {
+      if (isAgentBffError(error)) throw error;
       return { kind: 'unknown', detail: nameOf(error) };
     }
   };
@@ -114,7 +116,7 @@ export function rateLimiter(
  * Behind a proxy, all visitors can share one address: such a site has to count them itself.
  */
 export function withReadings(limit: VisitorLimit): Required<VisitorLimit> {
-  const fallback = rateLimiter(minuteWindow(600));
+  const fallback = rateLimiter(minuteWindow(600), { visitor: visitorAddress });
   return {
     admit: (...asked) => limit.admit(...asked),
     admitReading: (...asked) => limit.admitReading?.(...asked) ?? fallback.admit(...asked),
@@ -158,7 +160,27 @@ function nameOf(error: unknown): string {
 
 interface AddressedRequest {
   readonly ip?: unknown;
-  readonly socket?: { readonly remoteAddress?: unknown };
+  readonly socket?: { readonly remoteAddress?: unknown; readonly localAddress?: unknown; readonly destroyed?: boolean };
+}
+
+const UNCOUNTED =
+  '"chatLimit" counts addresses, and a Unix socket has none. Trust the proxy in front ' +
+  '(app.set(\'trust proxy\', 1) in Express, app.proxy = true in Koa), or set "visitor" in the options of rateLimiter ' +
+  'to a function that returns the address from the field the proxy sets, such as X-Forwarded-For.';
+
+/**
+ * As `visitorAddress`.
+ *
+ * @throws AgentBffError (code `internal_error`) on a Unix socket without a trusted proxy, where no visitor would be counted.
+ */
+function countedAddress(request: unknown): string | undefined {
+  const address = visitorAddress(request);
+  const { socket } = Object(request) as AddressedRequest;
+  // A visitor who has left has no address either, but the own end of a TCP socket has one until it is destroyed.
+  if (address !== undefined || socket?.destroyed !== false || socket.localAddress !== undefined) return address;
+  const detail = 'The requests of this visitor could not be counted.';
+  const hint = 'Check "chatLimit"; the server log has the cause.';
+  throw new AgentBffError('internal_error', { detail, hint, fields: ['chatLimit'], log: UNCOUNTED });
 }
 
 /**

@@ -59,6 +59,8 @@ export interface OriginPolicy {
 
 const CALL_OR_ALLOW =
   'Call the route from the site itself, or add the page\'s origin to "allowedOrigins" in configureServer.';
+const BEHIND_A_PROXY =
+  'If the page is the site\'s own, a proxy in front replaces "Host": set "publicUrl" to the address visitors use, or have the framework trust X-Forwarded-Host ("trust proxy" in Express, "proxy" in Koa). Otherwise add the page\'s origin to "allowedOrigins" in configureServer.';
 const EXACT_ADDRESS =
   'Set "publicUrl" to the address visitors use, and add other origins of the site to "allowedOrigins" in configureServer: a name with www., another scheme or another port is another origin.';
 
@@ -69,7 +71,7 @@ const EXACT_ADDRESS =
  * @throws RequestError `origin_refused`.
  */
 export function checkOrigin(
-  request: Pick<HttpRequest, 'method' | 'headers'>,
+  request: Pick<HttpRequest, 'method' | 'headers' | 'publicUrl'>,
   policy: OriginPolicy,
   session: boolean,
 ): void {
@@ -83,9 +85,10 @@ export function checkOrigin(
   // Any other value means that the page is on another site.
   const isOwn = site === undefined || site === 'same-origin' || site === 'none';
   if (isOwn && isOwnPage(origin, site, single(headers, 'host') ?? '', policy.publicOrigin)) return;
-  throw policy.publicOrigin === ''
-    ? foreignPage(CALL_OR_ALLOW, ['allowedOrigins'])
-    : foreignPage(EXACT_ADDRESS, ['publicUrl', 'allowedOrigins']);
+  if (policy.publicOrigin !== '') throw foreignPage(EXACT_ADDRESS, ['publicUrl', 'allowedOrigins']);
+  if (site !== undefined) throw foreignPage(CALL_OR_ALLOW, ['allowedOrigins']);
+  if (isOwnPage(origin, site, trustedHost(request), '')) return;
+  throw foreignPage(BEHIND_A_PROXY, ['publicUrl', 'allowedOrigins']);
 }
 
 function isOwnPage(origin: string | undefined, site: string | undefined, host: string, publicOrigin: string): boolean {
@@ -99,6 +102,12 @@ function isOwnPage(origin: string | undefined, site: string | undefined, host: s
   const page = readOrigin(origin);
   // The scheme is the page's: behind a TLS terminator the server does not know its own.
   return page !== undefined && readOrigin(`${schemeOf(page)}://${host}`) === page;
+}
+
+/** The host that a proxy forwarded, if the framework trusts it; otherwise empty. */
+function trustedHost({ headers, publicUrl }: Pick<HttpRequest, 'headers' | 'publicUrl'>): string {
+  const [forwarded = ''] = (single(headers, 'x-forwarded-host') ?? '').split(',', 1);
+  return publicUrl.split('/')[2] === forwarded.trim() ? forwarded.trim() : '';
 }
 
 function isListed(origin: string, allowedOrigins: ReadonlySet<string>): boolean {

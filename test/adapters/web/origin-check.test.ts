@@ -8,18 +8,20 @@ const PUBLIC: OriginPolicy = { publicOrigin: 'https://site.example', allowedOrig
 const PUBLIC_AND_WWW: OriginPolicy = { ...PUBLIC, allowedOrigins: new Set(['https://www.site.example']) };
 const ON_A_PORT: OriginPolicy = { publicOrigin: 'http://[::1]:8443', allowedOrigins: new Set() };
 
+const PUBLIC_URL = 'https://site.example/api/a2a';
 const UPSTREAM_NAME = { host: '10.0.0.7:3000' };
 const REBOUND = { host: 'evil.example' };
 
 function passes(method: string, headers: HeaderFields, policy: OriginPolicy = OWN, session = false): boolean {
+  const isMarked = policy.publicOrigin === '' && headers['sec-fetch-site'] !== undefined;
   try {
-    checkOrigin({ method, headers: { host: 'site.example', ...headers } }, policy, session);
+    checkOrigin({ method, headers: { host: 'site.example', ...headers }, publicUrl: PUBLIC_URL }, policy, session);
   } catch (error) {
     expect(error).toMatchObject({
       name: 'RequestError',
       code: 'origin_refused',
       detail: 'The request comes from a page of another site.',
-      fields: policy.publicOrigin === '' ? ['allowedOrigins'] : ['publicUrl', 'allowedOrigins'],
+      fields: isMarked ? ['allowedOrigins'] : ['publicUrl', 'allowedOrigins'],
     });
     return false;
   }
@@ -213,7 +215,7 @@ describe('with a public address, a request that changes something', () => {
   });
 
   it('has a hint about www. in its rejection', () => {
-    const request = { method: 'POST', headers: { origin: 'https://www.site.example' } };
+    const request = { method: 'POST', headers: { origin: 'https://www.site.example' }, publicUrl: PUBLIC_URL };
     expect(() => checkOrigin(request, PUBLIC, false)).toThrow(/"publicUrl".*"allowedOrigins".*www\./);
   });
 });
