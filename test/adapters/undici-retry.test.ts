@@ -58,6 +58,17 @@ describe.each(endings)('a kept-alive connection that is %s as the next request a
     expect(telemetry.of('retry')).toMatchObject([{ method, cause: 'stale_connection' }]);
   });
 
+  it('is not replaced for a POST, whose failure does not blame the scheme of the address', async () => {
+    await serveOnce();
+    platform.willAnswer(end);
+    const outcome = await send({ method: 'POST' });
+    expect(outcome).toMatchObject({ reason: 'reset', sent: 'on-stale-connection' });
+    expect(outcome.kind === 'failure' && outcome.detail).toMatch(
+      /\(an idle connection was closed as the request was sent\)$/,
+    );
+    expect(platform.requests).toHaveLength(1);
+  });
+
   it('is replaced only once', async () => {
     await serveOnce();
     platform.willAnswer(end);

@@ -292,7 +292,7 @@ class ResponseReader implements Dispatcher.DispatchHandler, BodyControl {
     const reason = this.#gaveUp ?? reasonOf(error);
     const isStale = reason === 'reset' && this.#controller !== undefined && this.#connection.isStale;
     this.#settle(isStale ? 'stale' : 'broken');
-    this.#fail(reason, describeError(error), isStale);
+    this.#fail(reason, describeError(error, isStale), isStale);
   }
 
   #fail(reason: UpstreamFailureReason, detail: string, isStale: boolean): void {
@@ -380,10 +380,11 @@ function reasonOf(error: Error): UpstreamFailureReason {
 }
 
 /** For operators; undici's messages hold addresses and codes, but no header fields. */
-function describeError(error: Error): string {
+function describeError(error: Error, isStale = false): string {
   const code = codeOf(error);
   if (code === '') return `${error.name}: ${error.message}`;
-  const fault = networkFault(code);
+  // It has served a request before, so its scheme is right.
+  const fault = isStale ? 'an idle connection was closed as the request was sent' : networkFault(code);
   return `${code}: ${error.message}${fault === undefined ? '' : ` (${fault})`}`;
 }
 

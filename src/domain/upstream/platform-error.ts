@@ -287,6 +287,11 @@ export function noResponse(
     case 'unreachable':
       return failed('upstream_unreachable', 'cannot be reached', `${lasting}.`, true);
     case 'reset': {
+      if (sent === 'on-stale-connection') {
+        const detail = `The ${name} closed the connection as the request was sent.`;
+        const hint = `Send it again. If this lasts, have the ${name} keep idle connections open for longer.`;
+        return new UpstreamError('upstream_unreachable', { detail, hint, retryable, log });
+      }
       const hint = `${lasting}: a server that expects https closes a plain connection.`;
       return failed('upstream_unreachable', 'cannot be reached', hint);
     }

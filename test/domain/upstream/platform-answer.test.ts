@@ -56,6 +56,21 @@ describe('a platform without a response', () => {
   });
 });
 
+describe('an idle connection that the agent closes as a message is sent', () => {
+  it('is an error that lets the visitor send again, and blames neither the address nor its scheme', () => {
+    const outcome = { kind: 'failure', reason: 'reset', detail: 'ECONNRESET', sent: 'on-stale-connection' } as const;
+    const error = noResponse(outcome, AGENT, false);
+    expect(error).toMatchObject({
+      code: 'upstream_unreachable',
+      message:
+        'The agent closed the connection as the request was sent. Send it again. If this lasts, have the agent keep idle connections open for longer.',
+      fields: [],
+      retryable: false,
+    });
+    expect(error.logDetail()).toBe('ECONNRESET');
+  });
+});
+
 describe('a request that is not idempotent', () => {
   it.each<[UpstreamFailureReason, 'nothing' | 'on-stale-connection' | undefined, boolean]>([
     ['timeout', undefined, false],
