@@ -258,5 +258,5 @@ sessionTokenSourceContract('expressSession', () => ({
   source: expressSession(),
   signedIn: visit({ session: { accessToken: 'of-anna' } }),
   accessToken: 'of-anna',
-  signedOut: visit({}),
+  signedOut: visit({ session: {} }),
 }));

@@ -1,7 +1,7 @@
 import { text, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { RequestContext } from '../../ports/http.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
-import { claimsOf, foundToken, refreshRefusal, sanitizeLibraryError } from './session-libraries.js';
+import { claimsOf, foundToken, notMounted, refreshRefusal, sanitizeLibraryError } from './session-libraries.js';
 
 /** The part of `req.oidc` (express-openid-connect 2 and 3) that is used. */
 interface OpenidConnectContext {
@@ -95,7 +95,7 @@ export function expressOpenidConnectSession(options?: {
 function contextOf({ native }: RequestContext): OpenidConnectContext {
   const { oidc } = native.request as { oidc?: OpenidConnectContext };
   if (oidc === undefined)
-    throw new TypeError('the request has no "oidc": mount auth() of express-openid-connect first');
+    throw notMounted('oidc', '"app.use(auth({ authRequired: false }))" of express-openid-connect');
   return oidc;
 }
 

@@ -1,6 +1,7 @@
 import { isAgentBffError } from '../../domain/shared/errors.js';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type AgentBffError, siteFailed } from '../../domain/shared/errors.js';
 import { jwtClaims } from '../../domain/shared/json.js';
 import { withoutSecrets } from '../../domain/shared/redaction.js';
 import { REDACTED } from '../../domain/shared/secret.js';
@@ -89,6 +90,12 @@ const REASONS: ReadonlyMap<unknown, 'expired' | 'interaction'> = new Map([
 export function refreshRefusal(code: unknown): SessionToken | undefined {
   const reason = REASONS.get(code);
   return reason === undefined ? undefined : { kind: 'expired', reason, detail: `the refresh failed: ${String(code)}` };
+}
+
+/** The error for a request that the middleware of a session library has not seen: for operators, since signing in cannot help. */
+export function notMounted(field: string, line: string): AgentBffError {
+  const reason = `the request has no "${field}": add ${line} before the routes`;
+  return siteFailed('auth', 'The session could not be read.')(reason);
 }
 
 /** Matches words as long as a token. */

@@ -9,6 +9,7 @@ import {
 } from '../../domain/shared/options.js';
 import type { RequestContext } from '../../ports/http.js';
 import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../ports/session-token-source.js';
+import { notMounted } from './session-libraries.js';
 
 /**
  * Returns the signed-in user's token from the framework's own request (Express `req`, a Web `Request`, a Koa context);
@@ -139,7 +140,12 @@ export function fromFunction(read: SessionTokenFunction, options?: SessionSource
  * @public
  */
 export function expressSession(options?: StoredTokenOptions): SessionTokenSource {
-  return fromHolder('expressSession', options, COOKIE_ID, ({ request }) => (request as Holders).session);
+  return fromHolder('expressSession', options, COOKIE_ID, ({ request }) => {
+    const { session } = request as Holders;
+    // After a sign-out it is null. Without its store, express-session adds none either.
+    if (session === undefined) throw notMounted('session', '"app.use(session(…))" of express-session');
+    return session;
+  });
 }
 
 /**
@@ -158,7 +164,11 @@ export function expressSession(options?: StoredTokenOptions): SessionTokenSource
  * @public
  */
 export function passportSession(options?: StoredTokenOptions): SessionTokenSource {
-  return fromHolder('passportSession', options, COOKIE_ID, ({ request }) => (request as Holders).user);
+  return fromHolder('passportSession', options, COOKIE_ID, ({ request }) => {
+    const { user, isAuthenticated } = request as Holders;
+    if (user === undefined && isAuthenticated === undefined) throw notMounted('user', '"app.use(passport.session())"');
+    return user;
+  });
 }
 
 /**
@@ -196,6 +206,8 @@ export function ironSession(
 interface Holders {
   readonly session?: object | null | undefined;
   readonly user?: object | null | undefined;
+  /** Added by Passport, to requests without a user too. */
+  readonly isAuthenticated?: unknown;
 }
 
 const COOKIE_ID = { sessionCookies: ['connect.sid'] };

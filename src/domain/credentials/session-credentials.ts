@@ -6,7 +6,7 @@ import type {
   SessionUser,
 } from '../../ports/session-token-source.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import { isAgentBffError, ServiceAuthError } from '../shared/errors.js';
+import { isAgentBffError, ServiceAuthError, siteFailed } from '../shared/errors.js';
 import { isTokenText, sessionError, withoutScheme } from './credential.js';
 import type { FoundToken, RouteAuth } from './route-auth.js';
 
@@ -128,15 +128,23 @@ async function readSession(
     return withNames({ ...found, accessToken });
   } catch (error) {
     if (isAgentBffError(error)) throw error;
+    const log = error instanceof Error ? `${error.name}: ${error.message}` : typeof error;
+    if (error instanceof TypeError && ABSENT.test(error.message)) {
+      const reason = `${log}: mount the middleware it needs before the routes`;
+      throw siteFailed('auth', 'The session could not be read.')(reason);
+    }
     throw new ServiceAuthError('identity_provider_unavailable', {
       detail: 'The session could not be read.',
       hint: 'Try again; the server log has the cause.',
       block: 'session',
       retryable: true,
-      log: error instanceof Error ? `${error.name}: ${error.message}` : typeof error,
+      log,
     });
   }
 }
+
+/** Matches what V8 and JavaScriptCore say of a missing object or function, such as `request.session.token` without a session. */
+const ABSENT = /^(?:Cannot (?:read|destructure)|undefined is not an object)|is not a function/;
 
 const NAMES = ['subject', 'issuer', 'tenant'] as const;
 
