@@ -106,7 +106,6 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
       ['503 in JSON', { status: 503, body: { error: 'invalid_client' } }],
       ['408', { status: 408 }],
       ['425', { status: 425 }],
-      ['201', { status: 201 }],
       ['text in place of JSON', { status: 200, body: 'hello' }, 'no JSON object'],
       ['JSON that is cut off', { transform: () => '{"access_token":"eyJhbGciOi' }],
       ['JSON of another kind', { transform: () => '[]' }],
@@ -120,6 +119,13 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
       ],
       ['a connection that ends', { destroy: true }],
     ];
+
+    it.each(['token', 'metadata'] as const)('is at the wrong address if its %s comes with 201', async (part) => {
+      idp.faults[part] = { status: 201 };
+      const failure = await failureOf(provider());
+      expect(failure.reason).toBe('refused');
+      expect(failure.detail).toContain('201: OAuth requires the status 200');
+    });
 
     it.each(broken)('is unavailable at its token endpoint: %s', async (_, fault, detail = '') => {
       idp.faults.token = fault;

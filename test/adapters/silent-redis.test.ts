@@ -13,6 +13,20 @@ it('a Redis that accepts the connection and never responds is away after "patien
   expect((await timed(() => store.close())).own).toBeLessThan(2_000);
 });
 
+it.each([
+  ['rediss://127.0.0.1:6379', 'TIMEOUT after 5000 ms of the TLS handshake; the port may not use TLS'],
+  ['valkeys://127.0.0.1:6379', 'TIMEOUT after 5000 ms of the TLS handshake; the port may not use TLS'],
+  ['redis://127.0.0.1:6379', 'TIMEOUT after 5000 ms'],
+])('a connection to %s that is not ready in time fails with "%s"', async (url, message) => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const client = { isOpen: true, isReady: false, destroy: vi.fn() };
+  const never = () => new Promise(() => undefined);
+  const call = expect(within(client as never, 5_000, never, url)).rejects.toThrow(new Error(message));
+  await vi.advanceTimersByTimeAsync(5_000);
+  await call;
+});
+
 it('a connection that is not made in time is closed, and its call fails', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());

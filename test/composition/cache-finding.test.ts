@@ -39,6 +39,7 @@ it.each<[string, string, object?]>([
   ['READONLY You can’t', 'Set "cacheStore" to the address of the primary, or to those of Sentinels.'],
   ['OOM command', 'Raise "maxmemory" of the store, or set its "maxmemory-policy" to allkeys-lru.'],
   ['NOPERM this', 'Allow its user GET, SET, UNLINK, INFO and CLUSTER SLOTS, and the keys "agent-bff:*".'],
+  ['TIMEOUT after 5000 ms of the TLS handshake; the port may not use TLS', 'Use redis instead of rediss'],
   ['No Sentinel knows', 'Correct the name of the primary at the end of "cacheStore".'],
   ['connect ECONNREFUSED 127.0.0.1', 'Start the server there, or correct the port in "cacheStore" in'],
   ['WRONGPASS', 'Correct address, user and password in "cacheStore" in'],

@@ -242,6 +242,19 @@ describe('agent-bff keygen', () => {
   });
 });
 
+it.each(['--env', '--config'])(
+  'agent-bff doctor rejects a UTF-16 file of %s, as PowerShell writes it',
+  async (option) => {
+    const path = join(folder, 'utf-16');
+    writeFileSync(path, '\uFEFFA2A_URL=https://file.example/a2a', 'utf16le');
+    const { status, complained } = await runCommandLine(['doctor', option, path]);
+    expect(status).toBe(2);
+    expect(complained).toBe(
+      `agent-bff: The file of ${option} is not UTF-8, but UTF-16 or binary: ${path}. Save it as UTF-8.`,
+    );
+  },
+);
+
 it('agent-bff doctor adds the variables in the --env file to the environment', async () => {
   const path = join(folder, 'doctor.env');
   writeFileSync(path, '\uFEFFSERVICE_API_KEY="any-key"\n# a site\nA2A_URL=https://file.example/a2a\n');

@@ -1,3 +1,6 @@
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { inspect } from 'node:util';
 import {
   type AgentBffError,
@@ -11,6 +14,7 @@ import {
 import { FakeUpstream, RecordingTelemetry } from 'agent-bff/testing';
 import { createWebHandler } from 'agent-bff/web';
 import { describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { words } from '../support/words.js';
 import { warningsOf } from '../../src/composition/config/env.js';
 import { PROVIDERS } from '../../src/composition/config/providers.js';
@@ -183,6 +187,19 @@ describe('an environment variable', () => {
     ...words('A2a_URL CONVERSATIONS \uFEFFHOST'),
   ])('is not reported as misspelt when it is not similar enough, or not ours: %s', (name) => {
     expect(warningsOf(configFromEnv({ [name]: 'value', SERVICE_AUTH_STRATEGY: 'static_token' }))).toEqual([]);
+  });
+
+  it.each([
+    ['utf16le', '\uFEFFA2A_URL=https://agent.example'],
+    ['latin1', '\xFE\xFF\x00A\x002\x00A\x00=\x00x'],
+  ] as const)('of a UTF-16 file is reported with that cause: %s', (encoding, text) => {
+    const file = join(temporaryFolder('env'), '.env');
+    writeFileSync(file, Buffer.from(text, encoding));
+    const read = 'process.loadEnvFile(process.argv[1]); console.log(JSON.stringify(process.env))';
+    const env = JSON.parse(execFileSync(process.execPath, ['-e', read, file], { encoding: 'utf8', env: {} })) as object;
+    expect(warningsOf(configFromEnv({ ...env }))).toMatchObject([
+      { code: 'variable_misspelt', detail: expect.stringMatching(/UTF-16.*Save the file as UTF-8\.$/) as string },
+    ]);
   });
 
   it('that follows a byte order mark is reported with that cause', () => {

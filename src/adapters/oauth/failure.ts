@@ -127,7 +127,9 @@ function judgeResponse(response: ErrorResponse, rules: FailureRules): Verdict {
   const special = rules.special(response);
   if (special !== undefined) return special;
   const isTemporary = status >= 500 || status === 408 || status === 425 || TEMPORARY.has(error);
-  if (isTemporary || (status < 300 && error === '')) return outage(rules);
+  const isSuccess = status < 300 && error === '';
+  if (isTemporary || (isSuccess && status === 200)) return outage(rules);
+  if (isSuccess) return { ...refused(rules.addressField), note: 'OAuth requires the status 200 (RFC 6749 §5.1)' };
   return stage === 'metadata' || error === '' ? refused(rules.addressField) : rules.refusal(response);
 }
 

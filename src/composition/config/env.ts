@@ -25,6 +25,8 @@ const PREFIXES = [
 const MAX_SLIPS = 3;
 /** Written by some editors at the start of a file. */
 const BYTE_ORDER_MARK = '\uFEFF';
+/** The first bytes of a UTF-16 file, as Node reads them; the name ends after one letter, and the value is empty. */
+const NOT_UTF8 = '\uFFFD';
 /** The variable of a field by the name one would guess: `privateKeyPem` of `serviceAccount` is SERVICE_ACCOUNT_PRIVATE_KEY. */
 const BY_FIELD: ReadonlyMap<string, string> = new Map(
   [...VARIABLES].map(([name, { path }]) => [path.join('_').replace(/[A-Z]/g, '_$&').toUpperCase(), name]),
@@ -82,7 +84,7 @@ export function configFromEnv(env: Readonly<Record<string, string | undefined>>)
   const config: Record<string, unknown> = {};
   const warnings: ConfigWarning[] = [];
   for (const [name, value] of Object.entries(env)) {
-    if (value === undefined || value === '') continue;
+    if (value === undefined || (value === '' && !name.startsWith(NOT_UTF8))) continue;
     const place = VARIABLES.get(name);
     const warning = place === undefined ? misspelt(name, env) : ignored(name, value, env);
     if (warning !== undefined) warnings.push(warning);
@@ -178,6 +180,10 @@ function misspelt(name: string, env: Readonly<Record<string, string | undefined>
   if (name.startsWith(BYTE_ORDER_MARK) && VARIABLES.has(name.slice(1))) {
     const detail = `${name.slice(1)}: its file begins with a byte order mark, which is read as part of this name. Save the file without one.`;
     return { code: 'variable_misspelt', detail, variable: name.slice(1) };
+  }
+  if (name.startsWith(NOT_UTF8)) {
+    const detail = `${name}: its file is not UTF-8 but UTF-16, so that no variable of it is set. Save the file as UTF-8.`;
+    return { code: 'variable_misspelt', detail, variable: name };
   }
   const prefix = PREFIXES.find((one) => name.startsWith(one));
   if (KUBERNETES.test(name) || (prefix === undefined && /[a-z]/.test(name))) return undefined;
