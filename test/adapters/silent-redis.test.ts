@@ -22,7 +22,7 @@ it.each([
   onTestFinished(() => void vi.useRealTimers());
   const client = { isOpen: true, isReady: false, destroy: vi.fn() };
   const never = () => new Promise(() => undefined);
-  const call = expect(within(client as never, 5_000, never, url)).rejects.toThrow(new Error(message));
+  const call = expect(within(client as never, url, 5_000, never)).rejects.toThrow(new Error(message));
   await vi.advanceTimersByTimeAsync(5_000);
   await call;
 });
@@ -31,7 +31,7 @@ it('a connection that is not made in time is closed, and its call fails', async 
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const client = { isOpen: true, destroy: vi.fn() };
-  const call = expect(within(client as never, 5_000, () => new Promise(() => undefined))).rejects.toThrow(
+  const call = expect(within(client as never, 'redis://a', 5_000, () => new Promise(() => undefined))).rejects.toThrow(
     'TIMEOUT after 5000 ms',
   );
   await vi.advanceTimersByTimeAsync(5_000);

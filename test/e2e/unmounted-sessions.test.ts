@@ -47,7 +47,7 @@ const SOURCES = {
   'express-session': [
     expressSession(),
     session({ secret: 'x', resave: false, saveUninitialized: false }),
-    /"session": add "app\.use\(session\(…\)\)" of express-session before the routes/,
+    /"session": add "app\.use\(session\(…\)\)" of express-session, with a store that is connected, before the routes/,
   ],
   Passport: [
     passportSession(),

@@ -58,14 +58,13 @@ export async function newClient(url: string): Promise<RedisClient> {
   return client;
 }
 
-/** The result of the work, or an error after a delay: then the client is closed. `url` is the server's, to name a missing TLS handshake. */
-export async function within<T>(client: RedisClient, ms: number, work: () => Promise<T>, url = ''): Promise<T> {
+/** The result of the work with the server at `url`, or an error after a delay: then the client is closed. */
+export async function within<T>(client: RedisClient, url: string, ms: number, work: () => Promise<T>): Promise<T> {
   const late = (): never => {
     const isSecured = client.isReady || !/^(?:rediss|valkeys):/.test(url);
     if (client.isOpen) client.destroy();
-    throw new Error(
-      `TIMEOUT after ${String(ms)} ms${isSecured ? '' : ' of the TLS handshake; the port may not use TLS'}`,
-    );
+    const stage = isSecured ? '' : ' of the TLS handshake; the port may not use TLS';
+    throw new Error(`TIMEOUT after ${String(ms)} ms${stage}`);
   };
   return before(work(), ms, late);
 }
@@ -145,11 +144,10 @@ export class RedisNode {
 
   async #open(): Promise<void> {
     const client = (this.#client ??= await newClient(this.url));
-    const work = async (): Promise<string> => {
+    this.#info = await within(client, this.url, MAX_SILENCE_MS, async () => {
       await client.connect();
       return String(await client.sendCommand(['INFO']).catch(() => ''));
-    };
-    this.#info = await within(client, MAX_SILENCE_MS, work, this.url);
+    });
     this.#runId = this.info('run_id').slice(0, RUN_ID) || new URL(this.url).host;
     // Closed meanwhile.
     if (this.#isClosed) this.end();

@@ -272,7 +272,7 @@ async function primaryUrl(url: string, name: string): Promise<string> {
 async function askSentinel(url: string, name: string): Promise<unknown> {
   const client = await newClient(url);
   try {
-    return await within(client, LOCATE_MS, async () => {
+    return await within(client, url, LOCATE_MS, async () => {
       await client.connect();
       return client.sendCommand(['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', name]);
     });

@@ -164,23 +164,16 @@ interface AddressedRequest {
 }
 
 const UNCOUNTED =
-  '"chatLimit" counts addresses, and a Unix socket has none. Trust the proxy in front ' +
-  '(app.set(\'trust proxy\', 1) in Express, app.proxy = true in Koa), or set "visitor" in the options of rateLimiter ' +
-  'to a function that returns the address from the field the proxy sets, such as X-Forwarded-For.';
+  '"chatLimit" counts addresses, and a Unix socket has none. Trust the proxy in front (app.set(\'trust proxy\', 1) in Express, app.proxy = true in Koa), or set "visitor" in the options of rateLimiter to a function that returns the address from the field the proxy sets, such as X-Forwarded-For.';
 
-/**
- * As `visitorAddress`.
- *
- * @throws AgentBffError (code `internal_error`) on a Unix socket without a trusted proxy, where no visitor would be counted.
- */
+/** As `visitorAddress`, but throws on a Unix socket without a trusted proxy, where no visitor would be counted. */
 function countedAddress(request: unknown): string | undefined {
   const address = visitorAddress(request);
   const { socket } = Object(request) as AddressedRequest;
   // A visitor who has left has no address either, but the own end of a TCP socket has one until it is destroyed.
   if (address !== undefined || socket?.destroyed !== false || socket.localAddress !== undefined) return address;
   const detail = 'The requests of this visitor could not be counted.';
-  const hint = 'Check "chatLimit"; the server log has the cause.';
-  throw new AgentBffError('internal_error', { detail, hint, fields: ['chatLimit'], log: UNCOUNTED });
+  throw new AgentBffError('internal_error', { detail, block: 'chatLimit', log: UNCOUNTED });
 }
 
 /**

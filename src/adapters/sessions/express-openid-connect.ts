@@ -1,7 +1,7 @@
 import { text, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { RequestContext } from '../../ports/http.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
-import { claimsOf, foundToken, notMounted, refreshRefusal, sanitizeLibraryError } from './session-libraries.js';
+import { claimsOf, foundToken, mounted, refreshRefusal, sanitizeLibraryError } from './session-libraries.js';
 
 /** The part of `req.oidc` (express-openid-connect 2 and 3) that is used. */
 interface OpenidConnectContext {
@@ -94,9 +94,7 @@ export function expressOpenidConnectSession(options?: {
 
 function contextOf({ native }: RequestContext): OpenidConnectContext {
   const { oidc } = native.request as { oidc?: OpenidConnectContext };
-  if (oidc === undefined)
-    throw notMounted('oidc', '"app.use(auth({ authRequired: false }))" of express-openid-connect');
-  return oidc;
+  return mounted(oidc, 'oidc', '"app.use(auth({ authRequired: false }))" of express-openid-connect');
 }
 
 function tokenOf(token: OpenidConnectToken, oidc: OpenidConnectContext): Extract<SessionToken, { kind: 'token' }> {

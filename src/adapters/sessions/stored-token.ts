@@ -9,7 +9,7 @@ import {
 } from '../../domain/shared/options.js';
 import type { RequestContext } from '../../ports/http.js';
 import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../ports/session-token-source.js';
-import { notMounted } from './session-libraries.js';
+import { mounted } from './session-libraries.js';
 
 /**
  * Returns the signed-in user's token from the framework's own request (Express `req`, a Web `Request`, a Koa context);
@@ -140,12 +140,10 @@ export function fromFunction(read: SessionTokenFunction, options?: SessionSource
  * @public
  */
 export function expressSession(options?: StoredTokenOptions): SessionTokenSource {
-  return fromHolder('expressSession', options, COOKIE_ID, ({ request }) => {
-    const { session } = request as Holders;
-    // After a sign-out it is null. Without its store, express-session adds none either.
-    if (session === undefined) throw notMounted('session', '"app.use(session(…))" of express-session');
-    return session;
-  });
+  const line = '"app.use(session(…))" of express-session, with a store that is connected,';
+  return fromHolder('expressSession', options, COOKIE_ID, ({ request }) =>
+    mounted((request as Holders).session, 'session', line),
+  );
 }
 
 /**
@@ -166,8 +164,7 @@ export function expressSession(options?: StoredTokenOptions): SessionTokenSource
 export function passportSession(options?: StoredTokenOptions): SessionTokenSource {
   return fromHolder('passportSession', options, COOKIE_ID, ({ request }) => {
     const { user, isAuthenticated } = request as Holders;
-    if (user === undefined && isAuthenticated === undefined) throw notMounted('user', '"app.use(passport.session())"');
-    return user;
+    return mounted(user === undefined && isAuthenticated ? null : user, 'user', '"app.use(passport.session())"');
   });
 }
 
@@ -207,7 +204,7 @@ interface Holders {
   readonly session?: object | null | undefined;
   readonly user?: object | null | undefined;
   /** Added by Passport, to requests without a user too. */
-  readonly isAuthenticated?: unknown;
+  readonly isAuthenticated?: object | undefined;
 }
 
 const COOKIE_ID = { sessionCookies: ['connect.sid'] };

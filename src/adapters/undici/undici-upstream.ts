@@ -383,7 +383,6 @@ function reasonOf(error: Error): UpstreamFailureReason {
 function describeError(error: Error, isStale = false): string {
   const code = codeOf(error);
   if (code === '') return `${error.name}: ${error.message}`;
-  // It has served a request before, so its scheme is right.
   const fault = isStale ? 'an idle connection was closed as the request was sent' : networkFault(code);
   return `${code}: ${error.message}${fault === undefined ? '' : ` (${fault})`}`;
 }

@@ -13,10 +13,7 @@ const REJECTED: readonly (readonly [RegExp, string])[] = [
   [/READONLY/, 'Set "cacheStore" to the address of the primary, or to those of Sentinels.'],
   [/OOM/, 'Raise "maxmemory" of the store, or set its "maxmemory-policy" to allkeys-lru.'],
   [/NOPERM/, 'Allow its user GET, SET, UNLINK, INFO and CLUSTER SLOTS, and the keys "agent-bff:*".'],
-  [
-    /TLS handshake/,
-    'Use redis instead of rediss (valkey instead of valkeys), or correct the port, in "cacheStore" in configureServer.',
-  ],
+  [/TLS handshake/, 'Use redis instead of rediss, or correct the port, in "cacheStore" in configureServer.'],
   [/Sentinel/, 'Correct the name of the primary at the end of "cacheStore".'],
 ];
 const LIFE_MS = 60_000;

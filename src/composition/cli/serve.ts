@@ -94,7 +94,7 @@ async function run(args: string[], terminal: Terminal, ports: ToolkitPorts): Pro
   const config = await configuration(values, terminal.env);
   for (const { detail } of warningsOf(config)) terminal.complain(`agent-bff: ${detail}`);
   const times = { graceMs: grace * 1000, keepAliveTimeoutMs: keepAlive * 1000 };
-  const settings = { config, ports, ...place, basePath, ...times, log: terminal.print };
+  const settings = { config, ports, ...place, ...times, basePath, log: terminal.print };
   return whileListening(place, async () => {
     const { url, stop } = await serve(settings);
     terminal.complain(`agent-bff serves at ${url}${basePath}; Ctrl+C stops it.`);

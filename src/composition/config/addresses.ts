@@ -13,8 +13,7 @@ export function publicAddress(value = ''): string {
 }
 
 /**
- * Parses one origin of the list `name`; in `allowedOrigins`, also one of an app or extension, such as
- * `capacitor://localhost`.
+ * Parses one origin of the list `name`; in `allowedOrigins`, also one of an app or extension.
  *
  * @throws ConfigurationError for anything besides scheme and host.
  */

@@ -25,7 +25,7 @@ const PREFIXES = [
 const MAX_SLIPS = 3;
 /** Written by some editors at the start of a file. */
 const BYTE_ORDER_MARK = '\uFEFF';
-/** The first bytes of a UTF-16 file, as Node reads them; the name ends after one letter, and the value is empty. */
+/** The first bytes of a UTF-16 file, as Node reads them; its only variable is empty. */
 const NOT_UTF8 = '\uFFFD';
 /** The variable of a field by the name one would guess: `privateKeyPem` of `serviceAccount` is SERVICE_ACCOUNT_PRIVATE_KEY. */
 const BY_FIELD: ReadonlyMap<string, string> = new Map(

@@ -129,12 +129,11 @@ async function readSession(
   } catch (error) {
     if (isAgentBffError(error)) throw error;
     const log = error instanceof Error ? `${error.name}: ${error.message}` : typeof error;
-    if (error instanceof TypeError && ABSENT.test(error.message)) {
-      const reason = `${log}: mount the middleware it needs before the routes`;
-      throw siteFailed('auth', 'The session could not be read.')(reason);
-    }
+    const detail = 'The session could not be read.';
+    if (error instanceof TypeError && ABSENT.test(error.message))
+      throw siteFailed('auth', detail)(`${log}: mount the middleware it needs before the routes`);
     throw new ServiceAuthError('identity_provider_unavailable', {
-      detail: 'The session could not be read.',
+      detail,
       hint: 'Try again; the server log has the cause.',
       block: 'session',
       retryable: true,

@@ -1,4 +1,4 @@
-import { createServer, request as open, type RequestListener } from 'node:http';
+import { createServer, type IncomingMessage, request as open, type RequestListener } from 'node:http';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createToolkit, rateLimiter } from 'agent-bff';
@@ -100,7 +100,7 @@ describe('on a Unix socket', () => {
     for (const address of addresses) {
       const headers = { 'content-type': 'application/json', 'x-forwarded-for': address };
       const request = open({ socketPath, method: 'POST', path: '/api/a2a', headers }).end(MESSAGE);
-      const [response] = (await once(request, 'response')) as [import('node:http').IncomingMessage];
+      const [response] = (await once(request, 'response')) as [IncomingMessage];
       response.resume();
       statuses.push(response.statusCode);
     }
