@@ -195,7 +195,7 @@ describe('the middleware around the routes', () => {
     expect((await visit(url)).headers['set-cookie']).toEqual(['a=1', ...cookies]);
   });
 
-  it('cannot change the fields of the response beforehand', async () => {
+  it('cannot change the fields of the response beforehand, and adds to "Vary"', async () => {
     const around: Middleware = (context, next) => {
       context.set({ 'cache-control': 'max-age=60', vary: 'accept' });
       return next();
@@ -205,7 +205,7 @@ describe('the middleware around the routes', () => {
     const { headers } = await visit(url);
     expect([headers['cache-control'], headers.vary, headers['gone']]).toEqual([
       'no-store',
-      'origin, cookie',
+      'accept, origin, cookie',
       undefined,
     ]);
   });
