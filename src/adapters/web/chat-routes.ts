@@ -11,6 +11,7 @@ import { readStart } from '../../domain/upstream/body-bytes.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { checkOrigin, checkVisitor } from './admission.js';
 import {
+  errorContext,
   errorResponse,
   type ErrorSite,
   methodNotAllowed,
@@ -20,7 +21,7 @@ import {
   RPC_ERRORS,
 } from './error-response.js';
 import { type BodyLimits, type JsonBody, readJsonBody } from './request-body.js';
-import { errorContext, type ServedRoute, serveRoute, type SiteSettings } from './serve-route.js';
+import { type ServedRoute, serveRoute, type SiteSettings } from './serve-route.js';
 
 /** Settings shared by all routes below a chat mount. */
 export interface ChatMount {

@@ -75,6 +75,11 @@ export interface ErrorContext {
   readonly requestId: string;
 }
 
+/** The context of one request's errors. */
+export function errorContext(site: ErrorSite, route: string): ErrorContext {
+  return { site, route, requestId: site.newRequestId() };
+}
+
 /** The format of a route's errors. */
 export interface ErrorForm {
   readonly mediaType: string;

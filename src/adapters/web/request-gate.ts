@@ -1,9 +1,7 @@
 import type { RequestError } from '../../domain/shared/errors.js';
-import { isStream, isEventStream } from '../../domain/shared/body.js';
 import { closing } from '../../domain/shared/message-fields.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { refusedForNow } from './error-response.js';
-import { ObservedBody } from './response-body.js';
 
 /** Limits of a gate. */
 export interface RequestGateSettings {
@@ -45,14 +43,15 @@ export class RequestGate {
   guard(handler: HttpHandler, refuse: (request: HttpRequest, error: RequestError) => HttpResponse): HttpHandler {
     return async (request) => {
       if (this.#isClosed) return refuse(request, refusedForNow('server_closing', 'The server is shutting down.'));
-      const { maxInFlight } = this.#settings;
+      const { maxInFlight, sendIdleMs } = this.#settings;
       if (maxInFlight > 0 && this.#inFlight >= maxInFlight) {
         const log = 'the number of running requests has reached "maxInFlight"';
         return refuse(request, refusedForNow('server_busy', 'The server is handling too many requests.', log));
       }
       this.#inFlight += 1;
       try {
-        const response = this.#counted(await handler(request));
+        // Properties after a spread are many times slower than those before it.
+        const response = { sendIdleMs, ...(await handler(request)) };
         return this.#isClosed ? closing(response) : response;
       } finally {
         this.#inFlight -= 1;
@@ -74,14 +73,13 @@ export class RequestGate {
     });
   }
 
-  #counted(response: HttpResponse): HttpResponse {
-    const { sendIdleMs } = this.#settings;
-    const { body } = response;
-    // Properties after a spread are many times slower than those before it.
-    if (!isStream(body)) return { sendIdleMs, ...response };
-    const isEvents = isEventStream(response.headers);
+  /** Counts a response body that is still coming, until `bodyEnded`. */
+  bodyOpened(isEvents: boolean): void {
     this.#add(isEvents, 1);
-    return { sendIdleMs, ...response, body: new ObservedBody(body, { onOver: () => this.#add(isEvents, -1) }) };
+  }
+
+  bodyEnded(isEvents: boolean): void {
+    this.#add(isEvents, -1);
   }
 
   #add(isEvents: boolean, count: 1 | -1): void {

@@ -1,26 +1,21 @@
 import type { ChatWatch } from '../../domain/chat/chat-watch.js';
-import { UpstreamError } from '../../domain/shared/errors.js';
 import { discard, isBodiless, isStream, isEventStream } from '../../domain/shared/body.js';
-import {
-  browserFields,
-  type BrowserFieldRules,
-  type LeftOutField,
-  type LeftOutReason,
-} from '../../domain/upstream/browser-fields.js';
+import { browserFields, type BrowserFieldRules } from '../../domain/upstream/browser-fields.js';
 import type { Clock } from '../../ports/clock.js';
-import type { HeaderFields, HttpRequest, HttpResponse } from '../../ports/http.js';
-import type { Telemetry } from '../../ports/telemetry.js';
+import type { HttpRequest, HttpResponse } from '../../ports/http.js';
 import type { HostPolicy, OriginPolicy, VisitorPolicy } from './admission.js';
 import {
   type ErrorContext,
-  errorEventData,
+  errorContext,
   type ErrorForm,
   errorResponse,
   type ErrorSite,
   PROBLEMS,
 } from './error-response.js';
 import type { BodyLimits } from './request-body.js';
-import { type BodyObserver, EventStream, type EventStreamOptions, ObservedBody } from './response-body.js';
+import type { RequestGate } from './request-gate.js';
+import { EventStream, ObservedBody } from './response-body.js';
+import { isPlain, StreamWatch } from './stream-watch.js';
 
 /** A route, as operators and clients know it. */
 export interface ServedRoute {
@@ -73,14 +68,9 @@ export async function serveRoute(
     ...(chat !== undefined && coming !== undefined && { continues: true }),
   });
   if (coming === undefined) return response;
-  const watch = new StreamWatch({
-    context,
-    errors,
-    site,
-    signal: request.signal,
-    startedAt: streams ? startedAt : undefined,
-    chat,
-  });
+  const { requestId } = context;
+  const { signal } = request;
+  const watch = new StreamWatch({ site, route, requestId, errors, signal, isEvents: streams, startedAt, chat });
   // An event cannot be added to compressed bytes: they pass unchanged, and break where they break.
   const isWritable = errors.endsStreams && streams && isPlain(response.headers);
   return { ...response, body: isWritable ? new EventStream(coming, watch) : new ObservedBody(coming, watch) };
@@ -101,83 +91,7 @@ function withoutBody({ status, headers, body }: HttpResponse): HttpResponse {
   return { status, headers: isEmpty ? { ...headers, 'content-length': undefined } : headers, body: null };
 }
 
-/** An open body, and the request it belongs to. */
-interface OpenBody {
-  readonly context: ErrorContext;
-  readonly errors: ErrorForm;
-  readonly site: SiteSettings;
-  readonly signal: HttpRequest['signal'];
-  /** Absent if the body is not an event stream. */
-  readonly startedAt: number | undefined;
-  readonly chat: ChatWatch | undefined;
-}
-
-/** An object instead of closures, since there is one per open stream, which must not keep its request message alive. */
-class StreamWatch implements EventStreamOptions {
-  readonly #body: OpenBody;
-  #outcome: 'complete' | 'upstream' | 'browser' | 'site' = 'complete';
-
-  /** Absent if the chunks are not read. */
-  readonly onChunk: BodyObserver['onChunk'];
-
-  constructor(body: OpenBody) {
-    this.#body = body;
-    const { chat } = body;
-    this.onChunk = chat && ((chunk) => chat.push(chunk));
-  }
-
-  get keepAliveMs(): number {
-    return this.#body.site.keepAliveMs;
-  }
-
-  brokenEvent(): string {
-    return `event: error\ndata: ${errorEventData(interrupted(), this.#body.errors, this.#body.context.requestId)}\n\n`;
-  }
-
-  onBroken(error: unknown, side?: 'browser'): void {
-    const { site, requestId, route } = this.#body.context;
-    // Requests aborted by this process fail with an AbortError.
-    const own = error instanceof Error && error.name === 'AbortError' ? 'site' : 'upstream';
-    this.#outcome = side ?? (this.#body.signal.aborted ? 'browser' : own);
-    site.telemetry.emit({
-      type: 'stream_broken',
-      requestId,
-      route,
-      side: this.#outcome,
-      detail: error instanceof Error ? error.message : 'unknown',
-    });
-  }
-
-  onOver(): void {
-    const { site, startedAt, chat } = this.#body;
-    const { requestId, route } = this.#body.context;
-    // A browser that leaves between two chunks breaks nothing.
-    const outcome = this.#outcome === 'complete' && this.#body.signal.aborted ? 'browser' : this.#outcome;
-    if (chat !== undefined) site.telemetry.emit(chat.end(outcome, requestId, route));
-    if (startedAt === undefined) return;
-    site.telemetry.emit({
-      type: 'stream_ended',
-      requestId,
-      route,
-      outcome,
-      durationMs: site.clock.now() - startedAt,
-    });
-  }
-}
-
-function interrupted(): UpstreamError {
-  return new UpstreamError('upstream_unreachable', {
-    detail: 'The connection to the agent was lost before the response was complete.',
-    // Sending the message again would repeat its work.
-    hint: 'Subscribe to the task again: the agent may still be working on it.',
-  });
-}
-
 const encoder = new TextEncoder();
-
-function isPlain({ 'content-encoding': coding }: HeaderFields): boolean {
-  return coding === undefined || coding === 'identity';
-}
 
 /** Settings shared by all routes of a site; complete, so that routes need no defaults. */
 export interface SiteSettings extends BodyLimits, VisitorPolicy, ErrorSite {
@@ -186,42 +100,10 @@ export interface SiteSettings extends BodyLimits, VisitorPolicy, ErrorSite {
   readonly hosts?: HostPolicy | undefined;
   /** The rules for writing response fields. */
   readonly fields: BrowserFieldRules;
+  /** Counts open response bodies. */
+  readonly gate: Pick<RequestGate, 'bodyOpened' | 'bodyEnded'>;
   readonly keepAliveMs: number;
   /** Digests the names in `chat` events; absent if no listener asks for them. */
   readonly digest?: ((text: string) => string) | undefined;
   readonly clock: Clock;
-}
-
-/** The context of one request's errors. */
-export function errorContext(site: ErrorSite, route: string): ErrorContext {
-  return { site, route, requestId: site.newRequestId() };
-}
-
-const REASONS: Readonly<Record<LeftOutReason, string>> = {
-  characters: 'characters other than printable ASCII',
-  length: 'too long',
-  name: 'a name that is not allowed',
-  number: 'too many or too long together',
-  repeated: 'sent several times; the first is used',
-  syntax: 'could not be read',
-};
-
-/** Maximum number of reported faults: sites forward few fields, but an odd store may hold many. */
-const MAX_KNOWN = 100;
-
-/** Warns once about each field that is left out, by its name and never by its value. */
-export function leftOutReporter(telemetry: Telemetry): BrowserFieldRules['leftOut'] {
-  const known = new Set<string>();
-  const isNew = ({ name, reason }: LeftOutField): boolean => {
-    const fault = `${name} ${reason}`;
-    if (known.has(fault) || known.size === MAX_KNOWN) return false;
-    known.add(fault);
-    return true;
-  };
-  return (fields) => {
-    const list = fields.filter(isNew).map(({ name, reason }) => `${name} (${REASONS[reason]})`);
-    if (list.length === 0) return;
-    const detail = `The platform sent response fields that were left out: ${list.join(', ')}.`;
-    telemetry.emit({ type: 'warning', code: 'field_left_out', detail });
-  };
 }

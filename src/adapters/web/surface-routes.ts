@@ -6,10 +6,10 @@ import type { SurfaceRequest, SurfaceService } from '../../domain/surfaces/surfa
 import { JsonCursor, JsonTextError } from '../../domain/shared/json-cursor.js';
 import { isSafeQuery } from '../../domain/upstream/safe-path.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
-import { methodNotAllowed, notFound } from './error-response.js';
+import { errorContext, methodNotAllowed, notFound } from './error-response.js';
 import { checkOrigin } from './admission.js';
 import { readJsonBody } from './request-body.js';
-import { errorContext, serveRoute, type SiteSettings } from './serve-route.js';
+import { serveRoute, type SiteSettings } from './serve-route.js';
 
 export interface SurfaceRoutes {
   readonly site: SiteSettings;

@@ -1,7 +1,6 @@
 import { TerminalTelemetry } from '../../adapters/telemetry/terminal-telemetry.js';
 import { errorHandler } from '../../adapters/web/chat-routes.js';
-import { type ErrorSite, notFound } from '../../adapters/web/error-response.js';
-import { errorContext } from '../../adapters/web/serve-route.js';
+import { errorContext, type ErrorSite, notFound } from '../../adapters/web/error-response.js';
 import { notSet } from '../../domain/credentials/credential.js';
 import type { ServiceAuthError } from '../../domain/shared/errors.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';

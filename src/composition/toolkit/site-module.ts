@@ -3,13 +3,11 @@ import { writtenDisposition } from '../../adapters/content-disposition/written-d
 import { withReadings } from '../../adapters/rate-limit/rate-limiter.js';
 import { chatDigest } from '../../adapters/system/system.js';
 import { requestId } from '../../adapters/telemetry/request-scope.js';
-import { leftOutReporter, type SiteSettings } from '../../adapters/web/serve-route.js';
+import { leftOutReporter } from '../../adapters/web/left-out-fields.js';
+import type { SiteSettings } from '../../adapters/web/serve-route.js';
 import { RequestGate } from '../../adapters/web/request-gate.js';
-import type { Clock } from '../../ports/clock.js';
-import type { Telemetry } from '../../ports/telemetry.js';
 import { hostPolicy } from '../config/addresses.js';
-import type { ResolvedConfig } from '../config/resolve-config.js';
-import { provide } from './container.js';
+import { type Parts, provide } from './container.js';
 import { processBodies } from './process-wide.js';
 import { SiteHandlers } from './site-handlers.js';
 
@@ -22,16 +20,19 @@ export function siteModule(): ContainerModule {
       ['config'],
       ({ config: { maxInFlight, timeouts } }) => new RequestGate({ maxInFlight, sendIdleMs: timeouts.sendIdleMs }),
     );
-    provide(bind, 'site', ['config', 'clock', 'telemetry'], ({ config, clock, telemetry }) =>
-      siteSettings(config, clock, telemetry),
-    );
+    provide(bind, 'site', ['config', 'clock', 'telemetry', 'gate'], siteSettings);
     const routes = ['chatConfig', 'forwarder', 'httpJson', 'surfaces', 'conversations', 'call'] as const;
     const needs = ['config', 'site', 'routeCredentials', 'gate', 'stores', 'memory', 'clock'] as const;
     provide(bind, 'handlers', [...routes, ...needs], (parts) => new SiteHandlers(parts));
   });
 }
 
-function siteSettings(config: ResolvedConfig, clock: Clock, telemetry: Telemetry): SiteSettings {
+function siteSettings({
+  config,
+  clock,
+  telemetry,
+  gate,
+}: Pick<Parts, 'config' | 'clock' | 'telemetry' | 'gate'>): SiteSettings {
   const { publicUrl, allowedOrigins } = config;
   return {
     telemetry,
@@ -42,6 +43,7 @@ function siteSettings(config: ResolvedConfig, clock: Clock, telemetry: Telemetry
     bodies: processBodies(config.bodyLimitBytes),
     requestBodyMs: config.timeouts.requestBodyMs,
     requestIdleMs: config.timeouts.requestIdleMs,
+    gate,
     keepAliveMs: config.keepAliveMs,
     authUnavailableStatus: config.authUnavailableStatus,
     variables: config.variables,

@@ -1,5 +1,6 @@
 import { writtenDisposition } from '../../../src/adapters/content-disposition/written-disposition.js';
 import { RecordingTelemetry } from '../../../src/adapters/fakes/fakes.js';
+import { RequestGate } from '../../../src/adapters/web/request-gate.js';
 import { BodyBudget } from '../../../src/adapters/web/request-body.js';
 import type { SiteSettings } from '../../../src/adapters/web/serve-route.js';
 import type { HttpRequest } from '../../../src/ports/http.js';
@@ -30,6 +31,7 @@ export function site(changes: Partial<SiteSettings> = {}): SiteSettings & { read
     bodies: bodyBudget(),
     requestBodyMs: 0,
     requestIdleMs: 0,
+    gate: new RequestGate({ maxInFlight: 0, sendIdleMs: 0 }),
     keepAliveMs: 15_000,
     authUnavailableStatus: 401,
     newRequestId: () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  type ErrorContext,
+  errorContext,
   errorResponse,
   methodNotAllowed,
   notFound,
@@ -9,10 +9,11 @@ import {
   refusedForNow,
   REST_ERRORS,
   RPC_ERRORS,
-  type RpcErrors,
   toAgentBffError,
+  type ErrorContext,
+  type RpcErrors,
 } from '../../../src/adapters/web/error-response.js';
-import { errorContext, type SiteSettings } from '../../../src/adapters/web/serve-route.js';
+import type { SiteSettings } from '../../../src/adapters/web/serve-route.js';
 import { AgentBffError, type ErrorCode } from '../../../src/domain/shared/errors.js';
 import type { HttpResponse } from '../../../src/ports/http.js';
 import { browserRequest, site } from './browser-request.js';

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { errorResponse, PROBLEMS } from '../../../src/adapters/web/error-response.js';
+import { errorContext, errorResponse, PROBLEMS, RPC_ERRORS } from '../../../src/adapters/web/error-response.js';
 import { RequestGate } from '../../../src/adapters/web/request-gate.js';
-import { errorContext } from '../../../src/adapters/web/serve-route.js';
+import { serveRoute } from '../../../src/adapters/web/serve-route.js';
 import type { FlowingBody } from '../../../src/domain/shared/body.js';
 import type { HttpHandler, HttpResponse } from '../../../src/ports/http.js';
 import { textOf } from '../../contracts/http-upstream.contract.js';
@@ -15,9 +15,17 @@ const answer = (body: HttpResponse['body'], type = 'application/json'): HttpResp
   body,
 });
 
-function guarded(gate: RequestGate, handler: HttpHandler): () => Promise<HttpResponse> {
-  const behind = gate.guard(handler, (_request, error) => errorResponse(error, PROBLEMS, errorContext(site(), 'chat')));
-  return () => behind(browserRequest());
+function behind(gate: RequestGate, handler: HttpHandler): () => Promise<HttpResponse> {
+  const guarded = gate.guard(handler, (_request, error) =>
+    errorResponse(error, PROBLEMS, errorContext(site(), 'chat')),
+  );
+  return () => guarded(browserRequest());
+}
+
+/** A gate before a route that responds so. */
+function guarded(gate: RequestGate, respond: () => Promise<HttpResponse>): () => Promise<HttpResponse> {
+  const served = { site: site({ gate }), route: 'chat', errors: RPC_ERRORS };
+  return behind(gate, (request) => serveRoute(served, request, respond));
 }
 
 describe('a gate', () => {
@@ -49,7 +57,7 @@ describe('a gate', () => {
     await textOf(first.body);
     expect(gate.inFlight).toBe(0);
     const whole = guarded(gate, () => Promise.resolve(answer('{}')));
-    expect([await whole(), gate.inFlight]).toEqual([{ ...answer('{}'), sendIdleMs: 7 }, 0]);
+    expect([await whole(), gate.inFlight]).toMatchObject([{ ...answer('{}'), sendIdleMs: 7 }, 0]);
     gate.close();
     expect(JSON.parse(await textOf((await whole()).body))).toMatchObject({ code: 'server_closing', retryable: true });
     expect(gate.isClosed).toBe(true);
@@ -81,7 +89,7 @@ describe('a gate', () => {
 
   it('frees the place of a request whose handler threw', async () => {
     const gate = new RequestGate({ maxInFlight: 0, sendIdleMs: 0 });
-    await expect(guarded(gate, () => Promise.reject(new Error('no')))()).rejects.toThrow('no');
+    await expect(behind(gate, () => Promise.reject(new Error('no')))()).rejects.toThrow('no');
     expect(gate.inFlight).toBe(0);
   });
 });
