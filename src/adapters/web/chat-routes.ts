@@ -21,7 +21,8 @@ import {
   RPC_ERRORS,
 } from './error-response.js';
 import { type BodyLimits, type JsonBody, readJsonBody } from './request-body.js';
-import { type ServedRoute, serveRoute, type SiteSettings } from './serve-route.js';
+import { type ServedRoute, serveRoute } from './serve-route.js';
+import type { SiteSettings } from './site-settings.js';
 
 /** Settings shared by all routes below a chat mount. */
 export interface ChatMount {

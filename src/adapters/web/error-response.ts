@@ -85,6 +85,8 @@ export interface ErrorForm {
   readonly mediaType: string;
   /** True if a stream that breaks ends with an error event. */
   readonly endsStreams: boolean;
+  /** The id of the request as JSON text, where errors repeat it. */
+  readonly id?: string;
   /** One error as JSON on one line, so that it also fits an event. */
   text(error: AgentBffError, requestId: string, status: number): string;
 }

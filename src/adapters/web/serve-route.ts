@@ -1,19 +1,9 @@
 import type { ChatWatch } from '../../domain/chat/chat-watch.js';
 import { discard, isBodiless, isStream, isEventStream } from '../../domain/shared/body.js';
-import { browserFields, type BrowserFieldRules } from '../../domain/upstream/browser-fields.js';
-import type { Clock } from '../../ports/clock.js';
+import { browserFields } from '../../domain/upstream/browser-fields.js';
 import type { HttpRequest, HttpResponse } from '../../ports/http.js';
-import type { HostPolicy, OriginPolicy, VisitorPolicy } from './admission.js';
-import {
-  type ErrorContext,
-  errorContext,
-  type ErrorForm,
-  errorResponse,
-  type ErrorSite,
-  PROBLEMS,
-} from './error-response.js';
-import type { BodyLimits } from './request-body.js';
-import type { RequestGate } from './request-gate.js';
+import { type ErrorContext, errorContext, type ErrorForm, errorResponse, PROBLEMS } from './error-response.js';
+import type { SiteSettings } from './site-settings.js';
 import { EventStream, ObservedBody } from './response-body.js';
 import { isPlain, StreamWatch } from './stream-watch.js';
 
@@ -92,18 +82,3 @@ function withoutBody({ status, headers, body }: HttpResponse): HttpResponse {
 }
 
 const encoder = new TextEncoder();
-
-/** Settings shared by all routes of a site; complete, so that routes need no defaults. */
-export interface SiteSettings extends BodyLimits, VisitorPolicy, ErrorSite {
-  readonly origins: OriginPolicy;
-  /** The host names of the routes; absent if any name is valid. */
-  readonly hosts?: HostPolicy | undefined;
-  /** The rules for writing response fields. */
-  readonly fields: BrowserFieldRules;
-  /** Counts open response bodies. */
-  readonly gate: Pick<RequestGate, 'bodyOpened' | 'bodyEnded'>;
-  readonly keepAliveMs: number;
-  /** Digests the names in `chat` events; absent if no listener asks for them. */
-  readonly digest?: ((text: string) => string) | undefined;
-  readonly clock: Clock;
-}

@@ -1,7 +1,7 @@
 import type { ChatWatch } from '../../domain/chat/chat-watch.js';
 import { UpstreamError } from '../../domain/shared/errors.js';
 import type { HeaderFields, HttpRequest } from '../../ports/http.js';
-import type { SiteSettings } from './serve-route.js';
+import type { SiteSettings } from './site-settings.js';
 import { errorEventData, type ErrorForm } from './error-response.js';
 import type { BodyObserver, EventStreamOptions } from './response-body.js';
 

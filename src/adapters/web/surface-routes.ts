@@ -9,7 +9,8 @@ import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js
 import { errorContext, methodNotAllowed, notFound } from './error-response.js';
 import { checkOrigin } from './admission.js';
 import { readJsonBody } from './request-body.js';
-import { serveRoute, type SiteSettings } from './serve-route.js';
+import { serveRoute } from './serve-route.js';
+import type { SiteSettings } from './site-settings.js';
 
 export interface SurfaceRoutes {
   readonly site: SiteSettings;

@@ -4,7 +4,7 @@ import { withReadings } from '../../adapters/rate-limit/rate-limiter.js';
 import { chatDigest } from '../../adapters/system/system.js';
 import { requestId } from '../../adapters/telemetry/request-scope.js';
 import { leftOutReporter } from '../../adapters/web/left-out-fields.js';
-import type { SiteSettings } from '../../adapters/web/serve-route.js';
+import type { SiteSettings } from '../../adapters/web/site-settings.js';
 import { RequestGate } from '../../adapters/web/request-gate.js';
 import { hostPolicy } from '../config/addresses.js';
 import { type Parts, provide } from './container.js';

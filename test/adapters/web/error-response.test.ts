@@ -13,7 +13,7 @@ import {
   type ErrorContext,
   type RpcErrors,
 } from '../../../src/adapters/web/error-response.js';
-import type { SiteSettings } from '../../../src/adapters/web/serve-route.js';
+import type { SiteSettings } from '../../../src/adapters/web/site-settings.js';
 import { AgentBffError, type ErrorCode } from '../../../src/domain/shared/errors.js';
 import type { HttpResponse } from '../../../src/ports/http.js';
 import { browserRequest, site } from './browser-request.js';
