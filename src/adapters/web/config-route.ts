@@ -1,11 +1,12 @@
 import type { ChatConfig } from '../../domain/chat/chat-config.js';
 import { mayHoldSession } from '../../domain/credentials/route-auth.js';
 import { choosingNames } from '../../domain/upstream/header-policy.js';
-import type { HeaderFields, HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
-import { methodNotAllowed } from './error-response.js';
-import { checkOrigin, checkVisitor } from './admission.js';
+import type { HttpHandler, HttpRequest } from '../../ports/http.js';
 import { chatAddress, type ChatMount } from './chat-routes.js';
-import { serveRoute } from './serve-route.js';
+import { route } from './door.js';
+import { PROBLEMS } from './error-response.js';
+import { jsonResponse } from './json-response.js';
+import { nothing } from './readers.js';
 
 export interface ConfigRoute extends ChatMount {
   readonly chatConfig: ChatConfig;
@@ -13,59 +14,39 @@ export interface ConfigRoute extends ChatMount {
   readonly hash: (text: string) => string;
 }
 
-const ROUTE = 'config';
-
 /**
  * Reads the chat configuration record (`GET /config`), or the rewritten agent card alone, for clients that fetch it from
  * its well-known path: for the caller and the protocol version of the request.
  */
-export function configRoute(route: ConfigRoute, what: 'record' | 'agentCard'): HttpHandler {
-  return (request) =>
-    serveRoute({ site: route.site, route: ROUTE }, request, (context) =>
-      request.method === 'GET' || request.method === 'HEAD'
-        ? serve(route, request, what)
-        : methodNotAllowed('GET, HEAD', context),
-    );
-}
-
-async function serve(route: ConfigRoute, request: HttpRequest, what: 'record' | 'agentCard'): Promise<HttpResponse> {
-  const { chatConfig, auth, policy, bindings } = route;
-  const isSession = mayHoldSession(auth);
-  checkOrigin(request, route.site.origins, isSession);
+export function configRoute(mount: ConfigRoute, what: 'record' | 'agentCard'): HttpHandler {
+  const { chatConfig, auth, policy, bindings, publicUrl, hash } = mount;
   const varied = choosingNames(auth.fields?.request ?? []);
-  const entrance = { ...chatAddress(request.publicUrl, route.publicUrl), policy, bindings };
-  // Cached results are free; requests to the agent must be limited, because anyone can cause them.
-  const admit = auth.kind === 'session' ? undefined : () => checkVisitor(request, route.site, auth);
-  const { body, etag } = textOf(await chatConfig[what](versionOf(request), request, auth, entrance, admit), route.hash);
-  const headers = {
+  const fields = {
     // A response for the visitor's own session, or one that varies by a field that other proxies may add, is always
     // revalidated; others may be cached for a minute.
-    'cache-control': isSession || varied.length > 0 ? 'private, max-age=0, must-revalidate' : 'private, max-age=60',
+    'cache-control':
+      mayHoldSession(auth) || varied.length > 0 ? 'private, max-age=0, must-revalidate' : 'private, max-age=60',
     vary: ['A2A-Version', 'Cookie', ...varied].join(', '),
-    etag,
-    'x-content-type-options': 'nosniff',
   };
-  if (matches(request.headers['if-none-match'], etag)) return { status: 304, headers, body: null };
-  return { status: 200, headers: { 'content-type': 'application/json', ...headers }, body };
-}
-
-interface RecordText {
-  readonly body: Uint8Array;
-  readonly etag: string;
-}
-
-/** All responses with the same record share its bytes, however many wait for a slow browser. */
-const texts = new WeakMap<object, RecordText>();
-const encoder = new TextEncoder();
-
-function textOf(record: object, hash: ConfigRoute['hash']): RecordText {
-  let known = texts.get(record);
-  if (known === undefined) {
-    const text = JSON.stringify(record);
-    known = { body: encoder.encode(text), etag: `"${hash(text)}"` };
-    texts.set(record, known);
-  }
-  return known;
+  return route(
+    {
+      name: 'config',
+      methods: ['GET', 'HEAD'],
+      origin: 'own-pages-with-session',
+      // Cached results are free; requests to the agent must be limited, because anyone can cause them.
+      limit: 'within',
+      read: nothing,
+      errors: PROBLEMS,
+    },
+    mount,
+    async (admitted) => {
+      const { request } = admitted;
+      const entrance = { ...chatAddress(request.publicUrl, publicUrl), policy, bindings };
+      const count = auth.kind === 'session' ? undefined : () => admitted.count('message');
+      const record = await chatConfig[what](versionOf(request), request, auth, entrance, count);
+      return jsonResponse(record, request, hash, fields);
+    },
+  );
 }
 
 /** The browser's protocol version: by header field, or by query if it cannot set one (A2A v1.0 §3.6.1); empty if it names none. */
@@ -75,12 +56,4 @@ function versionOf({ headers, query }: Pick<HttpRequest, 'headers' | 'query'>): 
   const asked = [...new URLSearchParams(query)].find(([name]) => name.toLowerCase() === 'a2a-version')?.[1] ?? '';
   // The version becomes an upstream header field.
   return /^[\x21-\x7e]*$/.test(asked) ? asked : '';
-}
-
-/** Weak comparison, as required for GET (RFC 9110 §13.1.2). */
-function matches(field: HeaderFields[string], etag: string): boolean {
-  const listed = String(field ?? '')
-    .split(',')
-    .map((entry) => entry.trim().replace(/^W\//, ''));
-  return listed.includes('*') || listed.includes(etag);
 }
