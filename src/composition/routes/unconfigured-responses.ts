@@ -1,5 +1,5 @@
 import { TerminalTelemetry } from '../../adapters/telemetry/terminal-telemetry.js';
-import { errorHandler } from '../../adapters/web/chat-routes.js';
+import { errorHandler } from '../../adapters/web/unserved-mount.js';
 import { errorContext, type ErrorSite, notFound } from '../../adapters/web/error-response.js';
 import { notSet } from '../../domain/credentials/credential.js';
 import type { ServiceAuthError } from '../../domain/shared/errors.js';

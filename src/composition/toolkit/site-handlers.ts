@@ -1,4 +1,6 @@
-import { chatRoutes, httpJsonRoutes, type VisitorOf } from '../../adapters/web/chat-routes.js';
+import type { VisitorOf } from '../../adapters/web/chat-mount.js';
+import { chatRoutes } from '../../adapters/web/chat-routes.js';
+import { httpJsonRoutes } from '../../adapters/web/http-json-routes.js';
 import { configRoute } from '../../adapters/web/config-route.js';
 import { conversationRoutes } from '../../adapters/web/conversation-routes.js';
 import { behindHostCheck } from '../../adapters/web/admission.js';

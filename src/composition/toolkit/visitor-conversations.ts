@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { visitorCrypto, visitorKeys } from '../../adapters/keyv/visitor-crypto.js';
-import type { VisitedOptions, VisitorOf } from '../../adapters/web/chat-routes.js';
+import type { VisitedOptions, VisitorOf } from '../../adapters/web/chat-mount.js';
 import { type Visit, Visitors, type VisitorsDependencies } from '../../adapters/web/visitors.js';
 import { siteFailed } from '../../domain/shared/errors.js';
 import { ConversationGuard } from '../../domain/chat/conversation-guard.js';
