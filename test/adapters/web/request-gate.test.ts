@@ -2,10 +2,12 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { errorContext, errorResponse, PROBLEMS, RPC_ERRORS } from '../../../src/adapters/web/error-response.js';
 import { RequestGate } from '../../../src/adapters/web/request-gate.js';
-import { serveRoute } from '../../../src/adapters/web/serve-route.js';
+import { route } from '../../../src/adapters/web/door.js';
+import { nothing } from '../../../src/adapters/web/readers.js';
 import type { FlowingBody } from '../../../src/domain/shared/body.js';
 import type { HttpHandler, HttpResponse } from '../../../src/ports/http.js';
 import { textOf } from '../../contracts/http-upstream.contract.js';
+import { SERVICE } from '../../domain/credentials/broker-fixture.js';
 import { browserRequest, site } from './browser-request.js';
 import { PushStream } from './push-stream.js';
 
@@ -24,8 +26,9 @@ function behind(gate: RequestGate, handler: HttpHandler): () => Promise<HttpResp
 
 /** A gate before a route that responds so. */
 function guarded(gate: RequestGate, respond: () => Promise<HttpResponse>): () => Promise<HttpResponse> {
-  const served = { site: site({ gate }), route: 'chat', errors: RPC_ERRORS };
-  return behind(gate, (request) => serveRoute(served, request, respond));
+  const rule = { name: 'chat', methods: ['POST'], read: nothing, errors: RPC_ERRORS };
+  const mount = { site: site({ gate }), auth: SERVICE };
+  return behind(gate, route({ ...rule, origin: 'own-pages', limit: 'none' }, mount, respond));
 }
 
 describe('a gate', () => {
@@ -83,6 +86,7 @@ describe('a gate', () => {
     expect(order).toEqual(['handled', 'ended', 'idle']);
     const second = guarded(gate, () => new Promise((resolve) => (handle = resolve)))();
     const idleAgain = gate.idle();
+    await setImmediate();
     handle(answer('{}'));
     await Promise.all([second, idleAgain]);
   });

@@ -1,11 +1,13 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { FakeClock, type RecordingTelemetry } from '../../../src/adapters/fakes/fakes.js';
-import { RPC_ERRORS } from '../../../src/adapters/web/error-response.js';
-import { type ServedRoute, serveRoute } from '../../../src/adapters/web/serve-route.js';
+import { type ErrorForm, PROBLEMS, RPC_ERRORS } from '../../../src/adapters/web/error-response.js';
+import { route } from '../../../src/adapters/web/door.js';
+import { nothing } from '../../../src/adapters/web/readers.js';
 import type { FlowingBody } from '../../../src/domain/shared/body.js';
 import { ChatWatch } from '../../../src/domain/chat/chat-watch.js';
 import type { HttpRequest, HttpResponse } from '../../../src/ports/http.js';
 import { textOf } from '../../contracts/http-upstream.contract.js';
+import { SERVICE } from '../../domain/credentials/broker-fixture.js';
 import { browserRequest, bytes, site } from './browser-request.js';
 import { PushStream } from './push-stream.js';
 
@@ -19,18 +21,31 @@ interface Served {
   readonly telemetry: RecordingTelemetry;
 }
 
+/** The format of a route's errors, and what its function adds to a response. */
+interface Added {
+  readonly errors?: ErrorForm;
+  readonly cookie?: string;
+  readonly chat?: ChatWatch | undefined;
+}
+
 /** A response with these parts, after 7 ms, on its way through a route. */
 async function serve(
   given: Partial<HttpResponse>,
-  served: Partial<ServedRoute> = {},
+  { errors = PROBLEMS, cookie, chat }: Added = {},
   request: Partial<HttpRequest> = {},
 ): Promise<Served> {
   const clock = new FakeClock();
   const settings = site({ clock });
-  const response = await serveRoute({ site: settings, route: 'chat', ...served }, browserRequest(request), () => {
-    clock.advance(7);
-    return { status: 200, headers: JSON_TYPE, body: '{}', ...given };
-  });
+  const handle = route(
+    { name: 'chat', methods: ['GET', 'HEAD', 'POST'], origin: 'own-pages', limit: 'none', read: nothing, errors },
+    { site: settings, auth: SERVICE },
+    (admitted) => {
+      Object.assign(admitted, { cookie, chat });
+      clock.advance(7);
+      return { status: 200, headers: JSON_TYPE, body: '{}', ...given };
+    },
+  );
+  const response = await handle(browserRequest(request));
   return { clock, response, telemetry: settings.telemetry };
 }
 
