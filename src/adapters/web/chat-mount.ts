@@ -1,7 +1,9 @@
+import type { ChatEndpoint } from '../../domain/chat/chat-config.js';
 import { ChatWatch } from '../../domain/chat/chat-watch.js';
 import type { ChatCallOptions } from '../../domain/chat/conversations.js';
 import { type MessageBody, namesIn } from '../../domain/chat/message-edits.js';
-import { type MethodPolicy, readsOn } from '../../domain/chat/method-policy.js';
+import { type MethodPolicy, readsOn, startsWork } from '../../domain/chat/method-policy.js';
+import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { HttpRequest } from '../../ports/http.js';
 import type { Admitted, Allowance, RouteMount } from './door.js';
 
@@ -41,23 +43,47 @@ interface NamedCall {
   readonly taskId?: string | undefined;
 }
 
-/** The options of a visitor's call, which is watched from here on if a listener asks for `chat` events. */
+/**
+ * The options of a visitor's call, which is watched from here on if a listener asks for `chat` events. A call with a
+ * fault of its own has such an event too, so the domain refuses it, and not the reader.
+ */
 export async function visited(
   { site, visitor, options = {} }: ChatMount,
-  admitted: Admitted<unknown, unknown>,
-  call: NamedCall,
+  admitted: Admitted,
+  { method, body, taskId }: NamedCall,
 ): Promise<VisitedOptions> {
   const found: VisitedOptions =
     visitor === undefined ? options : await visitor(admitted.request, () => admitted.count('reading'));
   const { digest, clock } = site;
   if (digest !== undefined) {
-    const { contextId, taskId = call.taskId } = namesIn({ body: call.body });
-    admitted.chat = new ChatWatch({ clock, digest }, { method: call.method, visitor: found.key, contextId, taskId });
+    const names = { taskId, ...namesIn({ body }) };
+    admitted.chat = new ChatWatch({ clock, digest }, { method, visitor: found.key, ...names });
   }
+  if (startsWork(method)) admitted.cookie = found.cookie;
   return found;
 }
 
 /** The allowance that a method uses. */
-export function allowanceOf(method: string): Allowance {
+export function allowanceOf(method = ''): Allowance {
   return readsOn(method) ? 'reading' : 'message';
+}
+
+/**
+ * The chat route as its client knows it. Scheme and host of a configured public address win: behind a TLS terminator the
+ * request does not show them. A path in the configured address is put before the mount path, unless the host application
+ * already mounted the route below it.
+ */
+export function entranceOf({ policy, bindings, publicUrl }: ChatMount, request: HttpRequest): ChatEndpoint {
+  const { origin, path } = split(request.publicUrl);
+  const mount = withoutTrailingSlashes(path).replace(/\/config$/, '');
+  if (publicUrl === '') return { url: origin + mount, path: mount === '' ? '/' : mount, policy, bindings };
+  const site = split(publicUrl);
+  const prefix = withoutTrailingSlashes(site.path);
+  const full = mount === prefix || mount.startsWith(`${prefix}/`) ? mount : prefix + mount;
+  return { url: site.origin + full, path: full === '' ? '/' : full, policy, bindings };
+}
+
+function split(address: string): { readonly origin: string; readonly path: string } {
+  const [, origin = '', path = ''] = /^(https?:\/\/[^/?#]*)([^?#]*)/i.exec(address) ?? [];
+  return { origin, path };
 }

@@ -1,10 +1,9 @@
 import type { ChatForwarder } from '../../domain/chat/chat-forwarder.js';
-import { type MessageBody } from '../../domain/chat/message-edits.js';
+import type { MessageBody } from '../../domain/chat/message-edits.js';
 import { readRpcMessage } from '../../domain/chat/chat-message.js';
-import { canonical, startsWork } from '../../domain/chat/method-policy.js';
+import { canonical } from '../../domain/chat/method-policy.js';
 import type { HttpHandler } from '../../ports/http.js';
-import { chatAddress } from './chat-address.js';
-import { allowanceOf, type ChatMount, visited } from './chat-mount.js';
+import { allowanceOf, type ChatMount, entranceOf, visited } from './chat-mount.js';
 import { route } from './door.js';
 import { errorContext, notFound, RPC_ERRORS } from './error-response.js';
 import { json } from './readers.js';
@@ -36,32 +35,26 @@ export function chatRoutes(routes: ChatRoutes): HttpHandler {
 }
 
 function messageRoute(mount: ChatRoutes): HttpHandler {
-  const { auth, policy, bindings, forwarder, options, publicUrl } = mount;
-  const { scrutiny = policy.scrutiny, isPlaced } = options?.reading ?? {};
-  const read = json<MessageBody>(({ bytes }) => {
-    const message = readRpcMessage(bytes, scrutiny, isPlaced);
-    return { value: { bytes, message }, id: message.id };
-  });
-  return route(
+  const { auth, policy, forwarder, options: { reading } = {} } = mount;
+  return route<MessageBody>(
     {
       name: 'chat',
       methods: ['POST'],
       origin: 'own-pages',
-      limit: ({ value }) => allowanceOf(value?.message.fault === undefined ? (value?.message.method ?? '') : ''),
-      read,
+      limit: ({ value }) => (value?.message.fault === undefined ? allowanceOf(value?.message.method) : 'message'),
+      read: json(({ bytes }) => {
+        const message = readRpcMessage(bytes, reading?.scrutiny ?? policy.scrutiny, reading?.isPlaced);
+        return { value: { bytes, message }, id: message.id };
+      }),
       errors: RPC_ERRORS,
     },
     mount,
     async (admitted) => {
-      const { request, value } = admitted;
-      const { bytes, message } = value;
-      const { method } = message;
-      const found = await visited(mount, admitted, { method, body: value });
-      const response = await forwarder.forward({ head: request, body: bytes, message }, auth, policy, found);
-      if (startsWork(method)) admitted.cookie = found.cookie;
-      if (canonical(method) !== 'GetExtendedAgentCard') return response;
-      const { url } = chatAddress(request.publicUrl, publicUrl);
-      return forwarder.toExtendedCard(response, { url, policy, bindings });
+      const { bytes: body, message } = admitted.value;
+      const found = await visited(mount, admitted, { method: message.method, body: admitted.value });
+      const response = await forwarder.forward({ head: admitted.request, body, message }, auth, policy, found);
+      const isCard = canonical(message.method) === 'GetExtendedAgentCard';
+      return isCard ? forwarder.toExtendedCard(response, entranceOf(mount, admitted.request)) : response;
     },
   );
 }

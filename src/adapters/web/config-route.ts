@@ -2,8 +2,7 @@ import type { ChatConfig } from '../../domain/chat/chat-config.js';
 import { mayHoldSession } from '../../domain/credentials/route-auth.js';
 import { choosingNames } from '../../domain/upstream/header-policy.js';
 import type { HttpHandler, HttpRequest } from '../../ports/http.js';
-import { chatAddress } from './chat-address.js';
-import type { ChatMount } from './chat-mount.js';
+import { type ChatMount, entranceOf } from './chat-mount.js';
 import { route } from './door.js';
 import { PROBLEMS } from './error-response.js';
 import { jsonResponse } from './json-response.js';
@@ -20,7 +19,7 @@ export interface ConfigRoute extends ChatMount {
  * its well-known path: for the caller and the protocol version of the request.
  */
 export function configRoute(mount: ConfigRoute, what: 'record' | 'agentCard'): HttpHandler {
-  const { chatConfig, auth, policy, bindings, publicUrl, hash } = mount;
+  const { chatConfig, auth, hash } = mount;
   const varied = choosingNames(auth.fields?.request ?? []);
   const fields = {
     // A response for the visitor's own session, or one that varies by a field that other proxies may add, is always
@@ -42,9 +41,8 @@ export function configRoute(mount: ConfigRoute, what: 'record' | 'agentCard'): H
     mount,
     async (admitted) => {
       const { request } = admitted;
-      const entrance = { ...chatAddress(request.publicUrl, publicUrl), policy, bindings };
       const count = auth.kind === 'session' ? undefined : () => admitted.count('message');
-      const record = await chatConfig[what](versionOf(request), request, auth, entrance, count);
+      const record = await chatConfig[what](versionOf(request), request, auth, entranceOf(mount, request), count);
       return jsonResponse(record, request, hash, fields);
     },
   );

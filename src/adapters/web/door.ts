@@ -1,21 +1,36 @@
 import type { ChatWatch } from '../../domain/chat/chat-watch.js';
 import { mayHoldSession, type RouteAuth } from '../../domain/credentials/route-auth.js';
-import { discard, isBodiless, isEventStream, isStream } from '../../domain/shared/body.js';
-import { browserFields } from '../../domain/upstream/browser-fields.js';
+import { browserFields, type BrowserFieldRules } from '../../domain/upstream/browser-fields.js';
+import type { Clock } from '../../ports/clock.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
-import { checkOrigin, checkVisitor } from './admission.js';
+import { checkOrigin, checkVisitor, type HostPolicy, type OriginPolicy, type VisitorPolicy } from './admission.js';
 import {
   type ErrorContext,
   errorContext,
   type ErrorForm,
   errorResponse,
+  type ErrorSite,
   methodNotAllowed,
   notFound,
 } from './error-response.js';
-import type { BodyShare } from './request-body.js';
-import { EventStream, ObservedBody } from './response-body.js';
-import type { SiteSettings } from './site-settings.js';
-import { isPlain, StreamWatch } from './stream-watch.js';
+import type { BodyLimits, BodyShare } from './request-body.js';
+import type { RequestGate } from './request-gate.js';
+import { observed } from './stream-watch.js';
+
+/** Settings shared by all routes of a site; complete, so that routes need no defaults. */
+export interface SiteSettings extends BodyLimits, VisitorPolicy, ErrorSite {
+  readonly origins: OriginPolicy;
+  /** The host names of the routes; absent if any name is valid. */
+  readonly hosts?: HostPolicy | undefined;
+  /** The rules for writing response fields. */
+  readonly fields: BrowserFieldRules;
+  /** Counts open response bodies. */
+  readonly gate: Pick<RequestGate, 'bodyOpened' | 'bodyEnded'>;
+  readonly keepAliveMs: number;
+  /** Digests the names in `chat` events; absent if no listener asks for them. */
+  readonly digest?: ((text: string) => string) | undefined;
+  readonly clock: Clock;
+}
 
 /** The site of a route, and the credential it attaches. */
 export interface RouteMount {
@@ -78,41 +93,22 @@ export interface RouteRule<Value, Place> {
   readonly errors: ErrorForm;
 }
 
-/** One request that the door has admitted. */
-export class Admitted<Value, Place> implements ErrorContext {
+/** One request that the door has admitted, with what was read of it. */
+export interface Admitted<Value = unknown, Place = unknown> extends ErrorContext {
+  readonly site: SiteSettings;
   readonly request: HttpRequest;
   readonly place: Place;
-  readonly requestId: string;
-  readonly route: string;
-  /** Set once the request has been read. */
-  value!: Value;
-  /** The cookie that the response sets, written after the agent's fields, none of which may be a cookie. */
-  cookie: string | undefined;
-  /** Learns the facts of a chat call; absent if no listener asks for them. */
-  chat: ChatWatch | undefined;
-  readonly #mount: RouteMount;
-
-  constructor(mount: RouteMount, route: string, request: HttpRequest, place: Place) {
-    this.#mount = mount;
-    this.route = route;
-    this.request = request;
-    this.place = place;
-    this.requestId = mount.site.newRequestId();
-  }
-
-  get site(): SiteSettings {
-    return this.#mount.site;
-  }
-
+  readonly value: Value;
   /**
    * Counts one request of the visitor.
    *
    * @throws RequestError `rate_limited`.
    */
-  count(allowance: Allowance): Promise<void> {
-    const { site, auth } = this.#mount;
-    return checkVisitor(this.request, site, auth, allowance);
-  }
+  readonly count: (allowance: Allowance) => Promise<void>;
+  /** The cookie of a response that is no error, written after the agent's fields, none of which may be a cookie. */
+  cookie?: string | undefined;
+  /** Learns the facts of a chat call; absent if no listener asks for them. */
+  chat?: ChatWatch | undefined;
 }
 
 /**
@@ -124,8 +120,8 @@ export function route<Value, Place = undefined>(
   mount: RouteMount,
   serve: (admitted: Admitted<Value, Place>) => HttpResponse | Promise<HttpResponse>,
 ): HttpHandler {
-  const { name, limit } = rule;
-  const { site } = mount;
+  const { name, limit, read, errors } = rule;
+  const { site, auth } = mount;
   const readsAreChecked = checksReads(rule.origin, mount);
   const isCounted = limit !== 'none' && limit !== 'within' && (site.chatLimit ?? site.userLimit) !== undefined;
   return async (request) => {
@@ -135,26 +131,27 @@ export function route<Value, Place = undefined>(
     const isAccepted = rule.accepts?.(request.method) ?? methods.includes(request.method);
     if (!isAccepted) return methodNotAllowed(methods.join(', '), errorContext(site, name));
     const startedAt = site.clock.now();
-    const admitted = new Admitted<Value, Place>(mount, name, request, place);
-    let { errors } = rule;
+    const context = errorContext(site, name);
+    const count = (allowance: Allowance): Promise<void> => checkVisitor(request, site, auth, allowance);
+    let form = errors;
     let share: BodyShare | undefined;
+    let admitted: Admitted<Value, Place> | undefined;
     let response: HttpResponse;
     try {
       checkOrigin(request, site.origins, readsAreChecked);
-      const reading = await readingOf(rule.read, request, site, place);
-      const { value, id, fault } = reading;
+      const reading = await readingOf(read, request, site, place);
       ({ share } = reading);
-      if (id !== undefined) errors = { ...errors, id };
-      if (isCounted) await admitted.count(limit({ place, value }));
-      if (fault !== undefined) throw fault;
-      admitted.value = value as Value;
+      if (reading.id !== undefined) form = { ...errors, id: reading.id };
+      if (isCounted) await count(limit({ place, value: reading.value }));
+      if (reading.fault !== undefined) throw reading.fault;
+      admitted = { ...context, site, request, place, value: reading.value as Value, count };
       response = withCookie(withBrowserFields(await serve(admitted), site), admitted.cookie);
     } catch (error) {
-      response = withBrowserFields(errorResponse(error, errors, admitted), site);
+      response = withBrowserFields(errorResponse(error, form, context), site);
     } finally {
-      share?.release();
+      if (share !== undefined) share.release();
     }
-    return observed(response, admitted, errors, startedAt);
+    return observed(response, { site, context, request, errors: form, startedAt, chat: admitted?.chat });
   };
 }
 
@@ -185,50 +182,4 @@ function withBrowserFields(response: HttpResponse, { fields }: SiteSettings): Ht
 /** The agent sets no cookie: `browserFields` drops it. */
 function withCookie(response: HttpResponse, cookie: string | undefined): HttpResponse {
   return cookie === undefined ? response : { ...response, headers: { 'set-cookie': cookie, ...response.headers } };
-}
-
-/** Reports a response to operators, and then its body until it ends. */
-function observed(
-  response: HttpResponse,
-  admitted: Admitted<unknown, unknown>,
-  errors: ErrorForm,
-  startedAt: number,
-): HttpResponse {
-  const { site, route, requestId, request, chat } = admitted;
-  if (isBodiless(request.method, response.status)) response = withoutBody(response);
-  const { body } = response;
-  const coming = isStream(body) ? body : undefined;
-  const isEvents = coming !== undefined && isEventStream(response.headers);
-  chat?.begin(isEvents, isPlain(response.headers));
-  if (chat !== undefined && !isStream(body)) {
-    if (body !== null) chat.push(typeof body === 'string' ? encoder.encode(body) : body);
-    site.telemetry.emit(chat.end('complete', requestId, route));
-  }
-  site.telemetry.emit({
-    type: 'request',
-    requestId,
-    route,
-    method: request.method,
-    status: response.status,
-    durationMs: site.clock.now() - startedAt,
-    ...(isEvents && { streams: true }),
-    ...(chat !== undefined && coming !== undefined && { continues: true }),
-  });
-  if (coming === undefined) return response;
-  const watch = new StreamWatch({ site, route, requestId, errors, isEvents, signal: request.signal, startedAt, chat });
-  // An event cannot be added to compressed bytes: they pass unchanged, and break where they break.
-  const isWritable = errors.endsStreams && isEvents && isPlain(response.headers);
-  return { ...response, body: isWritable ? new EventStream(coming, watch) : new ObservedBody(coming, watch) };
-}
-
-const encoder = new TextEncoder();
-
-/**
- * Some hosts wait for the bytes of a declared length; only a response to HEAD and a 304 may declare that of a body they
- * do not have (RFC 9110 §8.6).
- */
-function withoutBody({ status, headers, body }: HttpResponse): HttpResponse {
-  discard(body);
-  const isEmpty = status === 204 || status === 205;
-  return { status, headers: isEmpty ? { ...headers, 'content-length': undefined } : headers, body: null };
 }

@@ -110,17 +110,10 @@ export const PROBLEMS: ErrorForm = {
     }),
 };
 
-/** The errors of one JSON-RPC request. */
-export interface RpcErrors extends ErrorForm {
-  /** The id of the request as JSON text; `null` until it has been read. */
-  id: string;
-}
-
-/** JSON-RPC responses, which every A2A client can show; each request has a copy with its own id. */
-export const RPC_ERRORS: RpcErrors = {
+/** JSON-RPC responses, which every A2A client can show. */
+export const RPC_ERRORS: ErrorForm = {
   mediaType: 'application/json',
   endsStreams: true,
-  id: 'null',
   text(error, requestId) {
     const body = JSON.stringify({
       code: error.rpcCode ?? RPC_CODE[error.code] ?? -32603,
@@ -128,7 +121,7 @@ export const RPC_ERRORS: RpcErrors = {
       data: [errorInfo(error, requestId)],
     });
     // As the client wrote it: parsing would change a number beyond 2^53.
-    return `{"jsonrpc":"2.0","id":${this.id},"error":${body}}`;
+    return `{"jsonrpc":"2.0","id":${this.id ?? 'null'},"error":${body}}`;
   },
 };
 

@@ -4,10 +4,8 @@ import {
   type HttpJsonCall,
   httpJsonCall,
 } from '../../domain/chat/http-json-binding.js';
-import { startsWork } from '../../domain/chat/method-policy.js';
 import type { HttpHandler, HttpRequest } from '../../ports/http.js';
-import { chatAddress } from './chat-address.js';
-import { allowanceOf, type ChatMount, visited } from './chat-mount.js';
+import { allowanceOf, type ChatMount, entranceOf, visited } from './chat-mount.js';
 import { type Reader, route } from './door.js';
 import { REST_ERRORS } from './error-response.js';
 import { isAbsent, json } from './readers.js';
@@ -24,7 +22,7 @@ interface CallPlace {
 
 /** Routes below the chat mount point for clients of the HTTP+JSON binding, v1.0 and v0.3; all other paths are 404. */
 export function httpJsonRoutes(mount: HttpJsonRoutes): HttpHandler {
-  const { auth, policy, bindings, binding, publicUrl } = mount;
+  const { auth, policy, binding } = mount;
   return route<HttpJsonBody | undefined, CallPlace>(
     {
       name: 'chat',
@@ -40,11 +38,7 @@ export function httpJsonRoutes(mount: HttpJsonRoutes): HttpHandler {
       const { request, value: body } = admitted;
       const { call, method } = admitted.place;
       const found = await visited(mount, admitted, { method, taskId: call.taskId });
-      const { url } = chatAddress(request.publicUrl, publicUrl);
-      const rewrite = { url, policy, bindings };
-      const response = await binding.forward({ head: request, call, body }, auth, policy, rewrite, found);
-      if (startsWork(method)) admitted.cookie = found.cookie;
-      return response;
+      return binding.forward({ head: request, call, body }, auth, policy, entranceOf(mount, request), found);
     },
   );
 }

@@ -21,8 +21,7 @@ export function json<Value, Place = undefined>(
 }
 
 /** Reads nothing: path, query and fields say everything. */
-export const nothing: Reader<undefined, unknown> = () => NOTHING;
-const NOTHING: Reading<undefined> = {};
+export const nothing: Reader<undefined, unknown> = () => ({});
 
 /** True if a request has no body; one that was consumed is not absent. */
 export function isAbsent({ body, bodyConsumed }: HttpRequest): boolean {

@@ -1,52 +1,98 @@
 import type { ChatWatch } from '../../domain/chat/chat-watch.js';
+import { discard, isBodiless, isEventStream, isStream } from '../../domain/shared/body.js';
 import { UpstreamError } from '../../domain/shared/errors.js';
-import type { HeaderFields, HttpRequest } from '../../ports/http.js';
-import type { SiteSettings } from './site-settings.js';
-import { errorEventData, type ErrorForm } from './error-response.js';
-import type { BodyObserver, EventStreamOptions } from './response-body.js';
+import type { HeaderFields, HttpRequest, HttpResponse } from '../../ports/http.js';
+import type { SiteSettings } from './door.js';
+import { type ErrorContext, errorEventData, type ErrorForm } from './error-response.js';
+import { type BodyObserver, EventStream, type EventStreamOptions, ObservedBody } from './response-body.js';
 
-/** An open body, and the request it belongs to. */
-export interface OpenBody {
+/** A request that has a response. */
+export interface Answered {
   readonly site: SiteSettings;
-  readonly route: string;
-  readonly requestId: string;
+  readonly context: ErrorContext;
+  readonly request: Pick<HttpRequest, 'method' | 'signal'>;
   readonly errors: ErrorForm;
-  readonly signal: HttpRequest['signal'];
-  /** True for an event stream. */
-  readonly isEvents: boolean;
   readonly startedAt: number;
   readonly chat: ChatWatch | undefined;
 }
 
+/** Reports a response to operators, and then its body until it ends. */
+export function observed(response: HttpResponse, answered: Answered): HttpResponse {
+  const { site, context, request, errors, startedAt, chat } = answered;
+  const { requestId, route } = context;
+  if (isBodiless(request.method, response.status)) response = withoutBody(response);
+  const { body } = response;
+  const coming = isStream(body) ? body : undefined;
+  const isEvents = coming !== undefined && isEventStream(response.headers);
+  chat?.begin(isEvents, isPlain(response.headers));
+  if (chat !== undefined && !isStream(body)) {
+    if (body !== null) chat.push(typeof body === 'string' ? encoder.encode(body) : body);
+    site.telemetry.emit(chat.end('complete', requestId, route));
+  }
+  site.telemetry.emit({
+    type: 'request',
+    requestId,
+    route,
+    method: request.method,
+    status: response.status,
+    durationMs: site.clock.now() - startedAt,
+    ...(isEvents && { streams: true }),
+    ...(chat !== undefined && coming !== undefined && { continues: true }),
+  });
+  if (coming === undefined) return response;
+  const watch = new StreamWatch(answered, isEvents);
+  // An event cannot be added to compressed bytes: they pass unchanged, and break where they break.
+  const isWritable = errors.endsStreams && isEvents && isPlain(response.headers);
+  return { ...response, body: isWritable ? new EventStream(coming, watch) : new ObservedBody(coming, watch) };
+}
+
+const encoder = new TextEncoder();
+
+/**
+ * Some hosts wait for the bytes of a declared length; only a response to HEAD and a 304 may declare that of a body they
+ * do not have (RFC 9110 §8.6).
+ */
+function withoutBody({ status, headers, body }: HttpResponse): HttpResponse {
+  discard(body);
+  const isEmpty = status === 204 || status === 205;
+  return { status, headers: isEmpty ? { ...headers, 'content-length': undefined } : headers, body: null };
+}
+
 /** Observes one open body. An object instead of closures, since it must not keep the request message alive. */
-export class StreamWatch implements EventStreamOptions {
-  readonly #body: OpenBody;
+class StreamWatch implements EventStreamOptions {
+  readonly #answered: Omit<Answered, 'request'>;
+  readonly #signal: HttpRequest['signal'];
+  /** True for an event stream. */
+  readonly #isEvents: boolean;
   #outcome: 'complete' | 'upstream' | 'browser' | 'site' = 'complete';
 
   /** Absent if the chunks are not read. */
   readonly onChunk: BodyObserver['onChunk'];
 
-  constructor(body: OpenBody) {
-    this.#body = body;
-    const { chat, site, isEvents } = body;
+  constructor({ request, ...answered }: Answered, isEvents: boolean) {
+    const { chat, site } = answered;
+    this.#answered = answered;
+    this.#signal = request.signal;
+    this.#isEvents = isEvents;
     this.onChunk = chat && ((chunk) => chat.push(chunk));
     site.gate.bodyOpened(isEvents);
   }
 
   get keepAliveMs(): number {
-    return this.#body.site.keepAliveMs;
+    return this.#answered.site.keepAliveMs;
   }
 
   brokenEvent(): string {
-    const { errors, requestId } = this.#body;
-    return `event: error\ndata: ${errorEventData(interrupted(), errors, requestId)}\n\n`;
+    const { errors, context } = this.#answered;
+    return `event: error\ndata: ${errorEventData(interrupted(), errors, context.requestId)}\n\n`;
   }
 
   onBroken(error: unknown, side?: 'browser'): void {
-    const { site, requestId, route, signal } = this.#body;
+    const { site, context } = this.#answered;
+    const { requestId, route } = context;
     // Requests aborted by this process fail with an AbortError.
     const own = error instanceof Error && error.name === 'AbortError' ? 'site' : 'upstream';
-    this.#outcome = side ?? (signal.aborted ? 'browser' : own);
+    this.#outcome = side ?? (this.#signal.aborted ? 'browser' : own);
     site.telemetry.emit({
       type: 'stream_broken',
       requestId,
@@ -57,12 +103,13 @@ export class StreamWatch implements EventStreamOptions {
   }
 
   onOver(): void {
-    const { site, requestId, route, signal, isEvents, startedAt, chat } = this.#body;
-    site.gate.bodyEnded(isEvents);
+    const { site, context, startedAt, chat } = this.#answered;
+    const { requestId, route } = context;
+    site.gate.bodyEnded(this.#isEvents);
     // A browser that leaves between two chunks breaks nothing.
-    const outcome = this.#outcome === 'complete' && signal.aborted ? 'browser' : this.#outcome;
+    const outcome = this.#outcome === 'complete' && this.#signal.aborted ? 'browser' : this.#outcome;
     if (chat !== undefined) site.telemetry.emit(chat.end(outcome, requestId, route));
-    if (!isEvents) return;
+    if (!this.#isEvents) return;
     site.telemetry.emit({
       type: 'stream_ended',
       requestId,
@@ -82,6 +129,6 @@ function interrupted(): UpstreamError {
 }
 
 /** True if the bytes of a body can be read and added to. */
-export function isPlain({ 'content-encoding': coding }: HeaderFields): boolean {
+function isPlain({ 'content-encoding': coding }: HeaderFields): boolean {
   return coding === undefined || coding === 'identity';
 }

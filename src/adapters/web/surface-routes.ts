@@ -2,11 +2,10 @@ import type { RenderCache } from '../../domain/surfaces/render-cache.js';
 import { methodsOf, type SurfaceRoute, surfaceRoute } from '../../domain/surfaces/surface-ref.js';
 import type { SurfaceRequest, SurfaceService } from '../../domain/surfaces/surface-service.js';
 import { isSafeQuery } from '../../domain/upstream/safe-path.js';
-import type { HttpHandler, HttpResponse } from '../../ports/http.js';
+import type { HttpHandler } from '../../ports/http.js';
 import { type Reader, route, type RouteMount } from './door.js';
 import { PROBLEMS } from './error-response.js';
 import { checkJson, isAbsent, json } from './readers.js';
-import type { SiteSettings } from './site-settings.js';
 
 export interface SurfaceRoutes extends RouteMount {
   readonly service: SurfaceService;
@@ -16,7 +15,8 @@ export interface SurfaceRoutes extends RouteMount {
 
 /** Routes below the surfaces' mount point: render, actions and theme, by id and by name, and no others. */
 export function surfaceRoutes(mount: SurfaceRoutes): HttpHandler {
-  const { site, service, auth, cache } = mount;
+  const { service, auth, cache } = mount;
+  const { telemetry } = mount.site;
   return route<SurfaceRequest, SurfaceRoute>(
     {
       name: 'surface',
@@ -32,7 +32,9 @@ export function surfaceRoutes(mount: SurfaceRoutes): HttpHandler {
       switch (place.operation) {
         case 'render': {
           const response = await service.render(place.ref, value, auth, cache);
-          return cache === undefined ? response : reported(site, response);
+          const outcome = OUTCOMES[response.headers['x-cache'] as keyof typeof OUTCOMES];
+          if (cache !== undefined) telemetry.emit({ type: 'cache', route: 'surface', outcome });
+          return response;
         }
         case 'action':
           return service.action(place.ref, place.action, value, auth, cache);
@@ -55,10 +57,3 @@ const read: Reader<SurfaceRequest, SurfaceRoute> = (request, site, place) =>
     : input(request, site, place);
 
 const OUTCOMES = { HIT: 'hit', REVALIDATED: 'revalidated', MISS: 'miss', BYPASS: 'bypass' } as const;
-
-/** Reports the source of a render to operators. */
-function reported({ telemetry }: SiteSettings, response: HttpResponse): HttpResponse {
-  const outcome = OUTCOMES[response.headers['x-cache'] as keyof typeof OUTCOMES];
-  telemetry.emit({ type: 'cache', route: 'surface', outcome });
-  return response;
-}

@@ -1,8 +1,16 @@
 import { TerminalTelemetry } from '../../adapters/telemetry/terminal-telemetry.js';
-import { errorHandler } from '../../adapters/web/unserved-mount.js';
-import { errorContext, type ErrorSite, notFound } from '../../adapters/web/error-response.js';
+import {
+  errorContext,
+  errorResponse,
+  type ErrorSite,
+  notFound,
+  PROBLEMS,
+  RPC_ERRORS,
+} from '../../adapters/web/error-response.js';
+import { readRpcMessage } from '../../domain/chat/chat-message.js';
 import { notSet } from '../../domain/credentials/credential.js';
 import type { ServiceAuthError } from '../../domain/shared/errors.js';
+import { readStart } from '../../domain/upstream/body-bytes.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { processFaults, provideExchange } from '../toolkit/process-wide.js';
 import { newRequestId } from '../../adapters/telemetry/request-scope.js';
@@ -31,6 +39,18 @@ function configureHint(): string {
   return `Call configureServer when the server starts${place}.`;
 }
 
+const MAX_READ = 65_536;
+const READ_MS = 1_000;
+
+/** Responds to every request of a mount that cannot work with its error; on `chat` mounts in the form of A2A. */
+export function errorHandler(site: ErrorSite, cause: unknown, chat: boolean): HttpHandler {
+  return async (request) => {
+    const isChat = chat && request.method === 'POST';
+    const form = isChat ? { ...RPC_ERRORS, id: await idOf(request) } : PROBLEMS;
+    return errorResponse(cause, form, errorContext(site, 'chat'));
+  };
+}
+
 /** The chat route before `configureServer`. */
 export const unconfiguredChat: HttpHandler = errorHandler(BARE_SITE, notConfigured(), true);
 
@@ -43,4 +63,10 @@ export const noRoute: HttpHandler = (request) => Promise.resolve(notFound(reques
 /** A route whose options the configured toolkit rejects. */
 export function misconfigured(request: HttpRequest, error: unknown): Promise<HttpResponse> {
   return errorHandler(BARE_SITE, error, true)(request);
+}
+
+/** The id of a JSON-RPC request that is not served; `null` if it is long or arrives slowly. */
+async function idOf({ body }: HttpRequest): Promise<string> {
+  const { bytes, isWhole } = await readStart(body, MAX_READ, AbortSignal.timeout(READ_MS));
+  return isWhole ? readRpcMessage(bytes, 'method').id : 'null';
 }

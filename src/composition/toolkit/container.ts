@@ -1,7 +1,7 @@
 import { type Container, ContainerModule, type ContainerModuleLoadOptions } from 'inversify';
 import type { KeyvCacheStore } from '../../adapters/keyv/keyv-cache-store.js';
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
-import type { SiteSettings } from '../../adapters/web/site-settings.js';
+import type { SiteSettings } from '../../adapters/web/door.js';
 import type { CredentialBroker } from '../../domain/credentials/credential-broker.js';
 import type { TokenCache } from '../../domain/credentials/token-cache.js';
 import type { MemoryShare } from '../../domain/shared/memory-budget.js';

@@ -6,7 +6,7 @@ import { conversationRoutes } from '../../adapters/web/conversation-routes.js';
 import { behindHostCheck } from '../../adapters/web/admission.js';
 import { errorContext, refusal } from '../../adapters/web/error-response.js';
 import type { RequestGate } from '../../adapters/web/request-gate.js';
-import type { SiteSettings } from '../../adapters/web/site-settings.js';
+import type { SiteSettings } from '../../adapters/web/door.js';
 import { surfaceRoutes } from '../../adapters/web/surface-routes.js';
 import { sha256, sleep } from '../../adapters/system/system.js';
 import type { ChatConfig } from '../../domain/chat/chat-config.js';

@@ -3,8 +3,8 @@ import { writtenDisposition } from '../../adapters/content-disposition/written-d
 import { withReadings } from '../../adapters/rate-limit/rate-limiter.js';
 import { chatDigest } from '../../adapters/system/system.js';
 import { requestId } from '../../adapters/telemetry/request-scope.js';
-import { leftOutReporter } from '../../adapters/web/left-out-fields.js';
-import type { SiteSettings } from '../../adapters/web/site-settings.js';
+import { leftOutReporter } from '../../domain/upstream/browser-fields.js';
+import type { SiteSettings } from '../../adapters/web/door.js';
 import { RequestGate } from '../../adapters/web/request-gate.js';
 import { hostPolicy } from '../config/addresses.js';
 import { type Parts, provide } from './container.js';

@@ -1,4 +1,5 @@
 import type { HeaderFields } from '../../ports/http.js';
+import type { Telemetry } from '../../ports/telemetry.js';
 import { utf8Text } from '../shared/bytes.js';
 import { ACTIVE_CONTENT_POLICY } from './header-policy.js';
 
@@ -187,4 +188,33 @@ function own(value: HeaderFields[string], otherwise: string): string {
 function decoded(value: string): string {
   if (!/[\x80-\xff]/.test(value) || /[^\0-\xff]/.test(value)) return value;
   return utf8Text(Uint8Array.from(value, (character) => character.charCodeAt(0))) ?? value;
+}
+
+const REASONS: Readonly<Record<LeftOutReason, string>> = {
+  characters: 'characters other than printable ASCII',
+  length: 'too long',
+  name: 'a name that is not allowed',
+  number: 'too many or too long together',
+  repeated: 'sent several times; the first is used',
+  syntax: 'could not be read',
+};
+
+/** Maximum number of reported faults: sites forward few fields, but an odd store may hold many. */
+const MAX_KNOWN = 100;
+
+/** Warns once about each field that is left out, by its name and never by its value. */
+export function leftOutReporter(telemetry: Telemetry): BrowserFieldRules['leftOut'] {
+  const known = new Set<string>();
+  const isNew = ({ name, reason }: LeftOutField): boolean => {
+    const fault = `${name} ${reason}`;
+    if (known.has(fault) || known.size === MAX_KNOWN) return false;
+    known.add(fault);
+    return true;
+  };
+  return (fields) => {
+    const list = fields.filter(isNew).map(({ name, reason }) => `${name} (${REASONS[reason]})`);
+    if (list.length === 0) return;
+    const detail = `The platform sent response fields that were left out: ${list.join(', ')}.`;
+    telemetry.emit({ type: 'warning', code: 'field_left_out', detail });
+  };
 }

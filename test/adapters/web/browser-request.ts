@@ -2,7 +2,7 @@ import { writtenDisposition } from '../../../src/adapters/content-disposition/wr
 import { RecordingTelemetry } from '../../../src/adapters/fakes/fakes.js';
 import { RequestGate } from '../../../src/adapters/web/request-gate.js';
 import { BodyBudget } from '../../../src/adapters/web/request-body.js';
-import type { SiteSettings } from '../../../src/adapters/web/site-settings.js';
+import type { SiteSettings } from '../../../src/adapters/web/door.js';
 import type { HttpRequest } from '../../../src/ports/http.js';
 
 /** A chat message as a browser on the site sends it. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { chatRoutes, type ChatRoutes } from '../../../src/adapters/web/chat-routes.js';
-import { errorHandler } from '../../../src/adapters/web/unserved-mount.js';
+import { errorHandler } from '../../../src/composition/routes/unconfigured-responses.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
 import { ServiceAuthError } from '../../../src/domain/shared/errors.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../src/ports/http.js';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   errorContext,
+  type ErrorForm,
   errorResponse,
   methodNotAllowed,
   notFound,
@@ -11,14 +12,13 @@ import {
   RPC_ERRORS,
   toAgentBffError,
   type ErrorContext,
-  type RpcErrors,
 } from '../../../src/adapters/web/error-response.js';
-import type { SiteSettings } from '../../../src/adapters/web/site-settings.js';
+import type { SiteSettings } from '../../../src/adapters/web/door.js';
 import { AgentBffError, type ErrorCode } from '../../../src/domain/shared/errors.js';
 import type { HttpResponse } from '../../../src/ports/http.js';
 import { browserRequest, site } from './browser-request.js';
 
-const rpcErrors = (id: string): RpcErrors => ({ ...RPC_ERRORS, id });
+const rpcErrors = (id: string): ErrorForm => ({ ...RPC_ERRORS, id });
 const rpcErrorText = (error: AgentBffError, id: string, requestId: string): string =>
   rpcErrors(id).text(error, requestId, 200);
 const problemResponse = (cause: unknown, of: ErrorContext): HttpResponse => errorResponse(cause, PROBLEMS, of);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RecordingTelemetry } from '../../../src/adapters/fakes/fakes.js';
-import { leftOutReporter } from '../../../src/adapters/web/left-out-fields.js';
+import { leftOutReporter } from '../../../src/domain/upstream/browser-fields.js';
 
 describe('a field of the platform that is not forwarded', () => {
   it('is in the log once, by its name', () => {
