@@ -1,14 +1,14 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { FakeClock, type RecordingTelemetry } from '../../../src/adapters/fakes/fakes.js';
 import { type ErrorForm, PROBLEMS, RPC_ERRORS } from '../../../src/adapters/web/error-response.js';
-import { route } from '../../../src/adapters/web/door.js';
-import { nothing } from '../../../src/adapters/web/readers.js';
+import { type Reader, route, type RouteRule } from '../../../src/adapters/web/door.js';
+import { json, nothing } from '../../../src/adapters/web/readers.js';
 import type { FlowingBody } from '../../../src/domain/shared/body.js';
 import { ChatWatch } from '../../../src/domain/chat/chat-watch.js';
 import type { HttpRequest, HttpResponse } from '../../../src/ports/http.js';
 import { textOf } from '../../contracts/http-upstream.contract.js';
 import { SERVICE } from '../../domain/credentials/broker-fixture.js';
-import { browserRequest, bytes, site } from './browser-request.js';
+import { bodyBudget, browserRequest, bytes, site, streamed } from './browser-request.js';
 import { PushStream } from './push-stream.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -165,4 +165,149 @@ describe('a body on its way through a route', () => {
       await expect(textOf(response.body)).rejects.toThrow('cut');
     }
   });
+});
+
+interface Asked {
+  /** What the door did, in order. */
+  readonly steps: readonly string[];
+  readonly response: HttpResponse;
+  readonly telemetry: RecordingTelemetry;
+  /** Bytes of request bodies that are still counted. */
+  readonly held: number;
+}
+
+/** A route that reads JSON, and the steps of one request to it. */
+async function ask(
+  changes: Partial<RouteRule<string, string>> = {},
+  request: Partial<HttpRequest> = {},
+  { served, verdict = 'admitted' }: { served?: () => HttpResponse; verdict?: 'admitted' | 'refused' | 'broken' } = {},
+): Promise<Asked> {
+  const steps: string[] = [];
+  const count = (kind: string) => (): Promise<never> => {
+    steps.push(`count ${kind}`);
+    if (verdict === 'broken') return Promise.reject(new Error('no store'));
+    return Promise.resolve((verdict === 'admitted' ? { kind: verdict } : { kind: verdict, retryAfterMs: 1 }) as never);
+  };
+  const bodies = bodyBudget();
+  const settings = site({ bodies, chatLimit: { admit: count('message'), admitReading: count('reading') } });
+  const read: Reader<string, string> = json(({ bytes: body }) => {
+    steps.push('read');
+    return { value: new TextDecoder().decode(body), id: '7' };
+  });
+  const rule: RouteRule<string, string> = {
+    name: 'orders',
+    place: ({ path }) => (path === '/nowhere' ? undefined : path),
+    methods: ['POST'],
+    origin: 'own-pages',
+    limit: () => 'message',
+    read,
+    errors: RPC_ERRORS,
+    ...changes,
+  };
+  const handle = route(rule, { site: settings, auth: SERVICE }, () => {
+    steps.push(`serve, ${String(bodies.heldBytes)} bytes held`);
+    return served?.() ?? { status: 200, headers: JSON_TYPE, body: '{}' };
+  });
+  const body = streamed(['"12345678"']);
+  const response = await handle(browserRequest({ body, ...request }));
+  return { steps, response, telemetry: settings.telemetry, held: bodies.heldBytes };
+}
+
+const FOREIGN = { ...JSON_TYPE, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site', host: 'site.example' };
+const broken = (): never => {
+  throw new Error('broken');
+};
+
+describe('a request at the door', () => {
+  it('is read, then counted, then served, and its body is held until there is a response', async () => {
+    const { steps, response, held } = await ask();
+    expect(steps).toEqual(['read', 'count message', 'serve, 10 bytes held']);
+    expect([response.status, held]).toEqual([200, 0]);
+  });
+
+  it.each<[title: string, request: Partial<HttpRequest>, status: number, events: readonly string[]]>([
+    ['at another path is 404', { path: '/nowhere', headers: FOREIGN }, 404, ['error']],
+    ['by another method is 405', { method: 'GET', headers: FOREIGN }, 405, ['error']],
+    ['from a page of another site is 403', { headers: FOREIGN }, 403, ['error', 'request']],
+  ])('%s, neither read nor counted', async (_title, request, status, events) => {
+    const { steps, response, telemetry } = await ask({}, request);
+    expect([response.status, steps]).toEqual([status, []]);
+    expect(telemetry.events.map(({ type }) => type)).toEqual(events);
+  });
+
+  type Case = [
+    what: string,
+    changes: Partial<RouteRule<string, string>>,
+    of: () => Partial<HttpRequest>,
+    status: number,
+  ];
+  it.each<Case>([
+    ['whose body is cut', {}, () => ({ body: streamed(['"1'], new Error('cut')) }), 400],
+    ['whose body is too large', {}, () => ({ body: streamed(['"', 'x'.repeat(2_000), '"']) }), 413],
+    ['whose body is absent', {}, () => ({ body: null }), 400],
+    ['whose body a parser took', {}, () => ({ body: null, bodyConsumed: true }), 500],
+    ['of another media type', {}, () => ({ headers: { 'content-type': 'text/plain' } }), 400],
+    ['whose reader fails', { read: json(broken) }, () => ({}), 500],
+    ['whose reader fails before the body', { read: broken }, () => ({}), 500],
+  ])('%s is counted once, then refused', async (_what, changes, of, status) => {
+    const { steps, response, held } = await ask(changes, of());
+    expect([response.status, steps, held]).toEqual([status, ['count message'], 0]);
+    expect((await ask(changes, of(), { verdict: 'refused' })).response.status).toBe(429);
+  });
+
+  it('with a fault is counted by what was read, and refused with its id', async () => {
+    const read: Reader<string, string> = json(() => ({ value: 'a', id: '"x"', fault: new Error('odd') }));
+    const { steps, response } = await ask({ read, limit: ({ value }) => (value === 'a' ? 'reading' : 'message') });
+    expect([response.status, steps]).toEqual([500, ['count reading']]);
+    expect(await textOf(response.body)).toContain('"id":"x"');
+  });
+
+  it('whose fault has a limiter that refuses has its id in the refusal', async () => {
+    const read: Reader<string, string> = json(() => ({ id: '"x"', fault: new Error('odd') }));
+    const { response } = await ask({ read }, {}, { verdict: 'refused' });
+    expect([response.status, await textOf(response.body)]).toEqual([429, expect.stringContaining('"id":"x"')]);
+  });
+
+  it.each<[what: string, outcome: Parameters<typeof ask>[2], status: number]>([
+    ['the limit is reached', { verdict: 'refused' }, 429],
+    ['the limiter fails', { verdict: 'broken' }, 500],
+    ['the route fails', { served: broken }, 500],
+    ['the response is a stream', { served: () => ({ status: 200, headers: EVENTS, body: new PushStream() }) }, 200],
+  ])('holds no body once there is a response: %s', async (_what, outcome, status) => {
+    const { response, held } = await ask({}, {}, outcome);
+    expect([response.status, held]).toEqual([status, 0]);
+  });
+
+  it.each(['none', 'within'] as const)('is not counted with the limit %s', async (limit) => {
+    expect((await ask({ limit })).steps).toEqual(['read', 'serve, 10 bytes held']);
+  });
+
+  it('that fails after its cookie was chosen sets none', async () => {
+    const handle = route(
+      { name: 'orders', methods: ['POST'], origin: 'own-pages', limit: 'none', read: nothing, errors: PROBLEMS },
+      { site: site(), auth: SERVICE },
+      (admitted) => {
+        admitted.cookie = 'visitor=1';
+        return broken();
+      },
+    );
+    expect((await handle(browserRequest())).headers).not.toHaveProperty('set-cookie');
+  });
+
+  it.each<[pages: RouteRule<unknown, unknown>['origin'], visitor: unknown, status: number]>([
+    ['own-pages', undefined, 403],
+    ['own-pages-with-visitor', {}, 403],
+    ['own-pages-with-visitor', undefined, 200],
+    ['own-pages-with-session', {}, 200],
+  ])(
+    'to read from another site, with the rule %s and the visitors %s, has the status %i',
+    async (origin, visitor, status) => {
+      const handle = route(
+        { name: 'orders', methods: ['GET'], origin, limit: 'none', read: nothing, errors: PROBLEMS },
+        { site: site(), auth: SERVICE, visitor },
+        () => ({ status: 200, headers: JSON_TYPE, body: '{}' }),
+      );
+      expect((await handle(browserRequest({ method: 'GET', body: null, headers: FOREIGN }))).status).toBe(status);
+    },
+  );
 });
