@@ -1,7 +1,6 @@
 import type { ChatWatch } from '../../domain/chat/chat-watch.js';
 import { mayHoldSession, type RouteAuth } from '../../domain/credentials/route-auth.js';
 import { browserFields, type BrowserFieldRules } from '../../domain/upstream/browser-fields.js';
-import type { Clock } from '../../ports/clock.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { checkOrigin, checkVisitor, type HostPolicy, type OriginPolicy, type VisitorPolicy } from './admission.js';
 import {
@@ -14,22 +13,17 @@ import {
   notFound,
 } from './error-response.js';
 import type { BodyLimits, BodyShare } from './request-body.js';
-import type { RequestGate } from './request-gate.js';
-import { observed } from './stream-watch.js';
+import { observed, type WatchSettings } from './stream-watch.js';
 
 /** Settings shared by all routes of a site; complete, so that routes need no defaults. */
-export interface SiteSettings extends BodyLimits, VisitorPolicy, ErrorSite {
+export interface SiteSettings extends BodyLimits, VisitorPolicy, ErrorSite, WatchSettings {
   readonly origins: OriginPolicy;
   /** The host names of the routes; absent if any name is valid. */
   readonly hosts?: HostPolicy | undefined;
   /** The rules for writing response fields. */
   readonly fields: BrowserFieldRules;
-  /** Counts open response bodies. */
-  readonly gate: Pick<RequestGate, 'bodyOpened' | 'bodyEnded'>;
-  readonly keepAliveMs: number;
   /** Digests the names in `chat` events; absent if no listener asks for them. */
   readonly digest?: ((text: string) => string) | undefined;
-  readonly clock: Clock;
 }
 
 /** The site of a route, and the credential it attaches. */
@@ -143,6 +137,7 @@ export function route<Value, Place = undefined>(
       ({ share } = reading);
       if (reading.id !== undefined) form = { ...errors, id: reading.id };
       if (isCounted) await count(limit({ place, value: reading.value }));
+      // oxlint-disable-next-line typescript/only-throw-error -- thrown by a reader, or by a function of the site
       if (reading.fault !== undefined) throw reading.fault;
       admitted = { ...context, site, request, place, value: reading.value as Value, count };
       response = withCookie(withBrowserFields(await serve(admitted), site), admitted.cookie);

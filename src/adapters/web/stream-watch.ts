@@ -1,14 +1,25 @@
 import type { ChatWatch } from '../../domain/chat/chat-watch.js';
 import { discard, isBodiless, isEventStream, isStream } from '../../domain/shared/body.js';
 import { UpstreamError } from '../../domain/shared/errors.js';
+import type { Clock } from '../../ports/clock.js';
 import type { HeaderFields, HttpRequest, HttpResponse } from '../../ports/http.js';
-import type { SiteSettings } from './door.js';
+import type { Telemetry } from '../../ports/telemetry.js';
 import { type ErrorContext, errorEventData, type ErrorForm } from './error-response.js';
+import type { RequestGate } from './request-gate.js';
 import { type BodyObserver, EventStream, type EventStreamOptions, ObservedBody } from './response-body.js';
+
+/** Settings of a site for responses and their bodies. */
+export interface WatchSettings {
+  readonly telemetry: Telemetry;
+  readonly clock: Clock;
+  /** Counts open response bodies. */
+  readonly gate: Pick<RequestGate, 'bodyOpened' | 'bodyEnded'>;
+  readonly keepAliveMs: number;
+}
 
 /** A request that has a response. */
 export interface Answered {
-  readonly site: SiteSettings;
+  readonly site: WatchSettings;
   readonly context: ErrorContext;
   readonly request: Pick<HttpRequest, 'method' | 'signal'>;
   readonly errors: ErrorForm;

@@ -1,6 +1,6 @@
 import { similar } from '../../domain/shared/nearest.js';
 import { isPlainObject, type OptionShape, type Place } from '../../domain/shared/options.js';
-import { ALL_ROUTES } from '../routes/site-routes.js';
+import { ALL_ROUTES } from '../routes/route-shapes.js';
 
 /** The options of the functions that serve all routes. */
 const EVERY_OPTION: OptionShape = { options: { toolkit: () => undefined, ...ALL_ROUTES.options } };

@@ -135,3 +135,8 @@ export const PROXY: ShapeOf<ServiceProxyOptions> = {
   options: { auth: source, ...session, ...siteFields },
   required: ['auth'],
 };
+
+/** The options of the functions that serve all routes, by route. */
+export const ALL_ROUTES: OptionShape<'a2a' | 'surfaces' | 'service'> = {
+  options: { a2a: CHAT, surfaces: SURFACE_ROUTER, service: PROXY },
+};

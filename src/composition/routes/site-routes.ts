@@ -15,7 +15,7 @@ import type { HttpHandler, MountedHandler } from '../../ports/http.js';
 import { serverState, siteSessions } from '../process-state.js';
 import type { RouteHandlers } from '../toolkit/site-handlers.js';
 import type { Toolkit, ToolkitOption } from '../toolkit/toolkit-type.js';
-import { CHAT, PROXY, SERVICE_SURFACES, SESSION_SURFACES, SURFACE_ROUTER } from './route-shapes.js';
+import { ALL_ROUTES, CHAT, PROXY, SERVICE_SURFACES, SESSION_SURFACES, SURFACE_ROUTER } from './route-shapes.js';
 import type {
   ChatHandlerOptions,
   ServiceProxyOptions,
@@ -85,11 +85,6 @@ export const ROUTES: {
     make: (site, options) => site.conversations(options),
     unconfigured: lazyHandler('unconfigured'),
   },
-};
-
-/** @internal The options of the functions that serve all routes, by route. */
-export const ALL_ROUTES: OptionShape<keyof typeof ROUTES> = {
-  options: { a2a: ROUTES.a2a.shape, surfaces: ROUTES.surfaces.shape, service: ROUTES.service.shape },
 };
 
 /** @internal The widget routes with the API key, or the signed-in user's token. */

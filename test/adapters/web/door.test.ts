@@ -168,7 +168,7 @@ describe('a body on its way through a route', () => {
 });
 
 interface Asked {
-  /** What the door did, in order. */
+  /** The steps of the door and the route, in order. */
   readonly steps: readonly string[];
   readonly response: HttpResponse;
   readonly telemetry: RecordingTelemetry;
