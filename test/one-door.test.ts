@@ -32,9 +32,6 @@ const WRAPPERS = [
   'composition/routes/unconfigured-responses.ts: unconfiguredChat',
   'composition/toolkit/site-handlers.ts: #observed',
   'composition/toolkit/site-handlers.ts: #served',
-  'composition/toolkit/site-handlers.ts: chat',
-  'composition/toolkit/site-handlers.ts: conversations',
-  'composition/toolkit/site-handlers.ts: surfaces',
 ];
 /** Calls of the domain for another part of it, or for the site's own code: not from a request of a browser. */
 const WITHOUT_REQUEST = [
@@ -106,14 +103,22 @@ function handMade(file: SourceFile): readonly string[] {
   return found.filter((name) => !WRAPPERS.includes(name)).map((name) => `${name} makes a handler`);
 }
 
-/** True if this is a call of `route`, or a body that returns one. */
+/** True if this is a call of `route`, or of what puts one behind the gate, or a body that returns one. */
 function isRoute(made: ESTree.Node | null): boolean {
   if (made?.type === 'BlockStatement') {
     const returns = made.body.filter(({ type }) => type === 'ReturnStatement');
     const [only] = returns;
     return returns.length === 1 && only?.type === 'ReturnStatement' && isRoute(only.argument);
   }
-  return made?.type === 'CallExpression' && made.callee.type === 'Identifier' && made.callee.name === 'route';
+  if (made?.type !== 'CallExpression') return false;
+  const { callee } = made;
+  if (callee.type === 'MemberExpression')
+    return (
+      callee.object.type === 'ThisExpression' &&
+      callee.property.type === 'PrivateIdentifier' &&
+      callee.property.name === 'served'
+    );
+  return callee.type === 'Identifier' && callee.name === 'route';
 }
 
 /** Uses of a service of the domain outside the function that `route` calls. */
