@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Http2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import { discard, type HttpBody, isStream } from '../../domain/shared/body.js';
 import { closing } from '../../domain/shared/message-fields.js';
@@ -46,9 +47,9 @@ export class NodeExchange {
     if (given !== undefined) writeHttpResponse(response, given, request.method ?? '', this.#memory);
   }
 
-  /** Resolves once all browsers that were still sending when they got a response have had time to read it. */
+  /** Resolves once all browsers that are still sending have had time to read their response. */
   async settled(): Promise<void> {
-    await Promise.all([...early].map((connection) => new Promise((resolve) => connection.once('close', resolve))));
+    for (const connection of lingering) await new Promise((resolve) => connection.once('close', resolve));
   }
 
   /** The body of a response for a framework that writes to the socket itself. */
@@ -184,9 +185,7 @@ const LINGER_MS = 1_000;
 /** Maximum number of lingering connections; one more ends the oldest. */
 const MAX_LINGERING = 256;
 
-const lingering = new Set<Socket>();
-/** Connections, and streams of HTTP/2, whose browser was still sending when its response was there. */
-const early = new Set<Pick<NodeJS.EventEmitter, 'once'>>();
+const lingering = new Set<Socket | Http2Stream>();
 
 /**
  * A response to a request whose body is still arriving: its connection closes afterwards.
@@ -199,21 +198,15 @@ async function beforeBodyEnds(
   response: ServerResponse,
   given: HttpResponse,
 ): Promise<HttpResponse> {
-  const stream = streamOf(response);
-  const connection = stream ?? request.socket;
-  const left = (): void => void early.delete(connection);
-  if (!connection.destroyed) early.add(connection.once('close', left));
   // These turns read what the system has received, so a short body does not cost a connection.
   for (let turn = 0; turn < 2 && !isWasteful(request); turn += 1) await new Promise(setImmediate);
-  if (!isComing(request)) {
-    left();
-    connection.off('close', left);
-    return given;
-  }
+  if (!isComing(request)) return given;
   if (!request.readableDidRead) drain(request);
+  const stream = streamOf(response);
   if (stream !== undefined) {
     // Node's response reports its end only once the stream has closed.
     stream.once('finish', () => {
+      lingering.add(stream.once('close', () => lingering.delete(stream)));
       if (isWasteful(request)) refuseRest(request);
       else unlessClosed(request, LINGER_MS, () => refuseRest(request));
     });
@@ -234,7 +227,7 @@ function linger(request: IncomingMessage): void {
   unlessClosed(socket, LINGER_MS, end);
   socket.once('close', () => lingering.delete(socket));
   const [oldest] = lingering;
-  if (lingering.size === MAX_LINGERING && oldest !== undefined) {
+  if (lingering.size >= MAX_LINGERING && oldest !== undefined) {
     lingering.delete(oldest);
     oldest.destroy();
   }

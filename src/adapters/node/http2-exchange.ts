@@ -23,7 +23,7 @@ export function requestFields(request: TargetedRequest): HeaderFields {
   for (const name in headers) {
     const value = headers[name] ?? undefined;
     if (name.startsWith(':') || value === undefined) continue;
-    fields[name] = Array.isArray(value) ? value.map(String) : String(value);
+    fields[name] = Array.isArray(value) ? value.map(String) : String(value as string);
   }
   return host === undefined ? fields : { ...fields, host };
 }
@@ -64,14 +64,11 @@ export function isComplete(response: ServerResponse): boolean {
 /** Ends a response as incomplete: an HTTP/2 stream that is only destroyed reports no error to the browser. */
 export function abortResponse(response: ServerResponse): void {
   const stream = streamOf(response);
-  if (stream !== undefined) {
-    stream.close(INTERNAL_ERROR);
-    return;
-  }
   const { socket, headersSent, chunkedEncoding } = response;
+  if (stream !== undefined) stream.close(INTERNAL_ERROR);
   // Without chunks and length, as over HTTP/1.0, closing the connection means that the response is complete (RFC 9112 §6.3).
-  if (socket && headersSent && !chunkedEncoding && !response.hasHeader('content-length')) resetConnection(socket);
-  response.destroy();
+  else if (socket && headersSent && !chunkedEncoding && !response.hasHeader('content-length')) resetConnection(socket);
+  else response.destroy();
 }
 
 /**
@@ -82,15 +79,6 @@ export function unsentBytes(response: ServerResponse): number | undefined {
   if (streamOf(response) !== undefined) return undefined;
   const socket = response.socket as { readonly _handle?: { readonly writeQueueSize?: number } | null } | null;
   return socket?._handle?.writeQueueSize;
-}
-
-/**
- * True if a response takes more, by the result of its `write`. Only `false` says no: the wrapper of a logger and the
- * stand-in socket of a serverless host return nothing, and the latter never drains.
- */
-export function hasRoom(response: ServerResponse, written: unknown): boolean {
-  if (typeof written === 'boolean') return written;
-  return (streamOf(response) ?? response.socket)?.writableNeedDrain !== true;
 }
 
 /** True if the progress of one long write is visible. */

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { type BodySink, discard, flowing, type FlowingBody, isBodiless, isStream } from '../../domain/shared/body.js';
 import type { HttpResponse } from '../../ports/http.js';
-import { abortResponse, hasRoom, http2Fields, isComplete, streamOf, tellsProgress } from './http2-exchange.js';
+import { abortResponse, http2Fields, isComplete, streamOf, tellsProgress } from './http2-exchange.js';
 import { type SendBudget, SendWatch } from './send-budget.js';
 
 /**
@@ -99,7 +99,10 @@ class StreamWriter implements BodySink {
     if (this.#isGivenUp || (streamOf(response) ?? response).destroyed) return false;
     try {
       const waits = response.writableLength > 0;
-      const isReady = hasRoom(response, response.write(chunk));
+      // The wrapper of a logger may return something else, or nothing, as the stand-in socket of a serverless host, which never drains.
+      const written: unknown = response.write(chunk);
+      const socket = streamOf(response) ?? response.socket;
+      const isReady = typeof written === 'boolean' ? written : socket?.writableNeedDrain !== true;
       response.flush?.();
       this.#watch.written += chunk.length;
       // A single waiting chunk is on its way to the socket; if it is still there with the next chunk, it waits for the browser.

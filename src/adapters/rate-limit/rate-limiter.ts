@@ -1,5 +1,5 @@
 import { beforeAlarm, MAX_TIMER_MS } from '../../domain/shared/deadline.js';
-import { AgentBffError, isAgentBffError } from '../../domain/shared/errors.js';
+import { isAgentBffError, siteFailed } from '../../domain/shared/errors.js';
 import { LruMap } from '../../domain/shared/lru-map.js';
 import { accept, callback, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import { ipv6Groups } from '../../domain/shared/paths.js';
@@ -147,6 +147,7 @@ async function consumed(limiter: { consume(key: string): Promise<unknown> }, nam
     await limiter.consume(name);
     return { kind: 'admitted' };
   } catch (rejected) {
+    if (isAgentBffError(rejected)) throw rejected;
     const { msBeforeNext } = Object(rejected) as { msBeforeNext?: unknown };
     if (typeof msBeforeNext === 'number') return { kind: 'refused', retryAfterMs: Math.max(0, msBeforeNext) };
     // The store's own message may contain its address, and the visitor's key.
@@ -164,7 +165,7 @@ interface AddressedRequest {
 }
 
 const UNCOUNTED =
-  '"chatLimit" counts addresses, and a Unix socket has none. Trust the proxy in front (app.set(\'trust proxy\', 1) in Express, app.proxy = true in Koa), or set "visitor" in the options of rateLimiter to a function that returns the address from the field the proxy sets, such as X-Forwarded-For.';
+  'it counts addresses, and a Unix socket has none. Trust the proxy in front (app.set(\'trust proxy\', 1) in Express, app.proxy = true in Koa), or set "visitor" in the options of rateLimiter to a function that returns the address from the field the proxy sets, such as X-Forwarded-For';
 
 /** As `visitorAddress`, but throws on a Unix socket without a trusted proxy, where no visitor would be counted. */
 function countedAddress(request: unknown): string | undefined {
@@ -172,8 +173,7 @@ function countedAddress(request: unknown): string | undefined {
   const { socket } = Object(request) as AddressedRequest;
   // A visitor who has left has no address either, but the own end of a TCP socket has one until it is destroyed.
   if (address !== undefined || socket?.destroyed !== false || socket.localAddress !== undefined) return address;
-  const detail = 'The requests of this visitor could not be counted.';
-  throw new AgentBffError('internal_error', { detail, block: 'chatLimit', log: UNCOUNTED });
+  throw siteFailed('chatLimit', 'The requests of this visitor could not be counted.')(UNCOUNTED);
 }
 
 /**

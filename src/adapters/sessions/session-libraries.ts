@@ -1,7 +1,7 @@
-import { isAgentBffError } from '../../domain/shared/errors.js';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { siteFailed } from '../../domain/shared/errors.js';
+import { sourceFailed } from '../../domain/credentials/credential.js';
+import { isAgentBffError } from '../../domain/shared/errors.js';
 import { jwtClaims } from '../../domain/shared/json.js';
 import { withoutSecrets } from '../../domain/shared/redaction.js';
 import { REDACTED } from '../../domain/shared/secret.js';
@@ -92,13 +92,10 @@ export function refreshRefusal(code: unknown): SessionToken | undefined {
   return reason === undefined ? undefined : { kind: 'expired', reason, detail: `the refresh failed: ${String(code)}` };
 }
 
-/** The value that a session library's middleware adds to a request; if it is not mounted, throws for operators: signing in cannot help. */
+/** The value that a session library's middleware adds to a request; if it is not mounted, throws for operators. */
 export function mounted<T>(value: T | undefined, field: string, line: string): T {
   if (value !== undefined) return value;
-  throw siteFailed(
-    'auth',
-    'The session could not be read.',
-  )(`the request has no "${field}": add ${line} before the routes`);
+  throw sourceFailed(`the request has no "${field}": add ${line} before the routes`);
 }
 
 /** Matches words as long as a token. */

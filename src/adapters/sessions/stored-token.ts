@@ -163,8 +163,10 @@ export function expressSession(options?: StoredTokenOptions): SessionTokenSource
  */
 export function passportSession(options?: StoredTokenOptions): SessionTokenSource {
   return fromHolder('passportSession', options, COOKIE_ID, ({ request }) => {
-    const { user, isAuthenticated } = request as Holders;
-    return mounted(user === undefined && isAuthenticated ? null : user, 'user', '"app.use(passport.session())"');
+    const holders: Holders = Object(request) as object;
+    // For a visitor who is not signed in, these show that Passport is mounted, or a middleware of the site's own.
+    const isMounted = ['user', 'session', 'isAuthenticated'].some((name) => name in holders);
+    return isMounted ? holders.user : mounted(undefined, 'user', '"app.use(passport.session())"');
   });
 }
 
@@ -203,8 +205,6 @@ export function ironSession(
 interface Holders {
   readonly session?: object | null | undefined;
   readonly user?: object | null | undefined;
-  /** Added by Passport, to requests without a user too. */
-  readonly isAuthenticated?: object | undefined;
 }
 
 const COOKIE_ID = { sessionCookies: ['connect.sid'] };

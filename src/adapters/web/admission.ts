@@ -87,7 +87,10 @@ export function checkOrigin(
   if (isOwn && isOwnPage(origin, site, single(headers, 'host') ?? '', policy.publicOrigin)) return;
   if (policy.publicOrigin !== '') throw foreignPage(EXACT_ADDRESS, ['publicUrl', 'allowedOrigins']);
   if (site !== undefined) throw foreignPage(CALL_OR_ALLOW, ['allowedOrigins']);
-  if (isOwnPage(origin, site, trustedHost(request), '')) return;
+  // A forwarded host is part of this address only if the framework trusts the proxy.
+  const [, , host = ''] = request.publicUrl.split('/');
+  const [forwarded = ''] = (single(headers, 'x-forwarded-host') ?? '').split(',', 1);
+  if (host === forwarded.trim() && isOwnPage(origin, site, host, '')) return;
   throw foreignPage(BEHIND_A_PROXY, ['publicUrl', 'allowedOrigins']);
 }
 
@@ -102,12 +105,6 @@ function isOwnPage(origin: string | undefined, site: string | undefined, host: s
   const page = readOrigin(origin);
   // The scheme is the page's: behind a TLS terminator the server does not know its own.
   return page !== undefined && readOrigin(`${schemeOf(page)}://${host}`) === page;
-}
-
-/** The host that a proxy forwarded, if the framework trusts it; otherwise empty. */
-function trustedHost({ headers, publicUrl }: Pick<HttpRequest, 'headers' | 'publicUrl'>): string {
-  const [forwarded = ''] = (single(headers, 'x-forwarded-host') ?? '').split(',', 1);
-  return publicUrl.split('/')[2] === forwarded.trim() ? forwarded.trim() : '';
 }
 
 function isListed(origin: string, allowedOrigins: ReadonlySet<string>): boolean {

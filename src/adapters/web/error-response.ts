@@ -45,8 +45,6 @@ const TITLE: Partial<Readonly<Record<ErrorCode, string>>> = {
   upstream_invalid_response: 'Upstream response invalid',
 };
 
-const FAILED = 'The server failed to handle the request.';
-
 /** A year: platforms and providers choose the number, and larger ones would be written with an exponent. */
 const MAX_RETRY_AFTER_S = 31_536_000;
 
@@ -169,7 +167,8 @@ function statusOf(error: AgentBffError, form: ErrorForm, { authUnavailableStatus
   if (error.code === 'method_denied' && form === REST_ERRORS) return 403;
   if (error.code === 'conversation_unknown' && form === REST_ERRORS) return 404;
   if (error.code === 'identity_provider_unavailable') return authUnavailableStatus;
-  return error.upstreamStatus ?? STATUS[error.code] ?? 500;
+  const { code, upstreamStatus = 0 } = error;
+  return upstreamStatus >= 400 && upstreamStatus < 600 ? Math.trunc(upstreamStatus) : (STATUS[code] ?? 500);
 }
 
 /** The response to a request that no route accepts, before the request is read, in the format its client expects. */
@@ -201,37 +200,20 @@ export function refusedForNow(code: 'server_busy' | 'server_closing', detail: st
   return new RequestError(code, { detail, hint, retryable: true, retryAfterMs: 1_000, ...(log && { log }) });
 }
 
+/** Matches a code that fits in header fields. */
+const CODE = /^[a-z][\w.-]{0,63}$/i;
+
 /** Converts anything thrown to an error with a code; messages of foreign errors stay private. */
 export function toAgentBffError(cause: unknown): AgentBffError {
-  if (isAgentBffError(cause)) return isOurs(cause) ? cause : ofTheSite(cause);
+  if (isAgentBffError(cause)) {
+    const code: unknown = cause.code; // It may be the site's own.
+    if (typeof code === 'string' && CODE.test(code) && !(code in Object.prototype)) return cause;
+    const { detail, upstreamStatus = 500 } = cause;
+    return new AgentBffError('internal_error', { detail, upstreamStatus, log: cause.logDetail() });
+  }
   return new AgentBffError('internal_error', {
-    detail: FAILED,
+    detail: 'The server failed to handle the request.',
     log: cause instanceof Error ? `${cause.name}: ${cause.message}` : typeof cause,
-  });
-}
-
-function isOurs({ code, upstreamStatus }: AgentBffError): boolean {
-  return Object.hasOwn(STATUS, code) && (upstreamStatus === undefined || isStatus(upstreamStatus));
-}
-
-function isStatus(status: unknown): boolean {
-  return Number.isInteger(status) && Number(status) >= 400 && Number(status) <= 599;
-}
-
-/**
- * An error of the site's own class, whose fields may have any type: only texts, and a status that can be sent, are kept.
- * A code appears in header fields.
- */
-function ofTheSite(cause: AgentBffError): AgentBffError {
-  const { code, detail, hint, upstreamStatus }: Partial<Readonly<Record<keyof AgentBffError, unknown>>> = cause;
-  const isCode = typeof code === 'string' && /^[a-z]\w{0,63}$/i.test(code) && !(code in Object.prototype);
-  const log = cause.logDetail();
-  return new AgentBffError(isCode ? (code as ErrorCode) : 'internal_error', {
-    detail: typeof detail === 'string' ? detail : FAILED,
-    ...(typeof hint === 'string' && { hint }),
-    ...(isStatus(upstreamStatus) && { upstreamStatus: upstreamStatus as number }),
-    retryable: cause.retryable === true,
-    log: typeof log === 'string' ? log : `${cause.name}, code ${typeof code}`,
   });
 }
 

@@ -42,7 +42,8 @@ export class RequestGate {
   /** A handler behind this gate; `refuse` responds to rejected requests. */
   guard(handler: HttpHandler, refuse: (request: HttpRequest, error: RequestError) => HttpResponse): HttpHandler {
     return async (request) => {
-      if (this.#isClosed) return refuse(request, refusedForNow('server_closing', 'The server is shutting down.'));
+      if (this.#isClosed)
+        return closing(refuse(request, refusedForNow('server_closing', 'The server is shutting down.')));
       const { maxInFlight, sendIdleMs } = this.#settings;
       if (maxInFlight > 0 && this.#inFlight >= maxInFlight) {
         const log = 'the number of running requests has reached "maxInFlight"';

@@ -44,9 +44,9 @@ export async function configuration({ config: path, env: envPath }: Source, env:
 }
 
 async function textOf(option: string, path: string): Promise<string> {
-  let text: string;
   try {
-    text = (await readFile(path, 'utf8')).replace(/^\uFEFF/, '');
+    const text = (await readFile(path, 'utf8')).replace(/^\uFEFF/, '');
+    if (!text.includes('\0')) return text;
   } catch (error) {
     const code = String((error as NodeJS.ErrnoException).code);
     const reason = [code, MEANINGS[code]].filter(Boolean).join(', ');
@@ -54,7 +54,6 @@ async function textOf(option: string, path: string): Promise<string> {
     const hint = `Set ${option} to the path of a file that this user can read${other}.`;
     throw usageError(option, `The file of ${option} cannot be read: ${path} (${reason}).`, hint);
   }
-  if (!text.includes('\0')) return text;
   throw usageError(option, `The file of ${option} is not UTF-8, but UTF-16 or binary: ${path}.`, 'Save it as UTF-8.');
 }
 

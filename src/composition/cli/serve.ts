@@ -26,7 +26,7 @@ import {
   wholeNumber,
 } from './command-line.js';
 import { configuration, CONFIGURATION_HELP, SOURCE_OPTIONS } from './configuration-source.js';
-import { isLoopback } from '../../domain/shared/paths.js';
+import { isLoopback, originForm } from '../../domain/shared/paths.js';
 
 /** Settings of the stand-alone gateway. */
 export interface GatewaySettings extends ListeningPlace {
@@ -128,7 +128,8 @@ export async function serve(settings: GatewaySettings): Promise<Gateway> {
   const { address, port: chosen } = server.address() as AddressInfo;
   const routes = routesFor(hostPolicy(resolved, isLocal(address)), toolkit, basePath, telemetry);
   server.on('request', (request, response) => {
-    if (request.url?.split('?', 1)[0] === HEALTH) void serveHealth(toolkit, request, response);
+    if (!server.listening) response.setHeader('connection', 'close');
+    if (originForm(request.url ?? '').split('?', 1)[0] === HEALTH) void serveHealth(toolkit, request, response);
     else routes(request, response);
   });
   return {

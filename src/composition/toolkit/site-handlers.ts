@@ -23,7 +23,6 @@ import {
 import type { SurfaceService } from '../../domain/surfaces/surface-service.js';
 import type { Clock } from '../../ports/clock.js';
 import type { RequestError } from '../../domain/shared/errors.js';
-import { closing } from '../../domain/shared/message-fields.js';
 import { invalidField } from '../../domain/shared/setting.js';
 import type { PlatformCall } from '../../domain/upstream/platform-call.js';
 import type { HttpHandler, HttpRequest, HttpResponse, RequestContext } from '../../ports/http.js';
@@ -154,15 +153,12 @@ export class SiteHandlers {
     return this.#served(routes, 'conversation');
   }
 
-  /** A route behind the first checks: host name and capacity. */
+  /** A route behind the first checks: capacity and host name. */
   #served(routes: HttpHandler, route: 'chat' | 'surface' | 'conversation'): HttpHandler {
     const { gate, site } = this.#deps;
-    const refuse = (request: HttpRequest, error: RequestError): HttpResponse => {
-      const response = refusal(error, request, errorContext(site, route));
-      return gate.isClosed ? closing(response) : response;
-    };
-    const guarded = gate.guard(routes, refuse);
-    return this.#observed(behindHostCheck(guarded, site.hosts, refuse));
+    const refuse = (request: HttpRequest, error: RequestError): HttpResponse =>
+      refusal(error, request, errorContext(site, route));
+    return this.#observed(gate.guard(behindHostCheck(routes, site.hosts, refuse), refuse));
   }
 
   /** Assigns an id to each request before anything else, if there is a listener. */

@@ -6,8 +6,8 @@ import type {
   SessionUser,
 } from '../../ports/session-token-source.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import { isAgentBffError, ServiceAuthError, siteFailed } from '../shared/errors.js';
-import { isTokenText, sessionError, withoutScheme } from './credential.js';
+import { isAgentBffError, ServiceAuthError } from '../shared/errors.js';
+import { isTokenText, sessionError, sourceFailed, withoutScheme } from './credential.js';
 import type { FoundToken, RouteAuth } from './route-auth.js';
 
 type UserAuth = Pick<RouteAuth<'session'>, 'source' | 'nameOf' | 'audience' | 'exchange'>;
@@ -129,11 +129,10 @@ async function readSession(
   } catch (error) {
     if (isAgentBffError(error)) throw error;
     const log = error instanceof Error ? `${error.name}: ${error.message}` : typeof error;
-    const detail = 'The session could not be read.';
     if (error instanceof TypeError && ABSENT.test(error.message))
-      throw siteFailed('auth', detail)(`${log}: mount the middleware it needs before the routes`);
+      throw sourceFailed(`${log}: mount the middleware it needs before the routes`);
     throw new ServiceAuthError('identity_provider_unavailable', {
-      detail,
+      detail: 'The session could not be read.',
       hint: 'Try again; the server log has the cause.',
       block: 'session',
       retryable: true,
