@@ -175,7 +175,7 @@ describe('agent-bff serve', () => {
     await expect(visit(origin)).rejects.toThrow('ECONNREFUSED');
   });
 
-  it('returns 503 at /healthz while it closes, and finishes the running answer', async () => {
+  it('returns 503 at /healthz while it closes, ends idle connections, and finishes the running answer', async () => {
     const { origin, upstream, stop, status } = await startGateway();
     upstream.willWait();
     const running = visit(origin);
@@ -183,11 +183,15 @@ describe('agent-bff serve', () => {
     agent.write('data: {"jsonrpc":"2.0","id":7,"result":{"id":"t"}}\n\n');
     // This probe connected before the close. A closing server accepts no new connections.
     const probe = await RawClient.connect(origin);
-    await probe.send('GET /healthz HTTP/1.1\r\nHost: localhost\r\n');
+    const lost = await RawClient.connect(origin);
+    await probe.send('GET http://localhost/healthz?by=balancer HTTP/1.1\r\nHost: localhost\r\n');
+    await lost.send('GET /nowhere HTTP/1.1\r\nHost: localhost\r\n');
     await visit(origin, { method: 'GET', path: '/healthz' });
     stop();
     await probe.send('\r\n');
-    expect(await probe.until('"closing"')).toMatch(/^HTTP\/1\.1 503 /);
+    await lost.send('\r\n');
+    expect(await probe.ending()).toMatch(/^HTTP\/1\.1 503 (?=[^]*\r\nconnection: close\r\n)[^]*"closing"/i);
+    expect(await lost.ending()).toMatch(/^HTTP\/1\.1 404 (?=[^]*\r\nconnection: close\r\n)/i);
     agent.end();
     expect((await (await running).ending()).clean).toBe(true);
     expect(await status()).toBe(0);
@@ -204,6 +208,14 @@ describe('agent-bff serve', () => {
     const { status, complained } = await runCommandLine(['serve', ...args]);
     expect(status).toBe(2);
     expect(complained).toContain(says);
+  });
+
+  it('refuses to start on a Unix socket, whose visitors have no addresses', async () => {
+    const { status, complained } = await runCommandLine(['serve', '--host', '/run/site.sock']);
+    expect(status).toBe(1);
+    expect(complained).toMatch(
+      /\/run\/site\.sock:8080 cannot be opened \(ENOTFOUND\); choose another --port or --host/,
+    );
   });
 
   it('listens on PORT and HOST unless options override them', async () => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { AgentBffError, createToolkit, rateLimiter, type ServerConfig } from 'agent-bff';
-import { createNodeHandler, type SiteRoutesOptions } from 'agent-bff/node';
+import { createNodeHandler } from 'agent-bff/node';
 import { RecordingTelemetry } from 'agent-bff/testing';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -11,6 +11,8 @@ import { MESSAGE, visit } from '../support/visitor.js';
 
 const DETAIL = 'The plan of this user has ended.';
 const WORDS = 'invoice 7 of account 42 is open';
+type Routes = NonNullable<Parameters<typeof createNodeHandler>[0]>;
+
 /** A class of the site's own, with its own code. */
 class NotPaid extends AgentBffError {
   constructor() {
@@ -32,26 +34,25 @@ const cacheKeys = [randomBytes(32).toString('base64')];
 const limiter = new RateLimiterMemory({ points: 9, duration: 60 });
 
 /** Functions of a site that a route calls for a visitor, and the routes that call them. */
-const FUNCTIONS: Readonly<Record<string, [config: ServerConfig, routes: SiteRoutesOptions, paths: readonly string[]]>> =
-  {
-    'a session source': [
-      { bindings: ['JSONRPC', 'HTTP+JSON'] },
-      { a2a: { auth: notPaid }, surfaces: { auth: notPaid }, service: { auth: notPaid } },
-      [CHAT, HTTP_JSON, WIDGET, RECORDS],
-    ],
-    headers: [
-      key,
-      { a2a: { headers: notPaid }, surfaces: { headers: notPaid }, service: { auth: signedIn, headers: notPaid } },
-      [CHAT, WIDGET, RECORDS],
-    ],
-    getHeaders: [{}, { surfaces: { getHeaders: notPaid } }, [WIDGET]],
-    metadata: [key, { a2a: { metadata: { plan: notPaid } } }, [CHAT]],
-    visitor: [{ ...key, cacheKeys }, { a2a: { conversations: 'visitor', visitor: notPaid } }, [CHAT]],
-    chatLimit: [{ ...key, chatLimit: { admit: notPaid } }, {}, [CHAT]],
-    'the visitor of a limiter': [{ ...key, chatLimit: rateLimiter(limiter, { visitor: notPaid }) }, {}, [CHAT]],
-    'a limiter': [{ ...key, chatLimit: rateLimiter({ consume: async () => notPaid() }) }, {}, [CHAT]],
-    userLimit: [{ userLimit: { admit: notPaid } }, { a2a: { auth: signedIn } }, [CHAT]],
-  };
+const FUNCTIONS: Readonly<Record<string, [config: ServerConfig, routes: Routes, paths: readonly string[]]>> = {
+  'a session source': [
+    { bindings: ['JSONRPC', 'HTTP+JSON'] },
+    { a2a: { auth: notPaid }, surfaces: { auth: notPaid }, service: { auth: notPaid } },
+    [CHAT, HTTP_JSON, WIDGET, RECORDS],
+  ],
+  headers: [
+    key,
+    { a2a: { headers: notPaid }, surfaces: { headers: notPaid }, service: { auth: signedIn, headers: notPaid } },
+    [CHAT, WIDGET, RECORDS],
+  ],
+  getHeaders: [{}, { surfaces: { getHeaders: notPaid } }, [WIDGET]],
+  metadata: [key, { a2a: { metadata: { plan: notPaid } } }, [CHAT]],
+  visitor: [{ ...key, cacheKeys }, { a2a: { conversations: 'visitor', visitor: notPaid } }, [CHAT]],
+  chatLimit: [{ ...key, chatLimit: { admit: notPaid } }, {}, [CHAT]],
+  'the visitor of a limiter': [{ ...key, chatLimit: rateLimiter(limiter, { visitor: notPaid }) }, {}, [CHAT]],
+  'a limiter': [{ ...key, chatLimit: rateLimiter({ consume: async () => notPaid() }) }, {}, [CHAT]],
+  userLimit: [{ userLimit: { admit: notPaid } }, { a2a: { auth: signedIn } }, [CHAT]],
+};
 
 describe.each(Object.entries(FUNCTIONS))(
   'an error with a code of the site from %s',

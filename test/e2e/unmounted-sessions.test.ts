@@ -102,6 +102,21 @@ describe.each(Object.entries(SOURCES))('a session of %s', (_name, [auth, middlew
   });
 });
 
+it.each([
+  ['req.user', { user: undefined }],
+  ['express-session', { session: {} }],
+])('passportSession() behind %s without Passport: a visitor who is not signed in gets 401', async (_what, fields) => {
+  const toolkit = createToolkit({ a2aUrl: 'https://agent.example' }, { upstream: new FakeUpstream() });
+  onTestFinished(() => toolkit.close());
+  const app = express();
+  app.use((request, _response, next) => {
+    Object.assign(request, fields);
+    next();
+  });
+  app.use('/api', createHandlers(express, { toolkit, a2a: { auth: passportSession() } }));
+  expect((await visit(await served(app))).status).toBe(401);
+});
+
 it('README, "All routes in one call": works as copied', async () => {
   const readme = documents().find(({ file }) => file === 'README.md')?.text ?? '';
   const section = readme.slice(readme.indexOf('### All routes in one call'));

@@ -206,10 +206,12 @@ const CODE = /^[a-z][\w.-]{0,63}$/i;
 /** Converts anything thrown to an error with a code; messages of foreign errors stay private. */
 export function toAgentBffError(cause: unknown): AgentBffError {
   if (isAgentBffError(cause)) {
-    const code: unknown = cause.code; // It may be the site's own.
-    if (typeof code === 'string' && CODE.test(code) && !(code in Object.prototype)) return cause;
-    const { detail, upstreamStatus = 500 } = cause;
-    return new AgentBffError('internal_error', { detail, upstreamStatus, log: cause.logDetail() });
+    const { code, detail, hint = '', fields, upstreamStatus = 500 } = cause;
+    const log = cause.logDetail();
+    // In plain JavaScript, an error of the site's own may have values of any type.
+    const isText = [code, detail, hint, log].every((text: unknown) => typeof text === 'string');
+    if (isText && Array.isArray(fields) && CODE.test(code) && !(code in Object.prototype)) return cause;
+    return new AgentBffError('internal_error', { detail: String(detail), upstreamStatus, log: String(log) });
   }
   return new AgentBffError('internal_error', {
     detail: 'The server failed to handle the request.',

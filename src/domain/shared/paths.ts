@@ -5,10 +5,7 @@ export function withoutTrailingSlashes(text: string): string {
   return text.slice(0, end);
 }
 
-/**
- * The path and query of a request's target, which may be a whole address (RFC 9112 §3.2.2); unchanged if it is anything
- * else. A regular expression for all would cost each request.
- */
+/** The path and query of a request's target, which may be a whole address (RFC 9112 §3.2.2). */
 export function originForm(target: string): string {
   return target.startsWith('/') ? target : target.replace(ABSOLUTE, '');
 }

@@ -63,6 +63,8 @@ const OWN: readonly (readonly [
   ['an impossible status', 'not_paid', { upstreamStatus: 1_000 }, [500, 'not_paid']],
   ['a known code and an impossible status', 'internal_error', { upstreamStatus: 42.5 }, [500, 'internal_error']],
   ['a code that no field can hold', 'no"\r\nx: y', { upstreamStatus: 401 }, [401, 'internal_error']],
+  ['a hint that is not text', 'not_paid', { hint: 1n }, [500, 'internal_error']],
+  ['fields that are no list', 'session_required', { fields: null, upstreamStatus: 402 }, [402, 'internal_error']],
   ['a number as its code', 42, { fields: 7, hint: 1n, block: {}, retryAfterMs: 'soon' }, [500, 'internal_error']],
 ];
 
