@@ -137,9 +137,8 @@ export function connectionSuite(framework: Framework): void {
   });
 
   // A parser in front reads the whole body before the response.
-  it.skipIf(framework.parsesJson)(
-    'lets a browser that is still sending read its 503 before close() resolves',
-    async () => {
+  if (!framework.parsesJson) {
+    it('lets a browser that is still sending read its 503 before close() resolves', async () => {
       const { world, visitor, exchange } = await openRawStream(framework);
       let isClosed = false;
       const closing = world.toolkit.close({ graceMs: 60_000 }).then(() => (isClosed = true));
@@ -153,8 +152,8 @@ export function connectionSuite(framework: Framework): void {
       sender.close();
       await closing;
       visitor.close();
-    },
-  );
+    });
+  }
 
   describe('a response sent before the end of the request body', () => {
     // A parser in front reads the whole body before the response.

@@ -65,26 +65,28 @@ export function streamSuite(framework: Framework): void {
     });
 
     // A Web standard host writes to its own sockets.
-    it.skipIf(framework.isWebStandard === true).each<[string, (written: boolean) => unknown]>([
-      ['nothing', () => undefined],
-      ['a promise', (written) => Promise.resolve(written)],
-    ])('is delivered whole if a middleware makes write() return %s', async (_what, result) => {
-      const before: HostMiddleware = (_request, response, next) => {
-        const write = response.write.bind(response) as (...given: unknown[]) => boolean;
-        response.write = ((...given: unknown[]) => result(write(...given))) as never;
-        next();
-      };
-      const { exchange, reply } = await openStream(await startWorld(framework, { before, keepAliveMs: 20 }));
-      const long = `data: ${'x'.repeat(400_000)}\n\n`;
-      let sent = '';
-      for (const event of ['data: one\n\n', 'data: two\n\n', long, long, 'data: last\n\n']) {
-        exchange.write(event);
-        await reply.untilSeen((bytes) => withoutComments(bytes.toString()) === sent + event);
-        sent += event;
-      }
-      exchange.end();
-      expect(withoutComments(await reply.text())).toBe(sent);
-    });
+    if (framework.isWebStandard !== true) {
+      it.each<[string, (written: boolean) => unknown]>([
+        ['nothing', () => undefined],
+        ['a promise', (written) => Promise.resolve(written)],
+      ])('is delivered whole if a middleware makes write() return %s', async (_what, result) => {
+        const before: HostMiddleware = (_request, response, next) => {
+          const write = response.write.bind(response) as (...given: unknown[]) => boolean;
+          response.write = ((...given: unknown[]) => result(write(...given))) as never;
+          next();
+        };
+        const { exchange, reply } = await openStream(await startWorld(framework, { before, keepAliveMs: 20 }));
+        const long = `data: ${'x'.repeat(400_000)}\n\n`;
+        let sent = '';
+        for (const event of ['data: one\n\n', 'data: two\n\n', long, long, 'data: last\n\n']) {
+          exchange.write(event);
+          await reply.untilSeen((bytes) => withoutComments(bytes.toString()) === sent + event);
+          sent += event;
+        }
+        exchange.end();
+        expect(withoutComments(await reply.text())).toBe(sent);
+      });
+    }
 
     it('emits telemetry when it opens and when it ends', async () => {
       const world = await startWorld(framework);
