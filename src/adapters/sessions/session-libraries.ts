@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { sourceFailed } from '../../domain/credentials/credential.js';
-import { isAgentBffError } from '../../domain/shared/errors.js';
+import { isAgentBffError, sourceFailed } from '../../domain/shared/errors.js';
 import { jwtClaims } from '../../domain/shared/json.js';
 import { withoutSecrets } from '../../domain/shared/redaction.js';
 import { REDACTED } from '../../domain/shared/secret.js';

@@ -1,4 +1,4 @@
-import { type AgentBffError, ServiceAuthError, SessionError, siteFailed } from '../shared/errors.js';
+import { ServiceAuthError, SessionError } from '../shared/errors.js';
 import type { HeaderFields } from '../../ports/http.js';
 import type { IssueFailure, Identity } from '../../ports/identity-provider.js';
 import type { SessionUser } from '../../ports/session-token-source.js';
@@ -126,9 +126,6 @@ export function sessionError(reason: 'expired' | 'interaction', log: string): Se
         log,
       });
 }
-
-/** The error for a session source that fails because of the site: signing in again cannot help. */
-export const sourceFailed: (reason: string) => AgentBffError = siteFailed('auth', 'The session could not be read.');
 
 /** The error of a call that needs a field missing from `configureServer`. */
 export function notSet(detail: string, hint: string, ...fields: readonly string[]): ServiceAuthError {

@@ -6,8 +6,8 @@ import type {
   SessionUser,
 } from '../../ports/session-token-source.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import { isAgentBffError, ServiceAuthError } from '../shared/errors.js';
-import { isTokenText, sessionError, sourceFailed, withoutScheme } from './credential.js';
+import { isAgentBffError, ServiceAuthError, sourceFailed } from '../shared/errors.js';
+import { isTokenText, sessionError, withoutScheme } from './credential.js';
 import type { FoundToken, RouteAuth } from './route-auth.js';
 
 type UserAuth = Pick<RouteAuth<'session'>, 'source' | 'nameOf' | 'audience' | 'exchange'>;

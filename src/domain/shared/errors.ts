@@ -212,6 +212,9 @@ export function siteFailed(option: string, detail: string): (reason: string) => 
     });
 }
 
+/** The error for a session source that fails because of the site: signing in again cannot help. */
+export const sourceFailed: (reason: string) => AgentBffError = siteFailed('auth', 'The session could not be read.');
+
 /**
  * The type of an exception, and its location. Its message is left out: that of `Headers` quotes the rejected value,
  * that of a session library the cookie.
