@@ -74,7 +74,7 @@ describe('a configuration without any field', () => {
     expect(serviceAccount.claims.value).toEqual({});
     const methods = ['message/send', 'tasks/get', 'tasks/list', 'agent/getAuthenticatedExtendedCard'];
     expect(methods.map((method) => servicePolicy.allows(method))).toEqual([true, true, false, false]);
-    expect(sessionPolicy.scrutiny).toBe('method');
+    expect(sessionPolicy.isStrict).toBe(false);
   });
 });
 
@@ -199,7 +199,7 @@ describe('addresses', () => {
 describe('a configured method policy', () => {
   it('applies to services and sessions alike', () => {
     const open = resolve({ a2aMethods: 'all' });
-    for (const { scrutiny } of [open.servicePolicy, open.sessionPolicy]) expect(scrutiny).toBe('method');
+    for (const { isStrict } of [open.servicePolicy, open.sessionPolicy]) expect(isStrict).toBe(false);
     const listed = resolve({ a2aMethods: ['tasks/list'] });
     for (const policy of [listed.servicePolicy, listed.sessionPolicy]) {
       expect([policy.allows('ListTasks'), policy.allows('message/send')]).toEqual([true, false]);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MINTED, NEW, OLD, type Opened, openSite, Person, SECRET, visitor } from '../support/conversation-people.js';
 import { AGENTS, type RememberingAgent, WAIT } from '../support/remembering-agents.js';
 import { ODD_REST_WAYS, ODD_WAYS } from '../support/odd-ways-in.js';
-import { flipped, INTRUDER, type Known, REST_WAYS, type Way, WAYS } from '../support/ways-in.js';
+import { flipped, INTRUDER, type Known, OUTVOTED_WAYS, REST_WAYS, type Way, WAYS } from '../support/ways-in.js';
 
 const KEYS = [
   '00112233445566778899aabbccddeeff0123456789abcdeffedcba9876543210',
@@ -49,6 +49,19 @@ describe.each(Object.entries(AGENTS))('behind an agent on %s', (name, start) => 
     const next = await alice.say('And now?', { contextId: known.victim.contextId });
     expect(next.text).toContain('4711');
     expect(next.text).not.toContain(INTRUDER);
+  });
+
+  it.each(Object.entries(OUTVOTED_WAYS))('another visitor stays in their own conversation by %s', async (_way, way) => {
+    const bob = new Person(site.url, dialect);
+    const own = await bob.say('hello');
+    const before = agent.calls.length;
+    const { status, text } = await bob.call(way({ ...known, own }));
+    expect([status, text]).toEqual([200, expect.stringContaining(own.contextId)]);
+    expect(text).not.toContain('4711');
+    // The agent sees one message, and no name of the other visitor's work.
+    const calls = agent.calls.slice(before);
+    expect([calls.length, calls[0]]).toEqual([1, expect.stringContaining(own.contextId)]);
+    for (const id of [known.victim.contextId, known.victim.taskId]) expect(calls[0]).not.toContain(id);
   });
 
   it('"someone else\'s" and "never existed" get the same answer, byte for byte', async () => {

@@ -72,6 +72,12 @@ const BODIES = {
   'names of accents': (size) => `${SEND}{${numbered(Math.floor(size / 2), (index) => `"\u0301\u0327${index}":0`)}}}`,
   'one member again and again': (size) => `${SEND}{${numbered(size, () => '"message":{}')}}}`,
   'numbers in a list': (size) => `[${numbered(size, () => '1')}]`,
+  // Within the limit of values.
+  'long numbers that keep their text': (size) => `[${numbered(size, () => `1.${'0'.repeat(110)}`)}]`,
+  'members with numbers that keep their text': (size) =>
+    `${SEND}{"message":{"metadata":{${numbered(size, (index) => `"${String(index).padStart(100, 'n')}":1.50`)}}}}}`,
+  'members with blanks': (size) =>
+    `${SEND}{"message":{"metadata":{${numbered(size, (index) => `"${String(index).padStart(100, 'n')}": 1`)}}}}}`,
 };
 
 /** Header fields of a browser. */
@@ -243,7 +249,14 @@ INPUTS.push(
 /** A site whose conversations belong to their visitors, which reads ids and metadata. */
 const bound = await startSite(`${upstream}/a2a`, { ...config, conversations: 'visitor' }, { server: 'http' });
 INPUTS.push(
-  ...['empty objects', 'short names', 'one text', 'escapes', 'a name of invisible characters'].flatMap((name) =>
+  ...[
+    'empty objects',
+    'short names',
+    'one text',
+    'escapes',
+    'a name of invisible characters',
+    'long numbers that keep their text',
+  ].flatMap((name) =>
     ['contextId', 'taskId', 'referenceTaskIds', 'metadata'].map((member) => ({
       ...BODY,
       kind: `${member} of a visitor`,

@@ -80,8 +80,6 @@ export const WAYS: Readonly<Record<string, Way>> = {
   'nine references': sending((known) => ({ referenceTaskIds: Array.from({ length: 9 }, () => known.own.taskId) })),
   'context_id beside the own context': beside('context_id', context),
   'ContextId beside it': beside('ContextId', context),
-  'contextId twice, the foreign one first': beside('contextId', context),
-  'contextId by an escape': beside(String.raw`context\u0049d`, context),
   task_id: beside('task_id', task),
   reference_task_ids: beside('reference_task_ids', task),
   'sessionId in the message': beside('sessionId', context),
@@ -95,13 +93,6 @@ export const WAYS: Readonly<Record<string, Way>> = {
   'params.context with a user': around(() => ({ context: { userId: 'alice' } })),
   'params.tenant': around(() => ({ tenant: 'globex' })),
   'params.request': edited((text) => text.replace('"message":', '"request":')),
-  'two messages': edited((text, known) =>
-    text.replace(
-      '"message":',
-      `"message":${JSON.stringify(known.dialect.message(INTRUDER, { contextId: context(known) }))},"message":`,
-    ),
-  ),
-  'two params': edited((text, known) => text.replace('"params":', `"params":{"id":"${task(known)}"},"params":`)),
   'a webhook': around(() => ({ configuration: { pushNotificationConfig: { url: 'https://hook.example' } } })),
   'a batch': (known) => ({ body: [{ jsonrpc: '2.0', id: 1, method: known.dialect.get, params: { id: task(known) } }] }),
   'reading the task': reading((known) => ({ id: task(known) })),
@@ -148,6 +139,19 @@ export const WAYS: Readonly<Record<string, Way>> = {
     headers: { cookie: 'agent-bff-visitor=alice' },
     body: { jsonrpc: '2.0', id: 1, method: known.dialect.get, params: { id: task(known) } },
   }),
+};
+
+/** Names of the other visitor's work that every parser reads as an earlier value of a member, which does not cross. */
+export const OUTVOTED_WAYS: Readonly<Record<string, Way>> = {
+  'contextId twice, the foreign one first': beside('contextId', context),
+  'contextId by an escape': beside(String.raw`context\u0049d`, context),
+  'two messages': edited((text, known) =>
+    text.replace(
+      '"message":',
+      `"message":${JSON.stringify(known.dialect.message(INTRUDER, { contextId: context(known) }))},"message":`,
+    ),
+  ),
+  'two params': edited((text, known) => text.replace('"params":', `"params":{"id":"${task(known)}"},"params":`)),
 };
 
 /** The ways in over HTTP+JSON. */

@@ -1,11 +1,14 @@
 import type { ChatEndpoint } from '../../domain/chat/chat-config.js';
 import { ChatWatch } from '../../domain/chat/chat-watch.js';
-import type { ChatCallOptions } from '../../domain/chat/conversations.js';
-import { type MessageBody, namesIn } from '../../domain/chat/message-edits.js';
-import { type MethodPolicy, readsOn, startsWork } from '../../domain/chat/method-policy.js';
+import type { A2ACall } from '../../domain/chat/call.js';
+import type { ChatRules } from '../../domain/chat/chat-forwarder.js';
+import type { MethodPolicy } from '../../domain/chat/method-policy.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { HttpRequest } from '../../ports/http.js';
-import type { Admitted, Allowance, RouteMount } from './door.js';
+import type { Admitted, RouteMount } from './door.js';
+
+/** Settings of a chat route besides its credential and its methods. */
+export type ChatCallOptions = Pick<ChatRules, 'tenant' | 'metadata' | 'conversations' | 'visitor'>;
 
 /** Settings shared by all routes below a chat mount. */
 export interface ChatMount extends RouteMount {
@@ -34,38 +37,24 @@ export interface VisitedOptions extends ChatCallOptions {
   readonly cookie?: string | undefined;
 }
 
-/** The names in a call, for its `chat` event. */
-interface NamedCall {
-  readonly method: string;
-  /** Absent if the call has no body, or if it has not been parsed. */
-  readonly body?: MessageBody | undefined;
-  /** The task in its path. */
-  readonly taskId?: string | undefined;
-}
-
 /**
- * The options of a visitor's call, which is watched from here on if a listener asks for `chat` events. A call with a
- * fault of its own has such an event too, so the domain refuses it, and not the reader.
+ * The rules for a visitor's call, which is watched from here on if a listener asks for `chat` events. A call with a
+ * fault has such an event too, so the domain refuses it, and not the reader.
  */
-export async function visited(
-  { site, visitor, options = {} }: ChatMount,
-  admitted: Admitted,
-  { method, body, taskId }: NamedCall,
-): Promise<VisitedOptions> {
+export async function rulesOf(mount: ChatMount, admitted: Admitted<A2ACall, unknown>): Promise<ChatRules> {
+  const { site, auth, policy, visitor, options = {} } = mount;
+  const { request, value } = admitted;
   const found: VisitedOptions =
-    visitor === undefined ? options : await visitor(admitted.request, () => admitted.count('reading'));
+    visitor === undefined ? options : await visitor(request, () => admitted.count('reading'));
+  const { method, kind, contextId, taskId } = value;
   const { digest, clock } = site;
   if (digest !== undefined) {
-    const names = { taskId, ...namesIn({ body }) };
-    admitted.chat = new ChatWatch({ clock, digest }, { method, visitor: found.key, ...names });
+    // An empty id names nothing.
+    const named = { contextId: contextId || undefined, taskId: taskId || undefined };
+    admitted.chat = new ChatWatch({ clock, digest }, { method, visitor: found.key, ...named });
   }
-  if (startsWork(method)) admitted.cookie = found.cookie;
-  return found;
-}
-
-/** The allowance that a method uses. */
-export function allowanceOf(method = ''): Allowance {
-  return readsOn(method) ? 'reading' : 'message';
+  if (kind === 'starts') admitted.cookie = found.cookie;
+  return { ...found, auth, policy, rewrite: entranceOf(mount, request) };
 }
 
 /**

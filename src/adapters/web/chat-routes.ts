@@ -1,15 +1,18 @@
+import { type A2ACall, readRestCall, readRpcCall, type RestCall } from '../../domain/chat/call.js';
 import type { ChatForwarder } from '../../domain/chat/chat-forwarder.js';
-import type { MessageBody } from '../../domain/chat/message-edits.js';
-import { readRpcMessage } from '../../domain/chat/chat-message.js';
-import { canonical } from '../../domain/chat/method-policy.js';
-import type { HttpHandler } from '../../ports/http.js';
-import { allowanceOf, type ChatMount, entranceOf, visited } from './chat-mount.js';
-import { route } from './door.js';
-import { errorContext, notFound, RPC_ERRORS } from './error-response.js';
-import { json } from './readers.js';
+import { restPath } from '../../domain/chat/rest-paths.js';
+import type { HttpHandler, HttpRequest } from '../../ports/http.js';
+import { type ChatMount, rulesOf } from './chat-mount.js';
+import { type Allowance, route } from './door.js';
+import { errorContext, notFound, REST_ERRORS, RPC_ERRORS } from './error-response.js';
+import { isAbsent, json } from './readers.js';
 
-export interface ChatRoutes extends ChatMount {
+/** A chat mount, and the agent its calls go to. */
+export interface MessageRoutes extends ChatMount {
   readonly forwarder: ChatForwarder;
+}
+
+export interface ChatRoutes extends MessageRoutes {
   /** Serves `/config`; if absent, it is 404. */
   readonly configRoute?: HttpHandler;
   /** Serves the agent card at its well-known paths. */
@@ -35,26 +38,59 @@ export function chatRoutes(routes: ChatRoutes): HttpHandler {
 }
 
 function messageRoute(mount: ChatRoutes): HttpHandler {
-  const { auth, policy, forwarder, options: { reading } = {} } = mount;
-  return route<MessageBody>(
+  const { forwarder } = mount;
+  return route<A2ACall>(
     {
       name: 'chat',
       methods: ['POST'],
       origin: 'own-pages',
-      limit: ({ value }) => (value?.message.fault === undefined ? allowanceOf(value?.message.method) : 'message'),
-      read: json(({ bytes }) => {
-        const message = readRpcMessage(bytes, reading?.scrutiny ?? policy.scrutiny, reading?.isPlaced);
-        return { value: { bytes, message }, id: message.id };
+      limit: ({ value }) => (value?.fault === undefined ? allowanceOf(value?.kind) : 'message'),
+      read: json(({ bytes }, { query }) => {
+        const value = readRpcCall(bytes, query, isStrict(mount));
+        return { value, id: value.id };
       }),
       errors: RPC_ERRORS,
     },
     mount,
-    async (admitted) => {
-      const { bytes: body, message } = admitted.value;
-      const found = await visited(mount, admitted, { method: message.method, body: admitted.value });
-      const response = await forwarder.forward({ head: admitted.request, body, message }, auth, policy, found);
-      const isCard = canonical(message.method) === 'GetExtendedAgentCard';
-      return isCard ? forwarder.toExtendedCard(response, entranceOf(mount, admitted.request)) : response;
-    },
+    async (admitted) => forwarder.forward(admitted.value, admitted.request, await rulesOf(mount, admitted)),
   );
+}
+
+/** Routes below the chat mount point for clients of the HTTP+JSON binding, v1.0 and v0.3; all other paths are 404. */
+export function httpJsonRoutes(mount: MessageRoutes): HttpHandler {
+  const { forwarder } = mount;
+  const body = json<A2ACall, RestCall>(
+    (sent, request, { rest }) => ({ value: readRestCall(rest.path, request, sent, isStrict(mount)) }),
+    ['application/json', 'application/a2a+json'],
+  );
+  return route<A2ACall, RestCall>(
+    {
+      name: 'chat',
+      place: placeOf,
+      methods: ({ rest }) => Object.keys(rest.path.methods),
+      origin: 'own-pages-with-visitor',
+      limit: ({ place }) => allowanceOf(place.kind),
+      // Cancelling and subscribing need no body, so a missing one is not an error.
+      read: (request, site, place) =>
+        request.method !== 'POST' || isAbsent(request) ? { value: place } : body(request, site, place),
+      errors: REST_ERRORS,
+    },
+    mount,
+    async (admitted) => forwarder.forward(admitted.value, admitted.request, await rulesOf(mount, admitted)),
+  );
+}
+
+/** The call as far as path and query tell. */
+function placeOf(request: HttpRequest): RestCall | undefined {
+  const path = restPath(request.path);
+  return path && readRestCall(path, request, undefined, false);
+}
+
+/** True if everything is judged that a policy or a rule of the site depends on. */
+function isStrict({ policy, visitor, options }: ChatMount): boolean {
+  return policy.isStrict || visitor !== undefined || options?.metadata !== undefined;
+}
+
+function allowanceOf(kind: A2ACall['kind'] | undefined): Allowance {
+  return kind === 'reads' ? 'reading' : 'message';
 }

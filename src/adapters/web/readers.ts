@@ -1,5 +1,5 @@
 import { RequestError } from '../../domain/shared/errors.js';
-import { JsonCursor, JsonTextError } from '../../domain/shared/json-cursor.js';
+import { checkJson, JsonTextError } from '../../domain/shared/json-document.js';
 import type { HttpRequest } from '../../ports/http.js';
 import type { Reader, Reading } from './door.js';
 import { type JsonBody, readJsonBody } from './request-body.js';
@@ -28,18 +28,15 @@ export function isAbsent({ body, bodyConsumed }: HttpRequest): boolean {
   return body === null && !bodyConsumed;
 }
 
-/** @throws RequestError `body_invalid` for anything but one JSON value. */
-export function checkJson(bytes: Uint8Array): void {
+/** @throws RequestError `body_invalid` for anything but one JSON value within the limits. */
+export function checkInput(bytes: Uint8Array): void {
   try {
-    const cursor = new JsonCursor(bytes);
-    cursor.skipValue();
-    cursor.end();
+    checkJson(bytes);
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error;
     throw new RequestError('body_invalid', {
-      detail:
-        error.reason === 'depth' ? 'The request body is nested too deeply.' : 'The request body is not JSON in UTF-8.',
-      hint: 'Send one JSON value.',
+      detail: `The request body ${error.message}.`,
+      hint: error.reason === 'syntax' ? 'Send one JSON value.' : 'Send less, or the data as a text.',
     });
   }
 }

@@ -5,7 +5,7 @@ import { isSafeQuery } from '../../domain/upstream/safe-path.js';
 import type { HttpHandler } from '../../ports/http.js';
 import { type Reader, route, type RouteMount } from './door.js';
 import { PROBLEMS } from './error-response.js';
-import { checkJson, isAbsent, json } from './readers.js';
+import { checkInput, isAbsent, json } from './readers.js';
 
 export interface SurfaceRoutes extends RouteMount {
   readonly service: SurfaceService;
@@ -47,7 +47,7 @@ export function surfaceRoutes(mount: SurfaceRoutes): HttpHandler {
 
 const input = json<SurfaceRequest, SurfaceRoute>(({ bytes, type }, head) => {
   // Only valid JSON is forwarded, whether or not renders are cached.
-  checkJson(bytes);
+  checkInput(bytes);
   return { value: { head, body: bytes, contentType: type } };
 });
 /** The input is optional: a widget may be rendered without. */

@@ -4,7 +4,7 @@ import { IDP_B, type IdpBBlocks } from '../../adapters/idp-b/descriptor.js';
 import { SERVICE_ACCOUNT, type ServiceAccountBlocks } from '../../adapters/service-account/descriptor.js';
 import { sha256 } from '../../adapters/system/system.js';
 import { type AnySettings, revealed, type Setting } from '../../domain/shared/setting.js';
-import { canonicalJson } from '../../domain/surfaces/canonical-json.js';
+import { isObject } from '../../domain/shared/json.js';
 import type { Identity, ProviderAdapter, ProviderDescriptor } from '../../ports/identity-provider.js';
 import type { AuthProvider, ServiceAuthStrategy } from './server-config.js';
 
@@ -109,8 +109,11 @@ const SPELLED = new WeakMap<Setting<unknown>, string>();
 /** One text per value, independent of the order of its members. */
 function spelled(value: unknown): string {
   try {
-    const json = JSON.stringify(value ?? null);
-    return typeof value === 'object' ? (canonicalJson(json) ?? json) : json;
+    return JSON.stringify(value ?? null, (_name, inner: unknown) =>
+      isObject(inner)
+        ? Object.fromEntries(Object.entries(inner).sort(([one], [other]) => (one < other ? -1 : 1)))
+        : inner,
+    );
   } catch {
     return 'not JSON';
   }

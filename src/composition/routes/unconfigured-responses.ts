@@ -7,7 +7,7 @@ import {
   PROBLEMS,
   RPC_ERRORS,
 } from '../../adapters/web/error-response.js';
-import { readRpcMessage } from '../../domain/chat/chat-message.js';
+import { readRpcCall } from '../../domain/chat/call.js';
 import { notSet } from '../../domain/credentials/credential.js';
 import type { ServiceAuthError } from '../../domain/shared/errors.js';
 import { readStart } from '../../domain/upstream/body-bytes.js';
@@ -68,5 +68,5 @@ export function misconfigured(request: HttpRequest, error: unknown): Promise<Htt
 /** The id of a JSON-RPC request that is not served; `null` if it is long or arrives slowly. */
 async function idOf({ body }: HttpRequest): Promise<string> {
   const { bytes, isWhole } = await readStart(body, MAX_READ, AbortSignal.timeout(READ_MS));
-  return isWhole ? readRpcMessage(bytes, 'method').id : 'null';
+  return isWhole ? readRpcCall(bytes, '', false).id : 'null';
 }

@@ -2,8 +2,6 @@ import { ContainerModule } from 'inversify';
 import { pause, sha256 } from '../../adapters/system/system.js';
 import { ChatConfig } from '../../domain/chat/chat-config.js';
 import { ChatForwarder } from '../../domain/chat/chat-forwarder.js';
-import type { AgentCalls } from '../../domain/chat/conversations.js';
-import { HttpJsonBinding } from '../../domain/chat/http-json-binding.js';
 import { ConversationProxy } from '../../domain/conversations/conversation-proxy.js';
 import { SurfaceService } from '../../domain/surfaces/surface-service.js';
 import type { LookupsDependencies } from '../../domain/upstream/lookups.js';
@@ -21,11 +19,18 @@ export function domainModule(): ContainerModule {
   return new ContainerModule(({ bind }) => {
     const needs = ['upstream', 'credentials', 'errors', 'telemetry'] as const;
     provide(bind, 'call', needs, (parts) => new PlatformCall({ ...parts, pause }));
-    const called = ['config', 'call', 'chatConfig'] as const;
-    provide(bind, 'forwarder', [...called, 'telemetry'], (parts) => {
-      return new ChatForwarder({ ...agentCalls(parts), telemetry: parts.telemetry });
+    provide(bind, 'forwarder', ['config', 'call', 'chatConfig', 'telemetry'], (parts) => {
+      const { call, telemetry, chatConfig, config } = parts;
+      const { agent, serviceApi, timeouts } = config;
+      return new ChatForwarder({
+        call,
+        agent,
+        telemetry,
+        platformOrigin: serviceApi?.origin,
+        timeouts: { ...timeouts.chat, streamIdleMs: timeouts.streamIdleMs },
+        card: (version, caller) => chatConfig.card(version, caller),
+      });
     });
-    provide(bind, 'httpJson', called, (parts) => new HttpJsonBinding(agentCalls(parts)));
     provide(bind, 'styles', ['config', 'telemetry', 'memory'], ({ config, telemetry, memory }) => {
       const { mediaOrigins, trustBrandCss, publicUrl } = config;
       const themeOrigins = [...mediaOrigins, ...(publicUrl === '' ? [] : [new URL(publicUrl).origin])].toSorted();
@@ -79,17 +84,6 @@ export function domainModule(): ContainerModule {
 function callTimeouts({ timeouts }: ResolvedConfig): Required<CallTimeouts> {
   const { headersMs, bodyIdleMs, bodyMs, streamIdleMs } = timeouts;
   return { headersMs, bodyIdleMs, bodyMs, streamIdleMs };
-}
-
-function agentCalls({ config, call, chatConfig }: Pick<Parts, 'config' | 'call' | 'chatConfig'>): AgentCalls {
-  const { agent, serviceApi, timeouts } = config;
-  return {
-    call,
-    agent,
-    platformOrigin: serviceApi?.origin,
-    timeouts: { ...timeouts.chat, streamIdleMs: timeouts.streamIdleMs },
-    card: (version, caller) => chatConfig.card(version, caller),
-  };
 }
 
 function lookups(

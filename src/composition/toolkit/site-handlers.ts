@@ -1,6 +1,5 @@
-import type { VisitorOf } from '../../adapters/web/chat-mount.js';
-import { chatRoutes } from '../../adapters/web/chat-routes.js';
-import { httpJsonRoutes } from '../../adapters/web/http-json-routes.js';
+import type { ChatCallOptions, VisitorOf } from '../../adapters/web/chat-mount.js';
+import { chatRoutes, httpJsonRoutes } from '../../adapters/web/chat-routes.js';
 import { configRoute } from '../../adapters/web/config-route.js';
 import { conversationRoutes } from '../../adapters/web/conversation-routes.js';
 import { behindHostCheck } from '../../adapters/web/admission.js';
@@ -10,10 +9,8 @@ import type { SiteSettings } from '../../adapters/web/door.js';
 import { surfaceRoutes } from '../../adapters/web/surface-routes.js';
 import { sha256, sleep } from '../../adapters/system/system.js';
 import type { ChatConfig } from '../../domain/chat/chat-config.js';
-import type { ChatCallOptions } from '../../domain/chat/conversations.js';
 import type { ChatForwarder } from '../../domain/chat/chat-forwarder.js';
 import type { RouteAuth } from '../../domain/credentials/route-auth.js';
-import type { HttpJsonBinding } from '../../domain/chat/http-json-binding.js';
 import type { ConversationProxy } from '../../domain/conversations/conversation-proxy.js';
 import {
   RenderCache,
@@ -47,7 +44,6 @@ export interface SiteParts {
   readonly gate: RequestGate;
   readonly forwarder: ChatForwarder;
   readonly chatConfig: ChatConfig;
-  readonly httpJson: HttpJsonBinding;
   readonly surfaces: SurfaceService;
   readonly conversations: ConversationProxy;
   readonly clock: Clock;
@@ -75,19 +71,13 @@ export class SiteHandlers {
   }
 
   chat(options: ChatHandlerOptions): HttpHandler {
-    const { site, forwarder, chatConfig, httpJson: binding, config } = this.#deps;
+    const { site, forwarder, chatConfig, config } = this.#deps;
     const { publicUrl, bindings, sessionPolicy, servicePolicy } = config;
     const auth = this.credentials.chat(options);
     const policy = auth.kind === 'session' ? sessionPolicy : servicePolicy;
     const { tenant, conversations = config.conversations } = options;
     const metadata = siteMetadata(options, conversations, config.timeouts.sessionMs, site.telemetry);
-    // With a `metadata` rule for every visitor's conversation, that rule alone decides.
-    const isEdited = metadata !== undefined;
-    const reading = {
-      scrutiny: isEdited ? ('policy' as const) : policy.scrutiny,
-      isPlaced: isEdited || auth.fields?.make !== undefined || site.digest !== undefined,
-    };
-    const call = { tenant, metadata, reading };
+    const call = { tenant, metadata };
     const visitor = conversations === 'visitor' ? this.#visitor(auth, options, call) : refuseVisitorOptions(options);
     const shared = { site, auth, policy, bindings, publicUrl, visitor, options: call };
     // Long enough to distinguish two bodies, short enough for a header field.
@@ -98,7 +88,7 @@ export class SiteHandlers {
       forwarder,
       configRoute: configRoute(lookups, 'record'),
       card: configRoute(lookups, 'agentCard'),
-      ...(bindings.includes('HTTP+JSON') && { httpJson: httpJsonRoutes({ ...shared, binding }) }),
+      ...(bindings.includes('HTTP+JSON') && { httpJson: httpJsonRoutes({ ...shared, forwarder }) }),
     });
     return this.#served(routes, 'chat');
   }
@@ -120,7 +110,8 @@ export class SiteHandlers {
     let known: VisitorOf | undefined;
     const load = async (): Promise<VisitorOf> => {
       const { visitorConversations } = await import('./visitor-conversations.js');
-      return (known ??= visitorConversations({ auth, options, shared, config, clock, telemetry, errors }));
+      const { bodies } = site;
+      return (known ??= visitorConversations({ auth, options, shared, config, clock, telemetry, errors, bodies }));
     };
     return (request, countLookup) =>
       known?.(request, countLookup) ?? load().then((visitor) => visitor(request, countLookup));

@@ -1,6 +1,5 @@
-import { normalizedName } from '../../domain/chat/chat-message.js';
-import type { MetadataAbout, SiteMetadata } from '../../domain/chat/conversations.js';
-import { choosesMemory } from '../../domain/chat/message-edits.js';
+import { choosesMemory, normalizedName } from '../../domain/chat/member-names.js';
+import type { MetadataAbout, SiteMetadata } from '../../domain/chat/sent-message.js';
 import { type ConfigurationError, siteFailed } from '../../domain/shared/errors.js';
 import { invalidField } from '../../domain/shared/setting.js';
 import type { Telemetry } from '../../ports/telemetry.js';

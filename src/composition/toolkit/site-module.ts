@@ -21,7 +21,7 @@ export function siteModule(): ContainerModule {
       ({ config: { maxInFlight, timeouts } }) => new RequestGate({ maxInFlight, sendIdleMs: timeouts.sendIdleMs }),
     );
     provide(bind, 'site', ['config', 'clock', 'telemetry', 'gate'], siteSettings);
-    const routes = ['chatConfig', 'forwarder', 'httpJson', 'surfaces', 'conversations', 'call'] as const;
+    const routes = ['chatConfig', 'forwarder', 'surfaces', 'conversations', 'call'] as const;
     const needs = ['config', 'site', 'routeCredentials', 'gate', 'stores', 'memory', 'clock'] as const;
     provide(bind, 'handlers', [...routes, ...needs], (parts) => new SiteHandlers(parts));
   });

@@ -1,10 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { visitorCrypto, visitorKeys } from '../../adapters/keyv/visitor-crypto.js';
-import type { VisitedOptions, VisitorOf } from '../../adapters/web/chat-mount.js';
+import type { ChatCallOptions, VisitedOptions, VisitorOf } from '../../adapters/web/chat-mount.js';
 import { type Visit, Visitors, type VisitorsDependencies } from '../../adapters/web/visitors.js';
 import { siteFailed } from '../../domain/shared/errors.js';
-import { ConversationGuard } from '../../domain/chat/conversation-guard.js';
-import type { ChatCallOptions } from '../../domain/chat/conversations.js';
+import { ConversationGuard, type ConversationGuardDependencies } from '../../domain/chat/conversation-guard.js';
 import { MintedContexts } from '../../domain/chat/minted-contexts.js';
 import type { RouteAuth } from '../../domain/credentials/route-auth.js';
 import { sessionUser } from '../../domain/credentials/session-credentials.js';
@@ -25,13 +24,14 @@ export interface VisitorConversationsDependencies {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly errors: PlatformErrors;
+  readonly bodies: ConversationGuardDependencies['bodies'];
 }
 
 const MAX_AGE_S = 2_592_000;
 
 /** Recognises the visitors of one chat route, and lets each into their own conversations. */
 export function visitorConversations(dependencies: VisitorConversationsDependencies): VisitorOf {
-  const { auth, options, shared, config, clock, telemetry, errors } = dependencies;
+  const { auth, options, shared, config, clock, telemetry, errors, bodies } = dependencies;
   const { agent, cacheKeys, publicUrl, timeouts } = config;
   const { visitorMaxAge: maxAgeS = MAX_AGE_S, ownsContext } = options;
   const contexts = new MintedContexts(visitorCrypto);
@@ -39,13 +39,14 @@ export function visitorConversations(dependencies: VisitorConversationsDependenc
     contexts,
     errors,
     telemetry,
+    bodies,
     agent: agent === undefined ? '' : agent.origin + agent.path,
     nextTurn: () => setImmediate(),
   });
   const keys = cacheKeys.map(visitorKeys);
   const user = userOf(auth, options, timeouts.sessionMs);
   const visitors = new Visitors({ crypto: visitorCrypto, clock, keys, user, maxAgeS, publicUrl });
-  const { reading, metadata, tenant } = shared;
+  const { metadata, tenant } = shared;
   const of = (
     request: HttpRequest,
     countLookup: () => Promise<void>,
@@ -61,7 +62,7 @@ export function visitorConversations(dependencies: VisitorConversationsDependenc
     const key = user?.key ?? String(keys[0].key);
     const conversations = guard.of({ keys, owns, countLookup });
     // Written out: a spread costs more than the rest of this function.
-    return { reading, metadata, tenant, conversations, visitor, key, cookie };
+    return { metadata, tenant, conversations, visitor, key, cookie };
   };
   return (request, countLookup) => {
     const visit = visitors.of(request);

@@ -6,7 +6,7 @@ import { parsedJson } from '../shared/json.js';
 import { withoutTrailingSlashes } from '../shared/paths.js';
 import { readAhead } from '../upstream/body-bytes.js';
 import { type Found, Lookups, type LookupsDependencies, type LookupTask } from '../upstream/lookups.js';
-import type { CallContext, CallTimeouts, Endpoint, PlatformCall } from '../upstream/platform-call.js';
+import type { Caller, CallTimeouts, Endpoint, PlatformCall } from '../upstream/platform-call.js';
 import { AGENT, type Counterpart, isPage, noResponse, platformError, sentence } from '../upstream/platform-error.js';
 import {
   type AgentCardJson,
@@ -127,7 +127,7 @@ export class AgentCardSource {
    * @throws UpstreamError when no address returns a card in time; and any error of `admit`.
    * @throws ServiceAuthError `service_token_rejected` when the platform refuses the credential, even after renewal.
    */
-  async find(version: string, caller: CallContext, admit?: () => Promise<void>): Promise<FoundCard> {
+  async find(version: string, caller: Caller, admit?: () => Promise<void>): Promise<FoundCard> {
     const isKnown = this.#versions.has(version);
     const search = await this.#lookups.get({
       counterpart: AGENT,
@@ -167,7 +167,7 @@ export class AgentCardSource {
 
   async #look(
     version: string,
-    caller: CallContext,
+    caller: Caller,
     stored: StoredCard | undefined,
     deadline: AbortSignal,
   ): Promise<StoredCard> {

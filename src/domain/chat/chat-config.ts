@@ -4,7 +4,7 @@ import { type Credential, isVaried } from '../credentials/credential.js';
 import type { RouteAuth } from '../credentials/route-auth.js';
 import { isAgentBffError } from '../shared/errors.js';
 import { CallerMaps } from '../upstream/lookups.js';
-import { type CallContext, type Endpoint, requireEndpoint } from '../upstream/platform-call.js';
+import { type Caller, type Endpoint, requireEndpoint } from '../upstream/platform-call.js';
 import { explained, type PlatformDirectory } from '../upstream/platform-directory.js';
 import {
   type AgentCardJson,
@@ -154,7 +154,7 @@ export class ChatConfig {
    *
    * @throws UpstreamError when there is none.
    */
-  async card(version: string, caller: CallContext): Promise<AgentCardJson> {
+  async card(version: string, caller: Caller): Promise<AgentCardJson> {
     return (await this.#find(version, caller)).card;
   }
 
@@ -201,7 +201,7 @@ export class ChatConfig {
     return rewrittenCard(card, { ...entrance, agentOrigin, platformOrigin: this.#deps.platformOrigin });
   }
 
-  #find(version: string, caller: CallContext, admit?: () => Promise<void>): Promise<FoundCard> {
+  #find(version: string, caller: Caller, admit?: () => Promise<void>): Promise<FoundCard> {
     this.#cards ??= new AgentCardSource({ ...this.#deps, agent: requireEndpoint('a2aUrl', this.#deps.agent) });
     return this.#cards.find(version, caller, admit);
   }

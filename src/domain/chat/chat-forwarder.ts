@@ -1,47 +1,69 @@
-import type { HttpRequest, HttpResponse, HeaderFields } from '../../ports/http.js';
+import type { HeaderFields, HttpRequest, HttpResponse } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import type { RouteAuth } from '../credentials/route-auth.js';
+import type { MessageFacts, RouteAuth } from '../credentials/route-auth.js';
 import { AgentBffError } from '../shared/errors.js';
-import { bodyBytes } from '../upstream/body-bytes.js';
-import { browserResponseHeaders, isForA2AClients } from '../upstream/header-policy.js';
-import { isEventStream, isJson } from '../shared/body.js';
-import { type CallContext, type PlatformMessage, requireEndpoint } from '../upstream/platform-call.js';
+import { browserResponseHeaders } from '../upstream/header-policy.js';
 import {
-  AGENT,
-  MAX_ERROR_BYTES,
-  platformError,
-  type PlatformReply,
-  refuseRedirect,
-  refusesSite,
-} from '../upstream/platform-error.js';
+  type Caller,
+  type CallTimeouts,
+  type Endpoint,
+  type PlatformCall,
+  type PlatformMessage,
+  requireEndpoint,
+} from '../upstream/platform-call.js';
+import { AGENT, type Counterpart, type PlatformReply } from '../upstream/platform-error.js';
 import { isSafeQuery } from '../upstream/safe-path.js';
-import type { ChatMessage } from './chat-message.js';
-import { type AgentCalls, type ChatCallOptions, checkTenants, exchanged, guardedFields } from './conversations.js';
+import type { AgentCardJson, CardRewrite } from './agent-card.js';
+import { checkTenants, declaredTenants, restInterface } from './agent-interfaces.js';
+import { passedOn, withExtendedCard } from './agent-reply.js';
+import type { A2ACall } from './call.js';
+import type { Conversation, ConversationCheck } from './conversation-guard.js';
 import type { MethodPolicy } from './method-policy.js';
-import { isObject, parsedJson } from '../shared/json.js';
-import { type AgentCardJson, type CardRewrite, isAgentCard, rewrittenCard, withCardEdited } from './agent-card.js';
-import { EVENT_END, eventData } from '../shared/server-sent-events.js';
+import { sentBytes, type SiteMetadata } from './sent-message.js';
 
-/** A chat request whose body the web adapter has read. */
-export interface ChatRequest {
-  readonly head: Pick<HttpRequest, 'headers' | 'native' | 'query' | 'signal'>;
-  /** The JSON text that will be sent. */
-  readonly body: Uint8Array;
-  /** The facts read from that text. */
-  readonly message: ChatMessage;
-}
-
-export interface ChatForwarderDependencies extends AgentCalls {
+export interface ChatForwarderDependencies {
+  readonly call: PlatformCall;
+  readonly timeouts: CallTimeouts;
   readonly telemetry: Telemetry;
+  /** The agent; absent until `a2aUrl` is configured. */
+  readonly agent: Endpoint | undefined;
+  /** Origin of the platform, removed from extended cards. */
+  readonly platformOrigin?: string | undefined;
+  /** Returns the agent's own card, from the cache of the config route. */
+  readonly card: (version: string, caller: Caller) => Promise<AgentCardJson>;
 }
+
+/** The settings of one chat route. */
+export interface ChatRules {
+  readonly auth: RouteAuth;
+  readonly policy: MethodPolicy;
+  /** The one tenant that messages may name. Default: those of the agent's card. */
+  readonly tenant?: string | undefined;
+  /** Absent if metadata crosses as it is. */
+  readonly metadata?: SiteMetadata | undefined;
+  /** Absent if conversations are open to anyone who knows their id. */
+  readonly conversations?: ConversationCheck | undefined;
+  /** The site's name of the visitor, if it knows one. */
+  readonly visitor?: string | null | undefined;
+  /** The entrance that an extended card names. */
+  readonly rewrite: CardRewrite;
+}
+
+/** The request of a call, whose body was read. */
+export type ChatHead = Pick<HttpRequest, 'headers' | 'native' | 'signal'>;
+
+const REST_INTERFACE: Counterpart = {
+  ...AGENT,
+  check: 'check "a2aUrl" in configureServer, and the address of the HTTP+JSON interface in the agent card',
+};
+/** The fields of our own question in HTTP+JSON, which has no body. */
+const QUESTION: HeaderFields = { accept: 'application/json', 'content-type': undefined };
 
 /**
- * Forwards one chat request to the agent.
+ * Forwards one call to the agent, in either binding.
  *
- *     browser ──(1) policy──► (2) credential ──► (3) send ──► agent
- *     browser ◄──(6) body──── (5) response ◄── (4) renew once on 401
- *
- * Steps 3 and 4 are those of every call to the platform: see `PlatformCall`.
+ *     browser ──policy──► credential ──► tenant ──► conversation ──► metadata ──► send ──► agent
+ *     browser ◄── extended card ◄── pass or replace ◄── renew once on 401
  */
 export class ChatForwarder {
   readonly #deps: ChatForwarderDependencies;
@@ -51,165 +73,124 @@ export class ChatForwarder {
   }
 
   /**
-   * The agent's response once its head has arrived; the body streams.
+   * The agent's response once its head has arrived; the body streams. An extended card is rewritten.
    *
    * @throws AgentBffError `not_found` when the query is not safe to forward.
-   * @throws RequestError when the policy refuses the method.
+   * @throws RequestError when the policy refuses the method, or the call names anything that is not this visitor's.
    * @throws ServiceAuthError when there is no service credential, or the agent refuses it.
    * @throws SessionError when there is no session.
-   * @throws UpstreamError when the agent sends no response that can be passed on.
+   * @throws UpstreamError when the agent has no such interface, or sends no response that can be passed on.
    */
-  async forward(
-    request: ChatRequest,
-    auth: RouteAuth,
-    policy: MethodPolicy,
-    options: ChatCallOptions = {},
-  ): Promise<HttpResponse> {
-    // (1)
-    if (request.head.query !== '' && !isSafeQuery(request.head.query))
+  async forward(call: A2ACall, head: ChatHead, rules: ChatRules): Promise<HttpResponse> {
+    const { call: platform, timeouts, telemetry, platformOrigin } = this.#deps;
+    const { auth, policy, conversations, metadata } = rules;
+    if (call.query !== '' && !isSafeQuery(call.query))
       throw new AgentBffError('not_found', { detail: 'There is no such route.' });
-    policy.check(request.message.method, request.message);
-    const { call, timeouts, agent, card } = this.#deps;
-    const { origin, path } = requireEndpoint('a2aUrl', agent);
-    // (2)
-    const makesFields = auth.fields?.make !== undefined;
-    const caller = await (makesFields ? call.bareCaller(auth, request.head) : call.caller(auth, request.head));
-    const { headers, query, signal } = request.head;
-    const { message, body } = request;
-    const { tenants } = message;
-    if (tenants !== undefined) {
-      const lookup = async (): Promise<AgentCardJson> =>
-        card(String(headers['a2a-version'] ?? ''), await call.withFields(caller));
-      await checkTenants(tenants, 'JSONRPC', options, lookup);
+    // Policy.
+    policy.check(call);
+    const agent = requireEndpoint('a2aUrl', this.#deps.agent);
+    // Credential.
+    const caller = await platform.caller(auth, head, 'message');
+    // Tenants, and the address of the interface.
+    const card = needsCard(call, rules) ? await this.#card(call, head, caller) : undefined;
+    if (call.tenants.length > 0) {
+      const { tenant } = rules;
+      checkTenants(call.tenants, tenant === undefined ? declaredTenants(card ?? {}, call.binding) : [tenant]);
     }
-    const sending = {
-      counterpart: AGENT,
+    const base = call.rest === undefined ? agent.path : restInterface(card ?? {}, agent, call.isOld);
+    const shared = {
+      counterpart: call.rest === undefined ? AGENT : REST_INTERFACE,
       timeouts,
-      method: 'POST',
-      origin,
-      path: path + query,
-      browser: options.conversations === undefined ? headers : guardedFields(headers),
-      contentType: 'application/json',
-      body,
-      signal,
+      origin: agent.origin,
+      browser: conversations === undefined ? head.headers : guardedFields(head.headers),
+      signal: head.signal,
     };
-    // (3), (4)
-    const { conversations, metadata } = options;
-    // Most sites have no rules for messages.
-    const isPlain = conversations === undefined && metadata === undefined && !makesFields;
-    const reply = isPlain ? await call.send(sending, caller) : await this.#exchanged(sending, request, caller, options);
-    // (5), (6)
-    return reply.response.status < 300 && isForA2AClients(reply.response)
-      ? toBrowserResponse(reply)
-      : this.#error(reply);
-  }
-
-  /**
-   * The response to a request for the agent's extended card, with the card rewritten like the public one (decision 30).
-   *
-   * @throws UpstreamError as `rewriteExtendedCard` does.
-   */
-  toExtendedCard(response: HttpResponse, rewrite: CardRewrite): Promise<HttpResponse> {
-    const { agent, platformOrigin } = this.#deps;
-    const { origin: agentOrigin } = requireEndpoint('a2aUrl', agent);
-    return rewriteExtendedCard(response, { ...rewrite, agentOrigin, platformOrigin });
-  }
-
-  /** Sends it with the changes that the route's options require. */
-  #exchanged(
-    sending: PlatformMessage,
-    { head, message, body }: ChatRequest,
-    caller: CallContext,
-    options: ChatCallOptions,
-  ): Promise<PlatformReply> {
-    const { call } = this.#deps;
-    const { method, tenants = [] } = message;
-    const ask = async (taskId: string): Promise<PlatformReply> => {
-      const question = taskQuestion(method, taskId, tenants[0]);
-      const asking = await call.withFields(caller, { method: 'GetTask', taskId });
-      return call.send({ ...sending, own: { accept: 'application/json' }, body: question }, asking);
-    };
-    return exchanged(
-      call,
-      { method, body: { bytes: body, message }, query: head.query, binding: 'JSONRPC', tenants, caller, ask },
-      options,
-      (bytes, sender) => call.send(bytes === body ? sending : { ...sending, body: bytes }, sender),
+    // Whose conversation.
+    const ask = async (taskId: string): Promise<PlatformReply> =>
+      platform.send(
+        { ...shared, ...taskQuestion(call, base, taskId) },
+        await caller.about({ method: 'GetTask', taskId }),
+      );
+    const admitted = conversations?.admit(call, caller, ask) ?? {};
+    const conversation = admitted instanceof Promise ? await admitted : admitted;
+    // The site's metadata.
+    const making = ownMetadata(call, caller, rules);
+    const own = making instanceof Promise ? await making : making;
+    const contextId = conversation.isUnnamed === true ? conversation.contextId : undefined;
+    // Send.
+    const reply = await platform.send(
+      {
+        ...shared,
+        method: call.rest?.method ?? 'POST',
+        path: base + (call.rest?.path.path ?? '') + call.query,
+        contentType: call.body?.type,
+        body: sentBytes(call, { contextId, rules: metadata, own }),
+      },
+      await caller.about(factsOf(call, conversation)),
     );
+    // Pass or replace.
+    const { status, headers, body } = await passedOn(reply, call, platform.errors, telemetry);
+    const passed = { status, headers: browserResponseHeaders(headers, reply.credential.fields?.response), body };
+    return call.kind === 'card'
+      ? withExtendedCard(passed, call, { ...rules.rewrite, agentOrigin: agent.origin, platformOrigin })
+      : passed;
   }
 
-  /**
-   * Passes JSON-RPC errors at any status. Any other error keeps its status but gets our body, and so does a response
-   * that only looks like a success.
-   */
-  async #error(reply: PlatformReply): Promise<HttpResponse> {
-    const { errors } = this.#deps.call;
-    const { status, headers } = reply.response;
-    refuseRedirect(reply.response, AGENT);
-    if (status < 300 || (!isJson(headers) && !isEventStream(headers))) throw await errors.replacing(reply);
-    const start = await errors.start(reply);
-    const isRpc = start.isWhole && (await isRpcErrorBody(headers, start.bytes));
-    if (!isRpc) throw await errors.replacing(reply, start);
-    if (refusesSite(reply)) {
-      // The visitor reads this as a message from the agent, and cannot know whose credential was rejected.
-      const said = await errors.said(reply, start);
-      const { message: summary, block = '', fields } = platformError(reply, AGENT, said);
-      const detail = `${summary} ${said}`;
-      this.#deps.telemetry.emit({ type: 'warning', code: 'credential_refused', summary, detail, block, fields });
-    }
-    return toBrowserResponse({ ...reply, response: { ...reply.response, body: start.bytes } });
+  /** A look-up for all messages, so its fields know none. */
+  async #card(call: A2ACall, head: ChatHead, caller: Caller): Promise<AgentCardJson> {
+    const named = head.headers['a2a-version'];
+    const version = call.rest === undefined ? (named ?? '') : call.isOld ? '' : (named ?? '1.0');
+    return this.#deps.card(String(version), await caller.about());
   }
 }
 
-function toBrowserResponse({ response: { status, headers, body }, credential }: PlatformReply): HttpResponse {
-  return { status, headers: browserResponseHeaders(headers, credential.fields?.response), body };
+/** Tenants are declared in the card, and so is the address of the HTTP+JSON interface. */
+function needsCard({ rest, tenants }: A2ACall, { tenant }: ChatRules): boolean {
+  return rest !== undefined || (tenants.length > 0 && tenant === undefined);
 }
 
-/** A request for a task, in the version of the visitor's method. */
-function taskQuestion(method: string, id: string, tenant: string | undefined): Uint8Array {
+function ownMetadata(call: A2ACall, { request, credential }: Caller, rules: ChatRules): Promise<string> | string {
+  const { metadata, visitor = null } = rules;
+  if (call.kind !== 'starts' || call.body === undefined || metadata?.own === undefined) return '';
+  return metadata.own({ request: request.native.request, session: credential.user, visitor });
+}
+
+function factsOf(call: A2ACall, { contextId = call.contextId }: Conversation): MessageFacts {
+  // An empty id names nothing.
+  return { method: call.method, contextId: contextId || undefined, taskId: call.taskId || undefined };
+}
+
+/**
+ * The browser's fields without those that could refer to another visitor's work: the last event of a stream, and the
+ * key of a repeated request.
+ */
+function guardedFields(fields: HeaderFields): HeaderFields {
+  if (fields['last-event-id'] === undefined && fields['idempotency-key'] === undefined) return fields;
+  return { ...fields, 'last-event-id': undefined, 'idempotency-key': undefined };
+}
+
+type Question = Pick<PlatformMessage, 'method' | 'path' | 'own' | 'contentType' | 'body'>;
+
+/** A request for a task, in the binding and the version of the call. */
+function taskQuestion({ rest, isOld, query, tenants: [tenant] }: A2ACall, base: string, id: string): Question {
+  if (rest !== undefined) {
+    const prefix = isOld ? '/v1' : tenant === undefined ? '' : `/${encodeURIComponent(tenant)}`;
+    const path = `${base}${prefix}/tasks/${encodeURIComponent(id)}?historyLength=0${versionIn(query)}`;
+    return { method: 'GET', path, own: QUESTION, body: null };
+  }
   const params = { id, historyLength: 0, tenant };
-  const name = method.includes('/') ? 'tasks/get' : 'GetTask';
-  return new TextEncoder().encode(JSON.stringify({ jsonrpc: '2.0', id: 1, method: name, params }));
+  const text = JSON.stringify({ jsonrpc: '2.0', id: 1, method: isOld ? 'tasks/get' : 'GetTask', params });
+  return {
+    method: 'POST',
+    path: base + query,
+    own: { accept: 'application/json' },
+    contentType: 'application/json',
+    body: new TextEncoder().encode(text),
+  };
 }
 
-/**
- * The agent's response with the extended card in it rewritten. Errors of the agent pass unchanged.
- *
- * @throws UpstreamError when the response is not one JSON-RPC response, or its card cannot be rewritten.
- */
-export async function rewriteExtendedCard(response: HttpResponse, rewrite: CardRewrite): Promise<HttpResponse> {
-  if (response.status >= 300) return response;
-  return withCardEdited(response, (reply, text) => {
-    if (!isObject(reply) || !('jsonrpc' in reply)) return undefined;
-    if (!('result' in reply)) return text;
-    const card = reply['result'];
-    return isAgentCard(card) ? JSON.stringify({ ...reply, result: rewrittenCard(card, rewrite) }) : undefined;
-  });
-}
-
-const FORMATS: Readonly<Record<string, CompressionFormat>> = { gzip: 'gzip', 'x-gzip': 'gzip', deflate: 'deflate' };
-
-/**
- * True if a body contains only JSON-RPC errors (JSON-RPC 2.0 §5.1), which are meant for the client: one, a batch, or an
- * event stream with one in each event. Compressed bodies are decompressed first.
- */
-async function isRpcErrorBody(headers: HeaderFields, body: Uint8Array): Promise<boolean> {
-  const bytes = await decoded(body, headers['content-encoding']);
-  if (bytes === undefined) return false;
-  const text = new TextDecoder().decode(bytes);
-  const data = text.split(EVENT_END).map(eventData).filter(Boolean);
-  const values = isEventStream(headers) ? data.map((one) => parsedJson(one)) : [parsedJson(text)].flat();
-  return values.length > 0 && values.every(isRpcError);
-}
-
-function isRpcError(value: unknown): boolean {
-  return isObject(value) && 'jsonrpc' in value && isObject(value['error']);
-}
-
-/** The bytes without their coding; `undefined` if it is unknown, does not match, or hides more than an error. */
-async function decoded(body: Uint8Array, coding: HeaderFields[string]): Promise<Uint8Array | undefined> {
-  if (coding === undefined || coding === 'identity') return body;
-  const format = typeof coding === 'string' ? FORMATS[coding.toLowerCase()] : undefined;
-  if (format === undefined) return undefined;
-  const stream = new Blob([body as BlobPart]).stream().pipeThrough(new DecompressionStream(format));
-  return bodyBytes(stream as unknown as AsyncIterable<Uint8Array>, MAX_ERROR_BYTES);
+/** The version that a query names, for a further query. */
+function versionIn(query: string): string {
+  const [, version] = /[?&](A2A-Version=[\w.]*)/i.exec(query) ?? [];
+  return version === undefined ? '' : `&${version}`;
 }

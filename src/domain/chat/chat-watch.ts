@@ -2,7 +2,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { TelemetryEvent } from '../../ports/telemetry.js';
 import { isObject, parsedJson } from '../shared/json.js';
 import { EVENT_END, eventData } from '../shared/server-sent-events.js';
-import { knownMethod } from './method-policy.js';
+import { knownMethod } from './call.js';
 
 /** The event of a chat call, and its parts. */
 export type ChatEvent = Extract<TelemetryEvent, { type: 'chat' }>;
@@ -10,7 +10,7 @@ type TaskState = NonNullable<ChatEvent['state']>;
 
 /** The call as its request names it. */
 export interface WatchedCall {
-  /** Any text: the visitor may have made it up. */
+  /** Under its name in v1.0, or any other text: the visitor may have made it up. */
   readonly method: string;
   /** A text of this visitor alone. Absent with open conversations. */
   readonly visitor?: string | undefined;

@@ -1,10 +1,12 @@
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { HttpBody } from '../shared/body.js';
 import { ByteCollector } from '../shared/bytes.js';
-import { RequestError } from '../shared/errors.js';
-import { isObject, JsonOutline } from '../shared/json.js';
+import { isAgentBffError, RequestError } from '../shared/errors.js';
+import { isObject, parsedJson } from '../shared/json.js';
+import { MAX_JSON_VALUES } from '../shared/json-document.js';
 import { LruMap } from '../shared/lru-map.js';
 import { type BodyStart, chunksOf } from '../upstream/body-bytes.js';
+import type { Caller } from '../upstream/platform-call.js';
 import {
   MAX_SAID,
   type PlatformErrors,
@@ -13,12 +15,27 @@ import {
   refusesSite,
 } from '../upstream/platform-error.js';
 import { decodeSegment } from '../upstream/safe-path.js';
-import { CONFIGURATION_MEMBERS, MESSAGE_MEMBERS, type ObjectPlace } from './chat-message.js';
-import type { AdmittedCall, ConversationCheck, GuardedCall } from './conversations.js';
-import { endsInCall } from './http-json-binding.js';
-import { memberOf } from './message-edits.js';
-import { canonical, readsOn, startsWork } from './method-policy.js';
+import { type A2ACall, MAX_REFERENCES } from './call.js';
+import { CONFIGURATION_MEMBERS, type LevelName, MESSAGE_MEMBERS } from './member-names.js';
 import type { ContextScope, MintedContexts, VisitorKey } from './minted-contexts.js';
+import { endsInCall } from './rest-paths.js';
+
+/** The conversation of a call. */
+export interface Conversation {
+  /** The context of a message, or of its task if that is known. */
+  readonly contextId?: string;
+  /** True if the message does not name its context yet. */
+  readonly isUnnamed?: boolean;
+}
+
+/** Asks the agent for a task, over the binding of the call. */
+export type AskForTask = (taskId: string) => Promise<PlatformReply>;
+
+/** Decides about the calls of one visitor. */
+export interface ConversationCheck {
+  /** @throws RequestError when the call names anything that is not this visitor's, or is not defined. */
+  admit(call: A2ACall, caller: Caller, ask: AskForTask): Conversation | Promise<Conversation>;
+}
 
 /** The visitor of one request. */
 export interface Visitor {
@@ -36,6 +53,8 @@ export interface ConversationGuardDependencies {
   readonly telemetry: Telemetry;
   /** Address of the agent. */
   readonly agent: string;
+  /** The memory of request bodies, which a task that is read is charged to. */
+  readonly bodies: { hold(bytes: number): { release(): void } };
   /** Resolves in the next turn of the event loop. */
   readonly nextTurn: () => Promise<void>;
 }
@@ -43,7 +62,9 @@ export interface ConversationGuardDependencies {
 /** One call of one visitor. */
 interface Asked {
   readonly visitor: Visitor;
-  readonly call: GuardedCall;
+  readonly call: A2ACall;
+  readonly caller: Caller;
+  readonly ask: AskForTask;
   readonly scope: ContextScope;
 }
 
@@ -58,25 +79,20 @@ const PARAMS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['SubscribeToTask', NAMING_TASK],
   ['GetExtendedAgentCard', new Set(['tenant'])],
 ]);
-/** The reader records members that no version defines. */
-const ENVELOPE: ReadonlySet<string> = new Set();
+const ENVELOPE: ReadonlySet<string> = new Set(['id', 'jsonrpc', 'method', 'params']);
 const MESSAGE: ReadonlySet<string> = new Set(MESSAGE_MEMBERS);
 const CONFIGURATION: ReadonlySet<string> = new Set(CONFIGURATION_MEMBERS);
 const QUERY = {
   JSONRPC: /^\?A2A-Version=[\w.]*$/i,
   'HTTP+JSON': /^\?(?:(?:A2A-Version|historyLength)=[\w.]*(?:&(?!$)|$))+$/i,
 };
-const MAX_REFERENCES = 8;
 const MAX_TASKS = 10_000;
 /** Maximum characters of a cached context. */
 const MAX_CONTEXT = 256;
-const MAX_TASK_BYTES = 16_777_216;
-/** Bytes of a task that are read before other requests run. */
-const TURN_BYTES = 65_536;
-/** Resolves when the last look-up in line may read on: one in each turn, however many there are. */
+/** Maximum bytes of a task that is read. */
+const MAX_TASK_BYTES = 4_194_304;
+/** Resolves when the last task in line was parsed: one in each turn, however many there are. */
 let turn = Promise.resolve();
-/** The first byte of `null`. */
-const NULL = 0x6e;
 
 /**
  * Lets each visitor into their own conversations only. The agent knows one user, so everything that names a
@@ -93,26 +109,25 @@ export class ConversationGuard {
   }
 
   of(visitor: Visitor): ConversationCheck {
-    return { admit: (call) => this.#admit(visitor, call) };
+    return { admit: (call, caller, ask) => this.#admit(visitor, call, caller, ask) };
   }
 
-  #admit(visitor: Visitor, call: GuardedCall): AdmittedCall | Promise<AdmittedCall> {
-    const method = canonical(call.method);
-    checkForm(call, method);
-    const { owner } = call.caller.credential;
+  #admit(visitor: Visitor, call: A2ACall, caller: Caller, ask: AskForTask): Conversation | Promise<Conversation> {
+    checkForm(call);
+    const { owner } = caller.credential;
     const scope = { agent: this.#deps.agent, tenant: call.tenants[0] ?? '', account: owner.account ?? '' };
-    const asked = { visitor, call, scope };
-    if (startsWork(method)) return this.#place(asked);
-    return readsOn(method) ? this.#taskContext(asked, namedTask(call)).then((contextId) => ({ contextId })) : {};
+    const asked = { visitor, call, caller, ask, scope };
+    if (call.kind === 'starts') return this.#place(asked);
+    return call.kind === 'reads' ? this.#taskContext(asked, namedTask(call)).then((contextId) => ({ contextId })) : {};
   }
 
   /** The context that a message is sent in: its own, its task's, or a new one. */
-  #place(asked: Asked): AdmittedCall | Promise<AdmittedCall> {
+  #place(asked: Asked): Conversation | Promise<Conversation> {
     const { call, visitor, scope } = asked;
     const contextId = nameIn(call, 'contextId');
     const taskId = nameIn(call, 'taskId');
-    const references = memberOf(call, 'message', 'referenceTaskIds') ?? [];
-    if (!Array.isArray(references) || references.length > MAX_REFERENCES) {
+    const references = call.body?.references;
+    if (references === undefined) {
       throw invalid(`"referenceTaskIds" is not a list of at most ${String(MAX_REFERENCES)} tasks.`);
     }
     // Most messages need no promise, since neither agent nor site is called.
@@ -126,8 +141,8 @@ export class ConversationGuard {
     asked: Asked,
     contextId: string,
     taskId: string,
-    references: readonly unknown[],
-  ): Promise<AdmittedCall> {
+    references: readonly string[],
+  ): Promise<Conversation> {
     // First without calling the agent.
     if (contextId !== '') await this.#checkOwn(asked, contextId);
     for (const reference of new Set(references)) await this.#taskContext(asked, taskName(reference));
@@ -137,7 +152,7 @@ export class ConversationGuard {
     throw unknownConversation();
   }
 
-  #placed({ visitor, scope }: Asked, contextId: string): AdmittedCall {
+  #placed({ visitor, scope }: Asked, contextId: string): Conversation {
     if (contextId !== '') return { contextId };
     return { contextId: this.#deps.contexts.mint(visitor.keys[0], scope), isUnnamed: true };
   }
@@ -148,7 +163,7 @@ export class ConversationGuard {
     if (known !== undefined && (await this.#isOwn(asked, known))) return known;
     // Another visitor's task is looked up each time, so that neither time nor limits distinguish it from a missing one.
     await asked.visitor.countLookup();
-    const contextId = await this.#read(await asked.call.ask(taskId), asked, taskId);
+    const contextId = await this.#read(await asked.ask(taskId), asked, taskId);
     await this.#checkOwn(asked, contextId);
     return contextId;
   }
@@ -160,7 +175,7 @@ export class ConversationGuard {
     refuseRedirect(response, reply.counterpart);
     if (refusesSite(reply) || status === 429 || status >= 500) throw await this.#deps.errors.replacing(reply);
     const isRpc = asked.call.binding === 'JSONRPC';
-    const { value, start } = await this.#outline(response.body, isRpc ? 2 : 1);
+    const { value, start } = await this.#parsed(response.body);
     if ((status === 404 && !isRpc) || (isObject(value) && isObject(value['error']))) throw unknownConversation();
     if (!isObject(value) || status >= 300) throw await this.#deps.errors.replacing(reply, start);
     const task = isRpc ? value['result'] : value;
@@ -170,40 +185,30 @@ export class ConversationGuard {
     return contextId;
   }
 
-  /** The outer levels of a response, which is not held, and its start; no value if it is too long or breaks. */
-  async #outline(body: HttpBody, levels: number): Promise<{ readonly value: unknown; readonly start: BodyStart }> {
-    const outline = new JsonOutline(levels);
-    const quoted = new ByteCollector();
-    let read = 0;
+  /** The value of a response, and its start; no value if it is too long, has too many values, or breaks. */
+  async #parsed(body: HttpBody): Promise<{ readonly value: unknown; readonly start: BodyStart }> {
+    const { bodies, nextTurn } = this.#deps;
+    const read = new ByteCollector();
     let isWhole = false;
+    let held = bodies.hold(0);
     try {
-      for await (const part of this.#inTurns(body)) {
-        outline.push(part);
-        quoted.push(part.slice(0, MAX_SAID - quoted.length));
-        read += part.length;
-        if (read > MAX_TASK_BYTES) break;
+      for await (const chunk of chunksOf(body)) {
+        held.release();
+        held = bodies.hold(read.length + chunk.length);
+        read.push(chunk);
+        if (read.length > MAX_TASK_BYTES) break;
       }
-      isWhole = read <= MAX_TASK_BYTES;
-    } catch {
-      // It broke.
-    }
-    const start = { bytes: quoted.take(), isWhole: isWhole && read <= MAX_SAID };
-    return { value: isWhole ? outline.value() : undefined, start };
-  }
-
-  /** A body in parts, with a turn for other requests after each. */
-  async *#inTurns(body: HttpBody): AsyncGenerator<Uint8Array> {
-    let left = TURN_BYTES;
-    for await (const chunk of chunksOf(body)) {
-      for (let at = 0; at < chunk.length; at += TURN_BYTES) {
-        const part = chunk.subarray(at, at + TURN_BYTES);
-        if (left < part.length) {
-          await (turn = turn.then(this.#deps.nextTurn));
-          left = TURN_BYTES;
-        }
-        left -= part.length;
-        yield part;
-      }
+      isWhole = read.length <= MAX_TASK_BYTES;
+      await (turn = turn.then(nextTurn));
+      const bytes = read.take();
+      const value = isWhole ? parsedJson(new TextDecoder().decode(bytes), MAX_JSON_VALUES) : undefined;
+      return { value, start: { bytes: bytes.subarray(0, MAX_SAID), isWhole: isWhole && bytes.length <= MAX_SAID } };
+    } catch (error) {
+      // Otherwise it broke.
+      if (isAgentBffError(error)) throw error;
+      return { value: undefined, start: { bytes: read.take().subarray(0, MAX_SAID), isWhole: false } };
+    } finally {
+      held.release();
     }
   }
 
@@ -223,14 +228,14 @@ export class ConversationGuard {
   }
 }
 
-function taskKey({ call, scope }: Asked, taskId: string): string {
-  const { owner } = call.caller.credential;
+function taskKey({ caller, scope }: Asked, taskId: string): string {
+  const { owner } = caller.credential;
   return JSON.stringify([owner.principal ?? owner.reader, scope.tenant, taskId]);
 }
 
 /** Rejects a call with anything that the specification does not define. */
-function checkForm(call: GuardedCall, method: string): void {
-  const { binding, query, tenants, body } = call;
+function checkForm(call: A2ACall): void {
+  const { binding, method, query, tenants, body } = call;
   const known = PARAMS.get(method);
   if (known === undefined) {
     const detail = 'This method is not available where conversations belong to their visitors.';
@@ -239,35 +244,39 @@ function checkForm(call: GuardedCall, method: string): void {
   if (query !== '' && !QUERY[binding].test(query))
     throw invalid('The query names something other than "A2A-Version" and "historyLength".');
   if (tenants.some((one) => one !== tenants[0])) throw invalid('The request names two tenants.');
-  const { envelope, params, message, configuration } = body?.message.places ?? {};
-  checkMembers(call, envelope, ENVELOPE);
-  checkMembers(call, params, known);
-  checkMembers(call, message, MESSAGE);
-  checkMembers(call, configuration, CONFIGURATION);
-  if (known === SENDING && !message?.members.length) throw invalid('The request has no "message".');
+  checkNames(body?.names.envelope, ENVELOPE);
+  checkNames(body?.names.params, known);
+  checkNames(body?.names.message, MESSAGE);
+  checkNames(body?.names.configuration, CONFIGURATION);
+  if (known === SENDING && !body?.names.message?.length) throw invalid('The request has no "message".');
 }
 
-function checkMembers({ body }: GuardedCall, place: ObjectPlace | undefined, names: ReadonlySet<string>): void {
-  for (const { name, start } of place?.members ?? []) {
-    if (names.has(name) || body?.bytes[start] === NULL) continue;
-    throw invalid(`The member "${name.slice(0, 64)}" is not defined here.`);
+function checkNames(names: readonly string[] = [], defined: ReadonlySet<string>): void {
+  for (const name of names) {
+    if (!defined.has(name)) throw invalid(`The member "${name.slice(0, 64)}" is not defined here.`);
   }
+}
+
+function hasMember({ body }: A2ACall, level: LevelName, name: string): boolean {
+  return body?.names[level]?.includes(name) === true;
 }
 
 /** An id in the message; empty if it has none. */
-function nameIn(call: GuardedCall, name: string): string {
-  const value = memberOf(call, 'message', name) ?? '';
-  if (typeof value === 'string') return value;
-  throw invalid(`"${name}" is not a string.`);
+function nameIn(call: A2ACall, name: 'contextId' | 'taskId'): string {
+  if (!hasMember(call, 'message', name)) return '';
+  const id = call.body?.[name];
+  if (id === undefined) throw invalid(`"${name}" is not a string.`);
+  return id;
 }
 
 /** The task that path or params name; both must agree. */
-function namedTask(call: GuardedCall): string {
-  const id = memberOf(call, 'params', 'id');
-  if (call.taskId !== undefined && id !== undefined && id !== call.taskId) {
+function namedTask(call: A2ACall): string {
+  const { rest, taskId, body } = call;
+  const inPath = rest?.path.taskId;
+  if (inPath !== undefined && hasMember(call, 'params', 'id') && body?.taskId !== inPath) {
     throw invalid('Path and body name different tasks.');
   }
-  return taskName(call.taskId ?? id);
+  return taskName(taskId);
 }
 
 /** An id that every parser reads alike, in a body and in a path. */

@@ -153,7 +153,6 @@ export class RenderCache {
   async render(subject: RenderSubject, upstream: RenderUpstream): Promise<RenderOutcome> {
     const { clock } = this.#deps;
     const keys = this.#versionTags.keys.keys(subject);
-    if (keys === undefined) return { response: (await upstream.render()).response, status: 'BYPASS' };
     const lastAction = this.#versionTags.lastAction(keys);
     const turn = this.#turns;
     const { isAway, text, versionTag = '', primary } = await this.#lookUp(keys);

@@ -1,5 +1,4 @@
 import { delimited } from '../shared/json.js';
-import { canonicalJson } from './canonical-json.js';
 import { LruMap } from '../shared/lru-map.js';
 import type { MemoryShare } from '../shared/memory-budget.js';
 import type { SurfaceRef } from './surface-ref.js';
@@ -31,18 +30,14 @@ export interface RenderKeySet extends RenderVersionTags {
   readonly render: string;
 }
 
-/**
- * Bytes of a short body, which has one key whatever the order of its fields. Pages send the same short bodies
- * repeatedly, so their keys are remembered. A longer body is compared byte by byte: canonicalising it costs more than
- * forwarding it, and a different order of fields costs one render (decision 100).
- */
+/** Characters of a request whose keys are remembered: pages send the same short bodies repeatedly. */
 const MAX_SHORT = 2_048;
 /** Bytes of an entry: three keys and their places. */
 const ENTRY_BYTES = 768;
 /** Milliseconds for which an entry is remembered. */
 const KNOWN_MS = 600_000;
 
-const decoder = new TextDecoder();
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** Computes the keys of renders. Remembers recent ones, since a hit costs little besides its key. */
 export class RenderKeys {
@@ -57,26 +52,27 @@ export class RenderKeys {
     this.#known = new LruMap({ share: memory });
   }
 
-  /** The keys of a render; `undefined` if two parsers could read its body as two different values. */
-  keys(subject: RenderSubject): RenderKeySet | undefined {
+  /**
+   * The keys of a render. The body counts by its bytes: if two texts had one key because one parser reads them alike, a
+   * platform that reads them apart would let one visitor choose what another sees.
+   */
+  keys(subject: RenderSubject): RenderKeySet {
     const { scope, ref, input, body } = subject;
-    if (body !== null && body.length > MAX_SHORT) return this.#made(subject, `bytes ${this.#hash(body)}`);
-    const bodyText = body && decoder.decode(body);
+    if (body !== null && body.length > MAX_SHORT) return this.#made(subject);
     let text = `${delimited(scope)}${ref.by}${delimited(ref.value)}`;
     for (const part of input) text += delimited(part);
     // The last part needs no delimiter.
-    if (bodyText !== null) text += ` ${bodyText}`;
+    if (body !== null) text += ` ${decoder.decode(body)}`;
     const known = this.#known.get(text);
     if (known !== undefined) return known;
-    const spelling = bodyText === null ? 'none' : canonicalJson(bodyText);
-    if (spelling === undefined) return undefined;
-    const keys = this.#made(subject, spelling);
+    const keys = this.#made(subject);
     if (text.length <= MAX_SHORT) this.#known.set(text, keys, ENTRY_BYTES, this.#memory.now() + KNOWN_MS);
     return keys;
   }
 
-  #made({ scope, ref, input }: RenderSubject, spelling: string): RenderKeySet {
-    const render = `${STORE_PREFIX}render:${this.#hash(JSON.stringify([scope, ref.by, ref.value, input, spelling]))}`;
+  #made({ scope, ref, input, body }: RenderSubject): RenderKeySet {
+    const sent = body === null ? 'none' : `bytes ${this.#hash(body)}`;
+    const render = `${STORE_PREFIX}render:${this.#hash(JSON.stringify([scope, ref.by, ref.value, input, sent]))}`;
     return { render, callerTag: this.callerTag(scope), surfaceTag: this.surfaceTag(scope, ref) };
   }
 

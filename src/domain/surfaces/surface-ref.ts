@@ -1,5 +1,6 @@
 import { decodeSegment } from '../upstream/safe-path.js';
-import { JsonCursor, type JsonSpan, JsonTextError } from '../shared/json-cursor.js';
+import { isObject, parsedJson } from '../shared/json.js';
+import { MAX_JSON_VALUES } from '../shared/json-document.js';
 
 /** A surface and how it is addressed; the value is decoded. */
 export interface SurfaceRef {
@@ -40,12 +41,7 @@ export function surfaceRoute(path: string): SurfaceRoute | undefined {
     : undefined;
 }
 
-const QUOTE = 0x22;
-const encoder = new TextEncoder();
 const decoder = new TextDecoder();
-const SURFACE = encoder.encode('surface');
-const ID = encoder.encode('id');
-const NAME = encoder.encode('name');
 
 /** The id and name of a surface in a response of the platform. */
 export interface SurfaceNames {
@@ -53,46 +49,13 @@ export interface SurfaceNames {
   readonly name: string | undefined;
 }
 
-/**
- * The id and name of a surface in a response of the platform; both may be missing. Scans the bytes in one pass without
- * creating values: `JSON.parse` takes ten times as long for a megabyte of empty objects.
- */
+/** The id and name of a surface in a response of the platform; both may be missing, as in one with too many values. */
 export function surfaceNames(reply: Uint8Array | undefined): SurfaceNames {
-  try {
-    const [surface] = members(reply, [SURFACE]);
-    const [id, name] = members(surface, [ID, NAME]);
-    return { id: string(id), name: string(name) };
-  } catch (error) {
-    if (error instanceof JsonTextError) return { id: undefined, name: undefined };
-    throw error;
-  }
+  const value = reply && parsedJson(decoder.decode(reply), MAX_JSON_VALUES);
+  const surface = isObject(value) && isObject(value['surface']) ? value['surface'] : {};
+  return { id: string(surface['id']), name: string(surface['name']) };
 }
 
-/**
- * The string members of an object by name; the last one if a name is repeated, as in `JSON.parse`. Names with escapes
- * are not recognised.
- */
-function members(text: Uint8Array | undefined, names: readonly Uint8Array[]): readonly (Uint8Array | undefined)[] {
-  if (text === undefined) return [];
-  const cursor = new JsonCursor(text);
-  const found: (Uint8Array | undefined)[] = [];
-  if (!cursor.enterObject()) return found;
-  for (let span = cursor.nextName(true); span !== undefined; span = cursor.nextName(false)) {
-    cursor.peek();
-    const start = cursor.position;
-    cursor.skipValue();
-    const { position } = cursor;
-    const index = names.findIndex((name) => isAt(text, span, name));
-    if (index >= 0) found[index] = text.subarray(start, position);
-  }
-  cursor.end();
-  return found;
-}
-
-function isAt(text: Uint8Array, { start, end }: JsonSpan, name: Uint8Array): boolean {
-  return end - start === name.length && name.every((byte, index) => byte === text[start + index]);
-}
-
-function string(text: Uint8Array | undefined): string | undefined {
-  return text?.[0] === QUOTE ? (JSON.parse(decoder.decode(text)) as string) : undefined;
+function string(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
 }

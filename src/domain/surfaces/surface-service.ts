@@ -10,7 +10,7 @@ import {
   choosingValues,
   RENDER_RESPONSE_FIELDS,
 } from '../upstream/header-policy.js';
-import type { CallContext, Endpoint, PlatformMessage } from '../upstream/platform-call.js';
+import type { Caller, Endpoint, PlatformMessage } from '../upstream/platform-call.js';
 import { refuseRedirect, PLATFORM, type PlatformReply, refusesSite } from '../upstream/platform-error.js';
 import {
   type PlatformApiCalls,
@@ -136,12 +136,7 @@ export class SurfaceService {
     return themeResponse(await this.#deps.call.errors.toBrowserResponse(reply), tags, this.#deps.styles, auth.fields);
   }
 
-  async #render(
-    ref: SurfaceRef,
-    request: SurfaceRequest,
-    caller: CallContext,
-    signal: AbortSignal,
-  ): Promise<RenderReply> {
+  async #render(ref: SurfaceRef, request: SurfaceRequest, caller: Caller, signal: AbortSignal): Promise<RenderReply> {
     const target = this.#target(ref, 'render');
     // (3) Repeatable: rendering has no effect.
     const message = { ...this.#message('POST', target, request, signal), isRepeatable: true };
@@ -160,7 +155,7 @@ export class SurfaceService {
     ref: SurfaceRef,
     etag: string,
     { head }: SurfaceRequest,
-    caller: CallContext,
+    caller: Caller,
     signal: AbortSignal,
   ): Promise<WidgetCheck> {
     const { 'accept-language': language, traceparent, tracestate } = head.headers;
@@ -212,7 +207,7 @@ export class SurfaceService {
     return platformTarget(this.#deps.api, pathName(ref, operation), { ...values, [ref.by]: ref.value });
   }
 
-  #subject(ref: SurfaceRef, { head, body }: SurfaceRequest, caller: CallContext): RenderSubject | undefined {
+  #subject(ref: SurfaceRef, { head, body }: SurfaceRequest, caller: Caller): RenderSubject | undefined {
     const scope = this.#scope(caller);
     if (scope === undefined) return undefined;
     const input: unknown[] = [head.query, ...choosingValues(head.headers)];
@@ -226,7 +221,7 @@ export class SurfaceService {
     return { scope, ref, input, body };
   }
 
-  #scope({ credential }: CallContext): RenderScope | undefined {
+  #scope({ credential }: Caller): RenderScope | undefined {
     const who = credentialScope(credential);
     return who && delimited(this.#deps.api.place) + who;
   }
@@ -240,7 +235,7 @@ function pathName({ by }: SurfaceRef, operation: SurfaceOperation): PlatformPath
 }
 
 /** True if the response is for the caller its request began with: a renewed token may be for another organization. */
-function isOfReader({ credential }: CallContext, reply: PlatformReply): boolean {
+function isOfReader({ credential }: Caller, reply: PlatformReply): boolean {
   return reply.credential === credential || reply.credential.owner.reader === credential.owner.reader;
 }
 

@@ -38,7 +38,7 @@ export interface PlatformMessage extends Pick<UpstreamRequest, 'method' | 'origi
   /** Our own fields: they override the site's, and the credential's override them. */
   readonly own?: HeaderFields;
   /** Media type the body was checked as, sent without the browser's parameters. If absent, the browser's field is forwarded. */
-  readonly contentType?: string;
+  readonly contentType?: string | undefined;
   /** True if it may be sent again although its outcome is unknown. Default: by its method (RFC 9110 §9.2.2). */
   readonly isRepeatable?: boolean;
 }
@@ -46,11 +46,24 @@ export interface PlatformMessage extends Pick<UpstreamRequest, 'method' | 'origi
 const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 
 /** The caller a request is sent for. */
-export interface CallContext {
+export class Caller {
   readonly auth: RouteAuth;
   readonly request: RequestContext;
   /** The credential of this request. */
   readonly credential: Credential;
+
+  constructor(auth: RouteAuth, request: RequestContext, credential: Credential) {
+    this.auth = auth;
+    this.request = request;
+    this.credential = credential;
+  }
+
+  /** The caller with the fields that the site makes for this message, or for a look-up. The same one if it makes none. */
+  about(message?: MessageFacts): Caller | Promise<Caller> {
+    const { auth, request, credential } = this;
+    if (auth.fields?.make === undefined) return this;
+    return withSiteFields(credential, auth.fields, request, message).then((one) => new Caller(auth, request, one));
+  }
 }
 
 /**
@@ -69,25 +82,15 @@ export class PlatformCall {
   }
 
   /**
-   * The caller with the credential for one request.
+   * The caller with the credential for one request. Fields that the site makes for each message wait for `about`, if it
+   * is `of` a message.
    *
    * @throws ServiceAuthError and SessionError when there is no credential.
    */
-  async caller(auth: RouteAuth, request: RequestContext): Promise<CallContext> {
-    return { auth, request, credential: await this.#deps.credentials.obtain(auth, request) };
-  }
-
-  /** The caller without the fields that the site makes: those of a chat depend on the message. */
-  bareCaller(auth: RouteAuth, request: RequestContext): Promise<CallContext> {
-    if (auth.fields?.make === undefined) return this.caller(auth, request);
-    return this.caller({ ...auth, fields: undefined }, request).then((caller) => ({ ...caller, auth }));
-  }
-
-  /** A bare caller with the fields that the site makes for a message, or for a look-up. */
-  async withFields(caller: CallContext, message?: MessageFacts): Promise<CallContext> {
-    const { auth, request, credential } = caller;
-    if (auth.fields?.make === undefined) return caller;
-    return { auth, request, credential: await withSiteFields(credential, auth.fields, request, message) };
+  async caller(auth: RouteAuth, request: RequestContext, of?: 'message'): Promise<Caller> {
+    const isLater = of === 'message' && auth.fields?.make !== undefined;
+    const obtained = isLater ? { ...auth, fields: undefined } : auth;
+    return new Caller(auth, request, await this.#deps.credentials.obtain(obtained, request));
   }
 
   /**
@@ -96,7 +99,7 @@ export class PlatformCall {
    * @throws ServiceAuthError when a rejected credential of the site cannot be renewed because its provider fails.
    * @throws UpstreamError when there is no response.
    */
-  async send(message: PlatformMessage, caller: CallContext): Promise<PlatformReply> {
+  async send(message: PlatformMessage, caller: Caller): Promise<PlatformReply> {
     const { counterpart, body } = message;
     const credential = counterpart.isPlatform === true ? caller.credential.forPlatform : caller.credential;
     // (a)
@@ -115,7 +118,7 @@ export class PlatformCall {
    *
    * @throws ServiceAuthError when the provider fails; the refusal is discarded then.
    */
-  async renew({ auth, request, credential }: CallContext, refusal: HttpResponse): Promise<Credential | undefined> {
+  async renew({ auth, request, credential }: Caller, refusal: HttpResponse): Promise<Credential | undefined> {
     try {
       return await this.#deps.credentials.renew(auth, credential, request, String(refusal.headers['date'] ?? ''));
     } catch (error) {

@@ -9,7 +9,7 @@ import { readAhead } from './body-bytes.js';
 import { isStyleSheet } from './header-policy.js';
 import { type Found, Lookups, type LookupsDependencies } from './lookups.js';
 import { type PlatformApiCalls, platformFields, platformTarget } from './platform-api.js';
-import type { CallContext } from './platform-call.js';
+import type { Caller } from './platform-call.js';
 import { type Counterpart, PLATFORM, platformError } from './platform-error.js';
 import type { PlatformStyles } from './platform-styles.js';
 
@@ -87,13 +87,13 @@ export class PlatformDirectory {
   }
 
   /** The configured project, otherwise the one the platform has for this caller; null if there is none. */
-  async project(caller: CallContext): Promise<Lookup> {
+  async project(caller: Caller): Promise<Lookup> {
     const { projectId } = this.#deps.api;
     return projectId === '' ? this.#look('project', caller) : { value: projectId };
   }
 
   /** The style sheet of the site's brand; empty if there is none. */
-  async brand(caller: CallContext): Promise<Lookup> {
+  async brand(caller: Caller): Promise<Lookup> {
     return this.#look('brand', caller);
   }
 
@@ -108,7 +108,7 @@ export class PlatformDirectory {
     }
   }
 
-  #look(name: LookupName, caller: CallContext): Promise<Lookup> {
+  #look(name: LookupName, caller: Caller): Promise<Lookup> {
     const { credential, auth } = caller;
     const { sharesLookups: sharedBy } = auth;
     return this.#lookups[name].get({
@@ -122,7 +122,7 @@ export class PlatformDirectory {
     });
   }
 
-  async #request(name: LookupName, caller: CallContext, signal: AbortSignal): Promise<Lookup> {
+  async #request(name: LookupName, caller: Caller, signal: AbortSignal): Promise<Lookup> {
     const { accept, ifMissing, limitBytes, fits, read } = LOOKUPS[name];
     const { call, timeouts, api, styles } = this.#deps;
     const own = { ...platformFields(api), accept };

@@ -1,13 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { FakeSessionTokenSource, FakeUpstream } from '../../../src/adapters/fakes/fakes.js';
 import type { ChatMount, VisitorOf } from '../../../src/adapters/web/chat-mount.js';
-import { chatRoutes } from '../../../src/adapters/web/chat-routes.js';
-import { httpJsonRoutes } from '../../../src/adapters/web/http-json-routes.js';
+import { chatRoutes, httpJsonRoutes } from '../../../src/adapters/web/chat-routes.js';
 import { configRoute } from '../../../src/adapters/web/config-route.js';
 import { sha256 } from '../../../src/adapters/system/system.js';
 import { ChatConfig } from '../../../src/domain/chat/chat-config.js';
 import { ChatForwarder, type ChatForwarderDependencies } from '../../../src/domain/chat/chat-forwarder.js';
-import { HttpJsonBinding } from '../../../src/domain/chat/http-json-binding.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
 import type { HttpRequest, HttpResponse, UpstreamOutcome, UpstreamRequest } from '../../../src/ports/http.js';
 import type { LimitVerdict } from '../../../src/ports/visitor-limit.js';
@@ -83,13 +81,13 @@ class RestWorld extends BrokerWorld {
       ...this.mount,
     };
     const parts: ChatForwarderDependencies = { ...shared, card: (version, caller) => chatConfig.card(version, caller) };
-    const binding = new HttpJsonBinding(parts);
+    const forwarder = new ChatForwarder(parts);
     const card = configRoute({ ...routes, chatConfig, hash: sha256 }, 'agentCard');
     const handle = chatRoutes({
       ...routes,
-      forwarder: new ChatForwarder(parts),
+      forwarder,
       card,
-      httpJson: httpJsonRoutes({ ...routes, binding }),
+      httpJson: httpJsonRoutes({ ...routes, forwarder }),
     });
     const body = method === 'POST' ? bytes('{"message":{"parts":[]}}') : null;
     return handle(browserRequest({ method, path, body, ...changes }));
@@ -232,8 +230,7 @@ describe.each([
     const world = new RestWorld();
     const settings = site({ digest: (text) => `<${text}>` });
     for (const one of [settings, world.settings]) {
-      const options = { reading: { scrutiny: 'policy', isPlaced: true } } as const;
-      world.mount = { visitor: () => ({ key: 'ada', ...options }), options, site: one };
+      world.mount = { visitor: () => ({ key: 'ada' }), site: one };
       await message(world);
       await reading(world);
       expect(one.bodies.heldBytes).toBe(0);
@@ -246,11 +243,11 @@ describe.each([
   });
 });
 
-it('a message with a member twice is counted as a message, whatever its method', async () => {
+it('a message with a member in two spellings is counted as a message, whatever its method', async () => {
   const { counted, limit } = counter();
   const world = new RestWorld();
   world.mount = { site: site({ chatLimit: limit }) };
-  const body = bytes('{"jsonrpc":"2.0","id":7,"method":"tasks/get","id":8}');
+  const body = bytes('{"jsonrpc":"2.0","id":7,"method":"tasks/get","ID":8}');
   expect(await world.ask('POST', '', { body })).toMatchObject({ status: 400 });
   expect([counted, world.calls]).toEqual([['message'], []]);
 });

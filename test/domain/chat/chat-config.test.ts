@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { Caller } from '../../../src/domain/upstream/platform-call.js';
 import { REQUEST, SERVICE } from '../credentials/broker-fixture.js';
 import { FakeClock } from '../../../src/adapters/fakes/fakes.js';
 import { memoryOf } from '../../support/memory.js';
@@ -156,7 +157,7 @@ describe('the chat configuration', () => {
     for (const asked of [
       config.record('', REQUEST, SERVICE, ENTRANCE),
       config.agentCard('', REQUEST, SERVICE, ENTRANCE),
-      (async () => config.card('', { auth: SERVICE, request: REQUEST, credential }))(),
+      (async () => config.card('', new Caller(SERVICE, REQUEST, credential)))(),
     ]) {
       await expect(asked).rejects.toMatchObject({ code: 'service_auth_failed', fields: ['a2aUrl'] });
     }

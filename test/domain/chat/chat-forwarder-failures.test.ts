@@ -11,7 +11,7 @@ const CHAT = new MethodPolicy('chat');
 async function answerTo(response: HttpResponse): Promise<HttpResponse> {
   const world = new ChatWorld();
   world.upstream.willAnswer(() => response);
-  return world.forwarder.forward(chatRequest(), SERVICE, CHAT);
+  return world.forward(chatRequest(), SERVICE, CHAT);
 }
 
 function text(body: HttpResponse['body']): string {
@@ -26,7 +26,7 @@ describe('an agent without a response', () => {
   ])('(%s) is reported as %s, with its host only in the log', async (reason, code, detail, retryable) => {
     const world = new ChatWorld();
     world.upstream.willAnswer(() => ({ kind: 'failure', reason, detail: 'ECONNREFUSED 10.0.0.7:443' }));
-    const error = await errorOf(world.forwarder.forward(chatRequest(), SERVICE, CHAT));
+    const error = await errorOf(world.forward(chatRequest(), SERVICE, CHAT));
     expect(error).toMatchObject({ name: 'UpstreamError', code, detail, retryable });
     expect(error.message).not.toContain('10.0.0.7');
     expect(error.logDetail()).toBe('ECONNREFUSED 10.0.0.7:443');
@@ -102,7 +102,7 @@ describe('an error response of the agent', () => {
       const error = '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"out of tokens"}}';
       const headers = { 'content-type': 'application/json; charset=utf-8', 'set-cookie': 'a=b' };
       world.upstream.willAnswer(() => ({ status, headers, body: new WatchedBody(error.slice(0, 9), error.slice(9)) }));
-      const response = await world.forwarder.forward(chatRequest(), SERVICE, CHAT);
+      const response = await world.forward(chatRequest(), SERVICE, CHAT);
       expect([response.status, text(response.body)]).toEqual([status, error]);
       expect(response.headers['set-cookie']).toBeUndefined();
       expect(world.telemetry.of('warning')).toEqual([]);
@@ -113,7 +113,7 @@ describe('an error response of the agent', () => {
     const world = new ChatWorld();
     const body = '{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"no role for account-token-2"}}';
     world.upstream.willAnswer(() => ({ status, headers: { 'content-type': 'application/json' }, body }));
-    const response = await world.forwarder.forward(chatRequest(), SERVICE, CHAT);
+    const response = await world.forward(chatRequest(), SERVICE, CHAT);
     expect([response.status, text(response.body)]).toEqual([status, body]);
     expect(world.telemetry.of('warning')).toEqual([
       {
@@ -207,7 +207,7 @@ describe('an error response of the agent', () => {
     const world = new ChatWorld();
     const body = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }) };
     world.upstream.willAnswer(() => ({ status: 500, headers: { 'content-type': 'application/json' }, body }));
-    const error = errorOf(world.forwarder.forward(chatRequest(), SERVICE, CHAT));
+    const error = errorOf(world.forward(chatRequest(), SERVICE, CHAT));
     await expect.poll(() => world.excerptDeadlines.spans).toEqual([10_000]);
     world.excerptDeadlines.pass(10_000);
     expect(await error).toMatchObject({ code: 'upstream_error', upstreamStatus: 500 });

@@ -22,7 +22,7 @@ describe('a chat request', () => {
     const theirs = { authorization: 'Bearer theirs', cookie: 'sid=1', 'x-api-key': 'theirs', host: 'site.example' };
     const headers = { 'content-type': 'application/json; charset=utf-8', ...theirs };
     const request = chatRequest(MESSAGE, { headers, query: '?tenant=1', signal });
-    await world.forwarder.forward({ ...request, body }, SERVICE, CHAT);
+    await world.forward(request, SERVICE, CHAT);
     expect(world.upstream.requests).toEqual([
       {
         method: 'POST',
@@ -39,7 +39,6 @@ describe('a chat request', () => {
         bodyIdleMs: 30_000,
       },
     ]);
-    expect(world.upstream.requests[0]?.body).toBe(body);
     expect(world.upstream.requests[0]?.signal).toBe(signal);
   });
 
@@ -48,7 +47,7 @@ describe('a chat request', () => {
     const body = new WatchedBody('data: {}\n\n');
     const headers = { 'content-type': 'text/event-stream', 'set-cookie': 'a=b', server: 'agent' };
     world.upstream.willAnswer(() => ({ status: 202, headers, body }));
-    const response = await world.forwarder.forward(chatRequest(), SERVICE, CHAT);
+    const response = await world.forward(chatRequest(), SERVICE, CHAT);
     expect(response.status).toBe(202);
     expect(response.body).toBe(body);
     expect(body.ended).toBe(false);
@@ -62,7 +61,7 @@ describe('a chat request', () => {
 
   it('fails without a configured agent, naming the field before any token is fetched', async () => {
     const world = new ChatWorld({ agent: undefined });
-    await expect(world.forwarder.forward(chatRequest(), SERVICE, CHAT)).rejects.toMatchObject({
+    await expect(world.forward(chatRequest(), SERVICE, CHAT)).rejects.toMatchObject({
       code: 'service_auth_failed',
       block: 'configureServer',
       fields: ['a2aUrl'],
@@ -79,11 +78,11 @@ describe('a chat request', () => {
     { code: 'method_denied', rpcCode: -32004 },
   ] as const;
   const AMBIGUOUS = [
-    chatRequest('{"jsonrpc":"2.0","id":1,"method":"message/send","method":"tasks/list"}'),
+    chatRequest('{"jsonrpc":"2.0","id":1,"method":"message/send","Method":"tasks/list"}'),
     {
       code: 'body_invalid',
       rpcCode: -32600,
-      detail: 'The member "method" appears twice.',
+      detail: 'A member resembles "method" but is spelled differently.',
       hint: 'Send one A2A request with each member once, under its name in the specification.',
     },
   ] as const;
@@ -94,7 +93,7 @@ describe('a chat request', () => {
     ['an ambiguous message', ...AMBIGUOUS],
   ] as const)('with %s is rejected before any token is fetched', async (_what, request, expected) => {
     const world = new ChatWorld();
-    await expect(world.forwarder.forward(request, SERVICE, CHAT)).rejects.toMatchObject(expected);
+    await expect(world.forward(request, SERVICE, CHAT)).rejects.toMatchObject(expected);
     expect([world.account.issued, world.upstream.requests]).toEqual([0, []]);
   });
 });
@@ -103,27 +102,23 @@ describe('the method policy of a chat request', () => {
   it('allows a repeated field deep inside a message', async () => {
     const world = new ChatWorld();
     const text = '{"method":"message/send","params":{"message":{"metadata":{"a":1,"a":2}}}}';
-    expect((await world.forwarder.forward(chatRequest(text), SERVICE, CHAT)).status).toBe(200);
+    expect((await world.forward(chatRequest(text), SERVICE, CHAT)).status).toBe(200);
   });
 
-  it.each(['GetExtendedAgentCard', 'tasks/list', 'acme/search'])(
-    'that denies nothing forwards %s with any parameters',
-    async (method) => {
-      const world = new ChatWorld();
-      const request = chatRequest(`{"method":"${method}","params":[{"a":1,"a":2}]}`, {}, ALL.scrutiny);
-      expect((await world.forwarder.forward(request, session(), ALL)).status).toBe(200);
-    },
-  );
+  it.each(['tasks/list', 'acme/search'])('that denies nothing forwards %s with any parameters', async (method) => {
+    const world = new ChatWorld();
+    const request = chatRequest(`{"method":"${method}","params":[{"a":1,"a":2}]}`, {}, ALL.isStrict);
+    expect((await world.forward(request, session(), ALL)).status).toBe(200);
+  });
 
   it.each([
     ['a body that is not JSON', 'not json', undefined],
     ['a batch', '[{"method":"GetExtendedAgentCard"}]', -32600],
-    ['two methods', '{"method":"tasks/get","method":"GetExtendedAgentCard"}', -32600],
     ['a method in another case', '{"method":"tasks/get","Method":"GetExtendedAgentCard"}', -32600],
   ])('that denies nothing rejects %s, which could request an extended card', async (_what, text, rpcCode) => {
     const world = new ChatWorld();
-    const request = chatRequest(text, {}, ALL.scrutiny);
-    await expect(world.forwarder.forward(request, session(), ALL)).rejects.toMatchObject({
+    const request = chatRequest(text, {}, ALL.isStrict);
+    await expect(world.forward(request, session(), ALL)).rejects.toMatchObject({
       code: 'body_invalid',
       rpcCode,
     });
@@ -136,7 +131,7 @@ describe('a credential rejected by the agent', () => {
     const world = new ChatWorld();
     const bodies = [new WatchedBody('no'), new WatchedBody('no')];
     world.upstream.willAnswer(inTurn(...bodies.map((body) => ({ ...REFUSED, body }))));
-    await expect(world.forwarder.forward(chatRequest(), SERVICE, CHAT)).rejects.toMatchObject({
+    await expect(world.forward(chatRequest(), SERVICE, CHAT)).rejects.toMatchObject({
       name: 'ServiceAuthError',
       code: 'service_token_rejected',
       block: 'serviceAccount',
@@ -150,7 +145,7 @@ describe('a credential rejected by the agent', () => {
   it('is reported and not renewed when it is an API key', async () => {
     const world = new ChatWorld({}, { strategy: '', hasServiceAccount: false });
     world.upstream.willAnswer(() => REFUSED);
-    await expect(world.forwarder.forward(chatRequest(), SERVICE, CHAT)).rejects.toMatchObject({
+    await expect(world.forward(chatRequest(), SERVICE, CHAT)).rejects.toMatchObject({
       code: 'service_token_rejected',
       block: 'serviceApiKey',
       fields: [],

@@ -3,7 +3,7 @@ import { FakeClock } from '../../../src/adapters/fakes/fakes.js';
 import { ChatWatch, type WatchedCall } from '../../../src/domain/chat/chat-watch.js';
 
 const encoder = new TextEncoder();
-const CALL: WatchedCall = { method: 'message/stream' };
+const CALL: WatchedCall = { method: 'SendStreamingMessage' };
 
 /** The event of a call whose response comes in these chunks, one each 10 ms. */
 function eventOf(call: WatchedCall, chunks: readonly (string | Uint8Array)[], kind: 'events' | 'finished' | 'zipped') {
@@ -143,7 +143,7 @@ describe('the event of a chat call', () => {
   });
 
   it('names visitor, context and task of the message if the response has none', () => {
-    const call = { method: 'tasks/cancel', visitor: 'secret', contextId: 'c2', taskId: 't2' };
+    const call = { method: 'CancelTask', visitor: 'secret', contextId: 'c2', taskId: 't2' };
     expect(eventOf(call, [V03], 'zipped')).toMatchObject({
       method: 'CancelTask',
       visitor: '#visitor secret',

@@ -2,14 +2,19 @@ import { FakeUpstream } from '../../../src/adapters/fakes/fakes.js';
 import {
   ChatForwarder,
   type ChatForwarderDependencies,
-  type ChatRequest,
+  type ChatHead,
+  type ChatRules,
 } from '../../../src/domain/chat/chat-forwarder.js';
-import { readRpcMessage, type Scrutiny } from '../../../src/domain/chat/chat-message.js';
+import { type A2ACall, readRpcCall } from '../../../src/domain/chat/call.js';
+import type { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
+import type { RouteAuth } from '../../../src/domain/credentials/route-auth.js';
 import type { AgentCardJson } from '../../../src/domain/chat/agent-card.js';
 import type { HttpResponse } from '../../../src/ports/http.js';
 import { BrokerWorld, TIMEOUTS } from '../credentials/broker-fixture.js';
 
 export const MESSAGE = '{"jsonrpc":"2.0","id":"1","method":"message/send","params":{"message":{}}}';
+
+export const SITE = 'https://site.example/api/a2a';
 
 /** A forwarder with a fake agent. */
 export class ChatWorld extends BrokerWorld {
@@ -31,24 +36,27 @@ export class ChatWorld extends BrokerWorld {
       ...settings,
     });
   }
+
+  forward({ call, head }: ChatRequest, auth: RouteAuth, policy: MethodPolicy, options: Partial<ChatRules> = {}) {
+    return this.forwarder.forward(call, head, { auth, policy, rewrite: { url: SITE }, ...options });
+  }
+}
+
+/** A call in JSON-RPC, and its request. */
+export interface ChatRequest {
+  readonly call: A2ACall;
+  readonly head: ChatHead;
 }
 
 export function chatRequest(
   text: string = MESSAGE,
-  head: Partial<ChatRequest['head']> = {},
-  scrutiny: Scrutiny = 'policy',
+  { query = '', ...head }: Partial<ChatHead> & { readonly query?: string } = {},
+  isStrict: boolean = true,
 ): ChatRequest {
-  const body = new TextEncoder().encode(text);
+  const { signal } = new AbortController();
   return {
-    head: {
-      headers: { 'content-type': 'application/json' },
-      native: { request: undefined },
-      query: '',
-      signal: new AbortController().signal,
-      ...head,
-    },
-    body,
-    message: readRpcMessage(body, scrutiny),
+    head: { headers: { 'content-type': 'application/json' }, native: { request: undefined }, signal, ...head },
+    call: readRpcCall(new TextEncoder().encode(text), query, isStrict),
   };
 }
 

@@ -1,16 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { readRpcMessage } from '../../../src/domain/chat/chat-message.js';
-import { rewriteExtendedCard } from '../../../src/domain/chat/chat-forwarder.js';
-import { canonical } from '../../../src/domain/chat/method-policy.js';
+import { withExtendedCard } from '../../../src/domain/chat/agent-reply.js';
+import { readRpcCall } from '../../../src/domain/chat/call.js';
+import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
+import { SERVICE } from '../credentials/broker-fixture.js';
 import type { HttpResponse } from '../../../src/ports/http.js';
-import { ChatWorld, WatchedBody } from './chat-world.js';
+import { chatRequest, ChatWorld, SITE, WatchedBody } from './chat-world.js';
 
-const SITE = 'https://site.example/api/a2a';
 const CARD = { name: 'Agent', url: 'https://agent.internal/a2a', capabilities: { streaming: true } };
 
+const ASK = '{"jsonrpc":"2.0","id":7,"method":"GetExtendedAgentCard"}';
+const { call: CALL } = chatRequest(ASK);
+
 describe('a chat request', () => {
-  const asks = (text: string): boolean =>
-    canonical(readRpcMessage(new TextEncoder().encode(text), 'method').method) === 'GetExtendedAgentCard';
+  const asks = (text: string): boolean => readRpcCall(new TextEncoder().encode(text), '', false).kind === 'card';
 
   it.each([
     '{"jsonrpc":"2.0","id":1,"method":"GetExtendedAgentCard"}',
@@ -40,7 +42,7 @@ describe('the extended card in a response', () => {
 
   it("points to the site, without the agent's Content-Length and ETag", async () => {
     const headers = { 'content-length': '7', etag: '"1"', 'cache-control': 'no-store' };
-    const response = await rewriteExtendedCard(answer(reply, headers), { url: SITE });
+    const response = await withExtendedCard(answer(reply, headers), CALL, { url: SITE });
     expect({ ...response, body: JSON.parse(response.body as string) as unknown }).toEqual({
       status: 200,
       headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
@@ -49,7 +51,7 @@ describe('the extended card in a response', () => {
   });
 
   it.each([203, 299])('points to the site with status %i too', async (status) => {
-    const { body } = await rewriteExtendedCard({ ...answer(reply), status }, { url: SITE });
+    const { body } = await withExtendedCard({ ...answer(reply), status }, CALL, { url: SITE });
     expect(JSON.parse(body as string)).toMatchObject({ result: { url: SITE } });
   });
 
@@ -59,24 +61,21 @@ describe('the extended card in a response', () => {
     const additionalInterfaces = offers.map((url) => ({ url, transport: 'HTTP+JSON' }));
     const result = { ...CARD, additionalInterfaces, documentationUrl: 'https://platform.example/docs' };
     const rewrite = { url: SITE, bindings: ['JSONRPC', 'HTTP+JSON'] };
-    const { body } = await world.forwarder.toExtendedCard(answer({ ...reply, result }), rewrite);
+    world.upstream.willAnswer(() => answer({ ...reply, result }));
+    const { body } = await world.forward(chatRequest(ASK), SERVICE, new MethodPolicy('all'), { rewrite });
     const served = [{ url: SITE, transport: 'HTTP+JSON' }];
     const card = { ...CARD, url: SITE, preferredTransport: 'JSONRPC', additionalInterfaces: served };
     expect(JSON.parse(body as string)).toEqual({ ...reply, result: card });
-    const { forwarder } = new ChatWorld({ agent: undefined });
-    expect(() => forwarder.toExtendedCard(answer(reply), rewrite)).toThrow(
-      expect.objectContaining({ fields: ['a2aUrl'] }),
-    );
   });
 
   it('can be an error of the agent, forwarded unchanged', async () => {
     const text = '{ "jsonrpc": "2.0", "id": 7, "error": { "code": -32007 } }';
-    expect((await rewriteExtendedCard(answer(text, { 'content-length': '1' }), { url: SITE })).body).toBe(text);
+    expect((await withExtendedCard(answer(text, { 'content-length': '1' }), CALL, { url: SITE })).body).toBe(text);
   });
 
   it.each([300, 403])('is not looked for in an error response (%i)', async (status) => {
     const refusal = { ...answer('not for you'), status };
-    expect(await rewriteExtendedCard(refusal, { url: SITE })).toBe(refusal);
+    expect(await withExtendedCard(refusal, CALL, { url: SITE })).toBe(refusal);
   });
 
   it.each([
@@ -94,7 +93,7 @@ describe('the extended card in a response', () => {
     ],
     ['longer than 1 MiB', { ...reply, result: { ...CARD, x: 'x'.repeat(1_048_576) } }, {}],
   ])('is not forwarded when the response is %s', async (_what, body, headers) => {
-    await expect(rewriteExtendedCard(answer(body, headers), { url: SITE })).rejects.toMatchObject({
+    await expect(withExtendedCard(answer(body, headers), CALL, { url: SITE })).rejects.toMatchObject({
       name: 'UpstreamError',
       code: 'upstream_invalid_response',
       detail: 'The agent did not send its extended card.',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ChatMessage } from '../../../src/domain/chat/chat-message.js';
+import { type A2ACall, currentName } from '../../../src/domain/chat/call.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
 import { RequestError } from '../../../src/domain/shared/errors.js';
 
@@ -20,11 +20,20 @@ const OTHERS: readonly (readonly [string, string, number])[] = [
   ['agent/getAuthenticatedExtendedCard', 'GetExtendedAgentCard', -32601],
 ];
 
-const QUIET: ChatMessage = { id: '1', method: '', hasPushConfiguration: false };
+const QUIET: A2ACall = {
+  binding: 'JSONRPC',
+  method: '',
+  isOld: false,
+  kind: 'other',
+  id: '1',
+  tenants: [],
+  hasPush: false,
+  query: '',
+};
 
-function refusal(policy: MethodPolicy, method: string, message: ChatMessage | undefined = QUIET): unknown {
+function refusal(policy: MethodPolicy, method: string, call: Partial<A2ACall> = {}): unknown {
   try {
-    policy.check(method, message);
+    policy.check({ ...QUIET, method: currentName(method), ...call });
   } catch (error) {
     return error;
   }
@@ -35,7 +44,7 @@ describe('the policy "chat"', () => {
   const policy = new MethodPolicy('chat');
 
   it("depends on every member that determines a message's effect", () => {
-    expect(policy.scrutiny).toBe('policy');
+    expect(policy.isStrict).toBe(true);
   });
 
   it.each(CHAT)('allows %s, alias %s', (old, current) => {
@@ -71,7 +80,7 @@ describe('the policy "chat"', () => {
   });
 
   it.each(['message/send', 'SendStreamingMessage'])('rejects a %s that registers a webhook', (method) => {
-    expect(refusal(policy, method, { ...QUIET, hasPushConfiguration: true })).toMatchObject({
+    expect(refusal(policy, method, { hasPush: true })).toMatchObject({
       code: 'method_denied',
       rpcCode: -32003,
       detail: 'Push notifications are not available here.',
@@ -80,11 +89,7 @@ describe('the policy "chat"', () => {
 
   it('rejects a message with a fault before its method', () => {
     const fault = new RequestError('body_invalid', { detail: 'There are two.', rpcCode: -32600 });
-    expect(refusal(policy, 'tasks/list', { ...QUIET, fault })).toBe(fault);
-  });
-
-  it('allows a call without a body', () => {
-    expect(() => policy.check('tasks/cancel', undefined)).not.toThrow();
+    expect(refusal(policy, 'tasks/list', { fault })).toBe(fault);
   });
 });
 
@@ -92,10 +97,10 @@ describe('the policy "all"', () => {
   const policy = new MethodPolicy('all');
 
   it('allows every method without further checks', () => {
-    expect(policy.scrutiny).toBe('method');
+    expect(policy.isStrict).toBe(false);
     for (const method of ['tasks/list', 'ListTasks', 'anything']) {
       expect(policy.allows(method)).toBe(true);
-      expect(refusal(policy, method, { ...QUIET, hasPushConfiguration: true })).toBeUndefined();
+      expect(refusal(policy, method, { hasPush: true })).toBeUndefined();
     }
   });
 });
@@ -110,7 +115,7 @@ describe('a list of methods', () => {
   it('may name a custom method of the agent', () => {
     const policy = new MethodPolicy(['acme/search']);
     expect([policy.allows('acme/search'), policy.allows('SendMessage')]).toEqual([true, false]);
-    expect(policy.scrutiny).toBe('policy');
+    expect(policy.isStrict).toBe(true);
   });
 
   it('rejects every method when empty', () => {
@@ -119,6 +124,6 @@ describe('a list of methods', () => {
 
   it('that includes push configuration allows a message with a webhook', () => {
     const policy = new MethodPolicy(['message/send', 'tasks/pushNotificationConfig/set']);
-    expect(refusal(policy, 'message/send', { ...QUIET, hasPushConfiguration: true })).toBeUndefined();
+    expect(refusal(policy, 'message/send', { hasPush: true })).toBeUndefined();
   });
 });

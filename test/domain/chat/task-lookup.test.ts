@@ -1,7 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fakes.js';
 import type { HttpBody, HttpResponse } from '../../../src/ports/http.js';
 import { errorOf } from '../../support/error-of.js';
+import { RequestError } from '../../../src/domain/shared/errors.js';
+import { Caller } from '../../../src/domain/upstream/platform-call.js';
+import { readRestCall } from '../../../src/domain/chat/call.js';
+import { restPath, type RestPath } from '../../../src/domain/chat/rest-paths.js';
 import { AGENT } from '../../../src/domain/upstream/platform-error.js';
 import { REQUEST, SERVICE, sessionPlan } from '../credentials/broker-fixture.js';
 import { json, type Person, VisitedWorld } from './visited-world.js';
@@ -42,6 +46,11 @@ describe.each(BINDINGS)('a look-up of a task in %s', (binding, read, of) => {
     ['such an error with status 400', () => json(400, { error: { code: -32001 } }), { code: UNKNOWN }],
     ['a page without the task', () => json(200, []), { code: 'upstream_invalid_response' }],
     ['no JSON', () => body('task-1'), { code: 'upstream_invalid_response' }],
+    [
+      'more than 20,000 values',
+      () => json(200, of({ id: 'task-1', contextId: 'x', history: Array.from({ length: 20_000 }, () => 0) })),
+      { code: 'upstream_invalid_response' },
+    ],
     ['a body that breaks', () => body(broken()), { code: 'upstream_invalid_response' }],
     ['a redirect', () => ({ status: 302, headers: { location: '/in' }, body: null }), { code: 'upstream_redirect' }],
     ['status 400', () => json(400, {}), { code: 'upstream_error', upstreamStatus: 400 }],
@@ -65,8 +74,8 @@ describe.each(BINDINGS)('a look-up of a task in %s', (binding, read, of) => {
       { code: 'upstream_error', upstreamStatus: 418 },
     ],
     [
-      'more than 16 MiB',
-      () => body(padded(of({ id: 'task-1', contextId: 'x' }), 16 * MIB + 1)),
+      'more than 4 MiB',
+      () => body(padded(of({ id: 'task-1', contextId: 'x' }), 4 * MIB + 1)),
       { code: 'upstream_invalid_response' },
     ],
   ])('fails with %s', async (_what, response, error) => {
@@ -85,30 +94,41 @@ describe.each(BINDINGS)('a look-up of a task in %s', (binding, read, of) => {
   });
 });
 
-it('a task of 16 MiB is read', async () => {
+it('a task of 4 MiB is read, and its memory counts while it is', async () => {
   const world = new VisitedWorld();
   const ada = world.visitor('ada', { owns: () => Promise.resolve(true) });
-  world.lookup = () => body(padded({ result: { id: 'task-1', contextId: 'x' } }, 16 * MIB));
+  world.lookup = () => body(padded({ result: { id: 'task-1', contextId: 'x' } }, 4 * MIB));
   await ada.call('GetTask', { id: 'task-1' });
   expect(world.calls).toHaveLength(2);
+  expect([world.bodies.most, world.bodies.used]).toEqual([4 * MIB, 0]);
 });
 
-it('other requests run after each 64 KiB of a task that is read, however many are read at a time', async () => {
+it('a task for which there is no memory is not read', async () => {
+  const world = new VisitedWorld();
+  world.bodies.hold = () => {
+    throw new RequestError('server_busy', { detail: 'The server holds too many request bodies.' });
+  };
+  world.visitor('ada').begun();
+  expect(await errorOf(world.visitor('ada').call('GetTask', { id: 'task-1' }))).toMatchObject({ code: 'server_busy' });
+});
+
+it('other requests run between two tasks that are parsed, however many have arrived', async () => {
   const world = new VisitedWorld();
   const ada = world.visitor('ada', { owns: () => Promise.resolve(true) });
-  const history = Array.from({ length: 300_000 }, () => ({}));
-  const task = JSON.stringify({ result: { id: 'task-1', history, contextId: 'x' } });
-  world.lookup = () => body(task);
-  let turns = 0;
+  world.lookup = () => body(JSON.stringify({ result: { id: 'task-1', contextId: 'x' } }));
+  const parse = vi.spyOn(JSON, 'parse');
+  const parsed: number[] = [];
   let isOver = false;
   const count = (): void => {
-    turns += 1;
+    parsed.push(parse.mock.calls.filter(([text]) => text.includes('contextId')).length);
     if (!isOver) setImmediate(count);
   };
   count();
-  await Promise.all(Array.from({ length: 3 }, () => ada.call('GetTask', { id: 'task-1' })));
+  await Promise.all(Array.from({ length: 30 }, () => ada.call('GetTask', { id: 'task-1' })));
   isOver = true;
-  expect(turns).toBeGreaterThanOrEqual(3 * Math.floor(task.length / 65_536));
+  expect(parsed.at(-1)).toBeGreaterThanOrEqual(29);
+  const most = parsed.map((now, index) => now - (parsed[index - 1] ?? 0));
+  expect(Math.max(...most)).toBe(1);
 });
 
 it('a task that a message names eight times is looked up once', async () => {
@@ -148,15 +168,16 @@ it.each([
 it('the contexts of 10,000 tasks are remembered', async () => {
   const world = new VisitedWorld();
   const credential = await world.rpc.broker.obtain(SERVICE, REQUEST);
-  const caller = { auth: SERVICE, request: REQUEST, credential };
+  const caller = new Caller(SERVICE, REQUEST, credential);
   let lookups = 0;
   const countLookup = async () => void (lookups += 1);
   const { key } = world.visitor('ada');
   const check = world.guard.of({ keys: [key], owns: () => Promise.resolve(true), countLookup });
   const read = async (id: string) => {
     const reply = { response: json(200, { id, contextId: 'c1' }), counterpart: AGENT, credential };
-    const call = { method: 'GetTask', body: undefined, query: '', binding: 'HTTP+JSON', tenants: [] } as const;
-    await check.admit({ ...call, taskId: id, caller, ask: () => Promise.resolve(reply) });
+    const path = restPath(`/tasks/${id}`) as RestPath;
+    const call = readRestCall(path, { method: 'GET', query: '' }, undefined, true);
+    await check.admit(call, caller, () => Promise.resolve(reply));
   };
   for (let task = 0; task <= 10_000; task += 1) await read(`task-${String(task)}`);
   for (const [id, count] of [['task-1', 10_001] as const, ['task-0', 10_002] as const]) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
 import { SERVICE } from '../credentials/broker-fixture.js';
 import { chatRequest, ChatWorld } from './chat-world.js';
-import { AGENT, bodyOf, HttpJsonWorld } from './http-json-world.js';
+import { AGENT, bodyOf, RestWorld } from './rest-world.js';
 
 const CARD = {
   name: 'Agent',
@@ -46,8 +46,8 @@ describe.each(['chat', 'all'] as const)('under the policy "%s"', (methods) => {
     const world = new ChatWorld();
     world.card = CARD;
     const policy = new MethodPolicy(methods);
-    const request = chatRequest(params(members), {}, policy.scrutiny);
-    const forwarded = world.forwarder.forward(request, SERVICE, policy);
+    const request = chatRequest(params(members), {}, policy.isStrict);
+    const forwarded = world.forward(request, SERVICE, policy);
     if (passes) await forwarded;
     else await expect(forwarded).rejects.toMatchObject({ code: 'body_invalid' });
     expect(world.upstream.requests).toHaveLength(passes ? 1 : 0);
@@ -68,7 +68,7 @@ describe.each(['chat', 'all'] as const)('under the policy "%s"', (methods) => {
     ['GET', '/tasks/7?tenant=initech', '', true],
     ['GET', '/tasks/7?tenant=', '', true],
   ] as const)('%s %s with the body "%s" passes: %s', async (method, address, body, passes) => {
-    const world = new HttpJsonWorld();
+    const world = new RestWorld();
     world.card = CARD;
     const [path = '', query] = address.split('?');
     const head = { query: query === undefined ? '' : `?${query}` };
@@ -88,13 +88,13 @@ it('the option "tenant" replaces those of the card, which is not asked for', asy
   };
   const world = new ChatWorld({ card });
   const policy = new MethodPolicy('chat');
-  await world.forwarder.forward(chatRequest(params(',"tenant":"globex"')), SERVICE, policy, { tenant: 'globex' });
-  const other = world.forwarder.forward(chatRequest(params(',"tenant":"acme"')), SERVICE, policy, { tenant: 'globex' });
+  await world.forward(chatRequest(params(',"tenant":"globex"')), SERVICE, policy, { tenant: 'globex' });
+  const other = world.forward(chatRequest(params(',"tenant":"acme"')), SERVICE, policy, { tenant: 'globex' });
   await expect(other).rejects.toMatchObject(REFUSED);
-  await world.forwarder.forward(chatRequest(params('')), SERVICE, policy);
+  await world.forward(chatRequest(params('')), SERVICE, policy);
   expect([asked, world.upstream.requests.length]).toEqual([[], 2]);
   for (const headers of [{}, { 'a2a-version': '0.3' }]) {
-    await world.forwarder.forward(chatRequest(params(',"tenant":"acme"'), { headers }), SERVICE, policy);
+    await world.forward(chatRequest(params(',"tenant":"acme"'), { headers }), SERVICE, policy);
   }
   expect(asked).toEqual(['', '0.3']);
 });

@@ -1,43 +1,55 @@
 import { setImmediate } from 'node:timers/promises';
 import { visitorCrypto } from '../../../src/adapters/keyv/visitor-crypto.js';
-import type { ChatRequest } from '../../../src/domain/chat/chat-forwarder.js';
-import { readRpcMessage } from '../../../src/domain/chat/chat-message.js';
+import type { ChatHead, ChatRules } from '../../../src/domain/chat/chat-forwarder.js';
 import { ConversationGuard, type Visitor } from '../../../src/domain/chat/conversation-guard.js';
-import type { ChatCallOptions } from '../../../src/domain/chat/conversations.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
 import { type ContextScope, MintedContexts, type VisitorKey } from '../../../src/domain/chat/minted-contexts.js';
 import type { RouteAuth } from '../../../src/domain/credentials/route-auth.js';
 import type { HttpResponse, UpstreamRequest } from '../../../src/ports/http.js';
 import { SERVICE } from '../credentials/broker-fixture.js';
 import { chatRequest, ChatWorld } from './chat-world.js';
-import { bodyOf, HttpJsonWorld } from './http-json-world.js';
+import { bodyOf, RestWorld } from './rest-world.js';
 
 const AGENT = 'https://agent.example/a2a';
 /** The account of the fake service credential. */
 const ACCOUNT = JSON.stringify(['service', 'service_account', JSON.stringify(['serviceAccount', 'account'])]);
-const READING = { scrutiny: 'policy', isPlaced: true } as const;
 
 /** A response in JSON. */
 export function json(status: number, value: unknown): HttpResponse {
   return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) };
 }
 
+/** Memory for request bodies, and its highest use. */
+class FakeBodies {
+  used = 0;
+  most = 0;
+
+  hold(bytes: number) {
+    this.used += bytes;
+    this.most = Math.max(this.most, this.used);
+    return { release: () => void (this.used -= bytes) };
+  }
+}
+
 /** An agent that knows tasks, behind a site that lets visitors into their own conversations only; in both bindings. */
 export class VisitedWorld {
   readonly rpc: ChatWorld = new ChatWorld();
-  readonly rest: HttpJsonWorld = new HttpJsonWorld();
+  readonly rest: RestWorld = new RestWorld();
   /** The context of each task of the agent. */
   readonly tasks: Map<string, string> = new Map<string, string>();
   /** Every call that reached the agent, oldest first: its method, or its address, and its params. */
   readonly calls: string[] = [];
   /** Replaces the agent's response to the next look-ups of a task. */
   lookup: (() => HttpResponse) | undefined;
+  /** The memory for tasks that are read. */
+  readonly bodies: FakeBodies = new FakeBodies();
   readonly #contexts = new MintedContexts(visitorCrypto);
   readonly guard: ConversationGuard = new ConversationGuard({
     contexts: this.#contexts,
     errors: this.rpc.errors,
     telemetry: this.rpc.telemetry,
     agent: AGENT,
+    bodies: this.bodies,
     nextTurn: () => setImmediate(),
   });
 
@@ -59,7 +71,9 @@ export class VisitedWorld {
   #rpc({ body }: UpstreamRequest): HttpResponse {
     const { method, params } = JSON.parse(text(body)) as { method: string; params: { id?: string } };
     this.calls.push(`${method} ${JSON.stringify(params)}`);
-    if (!/GetTask|tasks\/get/.test(method)) return json(200, { jsonrpc: '2.0', id: 1, result: {} });
+    const card = { name: 'Agent', url: AGENT };
+    const result = method === 'GetExtendedAgentCard' ? card : {};
+    if (!/GetTask|tasks\/get/.test(method)) return json(200, { jsonrpc: '2.0', id: 1, result });
     const contextId = this.tasks.get(String(params.id));
     const found = contextId === undefined ? { error: { code: -32001 } } : { result: { id: params.id, contextId } };
     return this.lookup?.() ?? json(200, { jsonrpc: '2.0', id: 1, ...found });
@@ -80,8 +94,8 @@ function text(body: UpstreamRequest['body']): string {
 }
 
 /** Settings of one call. */
-export interface Settings extends Pick<ChatCallOptions, 'metadata' | 'tenant' | 'visitor'> {
-  readonly head?: Partial<ChatRequest['head']>;
+export interface Settings extends Pick<ChatRules, 'metadata' | 'tenant' | 'visitor'> {
+  readonly head?: Partial<ChatHead> & { readonly query?: string };
   readonly auth?: RouteAuth;
   /** Members of the envelope, as JSON. */
   readonly more?: string;
@@ -93,7 +107,7 @@ export class Person {
   lookups = 0;
   readonly key: VisitorKey;
   readonly #world: VisitedWorld;
-  readonly #conversations: ChatCallOptions['conversations'];
+  readonly #conversations: ChatRules['conversations'];
 
   constructor(world: VisitedWorld, key: VisitorKey, settings: Partial<Visitor>) {
     this.#world = world;
@@ -115,9 +129,7 @@ export class Person {
   /** Calls a method in JSON-RPC. */
   async call(method: string, params: object, { head = {}, auth = SERVICE, more = '', ...options }: Settings = {}) {
     const written = `{"jsonrpc":"2.0","id":1,"method":"${method}","params":${JSON.stringify(params)}${more}}`;
-    const { body, head: full } = chatRequest(written, head);
-    const request = { body, head: full, message: readRpcMessage(body, 'policy', true) };
-    return this.#world.rpc.forwarder.forward(request, auth, new MethodPolicy('all'), this.#options(options));
+    return this.#world.rpc.forward(chatRequest(written, head), auth, new MethodPolicy('all'), this.#options(options));
   }
 
   /** Sends a message with these members. */
@@ -132,7 +144,7 @@ export class Person {
     return this.#world.rest.ask(method, path, { body, ...more });
   }
 
-  #options(options: ChatCallOptions): ChatCallOptions {
-    return { reading: READING, conversations: this.#conversations, tenant: 'acme', ...options };
+  #options(options: Partial<ChatRules>): Partial<ChatRules> {
+    return { conversations: this.#conversations, tenant: 'acme', ...options };
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { delimited, isObject, JsonOutline, jwtClaims, parsedJson } from '../../../src/domain/shared/json.js';
+import { delimited, isObject, jwtClaims, parsedJson } from '../../../src/domain/shared/json.js';
 
 function jwt(payload: string): string {
   return `eyJhbGciOiJub25lIn0.${Buffer.from(payload).toString('base64url')}.c2ln`;
@@ -40,53 +40,6 @@ describe('a deeply nested JSON text', () => {
 
   it('is invalid when content follows its value', () => {
     expect(parsedJson(`"${'x'.repeat(5_000)}" 1`)).toBeUndefined();
-  });
-});
-
-describe('the outline of a JSON text', () => {
-  /** The outline of a text that is read in parts of this many bytes. */
-  const outline = (text: string, bytes = 1, levels = 2): unknown => {
-    const read = new JsonOutline(levels);
-    const all = new TextEncoder().encode(text);
-    for (let at = 0; at < all.length; at += bytes) read.push(all.subarray(at, at + bytes));
-    return read.value();
-  };
-
-  it.each<[string, unknown]>([
-    ['{"a":{"b":[1,{"c":2}],"d":{"e":"]"},"f":"g"},"h":[[1],2]}', { a: { b: [], d: {}, f: 'g' }, h: [[], 2] }],
-    [JSON.stringify({ a: { b: ['"]', '\\'], 'd"': '\\' } }), { a: { b: [], 'd"': '\\' } }],
-    ['{"a":{"b":1,"b":[2],"\\u0062":3}}', { a: { b: 3 } }],
-    ['\uFEFF{"ä":"漢"}', { ä: '漢' }],
-    [' [ 1 , 2 ] \n', [1, 2]],
-    ['"a  b"', 'a  b'],
-    [`{"a"${' \n'.repeat(200_000)}:1}`, { a: 1 }],
-    [`{"a":{"b":"c","d":["${'x'.repeat(200_000)}"]}}`, { a: { b: 'c', d: [] } }],
-    [`[[${'['.repeat(998)}${']'.repeat(998)}]]`, [[[]]]],
-    ['null', null],
-  ])('has its outer two levels: %#', (text, value) => {
-    for (const bytes of [1, 7, 1_000_000]) expect(outline(text, bytes)).toEqual(value);
-  });
-
-  it('has as many levels as are asked for', () => {
-    expect(outline('{"a":{"b":1},"c":2}', 1, 1)).toEqual({ a: {}, c: 2 });
-  });
-
-  it.each([
-    '',
-    '{"a":{"b":{"c":1}',
-    '{"a":{"b":{"c":[1}}}}',
-    '{"a":{"b":[[}]]}}',
-    '{"a":{"b":{"c":"}}}',
-    '{} {}',
-    '{}]',
-    ']',
-    '1 2',
-    'tr ue',
-    '{"a":"b\nc"}',
-    `[[${'['.repeat(999)}${']'.repeat(999)}]]`,
-    `"${'x'.repeat(131_072)}"`,
-  ])('is undefined for what is not JSON, nested too deeply or too long: %#', (text) => {
-    for (const bytes of [1, 1_000_000]) expect(outline(text, bytes)).toBeUndefined();
   });
 });
 

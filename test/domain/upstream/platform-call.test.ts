@@ -106,8 +106,8 @@ describe('the fields that a site makes', () => {
     const make: NonNullable<RouteFields['make']> = (_request, _session, message) =>
       Promise.resolve({ 'x-method': message?.method ?? 'a look-up' });
     const auth = { ...SERVICE, fields: { ...fields, make } };
-    const bare = await call.bareCaller(auth, request);
-    const callers = [bare, await call.withFields(bare), await call.withFields(bare, { method: 'SendMessage' })];
+    const bare = await call.caller(auth, request, 'message');
+    const callers = [bare, await bare.about(), await bare.about({ method: 'SendMessage' })];
     expect(callers.map(({ credential }) => credential.headers['x-method'])).toEqual([
       undefined,
       'a look-up',
@@ -118,9 +118,9 @@ describe('the fields that a site makes', () => {
 
   it.each([undefined, fields])('change nothing on a route without them (%j)', async (others) => {
     const { call } = new CallWorld();
-    const caller = await call.bareCaller({ ...SERVICE, fields: others }, request);
+    const caller = await call.caller({ ...SERVICE, fields: others }, request, 'message');
     expect(caller.credential.headers['x-unit']).toBe(others && 'mm');
-    expect(await call.withFields(caller)).toBe(caller);
+    expect(caller.about()).toBe(caller);
   });
 });
 

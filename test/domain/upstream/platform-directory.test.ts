@@ -3,7 +3,7 @@ import { FakeUpstream } from '../../../src/adapters/fakes/fakes.js';
 import { sha256 } from '../../../src/adapters/system/system.js';
 import type { RouteAuth } from '../../../src/domain/credentials/route-auth.js';
 import type { PlatformApi } from '../../../src/domain/upstream/platform-api.js';
-import type { CallContext } from '../../../src/domain/upstream/platform-call.js';
+import { Caller } from '../../../src/domain/upstream/platform-call.js';
 import { PlatformDirectory } from '../../../src/domain/upstream/platform-directory.js';
 import type { HttpResponse } from '../../../src/ports/http.js';
 import { WatchedBody } from '../chat/chat-world.js';
@@ -38,8 +38,8 @@ class DirectoryWorld extends BrokerWorld {
     });
   }
 
-  async caller(auth: Exclude<RouteAuth, { kind: 'headers' }> = SERVICE): Promise<CallContext> {
-    return { auth, request: REQUEST, credential: await this.broker.obtain(auth, REQUEST) };
+  async caller(auth: Exclude<RouteAuth, { kind: 'headers' }> = SERVICE): Promise<Caller> {
+    return new Caller(auth, REQUEST, await this.broker.obtain(auth, REQUEST));
   }
 
   async project(auth?: Exclude<RouteAuth, { kind: 'headers' }>) {

@@ -21,6 +21,17 @@ describe(`${String(COUNT)} hostile messages to a site whose visitors share one c
     expect(crossed.filter(({ contentEncoding = 'identity' }) => contentEncoding !== 'identity')).toEqual([]);
   });
 
+  it('that reach the agent have each name once, and none in escapes', () => {
+    for (const { body } of crossed.filter((one) => one.body.length > 0)) {
+      const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
+      // With each number as a text, since `JSON.parse` rounds some.
+      const numbers = text.replaceAll(/"(?:[^"\\]|\\.)*"|-?\d[-+.\deE]*/g, (token) =>
+        token.startsWith('"') ? token : `"#${token}"`,
+      );
+      expect(JSON.stringify(JSON.parse(numbers))).toBe(numbers);
+    }
+  });
+
   for (const { name, installed, read } of READER_FAMILIES) {
     it.skipIf(!installed)(
       `are read by every parser in ${name} as chat methods without a webhook, or not at all`,

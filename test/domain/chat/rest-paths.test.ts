@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { httpJsonCall } from '../../../src/domain/chat/http-json-binding.js';
+import { restPath } from '../../../src/domain/chat/rest-paths.js';
 
 const told = (path: string): unknown => {
-  const call = httpJsonCall(path);
-  return call === undefined ? undefined : [call.path, call.legacy, call.methods];
+  const call = restPath(path);
+  return call === undefined ? undefined : [call.path, call.isOld, call.methods];
 };
 
 describe('a path of the HTTP+JSON binding', () => {
@@ -37,13 +37,13 @@ describe('a path of the HTTP+JSON binding', () => {
 
   it('has the decoded id of its task, if it names one', () => {
     const ids = ['/tasks/%61%20b:cancel', '/tasks/7/pushNotificationConfigs/8', '/tasks', '/message:send'];
-    expect(ids.map((path) => httpJsonCall(path)?.taskId)).toEqual(['a b', '7', undefined, undefined]);
+    expect(ids.map((path) => restPath(path)?.taskId)).toEqual(['a b', '7', undefined, undefined]);
   });
 
   it('has its ids re-encoded', () => {
-    expect(httpJsonCall('/tasks/urn:task:7')?.path).toBe('/tasks/urn%3Atask%3A7');
-    expect(httpJsonCall('/tasks/%61%20b:cancel')?.path).toBe('/tasks/a%20b:cancel');
-    expect(httpJsonCall('/tasks/7:cancelled')?.path).toBe('/tasks/7%3Acancelled');
+    expect(restPath('/tasks/urn:task:7')?.path).toBe('/tasks/urn%3Atask%3A7');
+    expect(restPath('/tasks/%61%20b:cancel')?.path).toBe('/tasks/a%20b:cancel');
+    expect(restPath('/tasks/7:cancelled')?.path).toBe('/tasks/7%3Acancelled');
   });
 
   it.each([
@@ -73,6 +73,6 @@ describe('a path of the HTTP+JSON binding', () => {
     '/v1/v1/tasks/7',
     '/v2x/message',
   ])('cannot be "%s"', (path) => {
-    expect(httpJsonCall(path)).toBeUndefined();
+    expect(restPath(path)).toBeUndefined();
   });
 });

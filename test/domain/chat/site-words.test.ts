@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { MetadataAbout, SiteMetadata } from '../../../src/domain/chat/conversations.js';
-import { readRpcMessage } from '../../../src/domain/chat/chat-message.js';
+import type { MetadataAbout, SiteMetadata } from '../../../src/domain/chat/sent-message.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
 import type { MessageFacts } from '../../../src/domain/credentials/route-auth.js';
 import { SERVICE } from '../credentials/broker-fixture.js';
 import { chatRequest, MESSAGE } from './chat-world.js';
-import { HttpJsonWorld } from './http-json-world.js';
+import { RestWorld } from './rest-world.js';
 import { VisitedWorld } from './visited-world.js';
 
 const [HEADERS, NATIVE] = [{ 'content-type': 'application/json' }, { request: 'the request' }];
@@ -90,7 +89,7 @@ describe('the metadata of the site', () => {
 
   it('is not made for a message without a body', async () => {
     asked.length = 0;
-    const world = new HttpJsonWorld();
+    const world = new RestWorld();
     await world.ask('POST', '/message:send', { body: undefined, options: { metadata } });
     expect([asked, world.upstream.requests.length]).toEqual([[], 1]);
   });
@@ -107,12 +106,11 @@ describe('the metadata of the site', () => {
 it('metadata is dropped and header fields are made where conversations are open, too', async () => {
   const { rpc, calls } = new VisitedWorld();
   const request = chatRequest('{"method":"SendMessage","params":{"message":{"role":"user","metadata":{"a":1}}}}');
-  const placed = { ...request, message: readRpcMessage(request.body, 'policy', true) };
   const policy = new MethodPolicy('chat');
-  await rpc.forwarder.forward(placed, SERVICE, policy, { metadata: { names: new Set(), passes: () => false } });
+  await rpc.forward(request, SERVICE, policy, { metadata: { names: new Set(), passes: () => false } });
   expect(calls).toEqual(['SendMessage {"message":{"role":"user","metadata":{}}}']);
   const { facts, auth } = recording();
-  await rpc.forwarder.forward(placed, auth, policy);
+  await rpc.forward(request, auth, policy);
   expect(facts).toEqual([{ method: 'SendMessage' }]);
 });
 
@@ -135,16 +133,6 @@ it('fields that could name the work of another visitor are forwarded only if con
   }
   const open = { 'last-event-id': '7', 'idempotency-key': '8' };
   await world.rest.ask('POST', '/message:send', { head: { headers: open } });
-  await world.rpc.forwarder.forward(chatRequest(MESSAGE, { headers: open }), SERVICE, new MethodPolicy('chat'));
+  await world.rpc.forward(chatRequest(MESSAGE, { headers: open }), SERVICE, new MethodPolicy('chat'));
   for (const { upstream } of [world.rpc, world.rest]) expect(upstream.requests.at(-1)?.headers).toMatchObject(open);
-});
-
-it('a stream keeps no more memory than its own message, and other messages share a block', async () => {
-  const world = new VisitedWorld();
-  const ada = world.visitor('ada');
-  for (const method of ['SendStreamingMessage', 'message/stream', 'SendMessage']) {
-    await ada.call(method, { message: { role: 'ROLE_USER' } });
-  }
-  const sizes = world.rpc.upstream.requests.map(({ body }) => (body as Uint8Array).buffer.byteLength);
-  expect(sizes.map((bytes) => bytes > 1_000)).toEqual([false, false, true]);
 });

@@ -3,7 +3,7 @@ import { FakeSessionTokenSource } from '../../../src/adapters/fakes/fakes.js';
 import { sessionPlan } from '../credentials/broker-fixture.js';
 import { bodyOf } from '../surfaces/surface-world.js';
 import { WatchedBody } from './chat-world.js';
-import { HttpJsonWorld } from './http-json-world.js';
+import { RestWorld } from './rest-world.js';
 import { errorOf } from '../../support/error-of.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -12,7 +12,7 @@ const ERROR = '{"error":{"code":501,"message":"No such task"}}';
 describe('an HTTP+JSON agent', () => {
   it.each([500, 501, 599])('with a JSON error (%i) has its error forwarded', async (status) => {
     const headers = { 'content-type': 'application/json', 'set-cookie': 'a=b' };
-    const response = await new HttpJsonWorld().answered({ status, headers, body: new WatchedBody(ERROR) });
+    const response = await new RestWorld().answered({ status, headers, body: new WatchedBody(ERROR) });
     expect([response.status, await bodyOf(response)]).toEqual([status, ERROR]);
     expect(response.headers['set-cookie']).toBeUndefined();
   });
@@ -28,7 +28,7 @@ describe('an HTTP+JSON agent', () => {
     ['more than 1,000 levels', `{"error":{"details":${'['.repeat(1_000)}${']'.repeat(1_000)}}}`],
   ])('with %s has its status forwarded but not its body', async (_what, text) => {
     await expect(
-      new HttpJsonWorld().answered({ status: 503, headers: JSON_TYPE, body: new WatchedBody(text) }),
+      new RestWorld().answered({ status: 503, headers: JSON_TYPE, body: new WatchedBody(text) }),
     ).rejects.toMatchObject({
       code: 'upstream_error',
       upstreamStatus: 503,
@@ -39,7 +39,7 @@ describe('an HTTP+JSON agent', () => {
   it('with a compressed error has its status forwarded but not its body', async () => {
     const body = new WatchedBody(ERROR);
     await expect(
-      new HttpJsonWorld().answered({ status: 500, headers: { ...JSON_TYPE, 'content-encoding': 'gzip' }, body }),
+      new RestWorld().answered({ status: 500, headers: { ...JSON_TYPE, 'content-encoding': 'gzip' }, body }),
     ).rejects.toMatchObject({ code: 'upstream_error', upstreamStatus: 500 });
     expect(body.ended).toBe(true);
   });
@@ -49,7 +49,7 @@ describe('an HTTP+JSON agent', () => {
     async (type) => {
       const body = new WatchedBody('{"title":"No"}');
       const headers = { 'content-type': type, 'content-encoding': 'gzip' };
-      expect((await new HttpJsonWorld().answered({ status: 499, headers, body })).body).toBe(body);
+      expect((await new RestWorld().answered({ status: 499, headers, body })).body).toBe(body);
     },
   );
 
@@ -61,7 +61,7 @@ describe('an HTTP+JSON agent', () => {
     [503, 'text/plain', ERROR],
   ])('with %i and %j has its status forwarded but not its body', async (status, type, body) => {
     const headers = type === '' ? {} : { 'content-type': type };
-    const answer = new HttpJsonWorld().answered({ status, headers, body });
+    const answer = new RestWorld().answered({ status, headers, body });
     await expect(answer).rejects.toMatchObject({ code: 'upstream_error', upstreamStatus: status });
     await expect(answer).rejects.not.toThrow(/agent\.internal/);
   });
@@ -70,7 +70,7 @@ describe('an HTTP+JSON agent', () => {
     [401, 2],
     [403, 1],
   ])("that rejects the site's credential (%i) is reported with the block, without its JSON", async (status, calls) => {
-    const world = new HttpJsonWorld();
+    const world = new RestWorld();
     const error = await errorOf(world.answered({ status, headers: JSON_TYPE, body: ERROR }));
     expect(error).toMatchObject({ code: 'service_token_rejected', block: 'serviceAccount' });
     expect(error.message).not.toContain('No such task');
@@ -79,7 +79,7 @@ describe('an HTTP+JSON agent', () => {
   });
 
   it.each([401, 403])("that rejects the user's token (%i) has its JSON error forwarded", async (status) => {
-    const world = new HttpJsonWorld();
+    const world = new RestWorld();
     world.upstream.willAnswer(() => ({ status, headers: JSON_TYPE, body: ERROR }));
     const auth = sessionPlan(new FakeSessionTokenSource({ kind: 'token', accessToken: 'ada-token' }));
     expect(await bodyOf(await world.ask('GET', '/tasks/7', { auth }))).toBe(ERROR);
@@ -90,7 +90,7 @@ describe('an HTTP+JSON agent', () => {
     ['text/plain', 'OK', 'The response of the agent is not JSON or an event stream.'],
   ])('with a success of type %s is reported as not an agent', async (type, body, detail) => {
     await expect(
-      new HttpJsonWorld().answered({ status: 200, headers: { 'content-type': type }, body }),
+      new RestWorld().answered({ status: 200, headers: { 'content-type': type }, body }),
     ).rejects.toMatchObject({
       code: 'upstream_invalid_response',
       detail,
@@ -100,7 +100,7 @@ describe('an HTTP+JSON agent', () => {
   });
 
   it('may respond without content to a deletion', async () => {
-    const world = new HttpJsonWorld();
+    const world = new RestWorld();
     world.upstream.willAnswer(() => ({ status: 200, headers: {}, body: null }));
     const response = await world.ask('DELETE', '/tasks/7/pushNotificationConfigs/8', { policy: 'all' });
     expect(response.status).toBe(200);
@@ -112,7 +112,7 @@ describe('an HTTP+JSON agent', () => {
 
   it.each([undefined, 'application/json'])('with a redirect of type %s is not followed', async (type) => {
     const headers = { location: 'https://evil.example', ...(type === undefined ? {} : { 'content-type': type }) };
-    const answer = new HttpJsonWorld().answered({ status: 307, headers, body: null });
+    const answer = new RestWorld().answered({ status: 307, headers, body: null });
     await expect(answer).rejects.toMatchObject({ code: 'upstream_redirect', fields: ['a2aUrl'] });
   });
 });

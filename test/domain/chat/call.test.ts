@@ -1,11 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  type ChatMessage,
-  readHttpJsonMessage,
-  readRpcMessage,
-  type Scrutiny,
-} from '../../../src/domain/chat/chat-message.js';
+import { type A2ACall, readRestCall, readRpcCall } from '../../../src/domain/chat/call.js';
+import { sentBytes } from '../../../src/domain/chat/sent-message.js';
+import { restPath, type RestPath } from '../../../src/domain/chat/rest-paths.js';
 
 const encoder = new TextEncoder();
 
@@ -14,8 +11,13 @@ function members(count: number): string {
   return Array.from({ length: count }, (_, index) => `"k${String(index)}":0`).join(',');
 }
 
-function read(text: string, scrutiny: Scrutiny = 'policy'): ChatMessage {
-  return readRpcMessage(encoder.encode(text), scrutiny);
+function read(text: string, isStrict: boolean = true): A2ACall {
+  return readRpcCall(encoder.encode(text), '', isStrict);
+}
+
+/** The text that is sent. */
+function sent(text: string, isStrict?: boolean): string {
+  return new TextDecoder().decode(sentBytes(read(text, isStrict), { rules: undefined, own: '' }) ?? undefined);
 }
 
 /** A request from JSON text. */
@@ -24,8 +26,8 @@ function rpc(params: string, more = ''): string {
 }
 
 /** The fault of a message as JSON-RPC code and text; undefined when all parsers read it alike. */
-function fault(text: string, scrutiny: Scrutiny = 'policy'): readonly [number | undefined, string] | undefined {
-  const error = read(text, scrutiny).fault;
+function fault(text: string, isStrict?: boolean): readonly [number | undefined, string] | undefined {
+  const error = read(text, isStrict).fault;
   const hint = 'Send one A2A request with each member once, under its name in the specification.';
   if (error !== undefined) expect(error).toMatchObject({ name: 'RequestError', code: 'body_invalid', hint });
   return error === undefined ? undefined : [error.rpcCode, error.detail];
@@ -76,7 +78,6 @@ const LOOKALIKES: readonly (readonly [what: string, spell: (name: string) => str
   ['with a dotless i', (name) => (name.includes('i') ? name.replace('i', '\u0131') : undefined)],
   ['in full width', (name) => String.fromCodePoint((name.codePointAt(0) ?? 0) + 0xfee0) + name.slice(1)],
   ['with a combining accent', (name) => `${name}\u0301`],
-  ['with an escape', (name) => `\\u${(name.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}${name.slice(1)}`],
   ['with a trailing space', (name) => `${name} `],
   ['with a trailing NUL', (name) => `${name}\\u0000`],
   ['with a NUL and more', (name) => `${name}\\u0000x`],
@@ -90,8 +91,22 @@ const LOOKALIKES: readonly (readonly [what: string, spell: (name: string) => str
 ];
 
 describe('a member that agents act on', () => {
-  it.each(MEMBERS)('of $level is rejected when repeated: $member', ({ member, rpcCode, wrap }) => {
-    expect(fault(wrap(`"${member}":null,"${member}":null`))).toEqual([rpcCode, twice(member)]);
+  it.each(MEMBERS)('of $level is sent once when repeated, with its last value: $member', ({ member, wrap }) => {
+    const text = sent(wrap(`"${member}":"first","${member}":"second"`));
+    expect(text).toContain(`"${member}":"second"`);
+    expect(text).not.toContain('first');
+  });
+
+  it.each(MEMBERS)('of $level is sent under its name when that was escaped: $member', ({ member, wrap }) => {
+    const escaped = `\\u${(member.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}${member.slice(1)}`;
+    expect(sent(wrap(`"${escaped}":null`))).toContain(`"${member}":null`);
+  });
+
+  it('counts by its last value', () => {
+    const text =
+      '{"id":1,"method":"tasks/get","params":{"id":"a"},"params":{"id":"b","id":"c","tenant":"x","tenant":"y"},"method":"tasks/cancel","id":2}';
+    expect(read(text)).toMatchObject({ id: '2', method: 'CancelTask', kind: 'reads', taskId: 'c', tenants: ['y'] });
+    expect(sent(text)).toBe('{"id":2,"method":"tasks/cancel","params":{"id":"c","tenant":"y"}}');
   });
 
   it.each(MEMBERS)('of $level is rejected in any other spelling: $member', ({ member, rpcCode, wrap }) => {
@@ -103,6 +118,8 @@ describe('a member that agents act on', () => {
       if (name === undefined) continue;
       expect(fault(wrap(`"${name}":null`)), what).toEqual([rpcCode, resembles(member)]);
     }
+    const half = wrap('"x\\ud800":null');
+    if (!half.startsWith('{"x":0')) expect(fault(half)).toEqual([rpcCode, 'A name is not valid Unicode.']);
   });
 
   it.each([
@@ -136,7 +153,9 @@ describe('a member that agents act on', () => {
   });
 
   it('is checked at any position, even after unchecked ones', () => {
-    const text = rpc('{"x":[{"message":{"a":1,"a":2}}],"message":{"parts":[{"text":"}{"}],"taskId":"1","taskId":"2"}}');
+    const text = rpc(
+      '{"x":[{"message":{"a":1,"a":2}}],"message":{"parts":[{"text":"}{"}],"taskId":"1","task_id":"2"}}',
+    );
     expect(fault(text)).toEqual([-32602, twice('taskId')]);
   });
 });
@@ -155,18 +174,15 @@ describe('unchecked content', () => {
     ['the version', '{"jsonrpc":2,"method":"SendMessage"}'],
     ['big numbers', rpc('{"historyLength":123456789012345678901234567890,"metadata":{"n":1e400}}')],
   ])('is forwarded: %s', (_what, text) => {
-    expect(read(text)).toEqual({
-      id: expect.any(String) as string,
-      method: 'SendMessage',
-      hasPushConfiguration: false,
-    });
+    expect(read(text)).toMatchObject({ method: 'SendMessage', kind: 'starts', hasPush: false, fault: undefined });
+    expect(JSON.parse(sent(text))).toEqual(JSON.parse(text));
   });
 
-  it.each(['[]', '"x"', '{"Message":{}}', '{"message":1,"message":2}', `{"message":{${members(1_001)}}}`])(
+  it.each(['[]', '"x"', '{"Message":{}}', '{"message":1,"request":2}', `{"message":{${members(1_001)}}}`])(
     'is forwarded under a policy that denies nothing: the parameters %s',
     (params) => {
-      expect(fault(rpc(params), 'method')).toBeUndefined();
-      expect(fault(rpc(params, ',"Params":1,"ID":2'), 'method')).toBeUndefined();
+      expect(fault(rpc(params), false)).toBeUndefined();
+      expect(fault(rpc(params, ',"Params":1,"ID":2'), false)).toBeUndefined();
     },
   );
 });
@@ -177,25 +193,25 @@ describe('a webhook in a message', () => {
 
   it.each([...NAMES, ...TWINS])('is found as %s with any value', (name) => {
     for (const value of ['{"url":"https://a.example"}', '{}', '[]', '"x"', 'false', '0']) {
-      expect(read(rpc(`{"configuration":{"${name}":${value}}}`)).hasPushConfiguration, value).toBe(true);
-      expect(read(rpc(`{"${name}":${value}}`)).hasPushConfiguration, value).toBe(true);
+      expect(read(rpc(`{"configuration":{"${name}":${value}}}`)).hasPush, value).toBe(true);
+      expect(read(rpc(`{"${name}":${value}}`)).hasPush, value).toBe(true);
     }
   });
 
   it('is found under a likely future name', () => {
-    expect(read(rpc('{"configuration":{"pushNotificationConfigs":[{}]}}')).hasPushConfiguration).toBe(true);
+    expect(read(rpc('{"configuration":{"pushNotificationConfigs":[{}]}}')).hasPush).toBe(true);
   });
 
   it('is absent when null', () => {
     for (const name of [...NAMES, ...TWINS]) {
-      expect(read(rpc(`{"configuration":{"${name}": null}}`))).toMatchObject({ hasPushConfiguration: false });
+      expect(read(rpc(`{"configuration":{"${name}": null}}`))).toMatchObject({ hasPush: false });
     }
   });
 
   it('is not found in metadata, a part or a message', () => {
     const hook = '{"pushNotificationConfig":{"url":"https://a.example"}}';
     for (const params of [`{"metadata":${hook}}`, `{"message":${hook}}`, `{"message":{"parts":[{"data":${hook}}]}}`]) {
-      expect(read(rpc(params)).hasPushConfiguration).toBe(false);
+      expect(read(rpc(params)).hasPush).toBe(false);
     }
   });
 });
@@ -207,20 +223,19 @@ describe('the id of a request', () => {
     ['-1.50', '-1.50'],
     ['12345678901234567890', '12345678901234567890'],
     ['"a"', '"a"'],
-    ['"\\u00e9 \\n"', '"\\u00e9 \\n"'],
+    ['1.0', '1.0'],
+    ['1e5', '1e5'],
+    ['-0', '-0'],
+    ['"\\u00e9 \\n"', '"é \\n"'],
     ['"é\u2028"', '"é\u2028"'],
     ['null', 'null'],
-  ])('is returned as written: %s', (written, id) => {
-    expect(read(`{"method":"GetTask","id": ${written} }`)).toEqual({
-      id,
-      method: 'GetTask',
-      hasPushConfiguration: false,
-    });
+  ])('is repeated by its value, a number as it is written: %s', (written, id) => {
+    expect(read(`{"method":"GetTask","id": ${written} }`)).toMatchObject({ id, method: 'GetTask', fault: undefined });
   });
 
   it('has at most 256 characters', () => {
     const id = `"${'\\u0069'.repeat(256)}"`;
-    expect(read(`{"method":"GetTask","id":${id}}`)).toEqual({ id, method: 'GetTask', hasPushConfiguration: false });
+    expect(read(`{"method":"GetTask","id":${id}}`)).toMatchObject({ id: `"${'i'.repeat(256)}"`, fault: undefined });
   });
 
   it.each([
@@ -232,14 +247,12 @@ describe('the id of a request', () => {
     '1'.repeat(257),
     `"${'i'.repeat(2_000)}"`,
     '1'.repeat(2_000),
+    '"\\ud800"',
   ])('cannot be %s', (id) => {
     const detail = 'The "id" is not a string or number of at most 256 characters.';
     expect(read(`{"method":"GetTask","id":${id}}`)).toMatchObject({ id: 'null', fault: { rpcCode: -32600, detail } });
-    expect(read(`{"method":"GetTask","id":${id}}`, 'method')).toEqual({
-      id: 'null',
-      method: 'GetTask',
-      hasPushConfiguration: false,
-    });
+    const open = read(`{"method":"GetTask","id":${id}}`, false);
+    expect(open).toMatchObject({ id: 'null', method: 'GetTask', fault: undefined });
   });
 
   it('is known for a message with a fault at any position', () => {
@@ -253,30 +266,42 @@ describe('the id of a request', () => {
 });
 
 describe('the tenant of a message', () => {
-  it.each<[string, string[] | undefined]>([
+  it.each<[string, string[]]>([
     ['"acme"', ['acme']],
-    ['null', undefined],
-    ['""', undefined],
-    ['7', ['\u00007']],
-    ['["acme"]', ['\0["acme"]']],
-    [`"${'t'.repeat(2_000)}"`, ['\0']],
+    ['null', []],
+    ['""', []],
+    ['7', ['\0']],
+    ['7.0', ['\0']],
+    ['["acme"]', ['\0']],
+    [`"${'t'.repeat(2_000)}"`, ['t'.repeat(2_000)]],
   ])('is not that of any card unless it is a text: %s', (tenant, tenants) => {
     expect(read(rpc(`{"tenant":${tenant}}`)).tenants).toEqual(tenants);
   });
 });
 
-describe('the places of a message', () => {
-  it('are recorded under a policy that denies nothing', () => {
-    const { places } = readRpcMessage(encoder.encode(rpc('{"message":{"role":"user"}}')), 'method', true);
-    expect(places?.message?.members).toMatchObject([{ name: 'role', isExact: true }]);
+describe('the ids that a message names', () => {
+  it.each<[string, object]>([
+    ['{}', {}],
+    ['{"message":{"contextId":"c1"}}', { contextId: 'c1' }],
+    ['{"message":{"contextId":"c1","taskId":"t1"},"id":"t2"}', { contextId: 'c1', taskId: 't1' }],
+    ['{"request":{"contextId":"c1"},"id":"t2"}', { contextId: 'c1', taskId: 't2' }],
+    ['{"message":{"contextId":"","taskId":""},"id":"t2"}', { contextId: '', taskId: 't2' }],
+    ['{"message":{"contextId":7.0,"taskId":["t1"]},"id":null}', {}],
+    ['{"message":{"contextId":"\\ud800"}}', {}],
+    [`{"message":{"contextId":"${'x'.repeat(16_385)}"}}`, {}],
+  ])('in %s are %j', (params, names) => {
+    for (const isStrict of [true, false]) {
+      const { contextId, taskId } = read(rpc(params), isStrict);
+      expect({ contextId, taskId }).toEqual({ contextId: undefined, taskId: undefined, ...names });
+    }
   });
 });
 
 describe('the method of a request', () => {
-  it.each(['7', 'null', '{}', '["ListTasks"]', 'true'])('cannot be %s', (method) => {
+  it.each(['7', '7.0', 'null', '{}', '["ListTasks"]', 'true', '"\\ud800"'])('cannot be %s', (method) => {
     const text = `{"id":1,"method":${method}}`;
     expect(fault(text)).toEqual([-32600, 'The request has no "method", or one that is not a string.']);
-    expect(read(text, 'method')).toEqual({ id: '1', method: '', hasPushConfiguration: false });
+    expect(read(text, false)).toMatchObject({ id: '1', method: '', fault: undefined });
   });
 
   it('is empty when too long', () => {
@@ -284,9 +309,8 @@ describe('the method of a request', () => {
   });
 
   it('is checked under every policy', () => {
-    for (const scrutiny of ['policy', 'method'] as const) {
-      expect(fault('{"method":"GetTask","method":"GetTask"}', scrutiny)).toEqual([-32600, twice('method')]);
-      expect(fault('{"method":"GetTask","METHOD":"x"}', scrutiny)).toEqual([-32600, resembles('method')]);
+    for (const isStrict of [true, false]) {
+      expect(fault('{"method":"GetTask","METHOD":"x"}', isStrict)).toEqual([-32600, resembles('method')]);
     }
   });
 });
@@ -304,11 +328,11 @@ describe('a text that is not a single message', () => {
     '{}\n{}',
     '{"a":NaN}',
   ])('is rejected as invalid JSON: %j', (text) => {
-    for (const scrutiny of ['policy', 'method'] as const) {
-      expect(read(text, scrutiny)).toMatchObject({
+    for (const isStrict of [true, false]) {
+      expect(read(text, isStrict)).toMatchObject({
         id: 'null',
         method: '',
-        hasPushConfiguration: false,
+        hasPush: false,
         fault: { rpcCode: undefined, detail: 'The request body is not JSON in UTF-8.', hint: 'Send one JSON object.' },
       });
     }
@@ -317,26 +341,31 @@ describe('a text that is not a single message', () => {
   it('is rejected as invalid UTF-8', () => {
     const utf16 = new Uint8Array(Buffer.from('{"method":"ListTasks"}', 'utf16le'));
     for (const bytes of [Uint8Array.of(0x22, 0xff, 0x22), utf16]) {
-      expect(readRpcMessage(bytes, 'method').fault?.detail).toBe('The request body is not JSON in UTF-8.');
+      expect(readRpcCall(bytes, '', false).fault?.detail).toBe('The request body is not JSON in UTF-8.');
     }
   });
 
   it.each(['[]', 'null', '"GetTask"', '1', '[{"method":"GetExtendedAgentCard"}]'])(
     'is rejected as not an object: %s',
     (text) => {
-      for (const scrutiny of ['policy', 'method'] as const) {
-        expect(fault(text, scrutiny)).toEqual([-32600, 'The message is not one JSON object.']);
+      for (const isStrict of [true, false]) {
+        expect(fault(text, isStrict)).toEqual([-32600, 'The message is not one JSON object.']);
       }
     },
   );
 
-  it('is rejected as nested too deeply, with the code of that level', () => {
-    const deep = '['.repeat(1_001) + ']'.repeat(1_001);
-    const detail = 'The message is nested deeper than 1000 levels.';
-    expect(read(`{"id":5,"x":${deep}}`)).toMatchObject({ id: '5', fault: { rpcCode: -32600, detail } });
-    expect(fault(deep)).toEqual([-32600, detail]);
-    expect(fault(rpc(`{"x":${deep}}`))).toEqual([-32602, detail]);
-    expect(fault(`{"method":"GetTask","params":${deep}}`, 'method')).toEqual([-32600, detail]);
+  it.each<[string, string]>([
+    ['['.repeat(1_001) + ']'.repeat(1_001), 'The message is nested deeper than 1000 levels.'],
+    [`[${'{},'.repeat(20_000)}0]`, 'The message has more than 20000 values.'],
+  ])('is rejected with -32602 and its id for too many levels or values: %#', (value, detail) => {
+    const hint = 'Send less, or the data as a text or a file.';
+    for (const isStrict of [true, false]) {
+      const late = read(`{"x":[1],"id":5,"method":"GetTask","params":${value}}`, isStrict);
+      expect(late).toMatchObject({ id: '5', fault: { rpcCode: -32602, detail, hint } });
+      // What follows is not read.
+      expect(read(`{"params":${value},"id":5}`, isStrict)).toMatchObject({ id: 'null', fault: { detail } });
+      expect(read(value, isStrict)).toMatchObject({ id: 'null', fault: { detail } });
+    }
   });
 
   it('is rejected for too many members or too long a name', () => {
@@ -349,18 +378,32 @@ describe('a text that is not a single message', () => {
   });
 });
 
-describe('a message of the HTTP+JSON binding', () => {
-  const readBody = (text: string): ChatMessage => readHttpJsonMessage(encoder.encode(text));
+describe('a call of the HTTP+JSON binding', () => {
+  const SEND = restPath('/message:send') as RestPath;
+  const readBody = (text: string): A2ACall => {
+    const body = { bytes: encoder.encode(text), type: 'application/json' };
+    return readRestCall(SEND, { method: 'POST', query: '' }, body, true);
+  };
 
-  it('is checked like the parameters of JSON-RPC', () => {
-    expect(readBody('{"message":{"messageId":"1"},"configuration":{"blocking":true}}')).toEqual({
-      id: 'null',
-      method: '',
-      hasPushConfiguration: false,
-    });
-    expect(readBody('{"configuration":{"pushNotificationConfig":{}}}').hasPushConfiguration).toBe(true);
+  it('has a body that is judged like the parameters of JSON-RPC', () => {
+    const fine = readBody('{"message":{"contextId":"c1"},"configuration":{"blocking":true}}');
+    expect(fine).toMatchObject({ method: 'SendMessage', kind: 'starts', isOld: false, contextId: 'c1' });
+    expect(fine).toMatchObject({ id: 'null', hasPush: false, fault: undefined });
+    expect(readBody('{"configuration":{"pushNotificationConfig":{}}}').hasPush).toBe(true);
     expect(readBody('{"Message":{}}').fault).toMatchObject({ rpcCode: -32602, detail: resembles('message') });
-    expect(readBody('[]').fault).toMatchObject({ rpcCode: -32602 });
+    for (const text of ['[]', '1.0', 'null']) expect(readBody(text).fault).toMatchObject({ rpcCode: -32602 });
+  });
+
+  it('has its method, task and tenants from its path, its body and its query', () => {
+    const path = restPath('/acme/tasks/7:cancel') as RestPath;
+    const body = { bytes: encoder.encode('{"id":"8","tenant":"b"}'), type: 'application/a2a+json' };
+    const call = readRestCall(path, { method: 'POST', query: '?Tenant=c&tenant=' }, body, true);
+    expect(call).toMatchObject({ kind: 'reads', taskId: '7', tenants: ['acme', 'b', 'c'] });
+    expect(call.body).toMatchObject({ taskId: '8', type: 'application/a2a+json' });
+    const old = restPath('/v1/card') as RestPath;
+    const bare = readRestCall(old, { method: 'GET', query: '' }, undefined, true);
+    expect(bare).toMatchObject({ kind: 'card', isOld: true, tenants: [] });
+    expect(bare.body).toBeUndefined();
   });
 });
 
@@ -400,7 +443,7 @@ describe('any text', () => {
         const hooks = [parsed.params, parsed.params?.configuration].map(
           (place) => (place as { pushNotificationConfig?: unknown } | null | undefined)?.pushNotificationConfig ?? null,
         );
-        expect(message.hasPushConfiguration).toBe(hooks.some((hook) => hook !== null));
+        expect(message.hasPush).toBe(hooks.some((hook) => hook !== null));
       }),
       { numRuns: 10_000 },
     );

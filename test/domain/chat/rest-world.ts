@@ -1,7 +1,13 @@
 import { FakeUpstream } from '../../../src/adapters/fakes/fakes.js';
 import type { AgentCardJson } from '../../../src/domain/chat/agent-card.js';
-import type { AgentCalls, ChatCallOptions } from '../../../src/domain/chat/conversations.js';
-import { HttpJsonBinding, type HttpJsonRequest, httpJsonCall } from '../../../src/domain/chat/http-json-binding.js';
+import { readRestCall } from '../../../src/domain/chat/call.js';
+import {
+  ChatForwarder,
+  type ChatForwarderDependencies,
+  type ChatHead,
+  type ChatRules,
+} from '../../../src/domain/chat/chat-forwarder.js';
+import { restPath } from '../../../src/domain/chat/rest-paths.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
 import type { RouteAuth } from '../../../src/domain/credentials/route-auth.js';
 import type { HttpResponse } from '../../../src/ports/http.js';
@@ -21,25 +27,31 @@ export const CARD: AgentCardJson = {
 
 /** One call; a POST has `MESSAGE` as its body. */
 export interface Call {
-  readonly head?: Partial<HttpJsonRequest['head']>;
-  readonly body?: HttpJsonRequest['body'];
+  readonly head?: Partial<ChatHead> & { readonly query?: string };
+  readonly body?: RestBody | undefined;
   readonly policy?: ConstructorParameters<typeof MethodPolicy>[0];
   readonly auth?: RouteAuth;
-  readonly options?: ChatCallOptions;
+  readonly options?: Partial<ChatRules>;
+}
+
+interface RestBody {
+  readonly bytes: Uint8Array;
+  readonly type: string;
 }
 
 /** The binding in front of an agent with a known card. */
-export class HttpJsonWorld extends BrokerWorld {
+export class RestWorld extends BrokerWorld {
   readonly upstream: FakeUpstream = new FakeUpstream();
   card: AgentCardJson = CARD;
   /** The versions and callers the card was requested for. */
   readonly cardsAsked: (readonly [version: string, auth: RouteAuth])[] = [];
-  readonly #binding: HttpJsonBinding;
+  readonly #forwarder: ChatForwarder;
 
-  constructor(settings: Partial<AgentCalls> = {}) {
+  constructor(settings: Partial<ChatForwarderDependencies> = {}) {
     super();
-    this.#binding = new HttpJsonBinding({
+    this.#forwarder = new ChatForwarder({
       call: this.callThrough(this.upstream),
+      telemetry: this.telemetry,
       agent: { origin: AGENT, path: '/rpc' },
       card: (version, { auth }) => {
         this.cardsAsked.push([version, auth]);
@@ -50,15 +62,21 @@ export class HttpJsonWorld extends BrokerWorld {
     });
   }
 
-  ask(method: string, path: string, { head, policy = 'chat', auth = SERVICE, options, ...given }: Call = {}) {
-    const call = httpJsonCall(path);
-    if (call === undefined) throw new Error(`${path} is none of the binding`);
-    const native = { request: undefined };
+  ask(
+    method: string,
+    path: string,
+    { head: { query = '', ...head } = {}, policy: methods = 'chat', auth = SERVICE, options, ...given }: Call = {},
+  ) {
+    const known = restPath(path);
+    if (known === undefined) throw new Error(`${path} is none of the binding`);
     const { signal } = new AbortController();
     const body = 'body' in given ? given.body : method === 'POST' ? bodyOf(MESSAGE) : undefined;
-    const request = { head: { method, headers: {}, native, query: '', signal, ...head }, call, body };
+    const policy = new MethodPolicy(methods);
+    const isStrict = policy.isStrict || options?.metadata !== undefined || options?.conversations !== undefined;
+    const call = readRestCall(known, { method, query }, body, isStrict);
     const rewrite = { url: SITE, policy: 'all' as const, bindings: ['JSONRPC', 'HTTP+JSON'] };
-    return this.#binding.forward(request, auth, new MethodPolicy(policy), rewrite, options);
+    const full = { headers: {}, native: { request: undefined }, signal, ...head };
+    return this.#forwarder.forward(call, full, { auth, policy, rewrite, ...options });
   }
 
   /** Requests a task and gets this response. */
@@ -69,6 +87,6 @@ export class HttpJsonWorld extends BrokerWorld {
 }
 
 /** A body as the HTTP layer has read it. */
-export function bodyOf(text: string): NonNullable<HttpJsonRequest['body']> {
+export function bodyOf(text: string): RestBody {
   return { bytes: new TextEncoder().encode(text), type: 'application/json' };
 }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { WatchedBody } from './chat-world.js';
-import { AGENT, bodyOf, CARD, HttpJsonWorld, MESSAGE } from './http-json-world.js';
+import { AGENT, bodyOf, CARD, RestWorld, MESSAGE } from './rest-world.js';
 import { SERVICE } from '../credentials/broker-fixture.js';
 
 describe('a call of the HTTP+JSON binding', () => {
   it("is sent to the card's interface with the credential and an unchanged body", async () => {
-    const world = new HttpJsonWorld();
+    const world = new RestWorld();
     const offer = { url: `${AGENT}/rest`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0', tenant: 'acme' };
     world.card = { name: 'Agent', supportedInterfaces: [offer] };
     const body = { ...bodyOf(MESSAGE), type: 'application/a2a+json' };
@@ -32,13 +32,13 @@ describe('a call of the HTTP+JSON binding', () => {
   });
 
   it('without a body is forwarded without one', async () => {
-    const world = new HttpJsonWorld();
+    const world = new RestWorld();
     await world.ask('GET', '/tasks/7');
     expect(world.upstream.requests).toMatchObject([{ method: 'GET', path: '/rest/tasks/7', body: null }]);
   });
 
   it("returns the agent's status, allowed fields and exact body", async () => {
-    const world = new HttpJsonWorld();
+    const world = new RestWorld();
     const headers = { 'content-type': 'application/json', 'set-cookie': 'a=b', server: 'agent' };
     expect(await world.answered({ status: 404, headers, body: '{"error":{}}' })).toEqual({
       status: 404,
@@ -50,7 +50,7 @@ describe('a call of the HTTP+JSON binding', () => {
   it.each(['?a#b', '?a b', '?a\r\nhost: elsewhere.example', '?\u0000', '?\u00fc', 'a=1', '/../admin', '#a', '.7'])(
     'with the query %j is rejected as an unknown route without a call',
     async (query) => {
-      const world = new HttpJsonWorld();
+      const world = new RestWorld();
       await expect(world.ask('GET', '/tasks/7', { head: { query } })).rejects.toMatchObject({
         name: 'AgentBffError',
         code: 'not_found',
@@ -61,7 +61,7 @@ describe('a call of the HTTP+JSON binding', () => {
   );
 
   it('fails without a configured agent, naming the field before any token is fetched', async () => {
-    const world = new HttpJsonWorld({ agent: undefined });
+    const world = new RestWorld({ agent: undefined });
     await expect(world.ask('GET', '/tasks/7')).rejects.toMatchObject({
       code: 'service_auth_failed',
       fields: ['a2aUrl'],
@@ -75,7 +75,7 @@ describe('a call of the HTTP+JSON binding', () => {
     ['/v1/tasks/7', undefined, ''],
     ['/v1/tasks/7', '1.1', ''],
   ])('to %s with version %s uses the card of version "%s"', async (path, named, version) => {
-    const world = new HttpJsonWorld();
+    const world = new RestWorld();
     await world.ask('GET', path, { head: { headers: named === undefined ? {} : { 'a2a-version': named } } });
     expect(world.cardsAsked).toEqual([[version, SERVICE]]);
   });
@@ -96,7 +96,7 @@ describe('the interface of a call', () => {
     ['v0.3 only', { additionalInterfaces: [LISTED] }, '/listed', '/listed'],
     ['one without a version', { supportedInterfaces: [{ ...OLD, protocolVersion: undefined }, NEW] }, '/old', '/old'],
   ])('matches the version of the call: %s', async (_what, fields, current, legacy) => {
-    const world = new HttpJsonWorld();
+    const world = new RestWorld();
     world.card = { name: 'Agent', ...fields };
     await world.ask('GET', '/tasks/7');
     await world.ask('GET', '/v1/tasks/7');
@@ -110,7 +110,7 @@ describe('the interface of a call', () => {
     [`${AGENT}//a/?tenant=1#part`, '//a/tasks/7'],
     ['https://AGENT.internal:443/a', '/a/tasks/7'],
   ])('at %s maps the call to %s', async (url, path) => {
-    const world = new HttpJsonWorld();
+    const world = new RestWorld();
     world.card = { name: 'Agent', supportedInterfaces: [{ ...NEW, url }] };
     await world.ask('GET', '/tasks/7');
     expect(world.upstream.requests).toMatchObject([{ origin: AGENT, path }]);
@@ -124,7 +124,7 @@ describe('the interface of a call', () => {
     ['when it is not an object', { supportedInterfaces: [null, 7, 'HTTP+JSON'], additionalInterfaces: 'HTTP+JSON' }],
     ['when it is missing', {}],
   ])('is rejected %s', async (_what, fields) => {
-    const world = new HttpJsonWorld();
+    const world = new RestWorld();
     world.card = { name: 'Agent', ...fields };
     await expect(world.ask('GET', '/tasks/7')).rejects.toMatchObject({
       code: 'agent_binding_unsupported',
@@ -141,7 +141,7 @@ describe('the method policy of the HTTP+JSON binding', () => {
   const REFUSED = { code: 'body_invalid', rpcCode: -32602 };
 
   it('rejects a denied method before its body is read and any token fetched', async () => {
-    const world = new HttpJsonWorld();
+    const world = new RestWorld();
     const body = bodyOf('{');
     await expect(world.ask('POST', '/tasks/7/pushNotificationConfigs', { body })).rejects.toMatchObject({
       code: 'method_denied',
@@ -151,41 +151,41 @@ describe('the method policy of the HTTP+JSON binding', () => {
   });
 
   it('rejects an HTTP method that the path does not support', async () => {
-    await expect(new HttpJsonWorld().ask('DELETE', '/tasks/7')).rejects.toMatchObject({ code: 'method_denied' });
+    await expect(new RestWorld().ask('DELETE', '/tasks/7')).rejects.toMatchObject({ code: 'method_denied' });
   });
 
   it('rejects a message that registers a webhook', async () => {
     const body = bodyOf('{"configuration":{"pushNotificationConfig":{"url":"https://attacker.example"}}}');
-    await expect(new HttpJsonWorld().ask('POST', '/message:send', { body })).rejects.toMatchObject({
+    await expect(new RestWorld().ask('POST', '/message:send', { body })).rejects.toMatchObject({
       code: 'method_denied',
       rpcCode: -32003,
     });
   });
 
   it.each(['[]', '{"message":{},"request":{}}'])('rejects the ambiguous body %s', async (text) => {
-    const world = new HttpJsonWorld();
+    const world = new RestWorld();
     await expect(world.ask('POST', '/message:send', { body: bodyOf(text) })).rejects.toMatchObject(REFUSED);
     expect(world.upstream.requests).toEqual([]);
   });
 
   it('does not check the members of the body when it denies nothing', async () => {
     const body = bodyOf('{"message":7,"message":8}');
-    expect((await new HttpJsonWorld().ask('POST', '/message:send', { body, policy: 'all' })).status).toBe(200);
+    expect((await new RestWorld().ask('POST', '/message:send', { body, policy: 'all' })).status).toBe(200);
   });
 
   it('forwards a call without a body', async () => {
-    expect((await new HttpJsonWorld().ask('POST', '/tasks/7:cancel', { body: undefined })).status).toBe(200);
+    expect((await new RestWorld().ask('POST', '/tasks/7:cancel', { body: undefined })).status).toBe(200);
   });
 });
 
 describe('an extended card of the HTTP+JSON binding', () => {
   const JSON_TYPE = { 'content-type': 'application/json' };
-  const card = (world: HttpJsonWorld, path = '/extendedAgentCard') => world.ask('GET', path, { policy: 'all' });
+  const card = (world: RestWorld, path = '/extendedAgentCard') => world.ask('GET', path, { policy: 'all' });
 
   it.each(['/extendedAgentCard', '/v1/card'])(
     "from %s points to the site, without the agent's Content-Length and ETag",
     async (path) => {
-      const world = new HttpJsonWorld();
+      const world = new RestWorld();
       const headers = { ...JSON_TYPE, 'content-length': '7', etag: '"1"' };
       world.upstream.willAnswer(() => ({
         status: 200,
@@ -209,7 +209,7 @@ describe('an extended card of the HTTP+JSON binding', () => {
   );
 
   it.each([200, 203])('does not list an interface on another host (status %i)', async (status) => {
-    const world = new HttpJsonWorld();
+    const world = new RestWorld();
     const elsewhere = { url: 'https://elsewhere.example', protocolBinding: 'HTTP+JSON' };
     const extended = { ...CARD, supportedInterfaces: [{ url: AGENT, protocolBinding: 'JSONRPC' }, elsewhere] };
     world.upstream.willAnswer(() => ({ status, headers: JSON_TYPE, body: JSON.stringify(extended) }));
@@ -223,7 +223,7 @@ describe('an extended card of the HTTP+JSON binding', () => {
     ['compressed', JSON.stringify(CARD), { 'content-encoding': 'gzip' }],
     ['longer than 1 MiB', JSON.stringify({ ...CARD, x: 'x'.repeat(1_048_576) }), {}],
   ])('is not forwarded when it is %s', async (_what, body, headers) => {
-    const world = new HttpJsonWorld();
+    const world = new RestWorld();
     world.upstream.willAnswer(() => ({
       status: 200,
       headers: { ...JSON_TYPE, ...headers },
@@ -236,20 +236,20 @@ describe('an extended card of the HTTP+JSON binding', () => {
   });
 
   it("keeps the JSON of the agent's error when rejected", async () => {
-    const world = new HttpJsonWorld();
+    const world = new RestWorld();
     world.upstream.willAnswer(() => ({ status: 404, headers: JSON_TYPE, body: '{"error":"none"}' }));
     expect(await card(world)).toMatchObject({ status: 404, body: '{"error":"none"}' });
   });
 
   it('is not looked for in other responses', async () => {
-    expect(await new HttpJsonWorld().answered({ status: 200, headers: JSON_TYPE, body: 'a task' })).toMatchObject({
+    expect(await new RestWorld().answered({ status: 200, headers: JSON_TYPE, body: 'a task' })).toMatchObject({
       body: 'a task',
     });
   });
 });
 
 it('the media type of a body reaches the agent', async () => {
-  const world = new HttpJsonWorld();
+  const world = new RestWorld();
   await world.ask('POST', '/message:send', { body: { ...bodyOf(MESSAGE), type: 'application/a2a+json' } });
   expect(world.upstream.requests[0]?.headers['content-type']).toBe('application/a2a+json');
 });
