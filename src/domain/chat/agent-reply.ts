@@ -4,7 +4,6 @@ import { isEventStream, isJson } from '../shared/body.js';
 import { isObject, parsedJson } from '../shared/json.js';
 import { EVENT_END, eventData } from '../shared/server-sent-events.js';
 import { bodyBytes } from '../upstream/body-bytes.js';
-import { isForA2AClients } from '../upstream/header-policy.js';
 import {
   AGENT,
   MAX_ERROR_BYTES,
@@ -18,19 +17,16 @@ import { type CardRewrite, isAgentCard, rewrittenCard, withCardEdited } from './
 import type { A2ACall } from './call.js';
 
 /**
- * The agent's response to a call if it may be passed on: a success in a format of the binding, or an error that is meant
- * for the client.
+ * The agent's response to a call that is no success in a format of its binding, if it is meant for the client.
  *
  * @throws UpstreamError in place of any other response, with its status.
  */
-export function passedOn(
+export function passedError(
   reply: PlatformReply,
   call: A2ACall,
   errors: PlatformErrors,
   telemetry: Telemetry,
-): HttpResponse | Promise<HttpResponse> {
-  const { response } = reply;
-  if (response.status < 300 && isForA2AClients(response)) return response;
+): Promise<HttpResponse> {
   return call.rest === undefined ? rpcError(reply, errors, telemetry) : restError(reply, call.rest.method, errors);
 }
 

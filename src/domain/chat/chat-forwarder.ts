@@ -2,7 +2,7 @@ import type { HeaderFields, HttpRequest, HttpResponse } from '../../ports/http.j
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { MessageFacts, RouteAuth } from '../credentials/route-auth.js';
 import { AgentBffError } from '../shared/errors.js';
-import { browserResponseHeaders } from '../upstream/header-policy.js';
+import { browserResponseHeaders, isForA2AClients } from '../upstream/header-policy.js';
 import {
   type Caller,
   type CallTimeouts,
@@ -15,7 +15,7 @@ import { AGENT, type Counterpart, type PlatformReply } from '../upstream/platfor
 import { isSafeQuery } from '../upstream/safe-path.js';
 import type { AgentCardJson, CardRewrite } from './agent-card.js';
 import { checkTenants, declaredTenants, restInterface } from './agent-interfaces.js';
-import { passedOn, withExtendedCard } from './agent-reply.js';
+import { passedError, withExtendedCard } from './agent-reply.js';
 import type { A2ACall } from './call.js';
 import type { Conversation, ConversationCheck } from './conversation-guard.js';
 import type { MethodPolicy } from './method-policy.js';
@@ -129,7 +129,9 @@ export class ChatForwarder {
       await caller.about(factsOf(call, conversation)),
     );
     // Pass or replace.
-    const { status, headers, body } = await passedOn(reply, call, platform.errors, telemetry);
+    const { response } = reply;
+    const isSuccess = response.status < 300 && isForA2AClients(response);
+    const { status, headers, body } = isSuccess ? response : await passedError(reply, call, platform.errors, telemetry);
     const passed = { status, headers: browserResponseHeaders(headers, reply.credential.fields?.response), body };
     return call.kind === 'card'
       ? withExtendedCard(passed, call, { ...rules.rewrite, agentOrigin: agent.origin, platformOrigin })
