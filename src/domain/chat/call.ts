@@ -38,8 +38,8 @@ export type RestCall = A2ACall & Required<Pick<A2ACall, 'rest'>>;
 
 /** The body of a call that was read. */
 export interface CallBody {
-  /** A long one as bytes: its value costs many times as much while a call waits. */
-  readonly content: JsonDocument | Uint8Array;
+  /** Bytes if it is long, and once it is sent: a value costs many times as much while a call waits. */
+  content: JsonDocument | Uint8Array;
   /** Its media type, without parameters. */
   readonly type: string;
   /** The context of its message, and the task of its message or of its `params`; absent if they are no strings. */
@@ -91,7 +91,7 @@ const INVALID_PARAMS = -32602;
 /** Maximum length of a request's id, and of a method. Longer ids are not repeated, and longer methods are ignored. */
 const MAX_TEXT = 256;
 /** Maximum bytes of a body whose value is kept until it is sent. */
-const MAX_KEPT = 8_192;
+const MAX_KEPT = 4_096;
 /** Maximum length of a conversation's or task's id. */
 const MAX_ID = 16_384;
 export const MAX_REFERENCES = 8;

@@ -35,15 +35,16 @@ export interface MessageChanges {
 
 type Members = Record<string, unknown>;
 
-/** The bytes to send, or `null` without a body. They are written again only if something changes. */
+/** The bytes to send, or `null` without a body. They are written again only if something changes. The call keeps no value. */
 export function sentBytes({ binding, body }: A2ACall, changes: MessageChanges): Uint8Array | null {
   if (body === undefined) return null;
   const { content } = body;
-  if (content instanceof Uint8Array && !isChanged(body, changes)) return content;
+  const isEdited = isChanged(body, changes);
+  if (content instanceof Uint8Array && !isEdited) return content;
   const document = content instanceof Uint8Array ? new JsonDocument(content) : content;
-  if (isChanged(body, changes))
-    change(binding === 'JSONRPC' ? membersOf(document.value)?.['params'] : document.value, body, changes);
-  return document.bytes();
+  if (isEdited) change(binding === 'JSONRPC' ? membersOf(document.value)?.['params'] : document.value, body, changes);
+  body.content = document.bytes();
+  return body.content;
 }
 
 function change(given: unknown, { names }: CallBody, { contextId, rules, own }: MessageChanges): void {

@@ -29,6 +29,21 @@ function members(count: number): string {
   return Array.from({ length: count }, (_, at) => `"m${String(at)}":1`).join();
 }
 
+describe('a message that waits', () => {
+  it.each([
+    ['with a short body keeps its value until it is sent', 4_096, false],
+    ['with a longer body keeps bytes alone', 4_097, true],
+  ])('%s', (_what, length, isBytes) => {
+    const text = `{"message":{"text":"${'x'.repeat(length - 23)}"}}`;
+    const bytes = new TextEncoder().encode(text);
+    expect(bytes).toHaveLength(length);
+    const call = readRestCall(SEND, { method: 'POST', query: '' }, { bytes, type: 'application/json' }, true);
+    expect(call.body?.content instanceof Uint8Array).toBe(isBytes);
+    expect(sentBytes(call, { rules: undefined, own: '' })).toBe(bytes);
+    expect(call.body?.content).toBe(bytes);
+  });
+});
+
 describe('an edited message', () => {
   it.each<[string, string, boolean]>([
     ['1,000 members', members(1_000), true],
