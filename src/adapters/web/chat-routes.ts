@@ -80,7 +80,7 @@ export function httpJsonRoutes(mount: MessageRoutes): HttpHandler {
   );
 }
 
-/** The call as far as path and query tell. */
+/** The call without its body. */
 function placeOf(request: HttpRequest): RestCall | undefined {
   const path = restPath(request.path);
   return path && readRestCall(path, request, undefined, false);
