@@ -43,7 +43,7 @@ export function sentBytes({ binding, body }: A2ACall, changes: MessageChanges): 
   if (content instanceof Uint8Array && !isEdited) return content;
   const document = content instanceof Uint8Array ? new JsonDocument(content) : content;
   if (isEdited) change(binding === 'JSONRPC' ? membersOf(document.value)?.['params'] : document.value, body, changes);
-  body.content = document.bytes();
+  body.content = isEdited ? document.edited() : document.bytes();
   return body.content;
 }
 

@@ -35,6 +35,7 @@ const QUOTE = 0x22;
 const COMMA = 0x2c;
 const MINUS = 0x2d;
 const ZERO = 0x30;
+const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 /** Longer integers may lose digits when they are parsed. */
 const MAX_DIGITS = 15;
@@ -49,9 +50,12 @@ type Numbers = number[];
 /**
  * Counts levels and values of a text in one pass, before any value is created, and lists its numbers that may change.
  *
+ * @returns the number of names; -1 if the text has blanks, or a name that may move when it is parsed.
  * @throws JsonTextError `depth` or `values`.
  */
-export function scanJson(text: string, maxValues: number, numbers?: Numbers): void {
+export function scanJson(text: string, maxValues: number, numbers?: Numbers): number {
+  let names = 0;
+  let isPlain = true;
   let depth = 0;
   let values = 0;
   /** The end of the last complete member of the outermost object. */
@@ -60,11 +64,16 @@ export function scanJson(text: string, maxValues: number, numbers?: Numbers): vo
     const code = text.charCodeAt(at);
     if (code === QUOTE) {
       const close = text.indexOf('"', at + 1);
+      const first = text.charCodeAt(at + 1);
       at = close > 0 && text.charCodeAt(close - 1) !== BACKSLASH ? close : endOfString(text, at);
+      // Names of digits are sorted.
+      if (isOfNumber(first) && text.charCodeAt(at + 1) === COLON) isPlain = false;
     } else if (code === COMMA) {
       values += 1;
       if (depth === 1) complete = at;
     } else if (code <= 0x39 && numbers !== undefined && isOfNumber(code)) at = endOfNumber(text, at, numbers);
+    else if (code === COLON) names += 1;
+    else if (code <= 0x20) isPlain = false;
     else {
       // `[` and `{`, `]` and `}` differ in one bit.
       const bracket = code & ~0x20;
@@ -77,6 +86,7 @@ export function scanJson(text: string, maxValues: number, numbers?: Numbers): vo
     if (depth <= MAX_JSON_DEPTH && values <= maxValues) continue;
     throw new JsonTextError(depth > MAX_JSON_DEPTH ? 'depth' : 'values', `${text.slice(0, complete)}}`);
   }
+  return isPlain ? names : -1;
 }
 
 /** The closing quote of a string, or the end of the text. */
@@ -123,13 +133,15 @@ export class JsonDocument {
   readonly #text: string;
   /** A control character with which no string of the text begins; empty if no number could change. */
   readonly #mark: string;
+  /** The number of names in the text; -1 if it may be written differently. */
+  readonly #names: number;
 
   /** @throws JsonTextError */
   constructor(bytes: Uint8Array) {
     const numbers: Numbers = [];
     this.#read = bytes;
     this.#text = decoded(bytes);
-    scanJson(this.#text, MAX_JSON_VALUES, numbers);
+    this.#names = scanJson(this.#text, MAX_JSON_VALUES, numbers);
     this.#mark = numbers.length === 0 ? '' : markFor(this.#text);
     this.value = parsed(numbers.length === 0 ? this.#text : withMarks(this.#text, numbers, this.#mark));
   }
@@ -139,10 +151,16 @@ export class JsonDocument {
     return this.#read.length;
   }
 
-  /** The bytes to send: those it was read from, unless its value is written differently. */
+  /** The bytes to send of a value that was not edited: those it was read from, unless it is written differently. */
   bytes(): Uint8Array {
-    const text = this.#written();
-    return text === this.#text ? this.#read : encoder.encode(text);
+    // Then it is written as it was read, which is cheaper to know than to compare. A repeated name is counted once.
+    const isAsRead = this.#mark === '' && this.#names === namesIn([this.value]) && !this.#text.includes('\\');
+    return isAsRead || this.#written() === this.#text ? this.#read : this.edited();
+  }
+
+  /** The bytes to send of a value that was edited. */
+  edited(): Uint8Array {
+    return encoder.encode(this.#written());
   }
 
   /** The text of a number; `undefined` for any other value. */
@@ -165,6 +183,14 @@ export class JsonDocument {
     if (this.#mark === '') return text;
     return withoutMarks(text, this.#mark);
   }
+}
+
+/** The number of names in a list or an object. */
+function namesIn(value: object): number {
+  const inner: readonly unknown[] = Object.values(value);
+  let names = Array.isArray(value) ? 0 : inner.length;
+  for (const one of inner) if (typeof one === 'object' && one !== null) names += namesIn(one);
+  return names;
 }
 
 /** Marks whose escapes have one spelling. */

@@ -100,6 +100,21 @@ const { value: foreign } = fc.letrec<{ value: string }>((tie) => ({
   ),
 }));
 
+/** Texts with names that parsers repeat, sort or rename, and sometimes a blank. */
+const { value: renamed } = fc.letrec<{ value: string }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    fc.constantFrom('0', '-5', '"x"', 'null', '[]', '{}', '"\\n"', '"{\\"1\\":0}"', '"1:"', ' true'),
+    fc.array(tie('value'), { maxLength: 3 }).map((items) => `[${items.join()}]`),
+    fc
+      .array(
+        fc.tuple(fc.constantFrom('a', 'b', '1', '0', '02', '1a', '', '__proto__', '\\u0061', 'toJSON'), tie('value')),
+        { maxLength: 4 },
+      )
+      .map((members) => `{${members.map(([name, value]) => `"${name}":${value}`).join()}}`),
+  ),
+}));
+
 describe('a JSON document', () => {
   it('is read if and only if JSON.parse accepts its bytes', () => {
     const pieces = fc.array(fc.oneof({ weight: 9, arbitrary: fragment }, { weight: 1, arbitrary: rawByte }), {
@@ -154,6 +169,15 @@ describe('a JSON document', () => {
     );
     const long = encoder.encode('{"a":"漢\u2028\\ud800","__proto__":{"b":0.1},"n":[-0.5,1e+21]}');
     expect(new JsonDocument(long).bytes()).toBe(long);
+  });
+
+  it('is sent as JSON.stringify writes it, whatever its names are', () => {
+    fc.assert(
+      fc.property(renamed, (text) => {
+        expect(sent(text)).toBe(JSON.stringify(JSON.parse(text)));
+      }),
+      { numRuns: 5_000 },
+    );
   });
 
   it.each([
