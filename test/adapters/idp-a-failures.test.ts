@@ -124,7 +124,7 @@ describe('a refusal of the provider', () => {
     ['an unknown error', answer(400, 'constructor', 'new'), UNKNOWN],
     ['an invalid request', answer(400, 'invalid_request'), UNKNOWN],
     ['too many requests', answer(429, 'x'), noted({ ...USERNAME, reason: 'unavailable' }, 'rate limited')],
-    ['an HTML page', { status: 403, body: '<h1>Blocked</h1>' }, DOMAIN],
+    ['an HTML page', { status: 403, body: '<h1>Blocked</h1>' }, { reason: 'refused', block: 'idpA', fields: [] }],
   ])('with %s names the field to check', async (_, fault, expected) => {
     idp.faults.token = fault;
     expect(await failureOf(provider())).toMatchObject(expected);
@@ -145,6 +145,27 @@ describe('a refusal of the provider', () => {
     const { detail } = await failureOf(provider());
     expect(detail).toBe('token request failed: 400 invalid_request: [redacted] [redacted]');
   });
+});
+
+it.each([
+  ['/realms/acme', '/realms/acme/'],
+  ['/realms/acme/', '/realms/acme'],
+  ['', '/'],
+  ['/', ''],
+])('an issuer differs by a slash at its end only: %s and %s', async (path, stated) => {
+  const domain = 'https://idp.example';
+  const paths: string[] = [];
+  const fetch: Fetch = (url) => {
+    paths.push(new URL(url).pathname);
+    const token = { access_token: 'token', token_type: 'Bearer', expires_in: 60 };
+    const metadata = { issuer: domain + stated, token_endpoint: `${domain}/token` };
+    return Promise.resolve(Response.json(paths.length === 1 ? metadata : token));
+  };
+  expect((await provider({ domain: domain + path, fetch }).issue(NOW)).kind).toBe('token');
+  expect(paths).toEqual([`${path.replace(/\/$/, '')}/.well-known/openid-configuration`, '/token']);
+  const other: Fetch = () =>
+    Promise.resolve(Response.json({ issuer: `${domain}/realms/other`, token_endpoint: domain }));
+  expect(await failureOf(provider({ domain: domain + path, fetch: other }))).toMatchObject(DOMAIN);
 });
 
 describe('a domain that is not the provider’s', () => {

@@ -10,6 +10,12 @@ import { timed } from '../support/stopwatch.js';
 describe.each(await providersUnderTest())('%s', (_name, world) => {
   const { idp, provider, exchange, at, another, block, addressField, hostField, movedEndpoint } = world;
   const OUTAGE = { reason: 'unavailable', block, fields: [addressField] };
+  const NO_TOKEN = {
+    reason: 'unavailable',
+    block,
+    fields: [],
+    advice: `Look at the server's log: the provider of the "${block}" configuration block, or a proxy in front of it, issues no token.`,
+  };
   const NOBODY_THERE = { reason: 'unavailable', block, fields: [hostField] };
   const WRONG_ADDRESS = { reason: 'refused', block, fields: [addressField] };
 
@@ -18,21 +24,49 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
       const shared = provider({ timeoutMs: 20_000 });
       const tokens = await Promise.all(Array.from({ length: 20 }, () => issued(shared)));
       await issued(shared);
+      expect(await shared.issue(NOW + 86_399_999)).toMatchObject({ kind: 'token' });
       expect(new Set(tokens.map(({ value }) => value)).size).toBe(20);
       expect(idp.metadataRequests.count).toBe(1);
-      expect(idp.tokenRequests.count).toBe(21);
+      expect(idp.tokenRequests.count).toBe(22);
+    });
+
+    it('are fetched again after a day, and kept when they are away then', async () => {
+      const old = provider();
+      await issued(old);
+      for (const fault of [{}, { status: 503 }, { status: 200, body: 'Welcome' }, { destroy: true }]) {
+        idp.faults.metadata = fault;
+        const before = idp.metadataRequests.count;
+        expect(await old.issue(NOW + 86_400_000 * idp.tokenRequests.count)).toMatchObject({ kind: 'token' });
+        expect(idp.metadataRequests.count).toBe(before + 1);
+      }
+    });
+
+    it('leave time for the token when they hang after a day', async () => {
+      const slow = provider({ timeoutMs: 1_000 });
+      await issued(slow);
+      idp.faults.metadata = { hang: true };
+      expect(await slow.issue(NOW + 86_400_000)).toMatchObject({ kind: 'token' });
     });
 
     it.each<[string, Fault]>([
       ['an outage', { status: 503, body: { error: 'x' } }],
       ['a refusal', { status: 400, body: { error: 'invalid_scope' } }],
       ['a broken connection', { destroy: true }],
-    ])('are not fetched again after %s of the token endpoint', async (_, fault) => {
+    ])('are fetched again after %s of the token endpoint', async (_, fault) => {
       const healing = provider();
       idp.faults.token = fault;
       await failureOf(healing);
       delete idp.faults.token;
       await issued(healing);
+      await issued(healing);
+      expect(idp.metadataRequests.count).toBe(2);
+    });
+
+    it('are not fetched again because of the tokens of users', async () => {
+      const assertion = await idp.issueUserToken('ann');
+      const exchanging = exchange();
+      idp.faults.token = { status: 400, body: { error: 'invalid_grant' } };
+      for (let user = 0; user < 3; user += 1) await exchanging.exchange({ assertion }, NOW);
       expect(idp.metadataRequests.count).toBe(1);
     });
 
@@ -48,7 +82,7 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
     it('are fetched again when the token endpoint moved', async () => {
       idp.faults.metadata = { times: 1, transform: (body) => ({ ...body, token_endpoint: movedEndpoint }) };
       const following = provider();
-      expect(await following.issue(NOW)).toMatchObject(WRONG_ADDRESS);
+      expect(await following.issue(NOW)).toMatchObject({ ...NO_TOKEN, reason: 'refused' });
       await issued(following);
     });
   });
@@ -95,7 +129,7 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
     it('is rejected when its token fits no header field', async () => {
       idp.faults.token = { transform: (body) => ({ ...body, access_token: 'one\r\nx-evil: two' }) };
       const failure = await failureOf(provider());
-      expect(failure).toMatchObject(OUTAGE);
+      expect(failure).toMatchObject(NO_TOKEN);
       expect(failure.detail).toMatch(/ERR_UNREADABLE_RESPONSE: the token is not valid in a header field$/);
     });
   });
@@ -130,7 +164,7 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
     it.each(broken)('is unavailable at its token endpoint: %s', async (_, fault, detail = '') => {
       idp.faults.token = fault;
       const failure = await failureOf(provider());
-      expect(failure).toMatchObject({ ...OUTAGE, detail: expect.stringContaining(detail) });
+      expect(failure).toMatchObject({ ...NO_TOKEN, detail: expect.stringContaining(detail) });
       expect(failure.detail).not.toContain('eyJhbG');
     });
 
@@ -142,7 +176,7 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
 
     it('is unavailable when it says "temporarily_unavailable"', async () => {
       idp.faults.token = { status: 400, body: { error: 'temporarily_unavailable' } };
-      expect(await failureOf(provider())).toMatchObject(OUTAGE);
+      expect(await failureOf(provider())).toMatchObject(NO_TOKEN);
     });
 
     it('is unavailable when nothing listens', async () => {
@@ -176,6 +210,91 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
     });
   });
 
+  describe('a refusal in the provider’s own words', () => {
+    const named = (...fields: readonly string[]): object => ({ reason: 'refused', block, fields });
+    const basic = { 'www-authenticate': 'Basic realm="token"' };
+    it.each<[string, Fault, object, string]>([
+      [
+        'with status 401 and a message',
+        { status: 401, body: { message: 'client secret is wrong' } },
+        named('clientSecret'),
+        'token request failed: 401: {"message":"client secret is wrong"}',
+      ],
+      [
+        'with another kind of error',
+        { status: 400, body: { statusCode: 400, error: 'Bad Request', message: ['scope is unknown'] } },
+        named('scope'),
+        'token request failed: 400 Bad Request: {"statusCode":400,"message":["scope is unknown"]}',
+      ],
+      [
+        'in an object',
+        { status: 403, body: { error: { code: 7, message: 'no such client_id' } } },
+        named('clientId'),
+        'token request failed: 403: {"error":{"code":7,"message":"no such client_id"}}',
+      ],
+      ['in text', { status: 400, body: 'The client-secret has expired' }, named('clientSecret'), 'has expired'],
+      [
+        'with status 200',
+        { status: 200, body: { success: false, errorMessage: 'Wrong client secret', hint: 'opaque-token' } },
+        named('clientSecret'),
+        'token request failed: 200: {"errorMessage":"Wrong client secret"}',
+      ],
+      ['in a challenge', { status: 401, headers: basic }, named('clientId', 'clientSecret'), 'failed: 401'],
+      [
+        'as the page of a firewall',
+        { status: 403, body: '<html><style>a{}</style>\n<h1>Access denied</h1> Client secret? Ray 7' },
+        { ...NO_TOKEN, reason: 'refused' },
+        'token request failed: 403: a{} Access denied Client secret? Ray 7',
+      ],
+      [
+        'as the challenge of a proxy',
+        { status: 401, headers: basic, body: '<h1>Proxy sign-in</h1>' },
+        { ...NO_TOKEN, reason: 'refused' },
+        'token request failed: 401: Proxy sign-in',
+      ],
+      ['of a proxy', { status: 407, body: 'client_id' }, NO_TOKEN, 'token request failed'],
+      [
+        'about something missing',
+        { status: 404, body: { message: 'no scope' } },
+        { ...NO_TOKEN, reason: 'refused' },
+        'no scope',
+      ],
+    ])('%s names the field, never the address', async (_, fault, expected, said) => {
+      idp.faults.token = fault;
+      const failure = await failureOf(provider());
+      expect(failure).toMatchObject(expected);
+      expect(failure.fields).not.toContain(addressField);
+      expect(failure.detail).toContain(said);
+      expect(failure.detail + failure.advice).not.toContain('opaque-token');
+      expect(failure.advice).not.toMatch(/wrong|expired|denied|Ray/);
+    });
+
+    it('is quoted with 500 characters, without secrets', async () => {
+      const { secret: own } = idp.client;
+      const body = {
+        mfa_token: 'opaque-token',
+        deep: { id_token: 'opaque-token' },
+        message: `no: ${own} ${'x'.repeat(900)}`,
+      };
+      idp.faults.token = { status: 403, body };
+      const { detail } = await failureOf(provider());
+      expect(detail).not.toMatch(/opaque-token/);
+      expect(detail).not.toContain(own);
+      expect(detail.replace('token request failed: 403: ', '')).toHaveLength(500);
+    });
+
+    it.each([
+      [600_000, 'ahead of'],
+      [-600_000, 'behind'],
+    ])('names the clock when it is %i ms off, and only then', async (ms, side) => {
+      idp.faults.token = { status: 401, body: { error: 'invalid_client' } };
+      const failure = await failureOf(provider(), Date.now() + ms);
+      expect(failure.detail).toMatch(new RegExp(`the local clock is (599|60[01]) s ${side} the provider's`));
+      expect(failure.advice).toMatch(/"\. Set the clock of this server\.$/);
+      expect(JSON.stringify(await failureOf(provider(), Date.now()))).not.toContain('clock');
+    });
+  });
+
   describe('a provider that asks to wait', () => {
     it.each<[string, Record<string, string>, number | undefined]>([
       ['for some seconds', { 'retry-after': '7' }, 7000],
@@ -192,7 +311,7 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
       idp.faults.token = { status: 429, body: '<h1>Slow down</h1>', headers: { 'retry-after': '3' } };
       expect(await failureOf(provider())).toMatchObject({ reason: 'unavailable', retryAfterMs: 3000 });
       idp.faults.token = { status: 503, headers: { 'retry-after': '4' } };
-      expect(await failureOf(provider())).toMatchObject({ ...OUTAGE, retryAfterMs: 4000 });
+      expect(await failureOf(provider())).toMatchObject({ ...NO_TOKEN, retryAfterMs: 4000 });
       delete idp.faults.token;
       idp.faults.metadata = { status: 429, headers: { 'retry-after': '5' } };
       expect(await failureOf(provider())).toMatchObject({ reason: 'unavailable', retryAfterMs: 5000 });
@@ -200,10 +319,10 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
   });
 
   describe('a provider that is slow', () => {
-    const inTime = async (slow: IdentityProvider): Promise<void> => {
+    const inTime = async (slow: IdentityProvider, expected: object = OUTAGE): Promise<void> => {
       const { own } = await timed(async () => {
         const failure = await failureOf(slow);
-        expect(failure).toMatchObject(OUTAGE);
+        expect(failure).toMatchObject(expected);
         expect(failure.detail).toContain('TIMEOUT');
       });
       expect(own).toBeLessThan(1000);
@@ -211,13 +330,13 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
 
     it.each(['token', 'metadata'] as const)('times out when its %s endpoint hangs', async (endpoint) => {
       idp.faults[endpoint] = { hang: true };
-      await inTime(provider({ timeoutMs: 150 }));
+      await inTime(provider({ timeoutMs: 150 }), endpoint === 'token' ? NO_TOKEN : OUTAGE);
     });
 
     it('times out when discovery and token together take too long', async () => {
       idp.faults.metadata = { delayMs: 200 };
       idp.faults.token = { delayMs: 200 };
-      await inTime(provider({ timeoutMs: 300 }));
+      await inTime(provider({ timeoutMs: 300 }), NO_TOKEN);
     });
 
     it('times out when a custom fetch ignores its signal', async () => {

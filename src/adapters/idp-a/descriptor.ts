@@ -90,8 +90,7 @@ export type IssuerAddress =
   { readonly kind: 'issuer'; readonly url: URL } | { readonly kind: 'unusable'; readonly detail: string };
 
 /**
- * Turns a configured domain into the issuer's address: `acme.eu.auth0.com` becomes `https://acme.eu.auth0.com/`. An
- * address with a path is unchanged, since issuers are compared character by character.
+ * Turns a configured domain into the issuer's address: `acme.eu.auth0.com` becomes `https://acme.eu.auth0.com/`.
  */
 export function issuerAddress(domain: string): IssuerAddress {
   const url = providerUrl(domain.trim().replace(/\/\.well-known\/openid-configuration$/, ''));

@@ -7,6 +7,7 @@ import {
   discovery,
   genericGrantRequest,
 } from 'openid-client';
+import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import { firstFilled } from '../../domain/shared/setting.js';
 import type {
   ExchangeBlock,
@@ -122,7 +123,11 @@ export class IdpAApplication implements IdentityProvider, TokenExchange {
       const configuration = await discovery(url, clientId.value, undefined, authentication(clientSecret), {
         [customFetch]: async (to, { method, headers, body }) => {
           const form = body instanceof URLSearchParams ? body.toString() : '';
-          return Response.json(await (method === 'GET' ? call.get(to, headers) : call.post(to, headers, form)));
+          if (method !== 'GET') return Response.json(await call.post(to, headers, form));
+          const metadata = await call.get(to, headers);
+          // A slash at its end is no other issuer.
+          const isSame = withoutTrailingSlashes(String(metadata['issuer'])) === withoutTrailingSlashes(url.href);
+          return Response.json(isSame ? { ...metadata, issuer: url.href } : metadata);
         },
         execute: url.protocol === 'http:' ? [allowInsecureRequests] : [],
       });
@@ -211,6 +216,12 @@ function failureRules(grant: Grant, request: RequestSettings): FailureRules {
       return stage === 'token' && grant === 'password' && ABOUT_REALM.test(description) ? refused('realm') : undefined;
     },
     refusal: (response) => refusal(response, grant),
+    sent: [
+      ...APPLICATION.fields,
+      'audience',
+      'scope',
+      ...(grant === 'password' ? ['realm', 'username', 'password'] : []),
+    ],
     // RFC 8693 §2.2.2 requires `invalid_request` for a rejected user token, but the code also has other meanings.
     userRefusal: ({ error, description }) =>
       error === 'invalid_request' && /subject[_ ]token(?!_type)/i.test(description) ? 'expired' : undefined,

@@ -268,9 +268,12 @@ export function failureRules(
     special: ({ status }) =>
       status === 429 ? { reason: 'unavailable', fields: ['clientId'], note: 'rate limited' } : undefined,
     refusal: (response) => refusal(response, credential),
+    sent: [...(credential === 'secret' ? ['clientId', 'clientSecret'] : CERTIFICATE.fields), 'tenantId', 'scope'],
     userRefusal,
     codes: (response) => {
-      const numbers = numbersOf(response).filter((number) => !response.description.includes(String(number)));
+      const numbers = numbersOf(response).filter(
+        (number) => !`${response.description} ${response.said}`.includes(String(number)),
+      );
       return [textMember(response.body, 'suberror'), ...numbers.map((number) => `AADSTS${number}`)];
     },
     advice: ({ reason, fields }, check) => {
@@ -330,7 +333,7 @@ function refusal(response: ErrorResponse, credential: ClientCredential['kind']):
   if (sharper !== undefined) return sharper[1];
   if (error === 'invalid_client') {
     if (credential === 'secret') return refused('clientId', 'clientSecret');
-    return { ...CERTIFICATE, note: 'not registered, or the clock of this server is wrong' };
+    return { ...CERTIFICATE, note: 'not registered' };
   }
   if (error === 'invalid_request') {
     if (/\btenant\b/i.test(description)) return refused('tenantId');
@@ -365,9 +368,9 @@ const INTERACTION_NUMBERS: ReadonlySet<number> = new Set([
 const ASSERTION_NUMBERS: ReadonlySet<number> = new Set([50013, 500131, 500133, 50027]);
 
 /** Entra's error numbers, from their own member or from the description. */
-function numbersOf({ body, description }: ErrorResponse): readonly number[] {
+function numbersOf({ body, description, said }: ErrorResponse): readonly number[] {
   const codes = member(body, 'error_codes');
   const listed = Array.isArray(codes) ? codes.filter((code) => typeof code === 'number') : [];
-  const written = /\bAADSTS(\d{4,8})\b/.exec(description)?.[1];
+  const written = /\bAADSTS(\d{4,8})\b/.exec(description || said)?.[1];
   return listed.length > 0 || written === undefined ? listed : [Number(written)];
 }

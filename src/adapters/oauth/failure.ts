@@ -1,7 +1,8 @@
+import { clockDifference } from '../../domain/shared/clock-difference.js';
 import { redactor } from '../../domain/shared/redaction.js';
 import { type AnySettings, revealed, type Setting } from '../../domain/shared/setting.js';
 import type { ExchangeRefusal, IssueFailure } from '../../ports/identity-provider.js';
-import type { ErrorResponse, Fault, ProviderError } from './provider-error.js';
+import type { ErrorResponse, Fault, ProviderError, Stage } from './provider-error.js';
 
 /** A provider's error in terms of the configuration. */
 export interface Verdict {
@@ -49,8 +50,10 @@ export interface FailureRules extends RequestSettings {
   fault(fault: Fault): Verdict | undefined;
   /** Interprets a response before its status is checked; `undefined` means the default. */
   special(response: ErrorResponse): Verdict | undefined;
-  /** Interprets an OAuth error of the token endpoint. */
+  /** Interprets a refusal of the token endpoint. */
   refusal(response: ErrorResponse): Verdict;
+  /** The fields of the request, which a refusal in other words may name; the first two are its credential. */
+  readonly sent: readonly string[];
   /** Recognises errors of an exchange that the user has to resolve, in the words of this provider. */
   userRefusal(response: ErrorResponse): ExchangeRefusal['reason'] | undefined;
   /** Codes of this provider besides `error`, for the log. */
@@ -61,6 +64,9 @@ export interface FailureRules extends RequestSettings {
 
 /** In characters. Long, because the ids that Entra's support needs are at the end of a text. */
 const MAX_DETAIL = 1000;
+
+/** Of words that are no OAuth error. */
+const MAX_SAID = 500;
 
 const TEMPORARY: ReadonlySet<string> = new Set(['server_error', 'temporarily_unavailable', 'slow_down']);
 
@@ -75,11 +81,16 @@ export function issueFailure(error: ProviderError, rules: FailureRules, secrets:
   const { reason, note } = verdict;
   const [first, ...others] = grouped(verdict.fields, rules);
   const check = `check ${[first, ...others].map(inWords).join('; and ')}`;
+  const isRefused = reason === 'refused' && error.kind === 'response' && error.error !== '';
+  const isOurs = first.fields.length > 0 || error.stage !== 'token' || isRefused;
+  const advice = isOurs
+    ? (rules.advice?.(verdict, check) ?? `${check.replace('c', 'C')}.`)
+    : `Look at the server's log: the provider of ${inWords(first)}, or a proxy in front of it, issues no token.`;
   return {
     kind: 'failure',
     reason,
     ...first,
-    advice: rules.advice?.(verdict, check) ?? `${check.replace('c', 'C')}.`,
+    advice: clockNote(error) === '' ? advice : `${advice} Set the clock of this server.`,
     detail: detailOf(error, rules, secrets, note),
     ...(error.kind === 'response' && error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }),
   };
@@ -105,21 +116,31 @@ function inWords({ block, fields }: Group): string {
 function detailOf(error: ProviderError, rules: FailureRules, secrets: readonly string[], note = ''): string {
   const stage = error.stage === 'local' ? '' : `${error.stage} request failed`;
   const codes = error.kind === 'fault' ? [error.code] : [error.status, error.error, ...(rules.codes?.(error) ?? [])];
-  const parts = [stage, codes.filter((code) => code !== '').join(' '), note, error.description];
-  return redactor(secrets)(parts.filter((part) => part !== '').join(': ')).slice(0, MAX_DETAIL);
+  const clean = redactor(secrets);
+  const said = error.kind === 'fault' ? '' : clean(error.said).replace(/\s+/g, ' ').trim().slice(0, MAX_SAID);
+  const parts = [stage, codes.filter((code) => code !== '').join(' '), note, clockNote(error), error.description, said];
+  return clean(parts.filter((part) => part !== '').join(': ')).slice(0, MAX_DETAIL);
+}
+
+/** A difference of the clocks may be the cause of a refusal. */
+function clockNote(error: ProviderError): string {
+  return error.kind === 'fault' ? '' : clockDifference(error.aheadMs, "the provider's");
 }
 
 function judgeFault(fault: Fault, rules: FailureRules): Verdict {
-  const { code } = fault;
+  const { code, stage } = fault;
   const known = rules.fault(fault);
   if (known !== undefined) return known;
+  const { addressField, hostField: host = addressField } = rules;
   if (code === 'ERR_INVALID_URL' || code === 'ERR_NOT_HTTPS') return refused(rules.addressField);
   if (/^(UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO_|CERT_|ERR_TLS_|ERR_SSL_|HOSTNAME_MISMATCH)/.test(code)) {
-    return unreachable(rules, 'the TLS certificate is not trusted here; NODE_EXTRA_CA_CERTS adds an authority');
+    return outage(host, stage, 'the TLS certificate is not trusted here; NODE_EXTRA_CA_CERTS adds an authority');
   }
-  if (code === 'ECONNREFUSED') return unreachable(rules);
+  if (code === 'ECONNREFUSED') return outage(host, stage);
   const isUnknownHost = code === 'ENOTFOUND' || code === 'EAI_AGAIN';
-  return isUnknownHost ? unreachable(rules, 'no such host: a wrong address, or DNS is down') : outage(rules);
+  return isUnknownHost
+    ? outage(host, stage, 'no such host: a wrong address, or DNS is down')
+    : outage(addressField, stage);
 }
 
 function judgeResponse(response: ErrorResponse, rules: FailureRules): Verdict {
@@ -128,17 +149,27 @@ function judgeResponse(response: ErrorResponse, rules: FailureRules): Verdict {
   if (special !== undefined) return special;
   const isTemporary = status >= 500 || status === 408 || status === 425 || TEMPORARY.has(error);
   const isSuccess = status < 300 && error === '';
-  if (isTemporary || (isSuccess && status === 200)) return outage(rules);
-  if (isSuccess) return { ...refused(rules.addressField), note: 'OAuth requires the status 200 (RFC 6749 §5.1)' };
-  return stage === 'metadata' || error === '' ? refused(rules.addressField) : rules.refusal(response);
+  if (isTemporary || (isSuccess && status === 200 && stage === 'metadata')) return outage(rules.addressField, stage);
+  const note = isSuccess && status !== 200 ? 'OAuth requires the status 200 (RFC 6749 §5.1)' : '';
+  if (stage === 'metadata') return { ...refused(rules.addressField), note };
+  const known = rules.refusal(response);
+  if (known.fields.length > 0) return known;
+  const named = namedIn(response, rules);
+  if (named.length === 0 && isSuccess) return note === '' ? outage('', stage) : { ...refused(), note };
+  const isCredential = named.length === 0 && status === 401 && !response.isPage;
+  return refused(...(isCredential ? rules.sent.slice(0, 2) : named));
 }
 
-function outage({ addressField }: FailureRules): Verdict {
-  return { reason: 'unavailable', fields: [addressField] };
+/** The fields a refusal names. A web page is that of a proxy, and other statuses are about something else. */
+function namedIn({ status, isPage, description, said }: ErrorResponse, { sent }: FailureRules): readonly string[] {
+  if (isPage || (status >= 300 && ![400, 401, 403, 422].includes(status))) return [];
+  const pattern = (field: string): string => field.replace(/Path$/, '').replace(/[A-Z]/g, '[ _-]?$&');
+  return sent.filter((field) => new RegExp(`\\b${pattern(field)}`, 'i').test(`${description} ${said}`));
 }
 
-function unreachable({ addressField, hostField = addressField }: FailureRules, note = ''): Verdict {
-  return { reason: 'unavailable', fields: [hostField], note };
+/** After discovery the address is right. */
+function outage(field: string, stage: Stage, note = ''): Verdict {
+  return { reason: 'unavailable', fields: stage === 'token' ? [] : [field], note };
 }
 
 /** The refusal of an exchange, if caused by the user and not the application: a wrong client secret must not end every session. */

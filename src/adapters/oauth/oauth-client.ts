@@ -41,7 +41,7 @@ export class OAuthClient {
   /** Gets a token for the application itself; `now` is milliseconds since the epoch. */
   async issue(request: TokenRequest, now: number): Promise<IssueOutcome> {
     const outcome = await this.#request(request, now);
-    return 'value' in outcome ? token(outcome, now) : issueFailure(outcome, request.rules, request.secrets);
+    return 'value' in outcome ? token(outcome, now) : this.#failed(outcome, request, request.secrets);
   }
 
   /** Exchanges a user's token; the result never outlives it. `now` is milliseconds since the epoch. */
@@ -50,7 +50,13 @@ export class OAuthClient {
     const outcome = await this.#request(request, now);
     if ('value' in outcome) return token(outcome, now, jwtExpiry(assertion));
     const hidden = [...request.secrets, assertion];
-    return userRefusal(outcome, request.rules, hidden) ?? issueFailure(outcome, request.rules, hidden);
+    return userRefusal(outcome, request.rules, hidden) ?? this.#failed(outcome, request, hidden);
+  }
+
+  #failed(error: ProviderError, { rules }: TokenRequest, secrets: readonly string[]): IssueOutcome {
+    // The token endpoint may have moved.
+    for (const metadata of this.#options.metadata.values()) metadata.until = 0;
+    return issueFailure(error, rules, secrets);
   }
 
   async #request({ send }: TokenRequest, now: number): Promise<ReceivedToken | ProviderError> {

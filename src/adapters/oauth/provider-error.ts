@@ -1,3 +1,6 @@
+import { isObject } from '../../domain/shared/json.js';
+import { REDACTED } from '../../domain/shared/secret.js';
+
 /** The failed request to the provider; `local` if the library failed before sending one. */
 export type Stage = 'local' | 'metadata' | 'token';
 
@@ -11,6 +14,11 @@ export interface ErrorResponse {
   readonly description: string;
   /** The whole body, for members of one provider only. */
   readonly body: unknown;
+  /** Its words if it is no OAuth error; may hold secrets. */
+  readonly said: string;
+  readonly isPage: boolean;
+  /** Lead of the local clock over the response's `Date`, in milliseconds; `NaN` without one. */
+  readonly aheadMs: number;
   readonly retryAfterMs: number | undefined;
 }
 
@@ -32,7 +40,9 @@ export function responseError(
   { status, headers }: Pick<Response, 'status' | 'headers'>,
   body: unknown,
   now: number,
+  text = '',
 ): ErrorResponse {
+  const isPage = /^\s*</.test(text);
   const challenged = /\berror="([^"]*)"/.exec(headers.get('www-authenticate') ?? '')?.[1] ?? '';
   return {
     kind: 'response',
@@ -41,8 +51,27 @@ export function responseError(
     error: textMember(body, 'error') || challenged,
     description: textMember(body, 'error_description'),
     body,
+    said: isPage ? text.replace(/<[^<>]*>/g, ' ') : wordsOf(status, body, text),
+    isPage,
+    aheadMs: now - Date.parse(headers.get('date') ?? ''),
     retryAfterMs: requestedBackoffMs(headers, status, now),
   };
+}
+
+/** Longer JSON is no message, and may be too deep to serialise. */
+const MAX_JSON = 2_048;
+const EXPLAINS = /^(?:error|message|reason|detail|description)/i;
+const HOLDS_SECRET = /token|secret|password|assertion|key|jwt|session/i;
+
+/** A success may hold a token in any member, so only those that explain are read. */
+function wordsOf(status: number, body: unknown, text: string): string {
+  if (!isObject(body)) return status < 300 ? 'no JSON object' : text;
+  if (text.length > MAX_JSON || textMember(body, 'error_description') !== '') return '';
+  const read = Object.entries(body).filter(
+    ([name, value]) => (status >= 300 || EXPLAINS.test(name)) && !(name === 'error' && typeof value === 'string'),
+  );
+  const hide = (name: string, value: unknown): unknown => (HOLDS_SECRET.test(name) ? REDACTED : value);
+  return read.length === 0 ? '' : JSON.stringify(Object.fromEntries(read), hide);
 }
 
 /**

@@ -12,8 +12,8 @@ export interface TokenCallOptions {
   readonly fetch: Fetch;
   /** Milliseconds for the call in total, discovery included. */
   readonly timeoutMs: number;
-  /** Responses by their address, cached between calls. */
-  readonly metadata: Map<string, Promise<Received>>;
+  /** Responses by their address, cached between calls until a time in milliseconds since the epoch. */
+  readonly metadata: Map<string, { readonly received: Promise<Received>; until: number }>;
   /** Also allows http on this machine. */
   readonly allowInsecure: boolean;
   /** Milliseconds since the epoch. */
@@ -31,7 +31,10 @@ interface Received {
   readonly response: Response;
   /** The body, if it is a JSON object; otherwise undefined. */
   readonly body: JsonObject | undefined;
+  readonly text: string;
 }
+
+const DAY_MS = 86_400_000;
 
 /** Longer responses are rejected: metadata has a few kilobytes, and a token must fit into a header field. */
 const MAX_BYTES = 262_144;
@@ -55,17 +58,20 @@ export class TokenCall {
     this.#deadline = AbortSignal.timeout(options.timeoutMs);
   }
 
-  /** The provider's metadata. Concurrent callers share one request; failures are not cached. */
+  /** The provider's metadata. Concurrent callers share one request; if a later one fails, the former response is kept. */
   get(url: string, headers: Record<string, string> = {}): Promise<JsonObject> {
     this.stage = 'metadata';
-    const { metadata, timeoutMs } = this.#options;
-    let known = metadata.get(url);
-    if (known === undefined) {
-      // A deadline of its own: otherwise the first caller's timeout would fail everyone waiting.
-      known = this.#send(url, { method: 'GET', headers, signal: AbortSignal.timeout(timeoutMs) });
-      metadata.set(url, known);
-    }
-    return this.#goodBody(known);
+    const { metadata, timeoutMs, now } = this.#options;
+    const known = metadata.get(url);
+    if (known !== undefined && now < known.until) return this.#goodBody(known.received);
+    // A deadline of its own: otherwise the first caller's timeout would fail everyone waiting. Half of it leaves time
+    // for the token.
+    const signal = AbortSignal.timeout(known === undefined ? timeoutMs : Math.ceil(timeoutMs / 2));
+    const sent = this.#send(url, { method: 'GET', headers, signal });
+    const former = (): Promise<Received> => known?.received ?? sent;
+    const received = sent.then((one) => (isGood(one) ? one : former()), former);
+    metadata.set(url, { received, until: now + DAY_MS });
+    return this.#goodBody(received);
   }
 
   /** The token response, reduced to the members used here: a library could reject the others. */
@@ -73,7 +79,8 @@ export class TokenCall {
     this.stage = 'token';
     const sent = this.#send(url, { method: 'POST', headers, body, signal: this.#deadline });
     const { access_token: value, expires_in: expiresIn } = await this.#goodBody(sent);
-    if (typeof value !== 'string' || !/^[\x21-\x7e]+$/.test(value)) {
+    if (typeof value !== 'string') throw this.#refused(await sent);
+    if (!/^[\x21-\x7e]+$/.test(value)) {
       throw this.#failed(unreadable(this.stage, 'the token is not valid in a header field'));
     }
     const expiresInSeconds = seconds(expiresIn);
@@ -82,14 +89,15 @@ export class TokenCall {
   }
 
   async #goodBody(received: Promise<Received>): Promise<JsonObject> {
-    const { response, body } = await received.catch((thrown: unknown) => {
+    const one = await received.catch((thrown: unknown) => {
       throw this.#failed(thrownFault(thrown, this.stage));
     });
-    if (response.status !== 200 || body?.['error'] !== undefined) {
-      throw this.#failed(responseError(this.stage, response, body, this.#options.now));
-    }
-    if (body === undefined) throw this.#failed(unreadable(this.stage, 'no JSON object'));
-    return body;
+    if (!isGood(one)) throw this.#refused(one);
+    return one.body;
+  }
+
+  #refused({ response, body, text }: Received): Error {
+    return this.#failed(responseError(this.stage, response, body, this.#options.now, text));
   }
 
   #send(url: string, options: RequestInit & { readonly signal: AbortSignal }): Promise<Received> {
@@ -104,16 +112,19 @@ export class TokenCall {
       throw Object.assign(new Error('not an https address'), { code: 'ERR_NOT_HTTPS' });
     }
     const response = await fetch(url, options);
-    const body = parsedJson(await textOf(response));
-    return { response, body: isObject(body) ? body : undefined };
+    const text = (await textOf(response)) ?? '';
+    const body = parsedJson(text);
+    return { response, body: isObject(body) ? body : undefined, text };
   }
 
   #failed(failure: ProviderError): Error {
-    // Metadata with a dead endpoint is requested again: the endpoint may have moved.
-    if (failure.kind === 'response' && failure.status === 404) this.#options.metadata.clear();
     this.failure = failure;
     return new Error('recorded as the failure of this call');
   }
+}
+
+function isGood(one: Received): one is Received & { readonly body: JsonObject } {
+  return one.response.status === 200 && one.body !== undefined && one.body['error'] === undefined;
 }
 
 function unreadable(stage: Stage, description: string): Fault {

@@ -1,3 +1,4 @@
+import { clockDifference } from '../../domain/shared/clock-difference.js';
 import { isAgentBffError } from '../../domain/shared/errors.js';
 import { networkFault } from '../../domain/shared/network-fault.js';
 
@@ -85,16 +86,14 @@ function listed(fields: readonly string[]): string {
   return [quoted.slice(0, -1).join(', '), quoted.at(-1)].filter(Boolean).join(' and ');
 }
 
-const TOLERATED_SKEW_MS = 30_000;
 const CLOCK = { block: 'machine', fields: ['clock'] };
 const SET_CLOCK = 'Set the clock of this machine, for example by NTP.';
 
 /** Compares the local clock with another one; `aheadMs` is the lead of the local clock. */
 export function clocks(check: string, aheadMs: number, other: string): Finding {
-  if (Math.abs(aheadMs) <= TOLERATED_SKEW_MS) return passed(check, `agrees with ${other}`);
-  const seconds = String(Math.round(Math.abs(aheadMs) / 1_000));
-  const message = `the local clock is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} ${other}: tokens may be refused`;
-  return warning(check, message, CLOCK, SET_CLOCK);
+  const difference = clockDifference(aheadMs, other);
+  if (difference === '') return passed(check, `agrees with ${other}`);
+  return warning(check, `${difference}: tokens may be refused`, CLOCK, SET_CLOCK);
 }
 
 /** A failure that is only possible if the local clock is wrong. */

@@ -1,6 +1,7 @@
 import type { Clock } from '../../ports/clock.js';
 import type { RequestContext } from '../../ports/http.js';
 import type { AccessToken, IdentityProvider, IssueOutcome } from '../../ports/identity-provider.js';
+import { clockDifference, TOLERATED_SKEW_MS } from '../shared/clock-difference.js';
 import { delimited } from '../shared/json.js';
 import type { Secret } from '../shared/secret.js';
 import type { Telemetry } from '../../ports/telemetry.js';
@@ -353,8 +354,6 @@ function noStrategy(): ServiceAuthError {
   return notSet('The server has no credential for the platform.', hint, 'serviceAuthStrategy', 'serviceApiKey');
 }
 
-/** A `Date` field has whole seconds and network delay; below this difference the clocks agree. */
-const TOLERATED_SKEW_MS = 30_000;
 /** A larger difference is ignored: a platform that sends a date decades ahead would otherwise get a token valid until then. */
 const FOLLOWED_SKEW_MS = 3_600_000;
 
@@ -377,14 +376,10 @@ class PlatformClock {
     const skewMs = platformNow - this.#deps.clock.now();
     if (Number.isNaN(skewMs) || Math.abs(skewMs - this.#skewMs) <= TOLERATED_SKEW_MS) return;
     this.#skewMs = Math.abs(skewMs) <= TOLERATED_SKEW_MS ? 0 : skewMs;
-    this.#deps.telemetry.emit({ type: 'warning', code: 'clock_skew', detail: detailOf(this.#skewMs) });
+    const difference =
+      clockDifference(-this.#skewMs, "the platform's") || "the local clock agrees with the platform's again";
+    this.#deps.telemetry.emit({ type: 'warning', code: 'clock_skew', detail: `${difference.replace('t', 'T')}.` });
   }
-}
-
-function detailOf(skewMs: number): string {
-  if (skewMs === 0) return "The local clock agrees with the platform's again.";
-  const seconds = String(Math.round(Math.abs(skewMs) / 1000));
-  return `The local clock is ${seconds} s ${skewMs < 0 ? 'ahead of' : 'behind'} the platform's.`;
 }
 
 /** The flows of each built-in provider by strategy; the first is the provider's default. */
