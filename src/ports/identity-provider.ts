@@ -208,6 +208,8 @@ type Suspects<Blocks> = {
 export interface ProviderDescriptor<Blocks> {
   /** Its configuration blocks, with a row for each field. */
   readonly blocks: { readonly [Block in keyof Blocks]: Rows<Blocks[Block]> };
+  /** Names by which operators know such providers, in lower case. */
+  readonly vendors: readonly string[];
   /** The prefix of its environment variables. */
   readonly prefix: string;
   /** Its flows by strategy; the first is the provider's default. */

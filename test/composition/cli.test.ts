@@ -77,7 +77,7 @@ function secretsOf({ serviceApiKey, serviceAccount, idpA: a, idpAServiceUser, id
     idpAServiceUser?.password,
     idpBService?.clientSecret,
   ]
-    .flatMap((secret) => (secret ?? '').split('\n'))
+    .flatMap((secret) => String(secret ?? '').split('\n'))
     .filter((piece) => piece.length > 8 && !piece.startsWith('---'));
 }
 

@@ -11,11 +11,12 @@ import {
   getAuthHeaders,
   type ServerConfig,
 } from 'agent-bff';
-import { FakeUpstream, RecordingTelemetry } from 'agent-bff/testing';
+import { FakeIdentityProvider, FakeUpstream, RecordingTelemetry } from 'agent-bff/testing';
 import { createWebHandler } from 'agent-bff/web';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { words } from '../support/words.js';
+import { examine } from '../../src/composition/cli/doctor.js';
 import { warningsOf } from '../../src/composition/config/env.js';
 import { PROVIDERS } from '../../src/composition/config/providers.js';
 import { FIELDS } from '../../src/composition/config/schema.js';
@@ -255,6 +256,64 @@ describe('an environment variable', () => {
     },
   );
 
+  const FOREIGN: readonly (readonly [string, string, string])[] = [
+    ['CACHE_URL', 'memcached://cache.example:11211', 'cacheStore'],
+    ['CACHE_URL', 'file:///tmp/cache', 'cacheStore'],
+    ['CACHE_KEYS', 'users,posts', 'cacheKeys'],
+    ['AUTH_PROVIDER', 'google', 'authProvider'],
+    ['AUTH_PROVIDER', 'credentials', 'authProvider'],
+  ];
+  it.each(FOREIGN)(
+    'called %s is ignored with one warning when its value is foreign: %s',
+    async (name, value, field) => {
+      const telemetry = new RecordingTelemetry();
+      configureServer({ ...configFromEnv({ [name]: value }), telemetry });
+      configureServer({ keepAliveMs: 10_000 });
+      const detail = `${name}: ignored, because its value is none of "${field}". Set "${field}" in configureServer if this variable belongs to another program.`;
+      expect(telemetry.of('warning').map(({ code, detail: said }) => [code, said])).toEqual([
+        ['variable_foreign', detail],
+      ]);
+      const [found] = (
+        await examine(configFromEnv({ [name]: value }), {
+          upstream: new FakeUpstream(() => ({ status: 404, headers: {}, body: null })),
+        })
+      ).filter(({ check }) => check === 'environment');
+      expect(found).toMatchObject({ result: 'failed', fields: [name] });
+      const own = { [field]: field === 'cacheKeys' ? value.split(',') : value };
+      expect(() => createToolkit(own)).toThrow(`"${field}"`);
+    },
+  );
+
+  it.each([
+    ['CACHE_URL', 'reddis://cache.example:6379', 'rediss://cache.example:6379/0'],
+    ['CACHE_URL', 'cache.example:6379', 'rediss://cache.example:6379/0'],
+    ['CACHE_KEYS', `${'ab'.repeat(11)}==,users`, 'Invalid key in "cacheKeys".'],
+    ['AUTH_PROVIDER', 'auth0', 'Set it to "idp_a", which is for providers like auth0.'],
+    ['AUTH_PROVIDER', 'Entra', 'Set it to "idp_b", which is for providers like entra.'],
+    ['AUTH_PROVIDER', 'microsoft-entra-id', 'Set it to "idp_b", which is for providers like microsoft-entra-id.'],
+    ['AUTH_PROVIDER', 'idpa', 'Did you mean "idp_a"?'],
+  ])('called %s stops the start when its value is nearly right: %s', (name, value, advice) => {
+    expect(() => createToolkit(configFromEnv({ [name]: value }))).toThrow(advice);
+  });
+
+  it('called CACHE_KEYS stops the start with a short value when something needs keys', () => {
+    const env = { CACHE_KEYS: 'users,posts' };
+    for (const more of [{ CACHE_URL: 'redis://cache.example' }, { A2A_CONVERSATIONS: 'visitor' }]) {
+      expect(() => createToolkit(configFromEnv({ ...env, ...more }))).toThrow('Invalid key in "cacheKeys".');
+    }
+    expect(() => createToolkit(configFromEnv({ ...env, CACHE_URL: 'memcached://cache.example' }))).not.toThrow();
+  });
+
+  it('called AUTH_PROVIDER may name a provider of the site', () => {
+    const google = new FakeIdentityProvider('google');
+    for (const toolkit of [
+      () => createToolkit({ ...configFromEnv({ AUTH_PROVIDER: 'google' }), identityProviders: { google } }),
+      () => createToolkit(configFromEnv({ AUTH_PROVIDER: 'google' }), { identityProviders: { google } }),
+    ]) {
+      expect(toolkit().customProviders).toEqual(new Set(['google']));
+    }
+  });
+
   it('called SERVICE_TOKEN is read under SERVICE_AUTH_STRATEGY=static_token, and otherwise ignored with a warning', () => {
     const read = configFromEnv({ SERVICE_TOKEN: 'token', SERVICE_AUTH_STRATEGY: 'static_token\n' });
     expect(fieldsOf(read)).toEqual({ serviceToken: 'token', serviceAuthStrategy: 'static_token' });
@@ -350,7 +409,7 @@ describe('a hint names the environment variable of its field', () => {
     ['A2A_URL', 'agent.example/a2a'],
     ['PUBLIC_URL', 'https://site.example/#top'],
     ['CACHE_URL', 'cache.example:6379'],
-    ['CACHE_KEYS', 'abc'],
+    ['CACHE_KEYS', 'abcdefghijklmnopqrstuv'],
     ['AUTH_PROVIDER', 'auth0'],
     ['IDP_A_DOMAIN', 'http://idp.example'],
   ])('also %s', (name, value) => {

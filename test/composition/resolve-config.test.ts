@@ -55,6 +55,7 @@ describe('a configuration without any field', () => {
       cacheStore: undefined,
       cacheAddress: undefined,
       cacheKeys: [],
+      files: [],
       telemetry: undefined,
       chatLimit: undefined,
       userLimit: undefined,

@@ -15,7 +15,7 @@ export interface IdpAConfig {
   /** Client identifier of the application. */
   readonly clientId?: string | undefined;
   /** Client secret of the application. */
-  readonly clientSecret?: string | undefined;
+  readonly clientSecret?: string | { readonly path: string } | undefined;
   /** Audience of the protected API. */
   readonly audience?: string | undefined;
   /** Scope to request. Default: none. */
@@ -33,7 +33,7 @@ export interface IdpAServiceUserConfig {
   /** Name of the service user. */
   readonly username?: string | undefined;
   /** Password of the service user. */
-  readonly password?: string | undefined;
+  readonly password?: string | { readonly path: string } | undefined;
 }
 
 /** The settings of `idp_a`, by block. */
@@ -63,6 +63,7 @@ export const IDP_A: ProviderDescriptor<IdpABlocks> = {
       password: secretRow('IDP_A_SERVICE_USER_PASSWORD'),
     },
   },
+  vendors: ['auth0'],
   prefix: 'IDP_A_',
   flows: { resource_owner_password: 'idp_a.password', client_credentials: 'idp_a.client_credentials' },
   suspects: { block: 'idpA', fields: ['audience', 'scope'] },

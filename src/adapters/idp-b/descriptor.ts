@@ -23,7 +23,7 @@ export interface IdpBServiceConfig {
   /** Often of the form `api://<app_id>/.default`. */
   readonly scope?: string | undefined;
   /** Client secret; ignored if a certificate is configured. */
-  readonly clientSecret?: string | undefined;
+  readonly clientSecret?: string | { readonly path: string } | undefined;
   /** Path of the certificate in PEM form. */
   readonly certificatePath?: string | undefined;
   /** Path of the certificate's private key in PEM form. */
@@ -56,6 +56,7 @@ export const IDP_B: ProviderDescriptor<IdpBBlocks> = {
       privateKeyPath: textRow('proof', 'IDP_B_PRIVATE_KEY_PATH'),
     },
   },
+  vendors: ['entra', 'azure', 'microsoft', 'microsoft-entra-id'],
   prefix: 'IDP_B_',
   flows: { client_credentials: 'idp_b.client_credentials', resource_owner_password: 'idp_b.client_credentials' },
   suspects: { block: 'idpBService', fields: ['clientId', 'scope'] },

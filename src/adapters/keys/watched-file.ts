@@ -1,14 +1,14 @@
 import { readFile, stat } from 'node:fs/promises';
 import type { Clock } from '../../ports/clock.js';
 
-const RECHECK_MS = 30_000;
+export const RECHECK_MS = 30_000;
 
 // A rotation in place exposes an incomplete file, or a mismatched pair, for a moment, so an unusable file does not stop
 // the service at once. It does after the lifetime of one token: a removed key must stop working without a restart.
-const LAST_GOOD_MS = 300_000;
+export const LAST_GOOD_MS = 300_000;
 
 // Key and certificate chain together are far smaller; a path to a log or a disk must not be read into memory.
-const MAX_FILE_BYTES = 65_536;
+export const MAX_FILE_BYTES = 65_536;
 
 /**
  * The result of reading files, which are checked at most every 30 seconds. If it becomes `unusable` after a good

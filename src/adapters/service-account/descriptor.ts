@@ -72,6 +72,7 @@ export const SERVICE_ACCOUNT: ProviderDescriptor<ServiceAccountBlocks> = {
       claims: row('principal', otherClaims, (claims: Readonly<Record<string, unknown>> = {}) => claims),
     },
   },
+  vendors: [],
   prefix: 'SERVICE_ACCOUNT_',
   flows: { service_account: 'service_account' },
   suspects: { block: 'serviceAccount', fields: ['serviceAccountId', 'keyId', 'audience'] },

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import type { SecretFile } from '../../adapters/keys/secret-file.js';
 import { silentTelemetry } from '../../adapters/telemetry/operator-telemetry.js';
 import { systemClock } from '../../adapters/system/system.js';
 import { type ChosenStrategy, chooseStrategy } from '../../domain/credentials/credential-broker.js';
@@ -132,7 +133,7 @@ export async function examine(
   try {
     resolved = resolveConfig(config, ports);
   } catch (error) {
-    return [...environment(config), refused('configuration', error)];
+    return [...environment(config, ports), refused('configuration', error)];
   }
   const { serviceAuthStrategy, serviceApiKey } = resolved;
   const given = { flows: FLOWS, strategy: serviceAuthStrategy, hasApiKey: serviceApiKey !== undefined };
@@ -157,8 +158,9 @@ export async function examine(
   const running = publicUrl === '' ? [] : await siteFindings(publicUrl);
   return [
     passed('configuration', 'every field is known and well formed'),
-    ...environment(config),
+    ...environment(config, ports),
     address('agent address', 'a2aUrl', resolved.agent, true),
+    ...resolved.files.flatMap(secretFile),
     ...publicAddress(resolved, isProduction),
     ...running,
     ...credential,
@@ -177,11 +179,11 @@ export async function examine(
 }
 
 /** Warns about variables with a similar name to one of ours, and lists those of other programs. */
-function environment(config: ServerConfig): readonly Finding[] {
-  return warningsOf(config).map(({ code, detail, variable }) => {
+function environment(config: ServerConfig, { identityProviders }: ToolkitPorts): readonly Finding[] {
+  return warningsOf(config, identityProviders).map(({ code, detail, variable }) => {
     const [, happened = detail, fix] = /^(.*?\.) (.*)$/s.exec(detail) ?? [];
     const place = { block: 'environment', fields: [variable] };
-    return code === 'variable_misspelt'
+    return code === 'variable_misspelt' || code === 'variable_foreign'
       ? failed('environment', happened, place, `${String(fix)} Correct ${named(place)}, or remove it.`)
       : warning('environment', happened, place, fix);
   });
@@ -192,6 +194,11 @@ function address(check: string, field: string, found: Endpoint | undefined, isNe
   const fix = `Set ${named(topLevel(field))}.`;
   if (isNeeded) return failed(check, 'is not set', topLevel(field), fix);
   return skipped(check, 'is not set; only widgets, records and the project need it');
+}
+
+function secretFile(file: SecretFile): readonly Finding[] {
+  const { block, field } = file.place;
+  return file.current === undefined ? [failed('secret file', file.fault, { block, fields: [field] })] : [];
 }
 
 /** Warns in production if no public address is configured: pages under any host name that resolves to the server then count as the site's own. */

@@ -10,6 +10,8 @@ interface Place {
   /** The field, or block and field. */
   readonly path: readonly string[];
   readonly isList: boolean;
+  /** The variable whose value the file holds. */
+  readonly fileOf?: string;
 }
 
 const VARIABLES: ReadonlyMap<string, Place> = new Map(places(FIELDS));
@@ -28,9 +30,15 @@ const BYTE_ORDER_MARK = '\uFEFF';
 /** The first bytes of a UTF-16 file, as Node reads them; its only variable is empty. */
 const NOT_UTF8 = '\uFFFD';
 /** The variable of a field by the name one would guess: `privateKeyPem` of `serviceAccount` is SERVICE_ACCOUNT_PRIVATE_KEY. */
-const BY_FIELD: ReadonlyMap<string, string> = new Map(
-  [...VARIABLES].map(([name, { path }]) => [path.join('_').replace(/[A-Z]/g, '_$&').toUpperCase(), name]),
-);
+const BY_FIELD: ReadonlyMap<string, string> = new Map([
+  ...[...VARIABLES].map(([name, { path, fileOf }]) => {
+    return [
+      path.join('_').replace(/[A-Z]/g, '_$&').toUpperCase() + (fileOf === undefined ? '' : '_FILE'),
+      name,
+    ] as const;
+  }),
+  ['SERVICE_ACCOUNT_PRIVATE_KEY_FILE', 'SERVICE_ACCOUNT_PRIVATE_KEY_PATH'],
+]);
 /**
  * Variables that Kubernetes sets in every pod for each service in its namespace, with any name (Kubernetes
  * documentation, "Service", "Discovering services").
@@ -39,7 +47,7 @@ const KUBERNETES = /_SERVICE_HOST$|_SERVICE_PORT(?:_\w+)?$|_PORT(?:_\d+_(?:TCP|U
 
 /** A problem with the source of a configuration that does not prevent the start. */
 interface ConfigWarning {
-  readonly code: 'variable_misspelt' | 'variable_ignored' | 'variable_suspect';
+  readonly code: 'variable_misspelt' | 'variable_ignored' | 'variable_suspect' | 'variable_foreign';
   readonly detail: string;
   /** The environment variable. */
   readonly variable: string;
@@ -89,6 +97,8 @@ export function configFromEnv(env: Readonly<Record<string, string | undefined>>)
     const warning = place === undefined ? misspelt(name, env) : ignored(name, value, env);
     if (warning !== undefined) warnings.push(warning);
     if (place === undefined || warning !== undefined) continue;
+    // The file's entry names both.
+    if (env[`${name}_FILE`] && VARIABLES.get(`${name}_FILE`)?.fileOf === name) continue;
     const [first = '', field] = place.path;
     // A secret mounted as a file often has a trailing line end.
     const text = value.endsWith('\n') ? value.trimEnd() : value;
@@ -96,8 +106,10 @@ export function configFromEnv(env: Readonly<Record<string, string | undefined>>)
     if (what !== undefined) {
       warnings.push({ code: 'variable_suspect', detail: `${name}: its value is ${what}. ${fix}`, variable: name });
     }
-    if (field === undefined) config[first] = place.isList ? list(text) : text;
-    else config[first] = { ...(config[first] as object | undefined), [field]: text };
+    const { fileOf: and } = place;
+    const read = and === undefined ? (place.isList ? list(text) : text) : { path: text, ...(env[and] && { and }) };
+    if (field === undefined) config[first] = read;
+    else config[first] = { ...(config[first] as object | undefined), [field]: read };
   }
   const hasSet: Origin['hasSet'] = (variable, value) => value === valueOf(config, variable);
   return withOrigin(config, { [ORIGIN]: { warnings, hasSet } });
@@ -108,8 +120,25 @@ interface Originated extends ServerConfig {
   readonly [ORIGIN]?: Origin;
 }
 
-export function warningsOf(config: Originated): readonly ConfigWarning[] {
-  return config[ORIGIN]?.warnings ?? [];
+/** `providers`: those of the site besides the ones in the configuration. */
+export function warningsOf(config: Originated, providers: object = {}): readonly ConfigWarning[] {
+  const all = { ...config, identityProviders: { ...config.identityProviders, ...providers } };
+  return [...(config[ORIGIN]?.warnings ?? []), ...foreignIn(config, all).map(({ warning }) => warning)];
+}
+
+/** The configuration without values of variables that belong to another program; in `configureServer` the same values throw. */
+export function withoutForeign(config: Originated, all: object = config): ServerConfig {
+  return { ...config, ...Object.fromEntries(foreignIn(config, all).map(({ field }) => [field, undefined])) };
+}
+
+function foreignIn(config: Originated, all: object): readonly { field: string; warning: ConfigWarning }[] {
+  return Object.entries(FIELDS).flatMap(([field, { variable = '', isForeign }]) => {
+    const value = valueOf(config, variable);
+    const isRead = value !== undefined && !hasFields(value) && config[ORIGIN]?.hasSet(variable, value) === true;
+    if (!isRead || isForeign?.(value, all) !== true) return [];
+    const detail = `${variable}: ignored, because its value is none of "${field}". Set "${field}" in configureServer if this variable belongs to another program.`;
+    return [{ field, warning: { code: 'variable_foreign', detail, variable } as const }];
+  });
 }
 
 /** The merged configuration with its origin: warnings of earlier calls have been reported. */
@@ -122,13 +151,16 @@ export function withOrigin(merged: ServerConfig, changes: Originated, current: O
 export function variablesOf(block: string, fields: readonly string[]): readonly string[] {
   const wanted =
     fields.length === 0 ? [block] : fields.map((field) => (block === 'configureServer' ? field : `${block}.${field}`));
-  return NAMES.filter((name) => wanted.includes(VARIABLES.get(name)?.path.join('.') ?? ''));
+  return [...VARIABLES].flatMap(([name, { path, fileOf }]) =>
+    fileOf === undefined && wanted.includes(path.join('.')) ? [name] : [],
+  );
 }
 
 /** A sentence after a hint: the variables that set these fields, or would. Empty if their values come from elsewhere. */
 export function inEnvironment(config: Originated, block: string, fields: readonly string[]): string {
   const names = variablesOf(block, fields).filter((name) => config[ORIGIN]?.hasSet(name, valueOf(config, name)));
   const list = names.map((name) => {
+    if (hasFields(valueOf(config, name)) && VARIABLES.has(`${name}_FILE`)) return `${name}_FILE`;
     const [what] = oddity(valueOf(config, name)) ?? [];
     return what === undefined ? name : `${name} (its value is ${what})`;
   });
@@ -159,10 +191,13 @@ function valueOf(config: object, variable: string): unknown {
 
 /** Every variable of the table, in its order. */
 function places(rows: AnyRows, path: readonly string[] = []): (readonly [string, Place])[] {
-  return Object.entries(rows).flatMap(([name, { variable, isList = false, fields = {} }]) => {
+  return Object.entries(rows).flatMap(([name, { variable, isList = false, file, fields = {} }]) => {
     const place = [...path, name];
     return [
       ...(variable === undefined ? [] : [[variable, { path: place, isList }] as const]),
+      ...(variable === undefined || file === undefined
+        ? []
+        : [[`${variable}_FILE`, { path: place, isList, fileOf: variable }] as const]),
       ...places(fields, place),
     ];
   });
@@ -208,8 +243,8 @@ function ignored(
   value: string,
   env: Readonly<Record<string, string | undefined>>,
 ): ConfigWarning | undefined {
-  if (name === SERVICE_TOKEN && !usesToken(env)) {
-    const detail = `${name}: ignored, because SERVICE_AUTH_STRATEGY is not static_token. Set SERVICE_AUTH_STRATEGY=static_token, or ignore this if SERVICE_TOKEN belongs to another program.`;
+  if (name.replace(/_FILE$/, '') === SERVICE_TOKEN && !usesToken(env)) {
+    const detail = `${name}: ignored, because SERVICE_AUTH_STRATEGY is not static_token. Set SERVICE_AUTH_STRATEGY=static_token, or ignore this if ${name} belongs to another program.`;
     return { code: 'variable_ignored', detail, variable: name };
   }
   // Create React App and others use this variable for a path, such as "/" or ".".

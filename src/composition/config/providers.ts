@@ -50,6 +50,11 @@ export const AUTH_PROVIDERS: readonly string[] = NAMES.filter((name) => name !==
 /** The values of `provider` in `onBehalfOf`: every provider that can exchange users' tokens. */
 export const EXCHANGES: readonly string[] = NAMES.filter((name) => PROVIDERS[name].examineExchange !== undefined);
 
+/** The value of `authProvider` for the names of vendors. */
+export const VENDORS: ReadonlyMap<string, string> = new Map(
+  NAMES.flatMap((name) => PROVIDERS[name].vendors.map((vendor) => [vendor, name] as const)),
+);
+
 /** The provider for exchanges if neither `onBehalfOf` nor `authProvider` names a suitable one. */
 export const DEFAULT_EXCHANGE: ProviderName = 'idp_b';
 
@@ -70,16 +75,13 @@ export function configuredIdentity(
   material: () => Promise<string> = () => Promise.resolve(''),
 ): () => Promise<Identity> {
   const principal = `${flow} ${principalOf(settings)}`;
-  const proofs = Object.values(settings)
-    .filter(({ side }) => side === 'proof')
-    .map(revealed);
+  const proofs = Object.values(settings).filter(({ side }) => side === 'proof');
   let last: { readonly held: string; readonly identity: Identity } | undefined;
   return async () => {
-    const held = await material();
+    // Secrets in files change too.
+    const held = JSON.stringify([...proofs.map(revealed), await material()]);
     if (last?.held !== held) {
-      const proof = createHmac('sha256', proofKey)
-        .update(JSON.stringify([...proofs, held]))
-        .digest('base64url');
+      const proof = createHmac('sha256', proofKey).update(held).digest('base64url');
       last = { held, identity: { principal, proof } };
     }
     return last.identity;

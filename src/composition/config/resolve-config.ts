@@ -1,11 +1,13 @@
-import { sha256 } from '../../adapters/system/system.js';
+import { SecretFile, textIn } from '../../adapters/keys/secret-file.js';
+import { sha256, systemClock } from '../../adapters/system/system.js';
 import type { KeyvLike } from '../../adapters/keyv/keyv-cache-store.js';
 import { MethodPolicy } from '../../domain/chat/method-policy.js';
-import { ConfigurationError } from '../../domain/shared/errors.js';
+import { ConfigurationError, isAgentBffError } from '../../domain/shared/errors.js';
 import { nearest, similar } from '../../domain/shared/nearest.js';
 import {
   hasMethods,
   isPlainObject,
+  type OptionCheck,
   type OptionShape,
   type Place,
   readOptions,
@@ -16,6 +18,7 @@ import type { Secret } from '../../domain/shared/secret.js';
 import {
   type AnyRows,
   hasFields,
+  invalidField,
   type Setting,
   type SettingRow,
   type ValuesOf,
@@ -25,13 +28,15 @@ import {
 } from '../../domain/shared/setting.js';
 import type { Endpoint } from '../../domain/upstream/platform-call.js';
 import type { CacheStore } from '../../ports/cache-store.js';
+import type { Clock } from '../../ports/clock.js';
 import type { ExchangeBlock } from '../../ports/identity-provider.js';
 import { type CacheAddress, cacheAddress } from './addresses.js';
-import { inEnvironment, withOrigin } from './env.js';
+import { inEnvironment, withOrigin, withoutForeign } from './env.js';
 import { didYouMean, pathsOf, routeHint } from './option-hint.js';
 import { DEFAULT_EXCHANGE, EXCHANGES, principalOf, type ProviderBlocks, type ProviderName } from './providers.js';
 import { type ConfigSettings, FIELDS, type PlainSettings } from './schema.js';
 import type { ServerConfig } from './server-config.js';
+import type { ToolkitPorts } from '../toolkit/toolkit-type.js';
 
 type Derived = 'a2aUrl' | 'agentCardUrl' | 'serviceApiUrl' | 'a2aMethods' | 'cacheStore';
 
@@ -55,6 +60,8 @@ export interface ResolvedConfig extends Omit<ValuesOf<PlainSettings>, Derived>, 
   readonly cacheStore: CacheStore | KeyvLike | undefined;
   readonly cacheAddress: CacheAddress | undefined;
   readonly customProviders: ReadonlySet<string>;
+  /** The secrets in files. */
+  readonly files: readonly SecretFile[];
   /** The sentence after a hint about these fields, which names their environment variables. */
   readonly variables: VariableHint;
   /** Distinguishes this platform, as configured, from others that share a store. */
@@ -80,7 +87,7 @@ export const SHAPE = shapeOf(FIELDS) as OptionShape<keyof ServerConfig>;
  */
 export function resolveConfig(
   config: ServerConfig,
-  { identityProviders = {} }: Pick<ServerConfig, 'identityProviders'> = {},
+  { identityProviders = {}, clock = systemClock }: Pick<ToolkitPorts, 'identityProviders' | 'clock'> = {},
 ): ResolvedConfig {
   if (!hasFields(config)) {
     const hint = 'Pass an object to configureServer.';
@@ -91,7 +98,8 @@ export function resolveConfig(
   const providers = { ...plain.identityProviders, ...identityProviders };
   const all = { ...plain, identityProviders: providers };
   const variables: VariableHint = (block, fields) => inEnvironment(plain, block, fields);
-  const [given, read, address] = readFields(plain, all, variables);
+  const files: SecretFile[] = [];
+  const [given, read, address] = readFields(plain, all, variables, { clock, files });
   const { a2aUrl, agentCardUrl, serviceApiUrl, a2aMethods, cacheStore, timeouts } = read;
   const same: Omit<typeof read, Derived | 'timeouts'> = read;
   const { authProvider, onBehalfOf } = same;
@@ -124,19 +132,55 @@ export function resolveConfig(
     identityProviders: providers,
     customProviders: new Set(Object.keys(providers)),
     variables,
+    files,
   });
 }
 
 /** The checked fields, their settings, and the address of the store; an error names the environment variables of its fields too. */
-function readFields(plain: ServerConfig, all: object, variables: VariableHint) {
+function readFields(plain: ServerConfig, all: object, variables: VariableHint, files: Files) {
   try {
-    const given = readOptions<ServerConfig>('configureServer', SHAPE, plain, all, refusal);
-    const settings = settingsOf(FIELDS, given as Values, 'configureServer') as ConfigSettings;
+    const own = withoutForeign(plain, all);
+    const given = readOptions<ServerConfig>('configureServer', SHAPE, own, { ...own, ...all }, refusal);
+    const settings = settingsOf(FIELDS, given as Values, 'configureServer', files) as ConfigSettings;
     const { cacheStore } = settings;
     const address = typeof cacheStore.value === 'string' ? cacheAddress(cacheStore.value) : undefined;
     return [given, unwrapped(settings), address] as const;
   } catch (error) {
     throw withVariables(error, variables);
+  }
+}
+
+interface Files {
+  readonly clock: Clock;
+  readonly files: SecretFile[];
+}
+
+/** `{ path }`; from the environment also the variable that is set beside the one of the path. */
+function isPath(value: unknown): value is { readonly path: string; readonly and?: string } {
+  const { path, and: _and, ...others } = (isPlainObject(value) ? value : {}) as Values;
+  return typeof path === 'string' && Object.keys(others).length === 0;
+}
+
+/** The value in a file. */
+function valueIn(row: SettingRow, value: unknown, block: string, field: string, { clock, files }: Files): unknown {
+  if (!isPath(value)) return row.read(value);
+  const { path, and } = value;
+  if (and !== undefined)
+    throw invalidField(field, `${and} and ${and}_FILE are both set.`, 'Remove one of them.', block);
+  if (row.file === 'watched') {
+    const isUsable = (text: string): boolean => text !== '' && (row.check as OptionCheck)(text, {}) === undefined;
+    const parse = (text: string): Secret | undefined => (isUsable(text) ? (row.read(text) as Secret) : undefined);
+    const file = new SecretFile({ block, field }, path, parse, clock);
+    files.push(file);
+    return file;
+  }
+  try {
+    const text = textIn(path);
+    return row.read(row.isList === true ? text.split(/[\s,]+/).filter(Boolean) : text);
+  } catch (error) {
+    if (isAgentBffError(error)) throw error;
+    const detail = `The file of "${field}" cannot be read: ${path} (${String((error as NodeJS.ErrnoException).code)}).`;
+    throw invalidField(field, detail, 'Set it to the path of a file of at most 64 KB that this process can read.');
   }
 }
 
@@ -162,7 +206,7 @@ export function configuredSecrets(value: unknown, depth = 4, found: string[] = [
 export function mergeConfig(current: ServerConfig, changes: ServerConfig): ServerConfig {
   // Left to the check of the configuration, which reports it.
   if (!hasFields(changes)) return changes as ServerConfig;
-  return withOrigin(merged(FIELDS, current as Values, changes), changes, current);
+  return withOrigin(merged(FIELDS, withoutForeign(current) as Values, changes), changes, current);
 }
 
 function merged(rows: AnyRows, current: Values, changes: Values): Values {
@@ -180,7 +224,10 @@ function merged(rows: AnyRows, current: Values, changes: Values): Values {
 }
 
 function shapeOf(rows: AnyRows): OptionShape {
-  const options = Object.entries(rows).map(([name, { check, fields = {} }]) => [name, check ?? shapeOf(fields)]);
+  const options = Object.entries(rows).map(([name, { check, file, fields = {} }]) => {
+    if (typeof check !== 'function' || file === undefined) return [name, check ?? shapeOf(fields)];
+    return [name, (value: unknown, all: object) => (isPath(value) ? undefined : check(value, all))];
+  });
   return { options: Object.fromEntries(options) as OptionShape['options'] };
 }
 
@@ -222,13 +269,13 @@ function isShortened(short: string, name: string): boolean {
 }
 
 /** The settings of all fields of a block, and of nested blocks. */
-function settingsOf(rows: AnyRows, values: Values, block: string): object {
+function settingsOf(rows: AnyRows, values: Values, block: string, files: Files): object {
   const settings: Record<string, unknown> = {};
   for (const field in rows) {
     const row = rows[field] as Partial<SettingRow>;
     const value = values[field];
     const unset = value === undefined ? UNSET.get(row) : undefined;
-    settings[field] = unset ?? settingOf(row, value, block, field);
+    settings[field] = unset ?? settingOf(row, value, block, field, files);
     if (value === undefined) UNSET.set(row, settings[field] as object);
   }
   return settings;
@@ -237,14 +284,9 @@ function settingsOf(rows: AnyRows, values: Values, block: string): object {
 /** The settings of fields without a value: one for all toolkits of a process, of which some have thousands. */
 const UNSET = new WeakMap<Partial<SettingRow>, object>();
 
-function settingOf(
-  { read, side, fields = {} }: Partial<SettingRow>,
-  value: unknown,
-  block: string,
-  field: string,
-): object {
-  if (read === undefined) return settingsOf(fields, (value ?? {}) as Values, field);
-  return { value: read(value), block, field, side };
+function settingOf(row: Partial<SettingRow>, value: unknown, block: string, field: string, files: Files): object {
+  if (row.read === undefined) return settingsOf(row.fields ?? {}, (value ?? {}) as Values, field, files);
+  return { value: valueIn(row as SettingRow, value, block, field, files), block, field, side: row.side };
 }
 
 /** The plain values of settings outside blocks, and the settings of the blocks. Replaces them in place. */

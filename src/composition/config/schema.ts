@@ -3,7 +3,7 @@ import { readSealingKey, type SealingKey } from '../../adapters/keyv/sealed-cach
 import type { HostName } from '../../adapters/web/admission.js';
 import { isTokenText, withoutScheme } from '../../domain/credentials/credential.js';
 import { MAX_TIMER_MS } from '../../domain/shared/deadline.js';
-import { nameHint } from '../../domain/shared/nearest.js';
+import { nameHint, similar } from '../../domain/shared/nearest.js';
 import {
   accept,
   flag,
@@ -22,6 +22,7 @@ import {
   row,
   type Rows,
   secretRow,
+  watched,
   type SettingRow,
   type SettingsOf,
   type Side,
@@ -33,7 +34,7 @@ import type { ExchangeBlock } from '../../ports/identity-provider.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { VisitorLimit } from '../../ports/visitor-limit.js';
 import { allowedHost, originOf, publicAddress } from './addresses.js';
-import { AUTH_PROVIDERS, EXCHANGES, type ProviderBlocks, PROVIDERS } from './providers.js';
+import { AUTH_PROVIDERS, EXCHANGES, type ProviderBlocks, PROVIDERS, VENDORS } from './providers.js';
 import { type ServerConfig, STRATEGIES, type TimeoutsConfig } from './server-config.js';
 import { type ResolvedUpstream, resolveUpstream, UPSTREAM } from './upstream-config.js';
 
@@ -97,11 +98,8 @@ const PROVIDER_ROWS = Object.fromEntries(
 const ROWS: Rows<ConfigSettings> & BlockRows = {
   a2aUrl: { ...address('neither', 'a2aUrl', 'A2A_URL'), check: agentAddress },
   serviceApiUrl: address('principal', 'serviceApiUrl', 'SERVICE_API_URL'),
-  serviceApiKey: row(
-    'principal',
-    (value, all) => string(value, all) ?? headerKey(value, all),
-    optionalSecret,
-    'SERVICE_API_KEY',
+  serviceApiKey: watched(
+    row('principal', (value, all) => string(value, all) ?? headerKey(value, all), optionalSecret, 'SERVICE_API_KEY'),
   ),
   // The key is sent in a header field.
   serviceProjectId: {
@@ -109,13 +107,20 @@ const ROWS: Rows<ConfigSettings> & BlockRows = {
     check: accept((value) => isString(value) && /^[ -~]*$/.test(String(value)), 'an id in ASCII'),
   },
   serviceAuthStrategy: { ...textRow('principal', 'SERVICE_AUTH_STRATEGY'), check: strategyName },
-  serviceToken: row(
-    'principal',
-    (value, all) => string(value, all) ?? bearerToken(value, all),
-    (value?: string) => optionalSecret(withoutScheme(value ?? '')),
-    SERVICE_TOKEN,
+  serviceToken: watched(
+    row(
+      'principal',
+      (value, all) => string(value, all) ?? bearerToken(value, all),
+      (value?: string) => optionalSecret(withoutScheme(value ?? '')),
+      SERVICE_TOKEN,
+    ),
   ),
-  authProvider: { ...textRow('principal', 'AUTH_PROVIDER'), check: named(AUTH_PROVIDERS) },
+  authProvider: {
+    ...textRow('principal', 'AUTH_PROVIDER'),
+    check: (value, all) => vendorHint(value, all) ?? named(AUTH_PROVIDERS)(value, all),
+    isForeign: (value, all) =>
+      (vendorHint(value, all) ?? named(AUTH_PROVIDERS)(value, all))?.startsWith('Known') === true,
+  },
   // Each states its own identity.
   identityProviders: {
     ...row('neither', providers, (own: ServerConfig['identityProviders'] = {}) => own),
@@ -189,18 +194,28 @@ const ROWS: Rows<ConfigSettings> & BlockRows = {
       privateKeyPath: textRow('proof'),
     },
   },
-  cacheStore: usual(
-    accept(
-      (value) => isString(value) || hasMethods(value, ['get', 'set', 'delete']),
-      'an address, or an object with get, set and delete',
+  cacheStore: {
+    ...usual(
+      accept(
+        (value) => isString(value) || hasMethods(value, ['get', 'set', 'delete']),
+        'an address, or an object with get, set and delete',
+      ),
+      undefined,
+      'CACHE_URL',
     ),
-    undefined,
-    'CACHE_URL',
-  ),
+    file: 'read at start',
+    isForeign: isOtherStore,
+  },
   // These keys are used for the digest of every proof.
   cacheKeys: {
     ...row('proof', strings, (keys: readonly string[] = []) => keys.map(sealingKey), 'CACHE_KEYS'),
     isList: true,
+    file: 'read at start',
+    // A shorter text is no key, whatever its form.
+    isForeign: (value, { cacheStore, conversations }: ServerConfig) =>
+      (cacheStore === undefined || isOtherStore(cacheStore)) &&
+      conversations !== 'visitor' &&
+      [value].flat().every((key) => !/^[\w+/=-]{22,}$/.test(String(key))),
   },
   chatLimit: usual(methods('admit'), undefined),
   name: usual(
@@ -236,6 +251,19 @@ function strategyName(value: unknown, all: object): string | undefined {
 function named(known: readonly string[]): OptionCheck {
   return (value, all: Pick<ServerConfig, 'identityProviders'>) =>
     string(value, all) ?? nameHint(value, [...known, ...Object.keys(all.identityProviders ?? {})]);
+}
+
+/** The provider of a vendor, such as "auth0", also in another spelling. */
+function vendorHint(value: unknown, all: object): string | undefined {
+  if (named(AUTH_PROVIDERS)(value, all) === undefined) return undefined;
+  const vendor = similar(String(value), [...VENDORS.keys()]);
+  return vendor && `Set it to "${String(VENDORS.get(vendor))}", which is for providers like ${vendor}.`;
+}
+
+/** True for the address of a server that is neither Redis nor Valkey, nor almost. */
+function isOtherStore(value: unknown): boolean {
+  const [, scheme] = /^([a-z][a-z\d.-]*)(?:\+\w+)?:\/\//i.exec(String(value).trim()) ?? [];
+  return scheme !== undefined && similar(scheme, ['redis', 'rediss', 'valkey', 'valkeys']) === undefined;
 }
 
 function address(side: Side, name: string, variable?: string): SettingRow<Endpoint | undefined> {

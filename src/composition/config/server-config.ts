@@ -57,7 +57,7 @@ export interface OnBehalfOfConfig {
   /** Directory of that application. */
   readonly tenantId?: string | undefined;
   /** Its client secret; ignored if a certificate is configured. */
-  readonly clientSecret?: string | undefined;
+  readonly clientSecret?: string | { readonly path: string } | undefined;
   /** Path of its certificate in PEM form. */
   readonly certificatePath?: string | undefined;
   /** Path of the certificate's private key in PEM form. */
@@ -117,7 +117,7 @@ export interface ServerConfig {
   /** Address of the platform API. */
   readonly serviceApiUrl?: string | undefined;
   /** API key of the platform; sent as `x-api-key`. */
-  readonly serviceApiKey?: string | undefined;
+  readonly serviceApiKey?: string | { readonly path: string } | undefined;
   /** Project identifier; sent as `x-project-id`. */
   readonly serviceProjectId?: string | undefined;
   /** Service authentication strategy. Default: the one that fits the other fields. */
@@ -126,7 +126,7 @@ export interface ServerConfig {
    * A fixed token, sent as `Authorization: Bearer …` (RFC 6750), with or without the word `Bearer`. Used by the
    * strategy `static_token` only.
    */
-  readonly serviceToken?: string | undefined;
+  readonly serviceToken?: string | { readonly path: string } | undefined;
   /** Identity provider of service strategies: one of this package, or of `identityProviders`. */
   readonly authProvider?: AuthProvider | OwnName | undefined;
   /**
@@ -202,12 +202,12 @@ export interface ServerConfig {
    * Cache shared by several processes: an address (docs/caching.md; needs the package `@keyv/redis`), a Keyv 5 or 6, or
    * a store of the site's own. Default: in memory.
    */
-  readonly cacheStore?: string | CacheStore | KeyvLike | undefined;
+  readonly cacheStore?: string | { readonly path: string } | CacheStore | KeyvLike | undefined;
   /**
    * Keys that encrypt the contents of `cacheStore`: 32 random bytes each, in hex or base64. An entry is sealed with all
    * keys, and any one of them opens it. Default: none, and tokens stay in this process.
    */
-  readonly cacheKeys?: readonly string[] | undefined;
+  readonly cacheKeys?: readonly string[] | { readonly path: string } | undefined;
   /**
    * Limits how much one anonymous visitor may send to the chat, or look up through the config route, see `rateLimiter`.
    * Default: no limit.

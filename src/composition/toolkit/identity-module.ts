@@ -1,7 +1,9 @@
 import { ContainerModule } from 'inversify';
+import { SecretFile } from '../../adapters/keys/secret-file.js';
 import { sha256 } from '../../adapters/system/system.js';
 import { timedIdentityProvider } from '../../adapters/system/timed-ports.js';
 import { CredentialBroker } from '../../domain/credentials/credential-broker.js';
+import type { Secret } from '../../domain/shared/secret.js';
 import type { IdentityProvider, ProviderContext, TokenExchange } from '../../ports/identity-provider.js';
 import { configuredIdentity, FLOWS, providerOf, PROVIDERS } from '../config/providers.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
@@ -33,8 +35,16 @@ export function identityModule(): ContainerModule {
           authProvider: config.authProvider,
           hasServiceAccount: config.hasServiceAccount,
           customProviders: config.customProviders,
-          apiKey: config.serviceApiKey,
-          serviceToken: config.serviceToken,
+          // Secrets in files change.
+          get apiKey() {
+            return current(config.serviceApiKey);
+          },
+          get serviceToken() {
+            return current(config.serviceToken);
+          },
+          recheck: () => {
+            for (const file of config.files) file.recheck();
+          },
           apiKeyHeader: config.upstream.headers.apiKey,
           hash: sha256,
         }),
@@ -47,6 +57,10 @@ export function identityModule(): ContainerModule {
         new RouteCredentials({ config, sessions, clock, telemetry, tokens, exchange, memory }),
     );
   });
+}
+
+function current(value: Secret | undefined): Secret | undefined {
+  return value instanceof SecretFile ? value.current : value;
 }
 
 /** Everything the providers of this package need besides their settings. `proofKey` keys the digests that distinguish proofs. */

@@ -5,6 +5,7 @@ import {
   OperatorTelemetry,
   RedactedTelemetry,
   silentTelemetry,
+  type ReportingToolkit,
 } from '../../adapters/telemetry/operator-telemetry.js';
 import { MemoryShare } from '../../domain/shared/memory-budget.js';
 import { redactor } from '../../domain/shared/redaction.js';
@@ -121,14 +122,24 @@ export function siteTelemetry(
   previous: LastingParts | undefined,
 ): Telemetry {
   if (listeners?.length === 0) return silentTelemetry;
-  const toolkit = { name: config.name, secrets: configuredSecrets(config), variables: config.variables };
+  const facts = (): ReportingToolkit => ({ ...config, secrets: configuredSecrets(config) });
   const known = previous?.telemetry;
-  if (known instanceof RedactedTelemetry && sameItems(previous?.listeners ?? [], listeners ?? [])) {
-    known.learn(toolkit);
-    return known;
+  const isKnown = known instanceof RedactedTelemetry && sameItems(previous?.listeners ?? [], listeners ?? []);
+  const fresh = (): RedactedTelemetry & Telemetry =>
+    listeners === undefined
+      ? new TerminalTelemetry(processFaults(), facts())
+      : new OperatorTelemetry(listeners, facts());
+  const telemetry = isKnown ? known : fresh();
+  telemetry.learn(facts());
+  for (const file of config.files) {
+    const tell = (): void => {
+      telemetry.learn(facts());
+      if (file.fault !== '') telemetry.emit({ type: 'warning', code: 'secret_file_unusable', detail: file.fault });
+    };
+    file.onChange = tell;
+    if (file.fault !== '') tell();
   }
-  if (listeners === undefined) return new TerminalTelemetry(processFaults(), toolkit);
-  return new OperatorTelemetry(listeners, toolkit);
+  return telemetry;
 }
 
 /** Without listeners the texts are not read, so only the secrets have to be known. */

@@ -184,7 +184,8 @@ export function buildToolkit(
     stores.tokens.liftBackOffs();
   }
   if (previous?.cachedServiceToken() !== undefined) void broker.recall();
-  for (const { code, detail } of warningsOf(config)) telemetry.emit({ type: 'warning', code, detail });
+  for (const { code, detail } of warningsOf(config, ports.identityProviders))
+    telemetry.emit({ type: 'warning', code, detail });
   return toolkit;
 }
 

@@ -30,6 +30,8 @@ export interface CredentialBrokerDependencies extends Omit<StrategyFacts, 'hasAp
   /** Loads a provider by its name in the strategy table; built-in ones import their library here. */
   readonly provider: (name: string) => Promise<IdentityProvider> | undefined;
   readonly apiKey: Secret | undefined;
+  /** Makes the next use of a secret in a file read it again. */
+  readonly recheck?: () => void;
   readonly apiKeyHeader: string;
   /** A collision-resistant one-way hash: identifies an API key or a token without revealing it. */
   readonly hash: (text: string) => string;
@@ -59,6 +61,8 @@ export class CredentialBroker {
   /** The choices made so far, by the strategy of the route. */
   readonly #chosen = { withKey: new Map<string, ChosenStrategy>(), withoutKey: new Map<string, ChosenStrategy>() };
   readonly #keyNames = new WeakMap<Secret, string>();
+  /** The last token of the strategy `static_token`. */
+  #serviceToken: Secret | undefined;
   /** Credentials that no provider issues, by their API key. */
   readonly #fixedCredentials = {
     'api-key': new WeakMap<object, Credential>(),
@@ -106,6 +110,7 @@ export class CredentialBroker {
     request: RequestContext,
     platformDate: string,
   ): Promise<Credential | undefined> {
+    this.#deps.recheck?.();
     if (auth.kind === 'headers' || refused.token === undefined) return undefined;
     if (refused.cacheKey === undefined) {
       return auth.kind === 'session' ? this.#refreshed(auth, refused, request) : undefined;
@@ -261,6 +266,9 @@ export class CredentialBroker {
 
   /** The credential of a strategy that obtains none. */
   #fixed(kind: FixedKind, apiKey: Secret | undefined): Credential {
+    const { serviceToken } = this.#deps;
+    if (serviceToken !== this.#serviceToken) this.#fixedCredentials['static-token'] = new WeakMap();
+    this.#serviceToken = serviceToken;
     const made = this.#fixedCredentials[kind];
     let credential = made.get(apiKey ?? this);
     if (credential === undefined) {

@@ -65,6 +65,10 @@ export interface SettingRow<Value = unknown> {
   readonly variable?: string | undefined;
   /** True if the variable holds several values, separated by commas. */
   readonly isList?: boolean;
+  /** Set if `{ path }` of a file, or the variable with `_FILE` at its end, may take the place of the value. */
+  readonly file?: 'watched' | 'read at start';
+  /** True for a value of the variable that belongs to another program. */
+  readonly isForeign?: (value: unknown, all: object) => boolean;
   /** Alternative forms of the same value, in the same block: the one given later counts. */
   readonly replaces?: readonly string[];
   /** Present if a value that is set again is merged field by field. */
@@ -98,7 +102,12 @@ export function textRow(side: Side, variable?: string): SettingRow<string> {
 
 /** Creates the row of a secret, empty by default. */
 export function secretRow(variable?: string): SettingRow<Secret> {
-  return row('proof', isText, (value?: string) => secret(value ?? ''), variable);
+  return watched(row('proof', isText, (value?: string) => secret(value ?? ''), variable));
+}
+
+/** The row of a secret that may be in a file. */
+export function watched<Value>(row: SettingRow<Value>): SettingRow<Value> {
+  return { ...row, file: 'watched' };
 }
 
 /** True if a value is an object with fields: not a list, a promise, a map or a URL. */
