@@ -174,6 +174,8 @@ export interface KeyFact {
 /** The address of a provider's public metadata (OpenID Connect Discovery 1.0 §4), and the setting to correct if it is wrong. */
 export interface ProviderAddress {
   readonly setting: Setting;
+  /** The setting of its host; absent if none is set. */
+  readonly host?: Setting;
   /** Absent if the setting is empty or wrong. */
   readonly url?: string;
   readonly fault?: string;

@@ -59,6 +59,14 @@ describe('an incomplete configuration', () => {
     expect(idp.metadataRequests.count + idp.tokenRequests.count).toBe(0);
   });
 
+  it('names the strategy of an application without a user, if there is no user at all', async () => {
+    const machine = 'For an application without a user, set "serviceAuthStrategy" to "client_credentials".';
+    const { advice, fields } = await failureOf(provider({ username: '', password: secret('') }));
+    expect(fields).toEqual(['username', 'password']);
+    expect(advice).toBe(`Fill in the "idpAServiceUser" configuration block: "username", "password". ${machine}`);
+    expect((await failureOf(provider({ password: secret('') }))).advice).not.toContain(machine);
+  });
+
   it('needs no service user for client credentials', async () => {
     const machine = provider({ grant: 'client_credentials', username: '', password: secret('') });
     expect((await machine.issue(NOW)).kind).toBe('token');

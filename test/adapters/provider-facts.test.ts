@@ -65,7 +65,10 @@ it.each<[string, typeof IDP_A | typeof IDP_B, ServerConfig, Place, Place]>([
   const found = [await provider.examine(blocks, systemClock), await provider.examineExchange?.(blocks, systemClock)];
   expect(found.map((facts) => facts?.address)).toEqual(
     [own, exchanges].map(([block, field, url, fault]) => ({
-      setting: expect.objectContaining({ block, field }) as unknown,
+      setting: expect.objectContaining(
+        field === 'authority' && url !== undefined ? { field: 'tenantId' } : { block, field },
+      ) as unknown,
+      ...(url !== undefined && field !== 'tenantId' && { host: expect.objectContaining({ field }) as unknown }),
       ...(url !== undefined && { url }),
       ...(fault !== undefined && { fault }),
     })),

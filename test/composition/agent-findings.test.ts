@@ -12,6 +12,7 @@ import {
   examined,
   FAILED_NO_CARD,
   json,
+  LOOK,
   NO_CARD,
   NO_HTTP,
   NOT_FOUND,
@@ -111,6 +112,41 @@ describe('the doctor tries an agent', () => {
       [CARD_OK, 'ok agent: responds, and needs no credential'],
     ],
     [
+      'that is open, and fails by itself',
+      { reply: () => rpcError(-32_603, 500), config: { serviceAuthStrategy: 'none' } },
+      [CARD_OK, `failed agent: responds with status 500, JSON-RPC error -32603: no: [redacted] | ${LOOK}`],
+    ],
+    [
+      'that wants the credential, and fails by itself',
+      { reply: () => rpcError(-32_000) },
+      [CARD_OK, `failed agent: responds with status 200, JSON-RPC error -32000: no: [redacted] | ${LOOK}`],
+    ],
+    [
+      'that is open, and fails by itself until it gets a message',
+      {
+        message: 'Hi',
+        config: OPEN,
+        reply: ({ method }) => (method === 'message/stream' ? streaming([1, EVENT]) : rpcError(-32_603, 500)),
+      },
+      [CARD_OK, 'ok agent: answers a message', 'ok streaming: first event after 1 ms, 1 event, largest gap 0 ms'],
+    ],
+    [
+      'that refuses in JSON-RPC, and gets no credential',
+      { reply: () => rpcError(-32_000, 401), config: { serviceAuthStrategy: 'none' } },
+      [
+        CARD_OK,
+        expect.stringMatching(/^failed agent: The agent requires a credential.*"serviceAuthStrategy"/) as string,
+      ],
+    ],
+    [
+      'that refuses the credential in JSON-RPC',
+      { reply: () => rpcError(-32_000, 401) },
+      [
+        CARD_OK,
+        expect.stringMatching(/^failed agent: The platform refused the service credential.*"serviceApiKey"/) as string,
+      ],
+    ],
+    [
       'that is open, and does not respond in JSON-RPC',
       { reply: () => json({ error: 'odd' }, 400), config: OPEN },
       [CARD_OK, `warning agent: responded with status 400 | ${UNTRIED.split(' | ')[1] ?? ''}`],
@@ -183,7 +219,7 @@ describe('the doctor tries an agent', () => {
       [
         CARD_OK,
         ACCEPTED,
-        "warning platform clock: the local clock is 60 s behind the platform's: tokens may be refused | Set the clock of this machine, for example by NTP.",
+        "warning agent clock: the local clock is 60 s behind the agent's: tokens may be refused | Set the clock of this machine, for example by NTP.",
       ],
     ],
   ])('%s', async (_title, world, lines) => {

@@ -26,8 +26,9 @@ function okta(answer: () => IssueOutcome): ToolkitPorts {
 }
 const CUSTOM: ServerConfig = { ...A2A, serviceAuthStrategy: 'okta' };
 const STRATEGY = 'Check "serviceAuthStrategy" in configureServer.';
+const NO_SERVICE = 'no service credential: routes with "auth" send that of the user, others answer 401';
 const CHOOSE =
-  'Fill the configuration block of a strategy and name it in "serviceAuthStrategy", or set "serviceApiKey", in configureServer. For an agent without authentication, the strategy is "none".';
+  'For routes without "auth", fill the configuration block of a strategy and name it in "serviceAuthStrategy", or set "serviceApiKey", in configureServer. For an agent without authentication, the strategy is "none".';
 const APPLICATION = { tenantId: 't', clientId: 'c', clientSecret: 'hunter2-hunter2' };
 const offline = (() => Promise.reject(new TypeError('fetch failed'))) as typeof fetch;
 
@@ -48,13 +49,25 @@ describe('the doctor reports', () => {
       'failed platform address: is not set | Set "serviceApiUrl" in configureServer.',
     ],
     [
-      'open conversations',
+      'conversations that the routes decide',
       OPEN,
+      {},
+      'skipped conversations: as the routes set them; without "conversations", open',
+    ],
+    [
+      'open conversations',
+      { ...OPEN, conversations: 'open' },
       {},
       'ok conversations: open, unless a route sets "conversations" to "visitor"; anyone who learns an id can read and continue them',
     ],
     ['those of visitors', { ...OPEN, conversations: 'visitor' }, {}, 'ok conversations: belong to their visitors'],
-    ['a missing credential', A2A, {}, `failed strategy: no credential is configured | ${CHOOSE}`],
+    ['a missing credential', A2A, {}, `warning strategy: ${NO_SERVICE} | ${CHOOSE}`],
+    [
+      'a missing provider',
+      { ...A2A, idpBService: { clientSecret: 'hunter2' } },
+      {},
+      `warning strategy: ${NO_SERVICE} | For routes without "auth", set "authProvider" in configureServer to "idp_b", whose block is filled.`,
+    ],
     ['no credential', OPEN, {}, 'ok strategy: none: calls to the agent carry no credential'],
     [
       'an API key',
@@ -135,7 +148,7 @@ describe('the doctor reports', () => {
   });
 
   it.each<[string, ServerConfig, ToolkitPorts, readonly string[]]>([
-    ['no credential', OPEN, {}, ['serviceAuthStrategy']],
+    ['no credential', OPEN, {}, ['serviceAuthStrategy', 'serviceToken']],
     ['an API key', { ...A2A, serviceApiKey: 'hunter2' }, {}, ['serviceApiKey']],
     ['a fixed token', { ...A2A, serviceAuthStrategy: 'static_token', serviceToken: 'hunter2' }, {}, ['serviceToken']],
   ])('the field to check when the agent refuses %s', async (_what, config, ports, fields) => {

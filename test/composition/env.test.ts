@@ -384,7 +384,7 @@ describe('an environment variable', () => {
 describe('a hint names the environment variable of its field', () => {
   const BAD = { A2A_URL: 'agent.example/a2a' };
   const named = 'In the environment: A2A_URL.';
-  const missing = /[^.]\. In the environment: SERVICE_API_KEY, SERVICE_AUTH_STRATEGY\.$/;
+  const missing = /[^.]\. In the environment: SERVICE_API_KEY, SERVICE_AUTH_STRATEGY, SERVICE_TOKEN, AUTH_PROVIDER\.$/;
   const advice = (make: () => unknown): string => {
     try {
       make();
@@ -450,7 +450,7 @@ describe('a hint names the environment variable of its field', () => {
     configureServer({ telemetry: 'silent' });
     await expect(getAuthHeaders()).rejects.toBeInstanceOf(ServiceAuthError);
     await expect(getAuthHeaders()).rejects.toMatchObject({
-      fields: ['serviceAuthStrategy', 'serviceApiKey'],
+      fields: ['serviceAuthStrategy', 'authProvider', 'serviceApiKey', 'serviceToken'],
       hint: expect.stringMatching(missing) as string,
       message: expect.stringMatching(missing) as string,
     });

@@ -24,7 +24,7 @@ export const page = (status: number): HttpResponse => ({
   body: '<h1>Shop',
 });
 export const rpcError = (code: number, status = 200) =>
-  json({ jsonrpc: '2.0', id: 1, error: { code, message: 's3cr3t' } }, status);
+  json({ jsonrpc: '2.0', id: 1, error: { code, message: 'no: hunter2-hunter2' } }, status);
 
 /** The outcome of a call to a server of another protocol. */
 export const NO_HTTP = { kind: 'failure', reason: 'invalid', detail: 'HTTPParserError' } as const;
@@ -110,6 +110,8 @@ export const ACCEPTED = 'ok agent: accepts the credential; without it, it respon
 export const UNTRIED =
   'warning agent: the credential was not tried: the response is the same without it | Try it with a message: npx agent-bff doctor --message "Hello".';
 export const CHECK = 'Check "a2aUrl" in configureServer: it must be the JSON-RPC endpoint of the agent.';
+export const LOOK =
+  'Look at the log of the agent, which received the request; if it needs another credential, correct "serviceAuthStrategy" in configureServer.';
 export const NOT_FOUND =
   'failed agent: The agent was not found at its address. (status 404 from the agent, text/html: <h1>Shop)';
 export const NO_CARD = expect.stringMatching(

@@ -12,6 +12,7 @@ import {
   examined,
   FAILED_NO_CARD,
   json,
+  LOOK,
   NO_CARD,
   NOT_FOUND,
   page,
@@ -51,7 +52,24 @@ describe('the doctor sends a message', () => {
       () => streaming([299, EVENT], [319, EVENT]),
       'ok: first event after 299 ms, 2 events, largest gap 20 ms; too fast to detect buffering',
     ],
-    ['only comments', () => streaming([300, ': wait\n\n']), `failed: the stream ended without an event | ${CHECK}`],
+    ['only comments', () => streaming([300, ': wait\n\n']), `failed: the stream ended without an event | ${LOOK}`],
+    ['nothing', () => streaming(), `failed: the stream ended without an event | ${LOOK}`],
+    [
+      'an error in a stream',
+      () => streaming([1, 'data: {"jsonrpc":"2.0","error":{"code":-32603,"message":"no model"}}\n\n']),
+      `failed: the stream has an error, JSON-RPC error -32603: no model | ${LOOK}`,
+    ],
+    [
+      'an error with status 500',
+      () => rpcError(-32_603, 500),
+      `failed: the agent responded with status 500 instead of a stream, JSON-RPC error -32603: no: [redacted] | ${LOOK}`,
+    ],
+    [
+      'a refusal',
+      () => rpcError(-32_000, 403),
+      expect.stringMatching(/^failed: The platform does not allow the service credential.*"serviceApiKey"/) as string,
+    ],
+    ['something else', () => json({ error: 'no' }, 200), expect.stringContaining(CHECK) as string],
     [
       'a stream that breaks',
       () => streaming([300, EVENT], [310, 'break']),
@@ -70,17 +88,17 @@ describe('the doctor sends a message', () => {
     [
       'an error',
       () => rpcError(-32_601),
-      `failed: the agent responded with status 200, JSON-RPC error -32601 instead of a stream | ${CHECK}`,
+      `failed: the agent responded with status 200 instead of a stream, JSON-RPC error -32601: no: [redacted] | ${LOOK}`,
     ],
     [
       'an error whose code is no number',
       () => json({ jsonrpc: '2.0', id: 1, error: { code: 'odd' } }),
-      `failed: the agent responded with status 200 instead of a stream | ${CHECK}`,
+      `failed: the agent responded with status 200 instead of a stream | ${LOOK}`,
     ],
     [
       'a task',
       () => json({ jsonrpc: '2.0', id: 1, result: {} }),
-      `failed: the agent responded with status 200 instead of a stream | ${CHECK}`,
+      `failed: the agent responded with status 200 instead of a stream | ${LOOK}`,
     ],
     [
       'a page',
@@ -89,7 +107,8 @@ describe('the doctor sends a message', () => {
     ],
   ])('whose response is %s', async (_what, answer, line) => {
     const { lines } = await sending(answer);
-    expect(lines).toEqual([CARD_OK, ACCEPTED, line.replace(':', ' streaming:')]);
+    const [card, tried, streamed = ''] = lines;
+    expect([card, tried, streamed.replace(' streaming:', ':')]).toEqual([CARD_OK, ACCEPTED, line]);
   });
 
   it.each([
@@ -148,7 +167,7 @@ describe('the doctor sends a message', () => {
       [
         FAILED_NO_CARD,
         UNTRIED,
-        `failed streaming: the agent responded with status 200, JSON-RPC error -1 instead of a stream | ${CHECK}`,
+        `failed streaming: the agent responded with status 200 instead of a stream, JSON-RPC error -1: no: [redacted] | ${LOOK}`,
       ],
     ],
   ])('to an agent without a card %s', async (_version, answer, methods, lines) => {

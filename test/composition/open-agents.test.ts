@@ -131,7 +131,7 @@ describe('the strategy "none"', () => {
     expect(world.telemetry.of('warning')).toEqual([
       expect.objectContaining({
         code: 'credential_refused',
-        fields: ['serviceAuthStrategy'],
+        fields: ['serviceAuthStrategy', 'serviceToken'],
         summary: expect.stringContaining('The agent requires a credential') as string,
       }),
     ]);

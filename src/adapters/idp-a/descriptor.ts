@@ -82,6 +82,7 @@ function address(domain: Setting): ProviderAddress {
   if (issuer.kind === 'unusable') return { setting: domain, fault: issuer.detail };
   return {
     setting: domain,
+    host: domain,
     url: `${withoutTrailingSlashes(issuer.url.href)}/.well-known/openid-configuration`,
   };
 }

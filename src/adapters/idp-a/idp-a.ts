@@ -73,7 +73,11 @@ export class IdpAApplication implements IdentityProvider, TokenExchange {
     const isPassword = this.#options.grant === 'password';
     const user = isPassword ? { username, password } : {};
     const missing = this.#missing() ?? missingFields({ block: username.block, settings: user });
-    if (missing !== undefined) return missing;
+    if (missing !== undefined) {
+      if (missing.block !== username.block || missing.fields.length === 1) return missing;
+      const machine = 'For an application without a user, set "serviceAuthStrategy" to "client_credentials".';
+      return { ...missing, advice: `${missing.advice} ${machine}` };
+    }
     const request = this.#request(
       isPassword && realm.value !== '' ? PASSWORD_REALM : this.#options.grant,
       {

@@ -139,7 +139,7 @@ function address({ tenantId, authority }: IdpBSettings): ProviderAddress {
     return { setting: found.field === 'tenantId' ? tenantId : authority, fault: `${found.field} ${found.note}` };
   }
   const url = `${found.authority}/v2.0/.well-known/openid-configuration`;
-  return { setting: authority.value === '' ? tenantId : authority, url };
+  return { setting: tenantId, url, ...(authority.value.trim() !== '' && { host: authority }) };
 }
 
 /** The address made of tenant and authority. */

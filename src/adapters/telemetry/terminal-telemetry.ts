@@ -129,7 +129,8 @@ export class TerminalTelemetry extends RedactedTelemetry implements Telemetry {
     const { code, status, route, block = '', fields = [], summary, detail } = event;
     const said = summary.startsWith(detail) ? { ...event, detail: '' } : event;
     const advice = FIRST_STEPS[code] ? ` ${FIRST_STEPS[code]}` : '';
-    this.#tell([code, status, route, block, ...fields, reasonOf(detail)], `${route}: ${summary}${advice}`, said);
+    const label = route === 'none' ? '' : `${route}: `;
+    this.#tell([code, status, route, block, ...fields, reasonOf(detail)], `${label}${summary}${advice}`, said);
   }
 
   #tellWarning(event: WarningEvent): void {

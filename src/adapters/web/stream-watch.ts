@@ -76,8 +76,8 @@ class StreamWatch implements EventStreamOptions {
   /** True for an event stream. */
   readonly #isEvents: boolean;
   #outcome: 'complete' | 'upstream' | 'browser' | 'site' = 'complete';
+  #isEmpty = true;
 
-  /** Absent if the chunks are not read. */
   readonly onChunk: BodyObserver['onChunk'];
 
   constructor({ request, ...answered }: Answered, isEvents: boolean) {
@@ -85,7 +85,10 @@ class StreamWatch implements EventStreamOptions {
     this.#answered = answered;
     this.#signal = request.signal;
     this.#isEvents = isEvents;
-    this.onChunk = chat && ((chunk) => chat.push(chunk));
+    this.onChunk = (chunk) => {
+      this.#isEmpty = false;
+      chat?.push(chunk);
+    };
     site.gate.bodyOpened(isEvents);
   }
 
@@ -121,6 +124,10 @@ class StreamWatch implements EventStreamOptions {
     const outcome = this.#outcome === 'complete' && this.#signal.aborted ? 'browser' : this.#outcome;
     if (chat !== undefined) site.telemetry.emit(chat.end(outcome, requestId, route));
     if (!this.#isEvents) return;
+    if (this.#isEmpty && outcome === 'complete' && this.#answered.errors.endsStreams) {
+      const detail = 'The agent sent an empty event stream. Look at its log.';
+      site.telemetry.emit({ type: 'warning', code: 'agent_failed', detail });
+    }
     site.telemetry.emit({
       type: 'stream_ended',
       requestId,

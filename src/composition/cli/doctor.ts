@@ -3,12 +3,20 @@ import type { SecretFile } from '../../adapters/keys/secret-file.js';
 import { silentTelemetry } from '../../adapters/telemetry/operator-telemetry.js';
 import { systemClock } from '../../adapters/system/system.js';
 import { type ChosenStrategy, chooseStrategy } from '../../domain/credentials/credential-broker.js';
+import { type AnySettings, revealed } from '../../domain/shared/setting.js';
 import { visibleLine } from '../../domain/shared/redaction.js';
 import type { Endpoint } from '../../domain/upstream/platform-call.js';
 import type { IssueOutcome, ProviderContext, ProviderFacts } from '../../ports/identity-provider.js';
 import type { ServerConfig } from '../config/server-config.js';
 import { variablesOf, warningsOf } from '../config/env.js';
-import { FLOWS, providerOf, PROVIDERS } from '../config/providers.js';
+import {
+  AUTH_PROVIDERS,
+  FLOWS,
+  type ProviderBlocks,
+  type ProviderName,
+  providerOf,
+  PROVIDERS,
+} from '../config/providers.js';
 import { providerContext, providerLoader, tokenExchange } from '../toolkit/identity-module.js';
 import type { ToolkitPorts } from '../toolkit/toolkit-type.js';
 import { type ResolvedConfig, resolveConfig } from '../config/resolve-config.js';
@@ -114,7 +122,7 @@ function line(
 
 const STRATEGY = topLevel('serviceAuthStrategy');
 const CHOOSE =
-  'Fill the configuration block of a strategy and name it in "serviceAuthStrategy", or set "serviceApiKey", in configureServer. For an agent without authentication, the strategy is "none".';
+  'For routes without "auth", fill the configuration block of a strategy and name it in "serviceAuthStrategy", or set "serviceApiKey", in configureServer. For an agent without authentication, the strategy is "none".';
 
 /**
  * Tests a configuration: reads keys and certificates, contacts the providers, requests a token, compares it with the
@@ -165,7 +173,7 @@ export async function examine(
     ...running,
     ...credential,
     ...cache,
-    ...(chosen.kind === 'none' ? [] : [conversations(resolved)]),
+    ...(chosen.kind === 'none' ? [] : [conversations(config)]),
     ...(await visit()),
   ];
 
@@ -212,12 +220,14 @@ function publicAddress({ publicUrl }: ResolvedConfig, isProduction: boolean): re
 }
 
 /** Advice, since many sites have no visitors with secrets: behind one credential, ids alone separate their conversations. */
-function conversations({ conversations: access }: ResolvedConfig): Finding {
+function conversations({ conversations: access }: ServerConfig): Finding {
   const check = 'conversations';
   if (access === 'visitor') return passed(check, 'belong to their visitors');
-  const advice =
+  const open =
     'open, unless a route sets "conversations" to "visitor"; anyone who learns an id can read and continue them';
-  return passed(check, advice);
+  return access === 'open'
+    ? passed(check, open)
+    : skipped(check, 'as the routes set them; without "conversations", open');
 }
 
 /** Facts for a custom provider, or for none. */
@@ -227,14 +237,22 @@ function needsAudience({ expected, address: reached }: ProviderFacts): boolean {
   return reached === undefined && expected?.audience.includes('') === true;
 }
 
-function strategy(chosen: ChosenStrategy, { alwaysExchange }: ResolvedConfig): Finding {
+function strategy(chosen: ChosenStrategy, resolved: ResolvedConfig): Finding {
   const check = 'strategy';
   if (chosen.kind === 'provider') return passed(check, chosen.name);
   if (chosen.kind === 'api-key') return passed(check, 'the API key alone; there is no token to test');
   if (chosen.kind === 'static-token') return passed(check, 'a fixed token, "serviceToken"');
   if (chosen.kind === 'no-credential') return passed(check, 'none: calls to the agent carry no credential');
-  if (alwaysExchange) return skipped(check, "no service credential: only users' tokens are exchanged");
-  return failed(check, 'no credential is configured', topLevel('serviceAuthStrategy', 'serviceApiKey'), CHOOSE);
+  if (resolved.alwaysExchange) return skipped(check, "no service credential: only users' tokens are exchanged");
+  const filled = AUTH_PROVIDERS.find((name) => isFilled(PROVIDERS[name as ProviderName].suspects.block, resolved));
+  const message = 'no service credential: routes with "auth" send that of the user, others answer 401';
+  if (filled === undefined) return warning(check, message, topLevel('serviceAuthStrategy', 'serviceApiKey'), CHOOSE);
+  const fix = `For routes without "auth", set "authProvider" in configureServer to "${filled}", whose block is filled.`;
+  return warning(check, message, topLevel('authProvider'), fix);
+}
+
+function isFilled(block: keyof ProviderBlocks, resolved: ResolvedConfig): boolean {
+  return Object.values(resolved[block] as AnySettings).some((setting) => revealed(setting) !== '');
 }
 
 /** Checks key, provider and token of the configured strategy, up to the first failure. */
@@ -246,7 +264,11 @@ async function serviceCredential(
 ): Promise<Finding[]> {
   const findings = await providerFindings(facts, context);
   if (findings.some(({ result }) => result === 'failed')) return [...findings, skipped('token')];
-  return [...findings, ...(await token(config, flow, facts, context))];
+  const tokens = await token(config, flow, facts, context);
+  return [
+    ...findings,
+    ...tokens.filter(({ check }) => check !== 'clock' || !findings.some((one) => one.check === check)),
+  ];
 }
 
 async function token(

@@ -1,13 +1,14 @@
 import { type CardInterface, interfacePath, namedVersions } from '../../domain/chat/agent-card.js';
 import type { ChatConfigRecord } from '../../domain/chat/chat-config.js';
 import { isEventStream } from '../../domain/shared/body.js';
+import { parsedJson } from '../../domain/shared/json.js';
 import { EVENT_END, eventData } from '../../domain/shared/server-sent-events.js';
 import type { Endpoint } from '../../domain/upstream/platform-call.js';
 import { LOOKUPS, type LookupName } from '../../domain/upstream/platform-directory.js';
 import type { HttpResponse } from '../../ports/http.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import { clocks, failed, type Finding, passed, type Place, skipped, topLevel, warning } from './finding.js';
-import { excerpt, jsonOf, rpcOf, SiteProbe, type Visit } from './site-probe.js';
+import { excerpt, jsonOf, type RpcReply, rpcOf, SiteProbe, type Visit } from './site-probe.js';
 
 /** Optional checks, each of which costs a request of the site. */
 export interface Trials {
@@ -41,9 +42,12 @@ export async function platformFindings(visit: Visit, { surface, message }: Trial
       agent = await agentCard(site, findings);
       if (agent !== undefined) {
         begin(TRIAL);
-        const found = await trial(site, agent, resolved);
+        const sent = await trial(site, agent, resolved);
+        const isItself = sent.block === ITSELF.block;
+        // The message shows more.
+        const found: Finding = isItself && message !== '' ? { ...sent, result: 'warning' } : sent;
         const isBroken = found.result === 'failed';
-        const tried = isBroken ? advised(found, agent.interfaces, resolved.agent) : found;
+        const tried = isBroken && !isItself ? advised(found, agent.interfaces, resolved.agent) : found;
         // One fault is one line: the refusal says more than a missing card, and a doubtful card that names the address is the fix.
         const card = findings.at(-1)?.result;
         if (isBroken && (card === 'failed' || (card === 'warning' && tried !== found))) findings.pop();
@@ -74,7 +78,7 @@ export async function platformFindings(visit: Visit, { surface, message }: Trial
     // A message that was answered replaces the warning that the credential could not be tried.
     const untried = indexOf(TRIAL, 'warning');
     if (hasStreamed && untried >= 0) findings[untried] = passed(TRIAL, 'answers a message');
-    findings.push(...clock(site));
+    findings.push(...clock(site, resolved));
   } finally {
     await site.close();
   }
@@ -134,9 +138,10 @@ async function render(site: SiteProbe, surface: string): Promise<Finding> {
 }
 
 /** Compares the local clock with the date of the last response. */
-function clock({ responses }: SiteProbe): readonly Finding[] {
+function clock({ responses }: SiteProbe, { serviceApi }: ResolvedConfig): readonly Finding[] {
   const last = responses.findLast(({ aheadMs }) => !Number.isNaN(aheadMs));
-  return last === undefined ? [] : [clocks('platform clock', last.aheadMs, "the platform's")];
+  const party = serviceApi === undefined ? 'agent' : 'platform';
+  return last === undefined ? [] : [clocks(`${party} clock`, last.aheadMs, `the ${party}'s`)];
 }
 
 /** Facts about the agent that a message depends on. */
@@ -197,8 +202,11 @@ const UNTRIED = 'Try it with a message: npx agent-bff doctor --message "Hello".'
  */
 async function trial(site: SiteProbe, agent: AgentFacts, resolved: ResolvedConfig): Promise<Finding> {
   const sent = await unknownTask(site, agent);
+  if (sent.isAnswered && REFUSED.includes(sent.status)) return site.failed(TRIAL, AGENT, 'credential_refused');
   if (!sent.isAnswered && [NO_RESPONSE, ...REFUSED, NOT_FOUND, 405, 410].includes(sent.status))
     return site.failed(TRIAL, AGENT);
+  if (sent.isAnswered && sent.isFailure)
+    return failed(TRIAL, `responds with status ${String(sent.status)}${sent.said}`, ITSELF, LOOK_AT_AGENT);
   if (sent.isForeign && agent.hasCard) {
     if (sent.isOurs) return site.failed(TRIAL, AGENT);
     return failed(TRIAL, `responds with status ${String(sent.status)}, but not in JSON-RPC`, AGENT, CHECK_ADDRESS);
@@ -228,13 +236,23 @@ async function unknownTask(site: SiteProbe, { isVersion1 }: AgentFacts) {
   const method = isVersion1 ? 'GetTask' : 'tasks/get';
   const before = site.responses.length;
   const response = await site.call(method, { id: crypto.randomUUID() }, { headers: versionField(isVersion1) });
-  const { jsonrpc, error, isOurs } = await rpcOf(response);
+  const reply = await rpcOf(response);
+  const { jsonrpc, error, isOurs } = reply;
   const { status = NO_RESPONSE } = site.responses.slice(before).at(-1) ?? {};
   const isAnswered = jsonrpc === '2.0' && !isOurs;
   // A page, a redirect, or JSON of something else.
   const isForeign =
     !isAnswered && (isOurs || error === undefined) && status >= 200 && status < 400 && !isEventStream(response.headers);
-  return { isAnswered, isForeign, isOurs, status };
+  // Others are about the task, the method or its parameters.
+  const code = Number(error?.code);
+  const isFailure = error !== undefined && !(code >= -32_602 && code <= -32_001);
+  return { isAnswered, isForeign, isOurs, isFailure, status, said: saidBy(site, reply) };
+}
+
+/** An error in the agent's own words. */
+function saidBy(site: SiteProbe, { error: { code, message } = {} }: Pick<RpcReply, 'error'>): string {
+  const named = typeof code === 'number' ? `, JSON-RPC error ${String(code)}` : '';
+  return typeof message === 'string' ? `${named}: ${site.quoted(message)}` : named;
 }
 
 async function fetchCard(site: SiteProbe, isVersion1: boolean) {
@@ -249,6 +267,10 @@ function versionField(isVersion1: boolean): Readonly<Record<string, string>> {
 
 const AGENT = topLevel('a2aUrl');
 const CHECK_ADDRESS = 'Check "a2aUrl" in configureServer: it must be the JSON-RPC endpoint of the agent.';
+/** The agent received the request at its address. */
+const ITSELF: Place = { block: 'agent', fields: [] };
+const LOOK_AT_AGENT =
+  'Look at the log of the agent, which received the request; if it needs another credential, correct "serviceAuthStrategy" in configureServer.';
 const LOOK_BETWEEN =
   'Check the agent and the proxies in front of it, which must neither buffer nor cut streams, or correct "a2aUrl" in configureServer.';
 const MAX_STREAM_MS = 60_000;
@@ -284,8 +306,9 @@ async function streamingOnce(site: SiteProbe, agent: AgentFacts, text: string): 
     if (!String(response.headers['content-type']).startsWith('text/event-stream'))
       return await noStream(site, response);
     const body = response.body as AsyncIterable<Uint8Array>;
-    const { events, isBroken } = await arrivals(body, () => performance.now() - began);
-    return evaluate(events, leaving.signal.aborted, isBroken);
+    const { events, isBroken, refusal } = await arrivals(body, () => performance.now() - began);
+    if (refusal === undefined) return evaluate(events, leaving.signal.aborted, isBroken);
+    return failed(STREAMING, `the stream has an error${saidBy(site, refusal)}`, ITSELF, LOOK_AT_AGENT);
   } finally {
     clearTimeout(tooLong);
     leaving.abort();
@@ -299,18 +322,20 @@ function streamedMessage({ isVersion1 }: AgentFacts, text: string): object {
     : { kind: 'message', messageId, role: 'user', parts: [{ kind: 'text', text }] };
 }
 
-/** The finding for an error instead of a stream: our own error was reported to the operator; of the agent's, only the number is quoted. */
+/** The finding for an error instead of a stream: our own error was reported to the operator. */
 async function noStream(site: SiteProbe, response: HttpResponse): Promise<Finding> {
-  const { error, isOurs } = await rpcOf(response);
-  if (isOurs) return site.failed(STREAMING, AGENT);
-  const code = typeof error?.code === 'number' ? `, JSON-RPC error ${String(error.code)}` : '';
-  const message = `the agent responded with status ${String(response.status)}${code} instead of a stream`;
-  return failed(STREAMING, message, AGENT, CHECK_ADDRESS);
+  const reply = await rpcOf(response);
+  if (reply.isOurs) return site.failed(STREAMING, AGENT);
+  if (REFUSED.includes(response.status)) return site.failed(STREAMING, AGENT, 'credential_refused');
+  const message = `the agent responded with status ${String(response.status)} instead of a stream${saidBy(site, reply)}`;
+  const isRpc = reply.jsonrpc === '2.0';
+  return failed(STREAMING, message, isRpc ? ITSELF : AGENT, isRpc ? LOOK_AT_AGENT : CHECK_ADDRESS);
 }
 
 /** The arrival times of the events in a response, and whether it ended with an error. */
 async function arrivals(body: AsyncIterable<Uint8Array>, now: () => number) {
   const events: number[] = [];
+  let refusal: Pick<RpcReply, 'error'> | undefined;
   let rest = '';
   let isBroken = false;
   const decoder = new TextDecoder();
@@ -321,13 +346,17 @@ async function arrivals(body: AsyncIterable<Uint8Array>, now: () => number) {
       for (const block of blocks) {
         // The site's own event for a broken stream.
         if (/^event: ?error$/m.test(block)) isBroken = true;
-        else if (eventData(block) !== undefined) events.push(now());
+        else if (eventData(block) !== undefined) {
+          events.push(now());
+          const reply = Object(parsedJson(eventData(block))) as Pick<RpcReply, 'error'>;
+          if (typeof reply.error === 'object') refusal ??= reply;
+        }
       }
     }
   } catch {
     isBroken = true;
   }
-  return { events, isBroken };
+  return { events, isBroken, refusal };
 }
 
 /** `isCut`: reading stopped before the end of the response. */
@@ -337,7 +366,7 @@ function evaluate(events: readonly number[], isCut: boolean, isBroken: boolean):
   const [first, last] = [events[0], events.at(-1)];
   if (first === undefined || last === undefined) {
     if (isCut) return warning(STREAMING, `no event within ${ms(MAX_STREAM_MS)}`, AGENT, LOOK_BETWEEN);
-    return failed(STREAMING, 'the stream ended without an event', AGENT, CHECK_ADDRESS);
+    return failed(STREAMING, 'the stream ended without an event', ITSELF, LOOK_AT_AGENT);
   }
   const gaps = events.slice(1).map((at, index) => at - (events[index] ?? at));
   const message = `first event after ${ms(first)}, ${count}, largest gap ${ms(Math.max(0, ...gaps))}`;

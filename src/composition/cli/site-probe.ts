@@ -1,11 +1,12 @@
 import { systemClock } from '../../adapters/system/system.js';
 import { UndiciUpstream } from '../../adapters/undici/undici-upstream.js';
 import { parsedJson } from '../../domain/shared/json.js';
+import { redactor } from '../../domain/shared/redaction.js';
 import { bodyText } from '../../domain/upstream/body-bytes.js';
 import type { HttpHandler, HttpRequest, HttpResponse, HttpUpstream } from '../../ports/http.js';
 import type { Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
 import type { ServerConfig } from '../config/server-config.js';
-import type { ResolvedConfig } from '../config/resolve-config.js';
+import { configuredSecrets, type ResolvedConfig } from '../config/resolve-config.js';
 import type { Toolkit, ToolkitPorts } from '../toolkit/toolkit-type.js';
 import { createToolkit } from '../toolkit/toolkit.js';
 import { failed, type Finding, named, networkFix, type Place, topLevel, withMeaning } from './finding.js';
@@ -128,6 +129,12 @@ export class SiteProbe {
     return failed(check, happened + why, place, networkFix(reason, place) ?? hint ?? lasting);
   }
 
+  /** The start of a text of the agent, without secrets. */
+  quoted(text: string): string {
+    const secrets = configuredSecrets(this.#visit.resolved);
+    return excerpt(redactor([...secrets, this.toolkit.cachedServiceToken() ?? ''])(text));
+  }
+
   async close(): Promise<void> {
     await this.toolkit.close({ graceMs: 0 });
   }
@@ -141,7 +148,7 @@ export async function jsonOf({ body }: HttpResponse): Promise<unknown> {
 /** A response in JSON-RPC. */
 export interface RpcReply {
   readonly jsonrpc?: unknown;
-  readonly error?: { readonly code?: unknown; readonly data?: unknown };
+  readonly error?: { readonly code?: unknown; readonly message?: unknown; readonly data?: unknown };
   /** True if the site created the response itself instead of the agent. */
   readonly isOurs: boolean;
 }

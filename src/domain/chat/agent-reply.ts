@@ -50,6 +50,10 @@ async function rpcError(reply: PlatformReply, errors: PlatformErrors, telemetry:
       block,
       fields,
     });
+  } else if (status >= 500) {
+    const summary = 'The agent answered with an error of its own. Look at its log.';
+    const detail = `${summary} ${await errors.said(reply, start)}`;
+    telemetry.emit({ type: 'warning', code: 'agent_failed', summary, detail });
   }
   return { ...reply.response, body: start.bytes };
 }

@@ -358,8 +358,9 @@ export async function withSiteFields(
 
 function noStrategy(): ServiceAuthError {
   const hint =
-    'Set "serviceAuthStrategy" in configureServer, or "strategy" in the options, and fill in the configuration block of that strategy; or set "serviceApiKey". For an agent without authentication, the strategy is "none"; for a fixed token, "static_token" with "serviceToken".';
-  return notSet('The server has no credential for the platform.', hint, 'serviceAuthStrategy', 'serviceApiKey');
+    'Set "serviceAuthStrategy" or "authProvider" in configureServer, or "strategy" in the options, and fill in the configuration block of that strategy; or set "serviceApiKey". For an agent without authentication, the strategy is "none"; for a fixed token, "static_token" with "serviceToken".';
+  const fields = ['serviceAuthStrategy', 'authProvider', 'serviceApiKey', 'serviceToken'];
+  return notSet('The server has no credential for the platform.', hint, ...fields);
 }
 
 /** A larger difference is ignored: a platform that sends a date decades ahead would otherwise get a token valid until then. */

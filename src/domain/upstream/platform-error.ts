@@ -184,7 +184,7 @@ function refusedCredential(block: string, status: number, { name, fields }: Coun
   if (block === NO_CREDENTIAL) {
     const way = 'to a strategy it accepts instead of "none", such as "static_token" with "serviceToken"';
     const hint = `Set "serviceAuthStrategy" in configureServer ${way}.`;
-    return facts(`The ${name} requires a credential, and none is sent.`, hint, [NO_CREDENTIAL]);
+    return facts(`The ${name} requires a credential, and none is sent.`, hint, [NO_CREDENTIAL, 'serviceToken']);
   }
   const isField = block === 'serviceApiKey' || block === 'serviceToken';
   if (status === 403) {

@@ -49,6 +49,28 @@ describe('the terminal', () => {
     ]);
   });
 
+  it('shows the failure of an agent in one line, with its words or without', () => {
+    const { lines, telemetry } = terminal();
+    const summary = 'The agent answered with an error of its own. Look at its log.';
+    const detail = `${summary} status 500 from the agent, application/json: {"error":"no model"}`;
+    telemetry.emit({ type: 'warning', code: 'agent_failed', summary, detail });
+    telemetry.emit({
+      type: 'warning',
+      code: 'agent_failed',
+      detail: 'The agent sent an empty event stream. Look at its log.',
+    });
+    expect(lines).toEqual([
+      `agent-bff: ${summary} (status 500 from the agent, application/json: {"error":"no model"})`,
+      'agent-bff: The agent sent an empty event stream. Look at its log.',
+    ]);
+  });
+
+  it('has no label for a request outside the routes', () => {
+    const { lines, fail } = terminal();
+    fail('not_found', {}, 'none');
+    expect(lines).toEqual(['agent-bff: It failed. (request r-1)']);
+  });
+
   it('shows a reason once', () => {
     const { lines, fail } = terminal();
     fail('service_auth_failed', { hint: 'Set "serviceApiKey".', block: 'configureServer' });

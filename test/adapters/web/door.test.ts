@@ -131,6 +131,25 @@ describe('a body on its way through a route', () => {
     }
   });
 
+  it.each([
+    ['an event stream of the agent without a byte', EVENTS, RPC_ERRORS, '', 1],
+    ['one with an event', EVENTS, RPC_ERRORS, 'data: 1\n\n', 0],
+    ['one of the platform', EVENTS, undefined, '', 0],
+    ['JSON of the agent', JSON_TYPE, RPC_ERRORS, '', 0],
+  ])('is the agent’s failure if it is %s', async (_what, headers, errors, text, warnings) => {
+    const body = new PushStream();
+    const { response, telemetry } = await serve({ headers, body }, errors && { errors });
+    if (text !== '') body.push(text);
+    body.end();
+    await textOf(response.body);
+    const warned = {
+      type: 'warning',
+      code: 'agent_failed',
+      detail: 'The agent sent an empty event stream. Look at its log.',
+    };
+    expect(telemetry.of('warning')).toEqual(Array.from({ length: warnings }, () => warned));
+  });
+
   it('is kept alive by comments if it has events', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());

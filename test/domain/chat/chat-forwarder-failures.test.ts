@@ -96,7 +96,7 @@ describe('an error response of the agent', () => {
   });
 
   it.each([400, 404, 422, 500, 502, 503])(
-    'as JSON-RPC is forwarded with its status %i and not logged',
+    'as JSON-RPC is forwarded with its status %i, and logged if it is the agent’s own failure',
     async (status) => {
       const world = new ChatWorld();
       const error = '{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"out of tokens"}}';
@@ -105,7 +105,10 @@ describe('an error response of the agent', () => {
       const response = await world.forward(chatRequest(), SERVICE, CHAT);
       expect([response.status, text(response.body)]).toEqual([status, error]);
       expect(response.headers['set-cookie']).toBeUndefined();
-      expect(world.telemetry.of('warning')).toEqual([]);
+      const said = `The agent answered with an error of its own. Look at its log. status ${String(status)} from the agent, application/json: ${error}`;
+      expect(world.telemetry.of('warning').map(({ code, detail }) => [code, detail])).toEqual(
+        status < 500 ? [] : [['agent_failed', said]],
+      );
     },
   );
 

@@ -118,8 +118,8 @@ describe('a missing credential', () => {
       code: 'service_auth_failed',
       detail: 'The server has no credential for the platform.',
       block: 'configureServer',
-      fields: ['serviceAuthStrategy', 'serviceApiKey'],
-      hint: 'Set "serviceAuthStrategy" in configureServer, or "strategy" in the options, and fill in the configuration block of that strategy; or set "serviceApiKey". For an agent without authentication, the strategy is "none"; for a fixed token, "static_token" with "serviceToken".',
+      fields: ['serviceAuthStrategy', 'authProvider', 'serviceApiKey', 'serviceToken'],
+      hint: 'Set "serviceAuthStrategy" or "authProvider" in configureServer, or "strategy" in the options, and fill in the configuration block of that strategy; or set "serviceApiKey". For an agent without authentication, the strategy is "none"; for a fixed token, "static_token" with "serviceToken".',
       retryable: false,
     });
   });
