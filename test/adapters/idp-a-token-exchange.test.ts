@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { secret } from '../../src/domain/shared/secret.js';
 import { TOKEN_EXCHANGE } from '../support/identity-provider/index.js';
-import { configuredExchange, exchanged, type IdpAChange, NOW, startIdpAWorld } from './oauth-world.js';
+import { configuredExchange, exchanged, type IdpAChange, startIdpAWorld } from './oauth-world.js';
 
 const { idp, trusting, exchange, configured } = await startIdpAWorld();
 describe('a user’s token', () => {
@@ -42,7 +42,10 @@ describe('a user’s token', () => {
 
   it('is sent with the configured type', async () => {
     const assertion = await idp.issueUserToken('ann');
-    const outcome = await exchange({ subjectTokenType: 'https://site.example/session' }).exchange({ assertion }, NOW);
+    const outcome = await exchange({ subjectTokenType: 'https://site.example/session' }).exchange(
+      { assertion },
+      Date.now(),
+    );
     expect(outcome).toMatchObject({ kind: 'failure', reason: 'refused' });
     expect(idp.tokenRequests.last?.form['subject_token_type']).toBe('https://site.example/session');
   });
@@ -53,7 +56,7 @@ describe('a user’s token', () => {
       status: 400,
       body: { error: 'invalid_request', error_description: `subject_token ${assertion} is not known` },
     };
-    expect(await exchange().exchange({ assertion }, NOW)).toEqual({
+    expect(await exchange().exchange({ assertion }, Date.now())).toEqual({
       kind: 'user-refused',
       reason: 'expired',
       detail: 'token request failed: 400 invalid_request: subject_token [redacted] is not known',
@@ -73,7 +76,7 @@ describe('an exchange that fails for all users', () => {
     ],
   ])('%s names the configuration, not the user', async (_, change, fields) => {
     const assertion = await idp.issueUserToken('ann');
-    const outcome = await exchange(change()).exchange({ assertion }, NOW);
+    const outcome = await exchange(change()).exchange({ assertion }, Date.now());
     expect(outcome).toMatchObject({ kind: 'failure', reason: 'refused', block: 'idpA', fields });
   });
 
@@ -83,7 +86,7 @@ describe('an exchange that fails for all users', () => {
     ['clientSecret', { clientSecret: secret('wrong') }, 'idpA'],
   ])('names the block that holds the wrong %s', async (field, change, block) => {
     const assertion = await idp.issueUserToken('ann');
-    const outcome = await exchange(change, ['audience', 'scope']).exchange({ assertion }, NOW);
+    const outcome = await exchange(change, ['audience', 'scope']).exchange({ assertion }, Date.now());
     expect(outcome).toMatchObject({ kind: 'failure', block, advice: expect.stringContaining(`"${block}"`) as string });
     expect(outcome).toHaveProperty('fields', expect.arrayContaining([field]));
   });
@@ -93,13 +96,13 @@ describe('an exchange that fails for all users', () => {
     ['onBehalfOf', ['scope']],
   ])('names the block %s for an unknown error if onBehalfOf sets %j', async (block, own) => {
     idp.faults.token = { status: 400, body: { error: 'unknown' } };
-    const outcome = await exchange({ scope: 'read' }, own).exchange({ assertion: 'opaque' }, NOW);
+    const outcome = await exchange({ scope: 'read' }, own).exchange({ assertion: 'opaque' }, Date.now());
     expect(outcome).toMatchObject({ kind: 'failure', block, fields: [] });
   });
 
   it('names both blocks that hold a wrong field, its own first', async () => {
     const assertion = await idp.issueUserToken('ann');
-    const outcome = await exchange({ clientSecret: secret('wrong') }, ['clientId']).exchange({ assertion }, NOW);
+    const outcome = await exchange({ clientSecret: secret('wrong') }, ['clientId']).exchange({ assertion }, Date.now());
     const advice =
       'Check the "onBehalfOf" configuration block: "clientId"; and the "idpA" configuration block: "clientSecret".';
     expect(outcome).toMatchObject({ block: 'onBehalfOf', fields: ['clientId'], advice });
@@ -107,7 +110,7 @@ describe('an exchange that fails for all users', () => {
 
   it('names the route option for an unknown audience of the route', async () => {
     const assertion = await idp.issueUserToken('ann');
-    const outcome = await exchange().exchange({ assertion, audience: 'https://nowhere.example' }, NOW);
+    const outcome = await exchange().exchange({ assertion, audience: 'https://nowhere.example' }, Date.now());
     expect(outcome).toMatchObject({ block: 'route', advice: 'Check the options of the route: "audience".' });
   });
 
@@ -116,7 +119,7 @@ describe('an exchange that fails for all users', () => {
     ['a missing right', 'unauthorized_client', 'no subject_token may be exchanged', 'idpA', 'clientId'],
   ])('names the field to correct for %s', async (_, error, error_description, block, field) => {
     idp.faults.token = { status: 400, body: { error, error_description } };
-    const outcome = await exchange().exchange({ assertion: await idp.issueUserToken('ann') }, NOW);
+    const outcome = await exchange().exchange({ assertion: await idp.issueUserToken('ann') }, Date.now());
     expect(outcome).toMatchObject({ kind: 'failure', block, fields: [field] });
   });
 });

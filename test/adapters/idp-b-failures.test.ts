@@ -27,7 +27,7 @@ import {
 const { idp, trusting, registered, provider } = await startIdpBWorld();
 const DAY = 86_400_000;
 
-async function failureOf(from: IdentityProvider, now = NOW): Promise<IssueFailure> {
+async function failureOf(from: IdentityProvider, now = Date.now()): Promise<IssueFailure> {
   const outcome = await failure(from, now);
   for (const field of outcome.fields) expect(outcome.advice).toContain(`"${field}"`);
   expect(outcome.advice).toContain('"idpBService"');

@@ -8,7 +8,6 @@ import {
   entraError,
   exchanged,
   type IdpBChange,
-  NOW,
   startIdpBWorld,
 } from './oauth-world.js';
 
@@ -83,7 +82,7 @@ describe('two users at once', () => {
     const shared = exchange();
     const [erin, frank] = await Promise.all(['erin', 'frank'].map((user) => idp.issueUserToken(user)));
     idp.faults.token = { ...fault };
-    expect((await shared.exchange({ assertion: erin ?? '' }, NOW)).kind).not.toBe('token');
+    expect((await shared.exchange({ assertion: erin ?? '' }, Date.now())).kind).not.toBe('token');
     for (const assertion of [frank ?? '', erin ?? '']) await exchanged(shared, { assertion });
     expect(idp.tokenRequests.count).toBe(3);
   });
@@ -95,7 +94,7 @@ describe('a user’s token that cannot be exchanged', () => {
     ['because a policy blocks the user', 'policy', {}, 'interaction'],
   ])('%s is refused because of the user', async (_, subject, options, reason) => {
     const assertion = await idp.issueUserToken(subject, options);
-    const outcome = await exchange().exchange({ assertion }, NOW);
+    const outcome = await exchange().exchange({ assertion }, Date.now());
     expect(outcome).toMatchObject({ kind: 'user-refused', reason });
     expect(JSON.stringify(outcome)).not.toContain(assertion);
   });
@@ -105,13 +104,13 @@ describe('a user’s token that cannot be exchanged', () => {
     idp.faults.token = entraError(400, 'invalid_request', 50027, {
       error_description: `AADSTS50027: ${assertion} is malformed.`,
     });
-    expect(await exchange().exchange({ assertion }, NOW)).toEqual({
+    expect(await exchange().exchange({ assertion }, Date.now())).toEqual({
       kind: 'user-refused',
       reason: 'expired',
       detail: 'token request failed: 400 invalid_request: AADSTS50027: [redacted] is malformed.',
     });
     delete idp.faults.token;
-    expect(await exchange().exchange({ assertion }, NOW)).toMatchObject({ reason: 'expired' });
+    expect(await exchange().exchange({ assertion }, Date.now())).toMatchObject({ reason: 'expired' });
   });
 
   it.each<[string, Fault, string]>([
@@ -130,7 +129,7 @@ describe('a user’s token that cannot be exchanged', () => {
   ])('with %s is refused because of the user', async (_, fault, reason) => {
     idp.faults.token = fault;
     const assertion = await idp.issueUserToken('ann');
-    expect(await exchange().exchange({ assertion }, NOW)).toMatchObject({ kind: 'user-refused', reason });
+    expect(await exchange().exchange({ assertion }, Date.now())).toMatchObject({ kind: 'user-refused', reason });
   });
 });
 
@@ -142,7 +141,7 @@ describe('an exchange that fails for all users', () => {
     ['for an unknown API', () => ({ scope: 'api://nowhere/.default' }), ['scope']],
   ])('%s names the configuration, not the user', async (_, change, fields) => {
     const assertion = await idp.issueUserToken('ann', { audience: change().clientId ?? idp.client.id });
-    const outcome = await exchange(change()).exchange({ assertion }, NOW);
+    const outcome = await exchange(change()).exchange({ assertion }, Date.now());
     expect(outcome).toMatchObject({ kind: 'failure', reason: 'refused', block: 'idpBService', fields });
   });
 
@@ -152,20 +151,20 @@ describe('an exchange that fails for all users', () => {
     ['a policy', entraError(403, 'access_denied', 50105), ['clientId']],
   ])('by the name of %s names the configuration, not the user', async (_, fault, fields) => {
     idp.faults.token = fault;
-    const outcome = await exchange().exchange({ assertion: await idp.issueUserToken('ann') }, NOW);
+    const outcome = await exchange().exchange({ assertion: await idp.issueUserToken('ann') }, Date.now());
     expect(outcome).toMatchObject({ kind: 'failure', fields });
   });
 
   it('names the route option for an unknown audience of the route', async () => {
     const assertion = await idp.issueUserToken('ann');
-    const outcome = await exchange().exchange({ assertion, audience: 'api://nowhere' }, NOW);
+    const outcome = await exchange().exchange({ assertion, audience: 'api://nowhere' }, Date.now());
     expect(outcome).toMatchObject({ block: 'route', fields: ['audience'] });
   });
 
   it('for a scope without "/.default" does not advise adding it', async () => {
     const outcome = await exchange({ scope: 'api://nowhere/read' }).exchange(
       { assertion: await idp.issueUserToken('ann') },
-      NOW,
+      Date.now(),
     );
     expect(outcome).toMatchObject({ advice: 'Check the "idpBService" configuration block: "scope".' });
   });

@@ -208,7 +208,7 @@ export async function issued(from: IdentityProvider): Promise<AccessToken> {
 }
 
 /** The failure of a provider; throws on a token. */
-export async function failureOf(from: IdentityProvider, now = NOW): Promise<IssueFailure> {
+export async function failureOf(from: IdentityProvider, now = Date.now()): Promise<IssueFailure> {
   const outcome = await from.issue(now);
   if (outcome.kind === 'token') throw new Error('a token');
   return outcome;

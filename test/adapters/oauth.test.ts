@@ -82,7 +82,7 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
     it('are fetched again when the token endpoint moved', async () => {
       idp.faults.metadata = { times: 1, transform: (body) => ({ ...body, token_endpoint: movedEndpoint }) };
       const following = provider();
-      expect(await following.issue(NOW)).toMatchObject({ ...NO_TOKEN, reason: 'refused' });
+      expect(await following.issue(Date.now())).toMatchObject({ ...NO_TOKEN, reason: 'refused' });
       await issued(following);
     });
   });
@@ -239,6 +239,12 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
         named('clientSecret'),
         'token request failed: 200: {"errorMessage":"Wrong client secret"}',
       ],
+      [
+        'in no words at all',
+        { status: 403, body: '' },
+        { reason: 'refused', advice: expect.stringContaining('"clientId", "clientSecret"') as unknown },
+        'token request failed: 403',
+      ],
       ['in a challenge', { status: 401, headers: basic }, named('clientId', 'clientSecret'), 'failed: 401'],
       [
         'as the page of a firewall',
@@ -302,7 +308,7 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
       ['without saying how long', {}, undefined],
     ])('%s is not called for that long', async (_, headers, expected) => {
       idp.faults.token = { status: 429, body: { error: 'throttled' }, headers };
-      const failure = await failureOf(provider());
+      const failure = await failureOf(provider(), NOW);
       expect(failure).toMatchObject({ ...world.limited, reason: 'unavailable' });
       expect(failure.retryAfterMs).toBe(expected);
     });
@@ -424,7 +430,7 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
         status: 400,
         body: { error: 'invalid_grant', error_description: `${assertion} is unknown` },
       };
-      expect(await exchange().exchange({ assertion }, NOW)).toEqual({
+      expect(await exchange().exchange({ assertion }, Date.now())).toEqual({
         kind: 'user-refused',
         reason: 'expired',
         detail: 'token request failed: 400 invalid_grant: [redacted] is unknown',

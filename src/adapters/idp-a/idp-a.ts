@@ -221,7 +221,8 @@ function failureRules(grant: Grant, request: RequestSettings): FailureRules {
     },
     refusal: (response) => refusal(response, grant),
     sent: [
-      ...APPLICATION.fields,
+      'clientId',
+      'clientSecret',
       'audience',
       'scope',
       ...(grant === 'password' ? ['realm', 'username', 'password'] : []),

@@ -250,7 +250,9 @@ function outOfDates(block: string, state: string, verb: string, at: number): Iss
 /** The kind of token to request. */
 type Grant = 'client_credentials' | 'on_behalf_of';
 
-const CERTIFICATE = refused('certificatePath', 'privateKeyPath');
+const SECRET = ['clientId', 'clientSecret'] as const;
+const FILES = ['certificatePath', 'privateKeyPath'] as const;
+const CERTIFICATE = refused(...FILES);
 
 /** Interprets the failures of a provider like Entra, and of msal-node itself. */
 export function failureRules(
@@ -268,7 +270,7 @@ export function failureRules(
     special: ({ status }) =>
       status === 429 ? { reason: 'unavailable', fields: ['clientId'], note: 'rate limited' } : undefined,
     refusal: (response) => refusal(response, credential),
-    sent: [...(credential === 'secret' ? ['clientId', 'clientSecret'] : CERTIFICATE.fields), 'tenantId', 'scope'],
+    sent: [...(credential === 'secret' ? SECRET : FILES), 'tenantId', 'scope'],
     userRefusal,
     codes: (response) => {
       const numbers = numbersOf(response).filter(
@@ -332,7 +334,7 @@ function refusal(response: ErrorResponse, credential: ClientCredential['kind']):
   const sharper = REFUSALS_BY_NUMBER.find(([numbers]) => numbers.some((number) => found.includes(number)));
   if (sharper !== undefined) return sharper[1];
   if (error === 'invalid_client') {
-    if (credential === 'secret') return refused('clientId', 'clientSecret');
+    if (credential === 'secret') return refused(...SECRET);
     return { ...CERTIFICATE, note: 'not registered' };
   }
   if (error === 'invalid_request') {

@@ -52,8 +52,8 @@ export interface FailureRules extends RequestSettings {
   special(response: ErrorResponse): Verdict | undefined;
   /** Interprets a refusal of the token endpoint. */
   refusal(response: ErrorResponse): Verdict;
-  /** The fields of the request, which a refusal in other words may name; the first two are its credential. */
-  readonly sent: readonly string[];
+  /** The fields of the request, those of the application's credential first. */
+  readonly sent: readonly [string, string, ...string[]];
   /** Recognises errors of an exchange that the user has to resolve, in the words of this provider. */
   userRefusal(response: ErrorResponse): ExchangeRefusal['reason'] | undefined;
   /** Codes of this provider besides `error`, for the log. */
@@ -156,13 +156,27 @@ function judgeResponse(response: ErrorResponse, rules: FailureRules): Verdict {
   if (known.fields.length > 0) return known;
   const named = namedIn(response, rules);
   if (named.length === 0 && isSuccess) return note === '' ? outage('', stage) : { ...refused(), note };
-  const isCredential = named.length === 0 && status === 401 && !response.isPage;
-  return refused(...(isCredential ? rules.sent.slice(0, 2) : named));
+  if (named.length > 0 || response.isPage) return refused(...named);
+  if (status === 401) return refused(...rules.sent.slice(0, 2));
+  // Without a word, anything that was sent may be wrong.
+  return refused(
+    ...(error === '' && MAY_NAME.includes(status)
+      ? rules.sent.filter((field) => field !== rules.addressField && isSet(field, rules))
+      : []),
+  );
 }
 
-/** The fields a refusal names. A web page is that of a proxy, and other statuses are about something else. */
+/** Statuses of refusals that are about the request; 404 and 405 are about the endpoint. */
+const MAY_NAME = [200, 400, 401, 403, 422];
+
+function isSet(field: string, { settings }: RequestSettings): boolean {
+  const setting = settings[field];
+  return setting !== undefined && revealed(setting) !== '';
+}
+
+/** The fields a refusal names. A web page is that of a proxy. */
 function namedIn({ status, isPage, description, said }: ErrorResponse, { sent }: FailureRules): readonly string[] {
-  if (isPage || (status >= 300 && ![400, 401, 403, 422].includes(status))) return [];
+  if (isPage || !MAY_NAME.includes(status)) return [];
   const pattern = (field: string): string => field.replace(/Path$/, '').replace(/[A-Z]/g, '[ _-]?$&');
   return sent.filter((field) => new RegExp(`\\b${pattern(field)}`, 'i').test(`${description} ${said}`));
 }

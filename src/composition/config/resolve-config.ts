@@ -36,7 +36,6 @@ import { didYouMean, pathsOf, routeHint } from './option-hint.js';
 import { DEFAULT_EXCHANGE, EXCHANGES, principalOf, type ProviderBlocks, type ProviderName } from './providers.js';
 import { type ConfigSettings, FIELDS, type PlainSettings } from './schema.js';
 import type { ServerConfig } from './server-config.js';
-import type { ToolkitPorts } from '../toolkit/toolkit-type.js';
 
 type Derived = 'a2aUrl' | 'agentCardUrl' | 'serviceApiUrl' | 'a2aMethods' | 'cacheStore';
 
@@ -87,7 +86,10 @@ export const SHAPE = shapeOf(FIELDS) as OptionShape<keyof ServerConfig>;
  */
 export function resolveConfig(
   config: ServerConfig,
-  { identityProviders = {}, clock = systemClock }: Pick<ToolkitPorts, 'identityProviders' | 'clock'> = {},
+  {
+    identityProviders = {},
+    clock = systemClock,
+  }: Pick<ServerConfig, 'identityProviders'> & { readonly clock?: Clock | undefined } = {},
 ): ResolvedConfig {
   if (!hasFields(config)) {
     const hint = 'Pass an object to configureServer.';
