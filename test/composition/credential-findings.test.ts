@@ -28,7 +28,7 @@ const CUSTOM: ServerConfig = { ...A2A, serviceAuthStrategy: 'okta' };
 const STRATEGY = 'Check "serviceAuthStrategy" in configureServer.';
 const NO_SERVICE = 'no service credential: routes with "auth" send that of the user, others answer 401';
 const CHOOSE =
-  'For routes without "auth", fill the configuration block of a strategy and name it in "serviceAuthStrategy", or set "serviceApiKey", in configureServer. For an agent without authentication, the strategy is "none".';
+  'For routes without "auth", fill the configuration block of a strategy and name it in "serviceAuthStrategy" or "authProvider", or set "serviceApiKey", in configureServer. For an agent without authentication, the strategy is "none".';
 const APPLICATION = { tenantId: 't', clientId: 'c', clientSecret: 'hunter2-hunter2' };
 const offline = (() => Promise.reject(new TypeError('fetch failed'))) as typeof fetch;
 
@@ -62,12 +62,6 @@ describe('the doctor reports', () => {
     ],
     ['those of visitors', { ...OPEN, conversations: 'visitor' }, {}, 'ok conversations: belong to their visitors'],
     ['a missing credential', A2A, {}, `warning strategy: ${NO_SERVICE} | ${CHOOSE}`],
-    [
-      'a missing provider',
-      { ...A2A, idpBService: { clientSecret: 'hunter2' } },
-      {},
-      `warning strategy: ${NO_SERVICE} | For routes without "auth", set "authProvider" in configureServer to "idp_b", whose block is filled.`,
-    ],
     ['no credential', OPEN, {}, 'ok strategy: none: calls to the agent carry no credential'],
     [
       'an API key',

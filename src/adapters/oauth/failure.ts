@@ -159,20 +159,14 @@ function judgeResponse(response: ErrorResponse, rules: FailureRules): Verdict {
   if (named.length > 0 || response.isPage) return refused(...named);
   if (status === 401) return refused(...rules.sent.slice(0, 2));
   // Without a word, anything that was sent may be wrong.
-  return refused(
-    ...(error === '' && MAY_NAME.includes(status)
-      ? rules.sent.filter((field) => field !== rules.addressField && isSet(field, rules))
-      : []),
-  );
+  const { sent, addressField, settings } = rules;
+  const isSent = (field: string): boolean => field !== addressField && revealed(settings[field] ?? NONE) !== '';
+  return refused(...(error === '' && MAY_NAME.includes(status) ? sent.filter(isSent) : []));
 }
 
 /** Statuses of refusals that are about the request; 404 and 405 are about the endpoint. */
+const NONE = { value: '' } as Setting;
 const MAY_NAME = [200, 400, 401, 403, 422];
-
-function isSet(field: string, { settings }: RequestSettings): boolean {
-  const setting = settings[field];
-  return setting !== undefined && revealed(setting) !== '';
-}
 
 /** The fields a refusal names. A web page is that of a proxy. */
 function namedIn({ status, isPage, description, said }: ErrorResponse, { sent }: FailureRules): readonly string[] {

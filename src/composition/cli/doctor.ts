@@ -3,20 +3,12 @@ import type { SecretFile } from '../../adapters/keys/secret-file.js';
 import { silentTelemetry } from '../../adapters/telemetry/operator-telemetry.js';
 import { systemClock } from '../../adapters/system/system.js';
 import { type ChosenStrategy, chooseStrategy } from '../../domain/credentials/credential-broker.js';
-import { type AnySettings, revealed } from '../../domain/shared/setting.js';
 import { visibleLine } from '../../domain/shared/redaction.js';
 import type { Endpoint } from '../../domain/upstream/platform-call.js';
 import type { IssueOutcome, ProviderContext, ProviderFacts } from '../../ports/identity-provider.js';
 import type { ServerConfig } from '../config/server-config.js';
 import { variablesOf, warningsOf } from '../config/env.js';
-import {
-  AUTH_PROVIDERS,
-  FLOWS,
-  type ProviderBlocks,
-  type ProviderName,
-  providerOf,
-  PROVIDERS,
-} from '../config/providers.js';
+import { FLOWS, providerOf, PROVIDERS } from '../config/providers.js';
 import { providerContext, providerLoader, tokenExchange } from '../toolkit/identity-module.js';
 import type { ToolkitPorts } from '../toolkit/toolkit-type.js';
 import { type ResolvedConfig, resolveConfig } from '../config/resolve-config.js';
@@ -122,7 +114,7 @@ function line(
 
 const STRATEGY = topLevel('serviceAuthStrategy');
 const CHOOSE =
-  'For routes without "auth", fill the configuration block of a strategy and name it in "serviceAuthStrategy", or set "serviceApiKey", in configureServer. For an agent without authentication, the strategy is "none".';
+  'For routes without "auth", fill the configuration block of a strategy and name it in "serviceAuthStrategy" or "authProvider", or set "serviceApiKey", in configureServer. For an agent without authentication, the strategy is "none".';
 
 /**
  * Tests a configuration: reads keys and certificates, contacts the providers, requests a token, compares it with the
@@ -204,9 +196,8 @@ function address(check: string, field: string, found: Endpoint | undefined, isNe
   return skipped(check, 'is not set; only widgets, records and the project need it');
 }
 
-function secretFile(file: SecretFile): readonly Finding[] {
-  const { block, field } = file.place;
-  return file.current === undefined ? [failed('secret file', file.fault, { block, fields: [field] })] : [];
+function secretFile({ current, fault, place: { block, field } }: SecretFile): readonly Finding[] {
+  return current === undefined ? [failed('secret file', fault, { block, fields: [field] })] : [];
 }
 
 /** Warns in production if no public address is configured: pages under any host name that resolves to the server then count as the site's own. */
@@ -237,22 +228,15 @@ function needsAudience({ expected, address: reached }: ProviderFacts): boolean {
   return reached === undefined && expected?.audience.includes('') === true;
 }
 
-function strategy(chosen: ChosenStrategy, resolved: ResolvedConfig): Finding {
+function strategy(chosen: ChosenStrategy, { alwaysExchange }: ResolvedConfig): Finding {
   const check = 'strategy';
   if (chosen.kind === 'provider') return passed(check, chosen.name);
   if (chosen.kind === 'api-key') return passed(check, 'the API key alone; there is no token to test');
   if (chosen.kind === 'static-token') return passed(check, 'a fixed token, "serviceToken"');
   if (chosen.kind === 'no-credential') return passed(check, 'none: calls to the agent carry no credential');
-  if (resolved.alwaysExchange) return skipped(check, "no service credential: only users' tokens are exchanged");
-  const filled = AUTH_PROVIDERS.find((name) => isFilled(PROVIDERS[name as ProviderName].suspects.block, resolved));
+  if (alwaysExchange) return skipped(check, "no service credential: only users' tokens are exchanged");
   const message = 'no service credential: routes with "auth" send that of the user, others answer 401';
-  if (filled === undefined) return warning(check, message, topLevel('serviceAuthStrategy', 'serviceApiKey'), CHOOSE);
-  const fix = `For routes without "auth", set "authProvider" in configureServer to "${filled}", whose block is filled.`;
-  return warning(check, message, topLevel('authProvider'), fix);
-}
-
-function isFilled(block: keyof ProviderBlocks, resolved: ResolvedConfig): boolean {
-  return Object.values(resolved[block] as AnySettings).some((setting) => revealed(setting) !== '');
+  return warning(check, message, topLevel('serviceAuthStrategy', 'authProvider', 'serviceApiKey'), CHOOSE);
 }
 
 /** Checks key, provider and token of the configured strategy, up to the first failure. */
@@ -264,11 +248,7 @@ async function serviceCredential(
 ): Promise<Finding[]> {
   const findings = await providerFindings(facts, context);
   if (findings.some(({ result }) => result === 'failed')) return [...findings, skipped('token')];
-  const tokens = await token(config, flow, facts, context);
-  return [
-    ...findings,
-    ...tokens.filter(({ check }) => check !== 'clock' || !findings.some((one) => one.check === check)),
-  ];
+  return [...findings, ...(await token(config, flow, facts, context))];
 }
 
 async function token(

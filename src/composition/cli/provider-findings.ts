@@ -28,7 +28,7 @@ const SHORT_LIFE_SECONDS = 60;
 /** Findings about keys, certificates and the address of a provider. */
 export async function providerFindings({ keys, address }: ProviderFacts, context: ProviderContext): Promise<Finding[]> {
   const findings = keys.flatMap((key) => keyFindings(key, context.clock.now()));
-  return address === undefined ? findings : [...findings, ...(await reach(address, context))];
+  return address === undefined ? findings : [...findings, await reach(address, context)];
 }
 
 function keyFindings(fact: KeyFact, now: number): readonly Finding[] {
@@ -52,37 +52,33 @@ function dates({ notBefore, notAfter }: NonNullable<KeyFact['validity']>, now: n
   return warning(check, `valid until ${day(notAfter)}, ${String(days)} days from now`, place, renew);
 }
 
+/** The place of a fault if no setting names the host. */
+const NETWORK = { block: 'machine', fields: ['network'] };
+
 /** Requests the public metadata of a provider, without a credential. */
 async function reach(
   { setting: { block, field }, host, url, fault }: ProviderAddress,
-  { fetch = globalThis.fetch, timeoutMs, clock }: ProviderContext,
-): Promise<readonly Finding[]> {
+  { fetch = globalThis.fetch, timeoutMs }: ProviderContext,
+): Promise<Finding> {
   const check = 'provider';
   const place = { block, fields: [field] };
-  if (fault !== undefined) return [failed(check, fault, place, `Correct ${named(place)}.`)];
+  if (fault !== undefined) return failed(check, fault, place, `Correct ${named(place)}.`);
   // The token or exchange check reports it together with all other missing fields.
-  if (url === undefined) return [skipped(check, `${field} is not set`)];
+  if (url === undefined) return skipped(check, `${field} is not set`);
   const { origin } = new URL(url);
   try {
     const signal = AbortSignal.timeout(timeoutMs);
     const response = await fetch(url, { redirect: 'manual', signal });
     await response.body?.cancel();
+    if (response.status === 200) return passed(check, `${origin} responds`);
     const message = `${url} responds ${String(response.status)}, so there is no provider of this name`;
-    const found =
-      response.status === 200
-        ? passed(check, `${origin} responds`)
-        : failed(check, message, place, `Correct ${named(place)}.`);
-    const time = clocks('clock', clock.now() - Date.parse(response.headers.get('date') ?? ''), "the provider's");
-    return time.result === 'ok' ? [found] : [found, time];
+    return failed(check, message, place, `Correct ${named(place)}.`);
   } catch (error) {
     const code = codeOf(error);
-    const message = `${origin} cannot be reached: ${withMeaning(code) ?? code}`;
-    if (host !== undefined) {
-      const there = { block: host.block, fields: [host.field] };
-      return [failed(check, message, there, networkFix(code, there))];
-    }
-    const fix = `Allow this machine to reach ${origin} over its network (name server, firewall, proxy).`;
-    return [failed(check, message, { block: 'machine', fields: ['network'] }, fix)];
+    const there = host === undefined ? NETWORK : { block: host.block, fields: [host.field] };
+    const fix =
+      host === undefined ? `Allow this machine to reach ${origin} over the network.` : networkFix(code, there);
+    return failed(check, `${origin} cannot be reached: ${withMeaning(code) ?? code}`, there, fix);
   }
 }
 

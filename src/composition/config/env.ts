@@ -10,12 +10,12 @@ interface Place {
   /** The field, or block and field. */
   readonly path: readonly string[];
   readonly isList: boolean;
-  /** The variable whose value the file holds. */
-  readonly fileOf?: string;
+  /** True if the variable with `_FILE` at its end takes the path of a file instead. */
+  readonly hasFile: boolean;
 }
 
 const VARIABLES: ReadonlyMap<string, Place> = new Map(places(FIELDS));
-const NAMES = [...VARIABLES.keys()];
+const NAMES = [...VARIABLES].flatMap(([name, { hasFile }]) => (hasFile ? [name, `${name}_FILE`] : [name]));
 /** The site, its host and its cluster also have variables with these prefixes: only a name similar to one of ours is a typing mistake. */
 const PREFIXES = [
   'A2A_',
@@ -31,12 +31,7 @@ const BYTE_ORDER_MARK = '\uFEFF';
 const NOT_UTF8 = '\uFFFD';
 /** The variable of a field by the name one would guess: `privateKeyPem` of `serviceAccount` is SERVICE_ACCOUNT_PRIVATE_KEY. */
 const BY_FIELD: ReadonlyMap<string, string> = new Map([
-  ...[...VARIABLES].map(([name, { path, fileOf }]) => {
-    return [
-      path.join('_').replace(/[A-Z]/g, '_$&').toUpperCase() + (fileOf === undefined ? '' : '_FILE'),
-      name,
-    ] as const;
-  }),
+  ...[...VARIABLES].map(([name, { path }]) => [path.join('_').replace(/[A-Z]/g, '_$&').toUpperCase(), name] as const),
   ['SERVICE_ACCOUNT_PRIVATE_KEY_FILE', 'SERVICE_ACCOUNT_PRIVATE_KEY_PATH'],
 ]);
 /**
@@ -93,12 +88,14 @@ export function configFromEnv(env: Readonly<Record<string, string | undefined>>)
   const warnings: ConfigWarning[] = [];
   for (const [name, value] of Object.entries(env)) {
     if (value === undefined || (value === '' && !name.startsWith(NOT_UTF8))) continue;
-    const place = VARIABLES.get(name);
+    const secret = name.replace(/_FILE$/, '');
+    const isFile = secret !== name && VARIABLES.get(secret)?.hasFile === true;
+    const place = VARIABLES.get(isFile ? secret : name);
     const warning = place === undefined ? misspelt(name, env) : ignored(name, value, env);
     if (warning !== undefined) warnings.push(warning);
     if (place === undefined || warning !== undefined) continue;
-    // The file's entry names both.
-    if (env[`${name}_FILE`] && VARIABLES.get(`${name}_FILE`)?.fileOf === name) continue;
+    // The entry of the file names both.
+    if (place.hasFile && !isFile && env[`${name}_FILE`]) continue;
     const [first = '', field] = place.path;
     // A secret mounted as a file often has a trailing line end.
     const text = value.endsWith('\n') ? value.trimEnd() : value;
@@ -106,8 +103,8 @@ export function configFromEnv(env: Readonly<Record<string, string | undefined>>)
     if (what !== undefined) {
       warnings.push({ code: 'variable_suspect', detail: `${name}: its value is ${what}. ${fix}`, variable: name });
     }
-    const { fileOf: and } = place;
-    const read = and === undefined ? (place.isList ? list(text) : text) : { path: text, ...(env[and] && { and }) };
+    const and = env[secret] ? { and: secret } : {};
+    const read = isFile ? { path: text, ...and } : place.isList ? list(text) : text;
     if (field === undefined) config[first] = read;
     else config[first] = { ...(config[first] as object | undefined), [field]: read };
   }
@@ -151,16 +148,14 @@ export function withOrigin(merged: ServerConfig, changes: Originated, current: O
 export function variablesOf(block: string, fields: readonly string[]): readonly string[] {
   const wanted =
     fields.length === 0 ? [block] : fields.map((field) => (block === 'configureServer' ? field : `${block}.${field}`));
-  return [...VARIABLES].flatMap(([name, { path, fileOf }]) =>
-    fileOf === undefined && wanted.includes(path.join('.')) ? [name] : [],
-  );
+  return [...VARIABLES.keys()].filter((name) => wanted.includes(VARIABLES.get(name)?.path.join('.') ?? ''));
 }
 
 /** A sentence after a hint: the variables that set these fields, or would. Empty if their values come from elsewhere. */
 export function inEnvironment(config: Originated, block: string, fields: readonly string[]): string {
   const names = variablesOf(block, fields).filter((name) => config[ORIGIN]?.hasSet(name, valueOf(config, name)));
   const list = names.map((name) => {
-    if (hasFields(valueOf(config, name)) && VARIABLES.has(`${name}_FILE`)) return `${name}_FILE`;
+    if (hasFields(valueOf(config, name))) return `${name}_FILE`;
     const [what] = oddity(valueOf(config, name)) ?? [];
     return what === undefined ? name : `${name} (its value is ${what})`;
   });
@@ -194,10 +189,7 @@ function places(rows: AnyRows, path: readonly string[] = []): (readonly [string,
   return Object.entries(rows).flatMap(([name, { variable, isList = false, file, fields = {} }]) => {
     const place = [...path, name];
     return [
-      ...(variable === undefined ? [] : [[variable, { path: place, isList }] as const]),
-      ...(variable === undefined || file === undefined
-        ? []
-        : [[`${variable}_FILE`, { path: place, isList, fileOf: variable }] as const]),
+      ...(variable === undefined ? [] : [[variable, { path: place, isList, hasFile: file !== undefined }] as const]),
       ...places(fields, place),
     ];
   });

@@ -14,6 +14,7 @@ import { UndiciUpstream } from '../../adapters/undici/undici-upstream.js';
 import { PlatformErrors, type PlatformErrorsDependencies } from '../../domain/upstream/platform-error.js';
 import type { HttpUpstream } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
+import type { SecretFile } from '../../adapters/keys/secret-file.js';
 import { configuredSecrets, type ResolvedConfig } from '../config/resolve-config.js';
 import { cacheStores, sameItems } from './cache-stores.js';
 import { type Connections, type LastingParts, type Parts, provide, type UpstreamSource } from './container.js';
@@ -122,22 +123,21 @@ export function siteTelemetry(
   previous: LastingParts | undefined,
 ): Telemetry {
   if (listeners?.length === 0) return silentTelemetry;
-  const facts = (): ReportingToolkit => ({ ...config, secrets: configuredSecrets(config) });
+  const toolkit = (): ReportingToolkit => ({ ...config, secrets: configuredSecrets(config) });
   const known = previous?.telemetry;
   const isKnown = known instanceof RedactedTelemetry && sameItems(previous?.listeners ?? [], listeners ?? []);
-  const fresh = (): RedactedTelemetry & Telemetry =>
+  const fresh =
     listeners === undefined
-      ? new TerminalTelemetry(processFaults(), facts())
-      : new OperatorTelemetry(listeners, facts());
-  const telemetry = isKnown ? known : fresh();
-  telemetry.learn(facts());
-  for (const file of config.files) {
-    const tell = (): void => {
-      telemetry.learn(facts());
-      if (file.fault !== '') telemetry.emit({ type: 'warning', code: 'secret_file_unusable', detail: file.fault });
-    };
-    file.onChange = tell;
-    if (file.fault !== '') tell();
+      ? new TerminalTelemetry(processFaults(), toolkit())
+      : new OperatorTelemetry(listeners, toolkit());
+  const telemetry = isKnown ? known : fresh;
+  const learn = (file?: SecretFile): void => {
+    telemetry.learn(toolkit());
+    if (file?.fault) telemetry.emit({ type: 'warning', code: 'secret_file_unusable', detail: file.fault });
+  };
+  for (const file of [undefined, ...config.files]) {
+    learn(file);
+    if (file !== undefined) file.onChange = () => learn(file);
   }
   return telemetry;
 }
