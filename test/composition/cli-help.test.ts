@@ -78,8 +78,8 @@ describe('agent-bff', () => {
     const style = (name: string, text: string) => `<${name}>${text}</${name}>`;
     const { printed } = await runCommandLine(['doctor'], { style });
     expect(printed).toContain('<green>✓</green> configuration');
-    expect(printed).toContain('<red>✗</red> strategy');
-    expect(printed).toContain('<bold>fix: Fill the configuration block of a strategy');
+    expect(printed).toContain('<red>✗</red> agent address');
+    expect(printed).toContain('<bold>fix: For routes without "auth", fill the configuration block of a strategy');
     expect(printed).toContain('<dim>-</dim> platform');
   });
 });

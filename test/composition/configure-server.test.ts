@@ -157,7 +157,9 @@ describe('a later configuration', () => {
     configureServer({ serviceApiKey: 'second' });
     expect(await getAuthHeaders()).toEqual({ 'x-api-key': 'second' });
     configureServer({ serviceApiKey: '' });
-    await expect(getAuthHeaders()).rejects.toMatchObject({ fields: ['serviceAuthStrategy', 'serviceApiKey'] });
+    await expect(getAuthHeaders()).rejects.toMatchObject({
+      fields: ['serviceAuthStrategy', 'authProvider', 'serviceApiKey', 'serviceToken'],
+    });
   });
 
   it('leaves the configuration unchanged when it is invalid', async () => {

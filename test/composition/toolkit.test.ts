@@ -101,7 +101,7 @@ describe('a toolkit', () => {
     expect(ports.telemetry.of('warning').map(({ code, detail }) => `${code}: ${detail}`)).toEqual(
       ['project_unavailable', 'brand_unavailable'].map(
         (code) =>
-          `${code}: The server has no credential for the platform. Set "serviceAuthStrategy" in configureServer, or "strategy" in the options, and fill in the configuration block of that strategy; or set "serviceApiKey". For an agent without authentication, the strategy is "none"; for a fixed token, "static_token" with "serviceToken".`,
+          `${code}: The server has no credential for the platform. Set "serviceAuthStrategy" or "authProvider" in configureServer, or "strategy" in the options, and fill in the configuration block of that strategy; or set "serviceApiKey". For an agent without authentication, the strategy is "none"; for a fixed token, "static_token" with "serviceToken".`,
       ),
     );
     expect(ports.upstream.requests).toEqual([]);

@@ -246,7 +246,7 @@ describe('a credential rejected by the platform', () => {
       detail: 'The agent requires a credential, and none is sent.',
       hint: 'Set "serviceAuthStrategy" in configureServer to a strategy it accepts instead of "none", such as "static_token" with "serviceToken".',
       block: 'configureServer',
-      fields: ['serviceAuthStrategy'],
+      fields: ['serviceAuthStrategy', 'serviceToken'],
     });
   });
 
