@@ -10,6 +10,8 @@ import type { Toolkit } from './toolkit/toolkit-type.js';
 /** The result of `configureServer`, and its input. */
 export interface ServerState {
   toolkit?: Toolkit;
+  /** The one result of all calls of `configureServer`, with the members of the current toolkit. */
+  handle?: Toolkit;
   /** The merged configuration: in a function, because it holds secrets, and printing an object does not call its functions. */
   config?: () => ServerConfig;
   /** The session libraries of all routes of that toolkit, even before it exists: the rules for naming users depend on all of them. */

@@ -1,5 +1,5 @@
 import { readOptions } from '../domain/shared/options.js';
-import { mergeConfig } from './config/resolve-config.js';
+import { mergeConfig, resolveConfig } from './config/resolve-config.js';
 import type { ServerConfig } from './config/server-config.js';
 import { serverState, siteSessions } from './process-state.js';
 import type { AuthHeadersOptions } from './routes/route-options.js';
@@ -11,7 +11,8 @@ import { buildToolkit } from './toolkit/toolkit.js';
 /**
  * Sets the runtime configuration of this process. Repeated calls merge field by field, and routes use the new
  * configuration from their next request on (docs/configuration.md). `undefined` leaves a value, an empty string clears
- * it. A rejected configuration changes nothing.
+ * it. A rejected configuration changes nothing. Every call returns the same toolkit, which shows and closes what is
+ * current; after `close`, the next call that sets a field opens it again.
  *
  * @throws ConfigurationError (code `configuration_invalid`) when a value is invalid, naming block and field.
  *
@@ -32,9 +33,15 @@ import { buildToolkit } from './toolkit/toolkit.js';
 export function configureServer(config: ServerConfig): Toolkit {
   const state = serverState();
   const merged = mergeConfig(state.config?.() ?? {}, config);
+  const phase = state.toolkit?.phase?.();
+  // A module that loads late must not open a site that was shut down.
+  const staysClosed =
+    phase === 'closing' || (phase === 'closed' && Object.values(config).every((one) => one === undefined));
+  if (staysClosed) resolveConfig(merged);
+  const toolkit = staysClosed ? state.toolkit : buildToolkit(merged, {}, state.toolkit, siteSessions());
   // A rejected configuration changes nothing.
-  const toolkit = buildToolkit(merged, {}, state.toolkit, siteSessions());
-  return Object.assign(state, { toolkit, config: () => merged }).toolkit;
+  Object.assign(state, { toolkit, config: () => merged });
+  return (state.handle = Object.assign(state.handle ?? {}, toolkit) as Toolkit);
 }
 
 /**

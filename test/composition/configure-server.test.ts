@@ -93,7 +93,7 @@ describe('a configuration parsed from JSON', () => {
     for (const [block, value] of Object.entries(inside)) {
       expect(() => configureServer({ [block]: value as object })).toThrow(name);
     }
-    expect(() => createToolkit(parsed)).toThrow(`Unknown field "${name}" in configureServer.`);
+    expect(() => createToolkit(parsed)).toThrow(`Unknown field "${name}" in createToolkit.`);
   });
 
   it('accepts a provider named "__proto__"', async () => {
@@ -101,6 +101,67 @@ describe('a configuration parsed from JSON', () => {
     const named = Object.defineProperty({}, '__proto__', { value: provider, enumerable: true });
     configureServer({ identityProviders: named, authProvider: '__proto__' as never });
     expect(await getAuthHeaders()).toEqual({ authorization: 'Bearer own-token-1' });
+  });
+});
+
+describe('the toolkit of configureServer', () => {
+  const chat = (): HttpHandler => routeHandler(ROUTES.a2a, 'createA2ARouter', {});
+
+  it('is the same after every call, and shows what is current', async () => {
+    const first = configureServer({ serviceApiKey: 'first' });
+    expect(configureServer({ serviceApiKey: 'second' })).toBe(first);
+    expect(await first.authHeaders()).toEqual({ 'x-api-key': 'second' });
+  });
+
+  it('as option of a route stands for the current configuration', async () => {
+    const handler = routeHandler(ROUTES.a2a, 'createA2ARouter', { toolkit: configureServer({ a2aMethods: 'all' }) });
+    expect(await answerOf(handler)).toMatch(/^401 .*a2aUrl/);
+    configureServer({ a2aMethods: 'chat' });
+    expect(await answerOf(handler)).toMatch(/^200 .*-32004/);
+  });
+
+  it('closes the current configuration, also from the first result', async () => {
+    const first = configureServer({ serviceApiKey: 'first' });
+    configureServer({ serviceApiKey: 'second' });
+    await first.close();
+    expect(await answerOf(chat())).toMatch(/^503 /);
+    expect((await first.health()).status).toBe('closing');
+  });
+
+  it('stays closed until a call sets a field after close() has settled', async () => {
+    const toolkit = configureServer({ serviceApiKey: 'key' });
+    const handler = chat();
+    const closing = toolkit.close();
+    configureServer({ a2aMethods: 'all' });
+    expect(await answerOf(handler)).toMatch(/^503 /);
+    await closing;
+    for (const nothing of [{}, { a2aUrl: undefined }]) configureServer(nothing);
+    expect(await answerOf(handler)).toMatch(/^503 /);
+    configureServer({ serviceApiKey: 'key' });
+    // With the field set while it closed.
+    expect(await answerOf(handler)).toMatch(/^401 .*a2aUrl/);
+    expect((await toolkit.health()).status).toBe('degraded');
+    await toolkit.close();
+    expect(await answerOf(handler)).toMatch(/^503 /);
+  });
+
+  it('checks a configuration that it does not open', async () => {
+    await configureServer({ serviceApiKey: 'key' }).close();
+    expect(() => configureServer({ a2aUlr: undefined } as never)).not.toThrow();
+    const closing = configureServer({ serviceApiKey: 'key' }).close();
+    expect(() => configureServer({ a2aUrl: 'nonsense' })).toThrow('"a2aUrl"');
+    await closing;
+  });
+
+  it('of another version in the process is named on standard error', async () => {
+    const lines = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+    configureServer({});
+    const { toolkit } = holder[STATE] as { toolkit: object };
+    Object.assign(toolkit, { [Symbol.for('agent-bff/toolkit')]: '0.0.9' });
+    expect(await answerOf(chat())).toMatch(/^500 /);
+    expect(String(lines.mock.calls)).toContain(
+      'configureServer is of another version: keep one, see "npm ls agent-bff"',
+    );
   });
 });
 
@@ -167,7 +228,7 @@ describe('a later configuration', () => {
     expect(() => configureServer({ serviceApiKey: 'second', a2aUrl: 'nonsense' })).toThrow('"a2aUrl"');
     expect(await getAuthHeaders()).toEqual({ 'x-api-key': 'first' });
     const after = configureServer({});
-    expect(after).not.toBe(before);
+    expect(after).toBe(before);
     expect(await after.authHeaders()).toEqual({ 'x-api-key': 'first' });
   });
 

@@ -2,19 +2,13 @@
 /* oxlint-disable typescript/no-explicit-any */
 
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
-import {
-  accept,
-  hasMethods,
-  type Given,
-  type OptionShape,
-  readOptions,
-  type ShapeOf,
-} from '../../domain/shared/options.js';
+import { accept, type Given, type OptionShape, readOptions, type ShapeOf } from '../../domain/shared/options.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { HttpHandler, MountedHandler } from '../../ports/http.js';
 import { serverState, siteSessions } from '../process-state.js';
 import type { RouteHandlers } from '../toolkit/site-handlers.js';
 import type { Toolkit, ToolkitOption } from '../toolkit/toolkit-type.js';
+import { isToolkit } from '../toolkit/version.js';
 import { ALL_ROUTES, CHAT, PROXY, SERVICE_SURFACES, SESSION_SURFACES, SURFACE_ROUTER } from './route-shapes.js';
 import type {
   ChatHandlerOptions,
@@ -104,7 +98,10 @@ export const SERVICE_SURFACES_ROUTE: RouteDefinition<ServiceSurfaceHandlerOption
 /** Responds with 404 to every request. */
 export const noSuchRoute: HttpHandler = lazyHandler('noRoute');
 
-const TOOLKIT = accept((value) => hasMethods(value, ['authHeaders']), 'a toolkit');
+const TOOLKIT = accept(
+  isToolkit,
+  'a result of createToolkit or configureServer, of this version of agent-bff; "npm ls agent-bff" lists its copies',
+);
 
 /**
  * Reads the options of a function that accepts a toolkit; without one, the current toolkit decides which values are
@@ -139,7 +136,8 @@ export function routeHandler<Options extends object>(
   type Read = Options & Given<ToolkitOption>;
   const read = (): Read => readRouteOptions<ToolkitOption>(maker, shape as never, options) as Read;
   const given = read();
-  if (given.toolkit !== undefined) return make(given.toolkit.handlers, given);
+  // The handle of `configureServer` stands for the current toolkit.
+  if (given.toolkit !== undefined && given.toolkit !== serverState().handle) return make(given.toolkit.handlers, given);
   const library = session?.(given);
   if (library !== undefined) siteSessions().add(library);
   // Read again: another toolkit has other strategies and fields.
@@ -198,6 +196,8 @@ function currentHandler(handlerOf: (site: RouteHandlers) => HttpHandler, handler
     if (toolkit !== undefined && toolkit !== known) {
       known = toolkit;
       try {
+        if (!isToolkit(toolkit))
+          throw new Error('configureServer is of another version: keep one, see "npm ls agent-bff"');
         handler = handlerOf(toolkit.handlers);
       } catch (error) {
         // For options that only this toolkit rejects, such as a field that carries its API key.

@@ -125,11 +125,7 @@ export class SiteHandlers {
 
   surfaces(auth: RouteAuth, options: Pick<SurfaceHandlerOptions, 'cache'>): HttpHandler {
     const { site, surfaces: service, stores, memory, clock } = this.#deps;
-    const { enabled, maxEntries, ...given } = options.cache ?? {};
-    if (maxEntries !== undefined) {
-      const detail = 'The option "cache.maxEntries" has no effect any more: leave it out. Memory is bounded in bytes.';
-      site.telemetry.emit({ type: 'warning', code: 'option_deprecated', detail });
-    }
+    const { enabled, ...given } = options.cache ?? {};
     const { renders, budget, storedBytes } = stores;
     const parts = { budget, storedBytes, memory: memory.data, clock, sleep };
     const settings = { ...RENDER_CACHE, ...given } as RenderCacheSettings;

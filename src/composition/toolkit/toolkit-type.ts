@@ -7,6 +7,7 @@ import type { Telemetry } from '../../ports/telemetry.js';
 import type { AuthHeadersOptions, SessionHeadersOptions } from '../routes/route-options.js';
 import type { Shared } from './shared.js';
 import type { RouteHandlers } from './site-handlers.js';
+import type { TOOLKIT } from './version.js';
 
 /**
  * The health of a toolkit; contains no secrets.
@@ -49,6 +50,8 @@ export interface ToolkitHealth {
  * @public
  */
 export interface Toolkit {
+  /** @internal The version of the package that made it. */
+  readonly [TOOLKIT]: string;
   /** @internal Makes the handlers of its routes, for the table of routes. */
   readonly handlers: RouteHandlers;
   /**
@@ -98,8 +101,15 @@ export interface Toolkit {
   health(): Promise<ToolkitHealth>;
   /**
    * Rejects new requests with 503, lets running ones finish within `graceMs`, then aborts the rest and closes all
-   * connections to the platform. Calling it again returns the first call's promise. A toolkit that `configureServer`
-   * has replaced only stops accepting requests: its connections belong to its successor.
+   * connections to the platform. Calling it again returns the first call's promise.
+   */
+  close(options?: {
+    /** Milliseconds for running requests and open streams to finish. Default 10 000; 0 aborts them immediately. */
+    readonly graceMs?: number | undefined;
+  }): Promise<void>;
+  /**
+   * Shuts the site down: the server stops accepting connections, then `close`, then the connections that are left are
+   * closed. Leave out the server where the framework owns it.
    *
    * @example
    * ```ts
@@ -109,17 +119,20 @@ export interface Toolkit {
    *
    * const toolkit = configureServer({ a2aUrl: 'https://agent.example/a2a', serviceApiKey: 'key' });
    * const server = createServer(createNodeHandler()).listen(3000);
-   * process.once('SIGTERM', async () => {
-   *   server.close();
-   *   await toolkit.close({ graceMs: 10_000 });
-   *   server.closeAllConnections();
-   * });
+   * for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => toolkit.shutDown(server));
    * ```
    */
-  close(options?: {
-    /** Milliseconds for running requests and open streams to finish. Default 10 000; 0 aborts them immediately. */
-    readonly graceMs?: number | undefined;
-  }): Promise<void>;
+  shutDown(
+    server?: {
+      /** Stops accepting connections. */
+      close(): unknown;
+      /** Closes the connections that are left. Default: they stay until they end. */
+      closeAllConnections?(): void;
+    },
+    options?: Parameters<Toolkit['close']>[0],
+  ): Promise<void>;
+  /** @internal `closing` from the call of `close` until its promise settles, then `closed`. */
+  phase(): 'open' | 'closing' | 'closed';
 }
 
 /**

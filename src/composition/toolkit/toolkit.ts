@@ -4,8 +4,16 @@ import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
 import { DeadlineError, inTime, timedTokenExchange } from '../../adapters/system/timed-ports.js';
 import type { RouteAuth } from '../../domain/credentials/route-auth.js';
 import { MAX_TIMER_MS } from '../../domain/shared/deadline.js';
-import { isAgentBffError } from '../../domain/shared/errors.js';
-import { accept, callback, methods, type Given, type OptionShape, readOptions } from '../../domain/shared/options.js';
+import { ConfigurationError, type ErrorFacts, isAgentBffError } from '../../domain/shared/errors.js';
+import {
+  accept,
+  callback,
+  hasMethods,
+  methods,
+  type Given,
+  type OptionShape,
+  readOptions,
+} from '../../domain/shared/options.js';
 import { withVariables } from '../../domain/shared/setting.js';
 import { processExchange } from '../process-state.js';
 import { warningsOf } from '../config/env.js';
@@ -31,6 +39,7 @@ import { identityModule } from './identity-module.js';
 import { lent, platformModule, retireReplaced } from './platform-module.js';
 import { provideExchange } from './process-wide.js';
 import { partsOf, sharedOption } from './shared.js';
+import { TOOLKIT, VERSION } from './version.js';
 import { siteModule } from './site-module.js';
 import type { HealthCheck, Toolkit, ToolkitPorts } from './toolkit-type.js';
 
@@ -54,7 +63,18 @@ import type { HealthCheck, Toolkit, ToolkitPorts } from './toolkit-type.js';
  * @public
  */
 export function createToolkit(config: ServerConfig, ports?: ToolkitPorts): Toolkit {
-  return buildToolkit(config, readOptions('createToolkit', PORTS, ports));
+  try {
+    return buildToolkit(config, readOptions('createToolkit', PORTS, ports));
+  } catch (error) {
+    throw error instanceof ConfigurationError ? inOwnName(error) : error;
+  }
+}
+
+/** The error of a configuration that `configureServer` did not read. */
+function inOwnName(error: ConfigurationError): ConfigurationError {
+  const own = (text = ''): string => text.replaceAll('configureServer', 'createToolkit');
+  const { detail, hint, block } = error;
+  return new ConfigurationError({ ...(error as ErrorFacts), detail: own(detail), hint: own(hint), block: own(block) });
 }
 
 const PORTS: OptionShape<keyof ToolkitPorts> = {
@@ -121,12 +141,14 @@ export function buildToolkit(
     });
   if (kept !== undefined) retireReplaced(kept, lasting);
   let closing: Promise<void> | undefined;
+  let phase: ReturnType<Toolkit['phase']> = 'open';
   const read = <Options extends object>(
     method: string,
     shape: OptionShape<keyof Options & string>,
     options: Options | undefined,
   ): Given<Options> => readOptions(`toolkit.${method}`, shape, options, { toolkit });
   const toolkit: Toolkit = {
+    [TOOLKIT]: VERSION,
     handlers,
     projectId: async (options) => {
       const auth = credentials.service(read('projectId', SERVICE_HEADERS, options));
@@ -168,21 +190,28 @@ export function buildToolkit(
     },
     close: (options) => {
       const { graceMs = GRACE_MS } = read('close', CLOSE, options);
-      closing ??= shutDown(gate, REPLACED.has(toolkit) ? undefined : lasting, graceMs).finally(() =>
-        shared?.toolkits.delete(toolkit),
-      );
+      phase = closing === undefined ? 'closing' : phase;
+      closing ??= end(gate, lasting, graceMs).finally(() => {
+        phase = 'closed';
+        shared?.toolkits.delete(toolkit);
+      });
       // A later configuration starts from scratch: parts closed here cannot be reused.
       LASTING.delete(toolkit);
       return closing;
     },
+    shutDown: async (server, options) => {
+      read('shutDown', SHUT_DOWN, { server });
+      const { graceMs } = read('shutDown', CLOSE, options);
+      server?.close();
+      await toolkit.close({ graceMs });
+      server?.closeAllConnections?.();
+    },
+    phase: () => phase,
   };
   LASTING.set(toolkit, lasting);
   shared?.toolkits.set(toolkit, resolved.name);
-  if (previous !== undefined) {
-    REPLACED.add(previous);
-    // The cause of a refusal may have been fixed at the provider.
-    stores.tokens.liftBackOffs();
-  }
+  // The cause of a refusal may have been fixed at the provider.
+  if (previous !== undefined) stores.tokens.liftBackOffs();
   if (previous?.cachedServiceToken() !== undefined) void broker.recall();
   for (const { code, detail } of warningsOf(config, ports.identityProviders))
     telemetry.emit({ type: 'warning', code, detail });
@@ -190,7 +219,11 @@ export function buildToolkit(
 }
 
 const CLOSE: OptionShape<'graceMs'> = {
-  options: { graceMs: accept((value) => typeof value === 'number', 'a number of milliseconds') },
+  options: { graceMs: accept((value) => typeof value === 'number' && value >= 0, 'milliseconds from 0') },
+};
+
+const SHUT_DOWN: OptionShape<'server'> = {
+  options: { server: accept((value) => hasMethods(value, ['close']), 'a server, such as the result of app.listen()') },
 };
 
 /** Milliseconds for running requests to finish when a toolkit is closed. */
@@ -198,9 +231,6 @@ const GRACE_MS = 10_000;
 
 /** The reusable parts of each toolkit, for its successor. */
 const LASTING = new WeakMap<Toolkit, LastingParts>();
-
-/** Toolkits whose parts were taken over by a successor. */
-const REPLACED = new WeakSet<Toolkit>();
 
 /** The configured strategy, for calls without options. */
 const SERVICE: RouteAuth = { kind: 'service', strategy: '', apiKey: undefined };
@@ -252,13 +282,13 @@ const FLUSH_GRACE_MS = 250;
 const LINGER_MS = 2_000;
 
 /**
- * Ends a site; `lasting` is absent if a successor has taken over its parts.
+ * Ends a site.
  *
  *     (1) no new requests ──► (2) wait for the running ones ──► (3) abort the rest
  */
-async function shutDown(gate: Parts['gate'], lasting: LastingParts | undefined, graceMs: number): Promise<void> {
+async function end(gate: Parts['gate'], lasting: LastingParts, graceMs: number): Promise<void> {
   // The upstreams of this toolkit, and of replaced ones whose last responses are still running.
-  const upstreams = lasting === undefined ? [] : [lasting.connections.upstream, ...lasting.connections.retired];
+  const upstreams = [lasting.connections.upstream, ...lasting.connections.retired];
   // (1)
   gate.close();
   // (2)
@@ -270,11 +300,9 @@ async function shutDown(gate: Parts['gate'], lasting: LastingParts | undefined, 
   // Node passes the last writes to the sockets in the next turn.
   await setImmediate();
   await before(processExchange.settled(), LINGER_MS);
-  if (lasting !== undefined) {
-    await lasting.stores.close();
-    lasting.memory.data.close();
-    lasting.memory.tokens.close();
-  }
+  await lasting.stores.close();
+  lasting.memory.data.close();
+  lasting.memory.tokens.close();
 }
 
 /** Waits for the work, for at most `ms` milliseconds; 0 counts as 1. */
