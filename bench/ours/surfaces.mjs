@@ -17,7 +17,7 @@ app.use(
   '/api/service-surfaces',
   createServiceSurfaceRouter(express, {
     toolkit,
-    cache: { enabled: true, freshMs: NEVER_STALE_MS, maxAgeMs: NEVER_STALE_MS, maxEntries: 20_000 },
+    cache: { enabled: true, freshMs: NEVER_STALE_MS, maxAgeMs: NEVER_STALE_MS },
   }),
 );
 serve(app);

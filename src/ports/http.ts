@@ -120,7 +120,7 @@ export type UpstreamOutcome =
        */
       readonly reason: 'unreachable' | 'timeout' | 'reset' | 'invalid' | 'aborted';
       /** For the server's log only: may name hosts and library codes. */
-      readonly detail: string;
+      readonly log: string;
       /**
        * Set only when it is certain that the platform did not act: `nothing` was sent, or the request was sent on a
        * reused connection that closed without a byte of response. Absent: the platform may have received the request.

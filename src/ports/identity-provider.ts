@@ -34,7 +34,7 @@ export type IssueOutcome =
       /** One sentence of advice. Public, so it names blocks and fields only. */
       readonly advice: string;
       /** For the server's log only: provider messages, paths and codes, without secrets. */
-      readonly detail: string;
+      readonly log: string;
       /** The pause the provider requested, in milliseconds. */
       readonly retryAfterMs?: number;
     };
@@ -52,9 +52,9 @@ export type IssueFailure = Extract<IssueOutcome, { readonly kind: 'failure' }>;
 export interface IdentityProvider {
   /** The configuration block that hints name when no better one is known, such as `serviceAccount`. */
   readonly block: string;
-  /** True if `issue` signs locally, so that the caller's `now` ends up in the token. Default: false. */
+  /** @internal True if `issue` signs locally, so that the caller's `now` ends up in the token. Default: false. */
   readonly signsLocally?: boolean;
-  /** Called when the platform rejects a token: reads the credentials, such as a key file, again. */
+  /** @internal Called when the platform rejects a token: reads the credentials, such as a key file, again. */
   recheck?(): void;
   /**
    * The owner of its tokens, and the proof it obtains them with. Called before a token is requested, never for a cached
@@ -97,7 +97,7 @@ export type ExchangeOutcome =
       /** `expired`: sign in again; `interaction`: consent or a second factor is needed. */
       readonly reason: 'expired' | 'interaction';
       /** For the server's log only. */
-      readonly detail: string;
+      readonly log: string;
     };
 
 export type ExchangeRefusal = Extract<ExchangeOutcome, { readonly kind: 'user-refused' }>;

@@ -37,8 +37,6 @@ export type SessionToken =
        * then joins the cache keys of renders.
        */
       readonly tenant?: string;
-      /** A stable identifier of the session. */
-      readonly sessionKey?: string;
       /**
        * Copies the refreshed session to another request of the same session that received this token. Otherwise that
        * request's response could overwrite the cookie with the session from before the refresh.
@@ -51,7 +49,9 @@ export type SessionToken =
       /** `interaction`: consent or a second factor is needed. Default: the user has to sign in again. */
       readonly reason?: 'expired' | 'interaction';
       /** For the server's log only. */
-      readonly detail?: string;
+      readonly log?: string;
+      /** Refused, since that of an error is public: the text belongs in `log`. */
+      readonly detail?: never;
     };
 
 /**

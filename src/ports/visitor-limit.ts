@@ -32,5 +32,5 @@ export type LimitVerdict =
   | {
       readonly kind: 'unknown';
       /** For the server's log only. */
-      readonly detail: string;
+      readonly log: string;
     };

@@ -48,7 +48,7 @@ function source(change: Partial<CertificateFileOptions> = {}): CertificateFile {
 }
 
 function pairIn(reading: CertificateReading): Extract<CertificateReading, { kind: 'certificate' }> {
-  if (reading.kind !== 'certificate') throw new Error(`unusable: ${reading.detail}`);
+  if (reading.kind !== 'certificate') throw new Error(`unusable: ${reading.log}`);
   return reading;
 }
 
@@ -139,7 +139,7 @@ describe('an unusable certificate', () => {
       reason: 'refused',
       fields: [field],
       advice: `Point "${field}" in the "idpBService" configuration block at a file that exists.`,
-      detail: `${field}: ENOENT: ${absent}`,
+      log: `${field}: ENOENT: ${absent}`,
     });
   });
 
@@ -149,7 +149,7 @@ describe('an unusable certificate', () => {
     ['the certificate is its own text', () => ({ certificatePath: good.certificatePem }), ['certificatePath']],
     ['the key is its own text', () => ({ privateKeyPath: good.privateKeyPem }), ['privateKeyPath']],
   ])('names its field when %s', async (_, change, fields) => {
-    const { detail, advice } = await unusable(source(change()));
+    const { log: detail, advice } = await unusable(source(change()));
     expect(await unusable(source(change()))).toMatchObject({ reason: 'refused', fields });
     expect(detail + advice).not.toContain(good.privateKeyPem.slice(60, 100));
     expect(advice).not.toContain('privateKeyPem');
@@ -157,7 +157,7 @@ describe('an unusable certificate', () => {
 
   it('shows no part of a key given in place of its path', async () => {
     const bare = good.privateKeyPem.replace(/-----[^-]+-----|\n/g, '');
-    const { detail } = await unusable(source({ certificatePath: bare }));
+    const { log: detail } = await unusable(source({ certificatePath: bare }));
     expect(detail).toMatch(/^certificatePath: (?:ENAMETOOLONG|ENOENT): a value that is not a path$/);
   });
 
@@ -192,7 +192,7 @@ describe('an unusable certificate', () => {
       reason: 'refused',
       fields: ['certificatePath', 'privateKeyPath'],
       advice: expect.stringMatching(/at one pair: the key does not belong to the certificate\.$/),
-      detail: `certificatePath, privateKeyPath: the key does not belong to the certificate: ${foreign.privateKeyPath}, ${foreign.certificatePath}`,
+      log: `certificatePath, privateKeyPath: the key does not belong to the certificate: ${foreign.privateKeyPath}, ${foreign.certificatePath}`,
     });
   });
 });

@@ -61,7 +61,7 @@ httpUpstreamContract('FakeUpstream', () => {
       upstream.willAnswer(() => ({ status, headers, body: stream(chunks, breaks) }));
     },
     willBeGone: () => {
-      upstream.willAnswer(() => ({ kind: 'failure', reason: 'unreachable', detail: 'nobody listens' }));
+      upstream.willAnswer(() => ({ kind: 'failure', reason: 'unreachable', log: 'nobody listens' }));
     },
     received: () =>
       upstream.requests.map(({ method, path, body, headers }) => ({

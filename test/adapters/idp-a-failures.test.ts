@@ -28,7 +28,7 @@ const USERNAME = { reason: 'refused', block: 'idpAServiceUser', fields: ['userna
 
 /** The same with this note in the detail. */
 function noted(failure: object, note: string): object {
-  return { ...failure, detail: expect.stringContaining(`: ${note}: `) as string };
+  return { ...failure, log: expect.stringContaining(`: ${note}: `) as string };
 }
 const POLICY = 'a policy of the tenant denies it';
 const BLOCKED = 'the user is blocked';
@@ -47,7 +47,7 @@ describe('an incomplete configuration', () => {
       reason: 'incomplete',
       advice:
         'Fill in the "idpA" configuration block: "domain", "clientSecret"; and the "onBehalfOf" configuration block: "clientId".',
-      detail: 'not configured: idpA.domain, onBehalfOf.clientId, idpA.clientSecret',
+      log: 'not configured: idpA.domain, onBehalfOf.clientId, idpA.clientSecret',
     });
     expect(await failureOf(provider({ password: secret('') }))).toMatchObject({
       reason: 'incomplete',
@@ -100,7 +100,7 @@ describe('a refusal of the provider', () => {
     const failure = await failureOf(provider(change()));
     expect(failure).toMatchObject(expected);
     for (const field of failure.fields) expect(failure.advice).toContain(field);
-    expect(failure.detail).toMatch(/^token request failed: 4\d\d /);
+    expect(failure.log).toMatch(/^token request failed: 4\d\d /);
   });
 
   it('of a user without a realm names the realm when the tenant has no default directory', async () => {
@@ -150,7 +150,7 @@ describe('a refusal of the provider', () => {
 
   it('never shows client secret and password', async () => {
     idp.faults.token = answer(400, 'invalid_request', `${idp.client.secret} ${idp.user.password}`);
-    const { detail } = await failureOf(provider());
+    const { log: detail } = await failureOf(provider());
     expect(detail).toBe('token request failed: 400 invalid_request: [redacted] [redacted]');
   });
 });
@@ -182,8 +182,8 @@ describe('a domain that is not the provider’s', () => {
     async (domain) => {
       const failure = await failureOf(provider({ domain }));
       expect(failure).toMatchObject(DOMAIN);
-      expect(failure.detail).toMatch(/^ERR_INVALID_URL: domain /);
-      expect(failure.detail).not.toContain(domain);
+      expect(failure.log).toMatch(/^ERR_INVALID_URL: domain /);
+      expect(failure.log).not.toContain(domain);
     },
   );
 
@@ -191,7 +191,7 @@ describe('a domain that is not the provider’s', () => {
     const failure = await failureOf(provider({ domain: idp.domain.replace('127.0.0.1', 'localhost') }));
     expect(failure).toMatchObject(DOMAIN);
     // The valid form of "domain".
-    expect(failure.detail).toContain(`"issuer" is "${idp.issuer}"`);
+    expect(failure.log).toContain(`"issuer" is "${idp.issuer}"`);
   });
 
   it.each<[string, Fault]>([

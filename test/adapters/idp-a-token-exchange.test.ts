@@ -59,7 +59,7 @@ describe('a user’s token', () => {
     expect(await exchange().exchange({ assertion }, Date.now())).toEqual({
       kind: 'user-refused',
       reason: 'expired',
-      detail: 'token request failed: 400 invalid_request: subject_token [redacted] is not known',
+      log: 'token request failed: 400 invalid_request: subject_token [redacted] is not known',
     });
   });
 });

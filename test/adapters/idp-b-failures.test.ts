@@ -61,8 +61,8 @@ describe('a tenant', () => {
     'is rejected without a request: %s',
     async (tenantId) => {
       const failure = await failureOf(provider({ tenantId }));
-      expect(failure).toMatchObject({ ...refused('tenantId'), detail: expect.stringMatching(/^tenantId must /) });
-      if (!tenantId.startsWith('c') && !tenantId.startsWith('O')) expect(failure.detail).not.toContain(tenantId);
+      expect(failure).toMatchObject({ ...refused('tenantId'), log: expect.stringMatching(/^tenantId must /) });
+      if (!tenantId.startsWith('c') && !tenantId.startsWith('O')) expect(failure.log).not.toContain(tenantId);
       expect(idp.metadataRequests.count + idp.tokenRequests.count).toBe(0);
     },
   );
@@ -75,7 +75,7 @@ describe('a tenant', () => {
     'ftp://x.y',
   ])('is not requested at an invalid authority: %s', async (authority) => {
     const detail = expect.stringMatching(/^authority must be an https address/) as string;
-    expect(await failureOf(provider({ authority }))).toMatchObject({ ...refused('authority'), detail });
+    expect(await failureOf(provider({ authority }))).toMatchObject({ ...refused('authority'), log: detail });
     expect(idp.metadataRequests.count + idp.tokenRequests.count).toBe(0);
   });
 
@@ -95,15 +95,15 @@ describe('a certificate that cannot work', () => {
     const failure = await failureOf(provider({ certificate: certificateIn(make()) }), NOW + later);
     expect(failure).toMatchObject(CERTIFICATE);
     expect(failure.advice).toMatch(words);
-    expect(failure.detail).toMatch(words);
-    expect(failure.detail).toMatch(dates);
+    expect(failure.log).toMatch(words);
+    expect(failure.log).toMatch(dates);
     expect(idp.metadataRequests.count + idp.tokenRequests.count).toBe(0);
   });
 
   it('is named when it is not registered', async () => {
     const failure = await failureOf(provider({ certificate: certificateIn(makeClientCertificate()) }));
     expect(failure).toMatchObject(CERTIFICATE);
-    expect(failure.detail).toContain('AADSTS700027');
+    expect(failure.log).toContain('AADSTS700027');
   });
 
   it('is rejected before a request when its key cannot sign', async () => {
@@ -113,7 +113,7 @@ describe('a certificate that cannot work', () => {
     };
     const failure = await failureOf(provider({ certificate: broken }));
     expect(failure).toMatchObject(CERTIFICATE);
-    expect(failure.detail).toMatch(/^secretOrPrivateKey must be/);
+    expect(failure.log).toMatch(/^secretOrPrivateKey must be/);
     expect(idp.tokenRequests.count).toBe(0);
   });
 });
@@ -133,8 +133,8 @@ describe('a refusal of the provider', () => {
   ])('of %s names the field to check', async (_, change, expected, number) => {
     const failure = await failureOf(provider(change()));
     expect(failure).toMatchObject(expected);
-    expect(failure.detail).toMatch(/^token request failed: 40[01] /);
-    expect(failure.detail).toContain(`AADSTS${number}`);
+    expect(failure.log).toMatch(/^token request failed: 40[01] /);
+    expect(failure.log).toContain(`AADSTS${number}`);
     expect(failure.advice).not.toContain('AADSTS');
   });
 
@@ -148,7 +148,7 @@ describe('a refusal of the provider', () => {
     ],
   ])('of %s says more than the provider', async (_, fault, change, note) => {
     idp.faults.token = fault;
-    expect((await failureOf(provider(change()))).detail).toContain(note);
+    expect((await failureOf(provider(change()))).log).toContain(note);
   });
 
   it('of a scope names what the scope lacks', async () => {
@@ -215,7 +215,7 @@ describe('a refusal of the provider', () => {
       error_codes: [7000222],
       suberror: 'bad_token',
     });
-    const { detail, fields } = await failureOf(provider());
+    const { log: detail, fields } = await failureOf(provider());
     expect(fields).toEqual(['clientSecret']);
     expect(detail).toBe(
       'token request failed: 401 invalid_client bad_token: {"error_description":7,"error_codes":[7000222],"suberror":"bad_token"}',
@@ -279,7 +279,7 @@ describe('a failing provider', () => {
     const failure = await failureOf(provider());
     expect(failure).toMatchObject({ ...OUTAGE, retryAfterMs: 9000 });
     expect(failure.advice).toMatch(/^Try again later; if that does not help, check /);
-    expect(failure.detail).toBe('metadata request failed: 503: x');
+    expect(failure.log).toBe('metadata request failed: 503: x');
     idp.faults.metadata = { status: 404, body: 'x' };
     expect(await failureOf(provider())).toMatchObject(refused('tenantId'));
   });
@@ -297,7 +297,7 @@ describe('a failing provider', () => {
     idp.faults.metadata = { transform: (body) => ({ ...body, token_endpoint: `http://${idp.host}/token` }) };
     const failure = await failureOf(provider());
     expect(failure).toMatchObject(refused('tenantId'));
-    expect(failure.detail).toContain('ERR_NOT_HTTPS');
+    expect(failure.log).toContain('ERR_NOT_HTTPS');
   });
 
   it('names the tenant for an endpoint on another machine without TLS, even if the authority is this machine', async () => {
@@ -328,7 +328,7 @@ describe('the detail of a failure', () => {
       const error_description = `${new URLSearchParams(body).get('client_assertion')} ${registered.privateKeyPem}`;
       return Response.json({ error: 'invalid_request', error_description }, { status: 400 });
     };
-    const { detail } = await failureOf(provider({ certificate: certificateIn(registered), fetch: echoing }));
+    const { log: detail } = await failureOf(provider({ certificate: certificateIn(registered), fetch: echoing }));
     expect(detail).toBe('token request failed: 400 invalid_request: [redacted] [redacted]');
   });
 });

@@ -107,7 +107,7 @@ describe('a user’s token that cannot be exchanged', () => {
     expect(await exchange().exchange({ assertion }, Date.now())).toEqual({
       kind: 'user-refused',
       reason: 'expired',
-      detail: 'token request failed: 400 invalid_request: AADSTS50027: [redacted] is malformed.',
+      log: 'token request failed: 400 invalid_request: AADSTS50027: [redacted] is malformed.',
     });
     delete idp.faults.token;
     expect(await exchange().exchange({ assertion }, Date.now())).toMatchObject({ reason: 'expired' });

@@ -47,7 +47,7 @@ function fingerprintOf(pair: GeneratedKeyPair): Promise<string> {
 }
 
 function keyIn(reading: PrivateKeyReading): string {
-  if (reading.kind !== 'key') throw new Error(`unusable: ${reading.detail}`);
+  if (reading.kind !== 'key') throw new Error(`unusable: ${reading.log}`);
   return reading.fingerprint;
 }
 
@@ -96,7 +96,7 @@ describe('a key file that was never valid', () => {
       reason: 'refused',
       fields: ['privateKeyPath'],
       advice: 'Point "privateKeyPath" in the "serviceAccount" configuration block at a file that exists.',
-      detail: `privateKeyPath: ENOENT: ${path}`,
+      log: `privateKeyPath: ENOENT: ${path}`,
     });
   });
 
@@ -120,7 +120,7 @@ describe('a key file that was never valid', () => {
   ])('is rejected when it %s', async (_what, place, advice, detail) => {
     expect(await keyFile(await place(), block, clock).read()).toMatchObject({
       advice: expect.stringMatching(advice),
-      detail: expect.stringMatching(detail),
+      log: expect.stringMatching(detail),
     });
   });
 
@@ -128,7 +128,7 @@ describe('a key file that was never valid', () => {
     expect(await keyFile(textOf(first), block, clock).read()).toMatchObject({
       fields: ['privateKeyPath'],
       advice: expect.stringMatching(/^Move the key to "privateKeyPem"/),
-      detail: 'privateKeyPath: the value is a PEM text: a value that is not a path',
+      log: 'privateKeyPath: the value is a PEM text: a value that is not a path',
     });
   });
 
@@ -143,7 +143,7 @@ describe('a key file that was never valid', () => {
     await chmod(path, 0);
     expect(await asNobody(() => keyFile(path, block, clock).read())).toMatchObject({
       advice: 'Make the file of "privateKeyPath" in the "serviceAccount" configuration block readable for the server.',
-      detail: `privateKeyPath: EACCES: ${path}`,
+      log: `privateKeyPath: EACCES: ${path}`,
     });
   });
 });

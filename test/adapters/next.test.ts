@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { createToolkit, fromFunction, type RequestContext, type SessionTokenSource } from 'agent-bff';
+import { authJsSession, createToolkit, fromFunction, type RequestContext, type SessionTokenSource } from 'agent-bff';
 import * as next from 'agent-bff/next';
 import { FakeIdentityProvider, FakeTokenExchange, FakeUpstream } from 'agent-bff/testing';
 import { describe, expect, it, vi } from 'vitest';
@@ -173,7 +173,9 @@ describe('a session that is refreshed under Next', () => {
       calls.push(parameters);
       return Promise.resolve({ accessToken: 'bob-token' });
     };
-    await next.createA2AProxyHandler({ idp: auth, toolkit })(post('/api/a2a', { cookie: 'authjs.session-token=x' }));
+    await next.createA2AProxyHandler({ idp: authJsSession(auth), toolkit })(
+      post('/api/a2a', { cookie: 'authjs.session-token=x' }),
+    );
     expect(sent()).toEqual([['/a2a', 'Bearer bob-token']]);
     const [request] = calls[0] as [RequestContext];
     expect(request).not.toBeInstanceOf(Request);

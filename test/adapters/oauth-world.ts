@@ -203,7 +203,7 @@ export async function providersUnderTest(): Promise<readonly [name: string, Prov
 /** The token of a provider; throws on a failure. */
 export async function issued(from: IdentityProvider): Promise<AccessToken> {
   const outcome = await from.issue(NOW);
-  if (outcome.kind !== 'token') throw new Error(`no token: ${outcome.detail}`);
+  if (outcome.kind !== 'token') throw new Error(`no token: ${outcome.log}`);
   return outcome.token;
 }
 
@@ -217,7 +217,7 @@ export async function failureOf(from: IdentityProvider, now = Date.now()): Promi
 /** The token of an exchange; throws on anything else. */
 export async function exchanged(from: TokenExchange, request: TokenExchangeRequest, now = NOW): Promise<AccessToken> {
   const outcome = await from.exchange(request, now);
-  if (outcome.kind !== 'token') throw new Error(outcome.detail);
+  if (outcome.kind !== 'token') throw new Error(outcome.log);
   return outcome.token;
 }
 

@@ -130,7 +130,7 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
       idp.faults.token = { transform: (body) => ({ ...body, access_token: 'one\r\nx-evil: two' }) };
       const failure = await failureOf(provider());
       expect(failure).toMatchObject(NO_TOKEN);
-      expect(failure.detail).toMatch(/ERR_UNREADABLE_RESPONSE: the token is not valid in a header field$/);
+      expect(failure.log).toMatch(/ERR_UNREADABLE_RESPONSE: the token is not valid in a header field$/);
     });
   });
 
@@ -158,14 +158,14 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
       idp.faults[part] = { status: 201 };
       const failure = await failureOf(provider());
       expect(failure.reason).toBe('refused');
-      expect(failure.detail).toContain('201: OAuth requires the status 200');
+      expect(failure.log).toContain('201: OAuth requires the status 200');
     });
 
     it.each(broken)('is unavailable at its token endpoint: %s', async (_, fault, detail = '') => {
       idp.faults.token = fault;
       const failure = await failureOf(provider());
-      expect(failure).toMatchObject({ ...NO_TOKEN, detail: expect.stringContaining(detail) });
-      expect(failure.detail).not.toContain('eyJhbG');
+      expect(failure).toMatchObject({ ...NO_TOKEN, log: expect.stringContaining(detail) });
+      expect(failure.log).not.toContain('eyJhbG');
     });
 
     it.each(broken)('is unavailable at its metadata: %s', async (_, fault) => {
@@ -184,21 +184,21 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
       await gone.close();
       const failure = await failureOf(at(gone.host));
       expect(failure).toMatchObject(NOBODY_THERE);
-      expect(failure.detail).toContain('ECONNREFUSED');
+      expect(failure.log).toContain('ECONNREFUSED');
     });
 
     it('is unavailable when its name is unknown', async () => {
       const lost = lostFetch();
       const failure = await failureOf(at('idp.example', { fetch: lost.fetch }));
       expect(failure).toMatchObject(NOBODY_THERE);
-      expect(failure.detail).toContain('ENOTFOUND: no such host');
+      expect(failure.log).toContain('ENOTFOUND: no such host');
       await lost.close();
     });
 
     it('is unavailable with an untrusted certificate, and the log names NODE_EXTRA_CA_CERTS', async () => {
       const failure = await failureOf(provider({ fetch: undefined }));
       expect(failure).toMatchObject(NOBODY_THERE);
-      expect(failure.detail).toContain('NODE_EXTRA_CA_CERTS');
+      expect(failure.log).toContain('NODE_EXTRA_CA_CERTS');
     });
 
     it('is at the wrong address when it responds 404 or redirects', async () => {
@@ -270,8 +270,8 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
       const failure = await failureOf(provider());
       expect(failure).toMatchObject(expected);
       expect(failure.fields).not.toContain(addressField);
-      expect(failure.detail).toContain(said);
-      expect(failure.detail + failure.advice).not.toContain('opaque-token');
+      expect(failure.log).toContain(said);
+      expect(failure.log + failure.advice).not.toContain('opaque-token');
       expect(failure.advice).not.toMatch(/wrong|expired|denied|Ray/);
     });
 
@@ -295,7 +295,7 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
     ])('names the clock when it is %i ms off, and only then', async (ms, side) => {
       idp.faults.token = { status: 401, body: { error: 'invalid_client' } };
       const failure = await failureOf(provider(), Date.now() + ms);
-      expect(failure.detail).toMatch(new RegExp(`the local clock is (599|60[01]) s ${side} the provider's`));
+      expect(failure.log).toMatch(new RegExp(`the local clock is (599|60[01]) s ${side} the provider's`));
       expect(failure.advice).toMatch(/"\. Set the clock of this server\.$/);
       expect(JSON.stringify(await failureOf(provider(), Date.now()))).not.toContain('clock');
     });
@@ -329,7 +329,7 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
       const { own } = await timed(async () => {
         const failure = await failureOf(slow);
         expect(failure).toMatchObject(expected);
-        expect(failure.detail).toContain('TIMEOUT');
+        expect(failure.log).toContain('TIMEOUT');
       });
       expect(own).toBeLessThan(1000);
     };
@@ -368,7 +368,7 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
       const token = await idp.issueUserToken('ann');
       const error_description = `got\n${echo.join(' and ')} and ${token}`;
       idp.faults.token = { status: 400, body: { error: 'invalid_request', error_description } };
-      const { detail, advice } = await failureOf(provider({ clientSecret: secret(clientSecret) }));
+      const { log: detail, advice } = await failureOf(provider({ clientSecret: secret(clientSecret) }));
       for (const text of [...echo.slice(0, 2), 'p%26ss', token, '\n']) expect(detail + advice).not.toContain(text);
       expect(detail.match(/\[redacted\]/g)).toHaveLength(5);
     });
@@ -378,7 +378,7 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
         status: 400,
         body: { error: 'invalid_scope', error_description: 'long '.repeat(1000) },
       };
-      const { detail, advice } = await failureOf(provider());
+      const { log: detail, advice } = await failureOf(provider());
       expect(detail).toHaveLength(1000);
       expect(advice).toBe(`Check the "${block}" configuration block: "scope".`);
     });
@@ -434,7 +434,7 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
       expect(await exchange().exchange({ assertion }, Date.now())).toEqual({
         kind: 'user-refused',
         reason: 'expired',
-        detail: 'token request failed: 400 invalid_grant: [redacted] is unknown',
+        log: 'token request failed: 400 invalid_grant: [redacted] is unknown',
       });
     });
 

@@ -54,7 +54,7 @@ describe('a limit over rate-limiter-flexible', () => {
     ['the name of the visitor is empty', () => Promise.resolve(), '', 'the request does not identify the visitor'],
   ])('is unknown when %s, and names no host', async (_what, consume, ip, detail) => {
     const limit = rateLimiter({ consume } as never, { deadlineMs: 5 });
-    expect(await limit.admit({ ip })).toEqual({ kind: 'unknown', detail });
+    expect(await limit.admit({ ip })).toEqual({ kind: 'unknown', log: detail });
   });
 
   it('counts a user by name, whatever the address, and is unknown without a name', async () => {
@@ -75,7 +75,7 @@ describe('a limit over rate-limiter-flexible', () => {
   it('is unknown when the function that names visitors fails', async () => {
     const visitor = ({ cookie }: { cookie: string }) => cookie.slice(1);
     const limit = rateLimiter({ consume: () => Promise.resolve() }, { visitor });
-    expect(await limit.admit({})).toEqual({ kind: 'unknown', detail: 'the limiter failed: TypeError' });
+    expect(await limit.admit({})).toEqual({ kind: 'unknown', log: 'the limiter failed: TypeError' });
   });
 
   it('counts calls that read a task separately from messages, and allows twenty times as many', async () => {
@@ -156,9 +156,9 @@ describe("a limit of the site's own", () => {
   });
 
   it('with an allowance of its own decides by that', async () => {
-    const admit = async () => ({ kind: 'unknown' as const, detail: 'd' });
+    const admit = async () => ({ kind: 'unknown' as const, log: 'd' });
     const own = { admit, admitReading: async () => ({ kind: 'refused' as const, retryAfterMs: 7 }) };
-    expect(await withReadings(own).admit({})).toEqual({ kind: 'unknown', detail: 'd' });
+    expect(await withReadings(own).admit({})).toEqual({ kind: 'unknown', log: 'd' });
     expect(await withReadings(own).admitReading(from('192.0.2.1'))).toEqual({ kind: 'refused', retryAfterMs: 7 });
   });
 });

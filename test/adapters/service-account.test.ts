@@ -44,7 +44,7 @@ function provider(settings: Partial<ServiceAccountOptions> = {}): ServiceAccount
 
 async function tokenOf(source: ServiceAccountProvider): Promise<string> {
   const outcome = await source.issue(now);
-  if (outcome.kind !== 'token') throw new Error(`no token: ${outcome.detail}`);
+  if (outcome.kind !== 'token') throw new Error(`no token: ${outcome.log}`);
   return outcome.token.value;
 }
 
@@ -149,7 +149,7 @@ describe('a service account key', () => {
 
   it('that is unusable is reported in the words of its source', async () => {
     const fields = ['privateKeyPath'] as const;
-    const told = { reason: 'refused', fields, advice: 'Point "privateKeyPath" elsewhere.', detail: 'ENOENT' } as const;
+    const told = { reason: 'refused', fields, advice: 'Point "privateKeyPath" elsewhere.', log: 'ENOENT' } as const;
     const key: PrivateKeySource = { read: () => Promise.resolve({ kind: 'unusable', ...told }) };
     expect(await provider({ key }).issue(now)).toEqual({
       kind: 'failure',
@@ -157,7 +157,7 @@ describe('a service account key', () => {
       block,
       fields: ['privateKeyPath'],
       advice: told.advice,
-      detail: told.detail,
+      log: told.log,
     });
   });
 });

@@ -28,11 +28,11 @@ describe('Auth.js', () => {
     ],
     'a refresh that failed': [
       { accessToken: 'old', error: 'RefreshTokenError' },
-      { kind: 'expired', detail: 'RefreshTokenError' },
+      { kind: 'expired', log: 'RefreshTokenError' },
     ],
     'a refresh that failed in next-auth 4': [
       { accessToken: 'old', error: 'RefreshAccessTokenError' },
-      { kind: 'expired', detail: 'RefreshAccessTokenError' },
+      { kind: 'expired', log: 'RefreshAccessTokenError' },
     ],
   };
   it.each(Object.entries(sessions))('reads %s', async (_name, [session, answer]) => {
@@ -57,7 +57,7 @@ describe('Auth.js', () => {
       'authJsSession',
       authJsSession,
       'the configuration of Auth.js',
-      'The session function returned no access token. Return it as "accessToken"; with Auth.js, add it in its "jwt" and "session" callbacks',
+      'The Auth.js session holds no access token. Add it in the "jwt" and "session" callbacks of Auth.js',
     ],
     [
       'nextAuthSession',
@@ -106,7 +106,7 @@ describe('Auth.js', () => {
   it('redacts the message of an exception', async () => {
     const failing = rejects({ name: 'JWTSessionError' });
     const failure = 'could not return the token: JWTSessionError: with [redacted] inside';
-    await expect(ask(authJsSession(failing))).rejects.toThrow(`The session function ${failure}`);
+    await expect(ask(authJsSession(failing))).rejects.toThrow(`Auth.js ${failure}`);
     await expect(ask(nextAuthSession(failing))).rejects.toThrow(`Auth.js ${failure}`);
   });
 

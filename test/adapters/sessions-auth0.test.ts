@@ -92,12 +92,12 @@ describe('Auth0 (nextjs-auth0)', () => {
 
   const answers: Readonly<Record<string, readonly [object, SessionToken]>> = {
     'no session': [{ code: 'missing_session' }, { kind: 'no-session' }],
-    'no refresh token': [{ code: 'missing_refresh_token' }, { kind: 'expired', detail: 'missing_refresh_token' }],
-    'the end of the session': [{ code: 'session_expired' }, { kind: 'expired', detail: 'session_expired' }],
-    'a second factor': [{ code: 'mfa_required' }, { kind: 'expired', reason: 'interaction', detail: 'mfa_required' }],
+    'no refresh token': [{ code: 'missing_refresh_token' }, { kind: 'expired', log: 'missing_refresh_token' }],
+    'the end of the session': [{ code: 'session_expired' }, { kind: 'expired', log: 'session_expired' }],
+    'a second factor': [{ code: 'mfa_required' }, { kind: 'expired', reason: 'interaction', log: 'mfa_required' }],
     'a refused refresh token': [
       { code: 'failed_to_refresh_token', cause: { code: 'invalid_grant' } },
-      { kind: 'expired', reason: 'expired', detail: 'the refresh failed: invalid_grant' },
+      { kind: 'expired', reason: 'expired', log: 'the refresh failed: invalid_grant' },
     ],
   };
   it.each(Object.entries(answers))('reports %s', async (_name, [facts, answer]) => {

@@ -120,11 +120,11 @@ describe('better-auth 1.7', () => {
     'nobody signed in': [{ statusCode: 401 }, { kind: 'no-session' }],
     'a refresh that failed': [
       { statusCode: 400, body: { code: 'FAILED_TO_GET_ACCESS_TOKEN' } },
-      { kind: 'expired', detail: 'FAILED_TO_GET_ACCESS_TOKEN' },
+      { kind: 'expired', log: 'FAILED_TO_GET_ACCESS_TOKEN' },
     ],
     'an account that is gone': [
       { statusCode: 400, body: { code: 'ACCOUNT_NOT_FOUND' } },
-      { kind: 'expired', reason: 'interaction', detail: 'ACCOUNT_NOT_FOUND' },
+      { kind: 'expired', reason: 'interaction', log: 'ACCOUNT_NOT_FOUND' },
     ],
   };
   it.each(Object.entries(refusals))('reports %s', async (_name, [facts, answer]) => {
@@ -133,7 +133,7 @@ describe('better-auth 1.7', () => {
 
   it('asks the user to link a missing account', async () => {
     const found = ask(betterAuthSession(answers({ accessToken: 't' }), { providerId: 'github' }));
-    expect(await found).toEqual({ kind: 'expired', reason: 'interaction', detail: 'ACCOUNT_NOT_FOUND' });
+    expect(await found).toEqual({ kind: 'expired', reason: 'interaction', log: 'ACCOUNT_NOT_FOUND' });
   });
 
   it('throws for other errors, and an account without a token is expired', async () => {
@@ -144,6 +144,6 @@ describe('better-auth 1.7', () => {
       'better-auth could not return the token: APIError PROVIDER_NOT_SUPPORTED: with [redacted] inside',
     );
     const detail = 'the linked account has no access token';
-    expect(await ask(source(answers({ accessToken: '' })))).toEqual({ kind: 'expired', detail });
+    expect(await ask(source(answers({ accessToken: '' })))).toEqual({ kind: 'expired', log: detail });
   });
 });

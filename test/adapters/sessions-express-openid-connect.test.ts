@@ -117,7 +117,7 @@ describe('express-openid-connect', () => {
     'nobody signed in': [{}, { kind: 'no-session' }],
     'no refresh token': [
       { accessToken: token('old', true), refreshToken: undefined },
-      { kind: 'expired', detail: 'the session has no refresh token' },
+      { kind: 'expired', log: 'the session has no refresh token' },
     ],
     'a spent refresh token': [
       { accessToken: token('old', true, rejects({ error: 'invalid_grant' })) },

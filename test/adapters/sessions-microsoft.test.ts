@@ -46,7 +46,7 @@ describe('msal-node', () => {
 
   const refusals: readonly (readonly [string, object])[] = [
     ...['no_tokens_found', 'refresh_token_expired', 'bad_token', 'no_account_in_silent_request'].map(
-      (code) => [code, { kind: 'expired', detail: code }] as const,
+      (code) => [code, { kind: 'expired', log: code }] as const,
     ),
     ['invalid_grant', { kind: 'expired', reason: 'expired' }],
     ['interaction_required', { kind: 'expired', reason: 'interaction' }],
@@ -70,7 +70,7 @@ describe('msal-node', () => {
         source(() => Promise.resolve(null)),
         signedIn,
       ),
-    ).toEqual({ kind: 'expired', detail: 'no token in the cache' });
+    ).toEqual({ kind: 'expired', log: 'no token in the cache' });
   });
 
   it('has no end when msal-node names none', async () => {

@@ -74,7 +74,7 @@ describe('a part with a time limit', () => {
     await vi.advanceTimersByTimeAsync(50);
     const detail = 'the identity provider did not respond within 50 ms';
     const advice = 'Check the "okta" configuration block.';
-    const failure = { kind: 'failure', reason: 'unavailable', block: 'okta', fields: [], advice, detail };
+    const failure = { kind: 'failure', reason: 'unavailable', block: 'okta', fields: [], advice, log: detail };
     expect(seen).toEqual([`DeadlineError: ${detail}`, failure]);
   });
 

@@ -55,6 +55,6 @@ it.each([
   ['consent_required', 'interaction'],
   ['mfa_required', 'interaction'],
 ])('a refresh that fails with %s ends the session: %s', (code, reason) => {
-  expect(refreshRefusal(code)).toEqual({ kind: 'expired', reason, detail: `the refresh failed: ${code}` });
+  expect(refreshRefusal(code)).toEqual({ kind: 'expired', reason, log: `the refresh failed: ${code}` });
   expect(refreshRefusal('invalid_client')).toBeUndefined();
 });

@@ -66,7 +66,7 @@ describe('closing the connections to the platform', () => {
   it('finally rejects later requests', async () => {
     await world.upstream.close({ graceMs: 0 });
     const detail = 'the connections are closed';
-    expect(await send()).toMatchObject({ kind: 'failure', reason: 'aborted', sent: 'nothing', detail });
+    expect(await send()).toMatchObject({ kind: 'failure', reason: 'aborted', sent: 'nothing', log: detail });
     expect(world.platform.requests).toEqual([]);
   });
 

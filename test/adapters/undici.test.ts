@@ -94,14 +94,14 @@ describe('UndiciUpstream', () => {
   it.each(faults)('names the fault of %s', async (_what, answer, reason) => {
     world.platform.willAnswer(answer);
     const detail = expect.not.stringContaining('undefined') as string;
-    expect(await send()).toMatchObject({ kind: 'failure', reason, detail });
+    expect(await send()).toMatchObject({ kind: 'failure', reason, log: detail });
     expect(world.platform.requests).toHaveLength(1);
   });
 
   // On Node 20, formatting the message of such an assertion takes minutes where the package is bundled.
   it.each(['000', '099', '101'])('rejects the status %s without an assertion error', async (status) => {
     world.platform.willAnswer((exchange) => void exchange.raw(`HTTP/1.1 ${status} X\r\nContent-Length: 2\r\n\r\n{}`));
-    expect(await send()).toMatchObject({ reason: 'invalid', detail: `Error: status ${String(Number(status))}` });
+    expect(await send()).toMatchObject({ reason: 'invalid', log: `Error: status ${String(Number(status))}` });
   });
 
   it.each([
@@ -116,7 +116,7 @@ describe('UndiciUpstream', () => {
     );
     expect(await send({ headers: { 'accept-encoding': accepted } })).toMatchObject({
       reason: 'invalid',
-      detail: 'Error: unreadable content-encoding',
+      log: 'Error: unreadable content-encoding',
     });
   });
 
@@ -175,7 +175,7 @@ describe('UndiciUpstream', () => {
 
   it('reports an unknown name', async () => {
     const detail = expect.stringMatching(/^(?:ENOTFOUND|EAI_AGAIN): .+ \(.+\)$/) as string;
-    expect(await send({ origin: 'http://nobody.invalid' })).toMatchObject({ reason: 'unreachable', detail });
+    expect(await send({ origin: 'http://nobody.invalid' })).toMatchObject({ reason: 'unreachable', log: detail });
   });
 
   it('reports a missing connection in time', async () => {

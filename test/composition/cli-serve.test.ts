@@ -93,7 +93,7 @@ describe('agent-bff serve', () => {
       block: 'demo',
       fields: [],
       advice: 'Check it.',
-      detail: 'the password hunter2-hunter2 was refused',
+      log: 'the password hunter2-hunter2 was refused',
     });
     const health = await visit(origin, { method: 'GET', path: '/healthz' });
     expect(health.status).toBe(200);

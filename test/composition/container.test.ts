@@ -28,7 +28,7 @@ describe('the name of a toolkit', () => {
   const failing = async (given: object): Promise<readonly unknown[]> => {
     const events: TelemetryEvent[] = [];
     const telemetry = { emit: (event: TelemetryEvent) => events.push(event) };
-    const upstream = new FakeUpstream(() => ({ kind: 'failure', reason: 'reset', detail: 'reset' }));
+    const upstream = new FakeUpstream(() => ({ kind: 'failure', reason: 'reset', log: 'reset' }));
     await chatRoute(createToolkit({ ...config('one'), ...given }, { upstream, telemetry }))(browserRequest());
     expect(events.length).toBeGreaterThan(1);
     return [...new Set(events.map(({ toolkit }) => toolkit))];

@@ -96,7 +96,7 @@ describe('the doctor reports', () => {
         block: 'okta',
         fields: ['key'],
         advice: 'Renew "key" of okta.',
-        detail: 'it is old',
+        log: 'it is old',
       })),
       'failed token: it is old | Renew "key" of okta.',
     ],

@@ -27,7 +27,7 @@ export const rpcError = (code: number, status = 200) =>
   json({ jsonrpc: '2.0', id: 1, error: { code, message: 'no: hunter2-hunter2' } }, status);
 
 /** The outcome of a call to a server of another protocol. */
-export const NO_HTTP = { kind: 'failure', reason: 'invalid', detail: 'HTTPParserError' } as const;
+export const NO_HTTP = { kind: 'failure', reason: 'invalid', log: 'HTTPParserError' } as const;
 
 /** One call of the doctor to the agent. */
 export interface Call {

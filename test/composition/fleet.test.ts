@@ -125,7 +125,7 @@ describe('toolkits that share a port of the site', () => {
   it('still reach the platform after one of them is closed', async () => {
     const upstream = new FakeUpstream(() =>
       upstream.closed
-        ? { kind: 'failure', reason: 'unreachable', detail: 'closed' }
+        ? { kind: 'failure', reason: 'unreachable', log: 'closed' }
         : { status: 200, headers: JSON_TYPE, body: '{}' },
     );
     const [one, other] = [createToolkit(CONFIG, { upstream }), createToolkit(CONFIG, { upstream })];
@@ -139,7 +139,7 @@ describe('toolkits that share a port of the site', () => {
     const upstream = new FakeUpstream(({ signal }) => {
       signals.push(signal);
       return new Promise((resolve) => {
-        signal.addEventListener('abort', () => resolve({ kind: 'failure', reason: 'aborted', detail: '' }));
+        signal.addEventListener('abort', () => resolve({ kind: 'failure', reason: 'aborted', log: '' }));
       });
     });
     const [one, other] = [createToolkit(CONFIG, { upstream }), createToolkit(CONFIG, { upstream })];
@@ -166,17 +166,5 @@ describe('the health of a toolkit', () => {
       status: 'ready',
       checks: { store: { status: 'fail', block: 'configureServer', fields: ['cacheStore'] } },
     });
-  });
-});
-
-describe('the option "cache.maxEntries"', () => {
-  it.each([
-    [{ enabled: true, maxEntries: 500 }, ['option_deprecated']],
-    [{ enabled: true }, []],
-  ])('is reported as one without effect (%j: %j)', (cache, codes) => {
-    const telemetry = new RecordingTelemetry();
-    const toolkit = createToolkit(CONFIG, { telemetry, upstream: new FakeUpstream() });
-    sessionSurfaceRoute(toolkit, { cache });
-    expect(telemetry.of('warning').map(({ code }) => code)).toEqual(codes);
   });
 });

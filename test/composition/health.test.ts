@@ -28,7 +28,7 @@ const down = (): void => {
     block: 'okta',
     fields: ['secret-field'],
     advice: 'Look at https://inside.example',
-    detail: 'ECONNREFUSED 10.0.0.1',
+    log: 'ECONNREFUSED 10.0.0.1',
   });
 };
 

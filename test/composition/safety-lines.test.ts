@@ -241,7 +241,7 @@ describe('an identity provider that rejected the credential', () => {
       block: 'own',
       fields: [],
       advice: 'Check it.',
-      detail: 'refused',
+      log: 'refused',
     });
     const ports: ToolkitPorts = { upstream: new FakeUpstream(), identityProviders: { own }, clock: new FakeClock() };
     const config: ServerConfig = { ...CONFIG, serviceAuthStrategy: 'own' };

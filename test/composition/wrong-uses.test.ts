@@ -59,7 +59,7 @@ const REFUSED: readonly (readonly [what: string, use: () => unknown, sentence: s
   ['a misspelt field', () => createToolkit({ a2aUlr: '' }), '"a2aUlr" in createToolkit. Did you mean "a2aUrl"?'],
   ['the same field', () => configureServer({ a2aUlr: '' }), '"a2aUlr" in configureServer. Did you mean "a2aUrl"?'],
   ['no configuration', () => createToolkit(), 'Pass an object to createToolkit.'],
-  ['a foreign store', () => createToolkit({ cacheStore: 'x:y' }), 'Invalid address in "cacheStore"'],
+  ['a foreign store', () => createToolkit({ cacheStore: 'x:y' }), 'Unsupported "cacheStore" URL.'],
   ['the environment', () => createToolkit({ A2A_URL: 'x' }), 'Pass variables through configFromEnv(process.env).'],
   ['a provider named idp_a', () => createToolkit({}, { identityProviders: { idp_a: provider(0) } }), 'Rename "idp_a"'],
   [
@@ -76,7 +76,7 @@ const REFUSED: readonly (readonly [what: string, use: () => unknown, sentence: s
   ],
   ['a toolkit instead of options', () => createA2ARouter(express, createToolkit(AGENT)), 'as { toolkit }'],
   ['the function instead of a toolkit', () => createA2ARouter(express, { toolkit: configureServer }), 'createToolkit'],
-  ['a strategy as text', () => getAuthHeaders('static_token'), 'Set it to an object.'],
+  ['a strategy as text', () => configureServer(AGENT) && getAuthHeaders('static_token'), 'Set it to an object.'],
   ['a limit that was not made', () => createToolkit({ chatLimit: () => true }), 'Set it to an object with admit.'],
   ['a negative pause', () => createToolkit(AGENT).close({ graceMs: -1 }), '"graceMs" of toolkit.close'],
   ['a pause that is no number', () => createToolkit(AGENT).close({ graceMs: Number.NaN }), 'milliseconds from 0'],
@@ -96,56 +96,63 @@ const REFUSED: readonly (readonly [what: string, use: () => unknown, sentence: s
 ];
 
 /** In the log of the first message: what the site's function returns, and a part of the sentence in the log. */
-const LOGGED: readonly (readonly [what: string, use: () => Promise<{ log: string; page: string }>, sentence: string])[] =
+const LOGGED: readonly (readonly [
+  what: string,
+  use: () => Promise<{ log: string; page: string }>,
+  sentence: string,
+])[] = [
   [
-    [
-      'the session of Auth.js',
-      () => session(() => ({ user: { name: PRIVATE }, expires: '2026-01-01' })),
-      'pass authJsSession(auth)',
-    ],
-    ['a Response', () => session(() => new Response(PRIVATE)), 'pass authJsSession(auth)'],
-    ['a token without its kind', () => session(() => ({ accessToken: PRIVATE })), '"kind"'],
-    ['an unknown kind of session', () => session(() => ({ kind: 'signed-out' })), '"kind"'],
-    ['a number as token', () => session(() => 7), 'type "number"'],
-    ['a session token without text', () => session(() => ({ kind: 'token' })), '"accessToken"'],
-    ['no session at all', () => session({ getToken: () => Promise.resolve() }), '"kind"'],
-    [
-      'a session that ends in seconds',
-      () => session(() => ({ kind: 'token', accessToken: 't', expiresAt: nowInSeconds() + 3_600 })),
-      '"expiresAt" in seconds: return milliseconds',
-    ],
-    [
-      'a session with "detail"',
-      () => session(() => ({ kind: 'expired', detail: PRIVATE })),
-      'Return it as "log" instead of "detail".',
-    ],
-    [
-      'a token that ends in seconds',
-      () => own({ kind: 'token', token: { ...TOKEN, expiresAt: nowInSeconds() + 3_600 } }),
-      '"token.expiresAt" in seconds: return milliseconds',
-    ],
-    ['a token that ends at a Date', () => own({ kind: 'token', token: { ...TOKEN, expiresAt: new Date() } }), 'expiresAt'],
-    ['a token that is only a text', () => own({ kind: 'token', token: 'token' }), '"token.value"'],
-    ['a token without text', () => own({ kind: 'token', token: { ...TOKEN, value: undefined } }), '"token.value"'],
-    ['the text of a token', () => own('token'), '"kind"'],
-    ['an outcome without a kind', () => own({ token: TOKEN }), '"kind"'],
-    ['a failure without a reason', () => own({ ...FAILURE, reason: undefined, log: '' }), '"reason"'],
-    ['a failure without fields', () => own({ kind: 'failure', reason: 'refused', log: PRIVATE }), PRIVATE],
-    ['a failure with "detail"', () => own({ ...FAILURE, detail: PRIVATE }), 'Return it as "log" instead of "detail".'],
-    ['an exchange without a kind', () => exchanged({ value: 'x' }), '"kind"'],
-    [
-      'an exchange that ends in seconds',
-      () => exchanged({ kind: 'token', token: { ...TOKEN, expiresAt: nowInSeconds() } }),
-      '"token.expiresAt" in seconds: return milliseconds',
-    ],
-    [
-      'an exchange that refuses with "detail"',
-      () => exchanged({ kind: 'user-refused', reason: 'expired', detail: PRIVATE }),
-      'Return it as "log" instead of "detail".',
-    ],
-    ['a limit that returns true', () => limited(true), '"chatLimit" failed: it returned no verdict'],
-    ['a limit with "detail"', () => limited({ kind: 'unknown', detail: PRIVATE }), 'instead of "detail".'],
-  ];
+    'the session of Auth.js',
+    () => session(() => ({ user: { name: PRIVATE }, expires: '2026-01-01' })),
+    'pass authJsSession(auth)',
+  ],
+  ['a Response', () => session(() => new Response(PRIVATE)), 'pass authJsSession(auth)'],
+  ['a token without its kind', () => session(() => ({ accessToken: PRIVATE })), '"kind"'],
+  ['an unknown kind of session', () => session(() => ({ kind: 'signed-out' })), '"kind"'],
+  ['a number as token', () => session(() => 7), 'type "number"'],
+  ['a session token without text', () => session(() => ({ kind: 'token' })), '"accessToken"'],
+  ['no session at all', () => session({ getToken: () => Promise.resolve() }), '"kind"'],
+  [
+    'a session that ends in seconds',
+    () => session(() => ({ kind: 'token', accessToken: 't', expiresAt: nowInSeconds() + 3_600 })),
+    '"expiresAt" in seconds: return milliseconds',
+  ],
+  [
+    'a session with "detail"',
+    () => session(() => ({ kind: 'expired', detail: PRIVATE })),
+    'Return it as "log" instead of "detail".',
+  ],
+  [
+    'a token that ends in seconds',
+    () => own({ kind: 'token', token: { ...TOKEN, expiresAt: nowInSeconds() + 3_600 } }),
+    '"token.expiresAt" in seconds: return milliseconds',
+  ],
+  [
+    'a token that ends at a Date',
+    () => own({ kind: 'token', token: { ...TOKEN, expiresAt: new Date() } }),
+    'expiresAt',
+  ],
+  ['a token that is only a text', () => own({ kind: 'token', token: 'token' }), '"token.value"'],
+  ['a token without text', () => own({ kind: 'token', token: { ...TOKEN, value: undefined } }), '"token.value"'],
+  ['the text of a token', () => own('token'), '"kind"'],
+  ['an outcome without a kind', () => own({ token: TOKEN }), '"kind"'],
+  ['a failure without a reason', () => own({ ...FAILURE, reason: undefined, log: '' }), '"reason"'],
+  ['a failure without fields', () => own({ kind: 'failure', reason: 'refused', log: PRIVATE }), PRIVATE],
+  ['a failure with "detail"', () => own({ ...FAILURE, detail: PRIVATE }), 'Return it as "log" instead of "detail".'],
+  ['an exchange without a kind', () => exchanged({ value: 'x' }), '"kind"'],
+  [
+    'an exchange that ends in seconds',
+    () => exchanged({ kind: 'token', token: { ...TOKEN, expiresAt: nowInSeconds() } }),
+    '"token.expiresAt" in seconds: return milliseconds',
+  ],
+  [
+    'an exchange that refuses with "detail"',
+    () => exchanged({ kind: 'user-refused', reason: 'expired', detail: PRIVATE }),
+    'Return it as "log" instead of "detail".',
+  ],
+  ['a limit that returns true', () => limited(true), '"chatLimit" failed: it returned no verdict'],
+  ['a limit with "detail"', () => limited({ kind: 'unknown', detail: PRIVATE }), 'instead of "detail".'],
+];
 
 /** What differs in the toolkit of another version. */
 function foreign(): object {

@@ -39,7 +39,7 @@ export function upstreamRequest(origin: string, changes: Partial<UpstreamRequest
 
 /** The response of an outcome; throws for a failure. */
 export function responseOf(outcome: UpstreamOutcome): HttpResponse {
-  if (outcome.kind === 'failure') throw new Error(`${outcome.reason}: ${outcome.detail}`);
+  if (outcome.kind === 'failure') throw new Error(`${outcome.reason}: ${outcome.log}`);
   return outcome.response;
 }
 
@@ -118,7 +118,7 @@ export function httpUpstreamContract(name: string, make: () => Promise<HttpUpstr
         kind: 'failure',
         reason: expect.stringMatching(/^(unreachable|reset)$/) as string,
       });
-      if (outcome.kind === 'failure') expect(outcome.detail).not.toBe('');
+      if (outcome.kind === 'failure') expect(outcome.log).not.toBe('');
     });
 
     it('can be closed, even when no request was sent', async () => {

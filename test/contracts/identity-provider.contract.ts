@@ -37,7 +37,7 @@ export function identityProviderContract(name: string, make: () => Promise<Ident
 
     const issued = async (): Promise<Extract<IssueOutcome, { kind: 'token' }>['token']> => {
       const outcome = await cases.working.issue(cases.now);
-      if (outcome.kind !== 'token') throw new Error(`no token: ${outcome.detail}`);
+      if (outcome.kind !== 'token') throw new Error(`no token: ${outcome.log}`);
       return outcome.token;
     };
 
@@ -91,7 +91,7 @@ export function identityProviderContract(name: string, make: () => Promise<Ident
       for (const { fault, provider, reason, fields, failure } of await failures()) {
         expect(failure, fault).toMatchObject({ reason, block: provider.block, fields });
         expect(failure.fields, fault).not.toEqual([]);
-        expect(failure.detail, fault).not.toBe('');
+        expect(failure.log, fault).not.toBe('');
       }
     });
 

@@ -30,7 +30,7 @@ export function privateKeySourceContract(name: string, make: () => Promise<Priva
 
     const usableKey = async (): Promise<Extract<PrivateKeyReading, { kind: 'key' }>> => {
       const reading = await cases.usable.read();
-      if (reading.kind !== 'key') throw new Error(`unusable: ${reading.detail}`);
+      if (reading.kind !== 'key') throw new Error(`unusable: ${reading.log}`);
       return reading;
     };
 
@@ -61,7 +61,7 @@ export function privateKeySourceContract(name: string, make: () => Promise<Priva
         expect(reading, fault).toMatchObject({ kind: 'unusable', fields: [cases.field] });
         if (reading.kind !== 'unusable') continue;
         expect(reading.advice, fault).toContain(`"${cases.field}"`);
-        expect(reading.detail, fault).not.toBe('');
+        expect(reading.log, fault).not.toBe('');
       }
     });
 

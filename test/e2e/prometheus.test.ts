@@ -33,7 +33,7 @@ const MESSAGE = { jsonrpc: '2.0', id: 1, method: 'message/send', params: {} };
 
 /** The agent: one stream that stays open, errors, and normal responses. */
 const upstream = new FakeUpstream(({ path, body }) => {
-  if (path.includes('broken')) return { kind: 'failure', reason: 'unreachable', detail: 'ECONNREFUSED' };
+  if (path.includes('broken')) return { kind: 'failure', reason: 'unreachable', log: 'ECONNREFUSED' };
   if (!Buffer.from(body as Uint8Array).includes('message/stream'))
     return { status: 200, headers: { 'content-type': 'application/json' }, body: '{}' };
   const events = new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(Buffer.from(':\n\n')) });

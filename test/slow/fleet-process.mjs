@@ -34,7 +34,7 @@ export async function startFleetProcess({ folder, ...settings }) {
   };
 }
 
-const REFUSED = { kind: 'failure', reason: 'refused', block: 'counted', fields: [], advice: '', detail: 'refused' };
+const REFUSED = { kind: 'failure', reason: 'refused', block: 'counted', fields: [], advice: '', log: 'refused' };
 
 async function begin({ folder, toolkits, platform, config, cache, exchange, aheadMs = 0 }) {
   const now = Date.now;

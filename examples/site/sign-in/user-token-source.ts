@@ -25,11 +25,11 @@ async function refreshed(request: Request, client: OpenIdClient): Promise<Sessio
   await reloadSession(request);
   const { tokens } = request.session;
   if (tokens === undefined) return null;
-  if (tokens.refreshToken === '') return { kind: 'expired', detail: 'the provider did not return a refresh token' };
+  if (tokens.refreshToken === '') return { kind: 'expired', log: 'the provider did not return a refresh token' };
   try {
     request.session.tokens = await client.refresh(tokens.refreshToken);
   } catch (error) {
-    if (isEnded(error)) return { kind: 'expired', detail: 'the provider rejected the refresh token' };
+    if (isEnded(error)) return { kind: 'expired', log: 'the provider rejected the refresh token' };
     throw error;
   }
   // Immediately: express-session would write it at the end of the response, which may stream for minutes.

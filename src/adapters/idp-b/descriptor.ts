@@ -122,8 +122,8 @@ async function certificateFacts(settings: IdpBSettings, clock: Clock): Promise<r
   if (reading === undefined) return [];
   const { block } = settings.certificatePath;
   if (reading.kind === 'unusable') {
-    const { fields, advice, detail } = reading;
-    return [{ check: 'certificate', block, fields, isUsable: false, detail, advice }];
+    const { fields, advice, log } = reading;
+    return [{ check: 'certificate', block, fields, isUsable: false, detail: log, advice }];
   }
   const { notBefore, notAfter, thumbprintSha256 } = reading;
   const unused = revealed(settings.clientSecret) === '' ? '' : '; takes precedence over the client secret';

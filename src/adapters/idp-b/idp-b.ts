@@ -102,7 +102,7 @@ export class IdpBApplication implements IdentityProvider, TokenExchange {
     if (address.kind === 'unusable') {
       const { block, field } = settings[address.field];
       const advice = `Check "${field}" in the "${block}" configuration block: it ${address.note}.`;
-      return { kind: 'failure', reason: 'refused', block, fields: [field], advice, detail: `${field} ${address.note}` };
+      return { kind: 'failure', reason: 'refused', block, fields: [field], advice, log: `${field} ${address.note}` };
     }
     const credential = await clientCredential(settings, this.#options.certificate, now);
     if (credential.kind === 'failure') return credential;
@@ -243,7 +243,7 @@ function outOfDates(block: string, state: string, verb: string, at: number): Iss
     block,
     fields: ['certificatePath', 'privateKeyPath'],
     advice: `Replace the certificate of "certificatePath" and "privateKeyPath" in the "${block}" configuration block: it ${state}.`,
-    detail: `the certificate ${state}: its validity ${verb} on ${new Date(at).toISOString()}, by the clock of this server`,
+    log: `the certificate ${state}: its validity ${verb} on ${new Date(at).toISOString()}, by the clock of this server`,
   };
 }
 

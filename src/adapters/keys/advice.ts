@@ -13,12 +13,12 @@ export interface Unusable {
   /** Public advice that names fields, not values. */
   readonly advice: string;
   /** For the server's log only. */
-  readonly detail: string;
+  readonly log: string;
 }
 
 /** The result of reading what cannot be used because of these fields. */
 export function unusable(fields: readonly KeyField[], advice: string, reason: string): Unusable {
-  return { kind: 'unusable', reason: 'refused', fields, advice, detail: `${fields.join(', ')}: ${reason}` };
+  return { kind: 'unusable', reason: 'refused', fields, advice, log: `${fields.join(', ')}: ${reason}` };
 }
 
 const PEM_FAULTS = {

@@ -75,7 +75,7 @@ export function refused(...fields: readonly string[]): Verdict {
   return { reason: 'refused', fields };
 }
 
-/** The failure with the block and the fields to check; `secrets` are redacted from its detail. */
+/** The failure with the block and the fields to check; `secrets` are redacted from its log. */
 export function issueFailure(error: ProviderError, rules: FailureRules, secrets: readonly string[]): IssueFailure {
   const verdict = error.kind === 'fault' ? judgeFault(error, rules) : judgeResponse(error, rules);
   const { reason, note } = verdict;
@@ -91,7 +91,7 @@ export function issueFailure(error: ProviderError, rules: FailureRules, secrets:
     reason,
     ...first,
     advice: clockNote(error) === '' ? advice : `${advice} Set the clock of this server.`,
-    detail: detailOf(error, rules, secrets, note),
+    log: logOf(error, rules, secrets, note),
     ...(error.kind === 'response' && error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }),
   };
 }
@@ -113,7 +113,7 @@ function inWords({ block, fields }: Group): string {
   return `the "${block}" configuration block${fields.length === 0 ? '' : `: ${quoted(fields)}`}`;
 }
 
-function detailOf(error: ProviderError, rules: FailureRules, secrets: readonly string[], note = ''): string {
+function logOf(error: ProviderError, rules: FailureRules, secrets: readonly string[], note = ''): string {
   const stage = error.stage === 'local' ? '' : `${error.stage} request failed`;
   const codes = error.kind === 'fault' ? [error.code] : [error.status, error.error, ...(rules.codes?.(error) ?? [])];
   const clean = redactor(secrets);
@@ -190,7 +190,7 @@ export function userRefusal(
     return undefined;
   }
   const reason = rules.userRefusal(error) ?? USER_REFUSALS.get(error.error);
-  return reason && { kind: 'user-refused', reason, detail: detailOf(error, rules, secrets) };
+  return reason && { kind: 'user-refused', reason, log: logOf(error, rules, secrets) };
 }
 
 const USER_REFUSALS: ReadonlyMap<string, ExchangeRefusal['reason']> = new Map([
@@ -232,7 +232,7 @@ export function missingFields(
     block,
     fields: fields.flatMap((field) => [field, ...(alternatives[field] ?? [])]),
     advice: `Fill in ${blanks.join('; and ')}.`,
-    detail: `not configured: ${empty.map(([, setting]) => `${setting.block}.${setting.field}`).join(', ')}`,
+    log: `not configured: ${empty.map(([, setting]) => `${setting.block}.${setting.field}`).join(', ')}`,
   };
 }
 

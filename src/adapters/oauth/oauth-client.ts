@@ -46,7 +46,7 @@ export class OAuthClient {
 
   /** Exchanges a user's token; the result never outlives it. `now` is milliseconds since the epoch. */
   async exchange(assertion: string, request: TokenRequest, now: number): Promise<IssueOutcome | ExchangeRefusal> {
-    if (assertion === '') return { kind: 'user-refused', reason: 'expired', detail: 'the session has no token' };
+    if (assertion === '') return { kind: 'user-refused', reason: 'expired', log: 'the session has no token' };
     const outcome = await this.#request(request, now);
     if ('value' in outcome) return token(outcome, now, jwtExpiry(assertion));
     const hidden = [...request.secrets, assertion];

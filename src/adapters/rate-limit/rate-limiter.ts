@@ -37,7 +37,7 @@ const OPTIONS: OptionShape<keyof RateLimiterOptions> = {
 const READINGS_A_POINT = 20;
 /** The maximum number of visitors with a partly used point. */
 const MAX_READERS = 10_000;
-const LATE: LimitVerdict = { kind: 'unknown', detail: 'the limiter did not respond in time' };
+const LATE: LimitVerdict = { kind: 'unknown', log: 'the limiter did not respond in time' };
 
 /**
  * Limits how much one visitor may send, with a limiter of the library `rate-limiter-flexible` (`RateLimiterMemory`,
@@ -86,11 +86,11 @@ export function rateLimiter(
     try {
       const name = user === undefined ? visitor(request) : user && `user:${user}`;
       return name === undefined || name === ''
-        ? { kind: 'unknown', detail: 'the request does not identify the visitor' }
+        ? { kind: 'unknown', log: 'the request does not identify the visitor' }
         : await admit(name);
     } catch (error) {
       if (isAgentBffError(error)) throw error;
-      return { kind: 'unknown', detail: nameOf(error) };
+      return { kind: 'unknown', log: nameOf(error) };
     }
   };
   const readings = new LruMap<number>({ maxEntries: MAX_READERS });
@@ -151,7 +151,7 @@ async function consumed(limiter: { consume(key: string): Promise<unknown> }, nam
     const { msBeforeNext } = Object(rejected) as { msBeforeNext?: unknown };
     if (typeof msBeforeNext === 'number') return { kind: 'refused', retryAfterMs: Math.max(0, msBeforeNext) };
     // The store's own message may contain its address, and the visitor's key.
-    return { kind: 'unknown', detail: nameOf(rejected) };
+    return { kind: 'unknown', log: nameOf(rejected) };
   }
 }
 

@@ -110,8 +110,8 @@ async function keyFact(account: ServiceAccountSettings, clock: Clock): Promise<K
     return { ...both, isUsable: false, detail: 'none is configured', advice };
   }
   if (reading.kind === 'unusable') {
-    const { fields, advice, detail } = reading;
-    return { ...both, fields, isUsable: false, detail, advice };
+    const { fields, advice, log } = reading;
+    return { ...both, fields, isUsable: false, detail: log, advice };
   }
   if (!hasUnusedFile(account)) {
     return { ...both, isUsable: true, detail: `RSA, public half SHA-256 ${reading.fingerprint}` };

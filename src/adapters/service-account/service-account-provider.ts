@@ -70,8 +70,8 @@ export class ServiceAccountProvider implements IdentityProvider {
       return await this.#sign(reading, this.#claims, Math.floor(now / 1000));
     } catch (error) {
       // Only the name: the message of a crypto library may quote the key.
-      const detail = `signing failed: ${error instanceof Error ? error.name : typeof error}`;
-      return this.#failure('refused', KEY_FIELDS, 'Replace the key of "privateKeyPem" or "privateKeyPath"', detail);
+      const log = `signing failed: ${error instanceof Error ? error.name : typeof error}`;
+      return this.#failure('refused', KEY_FIELDS, 'Replace the key of "privateKeyPem" or "privateKeyPath"', log);
     }
   }
 
@@ -104,9 +104,9 @@ export class ServiceAccountProvider implements IdentityProvider {
     return this.#signingKey.key;
   }
 
-  #failure(reason: IssueFailure['reason'], fields: readonly string[], todo: string, detail: string): IssueFailure {
+  #failure(reason: IssueFailure['reason'], fields: readonly string[], todo: string, log: string): IssueFailure {
     const advice = `${todo} in the "${this.block}" configuration block.`;
-    return { kind: 'failure', reason, block: this.block, fields, advice, detail };
+    return { kind: 'failure', reason, block: this.block, fields, advice, log };
   }
 }
 

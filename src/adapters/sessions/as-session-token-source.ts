@@ -1,5 +1,4 @@
 import type { SessionTokenSource } from '../../ports/session-token-source.js';
-import { authJsSession } from './auth-js.js';
 import { auth0Session } from './auth0.js';
 import { type SessionKind, sessionKind, type SessionTokenLike } from './session-like.js';
 import { fromFunction } from './stored-token.js';
@@ -12,11 +11,8 @@ const sources = new WeakMap<object, SessionTokenSource>();
  *
  * - an object with `getToken`: a `SessionTokenSource`, used directly
  * - an object with `getAccessToken`: an Auth0 client, see `auth0Session`
- * - a function that declares a parameter: called with the framework's request, see `fromFunction`
- * - a function that declares none: `auth` of Auth.js 5, or a function that finds the request itself, see
- * `authJsSession`
- *
- * If the parameters of a function are not visible (`(...args)`, a default value, a wrapper), pass it to `fromFunction`.
+ * - a function of the site: called with the framework's request, see `fromFunction`. For `auth` of Auth.js, pass
+ * `authJsSession(auth)`.
  *
  * @throws TypeError when it is none of these, or is the module `next-auth/jwt`, whose `getToken` expects other arguments.
  */
@@ -33,5 +29,4 @@ const READERS: Readonly<Record<SessionKind, (like: never) => SessionTokenSource>
   source: (like: SessionTokenSource) => like,
   auth0: auth0Session,
   function: fromFunction,
-  'auth-js': authJsSession,
 };

@@ -125,7 +125,7 @@ async function call(read: () => unknown, maker: Maker): Promise<unknown> {
       const hint = `Set "secret" in ${place} to the secret of Auth.js, such as process.env.AUTH_SECRET.`;
       throw misconfigured(maker, 'secret', 'The Auth.js session cannot be opened.', hint);
     }
-    throw sanitizeLibraryError(maker === 'nextAuthSession' ? 'Auth.js' : 'The session function', error);
+    throw sanitizeLibraryError('Auth.js', error);
   }
 }
 
@@ -136,13 +136,9 @@ function misconfigured(block: string, field: string, detail: string, hint: strin
 
 type Maker = 'authJsSession' | 'nextAuthSession';
 
-// Any function of a site that declares no parameter is read like `auth` of Auth.js.
-const NO_TOKEN: Readonly<Record<Maker, readonly [detail: string, hint: string]>> = {
-  authJsSession: [
-    'The session function returned no access token.',
-    'Return it as "accessToken"; with Auth.js, add it in its "jwt" and "session" callbacks',
-  ],
-  nextAuthSession: ['The Auth.js session holds no access token.', 'Add it in the "jwt" callback of Auth.js'],
+const CALLBACKS: Readonly<Record<Maker, string>> = {
+  authJsSession: '"jwt" and "session" callbacks',
+  nextAuthSession: '"jwt" callback',
 };
 
 function tokenOf(session: unknown, read: StoredTokenOptions, maker: Maker): SessionToken {
@@ -151,14 +147,13 @@ function tokenOf(session: unknown, read: StoredTokenOptions, maker: Maker): Sess
   const facts = session as { accessToken?: unknown; access_token?: unknown; expires_at?: unknown; error?: unknown };
   // The names that the Auth.js guides use for a failed refresh.
   if (facts.error === 'RefreshTokenError' || facts.error === 'RefreshAccessTokenError') {
-    return { kind: 'expired', detail: facts.error };
+    return { kind: 'expired', log: facts.error };
   }
   const accessToken =
     read.accessToken === undefined ? (facts.accessToken ?? facts.access_token) : read.accessToken(session);
   if (typeof accessToken !== 'string' || accessToken === '') {
-    const [detail, hint] = NO_TOKEN[maker];
-    const otherwise = `set "accessToken" in the options of ${maker} to a function that reads it.`;
-    throw misconfigured(maker, 'accessToken', detail, `${hint}, or ${otherwise}`);
+    const hint = `Add it in the ${CALLBACKS[maker]} of Auth.js, or set "accessToken" in the options of ${maker} to a function that reads it.`;
+    throw misconfigured(maker, 'accessToken', 'The Auth.js session holds no access token.', hint);
   }
   const { expires_at: seconds } = facts;
   return {

@@ -66,9 +66,9 @@ function refusal(error: unknown): SessionToken {
       return { kind: 'no-session' };
     case 'missing_refresh_token':
     case 'session_expired':
-      return { kind: 'expired', detail: code };
+      return { kind: 'expired', log: code };
     case 'mfa_required':
-      return { kind: 'expired', reason: 'interaction', detail: code };
+      return { kind: 'expired', reason: 'interaction', log: code };
     default: {
       // `failed_to_refresh_token` also covers outages; only the cause distinguishes them.
       const ended = code === 'failed_to_refresh_token' ? refreshRefusal(cause?.code) : undefined;

@@ -82,7 +82,7 @@ export function betterAuthSession(
         if (useAccountCookie === true) return await tokenFrom(auth, { useAccountCookie }, headers, request);
         const accounts = (await auth.api.listUserAccounts({ headers })) as readonly Account[];
         const account = accounts.find(({ providerId: id }) => id === provider);
-        if (account === undefined) return { kind: 'expired', reason: 'interaction', detail: 'ACCOUNT_NOT_FOUND' };
+        if (account === undefined) return { kind: 'expired', reason: 'interaction', log: 'ACCOUNT_NOT_FOUND' };
         const byProvider = { providerId: account.providerId, accountId: account.accountId };
         const byRow = { accountId: account.id };
         try {
@@ -127,7 +127,7 @@ async function tokenFrom(
   const cookies = reply.headers?.getSetCookie() ?? [];
   writeCookies(cookies, request);
   const { accessToken, accessTokenExpiresAt: end, idToken } = reply.response;
-  if (accessToken === '') return { kind: 'expired', detail: 'the linked account has no access token' };
+  if (accessToken === '') return { kind: 'expired', log: 'the linked account has no access token' };
   const claims = claimsOf(idToken);
   const found = foundToken(accessToken, end?.getTime(), claims, [claimsOf(accessToken), claims]);
   return cookies.length === 0 ? found : { ...found, adopt: (to) => writeCookies(cookies, to) };
@@ -147,9 +147,9 @@ function refusal(error: unknown): SessionToken {
   if (statusCode === 401) return { kind: 'no-session' };
   switch (body?.code) {
     case 'FAILED_TO_GET_ACCESS_TOKEN':
-      return { kind: 'expired', detail: body.code };
+      return { kind: 'expired', log: body.code };
     case 'ACCOUNT_NOT_FOUND':
-      return { kind: 'expired', reason: 'interaction', detail: body.code };
+      return { kind: 'expired', reason: 'interaction', log: body.code };
     default:
       throw sanitizeLibraryError('better-auth', { name, code: body?.code, message });
   }

@@ -69,7 +69,7 @@ export function expressOpenidConnectSession(options?: {
         // Without a refresh token the session cannot change. What can be adopted is cached, even after a sign-out (decision 5).
         return { ...tokenOf(token, oidc), ...(oidc.refreshToken !== undefined && { adopt: add }) };
       }
-      if (oidc.refreshToken === undefined) return { kind: 'expired', detail: 'the session has no refresh token' };
+      if (oidc.refreshToken === undefined) return { kind: 'expired', log: 'the session has no refresh token' };
       try {
         const before = { ...sessionOf(request, sessionName) };
         const refreshed = await token.refresh();
@@ -117,7 +117,7 @@ function sessionOf({ native }: RequestContext, name: string): SessionFields | un
 
 function refusal(error: unknown): SessionToken {
   const { code, error: oauthCode } = Object(error) as { code?: unknown; error?: unknown };
-  if (code === 'ERR_SESSION_EXPIRED') return { kind: 'expired', detail: code };
+  if (code === 'ERR_SESSION_EXPIRED') return { kind: 'expired', log: code };
   const ended = refreshRefusal(oauthCode);
   if (ended !== undefined) return ended;
   throw sanitizeLibraryError('express-openid-connect', error);

@@ -82,7 +82,7 @@ export function msalSession<Account extends { readonly homeAccountId: string }>(
       try {
         const msal = typeof client === 'function' ? await client(request) : client;
         const result = await msal.acquireTokenSilent({ account, scopes: wanted, forceRefresh });
-        if (result === null) return { kind: 'expired', detail: 'no token in the cache' };
+        if (result === null) return { kind: 'expired', log: 'no token in the cache' };
         const { accessToken, expiresOn, idTokenClaims } = result;
         const found = foundToken(accessToken, expiresOn?.getTime(), { ...idTokenClaims });
         // The same in each tenant where the user is a guest, and for each application, unlike `sub`.
@@ -104,11 +104,11 @@ const EXPIRED: readonly unknown[] = [
 
 function refusal(error: unknown): SessionToken {
   const { errorCode, name, message } = Object(error) as { errorCode?: unknown; name?: unknown; message?: unknown };
-  if (EXPIRED.includes(errorCode)) return { kind: 'expired', detail: String(errorCode) };
+  if (EXPIRED.includes(errorCode)) return { kind: 'expired', log: String(errorCode) };
   const ended = refreshRefusal(errorCode);
   if (ended !== undefined) return ended;
   if (name === 'InteractionRequiredAuthError') {
-    return { kind: 'expired', reason: 'interaction', detail: String(errorCode) };
+    return { kind: 'expired', reason: 'interaction', log: String(errorCode) };
   }
   throw sanitizeLibraryError('@azure/msal-node', { name, code: errorCode, message });
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isAgentBffError, sourceFailed } from '../../domain/shared/errors.js';
+import { isAgentBffError, sessionFailed } from '../../domain/shared/errors.js';
 import { jwtClaims } from '../../domain/shared/json.js';
 import { withoutSecrets } from '../../domain/shared/redaction.js';
 import { REDACTED } from '../../domain/shared/secret.js';
@@ -88,13 +88,13 @@ const REASONS: ReadonlyMap<unknown, 'expired' | 'interaction'> = new Map([
  */
 export function refreshRefusal(code: unknown): SessionToken | undefined {
   const reason = REASONS.get(code);
-  return reason === undefined ? undefined : { kind: 'expired', reason, detail: `the refresh failed: ${String(code)}` };
+  return reason === undefined ? undefined : { kind: 'expired', reason, log: `the refresh failed: ${String(code)}` };
 }
 
 /** The value that a session library's middleware adds to a request; if it is not mounted, throws for operators. */
 export function mounted<T>(value: T | undefined, field: string, line: string): T {
   if (value !== undefined) return value;
-  throw sourceFailed(`the request has no "${field}": add ${line} before the routes`);
+  throw sessionFailed(`the request has no "${field}": add ${line} before the routes`);
 }
 
 /** Matches words as long as a token. */

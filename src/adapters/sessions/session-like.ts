@@ -10,10 +10,10 @@ import type { SessionTokenFunction } from './stored-token.js';
  */
 // oxlint-disable-next-line typescript/no-explicit-any
 export type SessionTokenLike<NativeRequest = any> =
-  SessionTokenSource | Auth0Like | SessionTokenFunction<NativeRequest> | (() => Promise<object | null>);
+  SessionTokenSource | Auth0Like | SessionTokenFunction<NativeRequest>;
 
 /** The reader of a site's session. */
-export type SessionKind = 'source' | 'auth0' | 'function' | 'auth-js';
+export type SessionKind = 'source' | 'auth0' | 'function';
 
 /**
  * Recognises the kind of a site's session without loading its reader: entries that only mount routes check their
@@ -22,7 +22,7 @@ export type SessionKind = 'source' | 'auth0' | 'function' | 'auth-js';
  * @throws TypeError when no session can be read with it, or it is the module `next-auth/jwt`.
  */
 export function sessionKind(like: SessionTokenLike): SessionKind {
-  if (typeof like === 'function') return like.length === 0 ? 'auth-js' : 'function';
+  if (typeof like === 'function') return 'function';
   if (hasMethods(like, ['getToken'])) {
     if (!hasMethods(like, ['encode'])) return 'source';
     throw new TypeError('for "next-auth/jwt" pass nextAuthSession(getToken)');

@@ -1,3 +1,4 @@
+import { type AgentBffError, sessionFailed } from '../../domain/shared/errors.js';
 import {
   callback,
   flag,
@@ -242,11 +243,15 @@ export function storedToken(accessToken: string | null | undefined, subject: str
 
 function sessionToken(result: Awaited<ReturnType<SessionTokenFunction>>): SessionToken {
   if (result === null || result === undefined || typeof result === 'string') return storedToken(result, undefined);
-  if (typeof result === 'object' && 'kind' in result) return result;
-  throw noToken(result);
+  if (Object(result).kind === undefined) throw noToken(result);
+  return result;
 }
 
 /** next-auth's `getToken` returns the claims of its cookie, which would be sent as "[object Object]". */
-function noToken(value: unknown): TypeError {
-  return new TypeError(`the session token function returned a value of type "${typeof value}" that is not a token`);
+function noToken(value: unknown): AgentBffError {
+  const { user, expires } = Object(value) as { readonly user?: unknown; readonly expires?: unknown };
+  const isAuthJs = value instanceof Response || (user !== undefined && expires !== undefined);
+  const what = `it returned a value of type "${typeof value}" without "kind"`;
+  const mend = isAuthJs ? 'for "auth" of Auth.js, pass authJsSession(auth)' : 'return the token as a string';
+  return sessionFailed(`${what}: ${mend}`);
 }

@@ -45,7 +45,7 @@ export function timedIdentityProvider(provider: IdentityProvider, ms: number): I
           block,
           fields: [],
           advice: `Check the "${block}" configuration block.`,
-          detail: error.message,
+          log: error.message,
         };
       }
     },

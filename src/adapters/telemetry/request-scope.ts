@@ -116,8 +116,8 @@ export function redactingSessionSource(
     getToken: async (request, query) => {
       try {
         const found = await inTime(source.getToken(request, query));
-        if (found.kind !== 'expired' || found.detail === undefined) return found;
-        return { ...found, detail: withoutSecrets(found.detail, requestSecrets(request.headers)) };
+        if (found.kind !== 'expired' || found.log === undefined) return found;
+        return { ...found, log: withoutSecrets(found.log, requestSecrets(request.headers)) };
       } catch (error) {
         throw quoteless(error, requestSecrets(request.headers));
       }

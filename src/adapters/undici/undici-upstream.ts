@@ -43,8 +43,8 @@ export class UndiciUpstream implements HttpUpstream {
     if (undici === undefined) return this.#loading.then(() => this.send(request));
     return new Promise((resolve) => {
       if (this.#isEnded || request.signal.aborted) {
-        const detail = this.#isEnded ? 'the connections are closed' : 'the browser left before the request was sent';
-        resolve({ kind: 'failure', reason: 'aborted', detail, sent: 'nothing' });
+        const log = this.#isEnded ? 'the connections are closed' : 'the browser left before the request was sent';
+        resolve({ kind: 'failure', reason: 'aborted', log, sent: 'nothing' });
         return;
       }
       const connections = this.#connections.get(request.origin) ?? this.#connect(request.origin, undici);
@@ -295,10 +295,10 @@ class ResponseReader implements Dispatcher.DispatchHandler, BodyControl {
     this.#fail(reason, describeError(error, isStale), isStale);
   }
 
-  #fail(reason: UpstreamFailureReason, detail: string, isStale: boolean): void {
+  #fail(reason: UpstreamFailureReason, log: string, isStale: boolean): void {
     // undici sets the controller when it begins to write.
     const sent = this.#controller === undefined ? 'nothing' : isStale ? 'on-stale-connection' : undefined;
-    this.#respond({ kind: 'failure', reason, detail, ...(sent === undefined ? {} : { sent }) });
+    this.#respond({ kind: 'failure', reason, log, ...(sent === undefined ? {} : { sent }) });
   }
 
   /** Releases the outcome: its response may stay open for hours. */

@@ -1,5 +1,6 @@
 import { isAgentBffError, RequestError, siteFailed, thrown } from '../../domain/shared/errors.js';
 import type { RouteAuth } from '../../domain/credentials/route-auth.js';
+import { withLog } from '../../domain/credentials/site-results.js';
 import { sessionUser } from '../../domain/credentials/session-credentials.js';
 import { isLoopback } from '../../domain/shared/paths.js';
 import type { HeaderFields, HttpHandler, HttpRequest, HttpResponse, RequestContext } from '../../ports/http.js';
@@ -167,7 +168,7 @@ export async function checkVisitor(
   if (!VERDICTS.includes(Object(verdict).kind)) throw failed('it returned no verdict');
   if (verdict.kind === 'admitted') return;
   if (verdict.kind === 'unknown') {
-    telemetry.emit({ type: 'warning', code: 'limit_unknown', detail: verdict.detail });
+    telemetry.emit({ type: 'warning', code: 'limit_unknown', detail: withLog(verdict, '"admit"', telemetry).log });
     return;
   }
   const { retryAfterMs } = verdict;

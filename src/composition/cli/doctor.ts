@@ -267,7 +267,7 @@ async function token(
     return [failed(check, message, STRATEGY)];
   }
   if (outcome === undefined) return [failed(check, 'this strategy has no identity provider', STRATEGY, CHOOSE)];
-  if (outcome.kind === 'failure') return [failed(check, outcome.detail, outcome, outcome.advice)];
+  if (outcome.kind === 'failure') return [failed(check, outcome.log, outcome, outcome.advice)];
   const name = providerOf(flow);
   const block = name === undefined ? flow : PROVIDERS[name].suspects.block;
   return [passed(check, 'obtained'), ...tokenFindings(block, expected, outcome.token, now)];
@@ -293,7 +293,7 @@ async function userExchange(
   return [
     ...findings,
     isFailure
-      ? failed('exchange', outcome.detail, outcome, outcome.advice)
+      ? failed('exchange', outcome.log, outcome, outcome.advice)
       : skipped('exchange', 'needs a signed-in user'),
   ];
 }

@@ -34,7 +34,7 @@ import type { ExchangeBlock } from '../../ports/identity-provider.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { VisitorLimit } from '../../ports/visitor-limit.js';
 import { allowedHost, originOf, publicAddress } from './addresses.js';
-import { AUTH_PROVIDERS, EXCHANGES, type ProviderBlocks, PROVIDERS, VENDORS } from './providers.js';
+import { AUTH_PROVIDERS, EXCHANGES, type ProviderBlocks, providerOf, PROVIDERS, VENDORS } from './providers.js';
 import { type ServerConfig, STRATEGIES, type TimeoutsConfig } from './server-config.js';
 import { type ResolvedUpstream, resolveUpstream, UPSTREAM } from './upstream-config.js';
 
@@ -84,10 +84,21 @@ const bearerToken: OptionCheck = accept(
   'the token alone: ASCII, no spaces',
 );
 const isString = (value: unknown): boolean => typeof value === 'string';
-export const providers: OptionCheck = accept(
+const areProviders: OptionCheck = accept(
   (value) => hasFields(value) && Object.values(value).every((one) => hasMethods(one, ['identity', 'issue'])),
   'an object of providers, each with identity and issue',
 );
+export const providers: OptionCheck = (value, all) => {
+  const taken = Object.keys(Object(value) as object).find((name) => isTaken(name));
+  return (
+    areProviders(value, all) ?? (taken && `Rename "${taken}": this package has a strategy or provider of this name.`)
+  );
+};
+
+/** True for the names of this package, and of its flows, which a provider of the site would replace. */
+function isTaken(name: string): boolean {
+  return [...STRATEGIES, ...AUTH_PROVIDERS].includes(name) || providerOf(name) !== undefined;
+}
 
 /** The blocks of all providers. */
 const PROVIDER_ROWS = Object.fromEntries(

@@ -9,6 +9,7 @@ import { Credential, type CredentialOwner, ownerOf } from '../../domain/credenti
 import type { RouteAuth, RouteFields } from '../../domain/credentials/route-auth.js';
 import { ExchangedTokens } from '../../domain/credentials/exchanged-tokens.js';
 import type { TokenCache } from '../../domain/credentials/token-cache.js';
+import { checkedSession } from '../../domain/credentials/site-results.js';
 import { UserNames } from '../../domain/credentials/session-credentials.js';
 import { type AgentBffError, ServiceAuthError, siteFailed } from '../../domain/shared/errors.js';
 import { isFieldValue, isWithheld } from '../../domain/upstream/header-policy.js';
@@ -73,7 +74,7 @@ export class RouteCredentials {
     const { clock, tokens, exchange, sessions, telemetry } = dependencies;
     this.#deps = dependencies;
     this.#names = new UserNames({ sources: () => [...sessions].map(asSessionTokenSource), telemetry });
-    this.#exchanged = new ExchangedTokens({ exchange, tokens, clock, hash: sha256 });
+    this.#exchanged = new ExchangedTokens({ exchange, tokens, clock, telemetry, hash: sha256 });
   }
 
   chat(options: ChatHandlerOptions): RouteAuth<'service' | 'session'> {
@@ -142,10 +143,12 @@ export class RouteCredentials {
   #coalesced(source: SessionTokenSource): SessionTokenSource {
     let tokens = this.#sources.get(source);
     if (tokens === undefined) {
-      const { clock, config } = this.#deps;
+      const { clock, config, telemetry } = this.#deps;
       const { sessionMs } = config.timeouts;
       // Inside the shared call: one that never ends would block a whole session.
-      const safe = redactingSessionSource(source, (work) => inTime(work, sessionMs, 'the session library'));
+      const safe = redactingSessionSource(source, async (work) =>
+        checkedSession(await inTime(work, sessionMs, 'the session library'), telemetry),
+      );
       tokens = new CoalescingSessionSource({
         source: safe,
         clock,

@@ -235,12 +235,6 @@ export interface RenderCacheOptions {
   readonly freshMs?: number | undefined;
   /** Maximum lifetime of a render in milliseconds, even if every check finds its widget unchanged. Default 300 000. */
   readonly maxAgeMs?: number | undefined;
-  /**
-   * Has no effect: memory is bounded in bytes, and a process deletes nothing from a shared store.
-   *
-   * @deprecated Leave it out.
-   */
-  readonly maxEntries?: number | undefined;
   /** Maximum size of a cached render, in bytes. Default 1 048 576. */
   readonly maxEntryBytes?: number | undefined;
   /**

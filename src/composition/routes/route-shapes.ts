@@ -85,7 +85,6 @@ const cache: OptionShape<keyof RenderCacheOptions> = {
     enabled: flag,
     freshMs: wholeNumber,
     maxAgeMs: wholeNumber,
-    maxEntries: wholeNumber,
     maxEntryBytes: wholeNumber,
     storeBytes: wholeNumber,
   },

@@ -278,7 +278,7 @@ export class AgentCardSource {
     } catch (error) {
       if (!isAgentBffError(error)) throw error;
       if (!signal.aborted) return error;
-      return noResponse({ kind: 'failure', reason: 'timeout', detail: error.logDetail() }, AGENT, true);
+      return noResponse({ kind: 'failure', reason: 'timeout', log: error.logDetail() }, AGENT, true);
     }
   }
 

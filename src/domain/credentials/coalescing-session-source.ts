@@ -133,7 +133,7 @@ export class CoalescingSessionSource implements SessionTokenSource {
   }
 }
 
-const EXPIRED: SessionToken = { kind: 'expired', detail: 'the session returned an expired token' };
+const EXPIRED: SessionToken = { kind: 'expired', log: 'the session returned an expired token' };
 
 /** The token without an expiry that is no time, such as NaN: it would never be reached, and the token cached forever. */
 function withKnownExpiry(found: SessionToken): SessionToken {

@@ -18,6 +18,7 @@ import {
 } from './credential.js';
 import type { MessageFacts, RouteAuth, RouteFields } from './route-auth.js';
 import { refreshedToken, userToken, type UserToken } from './session-credentials.js';
+import { checkedOutcome } from './site-results.js';
 import type { IssueToken, TokenCache } from './token-cache.js';
 
 /** The dependencies of the broker, fixed until the configuration changes. */
@@ -158,8 +159,12 @@ export class CredentialBroker {
   async #ask(name: string, planKey: Secret | undefined): Promise<Credential> {
     const known = await this.#identify(name);
     const { provider, key } = known;
-    const issue: IssueToken =
-      provider.signsLocally === true ? (now) => this.#sign(provider, now) : (now) => provider.issue(now);
+    const { customProviders, telemetry } = this.#deps;
+    const own = { option: 'identityProviders', name: `"issue" of "${name}"`, block: provider.block } as const;
+    const issue: IssueToken = async (now) => {
+      const outcome = await (provider.signsLocally === true ? this.#sign(provider, now) : provider.issue(now));
+      return customProviders.has(name) ? checkedOutcome(outcome, own, telemetry) : outcome;
+    };
     const outcome = await this.#deps.tokens.get(key, provider.block, issue);
     if (outcome.kind === 'failure') throw serviceAuthError(outcome, FAILURES);
     return this.#credentialOf(name, known, outcome.token, planKey);

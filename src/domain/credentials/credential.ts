@@ -1,4 +1,4 @@
-import { ServiceAuthError, SessionError } from '../shared/errors.js';
+import { type AgentBffError, ServiceAuthError, SessionError, siteFailed } from '../shared/errors.js';
 import type { HeaderFields } from '../../ports/http.js';
 import type { IssueFailure, Identity } from '../../ports/identity-provider.js';
 import type { SessionUser } from '../../ports/session-token-source.js';
@@ -134,9 +134,10 @@ export function notSet(detail: string, hint: string, ...fields: readonly string[
 
 /** The error for a missing token, in the words of the failed provider; the same for all tokens if the provider is down. */
 export function serviceAuthError(
-  { reason, advice, block, fields, retryAfterMs, detail }: IssueFailure,
+  { reason, advice, block, fields, retryAfterMs, log, option }: IssueFailure & { readonly option?: string },
   words: Readonly<Record<Exclude<IssueFailure['reason'], 'unavailable'>, string>>,
-): ServiceAuthError {
+): AgentBffError {
+  if (option !== undefined) return siteFailed(option, 'The credential for the platform could not be obtained.')(log);
   const isUnavailable = reason === 'unavailable';
   return new ServiceAuthError(isUnavailable ? 'identity_provider_unavailable' : 'service_auth_failed', {
     detail: isUnavailable ? 'The identity provider cannot be reached or is out of order.' : words[reason],
@@ -145,7 +146,7 @@ export function serviceAuthError(
     fields,
     retryable: isUnavailable,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    log: detail,
+    log,
   });
 }
 

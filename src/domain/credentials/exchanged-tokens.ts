@@ -1,4 +1,5 @@
 import type { Clock } from '../../ports/clock.js';
+import type { Telemetry } from '../../ports/telemetry.js';
 import type {
   Identity,
   AccessToken,
@@ -8,8 +9,9 @@ import type {
   TokenExchange,
   TokenExchangeRequest,
 } from '../../ports/identity-provider.js';
-import { type ServiceAuthError, thrown } from '../shared/errors.js';
+import { type AgentBffError, thrown } from '../shared/errors.js';
 import { serviceAuthError, sessionError, statedIdentity } from './credential.js';
+import { checkedOutcome, type WrongResult } from './site-results.js';
 import { type TokenCache, unusable } from './token-cache.js';
 
 export interface ExchangedTokensDependencies {
@@ -17,12 +19,15 @@ export interface ExchangedTokensDependencies {
   /** May be the cache of the service tokens: the keys never overlap. */
   readonly tokens: TokenCache;
   readonly clock: Clock;
+  readonly telemetry: Telemetry;
   /** A collision-resistant one-way hash, so that no user's token becomes part of a key. */
   readonly hash: (text: string) => string;
 }
 
 /** The configuration block to name if the exchange fails for every user. */
 const BLOCK = 'onBehalfOf';
+
+const EXCHANGE = { option: 'tokenExchange', name: '"exchange"', block: BLOCK } as const;
 
 /** A signed-in user's token, and the target of its exchange. */
 export interface UserAssertion extends TokenExchangeRequest {
@@ -62,7 +67,7 @@ export class ExchangedTokens {
    * @throws ServiceAuthError naming block and fields when the exchange fails for every user.
    */
   async obtain(user: UserAssertion): Promise<ExchangedToken> {
-    const { exchange, tokens, clock, hash } = this.#deps;
+    const { exchange, tokens, clock, hash, telemetry } = this.#deps;
     const { assertionExpiresAt: end = Infinity, ...request } = user;
     const { assertion, audience = null, scope = null } = request;
     // All users without a token would share one key.
@@ -71,10 +76,10 @@ export class ExchangedTokens {
     const { principal, proof } = await this.#identity();
     const cacheKey = JSON.stringify(['exchanged', principal, proof, audience, scope, hash(assertion)]);
     const outcome = await tokens.get(cacheKey, BLOCK, async (now) =>
-      cacheable(await exchange.exchange(request, now), end),
+      cacheable(checkedOutcome(await exchange.exchange(request, now), EXCHANGE, telemetry), end),
     );
     if (outcome.kind === 'failure') {
-      throw isRefusedUser(outcome) ? sessionError(outcome.refusal, outcome.detail) : exchangeError(outcome);
+      throw isRefusedUser(outcome) ? sessionError(outcome.refusal, outcome.log) : exchangeError(outcome);
     }
     // The entry may come from a request that did not know when the user's token expires.
     return { token: capped(outcome.token, end), cacheKey, principal };
@@ -90,7 +95,7 @@ export class ExchangedTokens {
   }
 }
 
-function cacheable(outcome: IssueOutcome | ExchangeRefusal, end: number): IssueOutcome | RefusedUser {
+function cacheable(outcome: IssueOutcome | ExchangeRefusal | WrongResult, end: number): IssueOutcome | RefusedUser {
   if (outcome.kind === 'token') return { kind: 'token', token: capped(outcome.token, end) };
   if (outcome.kind === 'failure') return outcome;
   return {
@@ -101,7 +106,7 @@ function cacheable(outcome: IssueOutcome | ExchangeRefusal, end: number): IssueO
     block: 'session',
     fields: [],
     advice: '',
-    detail: outcome.detail,
+    log: outcome.log,
     refusal: outcome.reason,
   };
 }
@@ -114,7 +119,7 @@ function isRefusedUser(failure: IssueFailure): failure is RefusedUser {
   return 'refusal' in failure;
 }
 
-function exchangeError(failure: IssueFailure): ServiceAuthError {
+function exchangeError(failure: IssueFailure): AgentBffError {
   return serviceAuthError(failure, {
     incomplete: "The configuration of the exchange of users' tokens is incomplete.",
     refused: "The exchange of users' tokens was refused.",

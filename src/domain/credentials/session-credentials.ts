@@ -6,9 +6,10 @@ import type {
   SessionUser,
 } from '../../ports/session-token-source.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import { isAgentBffError, ServiceAuthError, sourceFailed } from '../shared/errors.js';
+import { isAgentBffError, ServiceAuthError, sessionFailed } from '../shared/errors.js';
 import { isTokenText, sessionError, withoutScheme } from './credential.js';
 import type { FoundToken, RouteAuth } from './route-auth.js';
+import { noSessionToken } from './site-results.js';
 
 type UserAuth = Pick<RouteAuth<'session'>, 'source' | 'nameOf' | 'audience' | 'exchange'>;
 
@@ -45,8 +46,7 @@ export async function userToken(
   const wanted = wantedToken(auth);
   const found = await readSession(auth.source, request, forceRefresh ? { ...wanted, forceRefresh } : wanted);
   if (found.kind === 'no-session') return undefined;
-  if (found.kind === 'expired')
-    throw sessionError(found.reason ?? 'expired', found.detail ?? 'the session has expired');
+  if (found.kind === 'expired') throw sessionError(found.reason ?? 'expired', found.log ?? 'the session has expired');
   const { accessToken, tenant, expiresAt } = found;
   const { audience, exchange } = auth;
   const name = auth.nameOf(found);
@@ -123,14 +123,13 @@ async function readSession(
     // Otherwise, a session that lost its token would send the request without one.
     if (found.kind !== 'token') return found;
     const accessToken = withoutScheme(found.accessToken);
-    if (!isTokenText(accessToken))
-      throw new TypeError('the session returned an invalid token: tokens are visible ASCII without blanks');
+    if (!isTokenText(accessToken)) throw noSessionToken();
     return withNames({ ...found, accessToken });
   } catch (error) {
     if (isAgentBffError(error)) throw error;
     const log = error instanceof Error ? `${error.name}: ${error.message}` : typeof error;
     if (error instanceof TypeError && ABSENT.test(error.message))
-      throw sourceFailed(`${log}: mount the middleware it needs before the routes`);
+      throw sessionFailed(`${log}: mount the middleware it needs before the routes`);
     throw new ServiceAuthError('identity_provider_unavailable', {
       detail: 'The session could not be read.',
       hint: 'Try again; the server log has the cause.',
@@ -153,7 +152,7 @@ function withNames(found: FoundToken): FoundToken {
   const given = NAMES.filter((name) => ![undefined, null, ''].includes(names[name] as string));
   const wrong = given.find((name) => typeof names[name] !== 'string');
   if (wrong !== undefined)
-    throw new TypeError(`the session returned a ${wrong} of type ${typeof names[wrong]}, not a string`);
+    throw sessionFailed(`it returned a "${wrong}" of type ${typeof names[wrong]}: return a string`);
   return { ...rest, ...Object.fromEntries(given.map((name) => [name, names[name]])) };
 }
 

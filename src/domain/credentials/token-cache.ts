@@ -301,7 +301,7 @@ export class TokenCache {
     entry.backOff(outcome, now, this.#deps.random);
     const { refusal } = entry;
     if (refusal !== undefined) this.#share(refusalKey(key), refusal, refusal.retryAt);
-    this.#deps.telemetry.emit({ type: 'token', outcome: 'backoff', block: outcome.block, detail: outcome.detail });
+    this.#deps.telemetry.emit({ type: 'token', outcome: 'backoff', block: outcome.block, detail: outcome.log });
     // The caller whose own request failed gets the same retry time as callers during the back-off.
     return outcome.reason === 'unavailable' ? { ...outcome, retryAfterMs: entry.restMs(now) } : outcome;
   }
@@ -346,7 +346,7 @@ const NO_OUTCOME = 'the identity provider adapter returned neither a token nor a
 function checked(outcome: IssueOutcome, block: string, now: number): IssueOutcome {
   if (!isObject(outcome)) return unusable(block, NO_OUTCOME);
   // A log takes texts only: an error in its place would end a renewal in the background, and the process.
-  if (outcome.kind === 'failure') return { ...outcome, detail: String(outcome.detail) };
+  if (outcome.kind === 'failure') return { ...outcome, log: String(outcome.log) };
   const { token } = outcome;
   if (!isObject(token)) return unusable(block, NO_OUTCOME);
   // Also rejects an expiry of NaN, which would never be reached while the token never counts as fresh.
@@ -384,13 +384,13 @@ function parseRefusal(text: string | undefined): SharedRefusal | undefined {
 }
 
 /** A failure, so that it is cached: if passed on, the token would be rejected and requested again on every request. */
-export function unusable(block: string, detail: string, alsoCheck = ''): IssueFailure {
+export function unusable(block: string, log: string, alsoCheck = ''): IssueFailure {
   return {
     kind: 'failure',
     reason: 'unavailable',
     block,
     fields: [],
     advice: `Check the "${block}" configuration block${alsoCheck}.`,
-    detail,
+    log,
   };
 }

@@ -53,11 +53,11 @@ export interface ErrorFacts {
   readonly retryable?: boolean;
   /** Milliseconds to wait before trying again. */
   readonly retryAfterMs?: number;
-  /** The JSON-RPC code on the chat route, if the default (-32603) is not specific enough. */
+  /** @internal The JSON-RPC code on the chat route, if the default (-32603) is not specific enough. */
   readonly rpcCode?: number;
   /** The status of the response, from 400 to 599: the platform's, or the choice of an error of the site's own. Default: by `code`, and 500 for a code of the site's own. */
   readonly upstreamStatus?: number;
-  /** Fields of the platform's response that our response keeps, by lower-case name. */
+  /** @internal Fields of the platform's response that our response keeps, by lower-case name. */
   readonly upstreamHeaders?: Readonly<Record<string, string>>;
   /** For the server's log only. */
   readonly log?: string;
@@ -99,11 +99,11 @@ export class AgentBffError extends Error {
   readonly retryable: boolean = false;
   /** Milliseconds to wait before trying again. */
   readonly retryAfterMs: number | undefined;
-  /** The JSON-RPC code on the chat route; absent if the default is right. */
+  /** @internal The JSON-RPC code on the chat route; absent if the default is right. */
   readonly rpcCode: number | undefined;
   /** The platform's own status, if the response keeps it. */
   readonly upstreamStatus: number | undefined;
-  /** Fields of the platform's response that our response keeps, by lower-case name; empty if there are none. */
+  /** @internal Fields of the platform's response that our response keeps, by lower-case name; empty if there are none. */
   readonly upstreamHeaders: Readonly<Record<string, string>> = {};
   readonly #log: string | undefined;
 
@@ -118,7 +118,7 @@ export class AgentBffError extends Error {
     return true;
   }
 
-  /** Text for the operator, not for visitors: provider messages, hosts, paths. */
+  /** @internal Text for the operator, not for visitors: provider messages, hosts, paths. */
   logDetail(): string {
     return this.#log ?? this.detail;
   }
@@ -213,7 +213,7 @@ export function siteFailed(option: string, detail: string): (reason: string) => 
 }
 
 /** The error for a session source that fails because of the site: signing in again cannot help. */
-export const sourceFailed: (reason: string) => AgentBffError = siteFailed('auth', 'The session could not be read.');
+export const sessionFailed: (reason: string) => AgentBffError = siteFailed('auth', 'The session could not be read.');
 
 /**
  * The type of an exception, and its location. Its message is left out: that of `Headers` quotes the rejected value,

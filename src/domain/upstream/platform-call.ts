@@ -8,6 +8,7 @@ import type {
 } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { type Credential, notSet } from '../credentials/credential.js';
+import { withLog } from '../credentials/site-results.js';
 import { type CredentialBroker, withSiteFields } from '../credentials/credential-broker.js';
 import type { MessageFacts, RouteAuth } from '../credentials/route-auth.js';
 import { discard, isStream } from '../shared/body.js';
@@ -139,7 +140,8 @@ export class PlatformCall {
     // The spread comes last: each property that follows one costs as much as all of this object.
     const request = { method, origin, path, headers, body, signal, ...timeouts };
     let outcome = await this.#deps.upstream.send(request);
-    if (outcome.kind === 'failure') outcome = await repeated(request, outcome, this.#deps);
+    if (outcome.kind === 'failure')
+      outcome = await repeated(request, withLog(outcome, '"send"', this.#deps.telemetry), this.#deps);
     if (outcome.kind === 'response') return outcome.response;
     throw noResponse(outcome, counterpart, message.isRepeatable ?? IDEMPOTENT.has(method));
   }
@@ -168,7 +170,7 @@ export async function repeated(
 ): Promise<UpstreamOutcome> {
   const cause = retryCause(request, failure);
   if (cause === undefined) return failure;
-  telemetry.emit({ type: 'retry', method: request.method, cause, detail: failure.detail });
+  telemetry.emit({ type: 'retry', method: request.method, cause, detail: failure.log });
   if (cause === 'no_connection') await pause(PAUSE_MS, request.signal);
   return upstream.send(request);
 }

@@ -266,7 +266,7 @@ export const PLATFORM: Counterpart = {
  * §9.2.2). An agent that timed out may have done its work, and a second message would repeat it.
  */
 export function noResponse(
-  { reason, sent, detail: log }: Extract<UpstreamOutcome, { kind: 'failure' }>,
+  { reason, sent, log }: Extract<UpstreamOutcome, { kind: 'failure' }>,
   { name, fields }: Counterpart,
   isRepeatable: boolean,
 ): UpstreamError {

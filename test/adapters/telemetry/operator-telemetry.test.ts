@@ -282,7 +282,7 @@ describe('a call to the platform', () => {
     const observing = observedUpstream(upstream, telemetry, { now: () => (now += 5) });
     const send = async (): Promise<unknown> => observing.send({ ...call, headers: {} } as never);
     await send();
-    upstream.willAnswer(() => ({ kind: 'failure', reason: 'timeout', detail: '' }));
+    upstream.willAnswer(() => ({ kind: 'failure', reason: 'timeout', log: '' }));
     await send();
     const callId = expect.stringMatching(/^[\da-f]{8}-\w+$/) as string;
     const observed = { callId, method: 'GET', origin: 'https://a.example', path: '/x' };

@@ -91,7 +91,7 @@ describe('a session source that quotes the request', () => {
   });
 
   it.each([
-    [{ kind: 'expired', detail: `${ID} ended` } as const, { kind: 'expired', detail: '[redacted] ended' }],
+    [{ kind: 'expired', log: `${ID} ended` } as const, { kind: 'expired', log: '[redacted] ended' }],
     [{ kind: 'expired' } as const, { kind: 'expired' }],
     [{ kind: 'token', accessToken: ID } as const, { kind: 'token', accessToken: ID }],
   ])('returns %j as %j', async (found, answer) => {

@@ -55,7 +55,7 @@ describe("a visitor's cookies and credentials are in no log and no response", ()
   });
 
   it('when the session has expired', async () => {
-    const { chat, telemetry } = site(fromFunction(() => ({ kind: 'expired', detail: `${SESSION} ended` })));
+    const { chat, telemetry } = site(fromFunction(() => ({ kind: 'expired', log: `${SESSION} ended` })));
     const text = await (await chat()).text();
     expect(telemetry.of('error')).toMatchObject([{ code: 'session_expired', detail: '[redacted] ended' }]);
     expect(text).not.toMatch(ANY);
@@ -87,7 +87,7 @@ describe('a token of the session', () => {
       block: 'onBehalfOf',
       fields: [],
       advice: 'Check it.',
-      detail: `cannot exchange ${assertion}`,
+      log: `cannot exchange ${assertion}`,
     });
     const source = fromFunction(() => TOKEN, { sessionCookies: ['connect.sid'] });
     const { chat, telemetry } = site(source, { tokenExchange }, { onBehalfOf: { scope: 'api://platform/.default' } });

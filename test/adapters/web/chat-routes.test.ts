@@ -120,7 +120,7 @@ describe('the memory of a message', () => {
     let during = 0;
     world.upstream.willAnswer(() => {
       during = settings.bodies.heldBytes;
-      return { kind: 'failure', reason: 'timeout', detail: '' };
+      return { kind: 'failure', reason: 'timeout', log: '' };
     });
     await handle(browserRequest({ body: streamed([MESSAGE, ' ']) }));
     expect([during, settings.bodies.heldBytes]).toEqual([MESSAGE.length + 1, 0]);

@@ -202,7 +202,7 @@ describe('a failing configuration', () => {
     world.upstream.willAnswer(() => ({
       kind: 'failure',
       reason: 'unreachable',
-      detail: 'ECONNREFUSED agent.internal',
+      log: 'ECONNREFUSED agent.internal',
     }));
     const response = await world.get();
     expect([response.status, response.headers['content-type']]).toEqual([502, 'application/problem+json']);

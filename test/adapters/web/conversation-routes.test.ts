@@ -50,7 +50,7 @@ describe('a request for conversation records', () => {
     world.upstream.willAnswer(async ({ body }) =>
       textOf(body).then(
         (text) => ({ status: 200, headers: {}, body: text }),
-        () => ({ kind: 'failure', reason: 'unreachable', detail: 'aborted' }),
+        () => ({ kind: 'failure', reason: 'unreachable', log: 'aborted' }),
       ),
     );
     const body = new PushStream();
@@ -65,7 +65,7 @@ describe('a request for conversation records', () => {
 
   it('with a whole body is 502 if the platform cannot be reached', async () => {
     const world = new RouteWorld();
-    world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'unreachable', detail: 'down' }));
+    world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'unreachable', log: 'down' }));
     expect((await world.ask({ body: bytes('{}') })).status).toBe(502);
   });
 });

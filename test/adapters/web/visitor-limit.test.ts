@@ -68,7 +68,7 @@ describe('a limit of visitors', () => {
   });
 
   it('admits with a warning when the limiter does not know', async () => {
-    const { telemetry } = await count(SERVICE, 'message', { kind: 'unknown', detail: 'late' });
+    const { telemetry } = await count(SERVICE, 'message', { kind: 'unknown', log: 'late' });
     expect(telemetry.of('warning')).toEqual([{ type: 'warning', code: 'limit_unknown', detail: 'late' }]);
   });
 

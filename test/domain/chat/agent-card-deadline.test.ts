@@ -9,7 +9,7 @@ const LIMIT_MS = 10_000;
 /** An upstream that never responds; requests end when they are aborted. */
 function silence({ signal }: UpstreamRequest): Promise<UpstreamOutcome> {
   return new Promise((resolve) => {
-    signal.addEventListener('abort', () => resolve({ kind: 'failure', reason: 'aborted', detail: 'given up' }));
+    signal.addEventListener('abort', () => resolve({ kind: 'failure', reason: 'aborted', log: 'given up' }));
   });
 }
 

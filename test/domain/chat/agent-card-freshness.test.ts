@@ -89,7 +89,7 @@ describe('a cached card', () => {
     const world = new ConfigWorld();
     await world.read();
     world.clock.advance(60_000);
-    world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'reset', detail: '' }));
+    world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'reset', log: '' }));
     await expect(world.read()).rejects.toMatchObject({ code: 'upstream_unreachable' });
   });
 

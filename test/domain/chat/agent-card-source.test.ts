@@ -94,7 +94,7 @@ describe('the search for the card', () => {
 
   it('stops when the origin cannot be reached', async () => {
     const world = new ConfigWorld();
-    world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'unreachable', detail: 'ECONNREFUSED 10.0.0.1' }));
+    world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'unreachable', log: 'ECONNREFUSED 10.0.0.1' }));
     const failed = world.card();
     await expect(failed).rejects.toMatchObject({ code: 'upstream_unreachable', retryable: true });
     await expect(failed).rejects.not.toThrow(/10\.0\.0\.1/);
@@ -102,7 +102,7 @@ describe('the search for the card', () => {
 
   it('ends without a card when one address has none and the others cannot be reached', async () => {
     const world = new ConfigWorld();
-    const failure = { kind: 'failure', reason: 'unreachable', detail: 'ECONNREFUSED' } as const;
+    const failure = { kind: 'failure', reason: 'unreachable', log: 'ECONNREFUSED' } as const;
     world.upstream.willAnswer(({ path }) => (path === FAR ? NOT_FOUND : failure));
     await expect(world.card()).rejects.toMatchObject({ detail: 'No agent card found.' });
   });
@@ -117,7 +117,7 @@ describe('the search for the card', () => {
 
   it('is repeated on a stale connection', async () => {
     const world = new ConfigWorld();
-    const stale = { kind: 'failure', reason: 'reset', detail: 'closed', sent: 'on-stale-connection' } as const;
+    const stale = { kind: 'failure', reason: 'reset', log: 'closed', sent: 'on-stale-connection' } as const;
     world.upstream.willAnswer((request) => (world.paths.length === 1 ? stale : at(NEAR, served())(request)));
     expect((await world.card())?.['name']).toBe('Agent');
     expect(world.near).toHaveLength(2);
@@ -248,7 +248,7 @@ describe('a configured card address', () => {
     const world = new ConfigWorld({ cardAddress: ELSEWHERE });
     world.upstream.willAnswer((request) =>
       request.origin === ELSEWHERE.origin
-        ? { kind: 'failure', reason: 'unreachable', detail: '' }
+        ? { kind: 'failure', reason: 'unreachable', log: '' }
         : at(FAR, served())(request),
     );
     expect((await world.read()).warnings).toEqual(['agent_card_url_unavailable']);
@@ -261,7 +261,7 @@ describe('a configured card address', () => {
       agent: { origin: 'https://agent.example', path: '/' },
     });
     world.upstream.willAnswer(({ origin }) =>
-      origin === ELSEWHERE.origin ? { kind: 'failure', reason: 'unreachable', detail: 'ECONNREFUSED' } : NOT_FOUND,
+      origin === ELSEWHERE.origin ? { kind: 'failure', reason: 'unreachable', log: 'ECONNREFUSED' } : NOT_FOUND,
     );
     expect((await errorOf(world.card())).logDetail()).toBe(
       '/agents/7.json: ECONNREFUSED; /.well-known/agent-card.json: status 404: no; /.well-known/agent.json: status 404: no',
@@ -302,7 +302,7 @@ describe('a configured card address', () => {
     const world = new ConfigWorld({ cardAddress: { origin: 'https://agent.example', path: '/card' } });
     await world.read();
     world.clock.advance(60_000);
-    world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'unreachable', detail: '' }));
+    world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'unreachable', log: '' }));
     await expect(world.card()).rejects.toMatchObject({ code: 'upstream_unreachable' });
     expect(world.paths).toEqual(['/card', ...ADDRESSES, '/card']);
   });

@@ -25,7 +25,7 @@ describe('an agent without a response', () => {
     ['invalid', 'upstream_invalid_response', 'The agent sent a response that is not valid HTTP.', false],
   ])('(%s) is reported as %s, with its host only in the log', async (reason, code, detail, retryable) => {
     const world = new ChatWorld();
-    world.upstream.willAnswer(() => ({ kind: 'failure', reason, detail: 'ECONNREFUSED 10.0.0.7:443' }));
+    world.upstream.willAnswer(() => ({ kind: 'failure', reason, log: 'ECONNREFUSED 10.0.0.7:443' }));
     const error = await errorOf(world.forward(chatRequest(), SERVICE, CHAT));
     expect(error).toMatchObject({ name: 'UpstreamError', code, detail, retryable });
     expect(error.message).not.toContain('10.0.0.7');

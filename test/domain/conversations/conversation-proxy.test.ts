@@ -226,7 +226,7 @@ describe("the platform's response to a request for conversation records", () => 
 
   it('is an error when it never arrives, without a retry', async () => {
     const world = new ProxyWorld();
-    world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'reset', detail: 'socket hang up' }));
+    world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'reset', log: 'socket hang up' }));
     await expect(world.forward()).rejects.toMatchObject({ code: 'upstream_unreachable' });
     expect(world.upstream.requests).toHaveLength(1);
   });

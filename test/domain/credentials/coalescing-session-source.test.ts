@@ -140,7 +140,7 @@ describe('a result without a token', () => {
     expect(await world.get({})).toBe('expired');
     expect(await world.tokens.getToken(request({}), {})).toEqual({
       kind: 'expired',
-      detail: 'the session returned an expired token',
+      log: 'the session returned an expired token',
     });
   });
 });

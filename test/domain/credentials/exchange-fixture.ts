@@ -23,6 +23,7 @@ export class ExchangeWorld {
     exchange: this.exchange,
     tokens: this.cache,
     clock: this.clock,
+    telemetry: this.telemetry,
     hash: (text) => `hash(${String(text.length)}${text.slice(-2)})`,
   });
 

@@ -2,15 +2,15 @@ import { describe, expect, it } from 'vitest';
 import type { IssueFailure, ExchangeRefusal } from '../../../src/ports/identity-provider.js';
 import { ExchangeWorld } from './exchange-fixture.js';
 
-const expired: ExchangeRefusal = { kind: 'user-refused', reason: 'expired', detail: 'AADSTS700082 for anna' };
-const consent: ExchangeRefusal = { kind: 'user-refused', reason: 'interaction', detail: 'AADSTS65001 for anna' };
+const expired: ExchangeRefusal = { kind: 'user-refused', reason: 'expired', log: 'AADSTS700082 for anna' };
+const consent: ExchangeRefusal = { kind: 'user-refused', reason: 'interaction', log: 'AADSTS65001 for anna' };
 const fails = (reason: IssueFailure['reason']): IssueFailure => ({
   kind: 'failure',
   reason,
   block: 'idpBService',
   fields: ['clientSecret'],
   advice: 'Check the "idpBService" configuration block: "clientSecret".',
-  detail: 'AADSTS7000215',
+  log: 'AADSTS7000215',
 });
 
 describe('a rejected user', () => {

@@ -69,7 +69,7 @@ describe("a user's token rejected by the platform", () => {
 
   it.each<[string, SessionToken | Error]>([
     ['returns the same token', { ...ADA, accessToken: 'old' }],
-    ['has no refresh token', { kind: 'expired', detail: 'missing_refresh_token' }],
+    ['has no refresh token', { kind: 'expired', log: 'missing_refresh_token' }],
     ['requires a second factor', { kind: 'expired', reason: 'interaction' }],
     ['cannot reach its provider', new Error('the provider is down')],
     ["returns another user's token", { kind: 'token', accessToken: 'new', subject: 'bert' }],
@@ -99,7 +99,7 @@ describe("a user's token rejected by the platform", () => {
   });
 
   it.each<[SessionToken | Error, string]>([
-    [{ kind: 'expired', detail: 'missing_refresh_token' }, 'missing_refresh_token'],
+    [{ kind: 'expired', log: 'missing_refresh_token' }, 'missing_refresh_token'],
     [new TypeError('the provider is down'), 'TypeError: the provider is down'],
   ])('is logged with the cause of a failed refresh: %j', async (refreshed, detail) => {
     const world = new RefusedWorld();

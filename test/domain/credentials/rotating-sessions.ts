@@ -99,7 +99,7 @@ export class RotatingSessions {
         const isSpent = held.refresh !== session.current;
         session.current += 1;
         this.refreshes += 1;
-        if (isSpent) return { kind: 'expired', detail: 'invalid_grant' };
+        if (isSpent) return { kind: 'expired', log: 'invalid_grant' };
         const fresh = { refresh: session.current, expiresAt: now + LIFE_MS };
         for (let turns = this.delay(); turns > 0; turns -= 1) await tick();
         session.cookies.set(`sid=${user}.${String(fresh.refresh)}`, fresh);

@@ -63,8 +63,8 @@ describe('the subject, issuer and tenant of a session', () => {
   it.each(['subject', 'issuer', 'tenant'])('fail the request when %s is not a string', async (name) => {
     for (const value of [{ id: 1 }, 7, true, ['ada']]) {
       const error = await errorOf(given({ [name]: value }));
-      expect(error).toMatchObject({ code: 'identity_provider_unavailable', block: 'session' });
-      expect(error.logDetail()).toContain(`the session returned a ${name} of type`);
+      expect(error).toMatchObject({ code: 'internal_error', block: 'auth' });
+      expect(error.logDetail()).toContain(`it returned a "${name}" of type`);
     }
   });
 
@@ -81,9 +81,9 @@ describe('the subject, issuer and tenant of a session', () => {
 describe('a session without a token', () => {
   it.each([
     [{ kind: 'expired' }, 'session_expired', 'The session has expired.', 'Sign in again.', 'the session has expired'],
-    [{ kind: 'expired', detail: 'why' }, 'session_expired', 'The session has expired.', 'Sign in again.', 'why'],
+    [{ kind: 'expired', log: 'why' }, 'session_expired', 'The session has expired.', 'Sign in again.', 'why'],
     [
-      { kind: 'expired', reason: 'interaction', detail: 'why' },
+      { kind: 'expired', reason: 'interaction', log: 'why' },
       'interaction_required',
       'The identity provider requires consent or a second factor.',
       'Sign in again and complete the steps of the identity provider.',

@@ -12,7 +12,7 @@ describe('a provider that issues an expired token', () => {
       reason: 'unavailable',
       fields: [],
       advice: expect.stringContaining('clocks'),
-      detail: 'the provider issued a token that has already expired',
+      log: 'the provider issued a token that has already expired',
     });
     await world.get();
     expect(world.provider.issued).toBe(1);

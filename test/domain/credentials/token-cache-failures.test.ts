@@ -136,7 +136,7 @@ describe('the back-off of a provider', () => {
 
   it('is logged with its cause', async () => {
     const world = new TokenWorld();
-    world.provider.answer = () => failure('refused', { detail: 'invalid_client' });
+    world.provider.answer = () => failure('refused', { log: 'invalid_client' });
     await world.get();
     expect(world.telemetry.events).toEqual([
       { type: 'token', outcome: 'backoff', block: 'idpA', detail: 'invalid_client' },
@@ -214,7 +214,7 @@ describe('another failure of the provider', () => {
         block: 'someBlock',
         fields: [],
         advice: 'Check the "someBlock" configuration block.',
-        detail: expect.stringMatching(`^the identity provider adapter threw ${kind}${place.source}`) as string,
+        log: expect.stringMatching(`^the identity provider adapter threw ${kind}${place.source}`) as string,
         retryAfterMs: 250,
       });
       expect(JSON.stringify(world.telemetry.events)).not.toContain('secret-in-message');
@@ -238,7 +238,7 @@ describe('a provider that returns no outcome', () => {
       expect(await get()).toMatchObject({
         reason: 'unavailable',
         block: 'someBlock',
-        detail: 'the identity provider adapter returned neither a token nor a failure',
+        log: 'the identity provider adapter returned neither a token nor a failure',
       });
     },
   );
@@ -247,7 +247,7 @@ describe('a provider that returns no outcome', () => {
 describe('a failure with an error as its detail', () => {
   it('is logged as a text', async () => {
     const world = new TokenWorld();
-    world.provider.answer = () => failure('refused', { detail: new Error('wrong password') as unknown as string });
+    world.provider.answer = () => failure('refused', { log: new Error('wrong password') as unknown as string });
     await world.get();
     expect(world.telemetry.of('token')).toMatchObject([{ outcome: 'backoff', detail: 'Error: wrong password' }]);
   });

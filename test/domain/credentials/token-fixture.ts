@@ -47,7 +47,7 @@ export function failure(reason: IssueFailure['reason'], more: Partial<IssueFailu
     block: 'idpA',
     fields: ['clientId'],
     advice: 'Check the "idpA" configuration block: "clientId".',
-    detail: 'provider text',
+    log: 'provider text',
     ...more,
   };
 }

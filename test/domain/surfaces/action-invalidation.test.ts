@@ -166,7 +166,7 @@ describe('an action', () => {
   it.each([
     ['fails', { status: 500, headers: {}, body: null }, 'upstream_error'],
     ['is redirected', { status: 302, headers: {}, body: null }, 'upstream_redirect'],
-    ['times out', { kind: 'failure' as const, reason: 'timeout' as const, detail: 'late' }, 'upstream_timeout'],
+    ['times out', { kind: 'failure' as const, reason: 'timeout' as const, log: 'late' }, 'upstream_timeout'],
   ])('that %s invalidates the renders, as it may have succeeded', async (_what, answer, code) => {
     const world = new SurfaceWorld();
     await world.render();
@@ -271,7 +271,7 @@ describe('an action', () => {
 
   it('is repeated only after a 401', async () => {
     const world = new SurfaceWorld();
-    world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'reset', detail: 'socket hang up' }));
+    world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'reset', log: 'socket hang up' }));
     await expect(world.act(SERVICE)).rejects.toMatchObject({ code: 'upstream_unreachable', retryable: false });
     expect(world.upstream.requests).toHaveLength(1);
     let count = 0;

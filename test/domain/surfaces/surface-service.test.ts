@@ -90,7 +90,7 @@ describe('a render', () => {
     ],
     [{ status: 502, headers: {}, body: '<h1>nginx</h1>' }, 'upstream_error', []],
     [
-      { kind: 'failure' as const, reason: 'timeout' as const, detail: '10.0.0.7' },
+      { kind: 'failure' as const, reason: 'timeout' as const, log: '10.0.0.7' },
       'upstream_timeout',
       ['serviceApiUrl'],
       true,

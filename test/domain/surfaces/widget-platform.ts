@@ -32,7 +32,7 @@ export class WidgetPlatform {
     const before = widget === undefined ? '' : this.#content(id, widget, request);
     const name = widget?.name;
     if (operation === 'render' || operation === 'action') await this.holds[operation].shift();
-    if (this.isDown) return { kind: 'failure', reason: 'unreachable', detail: 'down' } satisfies UpstreamOutcome;
+    if (this.isDown) return { kind: 'failure', reason: 'unreachable', log: 'down' } satisfies UpstreamOutcome;
     if (widget === undefined) return { status: 404, headers: { 'content-type': 'application/json' }, body: '{}' };
     const surface = { id, name, version: widget.version };
     const etag = `"${id}-${String(widget.version)}"`;

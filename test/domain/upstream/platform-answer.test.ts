@@ -46,7 +46,7 @@ describe('a platform without a response', () => {
       'Check scheme and port of "serviceApiUrl" in configureServer.',
     ],
   ])('is an error with its cause, and the host only in the log: %s', (reason, code, detail, retryable, advice) => {
-    const thrown = noResponse({ kind: 'failure', reason, detail: 'ECONNREFUSED 10.0.0.7' }, PLATFORM, true);
+    const thrown = noResponse({ kind: 'failure', reason, log: 'ECONNREFUSED 10.0.0.7' }, PLATFORM, true);
     // No caller waits for an aborted request, so there is no fix to name.
     const isMendable = advice !== undefined;
     const message = isMendable ? `${detail} ${advice}` : detail;
@@ -80,7 +80,7 @@ describe('a request that is not idempotent', () => {
     ['reset', 'nothing', true],
     ['unreachable', undefined, true],
   ])('is retryable only when nothing was sent: %s, sent %s', (reason, sent, retryable) => {
-    const outcome = { kind: 'failure' as const, reason, detail: '', ...(sent === undefined ? {} : { sent }) };
+    const outcome = { kind: 'failure' as const, reason, log: '', ...(sent === undefined ? {} : { sent }) };
     expect(noResponse(outcome, PLATFORM, false)).toMatchObject({ retryable });
   });
 });

@@ -127,7 +127,7 @@ describe('the fields that a site makes', () => {
 describe('a call without a response', () => {
   it('is sent again if there was no connection', async () => {
     const world = new CallWorld();
-    const failure = { kind: 'failure', reason: 'unreachable', sent: 'nothing', detail: 'refused' } as const;
+    const failure = { kind: 'failure', reason: 'unreachable', sent: 'nothing', log: 'refused' } as const;
     world.upstream.willAnswer(() => (world.upstream.requests.length === 1 ? failure : FINE));
     expect([await world.send(), world.upstream.requests.length]).toEqual([FINE, 2]);
   });
@@ -189,7 +189,7 @@ describe('a rejected credential', () => {
         block: 'serviceAccount',
         fields: [],
         advice: 'Wait.',
-        detail: 'down',
+        log: 'down',
       });
       return no;
     });
@@ -218,6 +218,7 @@ describe("a user's rejected exchanged token", () => {
     const exchange = new ExchangedTokens({
       tokens: world.tokens,
       clock: world.clock,
+      telemetry: world.telemetry,
       exchange: new FakeTokenExchange(),
       hash: sha256,
     });

@@ -184,7 +184,7 @@ describe('the project', () => {
 
   it('is null with a warning when the platform is down or not configured', async () => {
     const world = new DirectoryWorld();
-    world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'unreachable', detail: 'ECONNREFUSED 10.0.0.7' }));
+    world.upstream.willAnswer(() => ({ kind: 'failure', reason: 'unreachable', log: 'ECONNREFUSED 10.0.0.7' }));
     expect(await world.project()).toEqual({ value: null, warning: 'project_unavailable' });
     expect(world.telemetry.of('warning')).toEqual([
       {

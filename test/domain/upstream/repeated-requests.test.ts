@@ -7,7 +7,7 @@ import { upstreamRequest } from '../../contracts/http-upstream.contract.js';
 type Sent = Extract<UpstreamOutcome, { kind: 'failure' }>['sent'];
 
 function failure(reason: UpstreamFailureReason, sent: Sent): UpstreamOutcome {
-  return { kind: 'failure', reason, detail: 'what happened', ...(sent === undefined ? {} : { sent }) };
+  return { kind: 'failure', reason, log: 'what happened', ...(sent === undefined ? {} : { sent }) };
 }
 
 /** Sends a request and repeats it as `PlatformCall` does. */
