@@ -7,4 +7,9 @@ export function basePath(): string {
   }
 }
 
+/** An address to which a path is added. */
+export function withoutSlash(address: string): string {
+  return address.replace(/\/+$/, '');
+}
+
 declare const process: { readonly env: { readonly __NEXT_ROUTER_BASEPATH?: string } };

@@ -91,9 +91,10 @@ export function unreachable(cause: unknown, status?: number): ChatError {
   return new ChatError('unreachable', MESSAGES.unreachable, { cause, status });
 }
 
-/** Rethrows an error of `fetch`, or of reading a body, as a lost connection. */
-export function lost(cause: unknown): never {
-  throw toChatError(cause, 'connection_lost', MESSAGES.connectionLost);
+/** Rethrows an error of `fetch`, or of reading a body, as a lost connection; `advice` is for operators. */
+export function lost(cause: unknown, advice?: string): never {
+  const explained = advice === undefined ? cause : new Error(advice, { cause });
+  throw toChatError(explained, 'connection_lost', MESSAGES.connectionLost);
 }
 
 /** Passes an error to the site; a bundle for development also shows it in the console. */

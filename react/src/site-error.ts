@@ -41,7 +41,7 @@ export function siteError(
   const { code, title, detail, hint, type, block, error, requestId } = problem ?? {};
   const reason = typeof code === 'string' && code !== '' ? code : undefined;
   const said = problem === undefined ? [wordsOfPage(text)] : [detail ?? wordsIn(error) ?? title, hint];
-  const words = said.filter((part) => typeof part === 'string');
+  const words = [...said, adviceOn(status, reason)].filter((part) => typeof part === 'string');
   const id = typeof requestId === 'string' ? requestId : undefined;
   const cause = new Error(
     [`The site responded with status ${status}.`, ...words, ...(id ? [`(request ${id})`] : [])].join(' '),
@@ -54,6 +54,13 @@ export function siteError(
   const message = typeof block === 'string' ? MESSAGES.unreachable : messageOf(status, reason);
   // Visitors can pass the id on to the operator, whose log has it.
   return new ChatError('refused', id && message === MESSAGES.unreachable ? `${message} (ID ${id})` : message, details);
+}
+
+/** What the site cannot know about a refusal. */
+function adviceOn(status: number, reason: string | undefined): string | undefined {
+  if (reason === 'origin_refused') return `This page is of ${location.origin}.`;
+  if (status !== 413 || reason !== undefined) return undefined;
+  return 'If a body parser such as express.json() runs before the routes of agent-bff, mount them before it; otherwise raise the limit of the proxy.';
 }
 
 /** The error for a response that is not from a route, such as a page of the site or of a proxy. */

@@ -13,8 +13,17 @@ export function siteFetch(headers: () => SiteHeaders | undefined): typeof fetch 
     const given = headers();
     const fields = new Headers(init?.headers);
     for (const field of new Headers(typeof given === 'function' ? await given() : given)) fields.set(...field);
-    return fetch(input, { ...init, credentials: 'include', headers: fields }).catch(lost);
+    return fetch(input, { ...init, credentials: 'include', headers: fields }).catch((cause: unknown) =>
+      lost(cause, elsewhere(input as string)),
+    );
   };
+}
+
+/** The fix if the address is on another origin; browsers name no reason. */
+function elsewhere(address: string): string | undefined {
+  const { origin } = new URL(address, location.href);
+  if (origin === location.origin) return undefined;
+  return `${origin} did not respond to this page. If it runs, add "${location.origin}" to "allowedOrigins" and to its CORS middleware, with credentials.`;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { type Ref, useEffect, useImperativeHandle, useMemo, useSyncExternalStore } from 'react';
 
-import { basePath } from './base-path.js';
+import { basePath, withoutSlash } from './base-path.js';
 import { ChatSession } from './chat/chat-session.js';
 import type { ChatMessage, ChatState } from './chat/chat-state.js';
 import type { A2AChatHandle, A2AChatProps, ChatOptions } from './chat-props.js';
@@ -52,7 +52,7 @@ export function useA2AChat(options: ChatOptions = {}): A2AChatController {
 /** A chat that requests the site's configuration on demand. */
 export function useChat(options: ChatOptions & Pick<A2AChatProps, 'user'>, isWanted: boolean): A2AChatController {
   const { a2aEndpoint = `${basePath()}/api/a2a`, keepOnReload = false } = options;
-  const { configEndpoint = `${a2aEndpoint}/config` } = options;
+  const { configEndpoint = `${withoutSlash(a2aEndpoint)}/config` } = options;
   const latest = useLatest(options);
   const session = useMemo(
     () =>

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
-import { basePath } from './base-path.js';
+import { basePath, withoutSlash } from './base-path.js';
 import { ChatError, MESSAGES, report, toChatError } from './chat-error.js';
 import { siteFetch, type SiteHeaders } from './site-fetch.js';
 import { type ActionFields, SurfaceClient, type SurfaceInput, type SurfaceSite } from './surface/surface-client.js';
@@ -85,7 +85,8 @@ export function useServiceSurface(options: ServiceSurfaceOptions): ServiceSurfac
 
 /** The same, for the component. */
 export function useSurface(options: ServiceSurfaceOptions): ServiceSurfaceController & Pick<Mounted, 'retry'> {
-  const { surfaceId, name, serviceSurfacesUrl = `${basePath()}/api/service-surfaces`, input } = options;
+  const { surfaceId, name, input } = options;
+  const serviceSurfacesUrl = withoutSlash(options.serviceSurfacesUrl ?? `${basePath()}/api/service-surfaces`);
   const { configEndpoint = serviceSurfacesUrl.replace(/[^/]*$/, 'a2a/config') } = options;
   const [host, setHost] = useState<HTMLElement | null>(null);
   const [isBusy, setBusy] = useState(true);

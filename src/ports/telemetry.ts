@@ -7,6 +7,11 @@
  */
 export type TelemetryEvent = { readonly toolkit?: string } & (
   | {
+      /** Never sent. Stands for the types that a minor version may add: ignore those you do not know. */
+      readonly type: '_OTHER';
+      readonly requestId?: string;
+    }
+  | {
       readonly type: 'request';
       readonly requestId: string;
       readonly route: string;

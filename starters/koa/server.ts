@@ -27,9 +27,5 @@ const server = app.listen(port, () => console.log(`http://localhost:${port}`));
 // Longer than a proxy or balancer in front keeps idle connections, so that no message meets one that closes.
 server.keepAliveTimeout = 80_000;
 
-// The host sends SIGTERM before it stops the site: running answers have ten seconds to finish.
-process.once('SIGTERM', async () => {
-  server.close();
-  await toolkit.close({ graceMs: 10_000 });
-  server.closeAllConnections();
-});
+// Before the site is stopped, it gets a signal, from pm2 and Ctrl+C SIGINT: running answers have ten seconds to finish.
+for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => toolkit.shutDown(server));

@@ -135,6 +135,7 @@ export function openPage(): () => void {
   vi.stubGlobal('addEventListener', () => undefined);
   vi.stubGlobal('removeEventListener', () => undefined);
   vi.stubGlobal('document', { baseURI: 'https://site.example/', visibilityState: 'visible' });
+  vi.stubGlobal('location', new URL('https://site.example/'));
   vi.stubEnv('NODE_ENV', 'production');
   return () => {
     vi.unstubAllGlobals();

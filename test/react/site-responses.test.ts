@@ -13,6 +13,8 @@ const LOST = 'The connection to the site was lost. Please try again.';
 const MOUNT = 'Mount the routes of agent-bff at this address, or set "a2aEndpoint"';
 const SERVER = 'Check that the server with the routes of agent-bff runs, and what its terminal says.';
 
+beforeEach(() => void vi.stubGlobal('location', new URL('https://shop.example/page')));
+
 const failureOf = (promise: Promise<unknown>): Promise<ChatError> =>
   promise.then(
     () => expect.fail('It does not fail.'),
@@ -51,7 +53,22 @@ describe('a request to the site', () => {
     expect(sent).toEqual([[ADDRESS, { credentials: 'include', headers: new Headers() }]]);
   });
 
+  it.each([
+    [
+      ADDRESS,
+      'https://site.example did not respond to this page. If it runs, add "https://shop.example" to "allowedOrigins"',
+    ],
+    ['/api/a2a', 'Failed to fetch'],
+    ['https://shop.example/api/a2a', 'Failed to fetch'],
+  ])('that fails names the fix if it was sent to another origin: %s', async (address, cause) => {
+    vi.stubGlobal('fetch', () => Promise.reject(new TypeError('Failed to fetch')));
+    const error = await failureOf(siteFetch(() => undefined)(address));
+    expect([error.code, error.message]).toEqual(['connection_lost', LOST]);
+    expect((error.cause as Error).message).toContain(cause);
+  });
+
   it('that fails is a lost connection', async () => {
+    vi.stubGlobal('location', new URL(ADDRESS));
     vi.stubGlobal('fetch', () => Promise.reject(new TypeError('Failed to fetch')));
     expect(await failureOf(siteFetch(() => undefined)(ADDRESS))).toMatchObject({
       code: 'connection_lost',
@@ -67,6 +84,31 @@ function responding(body: BodyInit | object | null, init: ResponseInit = {}): Re
   const response = isBody ? new Response(body, init) : Response.json(body, init);
   return Object.defineProperty(response, 'url', { value: ADDRESS });
 }
+
+describe('a refusal', () => {
+  const causeOf = async (response: Response): Promise<string> =>
+    ((await failureOf(checkStatus(response))).cause as Error).message;
+  const own = (code: string, status: number): Response =>
+    responding({ type: `urn:agent-bff:error:${code}`, code, detail: 'No.' }, { status });
+
+  it('of the page names its origin', async () => {
+    expect(await causeOf(own('origin_refused', 403))).toBe(
+      'The site responded with status 403. No. This page is of https://shop.example.',
+    );
+  });
+
+  it('of a body parser, or of a proxy, names where to mount the routes', async () => {
+    for (const body of ['<h1>PayloadTooLargeError</h1>', { error: 'too large' }])
+      expect(await causeOf(responding(body, { status: 413 }))).toContain(
+        'If a body parser such as express.json() runs before the routes of agent-bff, mount them before it',
+      );
+  });
+
+  it('of the routes, or with another status, blames no parser', async () => {
+    for (const response of [own('body_too_large', 413), responding('<h1>No</h1>', { status: 403 })])
+      expect(await causeOf(response)).not.toContain('parser');
+  });
+});
 
 describe('JSON of the site', () => {
   it('is read if it has the members', async () => {

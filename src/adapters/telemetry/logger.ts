@@ -60,6 +60,7 @@ function linesLeftOut(limits: Map<string, Limit>, kind: string): number | undefi
 const LINES: {
   readonly [Type in TelemetryEvent['type']]: (event: EventOf<Type>) => readonly [level: Level, message: string];
 } = {
+  _OTHER: () => ['debug', 'unknown event'],
   request: ({ method, route, status }) => ['info', `${method} ${route} ${String(status)}`],
   chat: ({ method, state, outcome }) => ['info', `${method} ${state ?? outcome}`],
   error: (event) => [levelOfError(event), `${event.route}: ${event.code}`],

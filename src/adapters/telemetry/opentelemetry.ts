@@ -246,6 +246,7 @@ function siteMetrics(meter: Meter, isByToolkit: boolean): (event: TelemetryEvent
   const records: {
     readonly [Type in TelemetryEvent['type']]: (event: EventOf<Type>, of: Attributes) => void;
   } = {
+    _OTHER: () => undefined,
     request: (event, of) => {
       requests.record(event.durationMs / 1_000, {
         ...of,

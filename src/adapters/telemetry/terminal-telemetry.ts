@@ -98,6 +98,7 @@ export class TerminalTelemetry extends RedactedTelemetry implements Telemetry {
       case 'stream_broken':
         if (event.side === 'upstream') this.#tell([event.type, event.route], `${event.route}: ${BROKEN}`, event);
         break;
+      case '_OTHER':
       case 'cache':
       case 'chat':
       case 'request':

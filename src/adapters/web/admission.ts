@@ -86,13 +86,25 @@ export function checkOrigin(
   // Any other value means that the page is on another site.
   const isOwn = site === undefined || site === 'same-origin' || site === 'none';
   if (isOwn && isOwnPage(origin, site, single(headers, 'host') ?? '', policy.publicOrigin)) return;
-  if (policy.publicOrigin !== '') throw foreignPage(EXACT_ADDRESS, ['publicUrl', 'allowedOrigins']);
-  if (site !== undefined) throw foreignPage(CALL_OR_ALLOW, ['allowedOrigins']);
+  if (policy.publicOrigin !== '') throw foreignPage(EXACT_ADDRESS, ['publicUrl', 'allowedOrigins'], origin);
+  if (site !== undefined) throw foreignPage(CALL_OR_ALLOW, ['allowedOrigins'], origin);
   // A forwarded host is part of this address only if the framework trusts the proxy.
   const [, , host = ''] = request.publicUrl.split('/');
   const [forwarded = ''] = (single(headers, 'x-forwarded-host') ?? '').split(',', 1);
   if (host === forwarded.trim() && isOwnPage(origin, site, host, '')) return;
-  throw foreignPage(BEHIND_A_PROXY, ['publicUrl', 'allowedOrigins']);
+  throw foreignPage(BEHIND_A_PROXY, ['publicUrl', 'allowedOrigins'], origin);
+}
+
+/** Tells operators of a page that may read, but whose browser hides the response: there, it is a lost connection. */
+export function noticePage(request: HttpRequest, origins: OriginPolicy, telemetry: Telemetry): void {
+  try {
+    const { headers, publicUrl } = request;
+    if (headers['origin'] !== undefined) checkOrigin({ method: 'POST', headers, publicUrl }, origins, true);
+  } catch (error) {
+    const { detail, hint = '' } = error as RequestError;
+    const log = `${(error as RequestError).logDetail()} ${hint} It also needs the CORS middleware of your framework before the routes.`;
+    telemetry.emit({ type: 'warning', code: 'origin_unlisted', detail: log, summary: detail });
+  }
 }
 
 function isOwnPage(origin: string | undefined, site: string | undefined, host: string, publicOrigin: string): boolean {
@@ -117,8 +129,10 @@ function schemeOf(origin: string): string {
   return origin.slice(0, origin.indexOf(':'));
 }
 
-function foreignPage(hint: string, fields: readonly string[]): RequestError {
-  return new RequestError('origin_refused', { detail: 'The request comes from a page of another site.', hint, fields });
+function foreignPage(hint: string, fields: readonly string[], origin = ''): RequestError {
+  const detail = 'The request comes from a page of another site.';
+  const log = `${detail} Its origin is ${readOrigin(origin) ?? 'not an address'}.`;
+  return new RequestError('origin_refused', { detail, hint, fields, log });
 }
 
 /** A field that must not be repeated; two of them count as none. */

@@ -2,6 +2,7 @@ import type { ChatConfig } from '../../domain/chat/chat-config.js';
 import { mayHoldSession } from '../../domain/credentials/route-auth.js';
 import { choosingNames } from '../../domain/upstream/header-policy.js';
 import type { HttpHandler, HttpRequest } from '../../ports/http.js';
+import { noticePage } from './admission.js';
 import { type ChatMount, entranceOf } from './chat-mount.js';
 import { route } from './door.js';
 import { PROBLEMS } from './error-response.js';
@@ -40,7 +41,8 @@ export function configRoute(mount: ConfigRoute, what: 'record' | 'agentCard'): H
     },
     mount,
     async (admitted) => {
-      const { request } = admitted;
+      const { request, site } = admitted;
+      noticePage(request, site.origins, site.telemetry);
       const count = auth.kind === 'session' ? undefined : () => admitted.count('message');
       const record = await chatConfig[what](versionOf(request), request, auth, entranceOf(mount, request), count);
       return jsonResponse(record, request, hash, fields);

@@ -1,10 +1,10 @@
 import type { HttpRequest, HttpResponse } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import { AgentBffError, type ErrorCode, isAgentBffError, RequestError } from '../../domain/shared/errors.js';
+import { AgentBffError, isAgentBffError, type KnownCode, RequestError } from '../../domain/shared/errors.js';
 import { type VariableHint, withVariables } from '../../domain/shared/setting.js';
 
 /** The only place with our own status codes. An error of the site may have any other code. */
-const STATUS: Readonly<Record<ErrorCode, number>> = {
+const STATUS: Readonly<Record<KnownCode, number>> = {
   configuration_invalid: 500,
   service_auth_failed: 401,
   identity_provider_unavailable: 401,
@@ -38,7 +38,7 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
 };
 
 /** Titles for codes whose words are not clear enough. */
-const TITLE: Partial<Readonly<Record<ErrorCode, string>>> = {
+const TITLE: Readonly<Record<string, string>> = {
   service_auth_failed: 'Service authentication failed',
   rate_limited: 'Too many requests',
   body_consumed: 'Body already consumed',
@@ -49,7 +49,7 @@ const TITLE: Partial<Readonly<Record<ErrorCode, string>>> = {
 const MAX_RETRY_AFTER_S = 31_536_000;
 
 /** JSON-RPC codes that differ from -32603 (JSON-RPC 2.0 §5.1; A2A v1.0 §9.5). */
-const RPC_CODE: Partial<Readonly<Record<ErrorCode, number>>> = {
+const RPC_CODE: Readonly<Record<string, number>> = {
   body_invalid: -32700,
   content_type_unsupported: -32005,
   method_denied: -32601,
@@ -159,7 +159,7 @@ export function errorResponse(cause: unknown, form: ErrorForm, context: ErrorCon
 
 /** The data of the event that ends a stream. */
 export function errorEventData(error: AgentBffError, form: ErrorForm, requestId: string): string {
-  return form.text(error, requestId, STATUS[error.code]);
+  return form.text(error, requestId, STATUS[error.code as KnownCode]);
 }
 
 function statusOf(error: AgentBffError, form: ErrorForm, { authUnavailableStatus }: ErrorSite): number {
@@ -168,7 +168,8 @@ function statusOf(error: AgentBffError, form: ErrorForm, { authUnavailableStatus
   if (error.code === 'conversation_unknown' && form === REST_ERRORS) return 404;
   if (error.code === 'identity_provider_unavailable') return authUnavailableStatus;
   const { code, upstreamStatus = 0 } = error;
-  return upstreamStatus >= 400 && upstreamStatus < 600 ? Math.trunc(upstreamStatus) : (STATUS[code] ?? 500);
+  const isOwn = upstreamStatus >= 400 && upstreamStatus < 600;
+  return isOwn ? Math.trunc(upstreamStatus) : (STATUS[code as KnownCode] ?? 500);
 }
 
 /** The response to a request that no route accepts, before the request is read, in the format its client expects. */

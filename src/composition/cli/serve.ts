@@ -134,11 +134,7 @@ export async function serve(settings: GatewaySettings): Promise<Gateway> {
   });
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${String(chosen)}`,
-    stop: async () => {
-      server.close();
-      await toolkit.close({ graceMs });
-      server.closeAllConnections();
-    },
+    stop: () => toolkit.shutDown(server, { graceMs }),
   };
 }
 

@@ -1,6 +1,8 @@
+import { inspect } from 'node:util';
 import { ConfigurationError } from '../../domain/shared/errors.js';
 import { distance, nearest } from '../../domain/shared/nearest.js';
 import { type AnyRows, hasFields } from '../../domain/shared/setting.js';
+import { REDACTED } from '../../domain/shared/secret.js';
 import { PROVIDERS } from './providers.js';
 import { FIELDS, SERVICE_TOKEN } from './schema.js';
 import type { ServerConfig } from './server-config.js';
@@ -66,7 +68,7 @@ const ORIGIN: unique symbol = Symbol.for('agent-bff/environment@1') as never;
 
 /**
  * Reads a configuration from environment variables; reads nothing else and sets nothing. Empty variables count as
- * absent, a trailing line end is removed, and other variables are ignored. A name that is similar to one of ours, a value
+ * absent, a trailing line end is removed, and other variables are ignored. Printing the result shows no value. A name that is similar to one of ours, a value
  * in quotes or with a placeholder, and a `PUBLIC_URL` that is not an address (other tools use that name for a path),
  * cause a `warning` event of the toolkit made from the configuration: in `telemetry`, otherwise on standard error.
  *
@@ -109,8 +111,21 @@ export function configFromEnv(env: Readonly<Record<string, string | undefined>>)
     else config[first] = { ...(config[first] as object | undefined), [field]: read };
   }
   const hasSet: Origin['hasSet'] = (variable, value) => value === valueOf(config, variable);
+  for (const block of [config, ...Object.values(config)]) if (hasFields(block)) Object.defineProperties(block, PRINTED);
   return withOrigin(config, { [ORIGIN]: { warnings, hasSet } });
 }
+
+/** Shows which fields are set: any value may be a secret, also one in the wrong variable. */
+function printed(this: object): object {
+  const shown = Object.entries(this).map(([name, value]) => [name, hasFields(value) ? value : REDACTED]);
+  return Object.fromEntries(shown) as object;
+}
+
+/** How a configuration is printed. Copies of the object, as by spreading, keep it for `console.log`. */
+const PRINTED = {
+  [inspect.custom]: { value: printed, enumerable: true },
+  toJSON: { value: printed },
+};
 
 /** A configuration that may have an origin. */
 interface Originated extends ServerConfig {

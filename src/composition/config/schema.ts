@@ -54,6 +54,7 @@ export type PlainSettings = SettingsOf<
     readonly authProvider: string;
     readonly upstream: ResolvedUpstream;
     readonly a2aMethods: ServerConfig['a2aMethods'];
+    readonly conversations: ServerConfig['conversations'];
     readonly bindings: readonly string[];
     readonly allowedOrigins: ReadonlySet<string>;
     readonly mediaOrigins: ReadonlySet<string>;
@@ -161,7 +162,7 @@ const ROWS: Rows<ConfigSettings> & BlockRows = {
   ),
   conversations: usual(
     accept((value) => value === 'open' || value === 'visitor', '"open" or "visitor"'),
-    'open',
+    undefined,
     'A2A_CONVERSATIONS',
   ),
   timeouts: {

@@ -64,6 +64,7 @@ const RENDER_CACHE: RenderCacheSettings = {
 export class SiteHandlers {
   readonly credentials: RouteCredentials;
   readonly #deps: SiteHandlersDependencies;
+  #hasWarned = false;
 
   constructor(dependencies: SiteHandlersDependencies) {
     this.credentials = dependencies.routeCredentials;
@@ -75,7 +76,9 @@ export class SiteHandlers {
     const { publicUrl, bindings, sessionPolicy, servicePolicy } = config;
     const auth = this.credentials.chat(options);
     const policy = auth.kind === 'session' ? sessionPolicy : servicePolicy;
-    const { tenant, conversations = config.conversations } = options;
+    const named = options.conversations ?? config.conversations;
+    if (named === undefined && auth.kind !== 'session') this.#warnOpen();
+    const { tenant, conversations = config.conversations ?? 'open' } = options;
     const metadata = siteMetadata(options, conversations, config.timeouts.sessionMs, site.telemetry);
     const call = { tenant, metadata };
     const visitor = conversations === 'visitor' ? this.#visitor(auth, options, call) : refuseVisitorOptions(options);
@@ -91,6 +94,15 @@ export class SiteHandlers {
       ...(bindings.includes('HTTP+JSON') && { httpJson: httpJsonRoutes({ ...shared, forwarder }) }),
     });
     return this.#served(routes, 'chat');
+  }
+
+  /** Once, since openness is the default and nobody may have chosen it. */
+  #warnOpen(): void {
+    const detail =
+      'Anyone who learns the id of a conversation can read and continue it: set "conversations" to "visitor", or to "open" if that is meant.';
+    if (!this.#hasWarned && this.#deps.config.agent !== undefined)
+      this.#deps.site.telemetry.emit({ type: 'warning', code: 'conversations_open', detail });
+    this.#hasWarned = true;
   }
 
   /**

@@ -1,9 +1,10 @@
 /**
- * Every failure this package names. `error-response.ts` in the web adapter has the status of each code.
+ * Every failure this package names, and codes of the site's own. A minor version may add some.
  *
  * @public
  */
 export type ErrorCode =
+  | (string & {})
   | 'configuration_invalid'
   | 'service_auth_failed'
   | 'identity_provider_unavailable'
@@ -34,6 +35,9 @@ export type ErrorCode =
   | 'server_busy'
   | 'server_closing'
   | 'internal_error';
+
+/** The codes of this package. */
+export type KnownCode = ErrorCode extends infer Code ? (string extends Code ? never : Code) : never;
 
 /**
  * The contents of an error. All of it is public except `log`.

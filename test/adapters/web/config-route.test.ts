@@ -138,6 +138,37 @@ describe('the method of a request for the configuration', () => {
   });
 });
 
+describe('a page that requests the configuration', () => {
+  const warningsFor = async (headers: HeaderFields, method = 'GET'): Promise<readonly string[]> => {
+    const world = new RouteWorld();
+    await world.get({ host: 'site.example', ...headers }, { method });
+    const warnings = world.settings.telemetry.of('warning');
+    return warnings.map(({ code, detail }) => `${code} ${detail}`);
+  };
+
+  it.each(['GET', 'OPTIONS'])('of an origin that is not listed is named to operators: %s', async (method) => {
+    const [warning] = await warningsFor({ origin: 'https://shop.example', 'sec-fetch-site': 'cross-site' }, method);
+    expect(warning).toContain('origin_unlisted The request comes from a page of another site.');
+    expect(warning).toContain('Its origin is https://shop.example.');
+    expect(warning).toContain('"allowedOrigins"');
+    expect(warning).toContain('the CORS middleware of your framework before the routes');
+  });
+
+  it('without Sec-Fetch-Site, as over plain http, is named too', async () => {
+    expect(await warningsFor({ origin: 'http://shop.example' })).toHaveLength(1);
+  });
+
+  it.each<[string, HeaderFields]>([
+    ["the site's own", { 'sec-fetch-site': 'same-origin' }],
+    ["the site's own, with its origin", { origin: 'https://site.example', 'sec-fetch-site': 'same-origin' }],
+    ["the site's own over plain http", { origin: 'http://site.example' }],
+    ['the address bar', { 'sec-fetch-site': 'none' }],
+    ['a link on another site', { 'sec-fetch-site': 'cross-site' }],
+  ])('is not reported: %s', async (_what, headers) => {
+    expect(await warningsFor(headers)).toEqual([]);
+  });
+});
+
 describe('a conditional request for the configuration', () => {
   it.each(['%s', 'W/%s', '"x", %s', '*'])('with the tag %s returns 304', async (field) => {
     const world = new RouteWorld();

@@ -14,7 +14,7 @@ import {
   type ErrorContext,
 } from '../../../src/adapters/web/error-response.js';
 import type { SiteSettings } from '../../../src/adapters/web/door.js';
-import { AgentBffError, type ErrorCode } from '../../../src/domain/shared/errors.js';
+import { AgentBffError, type KnownCode } from '../../../src/domain/shared/errors.js';
 import type { HttpResponse } from '../../../src/ports/http.js';
 import { browserRequest, site } from './browser-request.js';
 
@@ -26,7 +26,7 @@ const rpcErrorResponse = (cause: unknown, id: string, of: ErrorContext): HttpRes
   errorResponse(cause, rpcErrors(id), of);
 
 /** A change here changes what every site sees. */
-const TABLE: Readonly<Record<ErrorCode, readonly [number, string, number]>> = {
+const TABLE: Readonly<Record<KnownCode, readonly [number, string, number]>> = {
   configuration_invalid: [500, 'Configuration invalid', -32603],
   service_auth_failed: [401, 'Service authentication failed', -32603],
   identity_provider_unavailable: [401, 'Identity provider unavailable', -32603],
@@ -58,7 +58,7 @@ const TABLE: Readonly<Record<ErrorCode, readonly [number, string, number]>> = {
   server_closing: [503, 'Server closing', -32603],
   internal_error: [500, 'Internal error', -32603],
 };
-const ROWS = (Object.keys(TABLE) as ErrorCode[]).map((code) => [code, ...TABLE[code]] as const);
+const ROWS = (Object.keys(TABLE) as KnownCode[]).map((code) => [code, ...TABLE[code]] as const);
 
 const context = (settings: SiteSettings = site()): ReturnType<typeof errorContext> => errorContext(settings, 'chat');
 
@@ -100,7 +100,7 @@ describe('the status of an error', () => {
     expect(problemResponse(REFUSAL, context(settings)).status).toBe(401);
   });
 
-  it.each<[ErrorCode, number]>([
+  it.each<[KnownCode, number]>([
     ['method_denied', 403],
     ['conversation_unknown', 404],
   ])('for %s is %i in the HTTP+JSON binding, whose clients read the status', (code, status) => {

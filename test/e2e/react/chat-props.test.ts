@@ -59,6 +59,10 @@ describeInBrowsers('the props of the chat', { wordMs: 5 }, (browser) => {
     expect(asked).toEqual(['/members/a2a/config', '/members/a2a']);
 
     asked.length = 0;
+    await visit.show('A2AChat', { a2aEndpoint: '/members/a2a/' });
+    await expect.poll(() => asked).toEqual(['/members/a2a/config']);
+
+    asked.length = 0;
     await visit.show('A2AChat', { a2aEndpoint: '/members/a2a', configEndpoint: '/elsewhere/card' });
     await expect.poll(() => visit.page.locator('.a2a-message').count()).toBe(0);
     await visit.send('Hello');
