@@ -7,6 +7,9 @@ import type { Toolkit } from './toolkit/toolkit-type.js';
 // own copy (Next: `instrumentation.ts` and every route). Entries that only mount routes reach the toolkit through it,
 // without loading the rest of the package.
 
+/** The version of the package. A toolkit of another one in the same process has other parts. */
+export const VERSION = '0.1.0';
+
 /** The result of `configureServer`, and its input. */
 export interface ServerState {
   toolkit?: Toolkit;

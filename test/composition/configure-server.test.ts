@@ -157,7 +157,7 @@ describe('the toolkit of configureServer', () => {
     const lines = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
     configureServer({});
     const { toolkit } = holder[STATE] as { toolkit: object };
-    Object.assign(toolkit, { [Symbol.for('agent-bff/toolkit')]: '0.0.9' });
+    Object.assign(toolkit, { version: '0.0.9' });
     expect(await answerOf(chat())).toMatch(/^500 /);
     expect(String(lines.mock.calls)).toContain(
       'configureServer is of another version: keep one, see "npm ls agent-bff"',

@@ -464,6 +464,33 @@ describe('a hint names the environment variable of its field', () => {
 
   it('and holds no second copy of a secret that printing would show', () => {
     const config = configFromEnv({ SERVICE_API_KEY: 'hunter2-hunter2' });
-    expect(inspect(config).match(/hunter2-hunter2/g)).toHaveLength(1);
+    expect(inspect(config, { showHidden: true })).not.toContain('hunter2-hunter2');
+  });
+});
+
+describe('a configuration that is printed', () => {
+  const read = (): ServerConfig =>
+    configFromEnv({
+      A2A_URL: 'https://ada:hunter2@agent.example/a2a',
+      SERVICE_API_KEY: 'hunter2',
+      CACHE_URL: 'redis://:hunter2@cache',
+      CACHE_KEYS: 'hunter2,hunter2',
+      IDP_A_CLIENT_SECRET: 'hunter2',
+    });
+
+  it.each<[string, (config: ServerConfig) => string]>([
+    ['by console.log', (config) => inspect(config, { depth: 9 })],
+    ['as JSON', (config) => JSON.stringify(config)],
+    ['by console.log, with a further field', (config) => inspect({ ...config, keepAliveMs: 0 }, { depth: 9 })],
+    ['one block of it', (config) => inspect(config.idpA) + JSON.stringify(config.idpA)],
+  ])('shows its fields without a value: %s', (_what, print) => {
+    const text = print(read());
+    expect(text).toContain('[redacted]');
+    expect(text).not.toContain('hunter2');
+  });
+
+  it('still has its values', () => {
+    expect(read()).toMatchObject({ serviceApiKey: 'hunter2', idpA: { clientSecret: 'hunter2' } });
+    expect(structuredClone({ ...read().idpA })).toEqual({ clientSecret: 'hunter2' });
   });
 });

@@ -35,6 +35,7 @@ function site(config: ServerConfig = {}, ports: ToolkitPorts = {}) {
     a2aUrl: 'https://agent.example/a2a',
     serviceApiUrl: 'https://api.example',
     serviceApiKey: 'site-key',
+    conversations: 'open' as const,
   };
   const toolkit = createToolkit({ ...settings, ...config }, { upstream, telemetry, clock, ...ports });
   return { toolkit, upstream, telemetry, clock };

@@ -71,7 +71,7 @@ const REFUSED: readonly (readonly [what: string, use: () => unknown, sentence: s
   ['an object that is no toolkit', () => createA2ARouter(express, { toolkit: { authHeaders() {} } }), 'createToolkit'],
   [
     'a toolkit of another copy',
-    () => createServiceSurfaceRouter(express, { toolkit: { ...createToolkit(AGENT), ...foreign() } }),
+    () => createServiceSurfaceRouter(express, { toolkit: { ...createToolkit(AGENT), version: '0.0.9' } }),
     'of this version of agent-bff',
   ],
   ['a toolkit instead of options', () => createA2ARouter(express, createToolkit(AGENT)), 'as { toolkit }'],
@@ -153,11 +153,6 @@ const LOGGED: readonly (readonly [
   ['a limit that returns true', () => limited(true), '"chatLimit" failed: it returned no verdict'],
   ['a limit with "detail"', () => limited({ kind: 'unknown', detail: PRIVATE }), 'instead of "detail".'],
 ];
-
-/** What differs in the toolkit of another version. */
-function foreign(): object {
-  return { [Symbol.for('agent-bff/toolkit')]: '0.0.9' };
-}
 
 describe('a wrong use in JavaScript', () => {
   it.each(REFUSED)('is refused where it is called: %s', async (_what, use, sentence) => {

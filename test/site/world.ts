@@ -41,6 +41,7 @@ export async function startWorld(framework: Framework, options: WorldOptions = {
   const toolkit = createToolkit(
     {
       a2aUrl: `${upstream.origin}/agent/v1`,
+      conversations: 'open',
       serviceApiUrl: `${upstream.origin}/platform/v1`,
       serviceAuthStrategy: 'demo',
       serviceApiKey: 'the-api-key',

@@ -101,9 +101,8 @@ export function noticePage(request: HttpRequest, origins: OriginPolicy, telemetr
     const { headers, publicUrl } = request;
     if (headers['origin'] !== undefined) checkOrigin({ method: 'POST', headers, publicUrl }, origins, true);
   } catch (error) {
-    const { detail, hint = '' } = error as RequestError;
-    const log = `${(error as RequestError).logDetail()} ${hint} It also needs the CORS middleware of your framework before the routes.`;
-    telemetry.emit({ type: 'warning', code: 'origin_unlisted', detail: log, summary: detail });
+    const detail = `${(error as RequestError).logDetail()} If it is a page of yours, add the origin to "allowedOrigins" in configureServer, and the CORS middleware of your framework before the routes.`;
+    telemetry.emit({ type: 'warning', code: 'origin_unlisted', detail });
   }
 }
 

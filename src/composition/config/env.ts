@@ -111,8 +111,9 @@ export function configFromEnv(env: Readonly<Record<string, string | undefined>>)
     else config[first] = { ...(config[first] as object | undefined), [field]: read };
   }
   const hasSet: Origin['hasSet'] = (variable, value) => value === valueOf(config, variable);
-  for (const block of [config, ...Object.values(config)]) if (hasFields(block)) Object.defineProperties(block, PRINTED);
-  return withOrigin(config, { [ORIGIN]: { warnings, hasSet } });
+  for (const block of Object.values(config)) if (hasFields(block)) hideValues(block, false);
+  // Enumerable: a copy with further fields hides its values from `console.log` too.
+  return hideValues(withOrigin(config, { [ORIGIN]: { warnings, hasSet } }), true);
 }
 
 /** Shows which fields are set: any value may be a secret, also one in the wrong variable. */
@@ -121,11 +122,10 @@ function printed(this: object): object {
   return Object.fromEntries(shown) as object;
 }
 
-/** How a configuration is printed. Copies of the object, as by spreading, keep it for `console.log`. */
-const PRINTED = {
-  [inspect.custom]: { value: printed, enumerable: true },
-  toJSON: { value: printed },
-};
+function hideValues<Block extends object>(block: Block, enumerable: boolean): Block {
+  const custom = { value: printed, enumerable };
+  return Object.defineProperties(block, { [inspect.custom]: custom, toJSON: { value: printed } });
+}
 
 /** A configuration that may have an origin. */
 interface Originated extends ServerConfig {

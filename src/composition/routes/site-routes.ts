@@ -2,13 +2,19 @@
 /* oxlint-disable typescript/no-explicit-any */
 
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
-import { accept, type Given, type OptionShape, readOptions, type ShapeOf } from '../../domain/shared/options.js';
+import {
+  accept,
+  hasMethods,
+  type Given,
+  type OptionShape,
+  readOptions,
+  type ShapeOf,
+} from '../../domain/shared/options.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { HttpHandler, MountedHandler } from '../../ports/http.js';
-import { serverState, siteSessions } from '../process-state.js';
+import { serverState, siteSessions, VERSION } from '../process-state.js';
 import type { RouteHandlers } from '../toolkit/site-handlers.js';
 import type { Toolkit, ToolkitOption } from '../toolkit/toolkit-type.js';
-import { isToolkit } from '../toolkit/version.js';
 import { ALL_ROUTES, CHAT, PROXY, SERVICE_SURFACES, SESSION_SURFACES, SURFACE_ROUTER } from './route-shapes.js';
 import type {
   ChatHandlerOptions,
@@ -99,7 +105,7 @@ export const SERVICE_SURFACES_ROUTE: RouteDefinition<ServiceSurfaceHandlerOption
 export const noSuchRoute: HttpHandler = lazyHandler('noRoute');
 
 const TOOLKIT = accept(
-  isToolkit,
+  (value) => hasMethods(value, ['authHeaders']) && (value as Toolkit).version === VERSION,
   'a result of createToolkit or configureServer, of this version of agent-bff; "npm ls agent-bff" lists its copies',
 );
 
@@ -196,7 +202,7 @@ function currentHandler(handlerOf: (site: RouteHandlers) => HttpHandler, handler
     if (toolkit !== undefined && toolkit !== known) {
       known = toolkit;
       try {
-        if (!isToolkit(toolkit))
+        if (toolkit.version !== VERSION)
           throw new Error('configureServer is of another version: keep one, see "npm ls agent-bff"');
         handler = handlerOf(toolkit.handlers);
       } catch (error) {

@@ -76,9 +76,8 @@ export class SiteHandlers {
     const { publicUrl, bindings, sessionPolicy, servicePolicy } = config;
     const auth = this.credentials.chat(options);
     const policy = auth.kind === 'session' ? sessionPolicy : servicePolicy;
-    const named = options.conversations ?? config.conversations;
-    if (named === undefined && auth.kind !== 'session') this.#warnOpen();
-    const { tenant, conversations = config.conversations ?? 'open' } = options;
+    const { tenant, conversations = config.conversations } = options;
+    if (conversations === undefined && auth.kind !== 'session' && config.agent !== undefined) this.#warnOpen();
     const metadata = siteMetadata(options, conversations, config.timeouts.sessionMs, site.telemetry);
     const call = { tenant, metadata };
     const visitor = conversations === 'visitor' ? this.#visitor(auth, options, call) : refuseVisitorOptions(options);
@@ -96,12 +95,10 @@ export class SiteHandlers {
     return this.#served(routes, 'chat');
   }
 
-  /** Once, since openness is the default and nobody may have chosen it. */
   #warnOpen(): void {
     const detail =
       'Anyone who learns the id of a conversation can read and continue it: set "conversations" to "visitor", or to "open" if that is meant.';
-    if (!this.#hasWarned && this.#deps.config.agent !== undefined)
-      this.#deps.site.telemetry.emit({ type: 'warning', code: 'conversations_open', detail });
+    if (!this.#hasWarned) this.#deps.site.telemetry.emit({ type: 'warning', code: 'conversations_open', detail });
     this.#hasWarned = true;
   }
 

@@ -17,12 +17,12 @@ const PAGE = 'pageContext';
  */
 export function siteMetadata(
   { metadata, visitorMetadata }: ConversationOptions,
-  conversations: ConversationAccess,
+  conversations: ConversationAccess | undefined,
   sessionMs: number,
   telemetry: Telemetry,
 ): SiteMetadata | undefined {
   const rule = visitorMetadata ?? (conversations === 'visitor' ? 'drop' : 'pass');
-  if (metadata === undefined && conversations === 'open' && rule === 'pass') return undefined;
+  if (metadata === undefined && conversations !== 'visitor' && rule === 'pass') return undefined;
   const listed = typeof rule === 'string' ? [] : rule;
   const names = new Set<string>();
   const own = Object.entries(metadata ?? {});

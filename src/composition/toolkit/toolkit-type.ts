@@ -7,7 +7,6 @@ import type { Telemetry } from '../../ports/telemetry.js';
 import type { AuthHeadersOptions, SessionHeadersOptions } from '../routes/route-options.js';
 import type { Shared } from './shared.js';
 import type { RouteHandlers } from './site-handlers.js';
-import type { TOOLKIT } from './version.js';
 
 /**
  * The health of a toolkit; contains no secrets.
@@ -51,7 +50,7 @@ export interface ToolkitHealth {
  */
 export interface Toolkit {
   /** @internal The version of the package that made it. */
-  readonly [TOOLKIT]: string;
+  readonly version: string;
   /** @internal Makes the handlers of its routes, for the table of routes. */
   readonly handlers: RouteHandlers;
   /**

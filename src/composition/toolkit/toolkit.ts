@@ -22,6 +22,7 @@ import { type ResolvedConfig, resolveConfig, SHAPE } from '../config/resolve-con
 import { providers } from '../config/schema.js';
 import type { ServerConfig } from '../config/server-config.js';
 import { chosenNames } from '../config/upstream-config.js';
+import { VERSION } from '../process-state.js';
 import { forwardHint, sessionRequest } from '../routes/route-credentials.js';
 import type { SessionOptions } from '../routes/route-options.js';
 import { SERVICE_HEADERS, SESSION_HEADERS } from '../routes/route-shapes.js';
@@ -39,7 +40,6 @@ import { identityModule } from './identity-module.js';
 import { lent, platformModule, retireReplaced } from './platform-module.js';
 import { provideExchange } from './process-wide.js';
 import { partsOf, sharedOption } from './shared.js';
-import { TOOLKIT, VERSION } from './version.js';
 import { siteModule } from './site-module.js';
 import type { HealthCheck, Toolkit, ToolkitPorts } from './toolkit-type.js';
 
@@ -148,7 +148,7 @@ export function buildToolkit(
     options: Options | undefined,
   ): Given<Options> => readOptions(`toolkit.${method}`, shape, options, { toolkit });
   const toolkit: Toolkit = {
-    [TOOLKIT]: VERSION,
+    version: VERSION,
     handlers,
     projectId: async (options) => {
       const auth = credentials.service(read('projectId', SERVICE_HEADERS, options));

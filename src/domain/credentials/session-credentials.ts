@@ -9,7 +9,7 @@ import type { Telemetry } from '../../ports/telemetry.js';
 import { isAgentBffError, ServiceAuthError, sessionFailed } from '../shared/errors.js';
 import { isTokenText, sessionError, withoutScheme } from './credential.js';
 import type { FoundToken, RouteAuth } from './route-auth.js';
-import { noSessionToken } from './site-results.js';
+import { NO_SESSION_TOKEN } from './site-results.js';
 
 type UserAuth = Pick<RouteAuth<'session'>, 'source' | 'nameOf' | 'audience' | 'exchange'>;
 
@@ -123,7 +123,7 @@ async function readSession(
     // Otherwise, a session that lost its token would send the request without one.
     if (found.kind !== 'token') return found;
     const accessToken = withoutScheme(found.accessToken);
-    if (!isTokenText(accessToken)) throw noSessionToken();
+    if (!isTokenText(accessToken)) throw sessionFailed(NO_SESSION_TOKEN);
     return withNames({ ...found, accessToken });
   } catch (error) {
     if (isAgentBffError(error)) throw error;

@@ -1,7 +1,7 @@
 import type { ExchangeOutcome, IssueFailure } from '../../ports/identity-provider.js';
 import type { SessionToken } from '../../ports/session-token-source.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import { type AgentBffError, sessionFailed } from '../shared/errors.js';
+import { sessionFailed } from '../shared/errors.js';
 import { isTokenText } from './credential.js';
 
 // Checks what functions of the site return: JavaScript has no types, and a wrong result would be blamed on another part.
@@ -11,6 +11,8 @@ export interface WrongResult extends IssueFailure {
   readonly option: 'identityProviders' | 'tokenExchange';
 }
 
+export const NO_SESSION_TOKEN = 'it returned no token in "accessToken": return its text, in ASCII, without blanks';
+
 type Fields = Readonly<Record<string, unknown>>;
 
 /** The result of a session source. @throws AgentBffError naming the field and what to return. */
@@ -18,13 +20,9 @@ export function checkedSession(found: SessionToken, telemetry: Telemetry): Sessi
   const { kind, accessToken, expiresAt } = Object(found) as Fields;
   if (!['token', 'no-session', 'expired'].includes(String(kind)))
     throw sessionFailed('it returned no known "kind": return a token as a string, or null');
-  if (kind === 'token' && typeof accessToken !== 'string') throw noSessionToken();
+  if (kind === 'token' && typeof accessToken !== 'string') throw sessionFailed(NO_SESSION_TOKEN);
   if (isSeconds(expiresAt)) throw sessionFailed(`it returned ${inSeconds('expiresAt')}`);
   return withLog(found, 'The session source', telemetry);
-}
-
-export function noSessionToken(): AgentBffError {
-  return sessionFailed('it returned no token in "accessToken": return its text, in ASCII, without blanks');
 }
 
 /** The outcome of a provider or an exchange of the site, complete; `block` is the one to check. */

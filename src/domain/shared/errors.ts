@@ -37,7 +37,8 @@ export type ErrorCode =
   | 'internal_error';
 
 /** The codes of this package. */
-export type KnownCode = ErrorCode extends infer Code ? (string extends Code ? never : Code) : never;
+export type KnownCode = Known<ErrorCode>;
+type Known<Code> = Code extends string ? (string extends Code ? never : Code) : never;
 
 /**
  * The contents of an error. All of it is public except `log`.
