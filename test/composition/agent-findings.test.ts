@@ -152,15 +152,6 @@ describe('the doctor tries an agent', () => {
       [CARD_OK, `warning agent: responded with status 400 | ${UNTRIED.split(' | ')[1] ?? ''}`],
     ],
     [
-      'with a custom provider called "none"',
-      {
-        reply: () => rpcError(-32_001),
-        config: OPEN,
-        ports: { identityProviders: { none: new FakeIdentityProvider('none') } },
-      },
-      [CARD_OK, UNTRIED],
-    ],
-    [
       'that fails',
       { reply: () => json({}, 500) },
       [

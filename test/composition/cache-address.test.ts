@@ -68,7 +68,7 @@ describe('the address in "cacheStore"', () => {
     `redis://:${PASSWORD}/#@cache.example`,
   ])('%s is rejected without being quoted', (address) => {
     const error = refusal(() => createToolkit({ cacheStore: address }));
-    expect(error).toMatchObject({ code: 'configuration_invalid', block: 'configureServer', fields: ['cacheStore'] });
+    expect(error).toMatchObject({ code: 'configuration_invalid', block: 'createToolkit', fields: ['cacheStore'] });
     expect(inspect(error) + JSON.stringify(error)).not.toContain(PASSWORD);
     expect(inspect(error)).not.toContain('memcached');
   });

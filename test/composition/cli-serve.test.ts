@@ -29,7 +29,12 @@ async function startGatewayOf(changes: ServerConfig, ...args: string[]) {
   const config = join(folder, 'config.json');
   writeFileSync(
     config,
-    JSON.stringify({ a2aUrl: `${upstream.origin}/agent`, serviceAuthStrategy: 'demo', ...changes }),
+    JSON.stringify({
+      a2aUrl: `${upstream.origin}/agent`,
+      serviceAuthStrategy: 'demo',
+      conversations: 'open',
+      ...changes,
+    }),
   );
   const printed: string[] = [];
   const provider = new FakeIdentityProvider('gateway');

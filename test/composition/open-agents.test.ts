@@ -127,7 +127,9 @@ describe('the strategy "none"', () => {
       headers: JSON_TYPE,
       body: '{"jsonrpc":"2.0","id":"1","error":{"code":-32000,"message":"who?"}}',
     }));
-    await chatRoute(createToolkit({ ...SITE, serviceAuthStrategy: 'none' }, world.ports))(browserRequest());
+    await chatRoute(createToolkit({ ...SITE, serviceAuthStrategy: 'none', conversations: 'open' }, world.ports))(
+      browserRequest(),
+    );
     expect(world.telemetry.of('warning')).toEqual([
       expect.objectContaining({
         code: 'credential_refused',

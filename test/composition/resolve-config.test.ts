@@ -59,7 +59,7 @@ describe('a configuration without any field', () => {
       telemetry: undefined,
       chatLimit: undefined,
       userLimit: undefined,
-      conversations: 'open',
+      conversations: undefined,
       name: expect.stringMatching(/^[0-9a-f]{8}$/) as string,
       identityProviders: {},
       customProviders: new Set(),

@@ -38,7 +38,7 @@ describe.skipIf(!nextIsInstalled)('configuring a Next site', () => {
 
   it('prints the fix to the terminal in a production build', async () => {
     const terminal = watchTerminal();
-    configureServer({ a2aUrl: `${await refusedOrigin()}/agent` });
+    configureServer({ a2aUrl: `${await refusedOrigin()}/agent`, conversations: 'open' });
     const site = await listeningSite(handle);
     onTestFinished(() => site.close());
     expect((await visit(site.url)).status).toBe(502);

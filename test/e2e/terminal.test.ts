@@ -18,7 +18,13 @@ async function startSite(config: ServerConfig = {}, ports: ToolkitPorts = {}) {
   const terminal = watchTerminal();
   const upstream = await RecordingUpstream.start();
   const toolkit = createToolkit(
-    { a2aUrl: `${upstream.origin}/agent`, serviceApiUrl: `${upstream.origin}/api`, serviceApiKey: KEY, ...config },
+    {
+      a2aUrl: `${upstream.origin}/agent`,
+      serviceApiUrl: `${upstream.origin}/api`,
+      serviceApiKey: KEY,
+      conversations: 'open',
+      ...config,
+    },
     ports,
   );
   const site = await nodeHttpSite('a site').start({ toolkit });
@@ -109,7 +115,7 @@ describe('a process that reports to its terminal', { timeout: 30_000 }, () => {
       import { createServer } from 'node:http';
       import { configureServer } from 'agent-bff';
       import { createNodeHandler } from 'agent-bff/node';
-      configureServer({ a2aUrl: 'http://127.0.0.1:9/a2a' });
+      configureServer({ a2aUrl: 'http://127.0.0.1:9/a2a', conversations: 'open' });
       const server = createServer(createNodeHandler()).listen(0, '127.0.0.1', async () => {
         const site = 'http://127.0.0.1:' + server.address().port;
         await (await fetch(site)).text();

@@ -72,6 +72,7 @@ async function serve({ platform, privateKeyPem, redis, cacheKeys, clock: { start
   const toolkit = createToolkit(
     {
       a2aUrl: `${platform}/a2a`,
+      conversations: 'open',
       serviceApiUrl: `${platform}/api`,
       serviceAccount: { serviceAccountId: 'site', keyId: 'key', privateKeyPem, audience: 'platform' },
       serviceAuthStrategy: 'service_account',

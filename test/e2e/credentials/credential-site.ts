@@ -42,7 +42,13 @@ export async function startSite(
   const agent = await RecordingUpstream.start();
   const telemetry = new RecordingTelemetry();
   const toolkit = createToolkit(
-    { a2aUrl: `${agent.origin}/a2a`, serviceApiUrl: 'https://platform.example/api', keepAliveMs: 0, ...config },
+    {
+      a2aUrl: `${agent.origin}/a2a`,
+      serviceApiUrl: 'https://platform.example/api',
+      keepAliveMs: 0,
+      conversations: 'open',
+      ...config,
+    },
     { telemetry, random: () => 0, ...ports },
   );
   const app = express();

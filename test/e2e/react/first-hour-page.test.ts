@@ -171,7 +171,7 @@ describe.skipIf(findChromium() === undefined)('the ten commonest mistakes of the
 
   /** A site with its routes, and the pages of a visitor: the chat in both kinds of bundle, and the page of the starters. */
   async function startSite(env: Environment, ports: ToolkitPorts, mount?: Mistake['site']): Promise<string> {
-    const toolkit = createToolkit(configFromEnv(env), ports);
+    const toolkit = createToolkit(configFromEnv({ A2A_CONVERSATIONS: 'open', ...env }), ports);
     const app = express();
     for (const [kind, files] of Object.entries(pages)) {
       app.get(`/${kind}/`, (_request, response) => void response.send(PAGE));
