@@ -56,7 +56,7 @@ export function siteError(
   return new ChatError('refused', id && message === MESSAGES.unreachable ? `${message} (ID ${id})` : message, details);
 }
 
-/** What the site cannot know about a refusal. */
+/** Advice for operators that only the page can give. */
 function adviceOn(status: number, reason: string | undefined): string | undefined {
   if (reason === 'origin_refused') return `This page is of ${location.origin}.`;
   if (status !== 413 || reason !== undefined) return undefined;

@@ -1,5 +1,5 @@
 import type { ServerConfig } from 'agent-bff';
-import { FakeClock, FakeIdentityProvider } from 'agent-bff/testing';
+import { FakeClock } from 'agent-bff/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   A2A,

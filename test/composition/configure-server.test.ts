@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { inspect } from 'node:util';
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -15,6 +16,7 @@ import {
 } from '../../src/composition/server.js';
 import { routeHandler, ROUTES } from '../../src/composition/routes/site-routes.js';
 import { createToolkit } from '../../src/composition/toolkit/toolkit.js';
+import type { Toolkit } from '../../src/composition/toolkit/toolkit-type.js';
 import type { HttpHandler } from '../../src/ports/http.js';
 import { FakeCacheStore, FakeIdentityProvider } from '../../src/adapters/fakes/fakes.js';
 import { systemClock } from '../../src/adapters/system/system.js';
@@ -151,6 +153,11 @@ describe('the toolkit of configureServer', () => {
     const closing = configureServer({ serviceApiKey: 'key' }).close();
     expect(() => configureServer({ a2aUrl: 'nonsense' })).toThrow('"a2aUrl"');
     await closing;
+  });
+
+  it('has the version of the package', () => {
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as Toolkit;
+    expect(configureServer({}).version).toBe(version);
   });
 
   it('of another version in the process is named on standard error', async () => {

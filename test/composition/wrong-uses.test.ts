@@ -54,7 +54,7 @@ const exchanged = (outcome: unknown) => {
 };
 const limited = (verdict: unknown) => chatted({ chatLimit: { admit: () => Promise.resolve(verdict) } });
 
-/** Where it is called: what the site does, and a part of the sentence that it reads. */
+/** Refused at the call: the use, and a part of the sentence. */
 const REFUSED: readonly (readonly [what: string, use: () => unknown, sentence: string])[] = [
   ['a misspelt field', () => createToolkit({ a2aUlr: '' }), '"a2aUlr" in createToolkit. Did you mean "a2aUrl"?'],
   ['the same field', () => configureServer({ a2aUlr: '' }), '"a2aUlr" in configureServer. Did you mean "a2aUrl"?'],
@@ -95,7 +95,7 @@ const REFUSED: readonly (readonly [what: string, use: () => unknown, sentence: s
   ],
 ];
 
-/** In the log of the first message: what the site's function returns, and a part of the sentence in the log. */
+/** Logged with the first message: the result of the site's function, and a part of the sentence. */
 const LOGGED: readonly (readonly [
   what: string,
   use: () => Promise<{ log: string; page: string }>,

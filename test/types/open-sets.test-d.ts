@@ -19,6 +19,7 @@ describe('codes of errors and types of events', () => {
     const event = {} as TelemetryEvent;
     // @ts-expect-error not all codes are known
     if (code !== 'internal_error') code satisfies never;
+    // oxlint-disable-next-line typescript/switch-exhaustiveness-check
     switch (event.type) {
       case 'request':
       case 'chat':

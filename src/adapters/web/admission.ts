@@ -95,7 +95,7 @@ export function checkOrigin(
   throw foreignPage(BEHIND_A_PROXY, ['publicUrl', 'allowedOrigins'], origin);
 }
 
-/** Tells operators of a page that may read, but whose browser hides the response: there, it is a lost connection. */
+/** Warns operators about a page of an unlisted origin: its browser hides the response, which looks like a lost connection. */
 export function noticePage(request: HttpRequest, origins: OriginPolicy, telemetry: Telemetry): void {
   try {
     const { headers, publicUrl } = request;

@@ -67,7 +67,7 @@ const reported = new WeakSet<Telemetry>();
 
 /** A result with its text for the log in `log`, also if it is in `detail`, which is public in errors. */
 export function withLog<Result extends object>(result: Result, name: string, telemetry: Telemetry): Result {
-  const { detail: said, ...rest } = result as Result & { readonly detail?: unknown };
+  const { detail: said, ...rest } = result as Result & { readonly detail?: string };
   if (said === undefined) return result;
   const detail = `${name} returned a text for the log. Return it as "log" instead of "detail".`;
   if (!reported.has(telemetry)) telemetry.emit({ type: 'warning', code: 'detail_returned', detail });
