@@ -2,14 +2,7 @@
 /* oxlint-disable typescript/no-explicit-any */
 
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
-import {
-  accept,
-  hasMethods,
-  type Given,
-  type OptionShape,
-  readOptions,
-  type ShapeOf,
-} from '../../domain/shared/options.js';
+import { accept, type Given, type OptionShape, readOptions, type ShapeOf } from '../../domain/shared/options.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { HttpHandler, MountedHandler } from '../../ports/http.js';
 import { serverState, siteSessions, VERSION } from '../process-state.js';
@@ -105,8 +98,8 @@ export const SERVICE_SURFACES_ROUTE: RouteDefinition<ServiceSurfaceHandlerOption
 export const noSuchRoute: HttpHandler = lazyHandler('noRoute');
 
 const TOOLKIT = accept(
-  (value) => hasMethods(value, ['authHeaders']) && (value as Toolkit).version === VERSION,
-  'a result of createToolkit or configureServer, of this version of agent-bff; "npm ls agent-bff" lists its copies',
+  (value) => (value as Toolkit | null)?.version === VERSION,
+  'a result of createToolkit, of this version of agent-bff',
 );
 
 /**
@@ -202,8 +195,8 @@ function currentHandler(handlerOf: (site: RouteHandlers) => HttpHandler, handler
     if (toolkit !== undefined && toolkit !== known) {
       known = toolkit;
       try {
-        if (toolkit.version !== VERSION)
-          throw new Error('configureServer is of another version: keep one, see "npm ls agent-bff"');
+        const hint = TOOLKIT(toolkit, {});
+        if (hint) throw new Error(hint);
         handler = handlerOf(toolkit.handlers);
       } catch (error) {
         // For options that only this toolkit rejects, such as a field that carries its API key.
