@@ -283,7 +283,7 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
         message: `no: ${own} ${'x'.repeat(900)}`,
       };
       idp.faults.token = { status: 403, body };
-      const { detail } = await failureOf(provider());
+      const { log: detail } = await failureOf(provider());
       expect(detail).not.toMatch(/opaque-token/);
       expect(detail).not.toContain(own);
       expect(detail.replace('token request failed: 403: ', '')).toHaveLength(500);

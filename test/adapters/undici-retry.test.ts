@@ -63,7 +63,7 @@ describe.each(endings)('a kept-alive connection that is %s as the next request a
     platform.willAnswer(end);
     const outcome = await send({ method: 'POST' });
     expect(outcome).toMatchObject({ reason: 'reset', sent: 'on-stale-connection' });
-    expect(outcome.kind === 'failure' && outcome.detail).toMatch(
+    expect(outcome.kind === 'failure' && outcome.log).toMatch(
       /\(an idle connection was closed as the request was sent\)$/,
     );
     expect(platform.requests).toHaveLength(1);

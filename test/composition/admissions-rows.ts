@@ -59,7 +59,7 @@ const get = (path: string, headers?: Record<string, string>, method = 'GET'): As
 const EVIL = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
 const full: Setting['limit'] = () => Promise.resolve({ kind: 'refused', retryAfterMs: 1_500 });
 const failing: Setting['limit'] = () => Promise.reject(new TypeError('lost'));
-const unsure: Setting['limit'] = () => Promise.resolve({ kind: 'unknown', detail: 'the limiter is late' });
+const unsure: Setting['limit'] = () => Promise.resolve({ kind: 'unknown', log: 'the limiter is late' });
 const odd: Setting['limit'] = () => Promise.resolve(undefined as never);
 const LIMITERS = {
   'no limiter': undefined,
@@ -199,7 +199,7 @@ const READING: readonly (readonly [name: string, setting: Setting, ask: Ask])[] 
 const failure: UpstreamOutcome = {
   kind: 'failure',
   reason: 'unreachable',
-  detail: 'connect ECONNREFUSED',
+  log: 'connect ECONNREFUSED',
 };
 const answered =
   (
@@ -214,7 +214,7 @@ const answered =
   });
 const ANSWERS: Readonly<Record<string, AdmissionsWorld['platform']['answer']>> = {
   'an unreachable platform': () => failure,
-  'a platform that times out': () => ({ kind: 'failure', reason: 'timeout', detail: 'late' }),
+  'a platform that times out': () => ({ kind: 'failure', reason: 'timeout', log: 'late' }),
   'a 401 of the platform': answered(401, '{"error":"no"}'),
   'a 404 of the platform': answered(404, '{"error":"no"}'),
   'a 500 of the platform': answered(500, '{"error":"no"}'),

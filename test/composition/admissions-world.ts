@@ -38,6 +38,8 @@ const CARD = {
 const CONFIG: ServerConfig = {
   name: 'site',
   a2aUrl: `${AGENT}/a2a`,
+  // Otherwise a warning says that none is chosen.
+  conversations: 'open',
   serviceApiUrl: 'https://platform.example/api',
   serviceApiKey: 'site-key',
   serviceAuthStrategy: 'okta',

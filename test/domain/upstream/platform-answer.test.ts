@@ -58,7 +58,7 @@ describe('a platform without a response', () => {
 
 describe('an idle connection that the agent closes as a message is sent', () => {
   it('is an error that lets the visitor send again, and blames neither the address nor its scheme', () => {
-    const outcome = { kind: 'failure', reason: 'reset', detail: 'ECONNRESET', sent: 'on-stale-connection' } as const;
+    const outcome = { kind: 'failure', reason: 'reset', log: 'ECONNRESET', sent: 'on-stale-connection' } as const;
     const error = noResponse(outcome, AGENT, false);
     expect(error).toMatchObject({
       code: 'upstream_unreachable',
