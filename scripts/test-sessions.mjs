@@ -1,6 +1,7 @@
 // npm run test:sessions [-- library …]: signs a visitor in with each session library of docs/authentication/sessions.md, its oldest
 // supported release and the current one, in a folder of its own with a provider on loopback. A message is refused before the
 // sign-in, then reaches the agent with the visitor's token, and with a new one after that has expired, where the library refreshes.
+// With the current release of those that refresh, visitors of two processes then wait for a slow agent.
 // Its results are written into the table of the page.
 import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -8,7 +9,9 @@ import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { runnerImport } from 'vite';
 import { freePort, started } from '../test/package/program.mjs';
+import { startBalancer } from '../test/package/sessions/balancer.mjs';
 import { startProvider } from '../test/package/sessions/provider.mjs';
+import { walkSlowAgent } from '../test/package/sessions/slow-agent.mjs';
 import { startAgent } from '../test/package/site.mjs';
 import { ensureBuilt } from './build.mjs';
 import { ROOT } from './command.mjs';
@@ -26,7 +29,7 @@ const csrf = (base) => async (browser, site) => {
 
 /** The libraries: package, site, oldest and current release, what they need beside them, and their sign-in. */
 const LIBRARIES = [
-  { name: 'express-openid-connect', versions: ['2.7.0', '3.4.0'], refreshes: true },
+  { name: 'express-openid-connect', versions: ['2.7.0', '3.4.0'], refreshes: true, walks: [{}] },
   {
     name: '@auth0/nextjs-auth0',
     site: 'nextjs-auth0',
@@ -38,6 +41,7 @@ const LIBRARIES = [
     signIn: '/auth/login',
     refreshes: true,
     control: true,
+    walks: [{}],
   },
   {
     name: '@azure/msal-node',
@@ -46,16 +50,23 @@ const LIBRARIES = [
     beside: ['express-session@1.19.0'],
     refreshes: true,
   },
-  { name: 'better-auth', versions: ['1.6.0', '1.6.34', '1.7.25'], refreshes: true },
+  {
+    name: 'better-auth',
+    versions: ['1.6.0', '1.6.34', '1.7.25'],
+    refreshes: true,
+    walks: [{}, { variant: 'account cookie' }],
+  },
   {
     name: '@auth/express',
     site: 'auth-js',
     versions: ['0.5.6', '0.12.3'],
     beside: (version) => [`@auth/core@${version === '0.12.3' ? '0.41.3' : '0.34.1'}`],
     signIn: csrf('/auth'),
+    walks: [{ site: 'auth-js-refreshing' }, { site: 'auth-js-refreshing', variant: 'getSession', fails: true }],
   },
   { name: 'next-auth', peers: false, versions: ['4.0.1', '4.24.15'], signIn: csrf('/api/auth') },
-  { name: 'iron-session', versions: ['8.0.0', '9.0.1'] },
+  { name: 'iron-session', versions: ['8.0.0', '9.0.1'], walks: [{ site: 'iron-session-refreshing' }] },
+  { name: 'cookie-session', versions: ['2.1.1'], refreshes: true, walks: [{}] },
   { name: 'express-session', versions: ['1.17.0', '1.19.0'] },
   { name: 'passport', versions: ['0.5.0', '0.7.0'], beside: ['passport-oauth2@1.8.0', 'express-session@1.19.0'] },
 ];
@@ -67,36 +78,35 @@ const folder = temporaryFolder('sessions');
 const agent = await startAgent();
 const chosen = process.argv.slice(2);
 const rows = [];
+/** Running while the next library is installed. */
+const walks = [];
 for (const library of LIBRARIES.filter(({ name }) => chosen.length === 0 || chosen.includes(name))) {
   for (const version of library.versions) {
-    const row = [library.name, version, ...(await outcome(library, version))];
+    const cwd = await installed(library, version);
+    const row = [library.name, version, ...(await outcome(library, version, cwd))];
     rows.push(row);
     console.log(row.join(' | '));
+    if (version !== library.versions.at(-1)) continue;
+    walks.push(...(library.walks ?? []).map((walk) => slowAgent(library, walk, cwd)));
   }
 }
 await agent.close();
+const walked = (await Promise.all(walks)).every(Boolean);
 await writeTable(
   join(ROOT, 'docs/authentication/sessions.md'),
   'sessions',
   [['Package', 'Version', 'Signed in', 'Refreshed'], ...rows],
   { partly: chosen.length > 0 },
 );
-process.exitCode = rows.length > 0 && rows.flat().every((cell) => cell !== '✗') ? 0 : 1;
+process.exitCode = rows.length > 0 && walked && rows.flat().every((cell) => cell !== '✗') ? 0 : 1;
 
-async function outcome(library, version) {
+async function outcome(library, version, cwd) {
   const marks = { signedIn: '✗', refreshed: library.refreshes ? '✗' : '–' };
   const provider = await startProvider();
   const site = `http://localhost:${await freePort()}`;
   let server;
   try {
-    const cwd = await installed(library, version);
-    const env = {
-      ISSUER: provider.issuer,
-      SITE: site,
-      SECRET: 'of this run only, and more than thirty-two characters',
-      A2A_URL: `${agent.url}/a2a`,
-    };
-    server = await started([process.execPath, `${library.site ?? library.name}.mjs`], cwd, env, /ready http\S+/);
+    server = await startSite(library, cwd, { ISSUER: provider.issuer, SITE: site, A2A_URL: `${agent.url}/a2a` });
     await visit(library, provider, site, marks);
     if (library.control) await control(library, provider, site, version);
   } catch (error) {
@@ -105,6 +115,40 @@ async function outcome(library, version) {
   await server?.stop();
   await provider.close();
   return [marks.signedIn, marks.refreshed];
+}
+
+function startSite({ site, name }, cwd, env) {
+  const SECRET = 'of this run only, and more than thirty-two characters';
+  const given = { SECRET, ...env };
+  return started([process.execPath, `${site ?? name}.mjs`], cwd, given, /ready http\S+/);
+}
+
+/** True if the visitors of two processes behind a balancer, which sends each to one of them, are signed out as expected. */
+async function slowAgent(library, { site: other = library.site, variant = '', fails = false }, cwd) {
+  const provider = await startProvider();
+  const slow = await startAgent();
+  const [port, ...ports] = [await freePort(), await freePort(), await freePort()];
+  const site = `http://localhost:${port}`;
+  const env = { ISSUER: provider.issuer, SITE: site, VARIANT: variant, A2A_URL: `${slow.url}/a2a` };
+  const start = (PORT) => startSite({ ...library, site: other }, cwd, { ...env, PORT: String(PORT) });
+  const servers = await Promise.all(ports.map(start));
+  const close = await startBalancer(port, ports);
+  const visitor = async () => {
+    const browser = new CookieBrowser();
+    await signedIn(browser, site, library.signIn ?? '/login');
+    return browser;
+  };
+  const name = `${other ?? library.name} ${variant}`.trim();
+  let isKept = fails;
+  try {
+    isKept = await walkSlowAgent(name, { provider, agent: slow, site, visitor, chat });
+  } catch (error) {
+    console.error(`${error.message}\n${servers.map((server) => server.written().slice(0, 3_000)).join('\n')}`);
+  }
+  close();
+  for (const server of servers) await server.stop();
+  await Promise.all([provider.close(), slow.close()]);
+  return isKept !== fails;
 }
 
 /** A folder with the library, and the sites beside it. */
@@ -150,10 +194,11 @@ async function signedIn(browser, site, signIn) {
   else await browser.open(`${site}${signIn}`);
 }
 
-function chat(browser, site, query = '') {
+function chat(browser, site, { query = '', signal } = {}) {
   const params = { message: { messageId: 'm', role: 'user', parts: [{ kind: 'text', text: 'Hello' }] } };
   return browser.send(`${site}/api/a2a${query}`, {
     method: 'POST',
+    signal,
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'message/send', params }),
   });
@@ -163,7 +208,7 @@ function chat(browser, site, query = '') {
 async function control({ signIn }, provider, site, version) {
   const ways = {
     'chat, narrow matcher': (browser) => chat(browser, site),
-    'chat, broad matcher': (browser) => chat(browser, site, '?broad'),
+    'chat, broad matcher': (browser) => chat(browser, site, { query: '?broad' }),
     'without agent-bff, narrow matcher': (browser) => browser.send(`${site}/control`),
     'without agent-bff, broad matcher': (browser) => browser.send(`${site}/control?broad`),
   };

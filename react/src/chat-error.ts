@@ -47,6 +47,8 @@ export class ChatError extends Error {
   readonly retryAfterMs: number | undefined;
   /** The id of the request in the server's log; undefined if the response names none. */
   readonly requestId: string | undefined;
+  /** The claims that the next sign-in must request, as the JSON text of the provider's parameter `claims`; undefined if there are none. */
+  readonly claims: string | undefined;
 
   /** Created by the package. The message is for visitors; `cause` has what operators need. */
   constructor(
@@ -58,6 +60,7 @@ export class ChatError extends Error {
       readonly reason?: string | undefined;
       readonly retryAfterMs?: number | undefined;
       readonly requestId?: string | undefined;
+      readonly claims?: string | undefined;
     } = {},
   ) {
     super(message, { cause: details.cause });
@@ -66,6 +69,7 @@ export class ChatError extends Error {
     this.reason = details.reason;
     this.retryAfterMs = details.retryAfterMs;
     this.requestId = details.requestId;
+    this.claims = details.claims;
   }
 }
 

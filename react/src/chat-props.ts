@@ -35,14 +35,16 @@ export interface ChatOptions {
   readonly taskTimeoutMs?: number | undefined;
   /**
    * Signs the visitor in, when the agent or the site requires it: a button calls it with the agent's message, and the chat
-   * continues once it resolves. Default: the chat shows that a sign-in is needed, without a button.
+   * continues once it resolves. `claims` is the text to send as the parameter `claims` of the sign-in, such as for a
+   * second factor; undefined if the provider requests none. Default: the chat shows that a sign-in is needed, without a button.
    *
    * @example
    * ```tsx
    * <A2AChat onSignIn={() => window.open('/connect/calendar')} />
    * ```
    */
-  readonly onSignIn?: ((message: AgentMessage | undefined) => unknown) | undefined;
+  readonly onSignIn?:
+    ((message: AgentMessage | undefined, request: { readonly claims: string | undefined }) => unknown) | undefined;
   /**
    * Returns a description of the page, such as its address or the selected text. Called for each message, and sent as
    * `pageContext` in its `metadata`. Visitors can change it, so agents must not trust it. JSON of at most 16 KB; a

@@ -38,15 +38,22 @@ export function siteError(
       ),
       status,
     );
-  const { code, title, detail, hint, type, block, error, requestId } = problem ?? {};
-  const reason = typeof code === 'string' && code !== '' ? code : undefined;
+  const { code, title, detail, hint, type, block, error, requestId, claims } = problem ?? {};
+  const reason = textOf(code);
   const said = problem === undefined ? [wordsOfPage(text)] : [detail ?? wordsIn(error) ?? title, hint];
   const words = [...said, adviceOn(status, reason)].filter((part) => typeof part === 'string');
-  const id = typeof requestId === 'string' ? requestId : undefined;
+  const id = textOf(requestId);
   const cause = new Error(
     [`The site responded with status ${status}.`, ...words, ...(id ? [`(request ${id})`] : [])].join(' '),
   );
-  const details = { cause, status, reason, retryAfterMs: retryAfterMsOf(response), requestId: id };
+  const details = {
+    cause,
+    status,
+    reason,
+    retryAfterMs: retryAfterMsOf(response),
+    requestId: id,
+    claims: textOf(claims),
+  };
   const isOwnText = reason === undefined || !isOwnCode(reason, type);
   const own = isOwnText && status < 500 ? (detail ?? wordsIn(error)) : undefined;
   if (typeof own === 'string') return new ChatError('refused', own, details);
@@ -61,6 +68,10 @@ function adviceOn(status: number, reason: string | undefined): string | undefine
   if (reason === 'origin_refused') return `This page is of ${location.origin}.`;
   if (status !== 413 || reason !== undefined) return undefined;
   return 'If a body parser such as express.json() runs before the routes of agent-bff, mount them before it; otherwise raise the limit of the proxy.';
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 /** The error for a response that is not from a route, such as a page of the site or of a proxy. */

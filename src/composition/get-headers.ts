@@ -1,3 +1,4 @@
+import type { SessionTokenLike } from '../adapters/sessions/session-like.js';
 import type { AuthHeadersOptions, SessionHeadersOptions } from './routes/route-options.js';
 import { SERVICE_HEADERS, SESSION_HEADERS } from './routes/route-shapes.js';
 import { currentToolkit, readRouteOptions } from './routes/site-routes.js';
@@ -56,4 +57,38 @@ export function createGetHeadersForSession(
     options,
   );
   return async (request) => (toolkit ?? (await currentToolkit())).sessionHeaders(session, request);
+}
+
+/**
+ * Ends the session of a request whose user signs out, for sessions that are stored in a cookie: no response that is
+ * still waiting for the agent brings the cookie back, and no token is kept for it. Call it where the site signs out,
+ * before the cookie is deleted; `auth` is that of the routes.
+ *
+ * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown or missing.
+ *
+ * @example
+ * ```ts
+ * import { endSession, expressOpenidConnectSession } from 'agent-bff';
+ * import express from 'express';
+ *
+ * const auth = expressOpenidConnectSession();
+ * const app = express();
+ * app.get('/sign-out', async (request, response) => {
+ *   await endSession({ auth }, request);
+ *   response.redirect('/logout');
+ * });
+ * ```
+ *
+ * @public
+ */
+export async function endSession(
+  options: { readonly auth: SessionTokenLike } & ToolkitOption,
+  request?: unknown,
+): Promise<void> {
+  const { toolkit, ...ended } = readRouteOptions<SessionHeadersOptions & ToolkitOption>(
+    'endSession',
+    SESSION_HEADERS,
+    options,
+  );
+  await (toolkit ?? (await currentToolkit())).endSession(ended as typeof options, request);
 }

@@ -54,7 +54,7 @@ export { configFromEnv } from './config/env.js';
 export { createA2ARouter, createServiceProxyRouter, createServiceSurfaceRouter } from './express.js';
 export type { ExpressLikeRouter, ExpressRequestOf } from './express.js';
 export type { HandlersOptions, SiteRoutesOptions } from './routes/site-routes.js';
-export { createGetHeadersForSession, createGetHeadersWithServiceAuth } from './get-headers.js';
+export { createGetHeadersForSession, createGetHeadersWithServiceAuth, endSession } from './get-headers.js';
 export { authJsSession, type NextAuthOptions, nextAuthSession } from '../adapters/sessions/auth-js.js';
 export { type Auth0Like, auth0Session } from '../adapters/sessions/auth0.js';
 export { type BetterAuthOptions, betterAuthSession } from '../adapters/sessions/better-auth.js';

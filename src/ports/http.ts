@@ -42,6 +42,11 @@ export interface RequestContext {
     /** The framework's response, if it is an object separate from the request. */
     readonly response?: unknown;
   };
+  /**
+   * @internal Calls `listener` when the response is over, with true if it was sent, cookies included. Absent if the
+   * response is not ours.
+   */
+  onSent?(listener: (isSent: boolean) => void): void;
 }
 
 export type NativeRequest = RequestContext['native'];

@@ -96,6 +96,8 @@ export type ExchangeOutcome =
       readonly kind: 'user-refused';
       /** `expired`: sign in again; `interaction`: consent or a second factor is needed. */
       readonly reason: 'expired' | 'interaction';
+      /** The claims that the provider requests for an interaction, as JSON text. Passed to the page. Default: none. */
+      readonly claims?: string;
       /** For the server's log only. */
       readonly log: string;
     };

@@ -39,15 +39,22 @@ export type SessionToken =
       readonly tenant?: string;
       /**
        * Copies the refreshed session to another request of the same session that received this token. Otherwise that
-       * request's response could overwrite the cookie with the session from before the refresh.
+       * request's response could overwrite the cookie with the session from before the refresh. May return a promise.
        */
-      readonly adopt?: (request: RequestContext) => void;
+      readonly adopt?: (request: RequestContext) => unknown;
+      /**
+       * Removes the session from a response that has not been sent, because the user signed out meanwhile
+       * (`endSession`). Otherwise its cookie would sign the user in again.
+       */
+      readonly retract?: (request: RequestContext) => unknown;
     }
   | { readonly kind: 'no-session' }
   | {
       readonly kind: 'expired';
       /** `interaction`: consent or a second factor is needed. Default: the user has to sign in again. */
       readonly reason?: 'expired' | 'interaction';
+      /** The claims that the provider requests for an interaction, as JSON text. Passed to the page. Default: none. */
+      readonly claims?: string;
       /** For the server's log only. */
       readonly log?: string;
       /** Refused, since that of an error is public: the text belongs in `log`. */
@@ -74,8 +81,8 @@ export interface SessionTokenSource {
   readonly sessionCookies?: readonly string[];
   /**
    * True if the cookie holds the session itself. A request still carrying the cookie from before a refresh cannot know
-   * the new token, so it is cached for ten seconds. Absent: the server holds the session, and signing out takes effect
-   * immediately.
+   * the new token, so it is cached until ten seconds after a response with the new cookie was sent; if none was, for at
+   * most five minutes. Absent: the server holds the session, and signing out takes effect immediately.
    */
   readonly sessionInCookie?: boolean;
   /**

@@ -28,9 +28,10 @@ export function cardOf({ headers: { host } }) {
   });
 }
 
-/** An agent with a card, which responds to every message and records its credential. */
+/** An agent with a card, which responds to every message after `delayMs` and records its credential. */
 export async function startAgent() {
   const credentials = [];
+  const agent = { credentials, delayMs: 0 };
   const server = createServer((request, response) => {
     response.setHeader('content-type', 'application/json');
     if (request.method === 'GET') {
@@ -39,9 +40,9 @@ export async function startAgent() {
     }
     credentials.push(request.headers.authorization ?? request.headers['x-api-key'] ?? '');
     request.resume();
-    response.end('{"jsonrpc":"2.0","id":1,"result":{"kind":"message"}}');
+    setTimeout(() => response.end('{"jsonrpc":"2.0","id":1,"result":{"kind":"message"}}'), agent.delayMs);
   });
-  return { ...(await listen(server)), credentials };
+  return Object.assign(agent, await listen(server));
 }
 
 /** The text of the answer to one chat message. */

@@ -2,6 +2,13 @@
 export class CookieBrowser {
   readonly #jars = new Map<string, Map<string, string>>();
 
+  /** Another browser with the same cookies. */
+  copy(): CookieBrowser {
+    const other = new CookieBrowser();
+    for (const [host, jar] of this.#jars) other.#jars.set(host, new Map(jar));
+    return other;
+  }
+
   /** Sends one request with the cookies of its host and stores those of the response. Does not follow redirects. */
   async send(url: string, init: RequestInit = {}): Promise<Response> {
     const cookies = [...this.#jar(url)].map(([name, value]) => `${name}=${value}`).join('; ');

@@ -28,4 +28,6 @@ export class NodeResponse {
   readonly getHeader = (): string | string[] | undefined =>
     this.cookies.length > 1 ? [...this.cookies] : this.cookies[0];
   readonly appendHeader = (_name: string, cookie: string): number => this.cookies.push(cookie);
+  readonly setHeader = (_name: string, cookies: readonly string[]): void =>
+    void this.cookies.splice(0, this.cookies.length, ...cookies);
 }

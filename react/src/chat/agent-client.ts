@@ -315,8 +315,8 @@ function readResult(text: string, response: Response): WireEvent | undefined {
 function rpcError({ code, message, data }: Readonly<Record<string, unknown>>, response: Response): Error {
   const info = objectsOf(data).find(({ domain }) => domain === 'agent-bff');
   if (info === undefined) return new AgentRefusal(Number(code), textOf(message));
-  const { code: reason, configBlock: block, requestId } = objectOf(info['metadata']) ?? {};
-  return siteError({ code: textOf(reason), detail: textOf(message), block, requestId }, response, '');
+  const { code: reason, configBlock: block, requestId, claims } = objectOf(info['metadata']) ?? {};
+  return siteError({ code: textOf(reason), detail: textOf(message), block, requestId, claims }, response, '');
 }
 
 function isStream({ headers }: Response): boolean {

@@ -1,4 +1,5 @@
 import { ChatError, MESSAGES, report, toChatError } from '../chat-error.js';
+import type { ChatOptions } from '../chat-props.js';
 import { readJson } from '../site-fetch.js';
 import type { Agent, ChatConfiguration } from './agent.js';
 import { type AgentMessage, type ChatDraft, type ChatMessage, type ChatState, EMPTY_CHAT } from './chat-state.js';
@@ -15,7 +16,7 @@ export interface ChatSite {
   readonly taskTimeoutMs: () => number;
   readonly onError: (error: ChatError) => void;
   /** The site's sign-in; undefined if the chat has none. */
-  readonly onSignIn: () => ((message: AgentMessage | undefined) => unknown) | undefined;
+  readonly onSignIn: () => ChatOptions['onSignIn'];
   /** Returns the page context for a message; absent if the page has none. */
   readonly context?: () => unknown;
 }
@@ -141,7 +142,7 @@ export class ChatSession {
     if (phase !== 'idle' || reason === undefined || reason === this.#signsInFor) return;
     this.#signsInFor = reason;
     try {
-      await this.#site.onSignIn()?.(asked);
+      await this.#site.onSignIn()?.(asked, { claims: asked === undefined ? error?.claims : undefined });
     } catch (failure) {
       return this.#report(toChatError(failure));
     } finally {

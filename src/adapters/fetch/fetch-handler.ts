@@ -31,9 +31,11 @@ export async function toResponse(given: HttpResponse, request: FetchRequest): Pr
   return new Response(isEmpty ? null : await bodyInit(body, sendIdleMs), { status, headers });
 }
 
-function headersOf(given: HttpResponse, { native: { response: written } }: FetchRequest): Headers {
+function headersOf(given: HttpResponse, { native: { response: written }, signal }: FetchRequest): Headers {
   const { headers } = written;
   written.headersSent = true;
+  // The host sends what it is given, unless the browser has left.
+  for (const listener of written.listeners) listener(!signal.aborted);
   for (const name in given.headers) {
     const value = given.headers[name];
     if (value === undefined) continue;

@@ -78,6 +78,10 @@ export class FetchRequest implements HttpRequest {
   get signal(): AbortSignal {
     return this.native.request.signal;
   }
+
+  onSent(listener: (isSent: boolean) => void): void {
+    this.native.response.listeners.push(listener);
+  }
 }
 
 /**
@@ -88,6 +92,8 @@ export class ResponseFields {
   readonly headers: Headers = new Headers();
   /** True once fields written here no longer reach the browser. */
   headersSent = false;
+  /** Called once the host has the response. */
+  readonly listeners: ((isSent: boolean) => void)[] = [];
 
   getHeader(name: string): string | string[] | undefined {
     if (name.toLowerCase() === 'set-cookie') return this.headers.getSetCookie();

@@ -67,6 +67,12 @@ export class NodeRequest implements HttpRequest {
     this.#signal ??= closeSignal(this.#response);
     return this.#signal;
   }
+
+  onSent(listener: (isSent: boolean) => void): void {
+    const response = this.#response;
+    // Some serverless hosts emit no `close`, and over HTTP/2 a reset response finishes too.
+    for (const event of ['finish', 'close']) response.once(event, () => listener(isComplete(response)));
+  }
 }
 
 interface ReadBody {

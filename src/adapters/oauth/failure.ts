@@ -2,7 +2,7 @@ import { clockDifference } from '../../domain/shared/clock-difference.js';
 import { redactor } from '../../domain/shared/redaction.js';
 import { type AnySettings, revealed, type Setting } from '../../domain/shared/setting.js';
 import type { ExchangeRefusal, IssueFailure } from '../../ports/identity-provider.js';
-import type { ErrorResponse, Fault, ProviderError, Stage } from './provider-error.js';
+import { type ErrorResponse, type Fault, type ProviderError, type Stage, textMember } from './provider-error.js';
 
 /** A provider's error in terms of the configuration. */
 export interface Verdict {
@@ -118,7 +118,10 @@ function logOf(error: ProviderError, rules: FailureRules, secrets: readonly stri
   const codes = error.kind === 'fault' ? [error.code] : [error.status, error.error, ...(rules.codes?.(error) ?? [])];
   const clean = redactor(secrets);
   const said = error.kind === 'fault' ? '' : clean(error.said).replace(/\s+/g, ' ').trim().slice(0, MAX_SAID);
-  const parts = [stage, codes.filter((code) => code !== '').join(' '), note, clockNote(error), error.description, said];
+  const claims = error.kind === 'fault' ? '' : textMember(error.body, 'claims');
+  const requested = claims && `requests claims ${claims}`;
+  const words = [note, clockNote(error), error.description, said, requested];
+  const parts = [stage, codes.filter((code) => code !== '').join(' '), ...words];
   return clean(parts.filter((part) => part !== '').join(': ')).slice(0, MAX_DETAIL);
 }
 
@@ -190,7 +193,8 @@ export function userRefusal(
     return undefined;
   }
   const reason = rules.userRefusal(error) ?? USER_REFUSALS.get(error.error);
-  return reason && { kind: 'user-refused', reason, log: logOf(error, rules, secrets) };
+  const claims = textMember(error.body, 'claims');
+  return reason && { kind: 'user-refused', reason, log: logOf(error, rules, secrets), ...(claims && { claims }) };
 }
 
 const USER_REFUSALS: ReadonlyMap<string, ExchangeRefusal['reason']> = new Map([

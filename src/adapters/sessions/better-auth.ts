@@ -9,7 +9,7 @@ import {
 } from '../../domain/shared/options.js';
 import type { RequestContext } from '../../ports/http.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
-import { claimsOf, foundToken, sanitizeLibraryError, webHeaders, writeCookies } from './session-libraries.js';
+import { claimsOf, foundToken, sanitizeLibraryError, webHeaders, withCookies } from './session-libraries.js';
 import { checkArgument, SESSION_SOURCE, type SessionSourceOptions } from './stored-token.js';
 
 /**
@@ -75,6 +75,7 @@ export function betterAuthSession(
   let selectsByProvider = false;
   return {
     sessionCookies: ['better-auth.session_token', '__Secure-better-auth.session_token'],
+    ...(useAccountCookie === true && { sessionInCookie: true }),
     ...given,
     getToken: async (request) => {
       const headers = webHeaders(request.headers);
@@ -125,12 +126,13 @@ async function tokenFrom(
   const reply = (await api.getAccessToken({ body, headers, returnHeaders: true })) as TokenReply;
   // Only sites without a database keep the account in a cookie, which callers of `api` must forward.
   const cookies = reply.headers?.getSetCookie() ?? [];
-  writeCookies(cookies, request);
   const { accessToken, accessTokenExpiresAt: end, idToken } = reply.response;
   if (accessToken === '') return { kind: 'expired', log: 'the linked account has no access token' };
   const claims = claimsOf(idToken);
   const found = foundToken(accessToken, end?.getTime(), claims, [claimsOf(accessToken), claims]);
-  return cookies.length === 0 ? found : { ...found, adopt: (to) => writeCookies(cookies, to) };
+  const carried = withCookies(found, cookies);
+  carried.adopt?.(request);
+  return carried;
 }
 
 function codeOf(error: unknown): unknown {

@@ -50,6 +50,10 @@ export function expressOpenidConnectSession(options?: {
   // every response, however late: a request from before a refresh would restore the used refresh token in the browser,
   // and the provider would treat the next refresh as theft.
   const underWay = new Set<SessionFields>();
+  // For the same reason, a response that is late for a sign-out must not bring the session back.
+  const retract = ({ native }: RequestContext): void => {
+    Object.assign(native.request as object, { [sessionName]: undefined });
+  };
   const add = (request: RequestContext): void => {
     const session = sessionOf(request, sessionName);
     const response = request.native.response as { once?: (event: string, listener: () => void) => unknown } | undefined;
@@ -67,7 +71,7 @@ export function expressOpenidConnectSession(options?: {
       add(request);
       if (!token.isExpired() && query.forceRefresh !== true) {
         // Without a refresh token the session cannot change. What can be adopted is cached, even after a sign-out (decision 5).
-        return { ...tokenOf(token, oidc), ...(oidc.refreshToken !== undefined && { adopt: add }) };
+        return { ...tokenOf(token, oidc), ...(oidc.refreshToken !== undefined && { adopt: add, retract }) };
       }
       if (oidc.refreshToken === undefined) return { kind: 'expired', log: 'the session has no refresh token' };
       try {
@@ -84,6 +88,7 @@ export function expressOpenidConnectSession(options?: {
             Object.assign(sessionOf(to, sessionName) ?? {}, changes);
             add(to);
           },
+          retract,
         };
       } catch (error) {
         return refusal(error);

@@ -103,12 +103,13 @@ const EXPIRED: readonly unknown[] = [
 ];
 
 function refusal(error: unknown): SessionToken {
-  const { errorCode, name, message } = Object(error) as { errorCode?: unknown; name?: unknown; message?: unknown };
+  const { errorCode, name, message, claims } = Object(error) as Readonly<Record<string, unknown>>;
   if (EXPIRED.includes(errorCode)) return { kind: 'expired', log: String(errorCode) };
   const ended = refreshRefusal(errorCode);
   if (ended !== undefined) return ended;
   if (name === 'InteractionRequiredAuthError') {
-    return { kind: 'expired', reason: 'interaction', log: String(errorCode) };
+    const requested = typeof claims === 'string' && { claims };
+    return { kind: 'expired', reason: 'interaction', log: String(errorCode), ...requested };
   }
   throw sanitizeLibraryError('@azure/msal-node', { name, code: errorCode, message });
 }

@@ -34,7 +34,7 @@ export function webHeaders(fields: HeaderFields): Headers {
 
 interface CookieResponse {
   getHeader(name: 'set-cookie'): unknown;
-  appendHeader(name: 'set-cookie', value: string): unknown;
+  setHeader(name: 'set-cookie', value: readonly string[]): unknown;
   readonly headersSent?: boolean;
 }
 
@@ -50,21 +50,30 @@ export async function withRefreshedCookies(
   const before = response === undefined ? [] : cookiesOf(response);
   const found = await call();
   const written = response === undefined ? [] : cookiesOf(response).filter((cookie) => !before.includes(cookie));
-  return found.kind !== 'token' || written.length === 0
-    ? found
-    : { ...found, adopt: (to) => writeCookies(written, to) };
+  return found.kind === 'token' ? withCookies(found, written) : found;
 }
 
-/** Writes cookies on the response of a request, if it is a Node response whose head is not sent. */
-export function writeCookies(cookies: readonly string[], to: RequestContext): void {
-  const response = cookieResponse(to);
-  if (response === undefined || response.headersSent === true) return;
-  for (const cookie of cookies) response.appendHeader('set-cookie', cookie);
+/** A token whose refreshed session is in these cookies. */
+export function withCookies(found: FoundToken, cookies: readonly string[]): FoundToken {
+  if (cookies.length === 0) return found;
+  return {
+    ...found,
+    adopt: (to) => changeCookies(to, (present) => [...present, ...cookies]),
+    retract: (from) => changeCookies(from, (present) => present.filter((cookie) => !cookies.includes(cookie))),
+  };
+}
+
+/** Changes the cookies of a request's response, if it is a Node response whose head is not sent. */
+function changeCookies(of: RequestContext, change: (present: readonly string[]) => readonly string[]): void {
+  const response = cookieResponse(of);
+  if (response !== undefined && response.headersSent !== true) {
+    response.setHeader('set-cookie', change(cookiesOf(response)));
+  }
 }
 
 function cookieResponse({ native }: RequestContext): CookieResponse | undefined {
   const { response } = native as { response?: Partial<CookieResponse> | null };
-  const isNode = typeof response?.getHeader === 'function' && typeof response.appendHeader === 'function';
+  const isNode = typeof response?.getHeader === 'function' && typeof response.setHeader === 'function';
   return isNode ? (response as CookieResponse) : undefined;
 }
 

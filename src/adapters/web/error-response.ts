@@ -104,6 +104,7 @@ export const PROBLEMS: ErrorForm = {
       block: error.block,
       fields: error.fields.length === 0 ? undefined : error.fields,
       retryable: error.retryable,
+      claims: error.claims,
       requestId,
     }),
 };
@@ -224,6 +225,7 @@ export function toAgentBffError(cause: unknown): AgentBffError {
 function errorInfo(error: AgentBffError, requestId: string): Readonly<Record<string, unknown>> {
   const metadata: Record<string, string> = { code: error.code, requestId, retryable: String(error.retryable) };
   if (error.block !== undefined) metadata['configBlock'] = error.block;
+  if (error.claims !== undefined) metadata['claims'] = error.claims;
   if (error.fields.length > 0) metadata['fields'] = error.fields.join(',');
   return {
     '@type': 'type.googleapis.com/google.rpc.ErrorInfo',

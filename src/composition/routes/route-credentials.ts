@@ -68,7 +68,7 @@ export class RouteCredentials {
   /** Routes whose users share look-ups. */
   #sharing = 0;
   /** One coalescing source per session library, shared by all routes; weak, since a site may make one for each request. */
-  readonly #sources = new WeakMap<SessionTokenSource, SessionTokenSource>();
+  readonly #sources = new WeakMap<SessionTokenSource, CoalescingSessionSource>();
 
   constructor(dependencies: RouteCredentialsDependencies) {
     const { clock, tokens, exchange, sessions, telemetry } = dependencies;
@@ -130,6 +130,11 @@ export class RouteCredentials {
     };
   }
 
+  /** Ends the session of a request whose user signs out. */
+  endSession(like: SessionTokenLike, request: RequestContext): Promise<void> {
+    return this.#coalesced(asSessionTokenSource(like)).end(request);
+  }
+
   /** The auth of a route that caches data for its users. */
   #caching(like: SessionTokenLike, options: SessionOptions & NamedFields): SessionRequired {
     this.#deps.sessions.add(like);
@@ -140,7 +145,7 @@ export class RouteCredentials {
     return { kind: 'api-key', apiKey: optionalSecret(options.apiKey), ...this.#fields(options) };
   }
 
-  #coalesced(source: SessionTokenSource): SessionTokenSource {
+  #coalesced(source: SessionTokenSource): CoalescingSessionSource {
     let tokens = this.#sources.get(source);
     if (tokens === undefined) {
       const { clock, config, telemetry } = this.#deps;

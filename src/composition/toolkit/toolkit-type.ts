@@ -1,3 +1,4 @@
+import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
 import type { ErrorCode } from '../../domain/shared/errors.js';
 import type { Place } from '../../domain/shared/options.js';
 import type { Clock } from '../../ports/clock.js';
@@ -72,6 +73,8 @@ export interface Toolkit {
    * @throws SessionError (codes `session_required`, `session_expired`, `interaction_required`).
    */
   sessionHeaders(options: SessionHeadersOptions, request?: unknown): Promise<Record<string, string>>;
+  /** Ends a session: see `endSession`. */
+  endSession(options: { readonly auth: SessionTokenLike }, request?: unknown): Promise<void>;
   /** The cached service token, or `undefined` if there is no valid one; sends no request. */
   cachedServiceToken(options?: AuthHeadersOptions): string | undefined;
   /** @internal Names of the identity providers the site registered, which are strategies here. */

@@ -24,7 +24,7 @@ import type { ServerConfig } from '../config/server-config.js';
 import { chosenNames } from '../config/upstream-config.js';
 import { VERSION } from '../process-state.js';
 import { forwardHint, sessionRequest } from '../routes/route-credentials.js';
-import type { SessionOptions } from '../routes/route-options.js';
+import type { SessionHeadersOptions, SessionOptions } from '../routes/route-options.js';
 import { SERVICE_HEADERS, SESSION_HEADERS } from '../routes/route-shapes.js';
 import {
   build,
@@ -169,6 +169,10 @@ export function buildToolkit(
       };
       const auth = credentials.session(like, user);
       return { ...(await obtain(auth, sessionRequest(request))).headers } as Record<string, string>;
+    },
+    endSession: (options, request) => {
+      const { auth } = read<SessionHeadersOptions>('endSession', SESSION_HEADERS, options) as typeof options;
+      return credentials.endSession(auth, sessionRequest(request));
     },
     customProviders: resolved.customProviders,
     forwardHint: (names) => forwardHint(names, chosenNames(resolved.upstream.headers)),

@@ -20,6 +20,8 @@ export interface CoalescingSessionSourceDependencies {
 
 // Requests sent before the refreshed cookie reached the browser still carry the old one, whose refresh token is already used.
 const GRACE_MS = 10_000;
+/** A slow agent holds back the response with the new cookie, and a visitor who leaves never receives it. */
+const UNSENT_MS = 300_000;
 /** A platform that rejects every token must not cause a refresh per request (decision 5). */
 const FORCED_PAUSE_MS = 30_000;
 
@@ -39,6 +41,13 @@ export class CoalescingSessionSource implements SessionTokenSource {
   readonly name?: string;
   readonly #deps: CoalescingSessionSourceDependencies;
   readonly #kept: LruMap<FoundToken>;
+  /** Digests of sessions whose users signed out. */
+  readonly #ended: LruMap<true>;
+  /** Responses with a session cookie that have not been sent. Bounded, since some hosts do not report the end of a response. */
+  readonly #unsent: LruMap<readonly [token: FoundToken, to: RequestContext]>;
+  #responses = 0;
+  /** Tokens whose session a response has brought to the browser. */
+  readonly #sent = new WeakSet<FoundToken>();
   readonly #flights = new SingleFlight<SessionToken>();
   readonly #forced = new SingleFlight<SessionToken>();
   /** Digests of the tokens, old and new, of recent forced refreshes. The cookie is no key, since it changes with each refresh. */
@@ -49,6 +58,8 @@ export class CoalescingSessionSource implements SessionTokenSource {
     this.#deps = dependencies;
     const share = dependencies.memory;
     this.#kept = new LruMap({ share });
+    this.#ended = new LruMap({ share });
+    this.#unsent = new LruMap({ share });
     this.#recentlyForced = new LruMap({ share });
   }
 
@@ -59,26 +70,75 @@ export class CoalescingSessionSource implements SessionTokenSource {
     return found;
   }
 
-  async #shared(request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
-    const { source } = this.#deps;
-    const version: unknown = source.sessionVersion?.(request);
+  /**
+   * Ends the session of a request whose user signs out: its tokens are dropped, and responses that are not sent yet do
+   * not bring its cookie back. Sessions held by the server end there.
+   */
+  async end(request: RequestContext): Promise<void> {
+    const session = this.#sessionOf(request);
+    // The server may use the same cookie for its user's next session.
+    if (session === undefined || !this.#isInCookie(request)) return;
+    this.#ended.set(session, true, 0, this.#deps.clock.now() + UNSENT_MS);
+    if (this.#kept.size + this.#unsent.size === 0) return;
+    const ended = new Set<string>();
+    for (const [key, { accessToken }] of this.#kept) if (key.startsWith(session)) ended.add(accessToken);
+    // With the new cookie, only the token shows which cookie it replaced.
+    const asked = ended.size > 0 ? undefined : this.#current(session + apiOf({}), request, {});
+    const found = await asked?.catch(() => undefined);
+    if (found?.kind === 'token') ended.add(found.accessToken);
+    for (const [key, { accessToken }] of this.#kept) if (ended.has(accessToken)) this.#kept.delete(key);
+    // All at once: responses may be sent meanwhile.
+    const unsent = Array.from(this.#unsent, ([, carried]) => carried);
+    for (const [token, to] of unsent) if (ended.has(token.accessToken)) await token.retract?.(to);
+  }
+
+  /** True if the session itself is in the cookie: the server cannot know that it was refreshed or has ended. */
+  #isInCookie(request: RequestContext): boolean {
+    return this.#deps.source.sessionInCookie === true || this.#versionOf(request) !== undefined;
+  }
+
+  /** A digest of the session's version or cookies; `undefined` if the request has neither. */
+  #sessionOf(request: RequestContext): string | undefined {
+    const { source, hash } = this.#deps;
+    const session = this.#versionOf(request) ?? sessionKey(request.headers, source.sessionCookies ?? []);
+    return session === undefined ? undefined : hash(session);
+  }
+
+  #versionOf(request: RequestContext): string | undefined {
+    const version: unknown = this.#deps.source.sessionVersion?.(request);
     // An empty version, or one that is no text, would be the same for all users.
-    const isVersion = typeof version === 'string' && version !== '';
-    const session = isVersion ? version : sessionKey(request.headers, source.sessionCookies ?? []);
+    return typeof version === 'string' && version !== '' ? version : undefined;
+  }
+
+  async #shared(request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
+    const session = this.#sessionOf(request);
     if (session === undefined) return this.#ask(request, unforced(query));
+    if (this.#hasEnded(session)) return { kind: 'no-session' };
     // Tokens differ by audience and scope: sharing by session alone could return a token for another API.
-    const key = this.#deps.hash(JSON.stringify([session, query.audience ?? null, query.scope ?? null]));
+    const key = session + apiOf(query);
+    const found = await this.#found(key, request, query);
+    // The user signed out while the token was fetched.
+    if (!this.#hasEnded(session)) return found;
+    if (found.kind === 'token') await found.retract?.(request);
+    return { kind: 'no-session' };
+  }
+
+  #hasEnded(session: string): boolean {
+    return this.#ended.get(session, this.#deps.clock.now()) === true;
+  }
+
+  async #found(key: string, request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
     const running = this.#forced.running(key);
-    if (running !== undefined) return adopted(await running, request);
+    if (running !== undefined) return this.#adopted(key, await running, request);
     if (query.forceRefresh !== true) return this.#current(key, request, query);
     return this.#forced.run(key, () => this.#refreshed(key, request, query));
   }
 
   async #current(key: string, request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
     const kept = this.#kept.get(key, this.#deps.clock.now());
-    if (kept !== undefined) return adopted(kept, request);
+    if (kept !== undefined) return this.#adopted(key, kept, request);
     const running = this.#flights.running(key);
-    if (running !== undefined) return adopted(await running, request);
+    if (running !== undefined) return this.#adopted(key, await running, request);
     return this.#flights.run(key, () => this.#obtain(key, request, query));
   }
 
@@ -86,6 +146,8 @@ export class CoalescingSessionSource implements SessionTokenSource {
   async #refreshed(key: string, request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
     const current = await this.#current(key, request, unforced(query));
     if (current.kind !== 'token' || this.#wasForced(current)) return current;
+    // The library would read the cookie from before that refresh, whose refresh token is spent.
+    if (current.adopt !== undefined && this.#versionOf(request) === undefined) return current;
     this.#noteForced(current);
     const found = await this.#obtain(key, request, query);
     if (found.kind === 'token') this.#noteForced(found);
@@ -104,10 +166,34 @@ export class CoalescingSessionSource implements SessionTokenSource {
   async #obtain(key: string, request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
     const found = await this.#ask(request, query);
     // A session held by the server knows about its own refreshes, and about a sign-out, which must take effect immediately.
-    if (found.kind === 'token' && (this.#deps.source.sessionInCookie === true || found.adopt !== undefined)) {
-      this.#keep(key, found);
+    if (found.kind !== 'token') return found;
+    const isInCookie = this.#isInCookie(request);
+    if (isInCookie || found.adopt !== undefined) this.#keep(key, found, isInCookie ? UNSENT_MS : GRACE_MS);
+    this.#bring(key, found, request);
+    return found;
+  }
+
+  /** Gives the session to another request that shares its token. */
+  async #adopted(key: string, found: SessionToken, request: RequestContext): Promise<SessionToken> {
+    if (found.kind === 'token' && found.adopt !== undefined) {
+      await found.adopt(request);
+      this.#bring(key, found, request);
     }
     return found;
+  }
+
+  /** Notes when the response with the session's cookie has been sent: requests with the old one end soon after it. */
+  #bring(key: string, token: FoundToken, request: RequestContext): void {
+    if (request.onSent === undefined || !this.#isInCookie(request)) return;
+    const response = String((this.#responses += 1));
+    const until = this.#deps.clock.now() + UNSENT_MS;
+    if (token.retract !== undefined) this.#unsent.set(response, [token, request], ENTRY_BYTES, until);
+    request.onSent((isSent) => {
+      this.#unsent.delete(response);
+      if (!isSent || this.#sent.has(token)) return;
+      this.#sent.add(token);
+      if (this.#kept.get(key, this.#deps.clock.now()) === token) this.#keep(key, token, GRACE_MS);
+    });
   }
 
   async #ask(request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
@@ -115,22 +201,26 @@ export class CoalescingSessionSource implements SessionTokenSource {
     const asked = await this.#deps.source.getToken(request, query);
     const isOdd = asked.kind === 'token' && asked.expiresAt !== undefined && !(asked.expiresAt > 0);
     const found = isOdd ? withKnownExpiry(asked) : asked;
-    if (!this.#hasEnded(found)) return found;
+    if (!this.#hasExpired(found)) return found;
     // The token expired while it was fetched, so the source considered it valid. A second call sees the expiry and refreshes.
     if (found.expiresAt < askedAt) return EXPIRED;
     const again = withKnownExpiry(await this.#deps.source.getToken(request, unforced(query)));
-    return this.#hasEnded(again) ? EXPIRED : again;
+    return this.#hasExpired(again) ? EXPIRED : again;
   }
 
-  #hasEnded(found: SessionToken): found is FoundToken & { readonly expiresAt: number } {
+  #hasExpired(found: SessionToken): found is FoundToken & { readonly expiresAt: number } {
     return found.kind === 'token' && found.expiresAt !== undefined && found.expiresAt <= this.#deps.clock.now();
   }
 
-  #keep(key: string, token: FoundToken): void {
-    const now = this.#deps.clock.now();
-    const until = Math.min(now + GRACE_MS, token.expiresAt ?? Number.POSITIVE_INFINITY);
+  #keep(key: string, token: FoundToken, ms: number): void {
+    const until = Math.min(this.#deps.clock.now() + ms, token.expiresAt ?? Number.POSITIVE_INFINITY);
     this.#kept.set(key, token, 2 * token.accessToken.length + ENTRY_BYTES, until);
   }
+}
+
+/** The API that a token is for, as a part of its key. */
+function apiOf({ audience, scope }: SessionTokenQuery): string {
+  return JSON.stringify([audience ?? null, scope ?? null]);
 }
 
 const EXPIRED: SessionToken = { kind: 'expired', log: 'the session returned an expired token' };
@@ -145,11 +235,6 @@ function withKnownExpiry(found: SessionToken): SessionToken {
 function unforced(query: SessionTokenQuery): SessionTokenQuery {
   const { forceRefresh: _forced, ...plain } = query;
   return plain;
-}
-
-function adopted(found: SessionToken, request: RequestContext): SessionToken {
-  if (found.kind === 'token') found.adopt?.(request);
-  return found;
 }
 
 /** Fields that also distinguish sessions: some libraries read a bearer token, or serve several hosts. */

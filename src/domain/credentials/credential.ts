@@ -1,4 +1,5 @@
 import { type AgentBffError, ServiceAuthError, SessionError, siteFailed } from '../shared/errors.js';
+import { claimsRequest } from './claims-request.js';
 import type { HeaderFields } from '../../ports/http.js';
 import type { IssueFailure, Identity } from '../../ports/identity-provider.js';
 import type { SessionUser } from '../../ports/session-token-source.js';
@@ -116,13 +117,14 @@ export function withoutScheme(value: string): string {
   return /^bearer /i.test(value) ? value.slice('bearer '.length).trimStart() : value;
 }
 
-/** The error for a session that the user must renew; `log` is for the server only. */
-export function sessionError(reason: 'expired' | 'interaction', log: string): SessionError {
+/** The error for a session that the user must renew; `log` is for the server only, `claims` are as the provider wrote them. */
+export function sessionError(reason: 'expired' | 'interaction', log: string, claims?: string): SessionError {
   return reason === 'expired'
     ? new SessionError('session_expired', { detail: 'The session has expired.', hint: 'Sign in again.', log })
     : new SessionError('interaction_required', {
         detail: 'The identity provider requires consent or a second factor.',
         hint: 'Sign in again and complete the steps of the identity provider.',
+        claims: claimsRequest(claims),
         log,
       });
 }

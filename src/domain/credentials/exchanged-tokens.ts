@@ -46,7 +46,7 @@ export interface ExchangedToken {
 
 /** A refusal of one user, in the form of a failure so that the token cache can pass it on. */
 interface RefusedUser extends IssueFailure {
-  readonly refusal: ExchangeRefusal['reason'];
+  readonly refusal: ExchangeRefusal;
 }
 
 /**
@@ -79,7 +79,9 @@ export class ExchangedTokens {
       cacheable(checkedOutcome(await exchange.exchange(request, now), EXCHANGE, telemetry), end),
     );
     if (outcome.kind === 'failure') {
-      throw isRefusedUser(outcome) ? sessionError(outcome.refusal, outcome.log) : exchangeError(outcome);
+      if (!isRefusedUser(outcome)) throw exchangeError(outcome);
+      const { reason, log, claims } = outcome.refusal;
+      throw sessionError(reason, log, claims);
     }
     // The entry may come from a request that did not know when the user's token expires.
     return { token: capped(outcome.token, end), cacheKey, principal };
@@ -107,7 +109,7 @@ function cacheable(outcome: IssueOutcome | ExchangeRefusal | WrongResult, end: n
     fields: [],
     advice: '',
     log: outcome.log,
-    refusal: outcome.reason,
+    refusal: outcome,
   };
 }
 

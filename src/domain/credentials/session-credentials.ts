@@ -46,7 +46,8 @@ export async function userToken(
   const wanted = wantedToken(auth);
   const found = await readSession(auth.source, request, forceRefresh ? { ...wanted, forceRefresh } : wanted);
   if (found.kind === 'no-session') return undefined;
-  if (found.kind === 'expired') throw sessionError(found.reason ?? 'expired', found.log ?? 'the session has expired');
+  if (found.kind === 'expired')
+    throw sessionError(found.reason ?? 'expired', found.log ?? 'the session has expired', found.claims);
   const { accessToken, tenant, expiresAt } = found;
   const { audience, exchange } = auth;
   const name = auth.nameOf(found);

@@ -58,6 +58,8 @@ export interface ErrorFacts {
   readonly retryable?: boolean;
   /** Milliseconds to wait before trying again. */
   readonly retryAfterMs?: number;
+  /** The claims that the user's next sign-in must request, as JSON text. */
+  readonly claims?: string | undefined;
   /** @internal The JSON-RPC code on the chat route, if the default (-32603) is not specific enough. */
   readonly rpcCode?: number;
   /** The status of the response, from 400 to 599: the platform's, or the choice of an error of the site's own. Default: by `code`, and 500 for a code of the site's own. */
@@ -104,6 +106,11 @@ export class AgentBffError extends Error {
   readonly retryable: boolean = false;
   /** Milliseconds to wait before trying again. */
   readonly retryAfterMs: number | undefined;
+  /**
+   * The claims that the user's next sign-in must request, as the JSON text of the provider's parameter `claims` (OpenID
+   * Connect Core 1.0 §5.5); absent if there are none.
+   */
+  readonly claims: string | undefined;
   /** @internal The JSON-RPC code on the chat route; absent if the default is right. */
   readonly rpcCode: number | undefined;
   /** The platform's own status, if the response keeps it. */

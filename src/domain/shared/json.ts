@@ -23,7 +23,8 @@ export function jwtClaims(token: string): Readonly<Record<string, unknown>> | un
   return isObject(claims) ? claims : undefined;
 }
 
-function fromBase64Url(text: string): string | undefined {
+/** Decodes base64 or base64url; `undefined` if the text is neither. */
+export function fromBase64Url(text: string): string | undefined {
   try {
     const bytes = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
     return new TextDecoder().decode(Uint8Array.from(bytes, (byte) => byte.charCodeAt(0)));

@@ -7,7 +7,8 @@ import type {
   UpstreamRequest,
 } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import { type Credential, notSet } from '../credentials/credential.js';
+import { challengedClaims } from '../credentials/claims-request.js';
+import { type Credential, notSet, sessionError } from '../credentials/credential.js';
 import { withLog } from '../credentials/site-results.js';
 import { type CredentialBroker, withSiteFields } from '../credentials/credential-broker.js';
 import type { MessageFacts, RouteAuth } from '../credentials/route-auth.js';
@@ -108,10 +109,10 @@ export class PlatformCall {
     if (response.status !== 401) return { response, counterpart, credential };
     // (b) Without another credential, the rejection is the response.
     const renewed = await this.renew(caller, response);
-    if (renewed === undefined || isStream(body)) return { response, counterpart, credential };
+    if (renewed === undefined || isStream(body)) return answered(caller, { response, counterpart, credential });
     discard(response.body);
     // (c) A 401 means the request was not executed (RFC 9110 §15.5.2), so the same body may be sent again.
-    return { response: await this.dispatch(message, renewed), counterpart, credential: renewed };
+    return answered(caller, { response: await this.dispatch(message, renewed), counterpart, credential: renewed });
   }
 
   /**
@@ -145,6 +146,19 @@ export class PlatformCall {
     if (outcome.kind === 'response') return outcome.response;
     throw noResponse(outcome, counterpart, message.isRepeatable ?? IDEMPOTENT.has(method));
   }
+}
+
+/**
+ * The reply, unless it requests claims of the signed-in user's next sign-in.
+ *
+ * @throws SessionError `interaction_required` with the claims.
+ */
+function answered({ auth }: CallContext, reply: PlatformReply): PlatformReply {
+  const { status, headers, body } = reply.response;
+  const claims = status === 401 && auth.kind === 'session' ? challengedClaims(headers['www-authenticate']) : undefined;
+  if (claims === undefined) return reply;
+  discard(body);
+  throw sessionError('interaction', `the platform requests claims ${claims}`, claims);
 }
 
 type Failure = Extract<UpstreamOutcome, { kind: 'failure' }>;

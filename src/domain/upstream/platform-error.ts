@@ -1,4 +1,5 @@
 import type { HeaderFields, HttpResponse, UpstreamOutcome, HttpBody } from '../../ports/http.js';
+import { challengedClaims } from '../credentials/claims-request.js';
 import { type Credential, NO_CREDENTIAL } from '../credentials/credential.js';
 import { type ErrorCode, type ErrorFacts, ServiceAuthError, UpstreamError } from '../shared/errors.js';
 import { discard, isJson, mediaType } from '../shared/body.js';
@@ -404,7 +405,9 @@ export class PlatformErrors {
 function headOf(response: Pick<HttpResponse, 'status' | 'headers'>, from: Counterpart | undefined): string {
   const type = mediaType(response.headers);
   const sender = from === undefined ? '' : ` from the ${from.name}`;
-  return `status ${String(response.status)}${sender}${type === '' ? '' : `, ${type}`}`;
+  const claims = challengedClaims(response.headers['www-authenticate']);
+  const requested = claims === undefined ? '' : `, requests claims ${claims}`;
+  return `status ${String(response.status)}${sender}${type === '' ? '' : `, ${type}`}${requested}`;
 }
 
 /** The text of a cut body without its last word: half a secret would not be recognised. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SessionToken, SessionTokenQuery } from '../../../src/ports/session-token-source.js';
 import { tick } from './rotating-sessions.js';
-import { request, SessionWorld } from './session-fixture.js';
+import { request, SessionWorld, Visit } from './session-fixture.js';
 
 const GRACE_MS = 10_000;
 
@@ -48,10 +48,9 @@ describe('requests of one session', () => {
     async (expiresAt) => {
       const world = new SessionWorld();
       world.answer = (number) => ({ ...world.token(number), expiresAt }) as SessionToken;
-      expect(await world.tokens.getToken(request({ cookie: 'sid=anna' }), {})).toStrictEqual({
-        kind: 'token',
-        accessToken: 'token-1',
-      });
+      const visit = new Visit('sid=anna');
+      expect(await world.tokens.getToken(visit, {})).toStrictEqual({ kind: 'token', accessToken: 'token-1' });
+      visit.end();
       world.clock.advance(GRACE_MS);
       expect(await world.get('sid=anna')).toBe('token-2');
     },

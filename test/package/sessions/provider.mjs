@@ -1,6 +1,6 @@
-// A provider that signs every visitor in as Ann, with rotating refresh tokens: using one twice ends the session.
+// A provider that signs every visitor in as another Ann, with rotating refresh tokens: using one twice ends the session.
 import { createServer } from 'node:http';
-import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { decodeJwt, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { listen } from '../site.mjs';
 
 const CLIENT = 'website';
@@ -13,24 +13,23 @@ export async function startProvider() {
   const sessions = new Map();
   let count = 0;
   const provider = { lifetimeSeconds: 3600, refreshes: 0, reused: 0 };
+  const userOf = (sub) => ({ sub, name: 'Ann', email: `${sub}@site.example`, email_verified: true });
   const sign = (claims) =>
     new SignJWT(claims)
       .setProtectedHeader({ alg: 'RS256', kid: 'one' })
       .setIssuer(provider.issuer)
-      .setSubject('ann')
       .setIssuedAt()
       .setExpirationTime(`${provider.lifetimeSeconds} s`)
       .sign(privateKey);
   async function tokens(session, nonce) {
     const refreshToken = `refresh-${session}-${(count += 1)}`;
     sessions.set(session, refreshToken);
+    const user = userOf(`ann-${session}`);
     return {
-      access_token: await sign({ aud: 'https://platform.example/api', jti: String(count) }),
+      access_token: await sign({ sub: user.sub, aud: 'https://platform.example/api', jti: String(count) }),
       id_token: await sign({
         aud: CLIENT,
-        name: 'Ann',
-        email: 'ann@site.example',
-        email_verified: true,
+        ...user,
         ...(nonce && { nonce }),
       }),
       refresh_token: refreshToken,
@@ -77,8 +76,7 @@ export async function startProvider() {
         token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
       });
     } else if (pathname === '/jwks') json({ keys });
-    else if (pathname === '/userinfo')
-      json({ sub: 'ann', name: 'Ann', email: 'ann@site.example', email_verified: true });
+    else if (pathname === '/userinfo') json(userOf(decodeJwt(request.headers.authorization.slice(7)).sub));
     else if (pathname === '/authorize') {
       const code = `code-${(count += 1)}`;
       codes.set(code, { nonce: query.get('nonce') });

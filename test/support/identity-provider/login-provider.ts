@@ -21,7 +21,7 @@ const AUDIENCE = 'https://platform.example/api';
 /** Starts it over http on this machine, for a site at `siteUrl`. Any login is accepted. */
 export async function startLoginProvider(
   siteUrl: string,
-  tokenLifetimeSeconds: number,
+  tokenLifetimeSeconds: number | (() => number),
   callbackPath = '/callback',
   clientAuthMethod: 'client_secret_post' | 'client_secret_basic' = 'client_secret_post',
 ): Promise<LoginProvider> {
@@ -49,7 +49,7 @@ export async function startLoginProvider(
         getResourceServerInfo: () => ({
           scope: 'chat',
           audience: AUDIENCE,
-          accessTokenTTL: tokenLifetimeSeconds,
+          accessTokenTTL: typeof tokenLifetimeSeconds === 'number' ? tokenLifetimeSeconds : tokenLifetimeSeconds(),
           accessTokenFormat: 'jwt',
           jwt: { sign: { alg: 'RS256' } },
         }),

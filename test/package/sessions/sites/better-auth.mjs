@@ -12,13 +12,17 @@ const provider = {
   clientSecret: CLIENT_SECRET,
   scopes: SCOPE.split(' '),
 };
+// Since version 1.7, the account of a site without a database is in a cookie.
+const isStateless = process.env.VARIANT === 'account cookie';
+const database = memoryAdapter({ user: [], session: [], account: [], verification: [] });
 const auth = betterAuth({
   baseURL: SITE,
   secret: SECRET,
-  database: memoryAdapter({ user: [], session: [], account: [], verification: [] }),
+  ...(isStateless ? { account: { storeAccountCookie: true, storeStateStrategy: 'cookie' } } : { database }),
   plugins: [genericOAuth({ config: [provider] })],
 });
-await serve(betterAuthSession(auth, { providerId: 'site' }), (app) => {
+const chosen = isStateless ? { useAccountCookie: true } : { providerId: 'site' };
+await serve(betterAuthSession(auth, chosen), (app) => {
   app.all('/api/auth/*path', toNodeHandler(auth));
   // The page's button.
   app.get('/login', async (_request, response) => {

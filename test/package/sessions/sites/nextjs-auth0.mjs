@@ -1,10 +1,10 @@
 // Without Next: its server passes a request through the middleware, and then to the route with the cookies that it set.
 import { createServer } from 'node:http';
 import { Auth0Client } from '@auth0/nextjs-auth0/server';
-import { auth0Session, createToolkit } from 'agent-bff';
+import { auth0Session, createToolkit, endSession } from 'agent-bff';
 import { createNodeHandler } from 'agent-bff/node';
 import { NextRequest } from 'next/server.js';
-import { CLIENT_ID, CLIENT_SECRET, ISSUER, SCOPE, SECRET, SITE } from './site.mjs';
+import { CLIENT_ID, CLIENT_SECRET, deleteCookies, ISSUER, PORT, SCOPE, SECRET, SITE } from './site.mjs';
 
 const auth0 = new Auth0Client({
   domain: ISSUER,
@@ -16,7 +16,8 @@ const auth0 = new Auth0Client({
   authorizationParameters: { scope: SCOPE },
 });
 const toolkit = createToolkit({ a2aUrl: process.env.A2A_URL });
-const chat = createNodeHandler({ toolkit, a2a: { auth: auth0Session(auth0) } });
+const auth = auth0Session(auth0);
+const chat = createNodeHandler({ toolkit, a2a: { auth } });
 
 /** The cookies of a request after those of a response. */
 function updated(header = '', lines) {
@@ -45,6 +46,10 @@ createServer(async (request, response) => {
     headers.cookie = updated(headers.cookie, lines);
   }
   if (url.startsWith('/api/a2a')) return chat(request, response);
+  if (url === '/sign-out') {
+    await endSession({ auth, toolkit }, request);
+    deleteCookies(request, response);
+  }
   if (!url.startsWith('/control')) return response.end('welcome');
   // The control: the library's own function, as a route of the site would call it.
   try {
@@ -53,4 +58,4 @@ createServer(async (request, response) => {
   } catch (error) {
     response.writeHead(401).end(String(error.code));
   }
-}).listen(Number(new URL(SITE).port), () => console.log(`ready ${SITE}`));
+}).listen(PORT, () => console.log(`ready ${SITE}`));

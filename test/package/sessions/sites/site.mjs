@@ -1,5 +1,5 @@
 // Shared by the sites: the application with the chat, which listens where the provider sends visitors back to.
-import { configureServer, loggerTelemetry } from 'agent-bff';
+import { configureServer, endSession, loggerTelemetry } from 'agent-bff';
 import { createA2ARouter } from 'agent-bff/express';
 import express from 'express';
 
@@ -15,13 +15,28 @@ configureServer({
   telemetry: loggerTelemetry({ debug: quiet, info: quiet, warn: log, error: log }),
 });
 
-/** Serves the site: `mount` adds the library's routes before the chat. */
-export async function serve(auth, mount) {
+/** Where this process listens: at the address of the site, unless a balancer does. */
+export const PORT = Number(process.env.PORT ?? new URL(SITE).port);
+
+/** Deletes the cookies that a visitor has. */
+export function deleteCookies({ headers: { cookie = '' } }, response) {
+  for (const pair of cookie.split('; ').filter((text) => !text.startsWith('process='))) {
+    response.appendHeader('set-cookie', `${pair.slice(0, pair.indexOf('='))}=; Max-Age=0; Path=/`);
+  }
+}
+
+/** Serves the site: `mount` adds the library's routes before the chat; `end` is the sign-out of the library. */
+export async function serve(auth, mount, end = deleteCookies) {
   const app = express();
   await mount(app);
   app.use('/api/a2a', createA2ARouter(express, { auth }));
   app.get('/', (_request, response) => response.send('welcome'));
-  app.listen(Number(new URL(SITE).port), () => console.log(`ready ${SITE}`));
+  app.get('/sign-out', async (request, response) => {
+    await endSession({ auth }, request);
+    await end(request, response);
+    response.send('goodbye');
+  });
+  app.listen(PORT, () => console.log(`ready ${SITE}`));
 }
 
 /** The sign-in of a site with a library that only holds the session: sends visitors to the provider and trades the code. */
@@ -42,4 +57,18 @@ export function codeFlow(app, keep) {
     await keep(request, response, tokens);
     response.redirect('/');
   });
+}
+
+/** Tokens of the provider, as a site of its own stores them. */
+export const stored = (tokens) => ({
+  accessToken: tokens.access_token,
+  refreshToken: tokens.refresh_token,
+  expiresAt: Date.now() + tokens.expires_in * 1_000,
+});
+
+/** Trades a refresh token for new tokens; `undefined` if the provider refuses it. */
+export async function refresh(refreshToken) {
+  const body = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: refreshToken });
+  const response = await fetch(`${ISSUER}/token`, { method: 'POST', body });
+  return response.ok ? stored(await response.json()) : undefined;
 }

@@ -1,0 +1,61 @@
+// Auth.js on Express with a `jwt` callback that refreshes the token.
+import { Auth } from '@auth/core';
+import { getToken } from '@auth/core/jwt';
+import { ExpressAuth, getSession } from '@auth/express';
+import { fromFunction } from 'agent-bff';
+import { CLIENT_ID, CLIENT_SECRET, ISSUER, refresh, SCOPE, SECRET, serve, SITE, stored } from './site.mjs';
+
+const settings = {
+  providers: [
+    {
+      id: 'site',
+      name: 'Site',
+      type: 'oidc',
+      issuer: ISSUER,
+      clientId: CLIENT_ID,
+      clientSecret: CLIENT_SECRET,
+      authorization: { params: { scope: SCOPE } },
+    },
+  ],
+  secret: SECRET,
+  trustHost: true,
+  basePath: '/auth',
+  callbacks: {
+    jwt: async ({ token, account }) => {
+      if (account) return { ...token, ...stored({ ...account, expires_in: account.expires_at - Date.now() / 1_000 }) };
+      if (token.expiresAt > Date.now() + 500) return token;
+      return { ...token, ...((await refresh(token.refreshToken)) ?? { error: 'RefreshTokenError' }) };
+    },
+    session: ({ session, token: { accessToken, error } }) => ({ ...session, accessToken, error }),
+  },
+};
+const decoded = (cookie) => getToken({ req: { headers: { cookie } }, secret: SECRET });
+
+const own = fromFunction(
+  async (request) => {
+    const { cookie } = request.headers;
+    const token = await decoded(cookie);
+    if (token === null) return { kind: 'no-session' };
+    const found = ({ accessToken, expiresAt }) => ({ kind: 'token', accessToken, expiresAt });
+    if (token.expiresAt > Date.now() + 500) return found(token);
+    const { headers } = await Auth(new Request(`${SITE}/auth/session`, { headers: { cookie } }), settings);
+    const cookies = headers.getSetCookie();
+    const refreshed = await decoded(cookies.map((line) => line.split(';')[0]).join('; '));
+    if (refreshed === null || refreshed.error !== undefined) return { kind: 'expired' };
+    const adopt = ({ native }) => native.response.appendHeader('set-cookie', cookies);
+    const retract = ({ native }) => native.response.removeHeader('set-cookie');
+    adopt({ native: { response: request.res } });
+    return { ...found(refreshed), adopt, retract };
+  },
+  { sessionCookies: ['authjs.session-token'], sessionInCookie: true },
+);
+// `getSession` of @auth/express drops the cookies of a refresh.
+const dropping = fromFunction(
+  async (request) => {
+    const session = await getSession(request, settings);
+    if (session === null) return { kind: 'no-session' };
+    return session.error === undefined ? { kind: 'token', accessToken: session.accessToken } : { kind: 'expired' };
+  },
+  { sessionCookies: ['authjs.session-token'], sessionInCookie: true },
+);
+await serve(process.env.VARIANT === 'getSession' ? dropping : own, (app) => app.use('/auth', ExpressAuth(settings)));
