@@ -42,12 +42,12 @@ const SOURCES = {
       clientID: 'site',
       secret: 'of this run only, and long enough',
     }),
-    /"oidc": add "app\.use\(auth\(\{ authRequired: false \}\)\)" of express-openid-connect before the routes/,
+    /"oidc": "app\.use\(auth\(\{ authRequired: false \}\)\)" of express-openid-connect is not mounted before the route, or its store is not connected/,
   ],
   'express-session': [
     expressSession(),
     session({ secret: 'x', resave: false, saveUninitialized: false }),
-    /"session": add "app\.use\(session\(…\)\)" of express-session, with a store that is connected, before the routes/,
+    /"session": "app\.use\(session\(…\)\)" of express-session is not mounted before the route, or its store is not connected/,
   ],
   Passport: [
     passportSession(),
@@ -55,17 +55,17 @@ const SOURCES = {
       Object.assign(request, { isAuthenticated: () => false });
       next();
     }),
-    /"user": add "app\.use\(passport\.session\(\)\)" before the routes/,
+    /"user": "app\.use\(passport\.session\(\)\)" is not mounted before the route, or its store is not connected/,
   ],
   msal: [
     msalSession({ ...msal, account: (request: Session) => request.session.account }),
     session({ secret: 'x', resave: false, saveUninitialized: false }),
-    /reading 'account'\): mount the middleware it needs before the routes/,
+    /reading 'account'\): the middleware it needs is not mounted before the route, or its store is not connected/,
   ],
   'a function of the site': [
     fromFunction((request: Session) => request.session.accessToken),
     session({ secret: 'x', resave: false, saveUninitialized: false }),
-    /reading 'accessToken'\): mount the middleware it needs before the routes/,
+    /reading 'accessToken'\): the middleware it needs is not mounted before the route, or its store is not connected/,
   ],
 } as const;
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isAgentBffError, sessionFailed } from '../../domain/shared/errors.js';
+import { isAgentBffError, NOT_MOUNTED, sessionFailed } from '../../domain/shared/errors.js';
 import { jwtClaims } from '../../domain/shared/json.js';
 import { withoutSecrets } from '../../domain/shared/redaction.js';
 import { REDACTED } from '../../domain/shared/secret.js';
@@ -103,7 +103,7 @@ export function refreshRefusal(code: unknown): SessionToken | undefined {
 /** The value that a session library's middleware adds to a request; if it is not mounted, throws for operators. */
 export function mounted<T>(value: T | undefined, field: string, line: string): T {
   if (value !== undefined) return value;
-  throw sessionFailed(`the request has no "${field}": add ${line} before the routes`);
+  throw sessionFailed(`the request has no "${field}": ${line} ${NOT_MOUNTED}`);
 }
 
 /** Matches words as long as a token. */

@@ -141,9 +141,8 @@ export function fromFunction(read: SessionTokenFunction, options?: SessionSource
  * @public
  */
 export function expressSession(options?: StoredTokenOptions): SessionTokenSource {
-  const line = '"app.use(session(…))" of express-session, with a store that is connected,';
   return fromHolder('expressSession', options, COOKIE_ID, ({ request }) =>
-    mounted((request as Holders).session, 'session', line),
+    mounted((request as Holders).session, 'session', '"app.use(session(…))" of express-session'),
   );
 }
 

@@ -6,7 +6,7 @@ import type {
   SessionUser,
 } from '../../ports/session-token-source.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import { isAgentBffError, ServiceAuthError, sessionFailed } from '../shared/errors.js';
+import { isAgentBffError, NOT_MOUNTED, ServiceAuthError, sessionFailed } from '../shared/errors.js';
 import { isTokenText, sessionError, withoutScheme } from './credential.js';
 import type { FoundToken, RouteAuth } from './route-auth.js';
 import { NO_SESSION_TOKEN } from './site-results.js';
@@ -130,7 +130,7 @@ async function readSession(
     if (isAgentBffError(error)) throw error;
     const log = error instanceof Error ? `${error.name}: ${error.message}` : typeof error;
     if (error instanceof TypeError && ABSENT.test(error.message))
-      throw sessionFailed(`${log}: mount the middleware it needs before the routes`);
+      throw sessionFailed(`${log}: the middleware it needs ${NOT_MOUNTED}`);
     throw new ServiceAuthError('identity_provider_unavailable', {
       detail: 'The session could not be read.',
       hint: 'Try again; the server log has the cause.',

@@ -227,6 +227,9 @@ export function siteFailed(option: string, detail: string): (reason: string) => 
 /** The error for a session source that fails because of the site: signing in again cannot help. */
 export const sessionFailed: (reason: string) => AgentBffError = siteFailed('auth', 'The session could not be read.');
 
+/** The two causes of a request without its session: a store that is down looks like a middleware that is absent. */
+export const NOT_MOUNTED = 'is not mounted before the route, or its store is not connected';
+
 /**
  * The type of an exception, and its location. Its message is left out: that of `Headers` quotes the rejected value,
  * that of a session library the cookie.
