@@ -13,7 +13,7 @@ import { lineOf } from './examined-agent.js';
 
 const folder = temporaryFolder('secret-files');
 let files = 0;
-const AGENT: ServerConfig = { a2aUrl: 'https://agent.example/a2a' };
+const AGENT: ServerConfig = { a2aUrl: 'https://agent.example/a2a', conversations: 'open' };
 
 function fileWith(text: string): string {
   const path = join(folder, `secret-${String((files += 1))}`);

@@ -122,7 +122,7 @@ describe('a sign-in', () => {
     await session.send('Hello');
     expect(last(session)).toMatchObject({ state: 'auth-required' });
     await session.signIn();
-    expect(signIn).toHaveBeenCalledWith(expect.objectContaining({ state: 'auth-required' }));
+    expect(signIn).toHaveBeenCalledWith(expect.objectContaining({ state: 'auth-required' }), { claims: undefined });
     await until(() => expect(last(session)).toMatchObject({ text: 'Done.', state: 'complete' }));
   });
 

@@ -29,7 +29,7 @@ export function configRoute(mount: ConfigRoute, what: 'record' | 'agentCard'): H
       mayHoldSession(auth) || varied.length > 0 ? 'private, max-age=0, must-revalidate' : 'private, max-age=60',
     vary: ['A2A-Version', 'Cookie', ...varied].join(', '),
   };
-  return route(
+  const respond = route(
     {
       name: 'config',
       methods: ['GET', 'HEAD'],
@@ -41,13 +41,18 @@ export function configRoute(mount: ConfigRoute, what: 'record' | 'agentCard'): H
     },
     mount,
     async (admitted) => {
-      const { request, site } = admitted;
-      noticePage(request, site.origins, site.telemetry);
+      const { request } = admitted;
       const count = auth.kind === 'session' ? undefined : () => admitted.count('message');
       const record = await chatConfig[what](versionOf(request), request, auth, entranceOf(mount, request), count);
       return jsonResponse(record, request, hash, fields);
     },
   );
+  const { origins, telemetry } = mount.site;
+  return (request) => {
+    // The route refuses other requests of such a page itself; it never accepts a preflight.
+    if (request.method === 'OPTIONS' || !mayHoldSession(auth)) noticePage(request, origins, telemetry);
+    return respond(request);
+  };
 }
 
 /** The browser's protocol version: by header field, or by query if it cannot set one (A2A v1.0 §3.6.1); empty if it names none. */
