@@ -36,7 +36,8 @@ export function configureServer(config: ServerConfig): Toolkit {
   const phase = state.toolkit?.phase?.();
   // A module that loads late must not open a site that was shut down.
   const staysClosed =
-    phase === 'closing' || (phase === 'closed' && Object.values(config).every((one) => one === undefined));
+    phase === 'closing' ||
+    (phase === 'closed' && Object.values(Object(config) as object).every((one) => one === undefined));
   if (staysClosed) resolveConfig(merged);
   const toolkit = staysClosed ? state.toolkit : buildToolkit(merged, {}, state.toolkit, siteSessions());
   // A rejected configuration changes nothing.

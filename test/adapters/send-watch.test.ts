@@ -4,7 +4,7 @@ import { createServer as createHttp2Server } from 'node:http2';
 import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { nodeListener } from '../../src/adapters/node/node-listener.js';
-import { unsentBytes } from '../../src/adapters/node/http2-exchange.js';
+import { unsentBytes } from '../../src/adapters/node/http2-response.js';
 import { NodeExchange } from '../../src/adapters/node/exchange.js';
 import { SendBudget } from '../../src/adapters/node/send-budget.js';
 import type { HttpBody, HttpHandler } from '../../src/ports/http.js';

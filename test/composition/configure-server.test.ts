@@ -153,6 +153,7 @@ describe('the toolkit of configureServer', () => {
     const closing = configureServer({ serviceApiKey: 'key' }).close();
     expect(() => configureServer({ a2aUrl: 'nonsense' })).toThrow('"a2aUrl"');
     await closing;
+    expect(() => configureServer(undefined as never)).toThrow('Pass an object to configureServer.');
   });
 
   it('has the version of the package', () => {

@@ -79,11 +79,12 @@ describe('a secret in a file', () => {
   it.each([
     ['cacheStore', 'CACHE_URL_FILE'],
     ['cacheKeys', 'CACHE_KEYS_FILE'],
-  ])('stops the start when it is that of %s and cannot be read', (field, variable) => {
+  ])('stops the start when it is that of %s and is missing or empty', (field, variable) => {
     const path = join(folder, 'nowhere');
     const message = `The file of "${field}" cannot be read: ${path} (ENOENT).`;
     expect(() => createToolkit({ [field]: { path } })).toThrow(message);
     expect(() => createToolkit(configFromEnv({ [variable]: path }))).toThrow(`In the environment: ${variable}.`);
+    expect(() => createToolkit(configFromEnv({ [variable]: fileWith('\n') }))).toThrow('(empty). Set it to the path');
   });
 
   it('is refused beside the value itself, where the toolkit is made', () => {

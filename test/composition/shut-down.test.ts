@@ -47,6 +47,14 @@ describe('toolkit.shutDown', () => {
     expect(server.listening).toBe(false);
   });
 
+  it('stops the server once, however often it is called', async () => {
+    let closes = 0;
+    server.on('close', () => (closes += 1));
+    await Promise.all([toolkit.shutDown(server), toolkit.shutDown(server)]);
+    await toolkit.shutDown(server);
+    expect(closes).toBe(1);
+  });
+
   it('ends streams after the pause that it is given', async () => {
     const response = await openStream(false);
     await toolkit.shutDown(server, { graceMs: 0 });

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { type BodySink, flowing, type FlowingBody, type HttpBody, isStream } from '../../domain/shared/body.js';
-import { abortResponse, tellsProgress } from './http2-exchange.js';
+import { abortResponse, tellsProgress } from './http2-response.js';
 import { type SendBudget, SendWatch } from './send-budget.js';
 
 /** A body for frameworks that write to the socket themselves. */

@@ -3,7 +3,8 @@ import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import { isBelow, originForm } from '../../domain/shared/paths.js';
 import type { HttpHandler, HttpResponse, MountedHandler } from '../../ports/http.js';
 import type { Exchange } from './exchange.js';
-import { abortResponse, requestFields, type TargetedRequest } from './http2-exchange.js';
+import { type TargetedRequest, requestFields } from './http2-exchange.js';
+import { abortResponse } from './http2-response.js';
 import { NodeRequest } from './request.js';
 
 /**

@@ -1,7 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { type BodySink, discard, flowing, type FlowingBody, isBodiless, isStream } from '../../domain/shared/body.js';
-import type { HttpResponse } from '../../ports/http.js';
-import { abortResponse, http2Fields, isComplete, streamOf, tellsProgress } from './http2-exchange.js';
+import { CONNECTION_FIELDS } from '../../domain/shared/message-fields.js';
+import type { HeaderFields, HttpResponse } from '../../ports/http.js';
+import { isComplete, streamOf } from './http2-exchange.js';
+import { abortResponse, tellsProgress } from './http2-response.js';
 import { type SendBudget, SendWatch } from './send-budget.js';
 
 /**
@@ -169,4 +171,9 @@ function whenDrained(response: ServerResponse, goOn: () => void): void {
   response.on('drain', done);
   response.on('close', done);
   if ((streamOf(response) ?? response).destroyed) done();
+}
+
+/** The fields of a response that HTTP/2 can carry: Node refuses to send the others. */
+function http2Fields(fields: HeaderFields): HeaderFields {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !CONNECTION_FIELDS.has(name)));
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Connection, resetConnection, streamOf } from './http2-exchange.js';
+import { streamOf } from './http2-exchange.js';
+import { type Connection, resetConnection } from './http2-response.js';
 import type { StallWatch, StallWatchOptions } from './stall-watch.js';
 
 /** Bytes held by one connection. */

@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { StallCounter, type StallWatched } from '../../domain/shared/stall-counter.js';
-import { INTERNAL_ERROR, resetConnection, streamOf, unlessClosed, unsentBytes } from './http2-exchange.js';
+import { streamOf } from './http2-exchange.js';
+import { INTERNAL_ERROR, resetConnection, unlessClosed, unsentBytes } from './http2-response.js';
 
 /** Settings of a watch, besides the response. */
 export interface StallWatchOptions {

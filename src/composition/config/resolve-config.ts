@@ -178,6 +178,7 @@ function valueIn(row: SettingRow, value: unknown, block: string, field: string, 
   }
   try {
     const text = textIn(path);
+    if (text.trim() === '') throw Object.assign(new Error('empty'), { code: 'empty' });
     return row.read(row.isList === true ? text.split(/[\s,]+/).filter(Boolean) : text);
   } catch (error) {
     if (isAgentBffError(error)) throw error;

@@ -128,6 +128,8 @@ export interface Toolkit {
     server?: {
       /** Stops accepting connections. */
       close(): unknown;
+      /** False once it has stopped. Default: it is stopped with each call. */
+      readonly listening?: boolean;
       /** Closes the connections that are left. Default: they stay until they end. */
       closeAllConnections?(): void;
     },

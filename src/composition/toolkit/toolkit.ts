@@ -206,7 +206,8 @@ export function buildToolkit(
     shutDown: async (server, options) => {
       read('shutDown', SHUT_DOWN, { server });
       const { graceMs } = read('shutDown', CLOSE, options);
-      server?.close();
+      // A second signal must not emit its `close` again.
+      if (server?.listening !== false) server?.close();
       await toolkit.close({ graceMs });
       server?.closeAllConnections?.();
     },

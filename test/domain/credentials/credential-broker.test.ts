@@ -143,8 +143,7 @@ describe('a missing credential', () => {
     ],
   ])('is reported for a provider that is %s as %s', async (reason, code, detail, retryable) => {
     const world = new BrokerWorld();
-    world.account.answer = () =>
-      failure(reason, { retryAfterMs: 7_000, log: 'AADSTS7000215 at https://idp.example' });
+    world.account.answer = () => failure(reason, { retryAfterMs: 7_000, log: 'AADSTS7000215 at https://idp.example' });
     const error = await errorOf(world.broker.obtain(SERVICE, REQUEST));
     expect(error).toMatchObject({
       name: 'ServiceAuthError',
