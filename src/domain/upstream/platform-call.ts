@@ -153,7 +153,7 @@ export class PlatformCall {
  *
  * @throws SessionError `interaction_required` with the claims.
  */
-function answered({ auth }: CallContext, reply: PlatformReply): PlatformReply {
+function answered({ auth }: Caller, reply: PlatformReply): PlatformReply {
   const { status, headers, body } = reply.response;
   const claims = status === 401 && auth.kind === 'session' ? challengedClaims(headers['www-authenticate']) : undefined;
   if (claims === undefined) return reply;
