@@ -79,6 +79,13 @@ export interface A2AChatProps extends ChatOptions {
   readonly suggestedPrompts?: readonly string[] | undefined;
   /** The signed-in user. A new conversation begins when it changes to none or another. Default: not signed in. */
   readonly user?: ChatUser | null | undefined;
+  /**
+   * The links that answers may contain. `web`: addresses that begin with `https://`, `http://`, `mailto:` or `tel:`.
+   * `site`: also pages of the site, which begin with `/`, `?` or `#`; with `keepOnReload` they, and addresses of the
+   * site's own origin, open in the same tab. An agent chooses the address, so no GET of the site may change anything.
+   * Default `web`.
+   */
+  readonly links?: 'web' | 'site' | undefined;
   /** True if files can be attached. Default true. */
   readonly files?: boolean | undefined;
   /** The colours. Default `auto`: the visitor's system setting. */

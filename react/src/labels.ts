@@ -81,6 +81,10 @@ export interface ChatLabels {
   readonly copy: string;
   /** The same after copying. Default `Copied`. */
   readonly copied: string;
+  /** The same where the browser forbids it, as in a frame without permission. Default `Copying is not allowed here`. */
+  readonly cannotCopy: string;
+  /** Names a table, for screen readers. Default `Table`. */
+  readonly table: string;
   /** Default `New conversation`. */
   readonly newConversation: string;
   /** Default `Earlier conversations`. */
@@ -154,6 +158,8 @@ const ENGLISH: ChatLabels = {
   fileTooLarge: '{file} is too large: {size}. A file may have at most {limit}.',
   copy: 'Copy',
   copied: 'Copied',
+  cannotCopy: 'Copying is not allowed here',
+  table: 'Table',
   newConversation: 'New conversation',
   earlierConversations: 'Earlier conversations',
   loading: 'Loading…',

@@ -136,6 +136,8 @@ export function ChatPanel({ chat, input, onClose, ...props }: ChatPanelProps) {
             chat={chat}
             user={user ?? undefined}
             renderMessage={renderMessage}
+            linksTo={props.links}
+            isSameTab={props.keepOnReload}
             welcome={
               <div className="a2a-welcome">
                 <span className="a2a-welcome-icon">

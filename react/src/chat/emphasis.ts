@@ -1,9 +1,11 @@
-import type { InlineElement, Token } from './inline-tree.js';
+import type { Opening, Token } from './inline-tree.js';
 
 /** A mark of emphasis, or a tag of it, which begins or ends an element. */
 export interface Delimiter {
   readonly token: Token;
   readonly mark: string;
+  /** Of an anchor. */
+  readonly href?: string;
   /** The length of the whole run, and of what is left of it. */
   readonly length: number;
   count: number;
@@ -26,8 +28,8 @@ export function pairDelimiters(all: Delimiter[], bottom: number): void {
         break;
       }
       const opener = all[at] as Delimiter;
-      const used = closer.mark === '~' ? closer.count : opener.count > 1 && closer.count > 1 ? 2 : 1;
-      opener.token.opens.unshift({ tag: tagOf(closer.mark, used) });
+      const used = opener.count > 1 && closer.count > 1 ? 2 : 1;
+      opener.token.opens.unshift(openingOf(opener, used));
       closer.token.closes += 1;
       use(opener, used);
       use(closer, used);
@@ -38,18 +40,19 @@ export function pairDelimiters(all: Delimiter[], bottom: number): void {
 }
 
 /** A delimiter that nothing closes: a mark of what is to come, or a text. */
-export function leaveOpen({ token, mark, count, canOpen }: Delimiter, isGrowing: boolean): void {
+export function leaveOpen(delimiter: Delimiter, isGrowing: boolean): void {
+  const { token, count, canOpen } = delimiter;
   if (!canOpen || count === 0) return;
   token.isOpen = true;
-  if (!isGrowing || (mark === '~' && count === 1)) return;
+  if (!isGrowing) return;
   token.text = '';
-  if (count % 2 === 1 && mark !== '~') token.opens.unshift({ tag: tagOf(mark, 1) });
-  if (count > 1) token.opens.unshift({ tag: tagOf(mark, 2) });
+  if (count % 2 === 1) token.opens.unshift(openingOf(delimiter, 1));
+  if (count > 1) token.opens.unshift(openingOf(delimiter, 2));
 }
 
 function isPair(opener: Delimiter, closer: Delimiter): boolean {
   if (opener.mark !== closer.mark || !opener.canOpen || opener.count === 0) return false;
-  if (closer.mark === '~') return opener.count === closer.count;
+  if (closer.mark === '~') return true;
   const isBoth = opener.canClose || closer.canOpen;
   return !isBoth || (opener.length + closer.length) % 3 !== 0 || (opener.length % 3 === 0 && closer.length % 3 === 0);
 }
@@ -59,8 +62,8 @@ function use(delimiter: Delimiter, used: number): void {
   delimiter.token.text = delimiter.mark.startsWith('<') ? '' : delimiter.mark.repeat(delimiter.count);
 }
 
-function tagOf(mark: string, used: number): InlineElement['tag'] {
-  if (mark === '~') return 'del';
-  if (mark.startsWith('<')) return mark.slice(1) as InlineElement['tag'];
-  return used === 2 ? 'strong' : 'em';
+function openingOf({ mark, href }: Delimiter, used: number): Opening {
+  if (mark === '~') return { tag: 'del' };
+  if (mark.startsWith('<')) return { tag: mark.slice(1) as Opening['tag'], href };
+  return { tag: used === 2 ? 'strong' : 'em' };
 }

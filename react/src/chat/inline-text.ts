@@ -2,6 +2,8 @@
 const DISGUISE = /\p{Bidi_Control}|[^\P{Cc}\n\t]/gu;
 const ENTITY = /&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z][a-z\d]{1,7}));/iy;
 const ENTITIES_IN_TEXT = /&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z][a-z\d]{1,7}));/gi;
+/** A backslash before punctuation, or an entity. */
+const ESCAPES = /\\([!-/:-@[-`{-~])|&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z][a-z\d]{1,7}));/gi;
 
 /** The entities that agents write. Any other is shown as it is written. */
 const ENTITIES: ReadonlyMap<string, string> = new Map(
@@ -27,14 +29,18 @@ export function visible(text: string): string {
 }
 
 export function normalized(label: string): string {
-  return label.trim().replace(/\s+/g, ' ').toLowerCase();
+  // Unicode's case folding: ẞ and SS are the same.
+  return label.trim().replace(/\s+/g, ' ').toLowerCase().toUpperCase();
 }
 
 /** A text without backslash escapes and entities, as in an address. */
 export function unescaped(text: string): string {
-  return text
-    .replace(/\\([!-/:-@[-`{-~])/g, '$1')
-    .replace(ENTITIES_IN_TEXT, (...found: string[]) => characterOf(found) ?? (found[0] as string));
+  return text.replace(ESCAPES, (...found: string[]) => found[1] ?? characterOf(found.slice(1)) ?? (found[0] as string));
+}
+
+/** The same for an attribute of HTML, which has no backslash escapes. */
+export function withoutEntities(text: string): string {
+  return text.replace(ENTITIES_IN_TEXT, (...found: string[]) => characterOf(found) ?? (found[0] as string));
 }
 
 /** The entity at an offset: its length in the source, and its character; undefined if there is none. */

@@ -4,8 +4,9 @@ import { visible } from './inline-text.js';
 export type Inline = string | InlineElement;
 
 export interface InlineElement {
-  readonly tag: 'strong' | 'em' | 'del' | 'code' | 'a' | 'br';
-  /** Of a link; undefined while the address is still being written. */
+  /** `span` for words of a cell that stay on one line. */
+  readonly tag: 'strong' | 'em' | 'del' | 'code' | 'a' | 'img' | 'br' | 'span';
+  /** Of a link or an image; undefined while the address is still being written. */
   readonly href?: string | undefined;
   readonly title?: string | undefined;
   readonly children: readonly Inline[];
@@ -57,7 +58,7 @@ export function treeOf(tokens: readonly Token[], from: number, end: number): Par
   const append = (inline: Inline): void => {
     const { children, isLink } = open[open.length - 1] as (typeof open)[0];
     const last = children[children.length - 1];
-    if (typeof inline !== 'string' && isLink && inline.tag === 'a') inline.children.forEach(append);
+    if (typeof inline !== 'string' && isLink && isLinkTag(inline.tag)) inline.children.forEach(append);
     else if (typeof inline !== 'string') children.push(inline);
     else if (inline === '') return;
     else if (typeof last === 'string' && !mustSplit)
@@ -78,15 +79,19 @@ export function treeOf(tokens: readonly Token[], from: number, end: number): Par
     for (const opening of opens) {
       const { children, isLink } = open[open.length - 1] as (typeof open)[0];
       // Links do not nest. An image is a link, too.
-      if (open.length > MAX_DEPTH || (isLink && opening.tag === 'a')) {
+      if (open.length > MAX_DEPTH || (isLink && isLinkTag(opening.tag))) {
         open.push({ children, isLink });
         continue;
       }
       const inner: Inline[] = [];
       children.push({ ...opening, children: inner });
       mustSplit = false;
-      open.push({ children: inner, isLink: isLink || opening.tag === 'a' });
+      open.push({ children: inner, isLink: isLink || isLinkTag(opening.tag) });
     }
   }
   return { inlines: root, settledLength: settled.length, settledCount };
+}
+
+function isLinkTag(tag: InlineElement['tag']): boolean {
+  return tag === 'a' || tag === 'img';
 }

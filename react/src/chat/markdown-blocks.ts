@@ -1,5 +1,5 @@
-import { normalized, unescaped } from './inline-text.js';
-import type { Reference } from './markdown-inlines.js';
+import { unescaped } from './inline-text.js';
+import { definitionIn, type Reference } from './link-target.js';
 
 export type BlockKind =
   'document' | 'quote' | 'list' | 'item' | 'paragraph' | 'heading' | 'code' | 'rule' | 'table' | 'row';
@@ -35,8 +35,6 @@ const UNDERLINE = /^(?:=+|-+) *$/;
 const DELIMITER_ROW = /^\|? *:?-+:? *(?:\| *:?-+:? *)*\|?$/;
 /** A line that may become a mark when more of it is there. */
 const UNFINISHED_LINE = /^[-+*_=#|:~`> ]*(?:\d{1,9}[.)]? *)?$/;
-const DEFINITION =
-  /^\[([^[\]]{1,999})\]: {0,9}(?:<([^<>\n]{1,2000})>|([^\s<]\S{0,1999}))(?: +(?:"([^"\n]{0,999})"|'([^'\n]{0,999})'))? *(?:\n|$)/;
 const UNFINISHED_DEFINITION = /^\[[^[\]\n]{1,99}\]:?[^\n]*$/;
 
 /**
@@ -142,7 +140,7 @@ export class MarkdownBlocks {
     const leaf = this.#open[depth];
     if (leaf?.kind === 'code' && this.#continueCode(leaf, line, at)) return;
     const last = this.#open[this.#open.length - 1] as Block;
-    const isLazy = last.kind === 'paragraph';
+    const isLazy = (): boolean => this.#open[this.#open.length - 1] === last && last.kind === 'paragraph';
 
     // Blocks that begin in this line.
     let hasBegun = false;
@@ -151,16 +149,16 @@ export class MarkdownBlocks {
       const rest = line.slice(at + indent);
       if (rest === '') return this.#blank(depth, hasBegun);
       if (indent > 3) {
-        if (isLazy && !hasBegun) break;
+        if (isLazy() && !hasBegun) break;
         this.#close(depth);
         this.#add('code', { text: `${line.slice(at + 4)}${this.#isFinal ? '\n' : ''}` });
         return;
       }
       // A paragraph goes on here, unless something interrupts it.
-      const isInside = isLazy && !hasBegun && depth === this.#open.length - 1;
-      if (isInside && UNDERLINE.test(rest)) return this.#underline(last, rest);
+      const isInside = isLazy() && !hasBegun && depth === this.#open.length - 1;
+      if (isInside && UNDERLINE.test(rest) && this.#underline(last, rest)) return;
       if (isInside && rest.includes('-') && this.#beginTable(last, rest)) return;
-      const opened = this.#begin(rest, depth, indent, isLazy && !hasBegun);
+      const opened = this.#begin(rest, depth, indent, isLazy() && !hasBegun);
       if (opened === undefined) {
         at += indent;
         break;
@@ -171,12 +169,14 @@ export class MarkdownBlocks {
       depth = this.#open.length;
     }
 
-    const text = line.slice(at).trim();
+    // A space at the end of a line may be one of code.
+    const text = line.slice(at).trimStart();
     const isRow = leaf?.kind === 'table' && !hasBegun && depth === this.#open.length - 1;
-    if (isRow) return void leaf.children.push(block('row', { text }));
-    if (isLazy && !hasBegun) return void (last.text += `\n${text}`);
+    if (isRow) return void leaf.children.push(block('row', { text: text.trimEnd() }));
+    if (isLazy() && !hasBegun) return void (last.text += `\n${text}`);
     this.#close(depth);
-    this.#add('paragraph', { text });
+    const parent = this.#open[this.#open.length - 1];
+    this.#add('paragraph', { text: parent?.kind === 'item' && parent.children.length === 0 ? asTask(text) : text });
   }
 
   /** The number of characters that begin a block; -1 when they are the whole line, undefined when none begins. */
@@ -213,10 +213,10 @@ export class MarkdownBlocks {
       this.#pop();
       return -1;
     }
-    return this.#beginItem(rest, depth, isInterrupting);
+    return this.#beginItem(rest, depth, indent, isInterrupting);
   }
 
-  #beginItem(rest: string, depth: number, isInterrupting: boolean): number | undefined {
+  #beginItem(rest: string, depth: number, indent: number, isInterrupting: boolean): number | undefined {
     const [, digits = '', marker = ''] = NUMBER.exec(rest) ?? ['', '', BULLET.exec(rest)?.[1]];
     if (marker === '') return undefined;
     const length = digits.length + 1;
@@ -236,7 +236,7 @@ export class MarkdownBlocks {
     if (!isSibling) this.#add('list', { marker, number: digits === '' ? -1 : Number(digits) });
     const spaces = rest.length - length - content.length;
     const width = content === '' || spaces > 4 ? length + 1 : length + spaces;
-    this.#add('item', { number: width });
+    this.#add('item', { number: indent + width });
     return Math.min(width, rest.length);
   }
 
@@ -265,11 +265,13 @@ export class MarkdownBlocks {
     );
   }
 
-  #underline(paragraph: Block, rest: string): void {
+  /** False below definitions alone, which are no heading. */
+  #underline(paragraph: Block, rest: string): boolean {
     this.#pop();
-    if (paragraph.text === '') return;
+    if (paragraph.text === '') return false;
     paragraph.kind = 'heading';
     paragraph.level = rest.startsWith('=') ? 1 : 2;
+    return true;
   }
 
   #beginTable(paragraph: Block, rest: string): boolean {
@@ -311,13 +313,14 @@ export class MarkdownBlocks {
 
   #pop(): void {
     const closed = this.#open.pop() as Block;
+    if (closed.kind === 'code' && closed.marker === '') closed.text = withoutBlankEnd(closed.text);
     if (closed.kind !== 'paragraph') return;
-    for (let found; closed.text.startsWith('[') && (found = DEFINITION.exec(closed.text)) !== null;) {
-      const [whole, label = '', angled, plain, title] = found;
-      const name = normalized(label);
-      const reference = { href: unescaped(angled ?? plain ?? ''), title: unescaped(title ?? found[5] ?? '') };
-      if ((this.#isFinal || !this.#isGrowing) && !this.#references.has(name)) this.#references.set(name, reference);
-      closed.text = closed.text.slice(whole.length);
+    closed.text = closed.text.trimEnd();
+    for (let found; closed.text.startsWith('[') && (found = definitionIn(closed.text)) !== undefined;) {
+      const { label, href, title, end } = found;
+      if ((this.#isFinal || !this.#isGrowing) && !this.#references.has(label))
+        this.#references.set(label, { href, title });
+      closed.text = closed.text.slice(end);
     }
   }
 }
@@ -364,10 +367,21 @@ function indentAt(line: string, at: number): number {
 
 /** Tabs before the text of a line as the spaces they stand for. */
 function withoutTabs(line: string): string {
-  const [prefix] = /^[\s>*+\-\d.)]*/.exec(line) as RegExpExecArray;
+  const [prefix] = /^[\s>*+\-\d.)#]*/.exec(line) as RegExpExecArray;
   let spaced = '';
   for (const character of prefix) spaced += character === '\t' ? ' '.repeat(4 - (spaced.length % 4)) : character;
   return spaced + line.slice(prefix.length);
+}
+
+/** The box of a task list as a character. */
+function asTask(text: string): string {
+  return text.replace(/^\[([ xX])\](?= )/, (_box, mark: string) => (mark === ' ' ? '☐' : '☑'));
+}
+
+/** Indented code without the blank lines behind it. */
+function withoutBlankEnd(code: string): string {
+  const end = code.indexOf('\n', code.trimEnd().length);
+  return end < 0 ? code : code.slice(0, end + 1);
 }
 
 function headingText(text: string): string {

@@ -1,32 +1,37 @@
+import { type BareAddress, bareAddress, bareMail, characterBefore, EAST_ASIAN } from './bare-address.js';
 import { type Delimiter, leaveOpen, pairDelimiters } from './emphasis.js';
-import { entityAt, normalized, unescaped, visible } from './inline-text.js';
+import { entityAt, normalized, visible, withoutEntities } from './inline-text.js';
 import { type Inline, type InlineElement, type ParsedInlines, type Token, treeOf } from './inline-tree.js';
-
-export interface Reference {
-  readonly href: string;
-  readonly title: string;
-}
+import { linkTarget, type Reference } from './link-target.js';
 
 export interface InlineOptions {
   /** More text follows: marks that are not closed yet are not shown. */
   readonly isGrowing: boolean;
   /** The link reference definition of a label. */
   readonly reference: (label: string) => Reference | undefined;
+  /** False for an address that stays text. */
+  readonly isLink: (href: string, isImage: boolean) => boolean;
+  /** In the cell of a table, whose dates, numbers and words are not broken. */
+  readonly isCell?: boolean;
 }
 
 /** The longest emphasis, link or code span, in characters. Parsing takes quadratic time up to this length, linear time above. */
 const MAX_SPAN = 3000;
-/** A browser reads `https:/path` and `https:path` as paths of the site; a visitor does not. */
-const ALLOWED_ADDRESS = /^(?:https?:\/\/|mailto:)/i;
+/** An address that a part of a paragraph ends in is not divided, however long it is. */
+const DIVIDED_ADDRESS = /(?:(?:https?:\/\/|www\.)[^\s<"]*|data:image\/[a-z+.-]{1,20};base64,[\w+/=-]*)$/i;
+const ADDRESS_REST = /[^\s<"]*/y;
 const PLAIN = /[^\\`*_~[\]!<&\n]+/y;
-const ADDRESS_START = /https?:\/\/[^\s<]|www\.[^\s<]/gi;
-const ADDRESS = /[^\s<]{1,2000}/y;
-const ANGLE_LINK = /<((?:https?:\/\/|mailto:)[^\s<>]{1,2000}|[\w.+-]{1,64}@[\w.-]{1,250})>/iy;
+const ANGLE_LINK = /<(?:([a-z][a-z\d+.-]{1,31}:[^\s\p{Cc}<>]*)|[\w.!#$%&'*+/=?^`{|}~-]+@[a-z\d-]+(?:\.[a-z\d-]+)*)>/iuy;
 const TAG = /<(\/?)(br|strong|b|em|i|del|code) ?\/?>/iy;
+const ANCHOR = /<(?:a\s+href\s*=\s*(?:"([^"<>]*)"|'([^'<>]*)')\s*|(\/a\s*))>/iy;
+const UNFINISHED_ANCHOR = /<a\s[^<>]*$/iy;
 const PUNCTUATION = /[\p{P}\p{S}]/u;
 const SPACE = /\s/;
-const TITLE = /\s{1,99}(?:"((?:[^"\\]|\\.){0,999})"|'((?:[^'\\]|\\.){0,999})'|\(((?:[^()\\]|\\.){0,999})\))\s{0,99}\)/y;
-const LABEL = /\[([^[\]]{0,999})\]/y;
+const LABEL = /\[((?:[^\\[\]]|\\[^]){0,999})\]/y;
+const NESTED_LABEL = /(?:^|[^\\])(?:\\\\)*\[/;
+/** In a cell: a date, a number or a compound word at which a browser may break a line. */
+const COMPOUND = /[\p{L}\p{N}].*[-/–—?&|%!].*[\p{L}\p{N}]|[-+−]\p{N}/u;
+const MAX_COMPOUND = 20;
 /** The end of a text that may become a mark once more of it is there. */
 const UNFINISHED = /(?:[*_~`]{1,99}|!?\[|!|\\|<[!/\w]?[^\s<>]{0,40}|&#?\w{0,8})$/;
 
@@ -52,51 +57,64 @@ interface Bracket {
 
 /** Parses the text from an offset on, which is 0 or where an earlier parse of the same beginning had settled. */
 export function parseInlines(text: string, offset: number, options: InlineOptions): ParsedInlines {
-  let parsed: ParsedInlines = { inlines: [], settledLength: offset, settledCount: 0 };
+  const inlines: Inline[] = [];
+  let [settledLength, settledCount] = [offset, 0];
   for (let from = offset; from < text.length;) {
-    const end = from + MAX_SPAN;
+    const end = sliceEnd(text, from + MAX_SPAN);
     const isLast = end >= text.length;
-    const parser = new InlineParser(isLast ? text : text.slice(0, end), from, options, isLast);
-    const part = parser.parse();
+    const part = new InlineParser(isLast ? text : text.slice(0, end), from, options, isLast).parse();
     // All of a long text is settled up to where the last marks may still be open, or where they are taken as text.
     const isWhole = isLast || part.settledLength === from;
-    const inlines = isWhole ? part.inlines : part.inlines.slice(0, part.settledCount);
-    parsed = {
-      inlines: [...parsed.inlines, ...inlines],
-      settledLength: isLast || !isWhole ? part.settledLength : end,
-      settledCount: parsed.inlines.length + (isLast || !isWhole ? part.settledCount : inlines.length),
-    };
+    settledCount = inlines.length + (isLast || !isWhole ? part.settledCount : part.inlines.length);
+    settledLength = isLast || !isWhole ? part.settledLength : end;
+    for (const inline of isWhole ? part.inlines : part.inlines.slice(0, part.settledCount)) inlines.push(inline);
     if (isLast) break;
-    from = parsed.settledLength;
+    from = settledLength;
   }
-  return parsed;
+  return { inlines, settledLength, settledCount };
+}
+
+/** The end of a part of a paragraph, behind the address that it would divide. */
+function sliceEnd(text: string, end: number): number {
+  if (end >= text.length || !DIVIDED_ADDRESS.test(text.slice(end - MAX_SPAN, end))) return end;
+  ADDRESS_REST.lastIndex = end;
+  ADDRESS_REST.test(text);
+  return ADDRESS_REST.lastIndex;
 }
 
 class InlineParser {
   readonly #text: string;
   readonly #from: number;
   readonly #options: InlineOptions;
+  /** More text follows, which is not known yet, or which is parsed later. */
   readonly #isGrowing: boolean;
+  readonly #isCut: boolean;
   readonly #tokens: Token[] = [];
   readonly #delimiters: Delimiter[] = [];
   readonly #brackets: Bracket[] = [];
   #at: number;
   #end: number;
-  /** A code span or a comment has begun, and may contain what follows once its end is there. */
+  /** A code span, a formula or a comment has begun, and may contain what follows once its end is there. */
   #isSpanOpen = false;
-  /** No bracket closes an address before this offset. */
-  #openUntil = 0;
+  /** The offsets of the runs of backticks from here on, by length, the last one first. */
+  #backticks: Map<number, number[]> | undefined;
+  /** Ends of formulas and comments that the rest of the text does not contain. */
+  readonly #missing = new Set<string>();
+  #mail: BareAddress | undefined | 'none';
 
   constructor(text: string, from: number, options: InlineOptions, isLast: boolean) {
     this.#text = text;
     this.#from = this.#at = from;
     this.#end = text.length;
     this.#options = options;
+    this.#isCut = !isLast;
     this.#isGrowing = options.isGrowing && isLast;
     if (this.#isGrowing) {
       const tail = text.slice(Math.max(from, text.length - 120));
       const unfinished = UNFINISHED.exec(tail);
       if (unfinished !== null) this.#end -= tail.length - unfinished.index;
+      UNFINISHED_ANCHOR.lastIndex = Math.max(from, text.lastIndexOf('<'));
+      if (UNFINISHED_ANCHOR.test(text)) this.#end = Math.min(this.#end, text.lastIndexOf('<'));
     }
   }
 
@@ -150,38 +168,44 @@ class InlineParser {
   }
 
   #plain(): void {
-    PLAIN.lastIndex = this.#at;
-    const [found] = PLAIN.exec(this.#text) ?? [this.#text[this.#at] as string];
-    const plain = found.slice(0, this.#end - this.#at);
-    ADDRESS_START.lastIndex = 0;
-    for (let start; (start = ADDRESS_START.exec(plain)) !== null;) {
-      if (/[\p{L}\p{N}_]/u.test(this.#text[this.#at + start.index - 1] ?? '')) continue;
-      if (start.index > 0) this.#push(plain.slice(0, start.index), this.#at);
-      this.#at += start.index;
-      return this.#address();
-    }
-    this.#push(plain, this.#at);
-    this.#at += plain.length;
+    const from = this.#at;
+    PLAIN.lastIndex = from;
+    const end = Math.min(PLAIN.test(this.#text) ? PLAIN.lastIndex : from + 1, this.#end);
+    const address = this.#address(from, end);
+    this.#words(from, address?.start ?? end);
+    this.#at = address?.end ?? end;
+    if (address === undefined) return;
+    const { start, href } = address;
+    const isImage = /^data:/i.test(href);
+    const isOpen = isImage && (this.#isGrowing || this.#isCut) && address.end === this.#text.length;
+    const text = this.#text.slice(start, address.end);
+    if (isOpen) this.#push('').isOpen = true;
+    else if (this.#options.isLink(href, isImage))
+      this.#element(isImage ? 'img' : 'a', [isImage ? '' : visible(text)], href);
+    else this.#push(text, start);
   }
 
-  /** An address without any marks around it (GitHub Flavored Markdown, "extended autolinks"). */
-  #address(): void {
-    ADDRESS.lastIndex = this.#at;
-    let [address] = ADDRESS.exec(this.#text) as RegExpExecArray;
-    let surplus = 0;
-    for (const character of address) surplus += character === ')' ? 1 : character === '(' ? -1 : 0;
-    for (;;) {
-      const last = address[address.length - 1] ?? '';
-      if (last === ')' && surplus > 0) surplus -= 1;
-      else if (!'?!.,:;*_~\'"`]'.includes(last) || last === '') break;
-      address = address.slice(0, -1);
+  /** The first address without marks around it that begins in a part of the text. */
+  #address(from: number, end: number): BareAddress | undefined {
+    if (this.#mail === undefined || (this.#mail !== 'none' && this.#mail.start < from))
+      this.#mail = bareMail(this.#text, from) ?? 'none';
+    const address = bareAddress(this.#text, from, end);
+    const mail = this.#mail === 'none' || this.#mail.start >= end ? undefined : this.#mail;
+    return address === undefined || (mail !== undefined && mail.start < address.start) ? mail : address;
+  }
+
+  /** Text; in a cell with its dates and compound words as elements, which the page does not break. */
+  #words(from: number, end: number): void {
+    let at = from;
+    if (this.#options.isCell) {
+      for (const { 0: word, index } of this.#text.slice(from, end).matchAll(/\S+/g)) {
+        if (word.length >= MAX_COMPOUND || !COMPOUND.test(word)) continue;
+        if (from + index > at) this.#push(this.#text.slice(at, from + index), at);
+        this.#element('span', [word]);
+        at = from + index + word.length;
+      }
     }
-    const around = this.#brackets.filter(({ isActive, isImage }) => isActive && !isImage);
-    // A parse that begins after these brackets would find a link here, so it must not begin there.
-    for (const { token } of around) token.isOpen = true;
-    if (around.length > 0) this.#push(address, this.#at);
-    else this.#element('a', [visible(address)], /^www/i.test(address) ? `https://${address}` : address);
-    this.#at += address.length;
+    if (at < end) this.#push(this.#text.slice(at, end), at);
   }
 
   #escape(): void {
@@ -190,50 +214,83 @@ class InlineParser {
       this.#at += 1;
       return;
     }
+    if ((next === '(' || next === '[') && this.#formula(next === '(' ? '\\)' : '\\]')) return;
     const isEscape = /[!-/:-@[-`{-~]/.test(next);
     this.#push(isEscape ? next : '\\');
     this.#at += isEscape ? 2 : 1;
   }
 
-  #code(): void {
-    let length = 1;
-    while (this.#text[this.#at + length] === '`') length += 1;
-    const start = this.#at + length;
-    let end = -1;
-    for (let at = start; at < this.#text.length;) {
-      const from = this.#text.indexOf('`', at);
-      if (from < 0) break;
-      let count = 1;
-      while (this.#text[from + count] === '`') count += 1;
-      if (count === length) {
-        end = from;
-        break;
-      }
-      at = from + count;
+  /** A formula of TeX stays as it is written. */
+  #formula(closing: string): boolean {
+    const start = this.#at;
+    let end = this.#missing.has(closing) ? -1 : start + 2;
+    while (end >= 0 && !this.#text.startsWith(closing, end)) {
+      end = this.#text.indexOf('\\', end);
+      if (end >= 0 && !this.#text.startsWith(closing, end)) end += 2;
     }
-    if (end < 0 && !this.#isGrowing) {
+    if (end < 0) {
+      this.#missing.add(closing);
+      if (!this.#isGrowing && !this.#isCut) return false;
+      this.#isSpanOpen = true;
+      if (!this.#isGrowing) {
+        this.#push('').isOpen = true;
+        return false;
+      }
+    }
+    const formula = this.#text.slice(start, end < 0 ? this.#end : end + 2);
+    if (end >= 0 && !/[\p{L}\p{N}]/u.test(formula)) return false;
+    for (const [index, line] of formula.split('\n').entries()) {
+      if (index > 0) this.#element('br', []);
+      this.#push(line).isOpen = end < 0;
+    }
+    this.#at = start + formula.length;
+    return true;
+  }
+
+  #code(): void {
+    const { length } = /`+/y.exec(this.#text.slice(this.#at, this.#at + 99))?.[0] ?? '`';
+    const start = this.#at + length;
+    const ends = this.#runsOfBackticks().get(length) ?? [];
+    while ((ends[ends.length - 1] ?? Infinity) < start) ends.pop();
+    const end = ends[ends.length - 1];
+    if (end === undefined && !this.#isGrowing) {
       this.#push('`'.repeat(length)).isOpen = this.#isSpanOpen = true;
       this.#at = start;
       return;
     }
-    const isOpen = end < 0;
-    const code = this.#text.slice(start, isOpen ? this.#end : end).replace(/\n/g, ' ');
-    const isPadded = !isOpen && code.startsWith(' ') && code.endsWith(' ') && code.trim() !== '';
-    this.#element('code', [isPadded ? code.slice(1, -1) : isOpen ? code.trimStart() : code]);
-    (this.#tokens[this.#tokens.length - 1] as Token).isOpen = isOpen;
-    this.#at = isOpen ? this.#end : end + length;
+    const code = this.#text.slice(start, end ?? this.#end).replace(/\n/g, ' ');
+    const isPadded = end !== undefined && code.startsWith(' ') && code.endsWith(' ') && code.trim() !== '';
+    this.#element('code', [isPadded ? code.slice(1, -1) : end === undefined ? code.trimStart() : code]);
+    (this.#tokens[this.#tokens.length - 1] as Token).isOpen = end === undefined;
+    this.#at = end === undefined ? this.#end : end + length;
+  }
+
+  #runsOfBackticks(): Map<number, number[]> {
+    if (this.#backticks !== undefined) return this.#backticks;
+    this.#backticks = new Map();
+    for (const { 0: run, index } of [...this.#text.slice(this.#at).matchAll(/`+/g)].reverse()) {
+      const offsets = this.#backticks.get(run.length) ?? [];
+      offsets.push(this.#at + index);
+      this.#backticks.set(run.length, offsets);
+    }
+    return this.#backticks;
   }
 
   #run(mark: string): void {
     let length = 1;
     while (this.#text[this.#at + length] === mark) length += 1;
-    const before = this.#text[this.#at - 1] ?? ' ';
-    const after = this.#text[this.#at + length] ?? ' ';
+    const before = characterBefore(this.#text, this.#at) || ' ';
     const token = this.#push(mark.repeat(length));
     this.#at += length;
-    if (mark === '~' && length > 2) return;
-    const opens = !SPACE.test(after) && (!PUNCTUATION.test(after) || SPACE.test(before) || PUNCTUATION.test(before));
-    const closes = !SPACE.test(before) && (!PUNCTUATION.test(before) || SPACE.test(after) || PUNCTUATION.test(after));
+    const after = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0x20);
+    // One tilde is text, as in "3~5".
+    if (mark === '~' && length !== 2) return;
+    // Beside Chinese, Japanese or Korean no space separates a mark from words, so punctuation there says nothing.
+    const [isEastBefore, isEastAfter] = [EAST_ASIAN.test(before), EAST_ASIAN.test(after)];
+    const isMarkBefore = PUNCTUATION.test(before) && !isEastBefore;
+    const isMarkAfter = PUNCTUATION.test(after) && !isEastAfter;
+    const opens = !SPACE.test(after) && (!isMarkAfter || SPACE.test(before) || isMarkBefore || isEastBefore);
+    const closes = !SPACE.test(before) && (!isMarkBefore || SPACE.test(after) || isMarkAfter || isEastAfter);
     const isWord = mark === '_';
     const canOpen = opens && (!isWord || !closes || PUNCTUATION.test(before));
     const canClose = closes && (!isWord || !opens || PUNCTUATION.test(after));
@@ -266,36 +323,47 @@ class InlineParser {
     this.#delimiters.length = bracket.delimiters;
     bracket.token.text = '';
     const end = this.#push('');
-    const isLink = link === 'pending' || ALLOWED_ADDRESS.test(link.href);
+    const isLink = link === 'pending' || this.#options.isLink(link.href, bracket.isImage);
     bracket.token.isOpen = this.#isSpanOpen || !isLink;
     if (isLink) {
-      bracket.token.opens.push({ tag: 'a', ...(link === 'pending' ? {} : { href: link.href, title: link.title }) });
+      const { href, title } = link === 'pending' ? { href: undefined, title: '' } : link;
+      bracket.token.opens.push({ tag: bracket.isImage ? 'img' : 'a', href, title });
       end.closes = 1;
     }
-    // The address of an image is a link here: showing it would fetch it without the reader's will.
-    for (const other of this.#brackets) other.isActive &&= bracket.isImage;
+    if (!bracket.isImage) for (const other of this.#brackets) other.isActive &&= other.isImage;
   }
 
   /** The link that ends here; `pending` when its address is not complete, `text` when more text decides if it is one. */
-  #target({ end }: Bracket): Reference | 'pending' | 'text' | undefined {
+  #target({ token, end }: Bracket): Reference | 'pending' | 'text' | undefined {
     const text = this.#text;
     const label = text.slice(end, this.#at - 1);
     if (text[this.#at] === '(') {
-      const found = this.#destination();
-      if (found !== undefined) return found;
+      const found = linkTarget(text, this.#at);
+      if (typeof found === 'object') {
+        this.#at = found.end;
+        return found;
+      }
+      if (found === 'pending' && this.#isGrowing) {
+        this.#at = this.#end;
+        return found;
+      }
+      token.isOpen ||= found === 'pending' && this.#isCut;
     }
     if (text[this.#at] === '[') {
       LABEL.lastIndex = this.#at;
       const [whole, other] = LABEL.exec(text) ?? [];
-      if (whole === undefined && this.#isGrowing && !text.slice(this.#at).includes(']')) {
+      const isOpen = whole === undefined && !text.slice(this.#at, this.#at + 1000).includes(']');
+      if (isOpen && this.#isGrowing) {
         this.#at = this.#end;
         return 'text';
       }
+      token.isOpen ||= isOpen && this.#isCut;
       const reference = whole === undefined ? undefined : this.#reference(other || label);
       if (whole !== undefined && (reference !== undefined || this.#isGrowing)) {
         this.#at += whole.length;
         return reference ?? 'text'; // its definition may follow
       }
+      if (other) return undefined;
     }
     if (this.#isGrowing && this.#at >= this.#end) return 'text';
     return this.#reference(label);
@@ -303,57 +371,14 @@ class InlineParser {
 
   /** A label contains no bracket, so nested brackets are not searched once for each of them. */
   #reference(label: string): Reference | undefined {
-    return label.includes('[') ? undefined : this.#options.reference(normalized(label));
-  }
-
-  #destination(): Reference | 'pending' | undefined {
-    const text = this.#text;
-    const limit = Math.min(text.length, this.#at + 2100);
-    let at = this.#at + 1;
-    if (at < this.#openUntil && !this.#isGrowing) return undefined;
-    while (at < limit && SPACE.test(text[at] as string)) at += 1;
-    const start = at;
-    let depth = 0;
-    let hasClosed = false;
-    const isAngle = text[at] === '<';
-    for (; at < limit; at += 1) {
-      const character = text[at] as string;
-      if (character === '\\') at += 1;
-      else if (isAngle ? character === '>' || character === '\n' : SPACE.test(character)) break;
-      else if (!isAngle && character === '(') depth += 1;
-      else if (!isAngle && character === ')') {
-        hasClosed = true;
-        depth -= 1;
-        if (depth < 0) break;
-      }
-    }
-    if (!hasClosed && !isAngle && at >= limit) this.#openUntil = at;
-    const pending = (): 'pending' | undefined => {
-      if (!this.#isGrowing) return undefined;
-      this.#at = this.#end;
-      return 'pending';
-    };
-    if (at >= text.length) return pending();
-    if (isAngle && text[at] !== '>') return undefined;
-    const href = unescaped(text.slice(isAngle ? start + 1 : start, at));
-    if (isAngle) at += 1;
-    let close = at;
-    while (close < limit && SPACE.test(text[close] as string)) close += 1;
-    if (text[close] === ')') {
-      this.#at = close + 1;
-      return { href, title: '' };
-    }
-    TITLE.lastIndex = at;
-    const titled = TITLE.exec(text);
-    if (titled === null) return /^\s*(?:$|["'(][^\n)]*$)/.test(text.slice(at)) ? pending() : undefined;
-    this.#at = TITLE.lastIndex;
-    return { href, title: visible(unescaped(titled[1] ?? titled[2] ?? titled[3] ?? '')) };
+    return label.length > 999 || NESTED_LABEL.test(label) ? undefined : this.#options.reference(normalized(label));
   }
 
   #angle(): void {
     const text = this.#text;
     if (text.startsWith('<!--', this.#at)) {
-      const end = text.indexOf('-->', this.#at + 4);
+      const end = this.#missing.has('-->') ? -1 : text.indexOf('-->', this.#at + 2);
+      if (end < 0) this.#missing.add('-->');
       if (end >= 0 || this.#isGrowing) {
         this.#at = end < 0 ? this.#end : end + 3;
         this.#push('').isOpen = end < 0;
@@ -363,12 +388,20 @@ class InlineParser {
       this.#at += 1;
       return;
     }
-    ANGLE_LINK.lastIndex = TAG.lastIndex = this.#at;
-    const [link, address] = ANGLE_LINK.exec(text) ?? [];
-    if (link !== undefined && address !== undefined) {
-      const isAddress = ALLOWED_ADDRESS.test(address);
-      this.#element('a', [visible(address)], isAddress ? address : `mailto:${address}`);
+    for (const pattern of [ANGLE_LINK, ANCHOR, TAG]) pattern.lastIndex = this.#at;
+    const [link, address = link === undefined ? '' : `mailto:${link.slice(1, -1)}`] = ANGLE_LINK.exec(text) ?? [];
+    if (link !== undefined && this.#options.isLink(address, false)) {
+      this.#element('a', [visible(link.slice(1, -1))], address);
       this.#at += link.length;
+      return;
+    }
+    const [anchor, quoted, single, end] = ANCHOR.exec(text) ?? [];
+    const href = withoutEntities(quoted ?? single ?? '');
+    if (anchor !== undefined && (end !== undefined || this.#options.isLink(href, false))) {
+      const token = this.#push(anchor);
+      const isEnd = end !== undefined;
+      this.#delimiters.push({ token, mark: '<a', href, length: 1, count: 1, canOpen: !isEnd, canClose: isEnd });
+      this.#at += anchor.length;
       return;
     }
     const [tag, slash, name = ''] = TAG.exec(text) ?? [];

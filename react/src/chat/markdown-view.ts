@@ -1,6 +1,8 @@
+import { ChildRow } from './child-row.js';
+import { InlineNodes, type InlineSettings, setAttribute } from './inline-nodes.js';
+import type { Reference } from './link-target.js';
 import { type Block, cellsOf, MarkdownBlocks, shownKind } from './markdown-blocks.js';
-import type { Inline, InlineElement } from './inline-tree.js';
-import { parseInlines, type Reference } from './markdown-inlines.js';
+import { parseInlines } from './markdown-inlines.js';
 import { ONE_PIECE, type Pieces, piecesOfLines, sliceEnd, withInlines } from './pieces.js';
 
 /** The time that all views take in one task, in milliseconds. */
@@ -9,6 +11,11 @@ const MAX_TASK_MS = 12;
 const SETTLED_STEP = 1000;
 /** A text of more characters keeps the direction of its beginning. */
 const LONG = 1000;
+/** The level of the chat's own title. */
+const TITLE_LEVEL = 2;
+/** A cell of more characters is not as narrow as its longest word. */
+const LONG_CELL = 30;
+const CONTAINER = /^(?:div|ul|ol|blockquote|table)$/;
 /** In a paragraph of more characters, a reference that is defined below it stays text. */
 const MAX_AGAIN = 8000;
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
@@ -24,6 +31,13 @@ interface Leaf {
   readonly pieces: Pieces;
 }
 
+export interface ViewSettings extends InlineSettings {
+  /** On a block of code. */
+  readonly copy: string;
+  /** Names a table. */
+  readonly table: string;
+}
+
 const UNSETTLED = { settled: '', count: 0, pieces: ONE_PIECE };
 
 /**
@@ -32,7 +46,8 @@ const UNSETTLED = { settled: '', count: 0, pieces: ONE_PIECE };
  */
 export class MarkdownView {
   readonly #element: HTMLElement;
-  readonly #copyLabel: string;
+  readonly #settings: ViewSettings;
+  readonly #inlines: InlineNodes;
   #blocks = new MarkdownBlocks();
   /** The rendered state by element: leaves, and the number of settled children of each container. */
   #leaves = new WeakMap<Node, Leaf>();
@@ -40,9 +55,9 @@ export class MarkdownView {
   /** True while nothing counts as settled. */
   #isAll = false;
   /** Leaves that show a reference as text, since it has no definition so far. */
-  readonly #missed = new Set<Element>();
+  readonly #missed = new Set<HTMLElement>();
   /** Those of them that are still to be shown again, at the end. */
-  #again: Element[] = [];
+  #again: HTMLElement[] = [];
   #hasMissed = false;
   #target = '';
   #written = '';
@@ -52,9 +67,10 @@ export class MarkdownView {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #growing: Element | undefined;
 
-  constructor(element: HTMLElement, copyLabel: string) {
+  constructor(element: HTMLElement, settings: ViewSettings) {
     this.#element = element;
-    this.#copyLabel = copyLabel;
+    this.#settings = settings;
+    this.#inlines = new InlineNodes(settings);
     element.textContent = '';
   }
 
@@ -67,14 +83,14 @@ export class MarkdownView {
 
   close(): void {
     clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#inlines.close();
   }
 
   #advance(): void {
-    this.close();
+    clearTimeout(this.#timer);
     const text = this.#target;
     if (!text.startsWith(this.#written)) {
-      this.#element.dir = 'auto';
+      this.#element.removeAttribute('dir');
       this.#isAll = true;
       this.#blocks = new MarkdownBlocks();
       this.#written = '';
@@ -90,7 +106,6 @@ export class MarkdownView {
       this.#written = text.slice(0, sliceEnd(text, this.#written.length));
       this.#isFinal = !this.#isGrowing && this.#written === text;
       this.#write(!this.#isFinal);
-      if (this.#written.length > LONG && this.#element.dir === 'auto') this.#element.dir = directionOf(this.#element);
       // Forces the layout now, so that its time counts for this task.
       if (!isShown()) void this.#element.offsetHeight;
     }
@@ -115,7 +130,7 @@ export class MarkdownView {
   }
 
   /** Shows a leaf whose references have been defined below it. */
-  #showAgain(element: Element): void {
+  #showAgain(element: HTMLElement): void {
     const leaf = this.#leaves.get(element);
     if (leaf === undefined || leaf.text.length > MAX_AGAIN) return;
     this.#leaves.delete(element);
@@ -124,14 +139,17 @@ export class MarkdownView {
 
   #container(parent: Element, block: Block): void {
     const { children } = block;
+    if (this.#isAll) parent.removeAttribute('dir');
     const from = this.#isAll ? 0 : Math.min(this.#settled.get(parent) ?? 0, parent.childNodes.length);
     const row = new ChildRow(parent, from);
-    for (let index = from; index < children.length; index += 1) this.#block(row, children[index] as Block);
+    for (let index = from; index < children.length; index += 1)
+      this.#block(row, children[index] as Block, index === 0 ? parent : undefined);
     row.end();
     this.#settled.set(parent, this.#blocks.settledCount(block));
   }
 
-  #block(row: ChildRow, block: Block): void {
+  /** Shows a block; `first` is the element that begins with it. */
+  #block(row: ChildRow, block: Block, first: Element | undefined): void {
     const { text, children } = block;
     const isGrowing = block === this.#blocks.growing;
     const kind = shownKind(block, isGrowing);
@@ -140,12 +158,13 @@ export class MarkdownView {
         return this.#code(this.#codeIn(row), block, isGrowing);
       case 'table': {
         const rows = block.kind === kind ? children : [block];
-        return this.#table(row.element('table'), rows, block.align, isGrowing);
+        return this.#table(this.#tableIn(row), rows, block.align, isGrowing);
       }
       case 'rule':
         return void row.element('hr');
       case 'heading':
-        return this.#leaf(row.element(`h${block.level}`), text, false);
+        // Below the chat's own title in the outline of the page.
+        return this.#leaf(row.element(`h${Math.min(6, block.level + TITLE_LEVEL)}`), text, false);
       case 'quote':
         return this.#container(row.element('blockquote'), block);
       case 'item':
@@ -161,7 +180,9 @@ export class MarkdownView {
       case 'row': {
         const paragraph = row.element('p');
         paragraph.hidden = kind === 'nothing';
-        this.#leaf(paragraph, paragraph.hidden ? '' : asTask(text), isGrowing);
+        // The marker of an item is on the side where its first paragraph begins.
+        const host = first instanceof HTMLLIElement ? first : paragraph;
+        this.#leaf(paragraph, paragraph.hidden ? '' : text, isGrowing, host);
       }
     }
   }
@@ -189,16 +210,28 @@ export class MarkdownView {
     isGrowing: boolean,
     width = Infinity,
   ): number {
-    const cells = cellsOf(block?.text ?? '').slice(0, width);
+    const written = cellsOf(block?.text ?? '');
+    const cells = width === Infinity ? written : Array.from({ length: width }, (_, index) => written[index] ?? '');
     const shown = new ChildRow(row);
     for (const [index, text] of cells.entries()) {
       const cell = shown.element(tag);
       const side = align[index];
       if (side) cell.setAttribute('align', side);
-      this.#leaf(cell, text, isGrowing && index === cells.length - 1);
+      cell.classList.toggle('a2a-short', isShort(text));
+      cell.classList.toggle('a2a-long', text.length > LONG_CELL);
+      this.#leaf(cell, text, isGrowing && index === Math.min(written.length, cells.length) - 1);
     }
     shown.end();
     return cells.length;
+  }
+
+  #tableIn(row: ChildRow): Element {
+    const frame = row.element('div', 'a2a-table');
+    // A wide element scrolls, also by keyboard.
+    frame.tabIndex = 0;
+    setAttribute(frame, 'role', 'group');
+    setAttribute(frame, 'aria-label', this.#settings.table);
+    return new ChildRow(frame).element('table');
   }
 
   #codeIn(row: ChildRow): HTMLElement {
@@ -206,14 +239,14 @@ export class MarkdownView {
     if (frame.firstChild === null) {
       const parts = new ChildRow(frame);
       const pre = parts.element('pre');
-      // A wide element scrolls, also by keyboard.
       pre.tabIndex = 0;
       pre.dir = 'ltr';
       new ChildRow(pre).element('code');
       if ('clipboard' in navigator) {
         const button = parts.element('button', 'a2a-copy') as HTMLButtonElement;
         button.type = 'button';
-        button.textContent = this.#copyLabel;
+        // Shown by the stylesheet, so that a selection does not contain it.
+        button.setAttribute('aria-label', this.#settings.copy);
       }
     }
     return frame.firstChild?.firstChild as HTMLElement;
@@ -232,21 +265,25 @@ export class MarkdownView {
     this.#leaves.set(code, { text, isGrowing, ...UNSETTLED });
   }
 
-  #leaf(element: Element, text: string, isGrowing: boolean): void {
+  /** Shows the text of a paragraph, heading or cell; `host` is the element that has its direction. */
+  #leaf(element: HTMLElement, text: string, isGrowing: boolean, host: HTMLElement = element): void {
     if (isGrowing) this.#growing = lastPiece(element);
     const before = this.#isAll ? undefined : this.#leaves.get(element);
     if (before?.text === text && before.isGrowing === isGrowing) return;
+    this.#direct(host, text, before === undefined);
     const known = before !== undefined && text.startsWith(before.settled) ? before : UNSETTLED;
     const { settled, count } = known;
     this.#hasMissed = false;
     const { inlines, settledLength, settledCount } = parseInlines(text, settled.length, {
       isGrowing,
       reference: this.#reference,
+      isLink: this.#isLink,
+      isCell: /^T[HD]$/.test(element.tagName),
     });
     if (this.#hasMissed) this.#missed.add(element);
     const pieces = withInlines(known.pieces, count, inlines.slice(0, settledCount));
     const all = withInlines(pieces, count + settledCount, inlines.slice(settledCount));
-    showPieces(element, count, inlines, all.starts);
+    this.#inlines.show(element, count, inlines, all.starts);
     if (isGrowing) this.#growing = lastPiece(element);
     const isStep = settledLength >= settled.length + SETTLED_STEP;
     const now = isStep ? { settled: text.slice(0, settledLength), count: count + settledCount, pieces } : known;
@@ -259,6 +296,22 @@ export class MarkdownView {
     return reference;
   };
 
+  readonly #isLink = (href: string, isImage: boolean): boolean => this.#inlines.isLink(href, isImage);
+
+  /**
+   * Each text has the direction of its first letter, and so has what contains it, by its first text. With "auto" adding a
+   * node takes time that grows with the number of its siblings, so a long text has a fixed one.
+   */
+  #direct(host: HTMLElement, text: string, isNew: boolean): void {
+    if (isNew) host.dir = 'auto';
+    if (text.length > LONG && host.dir === 'auto') host.dir = directionOf(text) ?? 'ltr';
+    for (let { parentElement: parent } = host; parent !== null; { parentElement: parent } = parent) {
+      const direction = parent.dir === '' && CONTAINER.test(parent.localName) ? directionOf(text) : undefined;
+      if (direction !== undefined) parent.dir = direction;
+      if (parent === this.#element) break;
+    }
+  }
+
   #colour(): void {
     if (this.#element.querySelector('code[class]:not([data-coloured])') === null) return;
     import('./highlight.js').then(
@@ -268,19 +321,16 @@ export class MarkdownView {
   }
 }
 
-/**
- * The direction that `dir="auto"` would have. With "auto", adding a node takes time that grows with the number of its
- * siblings.
- */
-function directionOf(element: Element): 'ltr' | 'rtl' {
-  const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
-  while (texts.nextNode()) {
-    const { data, parentElement } = texts.currentNode as Text;
-    const [letter] = /\p{L}/u.exec(data) ?? [];
-    if (letter !== undefined && parentElement?.closest('pre') === null)
-      return RIGHT_TO_LEFT.test(letter) ? 'rtl' : 'ltr';
-  }
-  return 'ltr';
+/** The direction of the first letter outside of code. */
+function directionOf(text: string): 'ltr' | 'rtl' | undefined {
+  const [letter] = /\p{L}/u.exec(text.slice(0, LONG).replace(/`[^`]*`?/g, '')) ?? [];
+  if (letter === undefined) return undefined;
+  return RIGHT_TO_LEFT.test(letter) ? 'rtl' : 'ltr';
+}
+
+/** True for a number, a date or an amount, which stays on one line. */
+function isShort(cell: string): boolean {
+  return cell.length < 20 && /\p{N}/u.test(cell);
 }
 
 let deadline: number | undefined;
@@ -292,109 +342,8 @@ function isInTime(): boolean {
   return performance.now() < deadline;
 }
 
-/** Writes the children of an element in their order: after each change, a browser counts an index from the first child. */
-class ChildRow {
-  readonly #parent: Element;
-  #next: ChildNode | null;
-
-  constructor(parent: Element, from = 0) {
-    this.#parent = parent;
-    this.#next = parent.childNodes[from] ?? null;
-  }
-
-  /** The next child, when it has that name; a new one in its place otherwise. */
-  element(tag: string, className = ''): HTMLElement {
-    const child = this.#next;
-    if (child instanceof HTMLElement && child.localName === tag) {
-      this.#next = child.nextSibling;
-      return child;
-    }
-    const element = document.createElement(tag);
-    if (className !== '') element.className = className;
-    this.#put(element);
-    return element;
-  }
-
-  /** Shows a text by changing as little as possible of the one that is there. */
-  text(text: string, isSplit: boolean): void {
-    const child = this.#next;
-    if (!(child instanceof Text)) return this.#put(document.createTextNode(text));
-    const { data } = child;
-    if (text.startsWith(data)) {
-      if (text.length > data.length) child.appendData(text.slice(data.length));
-    } else if (isSplit && data.startsWith(text)) {
-      // The rest of the node becomes the next one.
-      child.splitText(text.length);
-    } else {
-      let same = 0;
-      while (same < text.length && data[same] === text[same]) same += 1;
-      child.replaceData(same, data.length - same, text.slice(same));
-    }
-    this.#next = child.nextSibling;
-  }
-
-  /** Removes the children that are left. */
-  end(): void {
-    for (let child = this.#next; child !== null; child = this.#next) {
-      this.#next = child.nextSibling;
-      child.remove();
-    }
-  }
-
-  #put(node: ChildNode): void {
-    if (this.#next === null) this.#parent.append(node);
-    else this.#next.replaceWith(node);
-    this.#next = node.nextSibling;
-  }
-}
-
-/** Shows the inlines of a paragraph from an index on: the first piece is in the paragraph itself, each other one in a block. */
-function showPieces(parent: Element, from: number, inlines: readonly Inline[], starts: readonly number[]): void {
-  const [, second = 0] = starts;
-  let piece = starts.filter((start) => start <= from).length - 1;
-  const outer = new ChildRow(parent, piece === 0 ? from : second + piece - 1);
-  let row = piece === 0 ? outer : new ChildRow(outer.element('div'), from - (starts[piece] ?? 0));
-  for (const [index, inline] of inlines.entries()) {
-    if (from + index === starts[piece + 1]) {
-      piece += 1;
-      if (row !== outer) row.end();
-      row = new ChildRow(outer.element('div'));
-    }
-    showInline(row, inline, inlines[index + 1]);
-  }
-  if (row !== outer) row.end();
-  outer.end();
-}
-
-function showInline(row: ChildRow, inline: Inline, next: Inline | undefined): void {
-  if (typeof inline === 'string') row.text(inline, typeof next === 'string');
-  else showElement(row.element(inline.tag), inline);
-}
-
 /** The block of a paragraph that is written last. */
 function lastPiece(leaf: Element): Element {
   const { lastChild } = leaf;
   return lastChild instanceof HTMLDivElement ? lastChild : leaf;
-}
-
-function showElement(element: HTMLElement, { tag, href, title, children }: InlineElement): void {
-  if (tag === 'a') {
-    setAttribute(element, 'href', href);
-    setAttribute(element, 'title', title);
-    element.setAttribute('target', '_blank');
-    element.setAttribute('rel', 'noopener noreferrer nofollow');
-  }
-  const row = new ChildRow(element);
-  for (const [index, child] of children.entries()) showInline(row, child, children[index + 1]);
-  row.end();
-}
-
-function setAttribute(element: Element, name: string, value = ''): void {
-  if (value === '') element.removeAttribute(name);
-  else if (element.getAttribute(name) !== value) element.setAttribute(name, value);
-}
-
-/** The box of a task list as a character. */
-function asTask(text: string): string {
-  return text.replace(/^\[([ xX])\] /, (_box, mark: string) => (mark === ' ' ? '☐ ' : '☑ '));
 }

@@ -2,12 +2,9 @@ import { type MouseEvent, type ReactNode, useEffect, useState } from 'react';
 
 import { FileIcon } from '../icons.js';
 import { describeSize, fill, useLabels } from '../labels.js';
+import { imageAddress, saveFile } from './file-bytes.js';
 import type { DataPart, FilePart } from './message-parts.js';
 
-/** Image types that browsers show and that cannot run scripts. */
-const IMAGE = /^image\/(?:png|jpeg|gif|webp|avif)$/i;
-/** The longest image shown, in characters of base64; longer ones are offered for download. */
-const MAX_IMAGE = 8_000_000;
 const MAX_ROWS = 50;
 const MAX_COLUMNS = 8;
 const MAX_CELL = 200;
@@ -30,7 +27,7 @@ export function AnswerFile({ part, mediaOrigins }: AnswerFileProps) {
   const shownName = name || labels.file;
   const onDownload = (event: MouseEvent): void => {
     event.preventDefault();
-    save(bytes ?? '', shownName);
+    saveFile(bytes ?? '', shownName);
   };
   const details = (
     <>
@@ -80,10 +77,8 @@ function useImage(
 ): string | undefined {
   const [fromBytes, setFromBytes] = useState<string>();
   useEffect(() => {
-    if (bytes === undefined || !IMAGE.test(mediaType) || bytes.length > MAX_IMAGE) return undefined;
-    const blob = toBlob(bytes, mediaType);
-    if (blob === undefined) return undefined;
-    const address = URL.createObjectURL(blob);
+    const address = bytes === undefined ? undefined : imageAddress(bytes, mediaType);
+    if (address === undefined) return undefined;
     setFromBytes(address);
     return () => {
       URL.revokeObjectURL(address);
@@ -99,44 +94,25 @@ function webAddress(url: unknown): string | undefined {
   return URL.canParse(url) ? new URL(url).href : undefined;
 }
 
-function toBlob(base64: string, type: string): Blob | undefined {
-  try {
-    const binary = atob(base64.replace(/-/g, '+').replace(/_/g, '/'));
-    const bytes = new Uint8Array(binary.length);
-    for (let index = 0; index < bytes.length; index += 1) bytes[index] = binary.charCodeAt(index);
-    return new Blob([bytes], { type });
-  } catch {
-    return undefined; // not base64
-  }
-}
-
-/** Hands the bytes to the browser's downloads, as a type that no browser opens as a page. */
-function save(base64: string, name: string): void {
-  const blob = toBlob(base64, 'application/octet-stream');
-  if (blob === undefined) return;
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-}
-
 /** Structured data: a table if it is small and tabular, otherwise collapsed JSON. */
 export function AnswerData({ part: { data, name, isThought } }: { readonly part: DataPart }) {
-  const { thoughts, data: dataLabel } = useLabels();
+  const { thoughts, data: dataLabel, table } = useLabels();
   const rows = isThought ? undefined : tableOf(data);
   if (rows !== undefined)
     return (
       <div className="a2a-part a2a-markdown">
-        <table>
-          {name !== '' && <caption dir="auto">{name}</caption>}
-          <tbody>
-            {rows.map((row, index) => (
-              // oxlint-disable-next-line react/no-array-index-key -- the rows of a part do not move
-              <tr key={index}>{row}</tr>
-            ))}
-          </tbody>
-        </table>
+        {/* A wide element scrolls, also by keyboard. */}
+        <div className="a2a-table" role="group" aria-label={name || table} tabIndex={0}>
+          <table>
+            {name !== '' && <caption dir="auto">{name}</caption>}
+            <tbody>
+              {rows.map((row, index) => (
+                // oxlint-disable-next-line react/no-array-index-key -- the rows of a part do not move
+                <tr key={index}>{row}</tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
       </div>
     );
   return (

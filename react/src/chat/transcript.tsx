@@ -1,15 +1,18 @@
-import { type ReactNode, useEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useMemo, useRef } from 'react';
 
 import { MESSAGES } from '../chat-error.js';
 import type { A2AChatProps, ChatUser } from '../chat-props.js';
 import { useLabels } from '../labels.js';
 import type { ChatMessage, ChatState } from './chat-state.js';
 import { later } from './later.js';
+import { LinksContext } from './links-context.js';
 
 interface TranscriptProps {
   readonly chat: ChatState;
   readonly user: ChatUser | undefined;
   readonly renderMessage: A2AChatProps['renderMessage'];
+  readonly linksTo: A2AChatProps['links'];
+  readonly isSameTab: boolean | undefined;
   /** Shown instead of messages while there are none. */
   readonly welcome: ReactNode;
 }
@@ -18,12 +21,20 @@ const loadMessages = () => import('./message-list.js').then((loaded) => loaded.d
 const MessageList = later(loadMessages);
 
 /** The conversation, with its end in view for a reader who is at its end. */
-export function Transcript({ chat, user, renderMessage, welcome }: TranscriptProps) {
+export function Transcript({
+  chat,
+  user,
+  renderMessage,
+  linksTo = 'web',
+  isSameTab = false,
+  welcome,
+}: TranscriptProps) {
   const { messages, phase, mediaOrigins } = chat;
   const labels = useLabels();
   const isBusy = phase !== 'idle';
   const log = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
+  const links = useMemo(() => ({ linksTo, isSameTab }), [linksTo, isSameTab]);
   useEffect(() => void loadMessages().catch(() => undefined), []);
   // Shown until the messages can be formatted, or if they cannot be.
   const plain = messages.map((message) => <PlainMessage key={message.id} message={message} />);
@@ -41,12 +52,14 @@ export function Transcript({ chat, user, renderMessage, welcome }: TranscriptPro
         {messages.length === 0 ? (
           welcome
         ) : (
-          <MessageList
-            waiting={plain}
-            failed={plain}
-            attempt={messages.length}
-            {...{ messages, isBusy, mediaOrigins, user, renderMessage, log, content }}
-          />
+          <LinksContext.Provider value={links}>
+            <MessageList
+              waiting={plain}
+              failed={plain}
+              attempt={messages.length}
+              {...{ messages, isBusy, mediaOrigins, user, renderMessage, log, content }}
+            />
+          </LinksContext.Provider>
         )}
       </div>
     </div>

@@ -1,0 +1,86 @@
+import { endOf } from './link-target.js';
+
+/** Letters and punctuation of Chinese, Japanese and Korean, which stand beside other words without a space. */
+export const EAST_ASIAN =
+  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Bopomofo}\u3000-\u303f\ufe30-\ufe4f\uff00-\uffef]/u;
+/** Up to white space, a control, `<>"\`, a curly or angle quote, or another character that belongs to the text around. */
+const ADDRESS =
+  /[^\s\p{Cc}<>"`\\\u00ab\u00bb\u200b-\u206f\u3000-\u303f\ufe30-\ufe4f\uff00-\uffef\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Bopomofo}]+/uy;
+const START = /https?:\/\/(?=[\p{L}\p{N}])|www\.(?=[\p{L}\p{N}])|data:image\/[a-z+.-]{1,20};base64,/giu;
+const BASE64 = /[\w+/=-]*/y;
+const WORD = /[\p{L}\p{N}]/u;
+/** A quote that ends a text, not the apostrophe of a word. */
+const CLOSING_QUOTE = /'(?![\p{L}\p{N}%])/u;
+const ENTITY_END = /&[a-z\d]{1,31};$/i;
+const CLOSING: Readonly<Record<string, string>> = { ')': '(', ']': '[', '}': '{' };
+const MAIL_NAME = /[\w.+-]/;
+const MAIL_HOST = /[a-z\d_-]+(?:\.[a-z\d_-]+)+/iy;
+
+export interface BareAddress {
+  readonly start: number;
+  readonly end: number;
+  readonly href: string;
+}
+
+/**
+ * The first address without any marks around it that begins in a part of a text (GitHub Flavored Markdown, "extended
+ * autolinks"). It may end behind that part.
+ */
+export function bareAddress(text: string, from: number, to: number): BareAddress | undefined {
+  const plain = text.slice(from, to);
+  START.lastIndex = 0;
+  for (let found; (found = START.exec(plain)) !== null;) {
+    const start = from + found.index;
+    if (continuesWord(text, start)) continue;
+    const isData = /^d/i.test(found[0]);
+    const end = isData ? endOf(BASE64, text, start + found[0].length) : addressEnd(text, start);
+    const address = text.slice(start, end);
+    return { start, end, href: /^w/i.test(address) ? `https://${address}` : address };
+  }
+  return undefined;
+}
+
+/** The first e-mail address whose `@` is at an offset or behind it. */
+export function bareMail(text: string, from: number): BareAddress | undefined {
+  for (let at = from; (at = text.indexOf('@', at)) >= 0; at += 1) {
+    let start = at;
+    while (start > from && MAIL_NAME.test(text[start - 1] as string)) start -= 1;
+    if (start === from && MAIL_NAME.test(text[start - 1] ?? '')) continue;
+    while (text[start] === '_') start += 1;
+    const end = endOf(MAIL_HOST, text, at + 1);
+    // "-" and "_" are no end of a host.
+    if (start === at || end === at + 1 || /[-_]/.test(text[end - 1] as string) || text[end] === '@') continue;
+    if (text[start - 1] === '/' || continuesWord(text, start)) continue;
+    return { start, end, href: `mailto:${text.slice(start, end)}` };
+  }
+  return undefined;
+}
+
+/** True behind a letter or a digit, except those of languages without spaces. */
+function continuesWord(text: string, at: number): boolean {
+  const before = characterBefore(text, at);
+  return WORD.test(before) && !EAST_ASIAN.test(before);
+}
+
+export function characterBefore(text: string, at: number): string {
+  const isPair = at > 1 && /[\udc00-\udfff]/.test(text[at - 1] as string);
+  return text.slice(at - (isPair ? 2 : 1), at);
+}
+
+function addressEnd(text: string, start: number): number {
+  let address = text.slice(start, endOf(ADDRESS, text, start));
+  const quote = address.search(CLOSING_QUOTE);
+  if (quote > 0) address = address.slice(0, quote);
+  const counts = new Map<string, number>();
+  for (const character of address.match(/[()[\]{}]/g) ?? []) counts.set(character, (counts.get(character) ?? 0) + 1);
+  for (;;) {
+    const last = address[address.length - 1] as string;
+    const surplus = (counts.get(last) ?? 0) - (counts.get(CLOSING[last] ?? '') ?? 0);
+    if (last === ';') address = address.slice(0, -(ENTITY_END.exec(address.slice(-33))?.[0].length ?? 1));
+    else if (!'?!.,:*_~'.includes(last) && !(last in CLOSING && surplus > 0)) return start + address.length;
+    else {
+      counts.set(last, (counts.get(last) ?? 0) - 1);
+      address = address.slice(0, -1);
+    }
+  }
+}
