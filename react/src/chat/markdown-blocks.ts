@@ -138,7 +138,7 @@ export class MarkdownBlocks {
       }
     }
     const leaf = this.#open[depth];
-    if (leaf?.kind === 'code' && this.#continueCode(leaf, line, at)) return;
+    if (leaf?.kind === 'code' && this.#continueCode(leaf, line, at, source)) return;
     const last = this.#open[this.#open.length - 1] as Block;
     const isLazy = (): boolean => this.#open[this.#open.length - 1] === last && last.kind === 'paragraph';
 
@@ -151,7 +151,7 @@ export class MarkdownBlocks {
       if (indent > 3) {
         if (isLazy() && !hasBegun) break;
         this.#close(depth);
-        this.#add('code', { text: `${line.slice(at + 4)}${this.#isFinal ? '\n' : ''}` });
+        this.#add('code', { text: `${behind(source, at + 4)}${this.#isFinal ? '\n' : ''}` });
         return;
       }
       // A paragraph goes on here, unless something interrupts it.
@@ -241,18 +241,18 @@ export class MarkdownBlocks {
   }
 
   /** True when the line is part of the code, or ends it. */
-  #continueCode(code: Block, line: string, at: number): boolean {
+  #continueCode(code: Block, line: string, at: number, source: string): boolean {
     const indent = indentAt(line, at);
     const rest = line.slice(at);
     const newline = this.#isFinal ? '\n' : '';
     if (code.marker === '') {
       if (indent < 4 && at + indent < line.length) return false;
-      code.text += rest.slice(4) + newline;
+      code.text += behind(source, at + 4) + newline;
       return true;
     }
     const end = rest.trim();
     if (indent < 4 && end.length >= code.marker.length && end === code.marker.charAt(0).repeat(end.length)) this.#pop();
-    else code.text += rest.slice(Math.min(indent, code.number)) + newline;
+    else code.text += behind(source, at + Math.min(indent, code.number)) + newline;
     return true;
   }
 
@@ -382,6 +382,13 @@ function asTask(text: string): string {
 function withoutBlankEnd(code: string): string {
   const end = code.indexOf('\n', code.trimEnd().length);
   return end < 0 ? code : code.slice(0, end + 1);
+}
+
+/** A line from a column on, with the tabs it has there. */
+function behind(source: string, column: number): string {
+  let [at, reached] = [0, 0];
+  for (; reached < column && at < source.length; at += 1) reached += source[at] === '\t' ? 4 - (reached % 4) : 1;
+  return ' '.repeat(Math.max(0, reached - column)) + source.slice(at);
 }
 
 function headingText(text: string): string {
