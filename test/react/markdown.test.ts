@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { normalized } from '../../react/src/chat/inline-text.js';
 import { type Block, MarkdownBlocks } from '../../react/src/chat/markdown-blocks.js';
+import type { Inline } from '../../react/src/chat/inline-tree.js';
 import { parseInlines } from '../../react/src/chat/markdown-inlines.js';
 import { inlineTree as inlineMarkup, treeOfMarkdown as markup } from '../support/markdown/trees.js';
 import { processorTime } from '../support/stopwatch.js';
@@ -154,6 +155,19 @@ describe('Markdown of an agent', () => {
           '](',
           'https://',
         ),
+        fc.constantFrom(
+          '\\(',
+          '\\)',
+          '\\[',
+          '\\]',
+          '<a href="https://a.b">',
+          '</a>',
+          'a@b.c',
+          'www.a.b',
+          '请',
+          '：',
+          '~~',
+        ),
         fc.constantFrom('word ', 'two words', '\n| a | b |\n|---|---|\n', '<!--', '-->', '<br>', '&amp;', '    '),
       ),
       { maxLength: 60 },
@@ -215,6 +229,27 @@ describe('Markdown of an agent', () => {
           if (text.length < 3000) expectSame(text);
         }),
         { numRuns: 500 },
+      );
+    });
+
+    it('in a long paragraph, however it arrives', () => {
+      const long = fc.array(fc.oneof(markdown, fc.constant('some words of a sentence ')), {
+        minLength: 50,
+        maxLength: 200,
+      });
+      fc.assert(
+        fc.property(long, fc.array(fc.nat(12_000), { maxLength: 30 }), (pieces, cuts) => {
+          const text = pieces.join(' ').replaceAll('\n\n', '\n').slice(0, 12_000);
+          let [settled, nodes]: [number, readonly Inline[]] = [0, []];
+          for (const cut of cuts.toSorted((a, b) => a - b)) {
+            const begun = parseInlines(text.slice(0, cut), settled, { ...options, isGrowing: true });
+            nodes = [...nodes, ...begun.inlines.slice(0, begun.settledCount)];
+            settled = begun.settledLength;
+          }
+          const all = [...nodes, ...parseInlines(text, settled, options).inlines];
+          expect(inlineMarkup(all)).toBe(inlineMarkup(parseInlines(text, 0, options).inlines));
+        }),
+        { numRuns: 200 },
       );
     });
 

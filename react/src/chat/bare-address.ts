@@ -40,16 +40,16 @@ export function bareAddress(text: string, from: number, to: number): BareAddress
   return undefined;
 }
 
-/** The first e-mail address whose `@` is at an offset or behind it. */
+/** The first e-mail address that begins at an offset or behind it. */
 export function bareMail(text: string, from: number): BareAddress | undefined {
   for (let at = from; (at = text.indexOf('@', at)) >= 0; at += 1) {
     let start = at;
-    while (start > from && MAIL_NAME.test(text[start - 1] as string)) start -= 1;
-    if (start === from && MAIL_NAME.test(text[start - 1] ?? '')) continue;
+    while (start > 0 && MAIL_NAME.test(text[start - 1] as string)) start -= 1;
     while (text[start] === '_') start += 1;
     const end = endOf(MAIL_HOST, text, at + 1);
     // "-" and "_" are no end of a host.
-    if (start === at || end === at + 1 || /[-_]/.test(text[end - 1] as string) || text[end] === '@') continue;
+    if (start < from || start === at || end === at + 1 || /[-_]/.test(text[end - 1] as string) || text[end] === '@')
+      continue;
     if (text[start - 1] === '/' || continuesWord(text, start)) continue;
     return { start, end, href: `mailto:${text.slice(start, end)}` };
   }

@@ -35,6 +35,7 @@ export function pairDelimiters(all: Delimiter[], bottom: number): void {
       use(closer, used);
       all.splice(at + 1, index - at - 1);
       index = at + 1;
+      for (const [key, bound] of floors) floors.set(key, Math.min(bound, index));
     }
   }
 }

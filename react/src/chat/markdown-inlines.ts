@@ -230,7 +230,6 @@ class InlineParser {
     }
     if (end < 0) {
       this.#missing.add(closing);
-      if (!this.#isGrowing && !this.#isCut) return false;
       this.#isSpanOpen = true;
       if (!this.#isGrowing) {
         this.#push('').isOpen = true;
