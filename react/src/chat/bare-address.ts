@@ -7,6 +7,7 @@ export const EAST_ASIAN =
 const ADDRESS =
   /[^\s\p{Cc}<>"`\\\u00ab\u00bb\u200b-\u206f\u3000-\u303f\ufe30-\ufe4f\uff00-\uffef\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Bopomofo}]+/uy;
 const START = /https?:\/\/(?=[\p{L}\p{N}])|www\.(?=[\p{L}\p{N}])|data:image\/[a-z+.-]{1,20};base64,/giu;
+const LONGEST_START = 45;
 const BASE64 = /[\w+/=-]*/y;
 const WORD = /[\p{L}\p{N}]/u;
 /** A quote that ends a text, not the apostrophe of a word. */
@@ -22,22 +23,41 @@ export interface BareAddress {
   readonly href: string;
 }
 
+/** A beginning of an address at the end of a part of a text. */
+const DIVIDED = /(?:https?:\/\/|www\.|data:image\/[a-z+.-]{1,20};base64,)[^\s<"]*$/i;
+
 /**
  * The first address without any marks around it that begins in a part of a text (GitHub Flavored Markdown, "extended
  * autolinks"). It may end behind that part.
  */
 export function bareAddress(text: string, from: number, to: number): BareAddress | undefined {
-  const plain = text.slice(from, to);
+  const plain = text.slice(from, to + LONGEST_START);
   START.lastIndex = 0;
-  for (let found; (found = START.exec(plain)) !== null;) {
+  for (let found; (found = START.exec(plain)) !== null && from + found.index < to;) {
     const start = from + found.index;
     if (continuesWord(text, start)) continue;
-    const isData = /^d/i.test(found[0]);
-    const end = isData ? endOf(BASE64, text, start + found[0].length) : addressEnd(text, start);
+    const end = isData(found[0]) ? dataEnd(text, start) : addressEnd(text, start);
     const address = text.slice(start, end);
     return { start, end, href: /^w/i.test(address) ? `https://${address}` : address };
   }
   return undefined;
+}
+
+/** The end of a part of a text, or of the address that it would divide, however long that is. */
+export function undividedEnd(text: string, from: number, end: number): number {
+  if (end >= text.length) return text.length;
+  const part = text.slice(from, end);
+  const at = part.search(DIVIDED);
+  if (at < 0) return end;
+  return Math.max(end, isData(part.slice(at)) ? dataEnd(text, from + at) : endOf(ADDRESS, text, from + at));
+}
+
+function isData(address: string): boolean {
+  return /^d/i.test(address);
+}
+
+function dataEnd(text: string, start: number): number {
+  return endOf(BASE64, text, text.indexOf(',', start) + 1);
 }
 
 /** The first e-mail address that begins at an offset or behind it. */

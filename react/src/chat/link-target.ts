@@ -16,7 +16,7 @@ const BLANKS = /[ \t\n]*/y;
 const ANGLED = /[^<>\\\n]*/y;
 const PLAIN = /[^ \p{Cc}\\()]*/uy;
 const TITLE = /[ \t\n]+("(?:[^"\\]|\\[^]){0,999}"|'(?:[^'\\]|\\[^]){0,999}'|\((?:[^()\\]|\\[^]){0,999}\))/y;
-const UNFINISHED_TITLE = /[ \t\n]*(?:["'(][^)]{0,999})?$/y;
+const UNFINISHED_TITLE = /[ \t\n]*(?:["'(][^)]*)?$/y;
 const LABEL = /^\[((?:[^\\[\]]|\\[^]){1,999})\]:/;
 const LINE_END = /[ \t]*(?:\n|$)/y;
 
@@ -30,8 +30,7 @@ export function linkTarget(text: string, at: number): LinkTarget | 'pending' | u
   const [title, behind] = titleAt(text, end);
   const close = endOf(BLANKS, text, behind);
   if (text[close] === ')') return { href, title, end: close + 1 };
-  UNFINISHED_TITLE.lastIndex = end;
-  return close === text.length || UNFINISHED_TITLE.test(text) ? 'pending' : undefined;
+  return text.length - end < 1000 && endOf(UNFINISHED_TITLE, text, end) === text.length ? 'pending' : undefined;
 }
 
 /** The link reference definition at the beginning of a paragraph. */

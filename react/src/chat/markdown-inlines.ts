@@ -1,8 +1,8 @@
-import { type BareAddress, bareAddress, bareMail, characterBefore, EAST_ASIAN } from './bare-address.js';
+import { type BareAddress, bareAddress, bareMail, characterBefore, EAST_ASIAN, undividedEnd } from './bare-address.js';
 import { type Delimiter, leaveOpen, pairDelimiters } from './emphasis.js';
 import { entityAt, normalized, visible, withoutEntities } from './inline-text.js';
 import { type Inline, type InlineElement, type ParsedInlines, type Token, treeOf } from './inline-tree.js';
-import { linkTarget, type Reference } from './link-target.js';
+import { endOf, linkTarget, type Reference } from './link-target.js';
 
 export interface InlineOptions {
   /** More text follows: marks that are not closed yet are not shown. */
@@ -17,10 +17,8 @@ export interface InlineOptions {
 
 /** The longest emphasis, link or code span, in characters. Parsing takes quadratic time up to this length, linear time above. */
 const MAX_SPAN = 3000;
-/** An address that a part of a paragraph ends in is not divided, however long it is. */
-const DIVIDED_ADDRESS = /(?:(?:https?:\/\/|www\.)[^\s<"]*|data:image\/[a-z+.-]{1,20};base64,[\w+/=-]*)$/i;
-const ADDRESS_REST = /[^\s<"]*/y;
-const PLAIN = /[^\\`*_~[\]!<&\n]+/y;
+/** At most so many characters, so that an address is not read again for each mark before it. */
+const PLAIN = /[^\\`*_~[\]!<&\n]{1,1000}/y;
 const ANGLE_LINK = /<(?:([a-z][a-z\d+.-]{1,31}:[^\s\p{Cc}<>]*)|[\w.!#$%&'*+/=?^`{|}~-]+@[a-z\d-]+(?:\.[a-z\d-]+)*)>/iuy;
 const TAG = /<(\/?)(br|strong|b|em|i|del|code) ?\/?>/iy;
 const ANCHOR = /<(?:a\s+href\s*=\s*(?:"([^"<>]*)"|'([^'<>]*)')\s*|(\/a\s*))>/iy;
@@ -60,7 +58,7 @@ export function parseInlines(text: string, offset: number, options: InlineOption
   const inlines: Inline[] = [];
   let [settledLength, settledCount] = [offset, 0];
   for (let from = offset; from < text.length;) {
-    const end = sliceEnd(text, from + MAX_SPAN);
+    const end = undividedEnd(text, from, from + MAX_SPAN);
     const isLast = end >= text.length;
     const part = new InlineParser(isLast ? text : text.slice(0, end), from, options, isLast).parse();
     // All of a long text is settled up to where the last marks may still be open, or where they are taken as text.
@@ -74,12 +72,11 @@ export function parseInlines(text: string, offset: number, options: InlineOption
   return { inlines, settledLength, settledCount };
 }
 
-/** The end of a part of a paragraph, behind the address that it would divide. */
-function sliceEnd(text: string, end: number): number {
-  if (end >= text.length || !DIVIDED_ADDRESS.test(text.slice(end - MAX_SPAN, end))) return end;
-  ADDRESS_REST.lastIndex = end;
-  ADDRESS_REST.test(text);
-  return ADDRESS_REST.lastIndex;
+/** The end of a plain text, where no word is divided that has another end. */
+function wordEnd(text: string, from: number, end: number): number {
+  if (end - from < 1000) return end;
+  const space = text.slice(from, end).lastIndexOf(' ');
+  return space > 0 ? from + space : end;
 }
 
 class InlineParser {
@@ -169,8 +166,7 @@ class InlineParser {
 
   #plain(): void {
     const from = this.#at;
-    PLAIN.lastIndex = from;
-    const end = Math.min(PLAIN.test(this.#text) ? PLAIN.lastIndex : from + 1, this.#end);
+    const end = Math.min(wordEnd(this.#text, from, endOf(PLAIN, this.#text, from)), this.#end);
     const address = this.#address(from, end);
     this.#words(from, address?.start ?? end);
     this.#at = address?.end ?? end;
