@@ -75,5 +75,7 @@ Object.assign(globalThis, {
     root.render(createElement(StrictMode, null, createElement(component, withRef)));
   },
   hide: () => root.render(null),
+  /** The writer of answers alone. */
+  views: () => import('../../react/dist/chat/markdown-view.js'),
 });
 document.documentElement.dataset['ready'] = '';

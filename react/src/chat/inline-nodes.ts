@@ -70,11 +70,11 @@ export class InlineNodes {
 
   #link(element: HTMLElement, href: string | undefined, title: string | undefined): void {
     const { linksTo, isSameTab } = this.#settings;
-    setAttribute(element, 'href', href);
-    setAttribute(element, 'title', title);
     const isHere = isSameTab && linksTo === 'site' && href !== undefined && isOfSite(href);
     setAttribute(element, 'target', isHere ? '' : '_blank');
     setAttribute(element, 'rel', isHere ? '' : 'noopener noreferrer nofollow');
+    setAttribute(element, 'href', href);
+    setAttribute(element, 'title', title);
   }
 
   /** An image that came with its bytes, or a way to save it where it cannot be shown. */

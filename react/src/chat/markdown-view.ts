@@ -142,14 +142,12 @@ export class MarkdownView {
     if (this.#isAll) parent.removeAttribute('dir');
     const from = this.#isAll ? 0 : Math.min(this.#settled.get(parent) ?? 0, parent.childNodes.length);
     const row = new ChildRow(parent, from);
-    for (let index = from; index < children.length; index += 1)
-      this.#block(row, children[index] as Block, index === 0 ? parent : undefined);
+    for (let index = from; index < children.length; index += 1) this.#block(row, children[index] as Block);
     row.end();
     this.#settled.set(parent, this.#blocks.settledCount(block));
   }
 
-  /** Shows a block; `first` is the element that begins with it. */
-  #block(row: ChildRow, block: Block, first: Element | undefined): void {
+  #block(row: ChildRow, block: Block): void {
     const { text, children } = block;
     const isGrowing = block === this.#blocks.growing;
     const kind = shownKind(block, isGrowing);
@@ -179,10 +177,9 @@ export class MarkdownView {
       case 'paragraph':
       case 'row': {
         const paragraph = row.element('p');
-        paragraph.hidden = kind === 'nothing';
-        // The marker of an item is on the side where its first paragraph begins.
-        const host = first instanceof HTMLLIElement ? first : paragraph;
-        this.#leaf(paragraph, paragraph.hidden ? '' : text, isGrowing, host);
+        this.#leaf(paragraph, kind === 'nothing' ? '' : text, isGrowing);
+        // A comment alone leaves nothing to show.
+        paragraph.hidden = kind === 'nothing' || (!isGrowing && paragraph.firstChild === null);
       }
     }
   }
@@ -215,11 +212,9 @@ export class MarkdownView {
     const shown = new ChildRow(row);
     for (const [index, text] of cells.entries()) {
       const cell = shown.element(tag);
-      const side = align[index];
-      if (side) cell.setAttribute('align', side);
-      cell.classList.toggle('a2a-short', isShort(text));
-      cell.classList.toggle('a2a-long', text.length > LONG_CELL);
       this.#leaf(cell, text, isGrowing && index === Math.min(written.length, cells.length) - 1);
+      setAttribute(cell, 'align', align[index]);
+      setAttribute(cell, 'class', isShort(text) ? 'a2a-short' : text.length > LONG_CELL ? 'a2a-long' : '');
     }
     shown.end();
     return cells.length;
@@ -265,12 +260,12 @@ export class MarkdownView {
     this.#leaves.set(code, { text, isGrowing, ...UNSETTLED });
   }
 
-  /** Shows the text of a paragraph, heading or cell; `host` is the element that has its direction. */
-  #leaf(element: HTMLElement, text: string, isGrowing: boolean, host: HTMLElement = element): void {
+  /** Shows the text of a paragraph, heading or cell. */
+  #leaf(element: HTMLElement, text: string, isGrowing: boolean): void {
     if (isGrowing) this.#growing = lastPiece(element);
     const before = this.#isAll ? undefined : this.#leaves.get(element);
     if (before?.text === text && before.isGrowing === isGrowing) return;
-    this.#direct(host, text, before === undefined);
+    this.#direct(element, text, before === undefined);
     const known = before !== undefined && text.startsWith(before.settled) ? before : UNSETTLED;
     const { settled, count } = known;
     this.#hasMissed = false;
@@ -302,7 +297,10 @@ export class MarkdownView {
    * Each text has the direction of its first letter, and so has what contains it, by its first text. With "auto" adding a
    * node takes time that grows with the number of its siblings, so a long text has a fixed one.
    */
-  #direct(host: HTMLElement, text: string, isNew: boolean): void {
+  #direct(leaf: HTMLElement, text: string, isNew: boolean): void {
+    // The marker of an item is on the side where its first paragraph begins.
+    const { parentElement: item } = leaf;
+    const host = item?.localName === 'li' && item.firstChild === leaf ? item : leaf;
     if (isNew) host.dir = 'auto';
     if (text.length > LONG && host.dir === 'auto') host.dir = directionOf(text) ?? 'ltr';
     for (let { parentElement: parent } = host; parent !== null; { parentElement: parent } = parent) {
@@ -321,9 +319,9 @@ export class MarkdownView {
   }
 }
 
-/** The direction of the first letter outside of code. */
+/** The direction of the first letter outside of code and tags. */
 function directionOf(text: string): 'ltr' | 'rtl' | undefined {
-  const [letter] = /\p{L}/u.exec(text.slice(0, LONG).replace(/`[^`]*`?/g, '')) ?? [];
+  const [letter] = /\p{L}/u.exec(text.slice(0, LONG).replace(/`[^`]*`?|<[^>]*>?/g, '')) ?? [];
   if (letter === undefined) return undefined;
   return RIGHT_TO_LEFT.test(letter) ? 'rtl' : 'ltr';
 }

@@ -1,0 +1,207 @@
+import type { Locator } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+
+import {
+  type ComponentVisit,
+  type ComponentVisitOptions,
+  describeInBrowsers,
+} from '../../support/component-browser.js';
+import { EVERYDAY_ANSWERS } from '../../support/markdown/everyday-answers.js';
+
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
+const SVG = btoa('<svg xmlns="http://www.w3.org/2000/svg"/>');
+const MIXED = `# مرحبا\n\nHello there\n\nشغّل \`--port=3000\` ثم\n\n1. أولا\n2. second\n\n> اقتباس\n\n| اسم | Name |\n|---|---|\n| واحد | one |`;
+const TABLE = `| Order | Item | Ordered | Total | Remark |
+|---|---|---|---:|---|
+| 4711 | Trail shoes, size 42, with spare laces | 2024-11-20 | €1,129.00 | sent well-known by 2024-12-24 or 12/31/2024, phone +49-30-123456 |
+| 4712 | Rain jacket | 20 November | -210.00 | state-of-the-art |`;
+
+describeInBrowsers('the markup of an answer', { wordMs: 1 }, (browser) => {
+  /** The answer with this text, in a chat with these props. */
+  async function shown(text: string, props: object = {}, options?: ComponentVisitOptions): Promise<ComponentVisit> {
+    const visit = await browser.visit(options);
+    const message = { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text }] };
+    const body = `data: ${JSON.stringify({ jsonrpc: '2.0', id: 1, result: { message } })}\n\n`;
+    await visit.page.route('**/api/a2a', (route) => route.fulfill({ contentType: 'text/event-stream', body }));
+    await visit.show('A2AChat', props);
+    await visit.ask('Hello');
+    await visit.finished.locator('.a2a-markdown > *').first().waitFor();
+    return visit;
+  }
+
+  describe('with an image', () => {
+    it('of bytes shows it, and no character of them', async () => {
+      const visit = await shown(`A ![red dot](data:image/png;base64,${PNG}) here`, {}, { hasPolicy: false });
+      const image = visit.finished.getByRole('img', { name: 'red dot' });
+      expect(await image.getAttribute('src')).toMatch(/^blob:/);
+      await expect.poll(() => image.evaluate((element: HTMLImageElement) => element.naturalWidth)).toBe(1);
+      expect(await visit.finished.innerText()).not.toContain('iVBOR');
+    });
+
+    it('of bytes that the policy forbids offers it as a file', async () => {
+      const visit = await shown(`![red dot](data:image/png;base64,${PNG})`);
+      await visit.finished.getByRole('button', { name: 'Download red dot' }).waitFor();
+      expect(await visit.finished.locator('img').count()).toBe(0);
+      const download = visit.page.waitForEvent('download');
+      await visit.finished.getByRole('button', { name: 'Download red dot' }).click();
+      expect((await download).suggestedFilename()).toMatch(/^red dot/);
+    });
+
+    it.each(['![a](', '![a][b]\n\n[b]: ', '', '<img src="'])('of SVG offers it as a file, after %j', async (before) => {
+      const visit = await shown(
+        `See ${before}data:image/svg+xml;base64,${SVG}${before === '![a](' ? ')' : ''}`,
+        {},
+        {
+          hasPolicy: false,
+        },
+      );
+      await visit.finished.getByRole('button', { name: /Download/ }).waitFor();
+      expect(await visit.finished.innerText()).not.toContain(SVG);
+    });
+
+    it('of the web is a link, and is not fetched', async () => {
+      const visit = await browser.visit();
+      const fetched: string[] = [];
+      visit.page.on('request', (request) => fetched.push(request.url()));
+      await visit.show('A2AChat');
+      await visit.ask('![a cat](https://x.example/cat.png)');
+      expect(await visit.finished.getByRole('link', { name: 'a cat' }).getAttribute('href')).toContain('x.example');
+      expect(fetched.join()).not.toContain('x.example');
+    });
+  });
+
+  describe('with a link', () => {
+    const TEXT = '[a](/page) [b](https://x.example/) [c](//x.example) [d](tel:+1) [e](?q=1)';
+    const linksOf = async (visit: ComponentVisit): Promise<readonly string[]> =>
+      visit.finished
+        .getByRole('link')
+        .evaluateAll((links) => links.map((link) => `${link.textContent} ${link.getAttribute('target') ?? 'here'}`));
+
+    it('leads to the web in a new tab', async () => {
+      expect(await linksOf(await shown(TEXT))).toEqual(['b _blank', 'd _blank']);
+    });
+
+    it('with links="site" also leads to the site, in a new tab', async () => {
+      expect(await linksOf(await shown(TEXT, { links: 'site' }))).toEqual([
+        'a _blank',
+        'b _blank',
+        'd _blank',
+        'e _blank',
+      ]);
+    });
+
+    it('with links="site" and keepOnReload leads to the site in this tab', async () => {
+      const visit = await shown(`${TEXT} [f](${browser.demo.url}/x)`, { links: 'site', keepOnReload: true });
+      expect(await linksOf(visit)).toEqual(['a here', 'b _blank', 'd _blank', 'e here', 'f here']);
+    });
+  });
+
+  it('has the direction of each paragraph, item, cell and heading', async () => {
+    const visit = await shown(MIXED);
+    const directions = await visit.finished
+      .locator('.a2a-markdown :is(h3, p, li, ol, blockquote, table, td)')
+      .evaluateAll((all) => all.map((one) => `${one.localName} ${getComputedStyle(one).direction}`));
+    expect(directions).toEqual([
+      ...['h3 rtl', 'p ltr', 'p rtl', 'ol rtl', 'li rtl', 'p rtl', 'li ltr', 'p ltr'],
+      ...['blockquote rtl', 'p rtl', 'table rtl', 'td rtl', 'td ltr'],
+    ]);
+    const code = visit.finished.locator('p > code');
+    expect([await code.getAttribute('dir'), await visit.styleOf(code, 'unicode-bidi')]).toEqual(['ltr', 'isolate']);
+    expect(await visit.axe()).toEqual([]);
+  });
+
+  it('has its headings below the title of the chat', async () => {
+    const visit = await shown('# One\n\n## Two\n\n###### Six');
+    const levels = await visit.page
+      .locator(':is(h1, h2, h3, h4, h5, h6)')
+      .evaluateAll((all) => all.map((one) => one.localName));
+    expect(levels).toEqual(['h2', 'h3', 'h4', 'h6']);
+  });
+
+  describe('with a table', () => {
+    it.each([320, 1280])('breaks no number, date or word at %i px, and scrolls by keyboard', async (width) => {
+      const visit = await shown(TABLE, {}, { viewport: { width, height: 700 } });
+      const broken = await visit.finished.locator('td, th').evaluateAll((cells) =>
+        cells.flatMap((cell) => {
+          const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+          const found: string[] = [];
+          while (texts.nextNode()) {
+            for (const { 0: word, index } of (texts.currentNode as Text).data.matchAll(/\S{1,19}/g)) {
+              const range = document.createRange();
+              range.setStart(texts.currentNode, index);
+              range.setEnd(texts.currentNode, index + word.length);
+              const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));
+              if (lines.size > 1) found.push(word);
+            }
+          }
+          return found;
+        }),
+      );
+      expect(broken).toEqual([]);
+      const table = visit.finished.getByRole('group', { name: 'Table' });
+      expect(await table.evaluate((frame: HTMLElement) => frame.tabIndex)).toBe(0);
+      expect(await visit.styleOf(table.locator('td').first(), 'font-variant-numeric')).toBe('tabular-nums');
+      const page = visit.page.locator('.a2a-log');
+      expect(await page.evaluate((log) => log.scrollWidth - log.clientWidth)).toBe(0);
+      expect(await visit.axe()).toEqual([]);
+    });
+  });
+
+  describe('with code', () => {
+    const copyButton = (visit: ComponentVisit): Locator => visit.finished.locator('.a2a-copy');
+
+    it('is selected without the word of its button', async () => {
+      const visit = await shown('Before\n\n```\nconst a = 1;\n```\n\nAfter');
+      const selected = await visit.finished.evaluate((bubble) => {
+        getSelection()?.selectAllChildren(bubble);
+        return getSelection()?.toString();
+      });
+      expect(selected).toContain('const a = 1;');
+      expect(selected).not.toContain('Copy');
+      expect(await copyButton(visit).evaluate((button) => button.getBoundingClientRect().width)).toBeGreaterThan(30);
+    });
+
+    it('says so where the browser forbids copying', async () => {
+      const visit = await shown('```\nconst a = 1;\n```', {}, { permissions: [] });
+      await visit.page.evaluate(() => {
+        navigator.clipboard.writeText = () => Promise.reject(new DOMException('denied', 'NotAllowedError'));
+      });
+      await copyButton(visit).click();
+      await visit.finished.getByRole('button', { name: 'Copying is not allowed here' }).waitFor();
+    });
+  });
+
+  it('ends in the same elements, in one piece and in 2,000', async () => {
+    const visit = await browser.visit();
+    const text = EVERYDAY_ANSWERS.map((answer) => answer.text).join('\n\n');
+    const [whole, grown] = await visit.page.evaluate(async (answer) => {
+      interface View {
+        show(text: string, isGrowing: boolean): void;
+      }
+      const page = globalThis as unknown as {
+        views(): Promise<{ MarkdownView: new (element: HTMLElement, settings: object) => View }>;
+      };
+      const { MarkdownView } = await page.views();
+      const settings = { copy: 'c', table: 't', file: 'f', download: 'd', linksTo: 'web', isSameTab: false };
+      const made = async (lengths: readonly number[]): Promise<Element> => {
+        const element = document.body.appendChild(document.createElement('div'));
+        const view = new MarkdownView(element, settings);
+        for (const length of lengths) {
+          view.show(answer.slice(0, length), true);
+          await new Promise((resolve) => setTimeout(resolve));
+        }
+        view.show(answer, false);
+        for (let before = ''; before !== element.innerHTML;) {
+          before = element.innerHTML;
+          await new Promise((resolve) => setTimeout(resolve, 500));
+        }
+        element.normalize();
+        return element;
+      };
+      const cuts = Array.from({ length: 2000 }, (_, index) => Math.floor(((index + 1) * answer.length) / 2000));
+      return [(await made([])).innerHTML, (await made(cuts)).innerHTML];
+    }, text);
+    const blocks = (html: string): readonly string[] => html.split(/(?=<(?:p|li|h\d|div|table|tr)\b)/);
+    expect(blocks(grown)).toEqual(blocks(whole));
+  });
+});
