@@ -171,37 +171,127 @@ describeInBrowsers('the markup of an answer', { wordMs: 1 }, (browser) => {
     });
   });
 
-  it('ends in the same elements, in one piece and in 2,000', async () => {
-    const visit = await browser.visit();
-    const text = EVERYDAY_ANSWERS.map((answer) => answer.text).join('\n\n');
-    const [whole, grown] = await visit.page.evaluate(async (answer) => {
-      interface View {
-        show(text: string, isGrowing: boolean): void;
-      }
-      const page = globalThis as unknown as {
-        views(): Promise<{ MarkdownView: new (element: HTMLElement, settings: object) => View }>;
-      };
-      const { MarkdownView } = await page.views();
-      const settings = { copy: 'c', table: 't', file: 'f', download: 'd', linksTo: 'web', isSameTab: false };
-      const made = async (lengths: readonly number[]): Promise<Element> => {
-        const element = document.body.appendChild(document.createElement('div'));
-        const view = new MarkdownView(element, settings);
-        for (const length of lengths) {
-          view.show(answer.slice(0, length), true);
-          await new Promise((resolve) => setTimeout(resolve));
-        }
-        view.show(answer, false);
-        for (let before = ''; before !== element.innerHTML;) {
-          before = element.innerHTML;
-          await new Promise((resolve) => setTimeout(resolve, 500));
-        }
-        element.normalize();
-        return element;
-      };
-      const cuts = Array.from({ length: 2000 }, (_, index) => Math.floor(((index + 1) * answer.length) / 2000));
-      return [(await made([])).innerHTML, (await made(cuts)).innerHTML];
-    }, text);
-    const blocks = (html: string): readonly string[] => html.split(/(?=<(?:p|li|h\d|div|table|tr)\b)/);
-    expect(blocks(grown)).toEqual(blocks(whole));
+  describe('while it is written', () => {
+    interface Page {
+      views(): Promise<{ MarkdownView: new (element: HTMLElement, settings: object) => View }>;
+      /** A new answer; each of the texts is a longer beginning of it. */
+      written(texts: readonly string[], afterEach?: (element: Element, at: number) => void): Promise<Element>;
+    }
+
+    interface View {
+      show(text: string, isGrowing: boolean): void;
+    }
+
+    const settings = { copy: 'c', table: 't', file: 'f', download: 'd', linksTo: 'web', isSameTab: false };
+
+    async function visitor(): Promise<ComponentVisit> {
+      const visit = await browser.visit({});
+      await visit.page.evaluate((given) => {
+        const page = globalThis as unknown as Page;
+        page.written = async (texts, afterEach) => {
+          const { MarkdownView } = await page.views();
+          const element = document.body.appendChild(document.createElement('div'));
+          const view = new MarkdownView(element, given);
+          for (const [index, text] of texts.entries()) {
+            view.show(text, index < texts.length - 1);
+            await new Promise((resolve) => setTimeout(resolve));
+            afterEach?.(element, index);
+          }
+          for (let before = ''; before !== element.innerHTML;) {
+            before = element.innerHTML;
+            await new Promise((resolve) => setTimeout(resolve, 500));
+          }
+          return element;
+        };
+      }, settings);
+      return visit;
+    }
+
+    const growing = (text: string, count: number): readonly string[] =>
+      Array.from({ length: count }, (_, index) => text.slice(0, Math.ceil(((index + 1) * text.length) / count)));
+    const ALL = EVERYDAY_ANSWERS.map((answer) => answer.text).join('\n\n');
+
+    it('ends in the same elements, in one piece and in 2,000', async () => {
+      const visit = await visitor();
+      const [whole, grown] = await visit.page.evaluate(
+        async ([one, many]) => {
+          const page = globalThis as unknown as Page;
+          const elements = [await page.written(one), await page.written(many)];
+          return elements.map((element) => {
+            element.normalize();
+            return element.innerHTML;
+          });
+        },
+        [[ALL], growing(ALL, 2000)] as const,
+      );
+      const blocks = (html = ''): readonly string[] => html.split(/(?=<(?:p|li|h\d|div|table|tr)\b)/);
+      expect(blocks(grown)).toEqual(blocks(whole));
+    });
+
+    it('keeps a selection that ends in its last paragraph', async () => {
+      const visit = await visitor();
+      const [before, after] = await visit.page.evaluate(
+        async (texts) => {
+          let before = '';
+          await (globalThis as unknown as Page).written(texts, (element, at) => {
+            if (at !== 10) return;
+            const [first, last] = element.querySelectorAll('p');
+            getSelection()?.setBaseAndExtent(first?.firstChild as Node, 6, last?.firstChild as Node, 12);
+            before = String(getSelection());
+          });
+          return [before, String(getSelection())];
+        },
+        [
+          ...growing('First paragraph.\n\nThe second is', 11),
+          ...growing('First paragraph.\n\nThe second is **long** and `more` of it follows.', 60).slice(35),
+        ],
+      );
+      expect(before).toContain('paragraph.');
+      expect(after).toBe(before);
+    });
+
+    it('keeps a selection in code that gets its colours late', async () => {
+      const visit = await visitor();
+      const [before, after, colours] = await visit.page.evaluate(
+        async (texts) => {
+          let before = '';
+          const element = await (globalThis as unknown as Page).written(texts, (shown, at) => {
+            if (at !== texts.length - 2) return;
+            const text = shown.querySelector('code')?.firstChild as Node;
+            getSelection()?.setBaseAndExtent(text, 3, text, 15);
+            before = String(getSelection());
+          });
+          return [before, String(getSelection()), element.querySelectorAll('code span').length];
+        },
+        growing('```js\nconst answer = 6 * 7; // of course\nlet other = "text";\n```\n\nEnd.', 30),
+      );
+      expect(before).toBe('st answer = ');
+      expect(after).toBe(before);
+      expect(colours).toBeGreaterThan(2);
+    });
+
+    it.each(['before', 'during', 'after'])('has each word once when the page is translated %s', async (when) => {
+      const visit = await visitor();
+      const [shown, expected] = await visit.page.evaluate(
+        async ([texts, at]) => {
+          const translate = (element: Element): void => {
+            const found = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+            const nodes: Text[] = [];
+            while (found.nextNode()) nodes.push(found.currentNode as Text);
+            for (const node of nodes) {
+              const font = document.createElement('font');
+              node.replaceWith(font);
+              font.append(node);
+            }
+          };
+          const page = globalThis as unknown as Page;
+          const times = { before: [2], during: [20, 60, 61, 99], after: [texts.length - 1] }[at] ?? [];
+          const element = await page.written(texts, (one, index) => times.includes(index) && translate(one));
+          return [element.textContent, (await page.written(texts.slice(-1))).textContent];
+        },
+        [growing(ALL.slice(0, 6000), 120), when] as const,
+      );
+      expect(shown).toBe(expected);
+    });
   });
 });
