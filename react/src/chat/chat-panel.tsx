@@ -137,7 +137,7 @@ export function ChatPanel({ chat, input, onClose, ...props }: ChatPanelProps) {
             user={user ?? undefined}
             renderMessage={renderMessage}
             linksTo={props.links}
-            isSameTab={props.keepOnReload}
+            isSameTab={Boolean(props.keepOnReload)}
             welcome={
               <div className="a2a-welcome">
                 <span className="a2a-welcome-icon">

@@ -84,7 +84,7 @@ export class MarkdownBlocks {
     for (let end; (end = text.indexOf('\n', this.#offset)) >= 0; this.#offset = end + 1)
       this.#line(text.slice(this.#offset, text[end - 1] === '\r' ? end - 1 : end));
     this.#save();
-    this.#isFinal = false;
+    this.#isFinal = !isGrowing;
     const rest = text.slice(this.#offset);
     if (rest !== '' && !(isGrowing && this.#isUnfinished(rest))) this.#line(rest);
     if (!isGrowing) this.#close(1);
@@ -158,7 +158,7 @@ export class MarkdownBlocks {
       const isInside = isLazy() && !hasBegun && depth === this.#open.length - 1;
       if (isInside && UNDERLINE.test(rest) && this.#underline(last, rest)) return;
       if (isInside && rest.includes('-') && this.#beginTable(last, rest)) return;
-      const opened = this.#begin(rest, depth, indent, isLazy() && !hasBegun);
+      const opened = this.#begin(rest, depth, indent, isInside);
       if (opened === undefined) {
         at += indent;
         break;
@@ -224,13 +224,7 @@ export class MarkdownBlocks {
     const list = this.#open[depth - 1] as Block;
     const isSibling = list.kind === 'list' && list.marker === marker;
     // Inside of a paragraph a number or a bullet alone is text.
-    if (
-      isInterrupting &&
-      !isSibling &&
-      list.kind !== 'list' &&
-      (content === '' || (digits !== '' && Number(digits) !== 1))
-    )
-      return undefined;
+    if (isInterrupting && (content === '' || (digits !== '' && Number(digits) !== 1))) return undefined;
     if (!isSibling && depth > MAX_DEPTH) return undefined;
     this.#close(depth);
     if (!isSibling) this.#add('list', { marker, number: digits === '' ? -1 : Number(digits) });
@@ -318,8 +312,7 @@ export class MarkdownBlocks {
     closed.text = closed.text.trimEnd();
     for (let found; closed.text.startsWith('[') && (found = definitionIn(closed.text)) !== undefined;) {
       const { label, href, title, end } = found;
-      if ((this.#isFinal || !this.#isGrowing) && !this.#references.has(label))
-        this.#references.set(label, { href, title });
+      if (this.#isFinal && !this.#references.has(label)) this.#references.set(label, { href, title });
       closed.text = closed.text.slice(end);
     }
   }

@@ -30,6 +30,9 @@ const NESTED_LABEL = /(?:^|[^\\])(?:\\\\)*\[/;
 /** In a cell: a date, a number or a compound word at which a browser may break a line. */
 const COMPOUND = /[\p{L}\p{N}].*[-/–—?&|%!].*[\p{L}\p{N}]|[-+−]\p{N}/u;
 const MAX_COMPOUND = 20;
+/** A number in groups, a number with its unit or month, a month with its day and year, or any word. */
+const CELL_WORDS =
+  /\d{1,3}(?: \d{3})+(?!\d)|\d[\d.,]{0,20} [\p{L}\p{Sc}%]{1,9}\.?(?: \d{4})?(?!\S)|\p{L}{3,9}\.? \d{1,2},? \d{4}(?!\S)|\S+/gu;
 /** The end of a text that may become a mark once more of it is there. */
 const UNFINISHED = /(?:[*_~`]{1,99}|!?\[|!|\\|<[!/\w]?[^\s<>]{0,40}|&#?\w{0,8})$/;
 
@@ -194,8 +197,8 @@ class InlineParser {
   #words(from: number, end: number): void {
     let at = from;
     if (this.#options.isCell) {
-      for (const { 0: word, index } of this.#text.slice(from, end).matchAll(/\S+/g)) {
-        if (word.length >= MAX_COMPOUND || !COMPOUND.test(word)) continue;
+      for (const { 0: word, index } of this.#text.slice(from, end).matchAll(CELL_WORDS)) {
+        if (!word.includes(' ') && (word.length >= MAX_COMPOUND || !COMPOUND.test(word))) continue;
         if (from + index > at) this.#push(this.#text.slice(at, from + index), at);
         this.#element('span', [word]);
         at = from + index + word.length;

@@ -12,7 +12,7 @@ interface TranscriptProps {
   readonly user: ChatUser | undefined;
   readonly renderMessage: A2AChatProps['renderMessage'];
   readonly linksTo: A2AChatProps['links'];
-  readonly isSameTab: boolean | undefined;
+  readonly isSameTab: boolean;
   /** Shown instead of messages while there are none. */
   readonly welcome: ReactNode;
 }
@@ -21,14 +21,7 @@ const loadMessages = () => import('./message-list.js').then((loaded) => loaded.d
 const MessageList = later(loadMessages);
 
 /** The conversation, with its end in view for a reader who is at its end. */
-export function Transcript({
-  chat,
-  user,
-  renderMessage,
-  linksTo = 'web',
-  isSameTab = false,
-  welcome,
-}: TranscriptProps) {
+export function Transcript({ chat, user, renderMessage, linksTo = 'web', isSameTab, welcome }: TranscriptProps) {
   const { messages, phase, mediaOrigins } = chat;
   const labels = useLabels();
   const isBusy = phase !== 'idle';
