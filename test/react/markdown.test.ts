@@ -89,7 +89,7 @@ describe('Markdown of an agent', () => {
     ],
     ['xhttps://x.example', '<p>xhttps://x.example</p>'],
     ['**not closed and `this', '<p>**not closed and `this</p>'],
-    ['\tcode\n\n    more', '<pre >code\n\nmore</pre>'],
+    ['\tcode\n\n    more', '<pre >code\n\nmore\n</pre>'],
     ['a\r\nb\r\n\r\nc', '<p>a<br>b</p><p>c</p>'],
   ])('%j is formatted', (text, expected) => {
     expect(markup(text)).toBe(expected);
