@@ -6,8 +6,8 @@ export const EAST_ASIAN =
 /** Up to white space, a control, `<>"\`, a curly or angle quote, or another character that belongs to the text around. */
 const ADDRESS =
   /[^\s\p{Cc}<>"`\\\u00ab\u00bb\u200b-\u206f\u3000-\u303f\ufe30-\ufe4f\uff00-\uffef\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Bopomofo}]+/uy;
-const START = /https?:\/\/(?=[\p{L}\p{N}])|www\.(?=[\p{L}\p{N}])|data:image\/[a-z+.-]{1,20};base64,/giu;
-const LONGEST_START = 45;
+const START = /https?:\/\/(?=[\p{L}\p{N}])|www\.(?=[\p{L}\p{N}])|data:image\/[a-z+.-]{1,20};base64,(?=[\w+/=-]{40})/giu;
+const LONGEST_START = 80;
 const BASE64 = /[\w+/=-]*/y;
 const WORD = /[\p{L}\p{N}]/u;
 /** A quote that ends a text, not the apostrophe of a word. */
@@ -37,6 +37,7 @@ export function bareAddress(text: string, from: number, to: number): BareAddress
     const start = from + found.index;
     if (continuesWord(text, start)) continue;
     const end = isData(found[0]) ? dataEnd(text, start) : addressEnd(text, start);
+    if (end <= start + found[0].length) continue;
     const address = text.slice(start, end);
     return { start, end, href: /^w/i.test(address) ? `https://${address}` : address };
   }

@@ -169,7 +169,7 @@ export class MarkdownView {
         return this.#container(row.element('li'), block);
       case 'list': {
         const list = row.element(block.number < 0 ? 'ul' : 'ol');
-        if (block.number === 0 || block.number > 1) list.setAttribute('start', String(block.number));
+        setAttribute(list, 'start', block.number === 0 || block.number > 1 ? String(block.number) : '');
         return this.#container(list, block);
       }
       case 'document':
@@ -250,7 +250,7 @@ export class MarkdownView {
   #code(code: HTMLElement, { text, language }: Block, isGrowing: boolean): void {
     if (isGrowing) this.#growing = lastPiece(code);
     if (this.#leaves.get(code)?.text === text) return;
-    if (LANGUAGE.test(language)) code.className = `language-${language}`;
+    setAttribute(code, 'class', LANGUAGE.test(language) ? `language-${language}` : '');
     if (code.firstElementChild?.localName === 'span') code.textContent = '';
     const row = new ChildRow(code);
     for (const [index, piece] of piecesOfLines(text).entries())
