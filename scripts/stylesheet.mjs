@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const FOLDER = new URL('../react/', import.meta.url);
-const PARTS = ['theme', 'panel', 'transcript', 'composer', 'history', 'floating', 'surface'];
+const PARTS = ['theme', 'panel', 'transcript', 'composer', 'history', 'floating', 'surface', 'print'];
 
 // TypeScript 6 and newer require types for every import.
 writeFileSync(new URL('dist/style.css.d.ts', FOLDER), 'export {};\n');

@@ -3,6 +3,7 @@ import {
   type ForwardRefExoticComponent,
   type KeyboardEvent,
   type RefAttributes,
+  type SyntheticEvent,
   useEffect,
   useId,
   useRef,
@@ -14,11 +15,13 @@ import { Boundary, inBoundary } from './chat/boundary.js';
 import { ChatPanel } from './chat/chat-panel.js';
 import { isComposing } from './chat/composing.js';
 import { rootAttributes } from './chat/root-attributes.js';
+import { liftOut } from './chat/top-layer.js';
 import { PlainTranscript } from './chat/transcript.js';
 import type { A2AChatHandle, A2AChatProps } from './chat-props.js';
 import { ChatIcon, CloseIcon } from './icons.js';
 import { useCompleteLabels } from './labels.js';
 import { useChat, useChatHandle } from './use-a2a-chat.js';
+import { useBrowserLayoutEffect } from './use-latest.js';
 
 /**
  * Props of `A2AChatFloating`. Each may be omitted or undefined.
@@ -47,7 +50,8 @@ const FloatingChat: ForwardRefExoticComponent<A2AChatFloatingProps & RefAttribut
     const [isOpen, setOpen] = useState(false);
     const [wasOpened, setOpened] = useState(false);
     const fab = useRef<HTMLButtonElement>(null);
-    const panel = useRef<HTMLDivElement>(null);
+    const root = useRef<HTMLDivElement>(null);
+    const panel = useRef<HTMLDialogElement>(null);
     const input = useRef<HTMLTextAreaElement>(null);
     const panelId = useId();
     const chat = useChat(props, wasOpened);
@@ -74,43 +78,62 @@ const FloatingChat: ForwardRefExoticComponent<A2AChatFloatingProps & RefAttribut
       },
     });
 
+    useBrowserLayoutEffect(() => {
+      if (root.current !== null) liftOut(root.current);
+    }, [isOpen]);
     // Moves the focus into the panel when it opens, back to the button when it closes; not when a page shows it again.
     useEffect(() => {
       if (movesFocus.current) (isOpen ? input : fab).current?.focus();
       movesFocus.current = false;
     }, [isOpen]);
     useEffect(() => {
-      if (!wasOpened) return undefined;
-      const loading = import('./chat/keyboard.js').then(
-        ({ keepAboveKeyboard }) => keepAboveKeyboard(panel.current),
-        () => undefined,
-      );
-      return () => void loading.then((stop) => stop?.());
-    }, [wasOpened]);
+      if (!isOpen) return undefined;
+      let stop: (() => void) | undefined;
+      let isGone = false;
+      import('./chat/filled-window.js')
+        .then(({ fillWindow }) => {
+          if (!isGone && panel.current !== null) stop = fillWindow(panel.current);
+        })
+        .catch(() => undefined); // also in jsdom, which has no modal dialogs
+      return () => {
+        isGone = true;
+        stop?.();
+      };
+    }, [isOpen]);
     const onKeyDown = (event: KeyboardEvent): void => {
-      if (event.key !== 'Escape' || isComposing(event)) return;
+      if (event.key !== 'Escape') return;
+      event.preventDefault(); // the browser would close a modal dialog, also while a word is composed
+      if (isComposing(event)) return;
       event.stopPropagation();
+      close();
+    };
+    /** The "back" of a phone. A file field reports under this name that no file was chosen. */
+    const onCancel = (event: SyntheticEvent): void => {
+      if (event.target !== event.currentTarget) return;
+      event.preventDefault();
       close();
     };
 
     return (
-      <div {...rootAttributes(props, chat.brandCss)}>
-        <div
+      <div ref={root} {...rootAttributes(props, chat.brandCss)}>
+        <dialog
           ref={panel}
+          open
           className="a2a-floating"
           id={panelId}
-          role="dialog"
           aria-label={name}
           hidden={!isOpen}
           onKeyDown={onKeyDown}
+          onCancel={onCancel}
+          onClose={() => panel.current?.open === false && setOpen(false)}
         >
           {/* Stays mounted behind the button once opened. */}
           {wasOpened && (
-            <Boundary fallback={<PlainTranscript messages={chat.messages} />}>
+            <Boundary fallback={<PlainTranscript messages={chat.messages} closing={[labels.close, close]} />}>
               <ChatPanel {...props} className={undefined} chat={chat} input={input} onClose={close} />
             </Boundary>
           )}
-        </div>
+        </dialog>
         <button
           ref={fab}
           type="button"

@@ -58,11 +58,11 @@ export interface ChatOptions {
    */
   readonly context?: (() => unknown) | undefined;
   /**
-   * True to continue the conversation after a reload, and on the site's next page, in the same tab. It is stored in
-   * `sessionStorage`, where everyone who uses that tab can read it: for visitors, not for signed-in users. Default
-   * false.
+   * True to continue the conversation after a reload, and on the site's next page, in the same tab. A name, such as
+   * `help`, keeps it apart from those of other chats with the same agent. It is stored in `sessionStorage`, where everyone
+   * who uses that tab can read it: for visitors, not for signed-in users. Default false.
    */
-  readonly keepOnReload?: boolean | undefined;
+  readonly keepOnReload?: boolean | string | undefined;
 }
 
 /**
@@ -88,7 +88,12 @@ export interface A2AChatProps extends ChatOptions {
   readonly links?: 'web' | 'site' | undefined;
   /** True if files can be attached. Default true. */
   readonly files?: boolean | undefined;
-  /** The colours. Default `auto`: the visitor's system setting. */
+  /**
+   * True if Return sends the message, false if it makes a new line. Shift+Return always makes one, and Ctrl or ⌘ with
+   * Return always sends. Default: Return sends, except on a touch screen.
+   */
+  readonly enterSends?: boolean | undefined;
+  /** The colours. Default `auto`: those of the page's `color-scheme`, which are light if it sets none. */
   readonly colorScheme?: 'auto' | 'light' | 'dark' | undefined;
   /** True to also show the cause of a failure, for developers while they build a site. Default false. */
   readonly showCause?: boolean | undefined;

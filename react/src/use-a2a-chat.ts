@@ -83,7 +83,8 @@ export function useChat(options: ChatOptions & Pick<A2AChatProps, 'user'>, isWan
     import('./chat/kept-conversation.js').then(
       ({ keepConversation }) => {
         if (isGone) return;
-        stop = keepConversation(session, `agent-bff:${a2aEndpoint}`);
+        const name = keepOnReload === true ? '' : `#${keepOnReload}`;
+        stop = keepConversation(session, `agent-bff:${a2aEndpoint}${name}`);
         if (isWanted) session.enter();
       },
       () => undefined,

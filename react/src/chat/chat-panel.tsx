@@ -14,6 +14,7 @@ import { Composer } from './composer.js';
 import { later } from './later.js';
 import { RetryButton } from './retry-button.js';
 import { rootAttributes } from './root-attributes.js';
+import { isTouch } from './touch.js';
 import { Transcript } from './transcript.js';
 
 const History = later(() => import('./history.js').then((loaded) => loaded.default));
@@ -28,13 +29,14 @@ interface ChatPanelProps extends A2AChatProps {
 
 /** The chat itself, inline or floating. */
 export function ChatPanel({ chat, input, onClose, ...props }: ChatPanelProps) {
-  const { serviceBaseUrl, panelTitle, suggestedPrompts = [], user, files = true, renderMessage } = props;
+  const { serviceBaseUrl, panelTitle, suggestedPrompts = [], user, files = true, enterSends, renderMessage } = props;
   const labels = useCompleteLabels(props.labels);
   const [isHistoryOpen, setHistoryOpen] = useState(false);
   const [changes, countChange] = useReducer((count: number) => count + 1, 0);
   useUserChange(user, countChange);
   const ownInput = useRef<HTMLTextAreaElement>(null);
   const textarea = input ?? ownInput;
+  const log = useRef<HTMLDivElement>(null);
   const historyId = useId();
   const titleId = useId();
   const latest = useLatest(props);
@@ -51,9 +53,11 @@ export function ChatPanel({ chat, input, onClose, ...props }: ChatPanelProps) {
     setHistoryOpen(false);
     void chat.send(draft);
   };
+  /** Moves the focus out of what disappears. In the field, it would open the keyboard of a phone. */
+  const moveFocus = (): void => (isTouch() ? log : textarea).current?.focus();
   /** For a button that disappears. Moves the focus first, since the action may move it again, such as to a sign-in. */
   const fromField = (action: () => void) => (): void => {
-    textarea.current?.focus();
+    moveFocus();
     action();
   };
   const last = chat.messages[chat.messages.length - 1];
@@ -124,7 +128,7 @@ export function ChatPanel({ chat, input, onClose, ...props }: ChatPanelProps) {
               onOpen={(id, messages) => {
                 chat.open(id, messages);
                 setHistoryOpen(false);
-                textarea.current?.focus();
+                moveFocus();
               }}
               onDelete={(id) => {
                 if (id === chat.contextId) chat.reset();
@@ -134,6 +138,7 @@ export function ChatPanel({ chat, input, onClose, ...props }: ChatPanelProps) {
 
           <Transcript
             chat={chat}
+            log={log}
             user={user ?? undefined}
             renderMessage={renderMessage}
             linksTo={props.links}
@@ -180,9 +185,10 @@ export function ChatPanel({ chat, input, onClose, ...props }: ChatPanelProps) {
               phase={chat.phase}
               isAsked={isAsked}
               takesFiles={files}
+              enterSends={enterSends}
               input={textarea}
               onSend={send}
-              onStop={() => void chat.stop()}
+              onStop={fromField(() => void chat.stop())}
             />
           </footer>
         </div>

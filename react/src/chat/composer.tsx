@@ -5,19 +5,21 @@ import { describeSize, fill, useLabels } from '../labels.js';
 import type { ChatDraft, ChatPhase } from './chat-state.js';
 import { isComposing } from './composing.js';
 import { isTooLarge, MAX_FILE_BYTES } from './file-part.js';
+import { isTouch } from './touch.js';
 
 interface ComposerProps {
   readonly phase: ChatPhase;
   /** The agent waits for a reply. */
   readonly isAsked: boolean;
   readonly takesFiles: boolean;
+  readonly enterSends: boolean | undefined;
   readonly input: RefObject<HTMLTextAreaElement | null>;
   readonly onSend: (draft: ChatDraft) => void;
   readonly onStop: () => void;
 }
 
 /** The form in which the visitor writes, attaches a file, sends and stops. */
-export function Composer({ phase, isAsked, takesFiles, input, onSend, onStop }: ComposerProps) {
+export function Composer({ phase, isAsked, takesFiles, enterSends, input, onSend, onStop }: ComposerProps) {
   const [text, setText] = useState('');
   const [file, setFile] = useState<File>();
   const fileInput = useRef<HTMLInputElement>(null);
@@ -41,13 +43,9 @@ export function Composer({ phase, isAsked, takesFiles, input, onSend, onStop }: 
     setFile(undefined);
     input.current?.focus(); // the button that was pressed is gone
   };
-  const stop = (): void => {
-    onStop();
-    input.current?.focus(); // here too
-  };
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>): void => {
     if (event.key !== 'Enter' || event.shiftKey || isComposing(event)) return;
-    send(event);
+    if (event.ctrlKey || event.metaKey || (enterSends ?? !isTouch())) send(event);
   };
   const chooseFile = (files: FileList | null): void => {
     setFile(files?.[0]);
@@ -107,6 +105,7 @@ export function Composer({ phase, isAsked, takesFiles, input, onSend, onStop }: 
             placeholder={isAsked ? labels.replyPlaceholder : labels.placeholder}
             autoComplete="off"
             dir="auto"
+            enterKeyHint={enterSends ? 'send' : undefined}
             value={text}
             onChange={(event) => setText(event.currentTarget.value)}
             onKeyDown={onKeyDown}
@@ -123,7 +122,7 @@ export function Composer({ phase, isAsked, takesFiles, input, onSend, onStop }: 
             aria-label={labels.stop}
             title={labels.stop}
             disabled={phase === 'stopping'}
-            onClick={stop}
+            onClick={onStop}
             key="stop"
           >
             <StopIcon />

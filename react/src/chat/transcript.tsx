@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useMemo, useRef } from 'react';
+import { type ReactNode, type RefObject, useEffect, useMemo, useRef } from 'react';
 
 import { MESSAGES } from '../chat-error.js';
 import type { A2AChatProps, ChatUser } from '../chat-props.js';
@@ -9,6 +9,8 @@ import { LinksContext } from './links-context.js';
 
 interface TranscriptProps {
   readonly chat: ChatState;
+  /** The element that scrolls. */
+  readonly log: RefObject<HTMLDivElement | null>;
   readonly user: ChatUser | undefined;
   readonly renderMessage: A2AChatProps['renderMessage'];
   readonly linksTo: A2AChatProps['links'];
@@ -21,11 +23,18 @@ const loadMessages = () => import('./message-list.js').then((loaded) => loaded.d
 const MessageList = later(loadMessages);
 
 /** The conversation, with its end in view for a reader who is at its end. */
-export function Transcript({ chat, user, renderMessage, linksTo = 'web', isSameTab, welcome }: TranscriptProps) {
+export function Transcript({
+  chat,
+  log,
+  user,
+  renderMessage,
+  linksTo = 'web',
+  isSameTab,
+  welcome,
+}: TranscriptProps) {
   const { messages, phase, mediaOrigins } = chat;
   const labels = useLabels();
   const isBusy = phase !== 'idle';
-  const log = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const links = useMemo(() => ({ linksTo, isSameTab }), [linksTo, isSameTab]);
   useEffect(() => void loadMessages().catch(() => undefined), []);
@@ -59,8 +68,14 @@ export function Transcript({ chat, user, renderMessage, linksTo = 'web', isSameT
   );
 }
 
+interface PlainTranscriptProps {
+  readonly messages: readonly ChatMessage[];
+  /** The label and the action of a button that closes the panel. */
+  readonly closing?: readonly [string, () => void];
+}
+
 /** A plain version of a chat that failed to render. */
-export function PlainTranscript({ messages }: { readonly messages: readonly ChatMessage[] }) {
+export function PlainTranscript({ messages, closing }: PlainTranscriptProps) {
   return (
     <section className="agent-bff">
       <div className="a2a-panel">
@@ -74,6 +89,11 @@ export function PlainTranscript({ messages }: { readonly messages: readonly Chat
         <p className="a2a-broken" role="alert">
           {MESSAGES.pageFailed}
         </p>
+        {closing && (
+          <button type="button" className="a2a-button" onClick={closing[1]}>
+            {closing[0]}
+          </button>
+        )}
       </div>
     </section>
   );
