@@ -53,6 +53,7 @@ export function useA2AChat(options: ChatOptions = {}): A2AChatController {
 export function useChat(options: ChatOptions & Pick<A2AChatProps, 'user'>, isWanted: boolean): A2AChatController {
   const { a2aEndpoint = `${basePath()}/api/a2a`, keepOnReload = false } = options;
   const { configEndpoint = `${withoutSlash(a2aEndpoint)}/config` } = options;
+  const name = typeof keepOnReload === 'string' ? `#${keepOnReload}` : '';
   const latest = useLatest(options);
   const session = useMemo(
     () =>
@@ -65,7 +66,8 @@ export function useChat(options: ChatOptions & Pick<A2AChatProps, 'user'>, isWan
         onSignIn: () => latest.current.onSignIn,
         context: () => latest.current.context?.(),
       }),
-    [a2aEndpoint, configEndpoint, latest],
+    // oxlint-disable-next-line react/exhaustive-deps -- another name is another conversation
+    [a2aEndpoint, configEndpoint, latest, name],
   );
   const state = useSyncExternalStore(session.subscribe, session.getState, session.getState);
   useUserChange(options.user, session.reset);
@@ -83,7 +85,6 @@ export function useChat(options: ChatOptions & Pick<A2AChatProps, 'user'>, isWan
     import('./chat/kept-conversation.js').then(
       ({ keepConversation }) => {
         if (isGone) return;
-        const name = keepOnReload === true ? '' : `#${keepOnReload}`;
         stop = keepConversation(session, `agent-bff:${a2aEndpoint}${name}`);
         if (isWanted) session.enter();
       },
@@ -93,7 +94,7 @@ export function useChat(options: ChatOptions & Pick<A2AChatProps, 'user'>, isWan
       isGone = true;
       stop?.();
     };
-  }, [session, keepOnReload, a2aEndpoint, isWanted]);
+  }, [session, keepOnReload, a2aEndpoint, name, isWanted]);
   useEffect(() => {
     const { leave, reconnect } = session;
     // A page in the browser's back/forward cache would keep its connection to the agent.

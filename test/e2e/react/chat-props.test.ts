@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+
+import { transform } from 'lightningcss';
 import { describe, expect, it } from 'vitest';
 
 import { type ComponentPage, type ComponentVisit, describeInBrowsers } from '../../support/component-browser.js';
@@ -21,6 +24,16 @@ async function contextsOf({ page }: ComponentVisit): Promise<unknown[]> {
   return bodies.map(
     (body) => (JSON.parse(body) as { params: { message: { contextId?: string } } }).params.message.contextId,
   );
+}
+
+const stylesheet = (): string => readFileSync(new URL('../../../react/dist/style.css', import.meta.url), 'utf8');
+
+/** A stylesheet as Vite and Next compile it for the browsers they support by default: without light-dark(). */
+function compiled(css: string): string {
+  const targets = { chrome: 111 << 16, firefox: 114 << 16, safari: (16 << 16) | (4 << 8) };
+  const { code } = transform({ filename: 'style.css', code: Buffer.from(css), targets });
+  expect(String(code)).not.toContain('light-dark(#');
+  return String(code);
 }
 
 describeInBrowsers('the props of the chat', { wordMs: 5 }, (browser) => {
@@ -215,21 +228,37 @@ describeInBrowsers('the props of the chat', { wordMs: 5 }, (browser) => {
     expect(await visit.axe()).toEqual([]);
   });
 
-  it.each([
-    { colorScheme: 'light', system: 'dark', surface: 'rgb(255, 255, 255)' },
-    { colorScheme: 'dark', system: 'light', surface: 'rgb(26, 30, 37)' },
-    { colorScheme: 'auto', system: 'dark', surface: 'rgb(26, 30, 37)' },
-    { colorScheme: undefined, system: 'light', surface: 'rgb(255, 255, 255)' },
-  ] as const)(
-    'colorScheme $colorScheme on a $system system sets the background',
-    async ({ colorScheme, system, surface }) => {
-      const visit = await browser.visit({ colorScheme: system });
-      await visit.show('A2AChat', { colorScheme });
-      await visit.ask('markdown');
-      expect(await visit.styleOf(visit.page.locator('.a2a-panel'), 'background-color')).toBe(surface);
-      expect(await visit.axe()).toEqual([]);
-    },
-  );
+  describe.each([
+    ['as published', (css: string) => css],
+    ['as a bundler compiles it for older browsers', compiled],
+  ])('the stylesheet %s', (_how, compile) => {
+    it.each([
+      { colorScheme: 'light', page: 'light dark', system: 'dark', shown: 'light' },
+      { colorScheme: 'dark', page: 'light', system: 'light', shown: 'dark' },
+      { colorScheme: 'auto', page: 'light dark', system: 'dark', shown: 'dark' },
+      { colorScheme: 'auto', page: 'dark', system: 'light', shown: 'dark' },
+      { colorScheme: undefined, page: 'light', system: 'dark', shown: 'light' },
+      { colorScheme: undefined, page: undefined, system: 'dark', shown: 'light' },
+    ] as const)(
+      'is $shown with colorScheme $colorScheme in a page of $page on a $system system',
+      async ({ colorScheme, page, system, shown }) => {
+        const own = page === undefined ? '' : `html { color-scheme: ${page}; }`;
+        const visit = await browser.visit({
+          colorScheme: system,
+          prepare: (opened) =>
+            opened.route('**/page/*.css', async (route) => {
+              const text = route.request().url().endsWith('own.css') ? own : stylesheet();
+              await route.fulfill({ contentType: 'text/css', body: compile(text) });
+            }),
+        });
+        await visit.show('A2AChat', { colorScheme });
+        await visit.ask('markdown');
+        const surface = { light: 'rgb(255, 255, 255)', dark: 'rgb(26, 30, 37)' }[shown];
+        expect(await visit.styleOf(visit.page.locator('.a2a-panel'), 'background-color')).toBe(surface);
+        expect(await visit.axe()).toEqual([]);
+      },
+    );
+  });
 
   it('custom properties of the page override the brand', async () => {
     const visit = await browser.visit();

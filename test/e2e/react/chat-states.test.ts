@@ -346,6 +346,26 @@ describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
       expect(await visit.page.locator('.a2a-message').count()).toBe(0);
     });
 
+    it('with names, two chats with the same agent keep their own conversations', async () => {
+      const visit = await browser.visit();
+      await visit.show('A2AChat', { keepOnReload: 'help' });
+      await visit.ask('A question for the help');
+      await visit.show('A2AChat', { keepOnReload: 'orders' });
+      expect(await visit.page.locator('.a2a-message').count()).toBe(0);
+      await visit.ask('A question about orders');
+      for (const [name, text] of [
+        ['help', 'for the help'],
+        ['orders', 'about orders'],
+      ] as const) {
+        await visit.reload();
+        await visit.show('A2AChat', { keepOnReload: name });
+        await visit.page.locator('.a2a-message-user', { hasText: text }).waitFor();
+        expect(await visit.page.locator('.a2a-message').count()).toBe(2);
+      }
+      await visit.show('A2AChat', { keepOnReload: true });
+      expect(await visit.page.locator('.a2a-message').count()).toBe(0);
+    });
+
     it('with keepOnReload starts a new conversation when the browser stores nothing or something invalid', async () => {
       const visit = await browser.visit();
       await visit.page.evaluate(() => sessionStorage.setItem('agent-bff:/api/a2a', '{"messages":7'));
@@ -392,7 +412,13 @@ describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
       .split('\n')
       .filter((line) => /^[^\s}]/.test(line));
     expect(topLevel).toContain('.agent-bff {');
-    expect(topLevel.filter((line) => !/^(?:\.agent-bff|@keyframes agent-bff-[a-z]+) \{$/.test(line))).toEqual([]);
+    expect(/:where\(:root, :host\) \{([^}]*)\}/.exec(css)?.[1]?.match(/[\w-]+(?=:)/g)).toEqual([
+      '--lightningcss-light',
+      '--lightningcss-dark',
+    ]);
+    expect(
+      topLevel.filter((line) => !/^(?:\.agent-bff|@keyframes agent-bff-[a-z]+|:where\(:root, :host\)) \{$/.test(line)),
+    ).toEqual([]);
   });
 });
 
