@@ -1,5 +1,6 @@
 import { createContext, useContext, useMemo } from 'react';
 
+import type { ANSWER_LABELS } from './chat/answer-labels.js';
 import { type ChatError, MESSAGES } from './chat-error.js';
 
 /**
@@ -85,6 +86,12 @@ export interface ChatLabels {
   readonly cannotCopy: string;
   /** Names a table, for screen readers. Default `Table`. */
   readonly table: string;
+  /** Below an answer. Default `Copy answer`. */
+  readonly copyAnswer: string;
+  /** While the visitor reads above the end of the conversation. Default `Go to the end`. */
+  readonly toEnd: string;
+  /** The same once there is new text below. Default `Go to the new text`. */
+  readonly toNew: string;
   /** Default `New conversation`. */
   readonly newConversation: string;
   /** Default `Earlier conversations`. */
@@ -124,24 +131,15 @@ export interface ChatLabels {
 /** The labels of widgets, in English. */
 export const WIDGET_LABELS = { ...MESSAGES, reload: 'Reload', tryAgain: 'Try again' };
 
-const ENGLISH: ChatLabels = {
+const ENGLISH: Omit<ChatLabels, keyof typeof ANSWER_LABELS> = {
   ...WIDGET_LABELS,
   chat: 'Chat',
   welcome: 'How can I help?',
   welcomeUser: 'How can I help, {name}?',
   suggestions: 'Suggestions',
   conversation: 'Conversation',
-  you: 'You',
-  agent: 'Agent',
-  thinking: 'The agent is thinking.',
   reconnecting: 'Reconnecting…',
   stopping: 'Stopping…',
-  stopped: 'Stopped.',
-  incomplete: 'This answer is not complete.',
-  inputRequired: 'The agent is waiting for your reply.',
-  authRequired: 'The agent needs you to sign in.',
-  empty: 'The agent finished without an answer.',
-  thoughts: 'Thoughts',
   data: 'Data',
   download: 'Download {file}',
   message: 'Message',
@@ -168,16 +166,16 @@ const ENGLISH: ChatLabels = {
   close: 'Close chat',
 };
 
-export const LabelsContext = /* @__PURE__ */ createContext(ENGLISH);
+export const LabelsContext = /* @__PURE__ */ createContext(ENGLISH as ChatLabels);
 
-/** The labels of the chat that contains a component. */
+/** The labels of the chat that contains a component, without those of answers. */
 export function useLabels(): ChatLabels {
   return useContext(LabelsContext);
 }
 
 /** A site's labels of a chat, completed with the English ones. */
 export function useCompleteLabels(own: Partial<ChatLabels> | undefined): ChatLabels {
-  return useMemo(() => completeLabels(ENGLISH, own), [own]);
+  return useMemo(() => completeLabels(ENGLISH as ChatLabels, own), [own]);
 }
 
 /** A site's labels, completed with others. */

@@ -14,7 +14,10 @@ import { useUserChange } from './use-user-change.js';
  * @public
  */
 export interface A2AChatController extends ChatState, A2AChatHandle {
-  /** Repeats the failed attempt. Does nothing unless `canRetry`. */
+  /**
+   * Repeats the failed attempt. After an answer that failed or was stopped, asks its question again, in place of both.
+   * Does nothing unless `canRetry`.
+   */
   readonly retry: () => Promise<void>;
   /**
    * Calls `onSignIn`, then continues what required it: the agent's task, or the request the site rejected. Does nothing

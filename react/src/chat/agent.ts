@@ -3,7 +3,7 @@ import { AgentClient, readableError, readCard, type WireRequest } from './agent-
 import { type Answer, AnswerBrokenOff, emptyAnswer } from './answer.js';
 import { partsOfAnswer, seenAfter, settled, takeEvent } from './answer-events.js';
 import { type AnswerListener, AnswerReader } from './answer-reader.js';
-import type { ChatMessage, ChatState } from './chat-state.js';
+import type { ChatDraft, ChatMessage, ChatState } from './chat-state.js';
 import { type StoredMessage, textOfParts } from './message-parts.js';
 import type { OpenTask, OutgoingMessage, Turn, TurnHost } from './turn.js';
 
@@ -82,6 +82,25 @@ export class Agent {
     showAnswer(turn, host);
     // An agent may leave its stream open after the end, and a browser allows few connections.
     turn.abort.abort();
+  }
+
+  /**
+   * The question of a last answer that failed or was stopped, to be asked again after the messages before it; undefined
+   * if its file is gone, which is not stored.
+   */
+  repeated(
+    { messages, error, phase }: ChatState,
+    sent: OutgoingMessage | undefined,
+  ): (ChatDraft & { readonly before: readonly ChatMessage[] }) | undefined {
+    const last = messages[messages.length - 1];
+    if (phase !== 'idle' || error !== undefined || last?.role !== 'agent') return undefined;
+    if (last.state !== 'failed' && last.state !== 'stopped') return undefined;
+    const index = messages.findLastIndex(({ role }) => role === 'user');
+    const question = messages[index];
+    if (question?.role !== 'user') return undefined;
+    const file = question.id === sent?.id ? sent.file : undefined;
+    if (question.fileName !== undefined && !(file instanceof Blob)) return undefined;
+    return { text: question.text, file, before: messages.slice(0, index) };
   }
 
   /** The message as it is sent: a message that was refused in its conversation starts a new one. */

@@ -1,6 +1,6 @@
 import { memo, type ReactNode } from 'react';
 
-import { useLabels } from '../labels.js';
+import { useAnswerLabels } from './answer-labels.js';
 import { Boundary } from './boundary.js';
 import { useGradually } from './gradually.js';
 import { later } from './later.js';
@@ -33,7 +33,7 @@ export function AnswerParts({ parts, isGrowing, mediaOrigins }: AnswerPartsProps
 }
 
 const ShownPart = memo(function ShownPart(props: AnswerPartProps) {
-  const { unreachable } = useLabels();
+  const { unreachable } = useAnswerLabels();
   const text = plainText(props.part);
   const failed = <p dir="auto">{text || unreachable}</p>;
   return (
@@ -82,7 +82,7 @@ function Words({ part: { text, type }, isGrowing }: WordsProps) {
 }
 
 function Thought(props: WordsProps) {
-  const { thoughts } = useLabels();
+  const { thoughts } = useAnswerLabels();
   return (
     <details className="a2a-part a2a-folded">
       <summary>{thoughts}</summary>

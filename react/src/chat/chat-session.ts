@@ -187,7 +187,7 @@ export class ChatSession {
     this.#unfinished = unfinished;
     this.#sent = sent;
     this.#update({ messages, contextId });
-    if (sent === undefined || messages[messages.length - 1]?.id !== sent.id) return;
+    if (sent === undefined || messages[messages.length - 1]?.id !== sent.id) return void this.#offerRetry();
     this.#again = () => this.#deliver(sent);
     // A file is not stored, and a question without its file would be another one.
     const canRetry = sent.file === undefined;
@@ -230,6 +230,19 @@ export class ChatSession {
     if (this.#turn !== turn) return;
     this.#turn = undefined;
     this.#update({ phase: 'idle' });
+    await this.#offerRetry();
+  }
+
+  /** After an answer that failed or was stopped, "Retry" asks its question again. */
+  async #offerRetry(): Promise<void> {
+    const agent = await this.#agent?.catch(() => undefined);
+    const repeated = agent?.repeated(this.#state, this.#sent);
+    if (repeated === undefined) return;
+    this.#again = () => {
+      this.#update({ messages: repeated.before });
+      return this.send(repeated);
+    };
+    this.#update({ canRetry: true });
   }
 
   /** Closes the connection silently. */

@@ -68,7 +68,7 @@ export interface ChatState {
   readonly phase: ChatPhase;
   /** The reason why the last attempt failed; undefined if none did. */
   readonly error: ChatError | undefined;
-  /** True if `retry` can repeat the failed attempt. */
+  /** True if `retry` can repeat the failed attempt, or ask again after an answer that failed or was stopped. */
   readonly canRetry: boolean;
   /** Names the conversation to the agent; empty before the first answer. */
   readonly contextId: string;

@@ -14,7 +14,9 @@ export class FollowedEnd {
   readonly #viewport: HTMLElement;
   readonly #listening = new AbortController();
   readonly #observer: ResizeObserver | undefined;
+  readonly #onAway: (isAway: boolean) => void;
   #isAtEnd = true;
+  #isAway = false;
   readonly #isAnchoring: boolean;
   /** True if the browser held the end at the last known position. */
   #isHeld = false;
@@ -27,8 +29,10 @@ export class FollowedEnd {
   #anchor: Element | undefined;
   #place = 0;
 
-  constructor(viewport: HTMLElement, content: HTMLElement) {
+  /** `onAway` is called when the reader leaves the end for what is above it, and is back. */
+  constructor(viewport: HTMLElement, content: HTMLElement, onAway: (isAway: boolean) => void) {
     this.#viewport = viewport;
+    this.#onAway = onAway;
     this.#isAnchoring = 'overflowAnchor' in viewport.style;
     this.#top = viewport.scrollTop;
     const { signal } = this.#listening;
@@ -152,6 +156,8 @@ export class FollowedEnd {
     this.#top = this.#viewport.scrollTop;
     this.#height = this.#viewport.scrollHeight;
     this.#isHeld = this.#isAnchoring && this.#isAtEnd && this.#fromEnd <= 1;
+    const isAway = !this.#isAtEnd && this.#fromEnd > NEAR_END;
+    if (isAway !== this.#isAway) this.#onAway((this.#isAway = isAway));
   }
 
   /** Looks for the innermost element that begins above the view and reaches into it, or the first one that begins in it. */

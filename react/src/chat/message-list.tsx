@@ -1,12 +1,14 @@
-import { Fragment, memo, type ReactElement, type ReactNode, type RefObject, useEffect, useMemo, useRef } from 'react';
+import { Fragment, memo, type ReactElement, type ReactNode, type RefObject, useMemo } from 'react';
 
 import type { A2AChatProps, ChatUser } from '../chat-props.js';
 import { AgentIcon, FileIcon, icon } from '../icons.js';
-import { type ChatLabels, useLabels } from '../labels.js';
+import type { ChatLabels } from '../labels.js';
+import { useAnswerLabels } from './answer-labels.js';
 import { AnswerParts } from './answer-parts.js';
 import { Boundary } from './boundary.js';
 import type { AgentMessage, ChatMessage, UserMessage } from './chat-state.js';
-import { FollowedEnd } from './followed-end.js';
+import { CopyAnswer } from './copy-answer.js';
+import { EndButton } from './end-button.js';
 import { useGradually } from './gradually.js';
 import { partsOf, type StoredMessage } from './message-parts.js';
 import { piecesOfLines } from './pieces.js';
@@ -36,19 +38,9 @@ interface MessageListProps {
 /** The messages of a conversation, with their end in view. Loaded separately, since a page shows an empty chat first. */
 export default function MessageList(props: MessageListProps) {
   const { messages, isBusy, mediaOrigins, user, renderMessage, log, content } = props;
-  const { newConversation } = useLabels();
+  const { newConversation } = useAnswerLabels();
   const count = useGradually(messages.length, MESSAGES_AT_ONCE);
   const last = messages[messages.length - 1];
-  const following = useRef<FollowedEnd>(undefined);
-  useEffect(() => {
-    if (log.current === null || content.current === null) return undefined;
-    const end = (following.current = new FollowedEnd(log.current, content.current));
-    return () => end.stop();
-  }, [log, content]);
-  // A message just sent is scrolled into view.
-  useEffect(() => {
-    if (last?.role === 'user') following.current?.show();
-  }, [last]);
   const show = (message: ChatMessage): ReactElement =>
     message.role === 'user' ? (
       <Question message={message} user={user} />
@@ -70,6 +62,7 @@ export default function MessageList(props: MessageListProps) {
         </Fragment>
       ))}
       {isBusy && last?.role === 'user' && <Thinking />}
+      <EndButton {...{ last, log, content }} />
     </>
   );
 }
@@ -93,7 +86,7 @@ const Question = memo(function Question({
   readonly user: ChatUser | undefined;
 }) {
   const { text, fileName } = message;
-  const { you } = useLabels();
+  const { you } = useAnswerLabels();
   return (
     <div className="a2a-message a2a-message-user">
       <div className="a2a-bubble">
@@ -137,7 +130,7 @@ interface AnswerBubbleProps {
 
 const AnswerBubble = memo(function AnswerBubble({ message, isGrowing, mediaOrigins }: AnswerBubbleProps) {
   const { state } = message;
-  const labels = useLabels();
+  const labels = useAnswerLabels();
   const parts = partsOf(message);
   if (isGrowing && parts.length === 0) return <Thinking />;
   const note = noteOf(message, labels);
@@ -152,6 +145,7 @@ const AnswerBubble = memo(function AnswerBubble({ message, isGrowing, mediaOrigi
           <AnswerParts parts={parts} isGrowing={isGrowing} mediaOrigins={mediaOrigins} />
         </Boundary>
         {!isGrowing && note !== '' && <p className="a2a-note">{note}</p>}
+        {!isGrowing && message.text !== '' && <CopyAnswer text={message.text} />}
       </div>
     </div>
   );
@@ -171,7 +165,7 @@ function noteOf({ state, text }: AgentMessage, labels: ChatLabels): string {
 }
 
 function Thinking() {
-  const { thinking } = useLabels();
+  const { thinking } = useAnswerLabels();
   return (
     <div className="a2a-message a2a-message-agent" data-state="thinking">
       <span className="a2a-avatar">

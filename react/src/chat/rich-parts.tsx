@@ -2,6 +2,7 @@ import { type MouseEvent, type ReactNode, useEffect, useState } from 'react';
 
 import { FileIcon } from '../icons.js';
 import { describeSize, fill, useLabels } from '../labels.js';
+import { useAnswerLabels } from './answer-labels.js';
 import { imageAddress, saveFile } from './file-bytes.js';
 import type { DataPart, FilePart } from './message-parts.js';
 
@@ -96,7 +97,7 @@ function webAddress(url: unknown): string | undefined {
 
 /** Structured data: a table if it is small and tabular, otherwise collapsed JSON. */
 export function AnswerData({ part: { data, name, isThought } }: { readonly part: DataPart }) {
-  const { thoughts, data: dataLabel, table } = useLabels();
+  const { thoughts, data: dataLabel, table } = useAnswerLabels();
   const rows = isThought ? undefined : tableOf(data);
   if (rows !== undefined)
     return (

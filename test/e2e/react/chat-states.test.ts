@@ -84,7 +84,7 @@ describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
       await visit.finished.locator('pre .hljs-keyword').filter({ hasText: 'const' }).waitFor();
       expect(loaded).toContain('highlight.js');
       expect(await visit.axe()).toEqual([]);
-      await visit.finished.getByRole('button', { name: 'Copy' }).click();
+      await visit.finished.getByRole('button', { name: 'Copy', exact: true }).click();
       await visit.finished.getByRole('button', { name: 'Copied' }).waitFor();
       expect(await visit.page.evaluate(() => navigator.clipboard.readText())).toBe(
         'const answer = 6 * 7;\nconsole.log(answer);\n',

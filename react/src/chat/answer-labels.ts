@@ -1,0 +1,25 @@
+import { useMemo } from 'react';
+
+import { type ChatLabels, useLabels } from '../labels.js';
+
+/** The English labels of messages, which are loaded with them. */
+export const ANSWER_LABELS = {
+  you: 'You',
+  agent: 'Agent',
+  thinking: 'The agent is thinking.',
+  stopped: 'Stopped.',
+  incomplete: 'This answer is not complete.',
+  inputRequired: 'The agent is waiting for your reply.',
+  authRequired: 'The agent needs you to sign in.',
+  empty: 'The agent finished without an answer.',
+  thoughts: 'Thoughts',
+  copyAnswer: 'Copy answer',
+  toEnd: 'Go to the end',
+  toNew: 'Go to the new text',
+} satisfies Partial<ChatLabels>;
+
+/** All labels of the chat that contains a message. */
+export function useAnswerLabels(): ChatLabels {
+  const labels = useLabels();
+  return useMemo(() => ({ ...ANSWER_LABELS, ...labels }), [labels]);
+}
