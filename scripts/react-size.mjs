@@ -8,7 +8,7 @@ import { ensureBuilt } from './build.mjs';
 
 const DIST = new URL('../react/dist/', import.meta.url);
 /** Kilobytes of 1,000 bytes. */
-const LIMITS = { 'first paint': 9.5, 'first answer': 36, history: 2, highlighting: 24, widgets: 17, stylesheet: 4.5 };
+const LIMITS = { 'first paint': 9.5, 'first answer': 36, history: 2, highlighting: 24, widgets: 17, stylesheet: 5.2 };
 
 await ensureBuilt('react');
 const chat = await pieces('A2AChat, A2AChatFloating');

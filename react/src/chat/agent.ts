@@ -95,7 +95,7 @@ export class Agent {
     const last = messages[messages.length - 1];
     if (phase !== 'idle' || error !== undefined || last?.role !== 'agent') return undefined;
     if (last.state !== 'failed' && last.state !== 'stopped') return undefined;
-    const index = messages.findLastIndex(({ role }) => role === 'user');
+    const index = messages.map(({ role }) => role).lastIndexOf('user');
     const question = messages[index];
     if (question?.role !== 'user') return undefined;
     const file = question.id === sent?.id ? sent.file : undefined;
