@@ -16,11 +16,12 @@ function beModal(panel: HTMLDialogElement): () => void {
   const filled = window.matchMedia(FILLED);
   const show = (isModal: boolean): void => {
     if (isModal === panel.matches(':modal')) return;
-    const focused = panel.querySelector<HTMLElement>(':focus');
+    // Not ":focus", which WebKit does not match in a window that is not active.
+    const { activeElement } = panel.getRootNode() as Document | ShadowRoot;
     panel.close();
     if (isModal) panel.showModal();
     else panel.setAttribute('open', '');
-    focused?.focus({ preventScroll: true });
+    if (panel.contains(activeElement)) (activeElement as HTMLElement).focus({ preventScroll: true });
   };
   const onChange = (): void => show(filled.matches);
   onChange();

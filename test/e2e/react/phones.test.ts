@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { type ComponentBrowser, type ComponentVisit, describeInBrowsers } from '../../support/component-browser.js';
 
+/** Touch and a mobile window are emulated in Chromium only. */
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 const PROMPT = 'Where is my parcel?';
 
@@ -22,7 +23,7 @@ const focused = ({ page }: ComponentVisit): Promise<string> =>
 const isModal = ({ page }: ComponentVisit): Promise<boolean> =>
   page.locator('.a2a-floating').evaluate((panel) => panel.matches(':modal'));
 
-describeInBrowsers('the chat on a phone', { wordMs: 0, slowStepMs: 20 }, (browser) => {
+describeInBrowsers('the chat on a phone', { wordMs: 0, slowStepMs: 20, inEveryEngine: false }, (browser) => {
   describe('Return', () => {
     it.each([
       [{}, 'Enter', 'Hello\n'],

@@ -43,7 +43,7 @@ async function cutOff({ page }: ComponentVisit): Promise<readonly string[]> {
   });
 }
 
-describeInBrowsers('a printed page', { wordMs: 0 }, (browser) => {
+describeInBrowsers('a printed page', { wordMs: 0, inEveryEngine: false }, (browser) => {
   describe.each([
     ['A2AChat', 'p { color: black; }'],
     ['A2AChat', '#root { height: 100vh; overflow: hidden; display: flex; flex-direction: column; }'],
