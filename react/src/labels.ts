@@ -1,6 +1,5 @@
 import { createContext, useContext, useMemo } from 'react';
 
-import type { ANSWER_LABELS } from './chat/answer-labels.js';
 import { type ChatError, MESSAGES } from './chat-error.js';
 
 /**
@@ -131,7 +130,8 @@ export interface ChatLabels {
 /** The labels of widgets, in English. */
 export const WIDGET_LABELS = { ...MESSAGES, reload: 'Reload', tryAgain: 'Try again' };
 
-const ENGLISH: Omit<ChatLabels, keyof typeof ANSWER_LABELS> = {
+/** All but those of answers, which are loaded later (`answer-labels.ts`). */
+const ENGLISH = {
   ...WIDGET_LABELS,
   chat: 'Chat',
   welcome: 'How can I help?',
@@ -164,9 +164,12 @@ const ENGLISH: Omit<ChatLabels, keyof typeof ANSWER_LABELS> = {
   noConversations: 'There are no conversations yet.',
   deleteConversation: 'Delete {title}',
   close: 'Close chat',
-};
+} satisfies Partial<ChatLabels>;
 
-export const LabelsContext = /* @__PURE__ */ createContext(ENGLISH as ChatLabels);
+/** The names of those labels. */
+export type FirstLabel = keyof typeof ENGLISH;
+
+export const LabelsContext = /* @__PURE__ */ createContext(ENGLISH as Partial<ChatLabels> as ChatLabels);
 
 /** The labels of the chat that contains a component, without those of answers. */
 export function useLabels(): ChatLabels {
@@ -175,7 +178,7 @@ export function useLabels(): ChatLabels {
 
 /** A site's labels of a chat, completed with the English ones. */
 export function useCompleteLabels(own: Partial<ChatLabels> | undefined): ChatLabels {
-  return useMemo(() => completeLabels(ENGLISH as ChatLabels, own), [own]);
+  return useMemo(() => completeLabels(ENGLISH as Partial<ChatLabels> as ChatLabels, own), [own]);
 }
 
 /** A site's labels, completed with others. */

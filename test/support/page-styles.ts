@@ -4,8 +4,7 @@ import { createRequire } from 'node:module';
 import typography from '@tailwindcss/typography';
 import { compile } from 'tailwindcss';
 
-const { resolve } = createRequire(import.meta.url);
-const stylesheet = (path: string): string => readFileSync(resolve(path), 'utf8');
+const require = createRequire(import.meta.url);
 
 /** Tailwind's `.prose`, as its plugin writes it. */
 async function prose(): Promise<string> {
@@ -20,9 +19,12 @@ export const PAGE_STYLES: Readonly<
   Record<string, { readonly css: () => Promise<string>; readonly className: string }>
 > = {
   'Tailwind’s .prose': { css: prose, className: 'prose prose-xl' },
-  'Tailwind’s reset': { css: async () => stylesheet('tailwindcss/preflight.css'), className: '' },
+  'Tailwind’s reset': {
+    css: async () => readFileSync(require.resolve('tailwindcss/preflight.css'), 'utf8'),
+    className: '',
+  },
   'Bootstrap 5': {
-    css: async () => stylesheet('bootstrap/dist/css/bootstrap.css'),
+    css: async () => readFileSync(require.resolve('bootstrap/dist/css/bootstrap.css'), 'utf8'),
     className: 'container-fluid p-0 text-center',
   },
   'rules for everything': {

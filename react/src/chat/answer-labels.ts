@@ -1,9 +1,9 @@
 import { useMemo } from 'react';
 
-import { type ChatLabels, useLabels } from '../labels.js';
+import { type ChatLabels, type FirstLabel, useLabels } from '../labels.js';
 
 /** The English labels of messages, which are loaded with them. */
-export const ANSWER_LABELS = {
+const ANSWER_LABELS: Omit<ChatLabels, FirstLabel> = {
   you: 'You',
   agent: 'Agent',
   thinking: 'The agent is thinking.',
@@ -16,7 +16,7 @@ export const ANSWER_LABELS = {
   copyAnswer: 'Copy answer',
   toEnd: 'Go to the end',
   toNew: 'Go to the new text',
-} satisfies Partial<ChatLabels>;
+};
 
 /** All labels of the chat that contains a message. */
 export function useAnswerLabels(): ChatLabels {
