@@ -81,6 +81,8 @@ describeDemo('the chat of the demo', { wordMs: 30 }, (demo) => {
     expect(await visit.wholeAnswer()).toContain('to your browser.');
     await keyboard.press('Shift+Tab');
     await keyboard.press('Shift+Tab');
+    expect(await isFocused(page.getByRole('button', { name: 'Copy answer' }).last())).toBe(true);
+    await keyboard.press('Shift+Tab');
     expect(await isFocused(page.getByRole('log'))).toBe(true);
   });
 });
