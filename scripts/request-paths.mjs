@@ -151,6 +151,7 @@ async function newToolkit({ url }, ports) {
   return createToolkit(
     {
       a2aUrl: `${url}/a2a`,
+      conversations: 'open',
       serviceApiUrl: url,
       serviceProjectId: 'p',
       telemetry: undefined,

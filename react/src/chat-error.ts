@@ -97,8 +97,7 @@ export function unreachable(cause: unknown, status?: number): ChatError {
 
 /** Rethrows an error of `fetch`, or of reading a body, as a lost connection; `advice` is for operators. */
 export function lost(cause: unknown, advice?: string): never {
-  const explained = advice === undefined ? cause : new Error(advice, { cause });
-  throw toChatError(explained, 'connection_lost', MESSAGES.connectionLost);
+  throw toChatError(advice ? new Error(advice, { cause }) : cause, 'connection_lost', MESSAGES.connectionLost);
 }
 
 /** Passes an error to the site; a bundle for development also shows it in the console. */

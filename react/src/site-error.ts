@@ -66,8 +66,9 @@ export function siteError(
 /** Advice for operators that only the page can give. */
 function adviceOn(status: number, reason: string | undefined): string | undefined {
   if (reason === 'origin_refused') return `This page is of ${location.origin}.`;
-  if (status !== 413 || reason !== undefined) return undefined;
-  return 'If a body parser such as express.json() runs before the routes of agent-bff, mount them before it; otherwise raise the limit of the proxy.';
+  return status !== 413 || reason
+    ? undefined
+    : "Mount the routes of agent-bff before body parsers such as express.json(), or raise the proxy's limit.";
 }
 
 function textOf(value: unknown): string | undefined {

@@ -22,8 +22,9 @@ export function siteFetch(headers: () => SiteHeaders | undefined): typeof fetch 
 /** The fix if the address is on another origin; browsers name no reason. */
 function elsewhere(address: string): string | undefined {
   const { origin } = new URL(address, location.href);
-  if (origin === location.origin) return undefined;
-  return `${origin} did not respond to this page. If it runs, add "${location.origin}" to "allowedOrigins" and to its CORS middleware, with credentials.`;
+  return origin === location.origin
+    ? undefined
+    : `If ${origin} runs, add "${location.origin}" to its "allowedOrigins" and CORS middleware with credentials.`;
 }
 
 /**

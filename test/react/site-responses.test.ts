@@ -54,10 +54,7 @@ describe('a request to the site', () => {
   });
 
   it.each([
-    [
-      ADDRESS,
-      'https://site.example did not respond to this page. If it runs, add "https://shop.example" to "allowedOrigins"',
-    ],
+    [ADDRESS, 'If https://site.example runs, add "https://shop.example" to its "allowedOrigins"'],
     ['/api/a2a', 'Failed to fetch'],
     ['https://shop.example/api/a2a', 'Failed to fetch'],
   ])('that fails names the fix if it was sent to another origin: %s', async (address, cause) => {
@@ -100,7 +97,7 @@ describe('a refusal', () => {
   it('of a body parser, or of a proxy, names where to mount the routes', async () => {
     for (const body of ['<h1>PayloadTooLargeError</h1>', { error: 'too large' }])
       expect(await causeOf(responding(body, { status: 413 }))).toContain(
-        'If a body parser such as express.json() runs before the routes of agent-bff, mount them before it',
+        'Mount the routes of agent-bff before body parsers such as express.json()',
       );
   });
 

@@ -142,7 +142,7 @@ export class ChatSession {
     if (phase !== 'idle' || reason === undefined || reason === this.#signsInFor) return;
     this.#signsInFor = reason;
     try {
-      await this.#site.onSignIn()?.(asked, { claims: asked === undefined ? error?.claims : undefined });
+      await this.#site.onSignIn()?.(asked, { claims: asked ? undefined : error?.claims });
     } catch (failure) {
       return this.#report(toChatError(failure));
     } finally {
