@@ -24,7 +24,7 @@ function elsewhere(address: string): string | undefined {
   const { origin } = new URL(address, location.href);
   return origin === location.origin
     ? undefined
-    : `If ${origin} runs, add "${location.origin}" to its "allowedOrigins" and CORS middleware with credentials.`;
+    : `If ${origin} runs, add "${location.origin}" to its "allowedOrigins" and CORS, with credentials.`;
 }
 
 /**
