@@ -20,6 +20,7 @@ const ONLY_THE_DOOR: Readonly<Record<string, readonly string[]>> = {
 const WRAPPERS = [
   'adapters/web/admission.ts: behindHostCheck',
   'adapters/web/chat-routes.ts: chatRoutes',
+  'adapters/web/config-route.ts: configRoute',
   'adapters/web/request-gate.ts: guard',
   'composition/cli/serve.ts: checked',
   'composition/routes/site-routes.ts: currentHandler',

@@ -13,7 +13,7 @@ export function honoSite(name: string, ...use: readonly MiddlewareHandler[]): Fr
     isWebStandard: true,
     start: ({ toolkit, before, auth = nobody, cache }) => {
       const app = new Hono();
-      app.use(...use);
+      for (const middleware of use) app.use(middleware);
       const handler = createWebHandler({ toolkit, surfaces: { auth, cache }, service: { auth } });
       for (const path of ['/api/a2a', '/api/service-surfaces', '/api/service']) {
         app.all(`${path}/*`, (context) => handler(context.req.raw));

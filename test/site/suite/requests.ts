@@ -21,14 +21,26 @@ export function requestSuite(framework: Framework): void {
       expect(upstream.requests.map(({ target }) => target)).toEqual([`/agent/v1${queryBehind(framework, query)}`]);
     });
 
-    it('keeps its body', async () => {
+    it('keeps its values and the text of its numbers, however it is written', async () => {
       const { chat, upstream } = await startWorld(framework);
       const params = '{"text":"\\u00e9 €\\n","n":1.50,"list":[ ]}';
       const body = `\r\n{ "jsonrpc" : "2.0",\t"id": 1e2, "method":"message/send","params" : ${params} }\n`;
       await chat({ body });
       const sent = upstream.requests[0]?.body.toString() ?? '';
-      if (framework.parsesJson) expect(JSON.parse(sent)).toEqual(JSON.parse(body));
-      else expect(sent).toBe(body);
+      expect(JSON.parse(sent)).toEqual(JSON.parse(body));
+      if (!framework.parsesJson) expect(sent).toMatch(/"id":1e2,.*"n":1\.50,/);
+    });
+
+    it('keeps its bytes if JSON.stringify wrote them', async () => {
+      const { chat, upstream } = await startWorld(framework);
+      const body = JSON.stringify({
+        jsonrpc: '2.0',
+        id: 'é',
+        method: 'message/send',
+        params: { text: '€\n', list: [] },
+      });
+      await chat({ body });
+      expect(upstream.requests[0]?.body.toString()).toBe(body);
     });
 
     it('keeps a file of 1.45 MB', async () => {
