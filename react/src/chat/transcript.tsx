@@ -23,15 +23,7 @@ const loadMessages = () => import('./message-list.js').then((loaded) => loaded.d
 const MessageList = later(loadMessages);
 
 /** The conversation, with its end in view for a reader who is at its end. */
-export function Transcript({
-  chat,
-  log,
-  user,
-  renderMessage,
-  linksTo = 'web',
-  isSameTab,
-  welcome,
-}: TranscriptProps) {
+export function Transcript({ chat, log, user, renderMessage, linksTo = 'web', isSameTab, welcome }: TranscriptProps) {
   const { messages, phase, mediaOrigins } = chat;
   const labels = useLabels();
   const isBusy = phase !== 'idle';
