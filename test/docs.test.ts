@@ -13,7 +13,7 @@ interface Example {
 /** Declarations for the reader's own site and for libraries that are not installed here. */
 const STAND_INS: Readonly<Record<string, string>> = {
   'auth.ts':
-    'export declare const auth: (() => Promise<object | null>) & { api: { listUserAccounts(input: unknown): Promise<object[]>; getAccessToken(input: unknown): Promise<{ accessToken: string }> } };',
+    'export declare const auth: import("agent-bff").SessionTokenSource & (() => Promise<object | null>) & { api: { listUserAccounts(input: unknown): Promise<object[]>; getAccessToken(input: unknown): Promise<{ accessToken: string }> } };',
   'lib/auth0.ts': "export declare const auth0: import('@auth0/nextjs-auth0/server').Auth0Client;",
   'libraries.d.ts': [
     "declare module '@vitejs/plugin-react' { export default function react(): import('vite').Plugin; }",

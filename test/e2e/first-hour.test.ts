@@ -208,9 +208,10 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   },
   'no credential is configured': {
     setup: () => ({ config: world.config({ serviceAccount: {} }) }),
-    browser: [401, 'service_auth_failed', /Set "serviceAuthStrategy" in configureServer/],
-    operator: /^service_auth_failed serviceAuthStrategy,serviceApiKey: /,
-    doctor: /^strategy: no credential is configured \| fix: configureServer: serviceAuthStrategy, serviceApiKey$/,
+    browser: [401, 'service_auth_failed', /Set "serviceAuthStrategy" or "authProvider" in configureServer/],
+    operator: /^service_auth_failed serviceAuthStrategy,authProvider,serviceApiKey/,
+    doctor:
+      /^strategy: no service credential: .* \| fix: configureServer: serviceAuthStrategy, authProvider, serviceApiKey$/,
   },
   'the address of the agent is not set': {
     setup: () => ({ config: world.config({ a2aUrl: '' }) }),

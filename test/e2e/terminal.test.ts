@@ -124,7 +124,7 @@ describe('a process that reports to its terminal', { timeout: 30_000 }, () => {
       });`;
     const { stderr } = await run(process.execPath, [...flags, program], { cwd: fromRoot('.'), env });
     expect(stderr.trimEnd().split('\n')).toEqual([
-      expect.stringMatching(/^agent-bff: none: There is no such route\. .* \(GET \/; request \S+\)$/),
+      expect.stringMatching(/^agent-bff: There is no such route\. .* \(GET \/; request \S+\)$/),
       expect.stringMatching(/^agent-bff: config: The server has no credential .* \(request \S+\)$/),
     ]);
   });

@@ -40,6 +40,8 @@ export interface Framework {
   readonly isWebStandard?: boolean;
   /** True when the host reserializes a query, with the same names and values. Default false. */
   readonly rewritesQuery?: boolean;
+  /** True when the host itself refuses a target that is a whole address (RFC 9112 §3.2.2). Default false. */
+  readonly refusesWholeTargets?: boolean;
   /** True when the host cannot send a response with a content coding. Default false. */
   readonly sendsPlainOnly?: boolean;
   start(options: SiteOptions): Promise<Site>;

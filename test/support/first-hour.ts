@@ -77,6 +77,8 @@ export class FirstHour {
     return {
       a2aUrl,
       serviceApiUrl,
+      // Otherwise a warning says that none is chosen.
+      conversations: 'open',
       serviceAccount: {
         serviceAccountId: 'site-1',
         keyId: 'key-1',

@@ -267,14 +267,15 @@ function named(known: readonly string[]): OptionCheck {
 
 /** The provider of a vendor, such as "auth0", also in another spelling. */
 function vendorHint(value: unknown, all: object): string | undefined {
-  if (named(AUTH_PROVIDERS)(value, all) === undefined) return undefined;
-  const vendor = similar(String(value), [...VENDORS.keys()]);
+  if (typeof value !== 'string' || named(AUTH_PROVIDERS)(value, all) === undefined) return undefined;
+  const vendor = similar(value, [...VENDORS.keys()]);
   return vendor && `Set it to "${String(VENDORS.get(vendor))}", which is for providers like ${vendor}.`;
 }
 
 /** True for the address of a server that is neither Redis nor Valkey, nor almost. */
 function isOtherStore(value: unknown): boolean {
-  const [, scheme] = /^([a-z][a-z\d.-]*)(?:\+\w+)?:\/\//i.exec(String(value).trim()) ?? [];
+  const text = typeof value === 'string' ? value.trim() : '';
+  const [, scheme] = /^([a-z][a-z\d.-]*)(?:\+\w+)?:\/\//i.exec(text) ?? [];
   return scheme !== undefined && similar(scheme, ['redis', 'rediss', 'valkey', 'valkeys']) === undefined;
 }
 

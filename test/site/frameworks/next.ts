@@ -18,6 +18,7 @@ export function nextSite(name: string): Framework {
     parsesJson: false,
     isWebStandard: true,
     rewritesQuery: true,
+    refusesWholeTargets: true,
     sendsPlainOnly: true,
     resolvesPaths: true,
     start: async ({ toolkit, before, auth = nobody, cache }) => {
