@@ -1,7 +1,7 @@
 import { type MouseEvent, useContext, useEffect, useRef } from 'react';
 
-import { useLabels } from '../labels.js';
 import { useBrowserLayoutEffect } from '../use-latest.js';
+import { useAnswerLabels } from './answer-labels.js';
 import { LinksContext } from './links-context.js';
 import { MarkdownView } from './markdown-view.js';
 
@@ -18,7 +18,7 @@ const COPIED_MS = 3000;
 export function Markdown({ text, isGrowing }: MarkdownProps) {
   const element = useRef<HTMLDivElement>(null);
   const view = useRef<MarkdownView>(undefined);
-  const { copy, copied, cannotCopy, table, file, download } = useLabels();
+  const { copy, copied, cannotCopy, table, file, download } = useAnswerLabels();
   const { linksTo, isSameTab } = useContext(LinksContext);
 
   useBrowserLayoutEffect(() => {

@@ -1,7 +1,7 @@
 import { type MouseEvent, type ReactNode, useEffect, useState } from 'react';
 
 import { FileIcon } from '../icons.js';
-import { describeSize, fill, useLabels } from '../labels.js';
+import { describeSize, fill } from '../labels.js';
 import { useAnswerLabels } from './answer-labels.js';
 import { imageAddress, saveFile } from './file-bytes.js';
 import type { DataPart, FilePart } from './message-parts.js';
@@ -20,12 +20,13 @@ interface AnswerFileProps {
 /** An image, and a way to keep every file an agent sends. */
 export function AnswerFile({ part, mediaOrigins }: AnswerFileProps) {
   const { name, mediaType, bytes, size } = part;
-  const labels = useLabels();
+  const labels = useAnswerLabels();
   const url = webAddress(part.url);
   const [broken, setBroken] = useState<string>();
   const image = useImage(part, url, mediaOrigins);
   // Shown in logical order, so that characters of direction cannot disguise the file's extension.
   const shownName = name || labels.file;
+  const shownSize = size === undefined ? '' : describeSize(size);
   const onDownload = (event: MouseEvent): void => {
     event.preventDefault();
     saveFile(bytes ?? '', shownName);
@@ -33,8 +34,7 @@ export function AnswerFile({ part, mediaOrigins }: AnswerFileProps) {
   const details = (
     <>
       <FileIcon />
-      <span dir="auto">{shownName}</span>
-      {size !== undefined && <span className="a2a-quiet">{describeSize(size)}</span>}
+      <span dir="auto">{shownName}</span> {shownSize !== '' && <span className="a2a-quiet">{shownSize}</span>}
     </>
   );
   return (
@@ -60,7 +60,7 @@ export function AnswerFile({ part, mediaOrigins }: AnswerFileProps) {
         <button
           type="button"
           className="a2a-button a2a-file a2a-download"
-          aria-label={fill(labels.download, { file: shownName })}
+          aria-label={fill(labels.download, { file: `${shownName} ${shownSize}`.trim() })}
           onClick={onDownload}
         >
           {details}

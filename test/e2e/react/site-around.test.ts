@@ -89,7 +89,7 @@ describeInBrowsers('in a site', { wordMs: 5 }, (browser) => {
       visit.styleOf(visit.finished.locator(selector), property);
     expect(await style('ol', 'list-style-type')).toBe('decimal');
     expect(await style('ul', 'list-style-type')).toBe('disc');
-    for (const selector of ['h1', 'strong', 'th']) expect(await style(selector, 'font-weight')).toBe('700');
+    for (const selector of ['h3', 'strong', 'th']) expect(await style(selector, 'font-weight')).toBe('700');
     expect(await style('em', 'font-style')).toBe('italic');
     expect(await style('a', 'text-decoration-line')).toBe('underline');
   });
