@@ -73,7 +73,8 @@ async function bundleDemo() {
     // One of Express's packages uses `eval`.
     checks: { eval: false },
     // The provider finds its models and grants by the names of their classes, which both options would otherwise drop.
-    output: { minify: { mangle: false }, keepNames: true },
+    // LICENSES.txt beside it has the licences.
+    output: { minify: { mangle: false }, keepNames: true, comments: { legal: false } },
   });
 }
 

@@ -130,7 +130,7 @@ export interface ChatLabels {
 /** The labels of widgets, in English. */
 export const WIDGET_LABELS = { ...MESSAGES, reload: 'Reload', tryAgain: 'Try again' };
 
-/** All but those of answers, which are loaded later (`answer-labels.ts`). */
+/** All but those of answers and of the history, which are loaded later (`answer-labels.ts`, `history.tsx`). */
 const ENGLISH = {
   ...WIDGET_LABELS,
   chat: 'Chat',
@@ -155,8 +155,6 @@ const ENGLISH = {
   newConversation: 'New conversation',
   earlierConversations: 'Earlier conversations',
   loading: 'Loading…',
-  noConversations: 'There are no conversations yet.',
-  deleteConversation: 'Delete {title}',
   close: 'Close chat',
 } satisfies Partial<ChatLabels>;
 

@@ -1,9 +1,10 @@
 import { useMemo } from 'react';
 
 import { type ChatLabels, type FirstLabel, useLabels } from '../labels.js';
+import type { HistoryLabel } from './history.js';
 
 /** The English labels of messages, which are loaded with them. */
-const ANSWER_LABELS: Omit<ChatLabels, FirstLabel> = {
+const ANSWER_LABELS: Omit<ChatLabels, FirstLabel | HistoryLabel> = {
   you: 'You',
   agent: 'Agent',
   thinking: 'The agent is thinking.',

@@ -7,6 +7,14 @@ import type { ChatMessage } from './chat-state.js';
 import { type ConversationEntry, ConversationRecords } from './conversation-records.js';
 import { useGradually } from './gradually.js';
 
+/** The English labels of the history, which are loaded with it. */
+const HISTORY_LABELS = {
+  noConversations: 'There are no conversations yet.',
+  deleteConversation: 'Delete {title}',
+};
+
+export type HistoryLabel = keyof typeof HISTORY_LABELS;
+
 const TrashIcon = icon(
   <path d="M5 7.5h14m-9-3h4m-7.5 3 .8 11a1.5 1.5 0 0 0 1.5 1.4h4.4a1.5 1.5 0 0 0 1.5-1.4l.8-11" />,
 );
@@ -25,7 +33,7 @@ interface HistoryProps {
 
 /** The user's earlier conversations, to be opened again or deleted. Loaded when it is opened. */
 export default function History({ id, serviceBaseUrl, siteFetch, onError, currentId, onOpen, onDelete }: HistoryProps) {
-  const labels = useLabels();
+  const labels = { ...HISTORY_LABELS, ...useLabels() };
   const [entries, setEntries] = useState<readonly ConversationEntry[]>();
   const [error, setError] = useState<ChatError>();
   const count = useGradually(entries?.length ?? 0, ENTRIES_AT_ONCE);

@@ -18,7 +18,9 @@ async function showConversation(visit: ComponentVisit, name: string): Promise<vo
   }, MESSAGES);
   await visit.show(name, { keepOnReload: true, panelTitle: 'Ask us' });
   if (name === 'A2AChatFloating') await visit.page.getByRole('button', { name: 'Ask us' }).click();
-  await visit.page.getByText('Answer 59').waitFor();
+  // Long conversations are formatted in steps.
+  const answers = MESSAGES.length / 2;
+  await visit.page.waitForFunction((count) => document.querySelectorAll('.a2a-message pre').length === count, answers);
 }
 
 /** The messages that are cut off by an element around them, or cover another. */

@@ -37,6 +37,7 @@ export async function startPlatform() {
       SERVICE_API_KEY: 'the-key',
       SERVICE_PROJECT_ID: 'project',
       SERVICE_AUTH_STRATEGY: 'service_account',
+      A2A_CONVERSATIONS: 'open',
       SERVICE_ACCOUNT_ID: 'site',
       SERVICE_ACCOUNT_PRIVATE_KEY: privateKey.export({ type: 'pkcs8', format: 'pem' }),
     },
