@@ -4,7 +4,7 @@ import { setTimeout as after } from 'node:timers/promises';
 
 const SLOW_MS = 14_000;
 
-/** Who is signed out; nobody should be but the one who signs out. `visitor` returns a signed-in browser. */
+/** The visitors who are signed out: only the one who signs out may be. `visitor` returns a signed-in browser. */
 export async function walkSlowAgent(name, { provider, agent, site, visitor, chat }) {
   // The libraries compare whole seconds.
   provider.lifetimeSeconds = 2;

@@ -15,7 +15,7 @@ configureServer({
   telemetry: loggerTelemetry({ debug: quiet, info: quiet, warn: log, error: log }),
 });
 
-/** Where this process listens: at the address of the site, unless a balancer does. */
+/** The address this process listens at: that of the site, unless a balancer is in front. */
 export const PORT = Number(process.env.PORT ?? new URL(SITE).port);
 
 /** Deletes the cookies that a visitor has. */
