@@ -13,7 +13,8 @@ export function json<Value, Place = undefined>(
     const body = await readJsonBody(request, site, types);
     const { share } = body;
     try {
-      return { ...parse(body, request, place), share };
+      const { value, id, fault } = parse(body, request, place);
+      return { value, id, fault, share };
     } catch (fault) {
       return { fault, share };
     }

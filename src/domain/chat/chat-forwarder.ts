@@ -45,8 +45,8 @@ export interface ChatRules {
   readonly conversations?: ConversationCheck | undefined;
   /** The site's name of the visitor, if it knows one. */
   readonly visitor?: string | null | undefined;
-  /** The entrance that an extended card names. */
-  readonly rewrite: CardRewrite;
+  /** The entrance that an extended card names; absent for other calls. */
+  readonly rewrite?: CardRewrite | undefined;
 }
 
 /** The request of a call, whose body was read. */
@@ -98,17 +98,14 @@ export class ChatForwarder {
       checkTenants(call.tenants, tenant === undefined ? declaredTenants(card ?? {}, call.binding) : [tenant]);
     }
     const base = call.rest === undefined ? agent.path : restInterface(card ?? {}, agent, call.isOld);
-    const shared = {
-      counterpart: call.rest === undefined ? AGENT : REST_INTERFACE,
-      timeouts,
-      origin: agent.origin,
-      browser: conversations === undefined ? head.headers : guardedFields(head.headers),
-      signal: head.signal,
-    };
+    const counterpart = call.rest === undefined ? AGENT : REST_INTERFACE;
+    const browser = conversations === undefined ? head.headers : guardedFields(head.headers);
+    const { signal } = head;
+    const { origin } = agent;
     // Whose conversation.
     const ask = async (taskId: string): Promise<PlatformReply> =>
       platform.send(
-        { ...shared, ...taskQuestion(call, base, taskId) },
+        { counterpart, timeouts, origin, browser, signal, ...taskQuestion(call, base, taskId) },
         await caller.about({ method: 'GetTask', taskId }),
       );
     const admitted = conversations?.admit(call, caller, ask) ?? {};
@@ -120,7 +117,11 @@ export class ChatForwarder {
     // Send.
     const reply = await platform.send(
       {
-        ...shared,
+        counterpart,
+        timeouts,
+        origin,
+        browser,
+        signal,
         method: call.rest?.method ?? 'POST',
         path: base + (call.rest?.path.path ?? '') + call.query,
         contentType: call.body?.type,
@@ -133,8 +134,8 @@ export class ChatForwarder {
     const isSuccess = response.status < 300 && isForA2AClients(response);
     const { status, headers, body } = isSuccess ? response : await passedError(reply, call, platform.errors, telemetry);
     const passed = { status, headers: browserResponseHeaders(headers, reply.credential.fields?.response), body };
-    return call.kind === 'card'
-      ? withExtendedCard(passed, call, { ...rules.rewrite, agentOrigin: agent.origin, platformOrigin })
+    return call.kind === 'card' && rules.rewrite !== undefined
+      ? withExtendedCard(passed, call, { ...rules.rewrite, agentOrigin: origin, platformOrigin })
       : passed;
   }
 
