@@ -42,7 +42,9 @@ describeInBrowsers('a file of the chat that could not be loaded once', ONLY_CHRO
     const visit = await cut('message-list.js');
     await visit.show('A2AChat');
     await visit.send('Hello');
-    await visit.agentMessage.filter({ hasText: 'You said: “Hello”' }).waitFor();
+    // The whole answer, since Enter sends nothing while one arrives.
+    await visit.agentMessage.filter({ hasText: /You said: “Hello”.* to your browser\.$/ }).waitFor();
+    await visit.page.locator('.a2a-log[aria-busy=false]').waitFor();
     await visit.page.unroute('**/page/message-list.js');
     expect(await visit.ask(TABLE)).toContain('You said');
     await visit.page.locator('.a2a-markdown').nth(1).waitFor();
