@@ -1,11 +1,11 @@
 import type { ChatEndpoint } from '../../domain/chat/chat-config.js';
 import { ChatWatch } from '../../domain/chat/chat-watch.js';
 import type { A2ACall } from '../../domain/chat/call.js';
-import type { ChatRules } from '../../domain/chat/chat-forwarder.js';
+import type { ChatForwarder, ChatRules } from '../../domain/chat/chat-forwarder.js';
 import type { MethodPolicy } from '../../domain/chat/method-policy.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { HttpRequest } from '../../ports/http.js';
-import type { Admitted, RouteMount } from './door.js';
+import type { Admitted, Allowance, RouteMount } from './door.js';
 
 /** Settings of a chat route besides its credential and its methods. */
 export type ChatCallOptions = Pick<ChatRules, 'tenant' | 'metadata' | 'conversations' | 'visitor'>;
@@ -21,6 +21,11 @@ export interface ChatMount extends RouteMount {
   readonly visitor?: VisitorOf | undefined;
   /** The rules for messages. */
   readonly options?: ChatCallOptions | undefined;
+}
+
+/** A chat mount, and the agent its calls go to. */
+export interface MessageMount extends ChatMount {
+  readonly forwarder: ChatForwarder;
 }
 
 /** Adds the visitor to the options of a call. Returns a promise only if a function of the site is called. */
@@ -65,6 +70,16 @@ export async function rulesOf(mount: ChatMount, admitted: Admitted<A2ACall, unkn
     visitor: named,
     rewrite: kind === 'card' ? entranceOf(mount, request) : undefined,
   };
+}
+
+/** True if everything is judged that a policy or a rule of the site depends on. */
+export function isStrict({ policy, visitor, options }: ChatMount): boolean {
+  return policy.isStrict || visitor !== undefined || options?.metadata !== undefined;
+}
+
+/** The allowance that a call uses. */
+export function allowanceOf(kind: A2ACall['kind'] | undefined): Allowance {
+  return kind === 'reads' ? 'reading' : 'message';
 }
 
 /**

@@ -1,13 +1,13 @@
 import type { ChatConfig } from '../../domain/chat/chat-config.js';
 import { mayHoldSession } from '../../domain/credentials/route-auth.js';
 import { choosingNames } from '../../domain/upstream/header-policy.js';
-import type { HttpHandler, HttpRequest } from '../../ports/http.js';
+import type { HttpHandler } from '../../ports/http.js';
 import { noticePage } from './admission.js';
 import { type ChatMount, entranceOf } from './chat-mount.js';
 import { route } from './door.js';
 import { PROBLEMS } from './error-response.js';
 import { jsonResponse } from './json-response.js';
-import { nothing } from './readers.js';
+import { protocolVersion } from './readers.js';
 
 export interface ConfigRoute extends ChatMount {
   readonly chatConfig: ChatConfig;
@@ -36,14 +36,14 @@ export function configRoute(mount: ConfigRoute, what: 'record' | 'agentCard'): H
       origin: 'own-pages-with-session',
       // Cached results are free; requests to the agent must be limited, because anyone can cause them.
       limit: 'within',
-      read: nothing,
+      read: protocolVersion,
       errors: PROBLEMS,
     },
     mount,
     async (admitted) => {
-      const { request } = admitted;
+      const { request, value } = admitted;
       const count = auth.kind === 'session' ? undefined : () => admitted.count('message');
-      const record = await chatConfig[what](versionOf(request), request, auth, entranceOf(mount, request), count);
+      const record = await chatConfig[what](value, request, auth, entranceOf(mount, request), count);
       return jsonResponse(record, request, hash, fields);
     },
   );
@@ -53,13 +53,4 @@ export function configRoute(mount: ConfigRoute, what: 'record' | 'agentCard'): H
     if (request.method === 'OPTIONS' || !mayHoldSession(auth)) noticePage(request, origins, telemetry);
     return respond(request);
   };
-}
-
-/** The browser's protocol version: by header field, or by query if it cannot set one (A2A v1.0 §3.6.1); empty if it names none. */
-function versionOf({ headers, query }: Pick<HttpRequest, 'headers' | 'query'>): string {
-  const field = headers['a2a-version'];
-  if (field !== undefined) return String(field);
-  const asked = [...new URLSearchParams(query)].find(([name]) => name.toLowerCase() === 'a2a-version')?.[1] ?? '';
-  // The version becomes an upstream header field.
-  return /^[\x21-\x7e]*$/.test(asked) ? asked : '';
 }

@@ -24,6 +24,18 @@ export function json<Value, Place = undefined>(
 /** Reads nothing: path, query and fields say everything. */
 export const nothing: Reader<undefined, unknown> = () => ({});
 
+/**
+ * Reads the browser's protocol version: by header field, or by query if it cannot set one (A2A v1.0 §3.6.1); empty if it
+ * names none.
+ */
+export const protocolVersion: Reader<string, unknown> = ({ headers, query }) => {
+  const field = headers['a2a-version'];
+  if (field !== undefined) return { value: String(field) };
+  const asked = [...new URLSearchParams(query)].find(([name]) => name.toLowerCase() === 'a2a-version')?.[1] ?? '';
+  // The version becomes an upstream header field.
+  return { value: /^[\x21-\x7e]*$/.test(asked) ? asked : '' };
+};
+
 /** True if a request has no body; one that was consumed is not absent. */
 export function isAbsent({ body, bodyConsumed }: HttpRequest): boolean {
   return body === null && !bodyConsumed;

@@ -5,8 +5,8 @@ import { EventEnd } from '../../domain/shared/server-sent-events.js';
 export interface BodyObserver {
   /** Called with each chunk before it is passed on. */
   readonly onChunk?: ((chunk: Uint8Array) => void) | undefined;
-  /** Called once when the body has ended, broken or been cancelled. */
-  onOver?(): void;
+  /** Called once when the body has ended, broken or been cancelled; `isEmpty` if it had no bytes. */
+  onOver?(isEmpty: boolean): void;
   /** Called before that if it breaks; `side` is absent if the request's signal shows it. */
   onBroken?(error: unknown, side?: 'browser'): void;
 }
@@ -15,6 +15,7 @@ export interface BodyObserver {
 export class ObservedBody extends ReadableFlow implements BodySink {
   readonly #source: FlowingBody;
   #observer: BodyObserver | undefined;
+  #isEmpty = true;
   protected sink: BodySink | undefined;
 
   constructor(source: AsyncIterable<Uint8Array>, observer: BodyObserver) {
@@ -40,6 +41,7 @@ export class ObservedBody extends ReadableFlow implements BodySink {
   }
 
   write(chunk: Uint8Array): boolean {
+    this.#isEmpty = false;
     this.#observer?.onChunk?.(chunk);
     return this.sink?.write(chunk) === true;
   }
@@ -61,7 +63,7 @@ export class ObservedBody extends ReadableFlow implements BodySink {
   }
 
   protected finish(): void {
-    this.#observer?.onOver?.();
+    this.#observer?.onOver?.(this.#isEmpty);
     this.#observer = undefined;
   }
 }

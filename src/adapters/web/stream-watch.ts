@@ -76,8 +76,8 @@ class StreamWatch implements EventStreamOptions {
   /** True for an event stream. */
   readonly #isEvents: boolean;
   #outcome: 'complete' | 'upstream' | 'browser' | 'site' = 'complete';
-  #isEmpty = true;
 
+  /** Absent if the chunks are not read. */
   readonly onChunk: BodyObserver['onChunk'];
 
   constructor({ request, ...answered }: Answered, isEvents: boolean) {
@@ -85,10 +85,7 @@ class StreamWatch implements EventStreamOptions {
     this.#answered = answered;
     this.#signal = request.signal;
     this.#isEvents = isEvents;
-    this.onChunk = (chunk) => {
-      this.#isEmpty = false;
-      chat?.push(chunk);
-    };
+    this.onChunk = chat && ((chunk) => chat.push(chunk));
     site.gate.bodyOpened(isEvents);
   }
 
@@ -116,7 +113,7 @@ class StreamWatch implements EventStreamOptions {
     });
   }
 
-  onOver(): void {
+  onOver(isEmpty: boolean): void {
     const { site, context, startedAt, chat } = this.#answered;
     const { requestId, route } = context;
     site.gate.bodyEnded(this.#isEvents);
@@ -124,7 +121,7 @@ class StreamWatch implements EventStreamOptions {
     const outcome = this.#outcome === 'complete' && this.#signal.aborted ? 'browser' : this.#outcome;
     if (chat !== undefined) site.telemetry.emit(chat.end(outcome, requestId, route));
     if (!this.#isEvents) return;
-    if (this.#isEmpty && outcome === 'complete' && this.#answered.errors.endsStreams) {
+    if (isEmpty && outcome === 'complete' && this.#answered.errors.endsStreams) {
       const detail = 'The agent sent an empty event stream. Look at its log.';
       site.telemetry.emit({ type: 'warning', code: 'agent_failed', detail });
     }

@@ -1,9 +1,10 @@
 import type { ChatCallOptions, VisitorOf } from '../../adapters/web/chat-mount.js';
-import { chatRoutes, httpJsonRoutes } from '../../adapters/web/chat-routes.js';
+import { chatRoutes } from '../../adapters/web/chat-routes.js';
 import { configRoute } from '../../adapters/web/config-route.js';
 import { conversationRoutes } from '../../adapters/web/conversation-routes.js';
 import { behindHostCheck } from '../../adapters/web/admission.js';
 import { errorContext, refusal } from '../../adapters/web/error-response.js';
+import { httpJsonRoutes } from '../../adapters/web/http-json-routes.js';
 import type { RequestGate } from '../../adapters/web/request-gate.js';
 import type { SiteSettings } from '../../adapters/web/door.js';
 import { surfaceRoutes } from '../../adapters/web/surface-routes.js';

@@ -39,6 +39,8 @@ const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 /** Longer integers may lose digits when they are parsed. */
 const MAX_DIGITS = 15;
+/** The characters after a backslash that need an escape, and have a short one. */
+const USUAL_ESCAPES = new Set(Array.from('"\\\\bfnrt', (character) => character.charCodeAt(0)));
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -154,8 +156,9 @@ export class JsonDocument {
   /** The bytes to send of a value that was not edited: those it was read from, unless it is written differently. */
   bytes(): Uint8Array {
     // Then it is written as it was read, which is cheaper to know than to compare. A repeated name is counted once.
-    const isAsRead = this.#mark === '' && this.#names === namesIn([this.value]) && !this.#text.includes('\\');
-    return isAsRead || this.#written() === this.#text ? this.#read : this.edited();
+    if (this.#names === namesIn([this.value]) && hasUsualEscapes(this.#text)) return this.#read;
+    const written = this.#written();
+    return written === this.#text ? this.#read : encoder.encode(written);
   }
 
   /** The bytes to send of a value that was edited. */
@@ -183,6 +186,16 @@ export class JsonDocument {
     if (this.#mark === '') return text;
     return withoutMarks(text, this.#mark);
   }
+}
+
+/** True if `JSON.stringify` writes every escape of a JSON text as it is. */
+function hasUsualEscapes(text: string): boolean {
+  for (let at = text.indexOf('\\'); at >= 0;) {
+    if (!USUAL_ESCAPES.has(text.charCodeAt(at + 1))) return false;
+    at += 2;
+    if (text.charCodeAt(at) !== BACKSLASH) at = text.indexOf('\\', at);
+  }
+  return true;
 }
 
 /** The number of names in a list or an object. */

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { FakeSessionTokenSource, FakeUpstream } from '../../../src/adapters/fakes/fakes.js';
 import type { ChatMount, VisitorOf } from '../../../src/adapters/web/chat-mount.js';
-import { chatRoutes, httpJsonRoutes } from '../../../src/adapters/web/chat-routes.js';
+import { chatRoutes } from '../../../src/adapters/web/chat-routes.js';
+import { httpJsonRoutes } from '../../../src/adapters/web/http-json-routes.js';
 import { configRoute } from '../../../src/adapters/web/config-route.js';
 import { sha256 } from '../../../src/adapters/system/system.js';
 import { ChatConfig } from '../../../src/domain/chat/chat-config.js';
