@@ -135,11 +135,12 @@ export function route<Value, Place = undefined>(
       checkOrigin(request, site.origins, readsAreChecked);
       const reading = await readingOf(read, request, site, place);
       ({ share } = reading);
-      if (reading.id !== undefined) form = { ...errors, id: reading.id };
+      // Properties after a spread are many times slower than those before it.
+      if (reading.id !== undefined) form = { id: reading.id, ...errors };
       if (isCounted) await count(limit({ place, value: reading.value }));
       // oxlint-disable-next-line typescript/only-throw-error -- thrown by a reader, or by a function of the site
       if (reading.fault !== undefined) throw reading.fault;
-      // Written out: properties after a spread are many times slower.
+      // Written out, for the same reason.
       const { requestId } = context;
       admitted = { site, route: name, requestId, request, place, value: reading.value as Value, count };
       response = withCookie(withBrowserFields(await serve(admitted), site), admitted.cookie);
