@@ -27,10 +27,7 @@ const WRAPPERS = [
   'composition/routes/site-routes.ts: lazyHandler',
   'composition/routes/site-routes.ts: noSuchRoute',
   'composition/routes/site-routes.ts: routeHandler',
-  'composition/routes/unconfigured-responses.ts: errorHandler',
   'composition/routes/unconfigured-responses.ts: noRoute',
-  'composition/routes/unconfigured-responses.ts: unconfigured',
-  'composition/routes/unconfigured-responses.ts: unconfiguredChat',
   'composition/toolkit/site-handlers.ts: #observed',
   'composition/toolkit/site-handlers.ts: #served',
 ];

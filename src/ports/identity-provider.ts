@@ -155,7 +155,7 @@ export interface ProviderContext {
   readonly identityOf: (
     flow: string,
     settings: AnySettings,
-    material?: () => Promise<string>,
+    material?: () => string,
   ) => () => Promise<Identity>;
 }
 
@@ -221,9 +221,9 @@ export interface ProviderDescriptor<Blocks> {
   /** The block and the fields to check when the platform rejects its tokens. */
   readonly suspects: Suspects<Blocks>;
   /** Facts about the service's own tokens. */
-  examine(blocks: Blocks, clock: Clock): Promise<ProviderFacts>;
+  examine(blocks: Blocks, clock: Clock): ProviderFacts;
   /** Facts about the exchange of users' tokens; absent if the provider cannot exchange them. */
-  examineExchange?(blocks: Blocks & ExchangeBlock, clock: Clock): Promise<ProviderFacts>;
+  examineExchange?(blocks: Blocks & ExchangeBlock, clock: Clock): ProviderFacts;
 }
 
 /** The adapter of a provider: a module loaded with its library on first use. */

@@ -26,7 +26,7 @@ let certificatePath: string;
 let privateKeyPath: string;
 let files = 0;
 
-beforeAll(async () => {
+beforeAll(() => {
   folder = temporaryFolder('certificate-file');
   good = makeClientCertificate();
   renewed = makeClientCertificate({ validToDays: 400 });
@@ -59,8 +59,8 @@ async function put(path: string, content: string | Buffer): Promise<void> {
 }
 
 describe('a certificate and its key', () => {
-  it('are read with thumbprint and dates', async () => {
-    const reading = pairIn(await source().read());
+  it('are read with thumbprint and dates', () => {
+    const reading = pairIn(source().read());
     const x509 = new X509Certificate(good.certificatePem);
     expect(reading.thumbprintSha256).toMatch(/^[\da-f]{64}$/);
     expect(Buffer.from(reading.thumbprintSha256, 'hex').toString('base64url')).toBe(good.thumbprint);
@@ -73,7 +73,7 @@ describe('a certificate and its key', () => {
     expect(old.privateKeyPem).toMatch(/^-----BEGIN RSA PRIVATE KEY-----/);
     for (const { privateKeyPem } of [good, old]) {
       await put(privateKeyPath, privateKeyPem);
-      const given = pairIn(await source().read()).privateKeyPem.reveal();
+      const given = pairIn(source().read()).privateKeyPem.reveal();
       expect(given).toMatch(/^-----BEGIN PRIVATE KEY-----\n/);
       expect(createPrivateKey(given).equals(createPrivateKey(privateKeyPem))).toBe(true);
     }
@@ -89,28 +89,26 @@ describe('a certificate and its key', () => {
     ['in DER form', () => new X509Certificate(good.certificatePem).raw],
   ])('are read from a certificate %s', async (_, content) => {
     await put(certificatePath, content());
-    const { thumbprintSha256 } = pairIn(await source().read());
+    const { thumbprintSha256 } = pairIn(source().read());
     expect(Buffer.from(thumbprintSha256, 'hex').toString('base64url')).toBe(good.thumbprint);
   });
 
   it('are read from one file', async () => {
     await put(certificatePath, good.certificatePem + good.privateKeyPem);
     for (const path of [certificatePath, '', ' ']) {
-      expect((await source({ privateKeyPath: path }).read()).kind, 'the second path may be empty').toBe('certificate');
+      expect((source({ privateKeyPath: path }).read()).kind, 'the second path may be empty').toBe('certificate');
     }
   });
 
-  it.each([-3, 3])('are read when they expire in %i days', async (validToDays) => {
-    const { notAfter } = pairIn(
-      await new CertificateFile({ ...makeClientCertificate({ validToDays }), block, clock }).read(),
-    );
+  it.each([-3, 3])('are read when they expire in %i days', (validToDays) => {
+    const { notAfter } = pairIn(new CertificateFile({ ...makeClientCertificate({ validToDays }), block, clock }).read());
     expect(Math.round((notAfter - clock.now()) / DAY)).toBe(validToDays);
   });
 });
 
 describe('an unusable certificate', () => {
-  const unusable = async (from: CertificateFile): Promise<Extract<CertificateReading, { kind: 'unusable' }>> => {
-    const reading = await from.read();
+  const unusable = (from: CertificateFile): Extract<CertificateReading, { kind: 'unusable' }> => {
+    const reading = from.read();
     if (reading.kind === 'certificate') throw new Error('a certificate');
     for (const field of reading.fields) expect(reading.advice).toContain(`"${field}"`);
     expect(reading.advice).toMatch(/^[A-Z][^\n]*"idpBService"[^\n]*\.$/);
@@ -118,23 +116,23 @@ describe('an unusable certificate', () => {
     return reading;
   };
 
-  it('names the missing path', async () => {
-    expect(await unusable(source({ privateKeyPath: '' }))).toMatchObject({
+  it('names the missing path', () => {
+    expect(unusable(source({ privateKeyPath: '' }))).toMatchObject({
       reason: 'incomplete',
       fields: ['privateKeyPath'],
       advice: 'Fill in the "idpBService" configuration block: "privateKeyPath".',
     });
-    expect(await unusable(source({ certificatePath: ' ', privateKeyPath: ' ' }))).toMatchObject({
+    expect(unusable(source({ certificatePath: ' ', privateKeyPath: ' ' }))).toMatchObject({
       reason: 'incomplete',
       advice: 'Fill in the "idpBService" configuration block: "certificatePath", "privateKeyPath".',
     });
     const absent = source({ certificatePath: join(folder, 'absent'), privateKeyPath: '' });
-    expect(await unusable(absent)).toMatchObject({ reason: 'refused', fields: ['certificatePath'] });
+    expect(unusable(absent)).toMatchObject({ reason: 'refused', fields: ['certificatePath'] });
   });
 
-  it.each(['certificatePath', 'privateKeyPath'])('names %s when its file does not exist', async (field) => {
+  it.each(['certificatePath', 'privateKeyPath'])('names %s when its file does not exist', (field) => {
     const absent = join(folder, 'absent');
-    expect(await unusable(source({ [field]: absent }))).toEqual({
+    expect(unusable(source({ [field]: absent }))).toEqual({
       kind: 'unusable',
       reason: 'refused',
       fields: [field],
@@ -148,16 +146,16 @@ describe('an unusable certificate', () => {
     ['the key is a folder', () => ({ privateKeyPath: folder }), ['privateKeyPath']],
     ['the certificate is its own text', () => ({ certificatePath: good.certificatePem }), ['certificatePath']],
     ['the key is its own text', () => ({ privateKeyPath: good.privateKeyPem }), ['privateKeyPath']],
-  ])('names its field when %s', async (_, change, fields) => {
-    const { log: detail, advice } = await unusable(source(change()));
-    expect(await unusable(source(change()))).toMatchObject({ reason: 'refused', fields });
+  ])('names its field when %s', (_, change, fields) => {
+    const { log: detail, advice } = unusable(source(change()));
+    expect(unusable(source(change()))).toMatchObject({ reason: 'refused', fields });
     expect(detail + advice).not.toContain(good.privateKeyPem.slice(60, 100));
     expect(advice).not.toContain('privateKeyPem');
   });
 
-  it('shows no part of a key given in place of its path', async () => {
+  it('shows no part of a key given in place of its path', () => {
     const bare = good.privateKeyPem.replace(/-----[^-]+-----|\n/g, '');
-    const { log: detail } = await unusable(source({ certificatePath: bare }));
+    const { log: detail } = unusable(source({ certificatePath: bare }));
     expect(detail).toMatch(/^certificatePath: (?:ENAMETOOLONG|ENOENT): a value that is not a path$/);
   });
 
@@ -176,7 +174,7 @@ describe('an unusable certificate', () => {
     ['anything else', () => 'hello', /it holds no certificate\.$/],
   ])('is reported when its file holds %s', async (_, content, advice) => {
     await put(certificatePath, content());
-    const reading = await unusable(source());
+    const reading = unusable(source());
     expect(reading).toMatchObject({ reason: 'refused', fields: ['certificatePath'] });
     expect(reading.advice).toMatch(advice);
   });
@@ -184,11 +182,11 @@ describe('an unusable certificate', () => {
   it('names an unusable key', async () => {
     await put(privateKeyPath, '<PRIVATE_KEY>');
     const watched = source({ telemetry: new RecordingTelemetry() });
-    expect(await unusable(watched)).toMatchObject({ reason: 'refused', fields: ['privateKeyPath'] });
+    expect(unusable(watched)).toMatchObject({ reason: 'refused', fields: ['privateKeyPath'] });
   });
 
-  it('names both fields when the key belongs to another certificate', async () => {
-    expect(await unusable(new CertificateFile({ ...foreign, block, clock }))).toMatchObject({
+  it('names both fields when the key belongs to another certificate', () => {
+    expect(unusable(new CertificateFile({ ...foreign, block, clock }))).toMatchObject({
       reason: 'refused',
       fields: ['certificatePath', 'privateKeyPath'],
       advice: expect.stringMatching(/at one pair: the key does not belong to the certificate\.$/),
@@ -201,34 +199,34 @@ describe('the certificate of a key in a chain', () => {
   it('is found anywhere in the chain', async () => {
     const authority = privateAuthority().ca;
     await put(certificatePath, authority + renewed.certificatePem + good.certificatePem);
-    const { thumbprintSha256 } = pairIn(await source().read());
+    const { thumbprintSha256 } = pairIn(source().read());
     expect(Buffer.from(thumbprintSha256, 'hex').toString('base64url')).toBe(renewed.thumbprint);
   });
 });
 
 describe('a certificate that changed', () => {
-  const thumbprint = async (from: CertificateFile): Promise<string> =>
-    Buffer.from(pairIn(await from.read()).thumbprintSha256, 'hex').toString('base64url');
+  const thumbprint = (from: CertificateFile): string =>
+    Buffer.from(pairIn(from.read()).thumbprintSha256, 'hex').toString('base64url');
 
   it('keeps the last pair while only one file is new', async () => {
     const watching = source();
-    await watching.read();
+    watching.read();
     await put(privateKeyPath, foreign.privateKeyPem);
     clock.time += 30 * SECOND;
-    expect(await thumbprint(watching)).toBe(good.thumbprint);
+    expect(thumbprint(watching)).toBe(good.thumbprint);
     await put(privateKeyPath, good.privateKeyPem);
     await put(certificatePath, renewed.certificatePem);
     clock.time += 30 * SECOND;
-    expect(await thumbprint(watching)).toBe(renewed.thumbprint);
+    expect(thumbprint(watching)).toBe(renewed.thumbprint);
   });
 });
 
 describe('a certificate that expires soon', () => {
-  it('is announced once a day during its last 30 days', async () => {
+  it('is announced once a day during its last 30 days', () => {
     const telemetry = new RecordingTelemetry();
     const certificate = makeClientCertificate({ validToDays: 60 });
     const watching = new CertificateFile({ ...certificate, block, clock, telemetry });
-    const { notAfter } = pairIn(await watching.read());
+    const { notAfter } = pairIn(watching.read());
 
     for (const [daysLeft, announced] of [
       [31, 0],
@@ -239,7 +237,7 @@ describe('a certificate that expires soon', () => {
       [0, 3],
     ] as const) {
       clock.time = notAfter - daysLeft * DAY;
-      await watching.read();
+      watching.read();
       expect(telemetry.events).toHaveLength(announced);
     }
     expect(telemetry.events[0]).toEqual({
@@ -255,16 +253,16 @@ describe('a certificate that expires soon', () => {
     for (const validToDays of [10, 20]) {
       await put(certificatePath, makeClientCertificate({ validToDays }).certificatePem);
       clock.time += 30 * SECOND;
-      await watching.read();
+      watching.read();
     }
     expect(telemetry.events).toHaveLength(2);
   });
 });
 
 describe('printing a certificate source', () => {
-  it('shows no key before or after reading', async () => {
+  it('shows no key before or after reading', () => {
     const used = source();
-    const shown: unknown[] = [used, await used.read(), used, source({ privateKeyPath: good.privateKeyPem })];
+    const shown: unknown[] = [used, used.read(), used, source({ privateKeyPath: good.privateKeyPem })];
     const prints = shown.map((value) => inspect(value, { depth: 12, showHidden: true }) + JSON.stringify(value));
     for (const text of [good.privateKeyPem.slice(60, 100), 'BEGIN PRIVATE KEY'])
       expect(prints.join()).not.toContain(text);

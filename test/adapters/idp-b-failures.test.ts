@@ -107,9 +107,9 @@ describe('a certificate that cannot work', () => {
   });
 
   it('is rejected before a request when its key cannot sign', async () => {
-    const reading = await certificateIn(registered).read();
+    const reading = certificateIn(registered).read();
     const broken: CertificateSource = {
-      read: () => Promise.resolve({ ...reading, privateKeyPem: secret('no key at all') } as CertificateReading),
+      read: () => ({ ...reading, privateKeyPem: secret('no key at all') }) as CertificateReading,
     };
     const failure = await failureOf(provider({ certificate: broken }));
     expect(failure).toMatchObject(CERTIFICATE);

@@ -24,8 +24,8 @@ privateKeySourceContract('keyText', async () => {
 });
 
 describe('a key given as text', () => {
-  it('reports block, field and reason when it is unusable', async () => {
-    expect(await keyText('<PRIVATE_KEY>', block).read()).toEqual({
+  it('reports block, field and reason when it is unusable', () => {
+    expect(keyText('<PRIVATE_KEY>', block).read()).toEqual({
       kind: 'unusable',
       reason: 'refused',
       fields: ['privateKeyPem'],

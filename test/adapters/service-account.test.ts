@@ -54,12 +54,12 @@ class CountingKey implements PrivateKeySource {
   pem = '';
   name = 'one';
 
-  read(): Promise<PrivateKeyReading> {
+  read(): PrivateKeyReading {
     const reveal = (): string => {
       this.reveals += 1;
       return this.pem;
     };
-    return Promise.resolve({ kind: 'key', pem: { reveal }, fingerprint: this.name });
+    return { kind: 'key', pem: { reveal }, fingerprint: this.name };
   }
 }
 
@@ -150,7 +150,7 @@ describe('a service account key', () => {
   it('that is unusable is reported in the words of its source', async () => {
     const fields = ['privateKeyPath'] as const;
     const told = { reason: 'refused', fields, advice: 'Point "privateKeyPath" elsewhere.', log: 'ENOENT' } as const;
-    const key: PrivateKeySource = { read: () => Promise.resolve({ kind: 'unusable', ...told }) };
+    const key: PrivateKeySource = { read: () => ({ kind: 'unusable', ...told }) };
     expect(await provider({ key }).issue(now)).toEqual({
       kind: 'failure',
       reason: 'refused',

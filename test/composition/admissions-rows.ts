@@ -1,9 +1,4 @@
-import {
-  misconfigured,
-  noRoute,
-  unconfigured,
-  unconfiguredChat,
-} from '../../src/composition/routes/unconfigured-responses.js';
+import { noRoute, unusable } from '../../src/composition/routes/unconfigured-responses.js';
 import { ServiceAuthError } from '../../src/domain/shared/errors.js';
 import type { HttpHandler, HttpResponse, UpstreamOutcome } from '../../src/ports/http.js';
 import { serviceSurfaceRoute } from '../support/toolkit-routes.js';
@@ -416,9 +411,8 @@ function cachedSurface(): Route {
 function wrappers(glossary: Glossary): Section {
   const cause = new ServiceAuthError('service_auth_failed', { detail: 'The options are wrong.' });
   const handlers: Readonly<Record<string, HttpHandler>> = {
-    'not configured, chat': unconfiguredChat,
-    'not configured': unconfigured,
-    misconfigured: (request) => misconfigured(request, cause),
+    'not configured': (request) => unusable(request),
+    misconfigured: (request) => unusable(request, cause),
     'no route': noRoute,
   };
   const rows = Object.entries(handlers).flatMap(([name, handler]) =>

@@ -131,8 +131,10 @@ describe('a secret in a file', () => {
     const { clock, telemetry, sent, ask } = site({ serviceApiKey: { path } });
     expect(await sent()).toBe('hunter2-first');
     rmSync(path);
-    clock.advance(299_000);
-    expect(await sent()).toBe('hunter2-first');
+    for (const wait of [30_000, 299_000]) {
+      clock.advance(wait);
+      expect(await sent()).toBe('hunter2-first');
+    }
     expect(telemetry.of('warning').map(({ detail }) => detail)).toEqual([
       `"serviceApiKey" in "configureServer": ENOENT: ${path}`,
     ]);

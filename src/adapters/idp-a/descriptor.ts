@@ -71,9 +71,9 @@ export const IDP_A: ProviderDescriptor<IdpABlocks> = {
   examine: ({ idpA: { domain, audience, scope } }) => {
     const scopes = requestedScope(scope.value).split(' ').filter(Boolean);
     const expected = { audience: [audience.value], setting: audience, scopes };
-    return Promise.resolve({ keys: [], address: address(domain), expected });
+    return { keys: [], address: address(domain), expected };
   },
-  examineExchange: ({ idpA }) => Promise.resolve({ keys: [], address: address(idpA.domain) }),
+  examineExchange: ({ idpA }) => ({ keys: [], address: address(idpA.domain) }),
 };
 
 function address(domain: Setting): ProviderAddress {

@@ -61,21 +61,21 @@ export const IDP_B: ProviderDescriptor<IdpBBlocks> = {
   flows: { client_credentials: 'idp_b.client_credentials', resource_owner_password: 'idp_b.client_credentials' },
   suspects: { block: 'idpBService', fields: ['clientId', 'scope'] },
 
-  async examine({ idpBService }, clock) {
+  examine({ idpBService }, clock) {
     const { scope } = idpBService;
     const [first = ''] = scope.value.trim().split(/\s+/, 1);
     const resource = first.replace(/\/[^/]+$/, '');
     return {
-      keys: await certificateFacts(idpBService, clock),
+      keys: certificateFacts(idpBService, clock),
       address: address(idpBService),
       // `api://app/.default` results in a token whose audience is either form of the application's name.
       expected: { audience: [resource, resource.replace(/^api:\/\//, '')], setting: scope, scopes: [] },
     };
   },
 
-  async examineExchange(blocks, clock) {
+  examineExchange(blocks, clock) {
     const settings = exchangeApplication(blocks);
-    return { keys: await certificateFacts(settings, clock), address: address(settings) };
+    return { keys: certificateFacts(settings, clock), address: address(settings) };
   },
 };
 
@@ -117,8 +117,8 @@ export function certificateOf(
   });
 }
 
-async function certificateFacts(settings: IdpBSettings, clock: Clock): Promise<readonly KeyFact[]> {
-  const reading = await certificateOf(settings, clock)?.read();
+function certificateFacts(settings: IdpBSettings, clock: Clock): readonly KeyFact[] {
+  const reading = certificateOf(settings, clock)?.read();
   if (reading === undefined) return [];
   const { block } = settings.certificatePath;
   if (reading.kind === 'unusable') {

@@ -62,7 +62,7 @@ export class IdpBApplication implements IdentityProvider, TokenExchange {
   }
 
   async issue(now: number): Promise<IssueOutcome> {
-    const request = await this.#request(
+    const request = this.#request(
       'client_credentials',
       { block: this.block, settings: this.#options.settings },
       now,
@@ -77,7 +77,7 @@ export class IdpBApplication implements IdentityProvider, TokenExchange {
     // Entra has no audience parameter: it is the part of a scope before the last slash, and `.default` means all consented scopes.
     const value = scope || (audience === '' ? settings.scope.value : `${audience}/.default`);
     const wanted = { ...settings, scope: { ...settings.scope, value } };
-    const request = await this.#request(
+    const request = this.#request(
       'on_behalf_of',
       exchangeSettings(this.block, wanted, scope || audience === '' ? undefined : 'scope'),
       now,
@@ -87,12 +87,12 @@ export class IdpBApplication implements IdentityProvider, TokenExchange {
   }
 
   /** The request for the scopes of these settings, or the failure if the provider cannot be called. */
-  async #request(
+  #request(
     grant: Grant,
     { block, settings }: RequestSettings<IdpBSettings>,
     now: number,
     ask: (library: ConfidentialClientApplication, scopes: string[]) => Promise<unknown>,
-  ): Promise<TokenRequest | IssueFailure> {
+  ): TokenRequest | IssueFailure {
     const { tenantId, clientId, scope, clientSecret } = settings;
     const secret = this.#options.certificate === undefined ? { clientSecret } : {};
     const instead = { clientSecret: ['certificatePath', 'privateKeyPath'] };
@@ -104,7 +104,7 @@ export class IdpBApplication implements IdentityProvider, TokenExchange {
       const advice = `Check "${field}" in the "${block}" configuration block: it ${address.note}.`;
       return { kind: 'failure', reason: 'refused', block, fields: [field], advice, log: `${field} ${address.note}` };
     }
-    const credential = await clientCredential(settings, this.#options.certificate, now);
+    const credential = clientCredential(settings, this.#options.certificate, now);
     if (credential.kind === 'failure') return credential;
     return {
       send: async (call) => {
@@ -188,8 +188,8 @@ function application(
     // A secret that a certificate overrides is not part of the proof.
     ...(certificate !== undefined && { clientSecret: { ...clientSecret, value: '' } }),
   };
-  const identity = identityOf(flow, stated, async () => {
-    const reading = await certificate?.read();
+  const identity = identityOf(flow, stated, () => {
+    const reading = certificate?.read();
     // The advice distinguishes failures, so that a back-off does not repeat the message of another failure.
     return reading?.kind === 'certificate' ? reading.thumbprintSha256 : (reading?.advice ?? '');
   });
@@ -221,13 +221,13 @@ interface ClientCredential {
 }
 
 /** Chooses the credential, and detects an unusable certificate before any request; `now` is milliseconds since the epoch. */
-async function clientCredential(
+function clientCredential(
   { clientSecret, certificatePath }: IdpBSettings,
   certificate: CertificateSource | undefined,
   now: number,
-): Promise<ClientCredential | IssueFailure> {
+): ClientCredential | IssueFailure {
   if (certificate === undefined) return { kind: 'secret', secret: clientSecret.value, thumbprintSha256: '' };
-  const reading = await certificate.read();
+  const reading = certificate.read();
   const { block } = certificatePath;
   if (reading.kind === 'unusable') return { ...reading, kind: 'failure', block };
   const { thumbprintSha256, privateKeyPem: secret, notBefore, notAfter } = reading;

@@ -34,7 +34,7 @@ export type CertificateReading =
  */
 export interface CertificateSource {
   /** Reads again only if a file changed; cheap to call before each use. */
-  read(): Promise<CertificateReading>;
+  read(): CertificateReading;
 }
 
 const DAY_MS = 86_400_000;
@@ -65,9 +65,8 @@ type Key = Extract<PrivateKeyReading, { kind: 'key' }>;
 export class CertificateFile implements CertificateSource {
   readonly #options: CertificateFileOptions;
   readonly #certificates: ParsedFile<CertificateList>;
-  readonly #readKey: () => Promise<PrivateKeyReading>;
+  readonly #readKey: () => PrivateKeyReading;
   readonly #pair: WatchedReading<CertificateReading>;
-  #matched: { readonly list: Certificates; readonly key: Key; readonly reading: CertificateReading } | undefined;
   #warned: { readonly thumbprint: string; readonly at: number } | undefined;
 
   constructor(options: CertificateFileOptions) {
@@ -78,21 +77,21 @@ export class CertificateFile implements CertificateSource {
     this.#pair = new WatchedReading(options.clock, () => this.#load());
   }
 
-  async read(): Promise<CertificateReading> {
-    const reading = await this.#pair.read();
+  read(): CertificateReading {
+    const reading = this.#pair.read();
     if (reading.kind === 'certificate') this.#warn(reading);
     return reading;
   }
 
-  async #load(): Promise<CertificateReading> {
+  #load(): CertificateReading {
     const { certificatePath, privateKeyPath, block } = this.#options;
     const paths = { certificatePath, privateKeyPath };
     const fields = Object.keys(paths) as PathField[];
     const missing = fields.filter((field) => paths[field].trim() === '');
     const [blank] = missing;
-    const list = blank === 'certificatePath' ? undefined : await this.#certificates.read();
+    const list = blank === 'certificatePath' ? undefined : this.#certificates.read();
     const isWithoutKey = blank === 'privateKeyPath' && list?.kind === 'certificates';
-    if (list === undefined || (isWithoutKey && (await this.#readKey()).kind !== 'key')) {
+    if (list === undefined || (isWithoutKey && this.#readKey().kind !== 'key')) {
       const advice = `Fill in the "${block}" configuration block: ${missing.map((field) => `"${field}"`).join(', ')}.`;
       return { ...unusable(missing, advice, 'empty'), reason: 'incomplete' };
     }
@@ -106,15 +105,8 @@ export class CertificateFile implements CertificateSource {
       const advice = isUnread ? fileAdvice('certificatePath', block, list.code) : certificateAdvice(block, list.fault);
       return unusable(['certificatePath'], advice, `${isUnread ? list.code : list.fault}: ${placeOf(certificatePath)}`);
     }
-    const key = await this.#readKey();
-    return key.kind === 'key' ? this.#match(list, key) : key;
-  }
-
-  #match(list: Certificates, key: Key): CertificateReading {
-    if (this.#matched?.list !== list || this.#matched.key !== key) {
-      this.#matched = { list, key, reading: this.#compare(list, key) };
-    }
-    return this.#matched.reading;
+    const key = this.#readKey();
+    return key.kind === 'key' ? this.#compare(list, key) : key;
   }
 
   #compare({ certificates }: Certificates, { pem: privateKeyPem }: Key): CertificateReading {

@@ -19,13 +19,13 @@ export interface PrivateKeySource {
   /** Makes the next `read` check the file again, even if it was checked recently. */
   recheck?(): void;
   /** Reads again only if the file changed; cheap to call before each signature. */
-  read(): Promise<PrivateKeyReading>;
+  read(): PrivateKeyReading;
 }
 
 /** A private key in the configuration; advice names the configuration block `block`. */
 export function keyText(text: string, block: string): PrivateKeySource {
   const reading = parse(text, 'privateKeyPem', block);
-  return { read: () => Promise.resolve(reading) };
+  return { read: () => reading };
 }
 
 /** A private key in a file; advice names the configuration block `block`. */
@@ -34,15 +34,15 @@ export function keyFile(path: string, block: string, clock: Clock): WatchedReadi
 }
 
 /** Reads the key in a file, and parses it again only if the file changed. */
-export function keyFileReader(path: string, block: string): () => Promise<PrivateKeyReading> {
+export function keyFileReader(path: string, block: string): () => PrivateKeyReading {
   const place = `: ${placeOf(path)}`;
   const file = new ParsedFile(path, (content) => parse(content.toString(), 'privateKeyPath', block, place));
-  return async () => {
+  return () => {
     if (path.includes('-----BEGIN')) {
       const advice = `Move the key to "privateKeyPem" in the "${block}" configuration block: "privateKeyPath" takes the path of a file.`;
       return unusable(['privateKeyPath'], advice, `the value is a PEM text${place}`);
     }
-    const found = await file.read();
+    const found = file.read();
     if (found.kind !== 'unreadable') return found;
     return unusable(['privateKeyPath'], fileAdvice('privateKeyPath', block, found.code), `${found.code}${place}`);
   };

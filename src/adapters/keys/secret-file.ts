@@ -1,48 +1,56 @@
-import { readFileSync, statSync } from 'node:fs';
 import { REDACTED, type Secret } from '../../domain/shared/secret.js';
 import type { Clock } from '../../ports/clock.js';
-import { LAST_GOOD_MS, MAX_FILE_BYTES, RECHECK_MS } from './watched-file.js';
+import { ParsedFile, WatchedReading } from './watched-file.js';
 
-/** The text of a regular file without its last line break; throws an error with a code if it cannot be read. */
-export function textIn(path: string): string {
-  const file = statSync(path);
-  if (!file.isFile()) throw Object.assign(new Error('no regular file'), { code: 'EISDIR' });
-  if (file.size > MAX_FILE_BYTES) throw Object.assign(new Error('too large'), { code: 'EFBIG' });
-  return readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+/** A text in a file, without its last line break. */
+export function textFile<Content>(path: string, parse: (text: string) => Content): ParsedFile<Content> {
+  return new ParsedFile(path, (content) => parse(content.toString().replace(/\r?\n$/, '')));
 }
 
-/** A secret in a file, watched like a key file. Synchronous, since credentials are: the file is read twice a minute. */
+type Reading =
+  { readonly kind: 'secret'; readonly secret: Secret } | { readonly kind: 'unusable'; readonly fault: string };
+
+/** A secret in a file, watched like a key file. */
 export class SecretFile implements Secret {
   /** Called after the secret, or the fault that replaces it, has changed. */
   onChange: () => void = () => undefined;
   /** The reason why the file cannot be used, with its path; empty if it can. */
   fault = '';
   readonly place: { readonly block: string; readonly field: string };
-  readonly #path: string;
-  readonly #parse: (text: string) => Secret | undefined;
-  readonly #clock: Clock;
-  #checkedAt = -Infinity;
-  #goodAt = -Infinity;
+  readonly #reading: WatchedReading<Reading>;
   #secret: Secret | undefined;
 
   /** `parse` returns `undefined` for a text that cannot be used. */
   constructor(place: SecretFile['place'], path: string, parse: (text: string) => Secret | undefined, clock: Clock) {
     this.place = place;
-    this.#path = path;
-    this.#parse = parse;
-    this.#clock = clock;
+    const unusable = (reason: string): Reading => {
+      return { kind: 'unusable', fault: `"${place.field}" in "${place.block}": ${reason}: ${path}` };
+    };
+    const file = textFile(path, (text): Reading => {
+      const secret = parse(text);
+      return secret === undefined ? unusable('no usable value') : { kind: 'secret', secret };
+    });
+    this.#reading = new WatchedReading(clock, () => {
+      const found = file.read();
+      return found.kind === 'unreadable' ? unusable(found.code) : found;
+    });
   }
 
   /** The secret, another object after each change; `undefined` without a usable one. */
   get current(): Secret | undefined {
-    const now = this.#clock.now();
-    if (Math.abs(now - this.#checkedAt) >= RECHECK_MS) this.#check(now);
-    return this.#secret;
+    const [used, latest] = [this.#reading.read(), this.#reading.latest()];
+    const secret = used.kind === 'secret' ? used.secret : undefined;
+    const fault = latest.kind === 'unusable' ? latest.fault : '';
+    const isChanged = secret !== this.#secret || fault !== this.fault;
+    this.#secret = secret;
+    this.fault = fault;
+    if (isChanged) this.onChange();
+    return secret;
   }
 
   /** Makes the next use read the file. */
   recheck(): void {
-    this.#checkedAt = -Infinity;
+    this.#reading.recheck();
   }
 
   reveal(): string {
@@ -51,22 +59,5 @@ export class SecretFile implements Secret {
 
   toJSON(): string {
     return REDACTED;
-  }
-
-  #check(now: number): void {
-    this.#checkedAt = now;
-    const [before, faultBefore] = [this.#secret, this.fault];
-    let fault = '';
-    try {
-      const found = this.#parse(textIn(this.#path));
-      if (found === undefined) fault = 'no usable value';
-      else if (found.reveal() !== before?.reveal()) this.#secret = found;
-    } catch (error) {
-      fault = String((error as NodeJS.ErrnoException).code);
-    }
-    this.fault = fault && `"${this.place.field}" in "${this.place.block}": ${fault}: ${this.#path}`;
-    if (fault === '') this.#goodAt = now;
-    else if (now - this.#goodAt >= LAST_GOOD_MS) this.#secret = undefined;
-    if (this.#secret !== before || this.fault !== faultBefore) this.onChange();
   }
 }

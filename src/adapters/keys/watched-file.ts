@@ -1,77 +1,58 @@
-import { readFile, stat } from 'node:fs/promises';
+import { readFileSync, statSync } from 'node:fs';
 import type { Clock } from '../../ports/clock.js';
 
-export const RECHECK_MS = 30_000;
+const RECHECK_MS = 30_000;
 
 // A rotation in place exposes an incomplete file, or a mismatched pair, for a moment, so an unusable file does not stop
 // the service at once. It does after the lifetime of one token: a removed key must stop working without a restart.
-export const LAST_GOOD_MS = 300_000;
+const LAST_GOOD_MS = 300_000;
 
 // Key and certificate chain together are far smaller; a path to a log or a disk must not be read into memory.
-export const MAX_FILE_BYTES = 65_536;
+const MAX_FILE_BYTES = 65_536;
 
 /**
  * The result of reading files, which are checked at most every 30 seconds. If it becomes `unusable` after a good
- * result, the good one stays in use for five more minutes.
+ * result, the good one stays in use for five more minutes. Synchronous, since credentials are: a check asks the file
+ * system for a few facts, twice a minute.
  */
 export class WatchedReading<Reading extends { readonly kind: string }> {
   readonly #clock: Clock;
-  readonly #load: () => Promise<Reading>;
-  #checking: Promise<Reading> | undefined;
-  #checkedAt = 0;
-  #recheck = false;
+  readonly #load: () => Reading;
+  #checkedAt = NaN;
   #latest: Reading | undefined;
   #lastGood: Reading | undefined;
   #brokenSince = 0;
 
-  constructor(clock: Clock, load: () => Promise<Reading>) {
+  constructor(clock: Clock, load: () => Reading) {
     this.#clock = clock;
     this.#load = load;
   }
 
-  async read(): Promise<Reading> {
-    const known = this.#checking === undefined && this.#isFresh() ? this.#latest : undefined;
-    return this.#choose(known ?? (await this.#check()));
-  }
-
-  /** Makes the next `read` check the files, even if they were checked recently. */
-  recheck(): void {
-    this.#recheck = true;
-  }
-
-  #isFresh(): boolean {
-    const age = this.#clock.now() - this.#checkedAt;
-    // A clock set back makes the age negative, which must not postpone the next check.
-    return !this.#recheck && age >= 0 && age < RECHECK_MS;
-  }
-
-  #check(): Promise<Reading> {
-    this.#checking ??= this.#look().finally(() => {
-      this.#checking = undefined;
-    });
-    return this.#checking;
-  }
-
-  async #look(): Promise<Reading> {
-    let reading: Reading;
-    do {
-      this.#recheck = false;
-      this.#checkedAt = this.#clock.now();
-      reading = await this.#load();
-      // Requested during this check, which may have seen the old file.
-    } while (this.#recheck);
-
-    if (reading.kind !== 'unusable') this.#lastGood = reading;
-    else if (this.#latest?.kind !== 'unusable') this.#brokenSince = this.#clock.now();
-    this.#latest = reading;
-    return reading;
-  }
-
-  #choose(latest: Reading): Reading {
+  read(): Reading {
+    const latest = this.latest();
     if (latest.kind !== 'unusable' || this.#lastGood === undefined) return latest;
     if (this.#clock.now() - this.#brokenSince < LAST_GOOD_MS) return this.#lastGood;
     this.#lastGood = undefined;
     return latest;
+  }
+
+  /** The result itself, even if the last good one is still in use. */
+  latest(): Reading {
+    const now = this.#clock.now();
+    const age = now - this.#checkedAt;
+    // A clock set back makes the age negative, which must not postpone the next check.
+    if (this.#latest !== undefined && age >= 0 && age < RECHECK_MS) return this.#latest;
+    const reading = this.#load();
+    if (reading.kind !== 'unusable') this.#lastGood = reading;
+    else if (this.#latest?.kind !== 'unusable') this.#brokenSince = now;
+    this.#checkedAt = now;
+    this.#latest = reading;
+    return reading;
+  }
+
+  /** Makes the next `read` check the files, even if they were checked recently. */
+  recheck(): void {
+    this.#checkedAt = NaN;
   }
 }
 
@@ -93,14 +74,14 @@ export class ParsedFile<Content> {
     this.#parse = parse;
   }
 
-  async read(): Promise<Content | Unreadable> {
+  read(): Content | Unreadable {
     try {
       // Before reading: if the file changes in between, the stamp differs next time and the file is read again.
-      const found = await stat(this.#path);
+      const found = statSync(this.#path);
       if (!found.isFile()) return { kind: 'unreadable', code: 'EISDIR' };
       if (found.size > MAX_FILE_BYTES) return { kind: 'unreadable', code: 'EFBIG' };
       const stamp = `${found.ino} ${found.size} ${found.mtimeMs}`;
-      if (this.#seen?.stamp !== stamp) this.#seen = { stamp, content: this.#parse(await readFile(this.#path)) };
+      if (this.#seen?.stamp !== stamp) this.#seen = { stamp, content: this.#parse(readFileSync(this.#path)) };
       return this.#seen.content;
     } catch (error) {
       return { kind: 'unreadable', code: String((error as NodeJS.ErrnoException).code ?? 'UNKNOWN') };

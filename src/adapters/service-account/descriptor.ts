@@ -77,11 +77,11 @@ export const SERVICE_ACCOUNT: ProviderDescriptor<ServiceAccountBlocks> = {
   flows: { service_account: 'service_account' },
   suspects: { block: 'serviceAccount', fields: ['serviceAccountId', 'keyId', 'audience'] },
 
-  async examine({ serviceAccount }, clock) {
+  examine({ serviceAccount }, clock) {
     const { audience } = serviceAccount;
     const expected = audience.value === false ? [] : [audience.value].flat();
     return {
-      keys: [await keyFact(serviceAccount, clock)],
+      keys: [keyFact(serviceAccount, clock)],
       expected: { audience: expected, setting: audience, scopes: [] },
     };
   },
@@ -101,10 +101,10 @@ export function hasUnusedFile({ privateKeyPem, privateKeyPath }: ServiceAccountS
   return privateKeyPem.value !== undefined && privateKeyPath.value !== '';
 }
 
-async function keyFact(account: ServiceAccountSettings, clock: Clock): Promise<KeyFact> {
+function keyFact(account: ServiceAccountSettings, clock: Clock): KeyFact {
   const { block } = account.privateKeyPem;
   const both = { check: 'private key', block, fields: ['privateKeyPem', 'privateKeyPath'] } as const;
-  const reading = await keyOf(account, clock)?.read();
+  const reading = keyOf(account, clock)?.read();
   if (reading === undefined) {
     const advice = `Set "privateKeyPem" or "privateKeyPath" in the "${block}" configuration block.`;
     return { ...both, isUsable: false, detail: 'none is configured', advice };

@@ -64,7 +64,7 @@ export class ServiceAccountProvider implements IdentityProvider {
     if (this.#claims === undefined) {
       return this.#failure('refused', ['claims'], 'Use only JSON values in "claims"', 'claims are not JSON');
     }
-    const reading = await key.read();
+    const reading = key.read();
     if (reading.kind === 'unusable') return { ...reading, kind: 'failure', block: this.block };
     try {
       return await this.#sign(reading, this.#claims, Math.floor(now / 1000));
@@ -121,8 +121,8 @@ export function provider(
     telemetry.emit({ type: 'warning', code: 'second_key_unused', detail });
   }
   const key = keyOf(serviceAccount, clock);
-  const identity = identityOf(flow, { ...serviceAccount }, async () => {
-    const reading = await key?.read();
+  const identity = identityOf(flow, { ...serviceAccount }, () => {
+    const reading = key?.read();
     // The advice distinguishes failures, so that a back-off does not repeat the message of another failure.
     return reading?.kind === 'key' ? reading.fingerprint : (reading?.advice ?? '');
   });

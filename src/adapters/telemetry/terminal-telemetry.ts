@@ -98,16 +98,8 @@ export class TerminalTelemetry extends RedactedTelemetry implements Telemetry {
       case 'stream_broken':
         if (event.side === 'upstream') this.#tell([event.type, event.route], `${event.route}: ${BROKEN}`, event);
         break;
-      case '_OTHER':
-      case 'cache':
-      case 'chat':
-      case 'request':
-      case 'retry':
-      case 'stream_ended':
-      case 'token':
-      case 'upstream':
-        // Single steps: if one affects a visitor, an error follows.
-        break;
+      default:
+      // Single steps: if one affects a visitor, an error follows.
     }
   }
 

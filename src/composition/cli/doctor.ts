@@ -143,7 +143,7 @@ export async function examine(
   const context = providerContext(resolved, parts);
   begin('credential');
   const provider = chosen.kind === 'provider' ? providerOf(chosen.name) : undefined;
-  const facts = provider === undefined ? NO_FACTS : await PROVIDERS[provider].examine(resolved, clock);
+  const facts = provider === undefined ? NO_FACTS : PROVIDERS[provider].examine(resolved, clock);
   const credential = [
     // Optional for the chat. Tokens signed by this server use it as their audience.
     address('platform address', 'serviceApiUrl', resolved.serviceApi, needsAudience(facts)),
@@ -280,7 +280,7 @@ async function userExchange(
   context: ProviderContext,
   isOwn: boolean,
 ): Promise<Finding[]> {
-  const facts = (await PROVIDERS[config.exchangeProvider].examineExchange?.(config, context.clock)) ?? NO_FACTS;
+  const facts = PROVIDERS[config.exchangeProvider].examineExchange?.(config, context.clock) ?? NO_FACTS;
   const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
   const keys = facts.keys.filter((key) => !service.keys.some((other) => isSame(key, other)));
   const fresh = isSame(facts.address, service.address) ? { keys } : { ...facts, keys };

@@ -72,14 +72,14 @@ export function configuredIdentity(
   flow: string,
   settings: AnySettings,
   proofKey: Uint8Array,
-  material: () => Promise<string> = () => Promise.resolve(''),
+  material: () => string = () => '',
 ): () => Promise<Identity> {
   const principal = `${flow} ${principalOf(settings)}`;
   const proofs = Object.values(settings).filter(({ side }) => side === 'proof');
   let last: { readonly held: string; readonly identity: Identity } | undefined;
   return async () => {
     // Secrets in files change too.
-    const held = JSON.stringify([...proofs.map(revealed), await material()]);
+    const held = JSON.stringify([...proofs.map(revealed), material()]);
     if (last?.held !== held) {
       const proof = createHmac('sha256', proofKey).update(held).digest('base64url');
       last = { held, identity: { principal, proof } };

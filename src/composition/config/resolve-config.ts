@@ -1,4 +1,4 @@
-import { SecretFile, textIn } from '../../adapters/keys/secret-file.js';
+import { SecretFile, textFile } from '../../adapters/keys/secret-file.js';
 import { sha256, systemClock } from '../../adapters/system/system.js';
 import type { KeyvLike } from '../../adapters/keyv/keyv-cache-store.js';
 import { MethodPolicy } from '../../domain/chat/method-policy.js';
@@ -80,7 +80,7 @@ export const SHAPE = shapeOf(FIELDS) as OptionShape<keyof ServerConfig>;
 
 /**
  * Checks a configuration and completes it, including additional providers of a toolkit. The table of fields defines the
- * rules; values that depend on several fields are computed here.
+ * rules; values that depend on several fields are computed here. `maker` is the function that the site called.
  *
  * @throws ConfigurationError naming block and field.
  */
@@ -90,18 +90,19 @@ export function resolveConfig(
     identityProviders = {},
     clock = systemClock,
   }: Pick<ServerConfig, 'identityProviders'> & { readonly clock?: Clock | undefined } = {},
+  maker: string = TOP,
 ): ResolvedConfig {
   if (!hasFields(config)) {
-    const hint = 'Pass an object to configureServer.';
-    throw new ConfigurationError({ detail: 'The configuration is not an object.', hint, block: 'configureServer' });
+    const hint = `Pass an object to ${maker}.`;
+    throw new ConfigurationError({ detail: 'The configuration is not an object.', hint, block: maker });
   }
   // Merging turns an instance of a class into an object of its fields.
   const plain = mergeConfig({}, config);
   const providers = { ...plain.identityProviders, ...identityProviders };
   const all = { ...plain, identityProviders: providers };
-  const variables: VariableHint = (block, fields) => inEnvironment(plain, block, fields);
+  const variables: VariableHint = (block, fields) => inEnvironment(plain, block === maker ? TOP : block, fields);
   const files: SecretFile[] = [];
-  const [given, read, address] = readFields(plain, all, variables, { clock, files });
+  const [given, read, address] = readFields(plain, all, variables, { clock, files }, maker);
   const { a2aUrl, agentCardUrl, serviceApiUrl, a2aMethods, cacheStore, timeouts } = read;
   const same: Omit<typeof read, Derived | 'timeouts'> = read;
   const { authProvider, onBehalfOf } = same;
@@ -139,18 +140,24 @@ export function resolveConfig(
 }
 
 /** The checked fields, their settings, and the address of the store; an error names the environment variables of its fields too. */
-function readFields(plain: ServerConfig, all: object, variables: VariableHint, files: Files) {
+function readFields(plain: ServerConfig, all: object, variables: VariableHint, files: Files, maker: string) {
   try {
     const own = withoutForeign(plain, all);
-    const given = readOptions<ServerConfig>('configureServer', SHAPE, own, { ...own, ...all }, refusal);
-    const settings = settingsOf(FIELDS, given as Values, 'configureServer', files) as ConfigSettings;
+    const given = readOptions<ServerConfig>(maker, SHAPE, own, { ...own, ...all }, refusal);
+    const settings = settingsOf(FIELDS, given as Values, TOP, files) as ConfigSettings;
     const { cacheStore } = settings;
     const address = typeof cacheStore.value === 'string' ? cacheAddress(cacheStore.value) : undefined;
     return [given, unwrapped(settings), address] as const;
   } catch (error) {
-    throw withVariables(error, variables);
+    const named = withVariables(error, variables);
+    // The rows of the table do not know which function was called.
+    if (isAgentBffError(named) && named.block === TOP) Object.assign(named, { block: maker });
+    throw named;
   }
 }
+
+/** The block of fields outside a block. */
+const TOP = 'configureServer';
 
 interface Files {
   readonly clock: Clock;
@@ -176,15 +183,12 @@ function valueIn(row: SettingRow, value: unknown, block: string, field: string, 
     files.push(file);
     return file;
   }
-  try {
-    const text = textIn(path);
-    if (text.trim() === '') throw Object.assign(new Error('empty'), { code: 'empty' });
-    return row.read(row.isList === true ? text.split(/[\s,]+/).filter(Boolean) : text);
-  } catch (error) {
-    if (isAgentBffError(error)) throw error;
-    const detail = `The file of "${field}" cannot be read: ${path} (${String((error as NodeJS.ErrnoException).code)}).`;
-    throw invalidField(field, detail, 'Set it to the path of a file of at most 64 KB that this process can read.');
-  }
+  const found = textFile(path, (text) => text.trim()).read();
+  if (typeof found === 'string' && found !== '')
+    return row.read(row.isList === true ? found.split(/[\s,]+/).filter(Boolean) : found);
+  const reason = typeof found === 'string' ? 'empty' : found.code;
+  const detail = `The file of "${field}" cannot be read: ${path} (${reason}).`;
+  throw invalidField(field, detail, 'Set it to the path of a file of at most 64 KB that this process can read.');
 }
 
 const POLICIES = { chat: new MethodPolicy('chat'), all: new MethodPolicy('all') };
@@ -236,8 +240,8 @@ function shapeOf(rows: AnyRows): OptionShape {
 
 /** Errors of a configuration name block and field. */
 const refusal: Refusal = (place, problem, names, hint) => {
-  const { path } = place;
-  const [block = 'configureServer', ...blocks] = path.split('.').slice(0, -1);
+  const { path, maker } = place;
+  const [block = maker, ...blocks] = path.split('.').slice(0, -1);
   const fields = names.map((name) => [...blocks, name].join('.'));
   const inside = path === '' ? block : `the "${block}" configuration block`;
   const quoted = fields.map((field) => `"${field}"`).join(' and ');

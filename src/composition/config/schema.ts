@@ -129,9 +129,8 @@ const ROWS: Rows<ConfigSettings> & BlockRows = {
   ),
   authProvider: {
     ...textRow('principal', 'AUTH_PROVIDER'),
-    check: (value, all) => vendorHint(value, all) ?? named(AUTH_PROVIDERS)(value, all),
-    isForeign: (value, all) =>
-      (vendorHint(value, all) ?? named(AUTH_PROVIDERS)(value, all))?.startsWith('Known') === true,
+    check: providerName,
+    isForeign: (value, all) => providerName(value, all)?.startsWith('Known') === true,
   },
   // Each states its own identity.
   identityProviders: {
@@ -265,11 +264,11 @@ function named(known: readonly string[]): OptionCheck {
     string(value, all) ?? nameHint(value, [...known, ...Object.keys(all.identityProviders ?? {})]);
 }
 
-/** The provider of a vendor, such as "auth0", also in another spelling. */
-function vendorHint(value: unknown, all: object): string | undefined {
-  if (typeof value !== 'string' || named(AUTH_PROVIDERS)(value, all) === undefined) return undefined;
-  const vendor = similar(value, [...VENDORS.keys()]);
-  return vendor && `Set it to "${String(VENDORS.get(vendor))}", which is for providers like ${vendor}.`;
+/** For the name of a vendor, such as "auth0", the hint is its provider, also in another spelling. */
+function providerName(value: unknown, all: object): string | undefined {
+  const hint = named(AUTH_PROVIDERS)(value, all);
+  const vendor = hint === undefined ? undefined : similar(String(value), [...VENDORS.keys()]);
+  return vendor === undefined ? hint : `Set it to "${String(VENDORS.get(vendor))}", which is for providers like ${vendor}.`;
 }
 
 /** True for the address of a server that is neither Redis nor Valkey, nor almost. */
@@ -295,17 +294,9 @@ function milliseconds(initial: number, least = 0): SettingRow<number> {
 }
 
 function wholeNumber(initial: number, least = 0, most = Infinity): SettingRow<number> {
-  const problem = (value: unknown): string | undefined => {
-    if (typeof value !== 'number' || Number.isNaN(value)) return 'a number';
-    if (!Number.isInteger(value)) return 'a whole number';
-    if (value < least) return `a number of at least ${String(least)}`;
-    return value > most ? `a number of at most ${String(most)}` : undefined;
-  };
-  const check: OptionCheck = (value) => {
-    const words = problem(value);
-    return words && `Set it to ${words}.`;
-  };
-  return usual(check, initial);
+  const isRight = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= least && Number(value) <= most;
+  const end = most === Infinity ? '' : ` to ${String(most)}`;
+  return usual(accept(isRight, `a whole number from ${String(least)}${end}`), initial);
 }
 
 /** A value that is read as it is; `initial` if there is none. */

@@ -50,8 +50,6 @@ export interface RouteDefinition<Options extends object> {
   /** The session library of users whose data is cached; absent if the route caches nothing. */
   readonly session?: (options: Options) => SessionTokenLike | undefined;
   readonly make: (site: RouteHandlers, options: Options) => HttpHandler;
-  /** Responds until `configureServer` is called. */
-  readonly unconfigured: HttpHandler;
 }
 
 /** @internal Every route by its option of `createHandlers`. */
@@ -63,20 +61,17 @@ export const ROUTES: {
     mount: '/a2a',
     session: ({ auth }) => auth,
     make: (site, options) => site.chat(options),
-    unconfigured: lazyHandler('unconfiguredChat'),
   },
   surfaces: {
     shape: SURFACE_ROUTER,
     mount: '/service-surfaces',
     session: ({ auth }) => auth,
     make: (site, options) => site.surfaces(site.credentials.surfaceRouter(options), options),
-    unconfigured: lazyHandler('unconfigured'),
   },
   service: {
     shape: PROXY,
     mount: '/service',
     make: (site, options) => site.conversations(options),
-    unconfigured: lazyHandler('unconfigured'),
   },
 };
 
@@ -128,7 +123,7 @@ export function readRouteOptions<Options extends ToolkitOption>(
  * @throws ConfigurationError naming `maker`, the function the site called, before any request.
  */
 export function routeHandler<Options extends object>(
-  { shape, session, make, unconfigured }: RouteDefinition<Options>,
+  { shape, session, make }: RouteDefinition<Options>,
   maker: string,
   options: (Options & ToolkitOption) | undefined,
 ): HttpHandler {
@@ -140,7 +135,7 @@ export function routeHandler<Options extends object>(
   const library = session?.(given);
   if (library !== undefined) siteSessions().add(library);
   // Read again: another toolkit has other strategies and fields.
-  return currentHandler((site) => make(site, read()), unconfigured);
+  return currentHandler((site) => make(site, read()));
 }
 
 /** @internal The route alone, for a framework that mounts it where the site says. */
@@ -188,8 +183,9 @@ export async function currentToolkit(): Promise<Toolkit> {
 }
 
 /** A handler of the toolkit that is current at the time of a request, so that a later `configureServer` takes effect. */
-function currentHandler(handlerOf: (site: RouteHandlers) => HttpHandler, handler: HttpHandler): HttpHandler {
+function currentHandler(handlerOf: (site: RouteHandlers) => HttpHandler): HttpHandler {
   let known: Toolkit | undefined;
+  let handler = lazyHandler('unusable');
   return (request) => {
     const { toolkit } = serverState();
     if (toolkit !== undefined && toolkit !== known) {
@@ -200,16 +196,13 @@ function currentHandler(handlerOf: (site: RouteHandlers) => HttpHandler, handler
         handler = handlerOf(toolkit.handlers);
       } catch (error) {
         // For options that only this toolkit rejects, such as a field that carries its API key.
-        handler = lazyHandler('misconfigured', error);
+        handler = lazyHandler('unusable', error);
       }
     }
     return handler(request);
   };
 }
 
-function lazyHandler(
-  name: 'unconfigured' | 'unconfiguredChat' | 'noRoute' | 'misconfigured',
-  error?: unknown,
-): HttpHandler {
+function lazyHandler(name: 'unusable' | 'noRoute', error?: unknown): HttpHandler {
   return async (request) => (await import('./unconfigured-responses.js'))[name](request, error);
 }

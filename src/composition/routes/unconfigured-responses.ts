@@ -42,28 +42,19 @@ function configureHint(): string {
 const MAX_READ = 65_536;
 const READ_MS = 1_000;
 
-/** Responds to every request of a mount that cannot work with its error; on `chat` mounts in the form of A2A. */
-export function errorHandler(site: ErrorSite, cause: unknown, chat: boolean): HttpHandler {
-  return async (request) => {
-    const isChat = chat && request.method === 'POST';
-    const form = isChat ? { ...RPC_ERRORS, id: await idOf(request) } : PROBLEMS;
-    return errorResponse(cause, form, errorContext(site, 'chat'));
-  };
+/** The response of a route before `configureServer`, or of one whose options the configured toolkit rejects with `cause`. */
+export async function unusable(
+  request: HttpRequest,
+  cause: unknown = notConfigured(),
+  site: ErrorSite = BARE_SITE,
+): Promise<HttpResponse> {
+  const isMessage = request.method === 'POST' && ['', '/'].includes(request.path);
+  const form = isMessage ? { ...RPC_ERRORS, id: await idOf(request) } : PROBLEMS;
+  return errorResponse(cause, form, errorContext(site, 'chat'));
 }
-
-/** The chat route before `configureServer`. */
-export const unconfiguredChat: HttpHandler = errorHandler(BARE_SITE, notConfigured(), true);
-
-/** All other routes before `configureServer`. */
-export const unconfigured: HttpHandler = errorHandler(BARE_SITE, notConfigured(), false);
 
 /** Responds to every request with 404. */
 export const noRoute: HttpHandler = (request) => Promise.resolve(notFound(request, errorContext(BARE_SITE, 'none')));
-
-/** A route whose options the configured toolkit rejects. */
-export function misconfigured(request: HttpRequest, error: unknown): Promise<HttpResponse> {
-  return errorHandler(BARE_SITE, error, true)(request);
-}
 
 /** The id of a JSON-RPC request that is not served; `null` if it is long or arrives slowly. */
 async function idOf({ body }: HttpRequest): Promise<string> {

@@ -14,7 +14,6 @@ import { UndiciUpstream } from '../../adapters/undici/undici-upstream.js';
 import { PlatformErrors, type PlatformErrorsDependencies } from '../../domain/upstream/platform-error.js';
 import type { HttpUpstream } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import type { SecretFile } from '../../adapters/keys/secret-file.js';
 import { configuredSecrets, type ResolvedConfig } from '../config/resolve-config.js';
 import { cacheStores, sameItems } from './cache-stores.js';
 import { type Connections, type LastingParts, type Parts, provide, type UpstreamSource } from './container.js';
@@ -131,13 +130,13 @@ export function siteTelemetry(
       ? new TerminalTelemetry(processFaults(), toolkit())
       : new OperatorTelemetry(listeners, toolkit());
   const telemetry = isKnown ? known : fresh;
-  const learn = (file?: SecretFile): void => {
-    telemetry.learn(toolkit());
-    if (file?.fault) telemetry.emit({ type: 'warning', code: 'secret_file_unusable', detail: file.fault });
-  };
-  for (const file of [undefined, ...config.files]) {
-    learn(file);
-    if (file !== undefined) file.onChange = () => learn(file);
+  telemetry.learn(toolkit());
+  for (const file of config.files) {
+    file.onChange = () => {
+      telemetry.learn(toolkit());
+      if (file.fault) telemetry.emit({ type: 'warning', code: 'secret_file_unusable', detail: file.fault });
+    };
+    file.onChange();
   }
   return telemetry;
 }

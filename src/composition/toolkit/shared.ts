@@ -7,7 +7,6 @@ import { accept, type OptionCheck, type OptionShape, readOptions, wholeNumber } 
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { type AnyRows, invalidField } from '../../domain/shared/setting.js';
-import { cacheAddress } from '../config/addresses.js';
 import { resolveConfig } from '../config/resolve-config.js';
 import { FIELDS } from '../config/schema.js';
 import type { ServerConfig } from '../config/server-config.js';
@@ -56,22 +55,13 @@ const times = FIELDS['timeouts']?.fields;
 
 const SHARED: OptionShape<keyof SharedOptions> = {
   options: {
-    cacheStore: (value, all) => check(FIELDS['cacheStore'])(value, all) ?? addressHint(value),
+    cacheStore: check(FIELDS['cacheStore']),
     cacheMs: check(times?.['cacheMs']),
     connectMs: check(times?.['connectMs']),
     memoryBytes: wholeNumber,
     telemetry: check(FIELDS['telemetry']),
   },
 };
-
-function addressHint(value: unknown): string | undefined {
-  try {
-    if (typeof value === 'string') cacheAddress(value);
-    return undefined;
-  } catch (error) {
-    return (error as ConfigurationError).hint;
-  }
-}
 
 /**
  * Creates what the toolkits of many tenants share in one process: the connections to agents and platforms, the cache
@@ -96,8 +86,9 @@ function addressHint(value: unknown): string | undefined {
  * @public
  */
 export function createShared(options?: SharedOptions): Shared {
-  const { cacheStore, memoryBytes, telemetry: receivers, ...timeouts } = readOptions('createShared', SHARED, options);
-  const config = resolveConfig({ name: 'shared', cacheStore, timeouts, telemetry: receivers });
+  const maker = 'createShared';
+  const { cacheStore, memoryBytes, telemetry: receivers, ...timeouts } = readOptions(maker, SHARED, options);
+  const config = resolveConfig({ name: 'shared', cacheStore, timeouts, telemetry: receivers }, {}, maker);
   const telemetry = siteTelemetry(config, config.telemetry, undefined);
   const redis = storeAtAddress(config, telemetry);
   const { tokens, data } = processMemory();

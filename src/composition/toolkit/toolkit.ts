@@ -4,7 +4,7 @@ import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
 import { DeadlineError, inTime, timedTokenExchange } from '../../adapters/system/timed-ports.js';
 import type { RouteAuth } from '../../domain/credentials/route-auth.js';
 import { MAX_TIMER_MS } from '../../domain/shared/deadline.js';
-import { ConfigurationError, type ErrorFacts, isAgentBffError } from '../../domain/shared/errors.js';
+import { isAgentBffError } from '../../domain/shared/errors.js';
 import {
   accept,
   callback,
@@ -63,18 +63,8 @@ import type { HealthCheck, Toolkit, ToolkitPorts } from './toolkit-type.js';
  * @public
  */
 export function createToolkit(config: ServerConfig, ports?: ToolkitPorts): Toolkit {
-  try {
-    return buildToolkit(config, readOptions('createToolkit', PORTS, ports));
-  } catch (error) {
-    throw error instanceof ConfigurationError ? inOwnName(error) : error;
-  }
-}
-
-/** The error of a configuration that `configureServer` did not read. */
-function inOwnName(error: ConfigurationError): ConfigurationError {
-  const own = (text = ''): string => text.replaceAll('configureServer', 'createToolkit');
-  const { detail, hint, block } = error;
-  return new ConfigurationError({ ...(error as ErrorFacts), detail: own(detail), hint: own(hint), block: own(block) });
+  const maker = 'createToolkit';
+  return buildToolkit(config, readOptions(maker, PORTS, ports), undefined, undefined, maker);
 }
 
 const PORTS: OptionShape<keyof ToolkitPorts> = {
@@ -119,15 +109,17 @@ export function builtParts(given: ToolkitSource, ports: ToolkitPorts): Built {
 
 /**
  * Builds a toolkit that reuses the parts a change of configuration does not affect: tokens by their identity,
- * connections by their settings. `sessions`: the session libraries of its routes; each new route adds its own.
+ * connections by their settings. `sessions`: the session libraries of its routes; each new route adds its own. `maker`:
+ * the function that the site called, by default `configureServer`.
  */
 export function buildToolkit(
   config: ServerConfig,
   ports: ToolkitPorts,
   previous?: Toolkit,
   sessions: Set<SessionTokenLike> = new Set(),
+  maker?: string,
 ): Toolkit {
-  const resolved = resolveConfig(config, ports);
+  const resolved = resolveConfig(config, ports, maker);
   provideExchange();
   const kept = previous && LASTING.get(previous);
   const shared = ports.shared && partsOf(ports.shared, config);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { chatRoutes, type ChatRoutes } from '../../../src/adapters/web/chat-routes.js';
-import { errorHandler } from '../../../src/composition/routes/unconfigured-responses.js';
+import { unusable } from '../../../src/composition/routes/unconfigured-responses.js';
 import { MethodPolicy } from '../../../src/domain/chat/method-policy.js';
 import { ServiceAuthError } from '../../../src/domain/shared/errors.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../src/ports/http.js';
@@ -83,7 +83,7 @@ describe('a mount that cannot work', () => {
   const cause = new ServiceAuthError('service_auth_failed', { detail: 'The server is not configured.' });
 
   it('returns the reason: as JSON-RPC to a message, else as a problem document', async () => {
-    const handle = errorHandler(site(), cause, true);
+    const handle = (request: HttpRequest) => unusable(request, cause, site());
     const [message, rest] = [await handle(browserRequest()), await handle(browserRequest({ method: 'GET' }))];
     expect([message.status, rest.status]).toEqual([401, 401]);
     expect(await json(message)).toMatchObject({ id: '1', error: { message: 'The server is not configured.' } });
@@ -98,17 +98,18 @@ describe('a mount that cannot work', () => {
     ['was taken by a parser', () => null, null],
   ])('names the id of a message that %s', async (_state, body, id) => {
     const request = browserRequest({ body: body() });
-    expect(await json(await errorHandler(site(), cause, true)(request))).toMatchObject({ id });
+    expect(await json(await unusable(request, cause, site()))).toMatchObject({ id });
   });
 
   it('does not wait for a message that does not come', async () => {
     const body = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }) };
-    const response = await errorHandler(site(), cause, true)(browserRequest({ body }));
+    const response = await unusable(browserRequest({ body }), cause, site());
     expect(await json(response)).toMatchObject({ id: null });
   });
 
   it('returns the reason as a problem document when no A2A client calls', async () => {
-    expect(await json(await errorHandler(site(), cause, false)(browserRequest()))).toMatchObject({
+    const path = '/s-1/render';
+    expect(await json(await unusable(browserRequest({ path }), cause, site()))).toMatchObject({
       code: 'service_auth_failed',
     });
   });
