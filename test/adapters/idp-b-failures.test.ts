@@ -67,18 +67,6 @@ describe('a tenant', () => {
     },
   );
 
-  it.each([
-    'http://login.example',
-    'https://me@login.example',
-    'https://login.example/?x',
-    'https://login.example/#x',
-    'ftp://x.y',
-  ])('is not requested at an invalid authority: %s', async (authority) => {
-    const detail = expect.stringMatching(/^authority must be an https address/) as string;
-    expect(await failureOf(provider({ authority }))).toMatchObject({ ...refused('authority'), log: detail });
-    expect(idp.metadataRequests.count + idp.tokenRequests.count).toBe(0);
-  });
-
   it('is named when the provider does not know it', async () => {
     expect(await failureOf(provider({ tenantId: 'contoso.example' }))).toMatchObject(refused('tenantId'));
   });

@@ -60,9 +60,9 @@ it.each<[string, typeof IDP_A | typeof IDP_B, ServerConfig, Place, Place]>([
     ['idpBService', 'tenantId'],
     ['idpBService', 'tenantId'],
   ],
-])('the address of %s is that of its field, or names the fault', async (_what, provider, config, own, exchanges) => {
+])('the address of %s is that of its field, or names the fault', (_what, provider, config, own, exchanges) => {
   const blocks = resolveConfig(config);
-  const found = [await provider.examine(blocks, systemClock), await provider.examineExchange?.(blocks, systemClock)];
+  const found = [provider.examine(blocks, systemClock), provider.examineExchange?.(blocks, systemClock)];
   expect(found.map((facts) => facts?.address)).toEqual(
     [own, exchanges].map(([block, field, url, fault]) => ({
       setting: expect.objectContaining(
@@ -84,8 +84,8 @@ it.each<[string, typeof IDP_A | typeof IDP_B | typeof SERVICE_ACCOUNT, ServerCon
   ['serviceAccount', SERVICE_ACCOUNT, { serviceAccount: { audience: false } }, [], []],
 ])(
   'the token of %s is expected to have the configured audience and scopes',
-  async (block, provider, config, audience, scopes) => {
-    const { expected } = await provider.examine(resolveConfig(config), systemClock);
+  (block, provider, config, audience, scopes) => {
+    const { expected } = provider.examine(resolveConfig(config), systemClock);
     expect(expected).toMatchObject({ audience, scopes, setting: { block } });
   },
 );
@@ -173,17 +173,17 @@ it.each<[string, typeof IDP_A | typeof IDP_B | typeof SERVICE_ACCOUNT, ServerCon
       },
     ],
   ],
-])('%s is reported with the fields to check', async (_what, provider, config, keys, exchanged = []) => {
+])('%s is reported with the fields to check', (_what, provider, config, keys, exchanged = []) => {
   const blocks = resolveConfig(config);
-  const found = await provider.examine(blocks, systemClock);
+  const found = provider.examine(blocks, systemClock);
   expect(found.keys).toMatchObject(keys);
   for (const { detail, advice } of found.keys) expect([detail, advice]).not.toContain('');
   const { examineExchange } = provider as typeof IDP_B;
-  expect((await examineExchange?.(blocks, systemClock))?.keys ?? []).toMatchObject(exchanged);
+  expect(examineExchange?.(blocks, systemClock)?.keys ?? []).toMatchObject(exchanged);
 });
 
 it.each(['common', 'Organizations', 'consumers'])('"%s" is not the tenant of an application', (tenantId) => {
-  expect(tenantAddress(tenantId, '')).toMatchObject({ kind: 'unusable', field: 'tenantId' });
+  expect(tenantAddress(tenantId, '')).toContain('must name one tenant');
 });
 
 it.each([

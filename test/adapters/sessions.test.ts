@@ -6,7 +6,7 @@ import { betterAuthSession } from '../../src/adapters/sessions/better-auth.js';
 import { easyAuthSession } from '../../src/adapters/sessions/easy-auth.js';
 import { expressOpenidConnectSession } from '../../src/adapters/sessions/express-openid-connect.js';
 import { msalSession } from '../../src/adapters/sessions/msal-session.js';
-import type { SessionTokenLike } from '../../src/adapters/sessions/session-like.js';
+import { sessionHint } from '../../src/adapters/sessions/session-like.js';
 import {
   expressSession,
   fromFunction,
@@ -257,8 +257,7 @@ describe('a session source of any kind', () => {
     'a text': ['token', 'a session source is'],
   };
   it.each(Object.entries(wrong))('is rejected with advice when it is %s', (_name, [like, text]) => {
-    expect(() => asSessionTokenSource(like as SessionTokenLike)).toThrow(TypeError);
-    expect(() => asSessionTokenSource(like as SessionTokenLike)).toThrow(text);
+    expect(sessionHint(like, {})).toContain(text);
   });
 });
 

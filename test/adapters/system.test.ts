@@ -70,12 +70,10 @@ describe('a part with a time limit', () => {
     expect([provider.block, provider.signsLocally, provider.recheck?.()]).toEqual(['okta', false, undefined]);
     const seen: unknown[] = [];
     Promise.resolve(provider.identity()).catch((error: unknown) => seen.push(String(error)));
-    void provider.issue(0).then((outcome) => seen.push(outcome));
+    provider.issue(0).catch((error: unknown) => seen.push(String(error)));
     await vi.advanceTimersByTimeAsync(50);
-    const detail = 'the identity provider did not respond within 50 ms';
-    const advice = 'Check the "okta" configuration block.';
-    const failure = { kind: 'failure', reason: 'unavailable', block: 'okta', fields: [], advice, log: detail };
-    expect(seen).toEqual([`DeadlineError: ${detail}`, failure]);
+    const error = 'DeadlineError: the identity provider did not respond within 50 ms';
+    expect(seen).toEqual([error, error]);
   });
 
   it('that never responds is out of order: token exchange', async () => {

@@ -43,7 +43,7 @@ export interface IdpABlocks {
 }
 
 const isDomain = accept(
-  (value) => typeof value === 'string' && (value.trim() === '' || issuerAddress(value).kind === 'issuer'),
+  (value) => typeof value === 'string' && (value.trim() === '' || issuerAddress(value) !== undefined),
   'the domain of the tenant, such as acme.eu.auth0.com, or its https address without user, query or fragment',
 );
 
@@ -78,25 +78,16 @@ export const IDP_A: ProviderDescriptor<IdpABlocks> = {
 
 function address(domain: Setting): ProviderAddress {
   if (domain.value.trim() === '') return { setting: domain };
-  const issuer = issuerAddress(domain.value);
-  if (issuer.kind === 'unusable') return { setting: domain, fault: issuer.detail };
-  return {
-    setting: domain,
-    host: domain,
-    url: `${withoutTrailingSlashes(issuer.url.href)}/.well-known/openid-configuration`,
-  };
+  const issuer = withoutTrailingSlashes(String(issuerAddress(domain.value)));
+  return { setting: domain, host: domain, url: `${issuer}/.well-known/openid-configuration` };
 }
 
-/** The issuer of a configured domain. */
-export type IssuerAddress =
-  { readonly kind: 'issuer'; readonly url: URL } | { readonly kind: 'unusable'; readonly detail: string };
-
 /**
- * Turns a configured domain into the issuer's address: `acme.eu.auth0.com` becomes `https://acme.eu.auth0.com/`.
+ * Turns a configured domain into the issuer's address: `acme.eu.auth0.com` becomes `https://acme.eu.auth0.com/`;
+ * undefined for what the configuration rejects.
  */
-export function issuerAddress(domain: string): IssuerAddress {
-  const url = providerUrl(domain.trim().replace(/\/\.well-known\/openid-configuration$/, ''));
-  return typeof url === 'string' ? { kind: 'unusable', detail: `domain ${url}` } : { kind: 'issuer', url };
+export function issuerAddress(domain: string): URL | undefined {
+  return providerUrl(domain.trim().replace(/\/\.well-known\/openid-configuration$/, ''));
 }
 
 /**

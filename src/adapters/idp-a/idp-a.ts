@@ -30,7 +30,7 @@ import {
 } from '../oauth/failure.js';
 import { type ConnectionOptions, OAuthClient, type TokenRequest } from '../oauth/oauth-client.js';
 import type { ErrorResponse } from '../oauth/provider-error.js';
-import { type IdpABlocks, type IssuerAddress, issuerAddress, requestedScope } from './descriptor.js';
+import { type IdpABlocks, issuerAddress, requestedScope } from './descriptor.js';
 
 /** The settings of an application at `idp_a`; for an exchange some are those of `onBehalfOf`. */
 export type IdpASettings = IdpABlocks['idpA'] &
@@ -57,14 +57,13 @@ export class IdpAApplication implements IdentityProvider, TokenExchange {
   readonly identity: () => Promise<Identity>;
   readonly #client: OAuthClient;
   readonly #options: IdpAOptions;
-  readonly #address: IssuerAddress;
+  readonly #issuer: URL | undefined;
 
   constructor(options: IdpAOptions) {
     this.identity = options.identity;
     this.#options = options;
-    this.#address = issuerAddress(options.settings.domain.value);
-    const isHttp = this.#address.kind === 'issuer' && this.#address.url.protocol === 'http:';
-    this.#client = new OAuthClient(options, isHttp);
+    this.#issuer = issuerAddress(options.settings.domain.value);
+    this.#client = new OAuthClient(options, this.#issuer?.protocol === 'http:');
   }
 
   async issue(now: number): Promise<IssueOutcome> {
@@ -119,11 +118,9 @@ export class IdpAApplication implements IdentityProvider, TokenExchange {
     const { clientId, password, ...settings } = this.#options.settings;
     const clientSecret = settings.clientSecret.value.reveal();
     const filled = Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== ''));
+    // The configuration has only valid domains, and a missing one sends no request.
+    const url = this.#issuer as URL;
     const send: TokenRequest['send'] = async (call) => {
-      if (this.#address.kind === 'unusable') {
-        throw Object.assign(new Error(this.#address.detail), { code: 'ERR_INVALID_URL' });
-      }
-      const { url } = this.#address;
       const configuration = await discovery(url, clientId.value, undefined, authentication(clientSecret), {
         [customFetch]: async (to, { method, headers, body }) => {
           const form = body instanceof URLSearchParams ? body.toString() : '';
@@ -179,8 +176,7 @@ function application(
 ): IdpAApplication {
   const { domain } = stated;
   // All spellings are one tenant.
-  const issuer = issuerAddress(domain.value);
-  const tenant = { ...domain, value: issuer.kind === 'issuer' ? issuer.url.href : domain.value };
+  const tenant = { ...domain, value: issuerAddress(domain.value)?.href ?? '' };
   const identity = identityOf(flow, { ...stated, domain: tenant });
   return new IdpAApplication({
     grant,

@@ -39,7 +39,7 @@ export interface IdpBBlocks {
 }
 
 const isAuthority = accept(
-  (value) => typeof value === 'string' && tenantAddress('tenant', value).kind === 'address',
+  (value) => typeof value === 'string' && authorityUrl(value) !== undefined,
   'an https address without user, query or fragment, such as https://login.microsoftonline.us',
 );
 
@@ -135,49 +135,43 @@ function certificateFacts(settings: IdpBSettings, clock: Clock): readonly KeyFac
 function address({ tenantId, authority }: IdpBSettings): ProviderAddress {
   if (tenantId.value.trim() === '') return { setting: tenantId };
   const found = tenantAddress(tenantId.value.trim(), authority.value);
-  if (found.kind === 'unusable') {
-    return { setting: found.field === 'tenantId' ? tenantId : authority, fault: `${found.field} ${found.note}` };
-  }
+  if (typeof found === 'string') return { setting: tenantId, fault: `tenantId ${found}` };
   const url = `${found.authority}/v2.0/.well-known/openid-configuration`;
   return { setting: tenantId, url, ...(authority.value.trim() !== '' && { host: authority }) };
 }
 
 /** The address made of tenant and authority. */
-export type TenantAddress =
-  | {
-      readonly kind: 'address';
-      /** Cloud and tenant. */
-      readonly authority: string;
-      readonly host: string;
-      readonly isHttp: boolean;
-    }
-  | { readonly kind: 'unusable'; readonly field: 'tenantId' | 'authority'; readonly note: string };
+export interface TenantAddress {
+  /** Cloud and tenant. */
+  readonly authority: string;
+  readonly host: string;
+  readonly isHttp: boolean;
+}
 
 const PUBLIC_CLOUD = 'https://login.microsoftonline.com';
 
 // Entra's names for any tenant; an application signs in to a single one.
 const NOT_A_TENANT: ReadonlySet<string> = new Set(['common', 'organizations', 'consumers']);
 
-/** The address of a tenant at its authority. An empty authority is the public cloud; one without a scheme is a host. */
-export function tenantAddress(tenantId: string, authority: string): TenantAddress {
+/**
+ * The address of a tenant at its authority, or what is wrong with the tenant. An empty authority is the public cloud;
+ * one without a scheme is a host.
+ */
+export function tenantAddress(tenantId: string, authority: string): TenantAddress | string {
   // The values are left out of all messages: someone may have pasted a secret into the wrong field.
-  if (NOT_A_TENANT.has(tenantId.toLowerCase())) {
-    return { kind: 'unusable', field: 'tenantId', note: 'must name one tenant, neither "common" nor "organizations"' };
-  }
-  if (!/^[a-z\d](?:[\w.-]*[a-z\d])?$/i.test(tenantId)) {
-    return { kind: 'unusable', field: 'tenantId', note: 'must be the identifier or the domain of a tenant' };
-  }
-  const url = providerUrl(authority.trim() || PUBLIC_CLOUD);
-  if (typeof url === 'string') {
-    const note = 'must be an https address without user, query or fragment; http is allowed on this machine only';
-    return { kind: 'unusable', field: 'authority', note };
-  }
+  if (NOT_A_TENANT.has(tenantId.toLowerCase())) return 'must name one tenant, neither "common" nor "organizations"';
+  if (!/^[a-z\d](?:[\w.-]*[a-z\d])?$/i.test(tenantId)) return 'must be the identifier or the domain of a tenant';
+  // The configuration has only valid authorities.
+  const url = authorityUrl(authority) as URL;
   return {
-    kind: 'address',
     authority: `${url.origin}${pathOf(url, tenantId)}/${tenantId}`,
     host: url.host,
     isHttp: url.protocol === 'http:',
   };
+}
+
+function authorityUrl(authority: string): URL | undefined {
+  return providerUrl(authority.trim() || PUBLIC_CLOUD);
 }
 
 /** Without the tenant, which other libraries expect in the authority, and without the version at the end of an issuer. */

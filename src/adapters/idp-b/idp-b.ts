@@ -52,13 +52,13 @@ export class IdpBApplication implements IdentityProvider, TokenExchange {
   readonly identity: () => Promise<Identity>;
   readonly #client: OAuthClient;
   readonly #options: IdpBOptions;
-  readonly #address: TenantAddress;
+  readonly #address: TenantAddress | string;
 
   constructor(options: IdpBOptions) {
     this.identity = options.identity;
     this.#options = options;
     this.#address = tenantAddress(options.settings.tenantId.value.trim(), options.settings.authority.value);
-    this.#client = new OAuthClient(options, this.#address.kind === 'address' && this.#address.isHttp);
+    this.#client = new OAuthClient(options, typeof this.#address === 'object' && this.#address.isHttp);
   }
 
   async issue(now: number): Promise<IssueOutcome> {
@@ -99,10 +99,10 @@ export class IdpBApplication implements IdentityProvider, TokenExchange {
     const missing = missingFields({ block, settings: { tenantId, clientId, scope, ...secret } }, instead);
     if (missing !== undefined) return missing;
     const address = this.#address;
-    if (address.kind === 'unusable') {
-      const { block, field } = settings[address.field];
-      const advice = `Check "${field}" in the "${block}" configuration block: it ${address.note}.`;
-      return { kind: 'failure', reason: 'refused', block, fields: [field], advice, log: `${field} ${address.note}` };
+    if (typeof address === 'string') {
+      const { block, field } = tenantId;
+      const advice = `Check "${field}" in the "${block}" configuration block: it ${address}.`;
+      return { kind: 'failure', reason: 'refused', block, fields: [field], advice, log: `${field} ${address}` };
     }
     const credential = clientCredential(settings, this.#options.certificate, now);
     if (credential.kind === 'failure') return credential;
@@ -120,7 +120,7 @@ export class IdpBApplication implements IdentityProvider, TokenExchange {
 
   // One per call: the caches of msal-node mix up users and replay failures (decision 8).
   #library(
-    { authority, host, isHttp }: Extract<TenantAddress, { kind: 'address' }>,
+    { authority, host, isHttp }: TenantAddress,
     { kind, secret, thumbprintSha256 }: ClientCredential,
     call: TokenCall,
   ): ConfidentialClientApplication {
@@ -181,7 +181,7 @@ function application(
   const tenant = tenantAddress(tenantId.value.trim(), authority.value);
   const stated = {
     ...settings,
-    ...(tenant.kind === 'address' && {
+    ...(typeof tenant === 'object' && {
       tenantId: { ...tenantId, value: '' },
       authority: { ...authority, value: tenant.authority },
     }),

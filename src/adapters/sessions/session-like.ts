@@ -1,4 +1,4 @@
-import { hasMethods } from '../../domain/shared/options.js';
+import { hasMethods, type OptionCheck } from '../../domain/shared/options.js';
 import type { SessionTokenSource } from '../../ports/session-token-source.js';
 import type { Auth0Like } from './auth0.js';
 import type { SessionTokenFunction } from './stored-token.js';
@@ -12,25 +12,17 @@ import type { SessionTokenFunction } from './stored-token.js';
 export type SessionTokenLike<NativeRequest = any> =
   SessionTokenSource | Auth0Like | SessionTokenFunction<NativeRequest>;
 
-/** The reader of a site's session. */
-export type SessionKind = 'source' | 'auth0' | 'function';
-
 /**
- * Recognises the kind of a site's session without loading its reader: entries that only mount routes check their
- * options with this.
- *
- * @throws TypeError when no session can be read with it, or it is the module `next-auth/jwt`.
+ * The advice for a value that no session can be read with. It needs no reader: entries that only mount routes check
+ * their options with this.
  */
-export function sessionKind(like: SessionTokenLike): SessionKind {
-  if (typeof like === 'function') return 'function';
-  if (hasMethods(like, ['getToken'])) {
-    if (!hasMethods(like, ['encode'])) return 'source';
-    throw new TypeError('for "next-auth/jwt" pass nextAuthSession(getToken)');
-  }
-  if (hasMethods(like, ['getAccessToken'])) return 'auth0';
+export const sessionHint: OptionCheck = (like) => {
+  if (typeof like === 'function') return undefined;
   const { api } = Object(like) as { api?: unknown };
-  if (hasMethods(api, ['getAccessToken'])) {
-    throw new TypeError('for better-auth pass betterAuthSession(auth, { providerId })');
-  }
-  throw new TypeError('a session source is a function or has "getToken" or "getAccessToken"');
-}
+  let advice = 'a session source is a function or has "getToken" or "getAccessToken"';
+  if (hasMethods(like, ['getToken', 'encode'])) advice = 'for "next-auth/jwt" pass nextAuthSession(getToken)';
+  else if (hasMethods(like, ['getToken']) || hasMethods(like, ['getAccessToken'])) return undefined;
+  else if (hasMethods(api, ['getAccessToken']))
+    advice = 'for better-auth pass betterAuthSession(auth, { providerId })';
+  return `Set it to a session source: ${advice}.`;
+};

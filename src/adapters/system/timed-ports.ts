@@ -1,4 +1,4 @@
-import { beforeAlarm } from '../../domain/shared/deadline.js';
+import { beforeAlarm, DeadlineError } from '../../domain/shared/deadline.js';
 import type { IdentityProvider, TokenExchange } from '../../ports/identity-provider.js';
 
 /** The result of the work, or a `DeadlineError` with its name after `ms` milliseconds; the work itself continues. 0 means no limit. */
@@ -17,16 +17,7 @@ export function inTime<T>(work: Promise<T>, ms: number, what: string): Promise<T
   );
 }
 
-/** The deadline passed without a result. */
-export class DeadlineError extends Error {
-  override readonly name: string = 'DeadlineError';
-
-  constructor(what: string, ms: number) {
-    super(`${what} did not respond within ${String(ms)} ms`);
-  }
-}
-
-/** A provider with a time limit: one that never settles is reported as out of order. */
+/** A provider with a time limit: a late result is an exception, and reported as out of order. */
 export function timedIdentityProvider(provider: IdentityProvider, ms: number): IdentityProvider {
   const { block, signsLocally = false } = provider;
   return {
@@ -34,25 +25,11 @@ export function timedIdentityProvider(provider: IdentityProvider, ms: number): I
     signsLocally,
     recheck: () => provider.recheck?.(),
     identity: () => inTime((async () => provider.identity())(), ms, 'the identity provider'),
-    issue: async (now) => {
-      try {
-        return await inTime(provider.issue(now), ms, 'the identity provider');
-      } catch (error) {
-        if (!(error instanceof DeadlineError)) throw error;
-        return {
-          kind: 'failure',
-          reason: 'unavailable',
-          block,
-          fields: [],
-          advice: `Check the "${block}" configuration block.`,
-          log: error.message,
-        };
-      }
-    },
+    issue: async (now) => inTime(provider.issue(now), ms, 'the identity provider'),
   };
 }
 
-/** An exchange with a time limit: a late result is an exception, and reported as out of order. */
+/** An exchange with a time limit, in the same way. */
 export function timedTokenExchange(exchange: TokenExchange, ms: number): TokenExchange {
   return {
     identity: () => inTime((async () => exchange.identity())(), ms, 'the token exchange'),

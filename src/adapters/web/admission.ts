@@ -1,4 +1,4 @@
-import { isAgentBffError, RequestError, siteFailed, thrown } from '../../domain/shared/errors.js';
+import { isAgentBffError, reasonOf, RequestError, siteFailed } from '../../domain/shared/errors.js';
 import type { RouteAuth } from '../../domain/credentials/route-auth.js';
 import { withLog } from '../../domain/credentials/site-results.js';
 import { sessionUser } from '../../domain/credentials/session-credentials.js';
@@ -176,7 +176,7 @@ export async function checkVisitor(
   try {
     verdict = await (kind === 'message' ? limit.admit(native, user) : limit.admitReading(native, user));
   } catch (error) {
-    throw isAgentBffError(error) ? error : failed(`it threw ${thrown(error)}`);
+    throw isAgentBffError(error) ? error : failed(reasonOf(error));
   }
   if (!VERDICTS.includes(Object(verdict).kind)) throw failed('it returned no verdict');
   if (verdict.kind === 'admitted') return;

@@ -3,6 +3,7 @@ import type { SecretFile } from '../../adapters/keys/secret-file.js';
 import { silentTelemetry } from '../../adapters/telemetry/operator-telemetry.js';
 import { systemClock } from '../../adapters/system/system.js';
 import { type ChosenStrategy, chooseStrategy } from '../../domain/credentials/credential-broker.js';
+import { reasonOf } from '../../domain/shared/errors.js';
 import { visibleLine } from '../../domain/shared/redaction.js';
 import type { Endpoint } from '../../domain/upstream/platform-call.js';
 import type { IssueOutcome, ProviderContext, ProviderFacts } from '../../ports/identity-provider.js';
@@ -263,8 +264,7 @@ async function token(
   try {
     outcome = await (await providerLoader(config, context)(flow))?.issue(now);
   } catch (error) {
-    const message = `the provider of this strategy failed: ${error instanceof Error ? error.name : typeof error}`;
-    return [failed(check, message, STRATEGY)];
+    return [failed(check, reasonOf(error, 'the provider of this strategy'), STRATEGY)];
   }
   if (outcome === undefined) return [failed(check, 'this strategy has no identity provider', STRATEGY, CHOOSE)];
   if (outcome.kind === 'failure') return [failed(check, outcome.log, outcome, outcome.advice)];

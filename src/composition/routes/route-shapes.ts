@@ -1,4 +1,4 @@
-import { sessionKind, type SessionTokenLike } from '../../adapters/sessions/session-like.js';
+import { sessionHint } from '../../adapters/sessions/session-like.js';
 import { nameHint } from '../../domain/shared/nearest.js';
 import {
   callback,
@@ -46,14 +46,7 @@ const strategy: OptionCheck = (value, { toolkit }: Known) =>
 const fieldNames: OptionCheck = (value, all: Known) =>
   texts(value, all) ?? all.toolkit?.forwardHint(value as readonly string[]);
 
-export const source: OptionCheck = (value) => {
-  try {
-    sessionKind(value as SessionTokenLike);
-    return undefined;
-  } catch (error) {
-    return `Set it to a session source: ${(error as Error).message}.`;
-  }
-};
+export const source: OptionCheck = sessionHint;
 
 const forward: OptionShape<keyof ForwardOptions> = { options: { request: fieldNames, response: fieldNames } };
 

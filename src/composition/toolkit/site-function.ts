@@ -1,5 +1,5 @@
-import { DeadlineError, inTime } from '../../adapters/system/timed-ports.js';
-import { type AgentBffError, isAgentBffError, thrown } from '../../domain/shared/errors.js';
+import { inTime } from '../../adapters/system/timed-ports.js';
+import { type AgentBffError, isAgentBffError, reasonOf } from '../../domain/shared/errors.js';
 
 /** Calls a function of the site within the time of a session library; `failure` creates the error from the reason. */
 export async function siteSays<T>(
@@ -10,7 +10,6 @@ export async function siteSays<T>(
   try {
     return await inTime((async () => ask())(), sessionMs, 'it');
   } catch (error) {
-    if (isAgentBffError(error)) throw error;
-    throw failure(error instanceof DeadlineError ? error.message : `it threw ${thrown(error)}`);
+    throw isAgentBffError(error) ? error : failure(reasonOf(error));
   }
 }

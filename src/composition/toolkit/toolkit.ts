@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { Container } from 'inversify';
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
-import { DeadlineError, inTime, timedTokenExchange } from '../../adapters/system/timed-ports.js';
+import { inTime, timedTokenExchange } from '../../adapters/system/timed-ports.js';
 import type { RouteAuth } from '../../domain/credentials/route-auth.js';
-import { MAX_TIMER_MS } from '../../domain/shared/deadline.js';
+import { DeadlineError, MAX_TIMER_MS } from '../../domain/shared/deadline.js';
 import { isAgentBffError } from '../../domain/shared/errors.js';
 import {
   accept,

@@ -9,7 +9,7 @@ import type {
   TokenExchange,
   TokenExchangeRequest,
 } from '../../ports/identity-provider.js';
-import { type AgentBffError, thrown } from '../shared/errors.js';
+import { type AgentBffError, reasonOf } from '../shared/errors.js';
 import { serviceAuthError, sessionError, statedIdentity } from './credential.js';
 import { checkedOutcome, type WrongResult } from './site-results.js';
 import { type TokenCache, unusable } from './token-cache.js';
@@ -92,7 +92,7 @@ export class ExchangedTokens {
     try {
       return await statedIdentity(this.#deps.exchange);
     } catch (error) {
-      throw exchangeError(unusable(BLOCK, `the token exchange threw ${thrown(error)}`));
+      throw exchangeError(unusable(BLOCK, reasonOf(error, 'the token exchange')));
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { AccessToken, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import { thrown } from '../shared/errors.js';
+import { reasonOf } from '../shared/errors.js';
 import { getMany } from '../shared/store-calls.js';
 import { LruMap } from '../shared/lru-map.js';
 import type { MemoryShare } from '../shared/memory-budget.js';
@@ -283,7 +283,7 @@ export class TokenCache {
     try {
       outcome = checked(await issue(startedAt), block, this.#deps.clock.now());
     } catch (error) {
-      outcome = unusable(block, `the identity provider adapter threw ${thrown(error)}`);
+      outcome = unusable(block, reasonOf(error, 'the identity provider adapter'));
     }
     const now = this.#deps.clock.now();
     const renewed = entry.token !== undefined;

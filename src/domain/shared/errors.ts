@@ -1,3 +1,5 @@
+import { DeadlineError } from './deadline.js';
+
 /**
  * Every failure this package names, and codes of the site's own. A minor version may add some.
  *
@@ -231,11 +233,12 @@ export const sessionFailed: (reason: string) => AgentBffError = siteFailed('auth
 export const NOT_MOUNTED = 'is not mounted before the route, or its store is not connected';
 
 /**
- * The type of an exception, and its location. Its message is left out: that of `Headers` quotes the rejected value,
- * that of a session library the cookie.
+ * The reason why `who` failed: a passed deadline, or the type of an exception, and its location. Its message is left
+ * out: that of `Headers` quotes the rejected value, that of a session library the cookie.
  */
-export function thrown(error: unknown): string {
-  if (!(error instanceof Error)) return typeof error;
+export function reasonOf(error: unknown, who: string = 'it'): string {
+  if (error instanceof DeadlineError) return error.message;
+  if (!(error instanceof Error)) return `${who} threw ${typeof error}`;
   const [place] = /^ +at .+$/m.exec(String(error.stack).replace(error.message, '')) ?? [''];
-  return `${error.name} ${place.trim()}`.trim();
+  return `${who} threw ${error.name} ${place.trim()}`.trim();
 }

@@ -36,15 +36,14 @@ export function ipv6Groups(address: string): readonly string[] {
 }
 
 /**
- * The configured address of a provider, `https` if it has no scheme; otherwise what is wrong with it. The value is left
- * out: someone may have pasted a secret into the wrong field.
+ * The configured address of a provider, `https` if it has no scheme; `undefined` for one with a user, a query or a
+ * fragment, or that is not encrypted on its way to another machine.
  */
-export function providerUrl(text: string): URL | string {
+export function providerUrl(text: string): URL | undefined {
   const address = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `https://${text}`;
-  if (!URL.canParse(address)) return 'is neither a host name nor an address';
+  if (!URL.canParse(address)) return undefined;
   const url = new URL(address);
   const { protocol, hostname, username, password, search, hash } = url;
-  if (username + password + search + hash !== '') return 'must have no user, query or fragment';
-  if (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))) return url;
-  return 'must be an https address; http is allowed on this machine only';
+  const isSafe = protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
+  return isSafe && username + password + search + hash === '' ? url : undefined;
 }

@@ -62,15 +62,15 @@ describe('the address of a provider', () => {
   });
 
   it.each([
-    ['', 'is neither a host name nor an address'],
-    ['my idp', 'is neither a host name nor an address'],
-    ['https://user@idp.example', 'must have no user, query or fragment'],
-    ['https://:word@idp.example', 'must have no user, query or fragment'],
-    ['idp.example?a=b', 'must have no user, query or fragment'],
-    ['idp.example#a', 'must have no user, query or fragment'],
-    ['http://idp.example', 'must be an https address; http is allowed on this machine only'],
-    ['git+ssh-2.0://localhost', 'must be an https address; http is allowed on this machine only'],
-  ])('"%s" %s', (text, fault) => {
-    expect(providerUrl(text)).toBe(fault);
+    '',
+    'my idp',
+    'https://user@idp.example',
+    'https://:word@idp.example',
+    'idp.example?a=b',
+    'idp.example#a',
+    'http://idp.example',
+    'git+ssh-2.0://localhost',
+  ])('cannot be "%s"', (text) => {
+    expect(providerUrl(text)).toBeUndefined();
   });
 });
