@@ -5,7 +5,6 @@ import { issueFailure } from '../../src/adapters/oauth/failure.js';
 import { thrownFault } from '../../src/adapters/oauth/provider-error.js';
 import type { Fetch } from '../../src/adapters/oauth/token-call.js';
 import { secret } from '../../src/domain/shared/secret.js';
-import type { CertificateReading, CertificateSource } from '../../src/adapters/keys/certificate.js';
 import type { IdentityProvider, IssueFailure } from '../../src/ports/identity-provider.js';
 import {
   makeClientCertificate,
@@ -92,17 +91,6 @@ describe('a certificate that cannot work', () => {
     const failure = await failureOf(provider({ certificate: certificateIn(makeClientCertificate()) }));
     expect(failure).toMatchObject(CERTIFICATE);
     expect(failure.log).toContain('AADSTS700027');
-  });
-
-  it('is rejected before a request when its key cannot sign', async () => {
-    const reading = certificateIn(registered).read();
-    const broken: CertificateSource = {
-      read: () => ({ ...reading, privateKeyPem: secret('no key at all') }) as CertificateReading,
-    };
-    const failure = await failureOf(provider({ certificate: broken }));
-    expect(failure).toMatchObject(CERTIFICATE);
-    expect(failure.log).toMatch(/^secretOrPrivateKey must be/);
-    expect(idp.tokenRequests.count).toBe(0);
   });
 });
 
@@ -232,15 +220,6 @@ describe('a failure of msal-node itself', () => {
   };
 
   it.each<[string, unknown, object]>([
-    ['an invalid tenant', new ClientAuthError('missing_tenant_id_error', ''), refused('tenantId')],
-    [
-      'two credentials',
-      new ClientAuthError('invalid_client_credential', ''),
-      refused('clientSecret', 'certificatePath'),
-    ],
-    ['no thumbprint', new AuthError('state_not_found', ''), refused('clientSecret', 'certificatePath')],
-    ['no scope', new AuthError('empty_input_scopes_error', ''), refused('scope')],
-    ['an authority without TLS', new AuthError('authority_uri_insecure', ''), refused('tenantId')],
     ['a cached failure', new ServerError('', ''), OUTAGE],
     ['a cached failure with error numbers', new ServerError('90055 50196', ''), OUTAGE],
     ['endpoints it cannot find', new ClientAuthError('endpoints_resolution_error', ''), OUTAGE],
@@ -249,15 +228,6 @@ describe('a failure of msal-node itself', () => {
   ])('for %s names the field to check', (_, thrown, expected) => {
     for (const credential of ['secret', 'certificate'] as const)
       expect(verdict(thrown, credential)).toMatchObject(expected);
-  });
-
-  it('for a key of another kind names the key', () => {
-    const osslError = Object.assign(new Error('unsupported'), { code: 'ERR_OSSL_UNSUPPORTED' });
-    const kind = new Error('secretOrPrivateKey must be an asymmetric key when using PS256');
-    for (const thrown of [osslError, kind]) {
-      expect(verdict(thrown, 'certificate')).toMatchObject(CERTIFICATE);
-      expect(verdict(thrown, 'secret'), 'no key is in use').toMatchObject(OUTAGE);
-    }
   });
 });
 

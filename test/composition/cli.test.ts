@@ -188,7 +188,7 @@ describe('agent-bff doctor names the block and the fields to fix for', () => {
   it('a provider that hangs, after its timeout', async () => {
     idpA.faults.metadata = { hang: true };
     const { status, printed } = await doctor({ ...password(), timeouts: { identityProviderMs: 100 } }, atA());
-    expect(printed).toContain('cannot be reached: TimeoutError');
+    expect(printed).toContain('cannot be reached: TIMEOUT');
     expect(printed).toContain('- token');
     expect(status).toBe(1);
   });

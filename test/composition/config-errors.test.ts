@@ -70,7 +70,7 @@ describe('an unknown field', () => {
 });
 
 const OTHER_CLAIMS =
-  'an object without iss, sub, aud, iat, exp, jti, which each token has: "issuer", "subject" and "audience" set theirs';
+  'an object of JSON values without iss, sub, aud, iat, exp, jti, which each token has: "issuer", "subject" and "audience" set theirs';
 const DOMAIN =
   'the domain of the tenant, such as acme.eu.auth0.com, or its https address without user, query or fragment';
 const AUTHORITY = 'an https address without user, query or fragment, such as https://login.microsoftonline.us';
@@ -118,6 +118,7 @@ describe('a configured value', () => {
     ['serviceAccount', 'serviceAccountId', 7, 'a string'],
     ['serviceAccount', 'claims', 'text', OTHER_CLAIMS],
     ['serviceAccount', 'claims', { exp: 1 }, OTHER_CLAIMS],
+    ['serviceAccount', 'claims', { big: 1n }, OTHER_CLAIMS],
     ['serviceAccount', 'claims', { iss: 'site' }, OTHER_CLAIMS],
     ['idpA', 'domain', 'https://a b', DOMAIN],
     ['idpA', 'domain', 'http://acme.example', DOMAIN],

@@ -68,7 +68,7 @@ describe('the doctor visits the metadata of a provider, and follows no redirect'
     [
       'that refuses connections',
       { url },
-      failing(new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED', message: 's3cr3t' } })),
+      failing(new TypeError('fetch failed', { cause: Object.assign(new Error('s3cr3t'), { code: 'ECONNREFUSED' }) })),
       failed(
         'https://idp.example cannot be reached: ECONNREFUSED, no server listens on this port',
         'Start the server there, or correct the port in "domain" in the "idpA" configuration block.',
@@ -83,7 +83,7 @@ describe('the doctor visits the metadata of a provider, and follows no redirect'
     [
       'that is out of reach, and at an address that no setting names',
       { url, host: undefined as never },
-      failing(new TypeError('fetch failed', { cause: { code: 'ENOTFOUND' } })),
+      failing(new TypeError('fetch failed', { cause: Object.assign(new Error('s3cr3t'), { code: 'ENOTFOUND' }) })),
       about('machine', 'network')(
         'failed',
         'https://idp.example cannot be reached: ENOTFOUND, no host has this name',

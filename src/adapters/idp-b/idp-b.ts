@@ -22,7 +22,7 @@ import {
   type Verdict,
 } from '../oauth/failure.js';
 import { type ConnectionOptions, OAuthClient, type TokenRequest } from '../oauth/oauth-client.js';
-import { type ErrorResponse, type Fault, member, textMember } from '../oauth/provider-error.js';
+import { type ErrorResponse, member, textMember } from '../oauth/provider-error.js';
 import type { TokenCall } from '../oauth/token-call.js';
 import {
   certificateOf,
@@ -266,7 +266,6 @@ export function failureRules(
     settings: { ...settings },
     addressField: 'tenantId',
     hostField: authority.value.trim() === '' ? 'tenantId' : 'authority',
-    fault: (fault) => faultOfLibrary(fault, credential),
     special: ({ status }) =>
       status === 429 ? { reason: 'unavailable', fields: ['clientId'], note: 'rate limited' } : undefined,
     refusal: (response) => refusal(response, credential),
@@ -285,22 +284,6 @@ export function failureRules(
       return `Make "scope" in the "${scope.block}" configuration block end in "/.default".`;
     },
   };
-}
-
-const CREDENTIAL = refused('clientSecret', 'certificatePath');
-const LIBRARY_FAULTS: ReadonlyMap<string, Verdict> = new Map([
-  ['missing_tenant_id_error', refused('tenantId')],
-  ['authority_uri_insecure', refused('tenantId')],
-  ['empty_input_scopes_error', refused('scope')],
-  ['invalid_client_credential', CREDENTIAL],
-  // The code of msal-node for a certificate without thumbprint.
-  ['state_not_found', CREDENTIAL],
-]);
-
-function faultOfLibrary({ code, description }: Fault, credential: ClientCredential['kind']): Verdict | undefined {
-  // The signing library of msal-node has no codes for an unusable key.
-  const isKey = code.startsWith('ERR_OSSL_') || /secretOrPrivateKey/.test(description);
-  return credential === 'certificate' && isKey ? CERTIFICATE : LIBRARY_FAULTS.get(code);
 }
 
 // These only refine which fields a refusal names: Microsoft may renumber them at any time.

@@ -47,7 +47,7 @@ export interface FailureRules extends RequestSettings {
   /** The field with its host, if different. */
   readonly hostField?: string;
   /** Interprets an error code of the provider's library; `undefined` means the default. */
-  fault(fault: Fault): Verdict | undefined;
+  fault?(fault: Fault): Verdict | undefined;
   /** Interprets a response before its status is checked; `undefined` means the default. */
   special(response: ErrorResponse): Verdict | undefined;
   /** Interprets a refusal of the token endpoint. */
@@ -132,7 +132,7 @@ function clockNote(error: ProviderError): string {
 
 function judgeFault(fault: Fault, rules: FailureRules): Verdict {
   const { code, stage } = fault;
-  const known = rules.fault(fault);
+  const known = rules.fault?.(fault);
   if (known !== undefined) return known;
   const { addressField, hostField: host = addressField } = rules;
   if (code === 'ERR_INVALID_URL' || code === 'ERR_NOT_HTTPS') return refused(rules.addressField);
@@ -163,12 +163,11 @@ function judgeResponse(response: ErrorResponse, rules: FailureRules): Verdict {
   if (status === 401) return refused(...rules.sent.slice(0, 2));
   // Without a word, anything that was sent may be wrong.
   const { sent, addressField, settings } = rules;
-  const isSent = (field: string): boolean => field !== addressField && revealed(settings[field] ?? NONE) !== '';
+  const isSent = (field: string): boolean => field !== addressField && revealed(settings[field] ?? { value: '' }) !== '';
   return refused(...(error === '' && MAY_NAME.includes(status) ? sent.filter(isSent) : []));
 }
 
 /** Statuses of refusals that are about the request; 404 and 405 are about the endpoint. */
-const NONE = { value: '' } as Setting;
 const MAY_NAME = [200, 400, 401, 403, 422];
 
 /** The fields a refusal names. A web page is that of a proxy. */

@@ -43,9 +43,17 @@ export interface ServiceAccountBlocks {
 }
 
 const otherClaims = accept(
-  (value) => hasFields(value) && !SET_CLAIMS.some((name) => Object.hasOwn(value, name)),
-  `an object without ${SET_CLAIMS.join(', ')}, which each token has: "issuer", "subject" and "audience" set theirs`,
+  (value) => hasFields(value) && isJson(value) && !SET_CLAIMS.some((name) => Object.hasOwn(value, name)),
+  `an object of JSON values without ${SET_CLAIMS.join(', ')}, which each token has: "issuer", "subject" and "audience" set theirs`,
 );
+
+function isJson(value: object): boolean {
+  try {
+    return JSON.stringify(value) !== '';
+  } catch {
+    return false;
+  }
+}
 
 /** The server as its own identity provider. */
 export const SERVICE_ACCOUNT: ProviderDescriptor<ServiceAccountBlocks> = {

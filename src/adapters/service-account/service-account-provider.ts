@@ -16,7 +16,6 @@ import { hasUnusedFile, keyOf, type ServiceAccountBlocks, type ServiceAccountSet
 
 const ALGORITHM = 'RS256';
 const LIFETIME_SECONDS = 300;
-const REGISTERED_CLAIMS: ReadonlySet<string> = new Set(['iss', 'sub', 'aud', 'iat', 'exp', 'jti', 'nbf']);
 const KEY_FIELDS = ['privateKeyPem', 'privateKeyPath'] as const;
 
 /** The values of a service account. An empty string, or `false` for the audience, omits the claim. */
@@ -37,12 +36,13 @@ export class ServiceAccountProvider implements IdentityProvider {
   readonly block: string = 'serviceAccount';
   readonly signsLocally: boolean = true;
   readonly #options: ServiceAccountOptions;
-  readonly #claims: string | undefined;
+  /** As text, so that the caller cannot change them between an identity and its token. */
+  readonly #claims: string;
   #signingKey: { readonly fingerprint: string; readonly key: Promise<CryptoKey> } | undefined;
 
   constructor(options: ServiceAccountOptions) {
     this.#options = options;
-    this.#claims = furtherClaims(options.claims);
+    this.#claims = JSON.stringify(options.claims);
   }
 
   identity(): Promise<Identity> {
@@ -56,30 +56,21 @@ export class ServiceAccountProvider implements IdentityProvider {
   async issue(now: number): Promise<IssueOutcome> {
     const { serviceAccountId, key } = this.#options;
     if (serviceAccountId === '') {
-      return this.#failure('incomplete', ['serviceAccountId'], 'Set "serviceAccountId"', 'serviceAccountId is empty');
+      return this.#incomplete(['serviceAccountId'], 'Set "serviceAccountId"', 'serviceAccountId is empty');
     }
     if (key === undefined) {
-      return this.#failure('incomplete', KEY_FIELDS, 'Set "privateKeyPem" or "privateKeyPath"', 'no key is configured');
-    }
-    if (this.#claims === undefined) {
-      return this.#failure('refused', ['claims'], 'Use only JSON values in "claims"', 'claims are not JSON');
+      return this.#incomplete(KEY_FIELDS, 'Set "privateKeyPem" or "privateKeyPath"', 'no key is configured');
     }
     const reading = key.read();
     if (reading.kind === 'unusable') return { ...reading, kind: 'failure', block: this.block };
-    try {
-      return await this.#sign(reading, this.#claims, Math.floor(now / 1000));
-    } catch (error) {
-      // Only the name: the message of a crypto library may quote the key.
-      const log = `signing failed: ${error instanceof Error ? error.name : typeof error}`;
-      return this.#failure('refused', KEY_FIELDS, 'Replace the key of "privateKeyPem" or "privateKeyPath"', log);
-    }
+    return this.#sign(reading, Math.floor(now / 1000));
   }
 
-  async #sign(key: Key, claims: string, issuedAt: number): Promise<IssueOutcome> {
+  async #sign(key: Key, issuedAt: number): Promise<IssueOutcome> {
     const { keyId, audience, subject, issuer } = this.#options;
     const expiresAt = issuedAt + LIFETIME_SECONDS;
     const value = await new SignJWT({
-      ...(JSON.parse(claims) as Record<string, unknown>),
+      ...(JSON.parse(this.#claims) as Record<string, unknown>),
       ...(issuer !== '' && { iss: issuer }),
       ...(subject !== '' && { sub: subject }),
       ...(audience !== false &&
@@ -97,16 +88,13 @@ export class ServiceAccountProvider implements IdentityProvider {
     if (this.#signingKey?.fingerprint !== reading.fingerprint) {
       const key = importPKCS8(reading.pem.reveal(), ALGORITHM);
       this.#signingKey = { fingerprint: reading.fingerprint, key };
-      key.catch(() => {
-        this.#signingKey = undefined;
-      });
     }
     return this.#signingKey.key;
   }
 
-  #failure(reason: IssueFailure['reason'], fields: readonly string[], todo: string, log: string): IssueFailure {
+  #incomplete(fields: readonly string[], todo: string, log: string): IssueFailure {
     const advice = `${todo} in the "${this.block}" configuration block.`;
-    return { kind: 'failure', reason, block: this.block, fields, advice, log };
+    return { kind: 'failure', reason: 'incomplete', block: this.block, fields, advice, log };
   }
 }
 
@@ -127,13 +115,4 @@ export function provider(
     return reading?.kind === 'key' ? reading.fingerprint : (reading?.advice ?? '');
   });
   return new ServiceAccountProvider({ ...valuesOf(serviceAccount), key, identity });
-}
-
-// Serialised, so that the caller cannot change it between an identity and its token.
-function furtherClaims(claims: Readonly<Record<string, unknown>>): string | undefined {
-  try {
-    return JSON.stringify(Object.fromEntries(Object.entries(claims).filter(([name]) => !REGISTERED_CLAIMS.has(name))));
-  } catch {
-    return undefined;
-  }
 }

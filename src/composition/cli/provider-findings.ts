@@ -1,3 +1,4 @@
+import { thrownFault } from '../../adapters/oauth/provider-error.js';
 import { jwtClaims } from '../../domain/shared/json.js';
 import type {
   AccessToken,
@@ -74,19 +75,12 @@ async function reach(
     const message = `${url} responds ${String(response.status)}, so there is no provider of this name`;
     return failed(check, message, place, `Correct ${named(place)}.`);
   } catch (error) {
-    const code = codeOf(error);
+    const code = thrownFault(error, 'metadata').code || String((error as Error).name);
     const there = host === undefined ? NETWORK : { block: host.block, fields: [host.field] };
     const fix =
       host === undefined ? `Allow this machine to reach ${origin} over the network.` : networkFix(code, there);
     return failed(check, `${origin} cannot be reached: ${withMeaning(code) ?? code}`, there, fix);
   }
-}
-
-/** The code of the network error at the end of the chain of causes; its message may contain anything. */
-function codeOf(error: unknown): string {
-  const { cause, code, name } = Object(error) as { cause?: unknown; code?: unknown; name?: unknown };
-  if (typeof cause === 'object' && cause !== null) return codeOf(cause);
-  return typeof code === 'string' ? code : String(name);
 }
 
 /** Compares a token with the settings of `block`; `now` is milliseconds since the epoch. */

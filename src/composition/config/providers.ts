@@ -110,13 +110,9 @@ const SPELLED = new WeakMap<Setting<unknown>, string>();
 
 /** One text per value, independent of the order of its members. */
 function spelled(value: unknown): string {
-  try {
-    return JSON.stringify(value ?? null, (_name, inner: unknown) =>
-      isObject(inner)
-        ? Object.fromEntries(Object.entries(inner).sort(([one], [other]) => (one < other ? -1 : 1)))
-        : inner,
-    );
-  } catch {
-    return 'not JSON';
-  }
+  return JSON.stringify(value ?? null, (_name, inner: unknown) =>
+    isObject(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : inner,
+  );
 }

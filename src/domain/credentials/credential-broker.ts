@@ -159,11 +159,10 @@ export class CredentialBroker {
   async #ask(name: string, planKey: Secret | undefined): Promise<Credential> {
     const known = await this.#identify(name);
     const { provider, key } = known;
-    const { customProviders, telemetry } = this.#deps;
     const own = { option: 'identityProviders', name: `"issue" of "${name}"`, block: provider.block } as const;
     const issue: IssueToken = async (now) => {
       const outcome = await (provider.signsLocally === true ? this.#sign(provider, now) : provider.issue(now));
-      return customProviders.has(name) ? checkedOutcome(outcome, own, telemetry) : outcome;
+      return checkedOutcome(outcome, own, this.#deps.telemetry);
     };
     const outcome = await this.#deps.tokens.get(key, provider.block, issue);
     if (outcome.kind === 'failure') throw serviceAuthError(outcome, FAILURES);

@@ -8,7 +8,6 @@ import type { MemoryShare } from '../shared/memory-budget.js';
 import { isObject, parsedJson } from '../shared/json.js';
 import { SingleFlight } from '../shared/single-flight.js';
 import { FleetFlight, type FleetFlightDependencies } from '../upstream/fleet-flight.js';
-import { isTokenText } from './credential.js';
 
 /** Sends one request to the provider. Shared by all callers of a key, so it must not depend on any one of them. */
 export type IssueToken = (now: number) => Promise<IssueOutcome>;
@@ -340,18 +339,13 @@ export class TokenCache {
   }
 }
 
-const NO_OUTCOME = 'the identity provider adapter returned neither a token nor a failure';
-
-/** The outcome, or a failure if the provider returned something else, or its token cannot be used. */
+/** The outcome, or a failure for a token that cannot be used. */
 function checked(outcome: IssueOutcome, block: string, now: number): IssueOutcome {
-  if (!isObject(outcome)) return unusable(block, NO_OUTCOME);
   // A log takes texts only: an error in its place would end a renewal in the background, and the process.
   if (outcome.kind === 'failure') return { ...outcome, log: String(outcome.log) };
-  const { token } = outcome;
-  if (!isObject(token)) return unusable(block, NO_OUTCOME);
   // Also rejects an expiry of NaN, which would never be reached while the token never counts as fresh.
-  if (!(token.expiresAt > now)) return unusable(block, 'the provider issued a token that has already expired', CLOCKS);
-  return isTokenText(token.value) ? { kind: 'token', token } : unusable(block, 'the provider issued an invalid token');
+  if (outcome.token.expiresAt > now) return outcome;
+  return unusable(block, 'the provider issued a token that has already expired', CLOCKS);
 }
 
 /** Milliseconds before its expiry in which a token is not served any more. */

@@ -123,7 +123,7 @@ export function valuesOf<Settings extends object>(settings: Settings): ValuesOf<
 }
 
 /** The text of a setting, unredacted. */
-export function revealed({ value }: Setting<unknown>): string {
+export function revealed({ value }: Pick<Setting<unknown>, 'value'>): string {
   if (typeof value === 'string') return value;
   return (value as Partial<Secret> | undefined)?.reveal?.() ?? '';
 }
