@@ -152,11 +152,7 @@ export interface ProviderContext {
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   /** The identity derived from these settings; `material` is the content of key files. */
-  readonly identityOf: (
-    flow: string,
-    settings: AnySettings,
-    material?: () => string,
-  ) => () => Promise<Identity>;
+  readonly identityOf: (flow: string, settings: AnySettings, material?: () => string) => () => Promise<Identity>;
 }
 
 /** A key or certificate as `doctor` found it. */

@@ -96,12 +96,14 @@ describe('a certificate and its key', () => {
   it('are read from one file', async () => {
     await put(certificatePath, good.certificatePem + good.privateKeyPem);
     for (const path of [certificatePath, '', ' ']) {
-      expect((source({ privateKeyPath: path }).read()).kind, 'the second path may be empty').toBe('certificate');
+      expect(source({ privateKeyPath: path }).read().kind, 'the second path may be empty').toBe('certificate');
     }
   });
 
   it.each([-3, 3])('are read when they expire in %i days', (validToDays) => {
-    const { notAfter } = pairIn(new CertificateFile({ ...makeClientCertificate({ validToDays }), block, clock }).read());
+    const { notAfter } = pairIn(
+      new CertificateFile({ ...makeClientCertificate({ validToDays }), block, clock }).read(),
+    );
     expect(Math.round((notAfter - clock.now()) / DAY)).toBe(validToDays);
   });
 });

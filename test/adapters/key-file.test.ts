@@ -140,7 +140,7 @@ describe('a key file that was never valid', () => {
   it('is rejected when the server may not read it', async () => {
     await writeFile(path, textOf(first));
     await chmod(path, 0);
-    expect(await asNobody(() => keyFile(path, block, clock).read())).toMatchObject({
+    expect(await asNobody(async () => keyFile(path, block, clock).read())).toMatchObject({
       advice: 'Make the file of "privateKeyPath" in the "serviceAccount" configuration block readable for the server.',
       log: `privateKeyPath: EACCES: ${path}`,
     });

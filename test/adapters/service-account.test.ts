@@ -122,14 +122,6 @@ describe('a service account key', () => {
     expect(key.reveals).toBe(2);
   });
 
-  it('is imported again after a failure', async () => {
-    const key = new CountingKey();
-    const source = provider({ key });
-    expect(await source.issue(now)).toMatchObject({ kind: 'failure', reason: 'refused' });
-    key.pem = first.privateKeyPem.reveal();
-    expect(await source.issue(now)).toMatchObject({ kind: 'token' });
-  });
-
   it('is checked again after recheck(), if its source can', () => {
     let checks = 0;
     const watched = { ...keyOf(first), recheck: () => (checks += 1) };

@@ -84,7 +84,7 @@ export function privateKeySourceContract(name: string, make: () => Promise<Priva
       const fields = inspect(Object.values(usableKey().pem));
       for (const secret of cases.secrets) expect(fields).not.toContain(secret);
       expect(String(usableKey().pem)).toBe('[redacted]');
-      expect(JSON.stringifyusableKey()).toContain('"pem":"[redacted]"');
+      expect(JSON.stringify(usableKey())).toContain('"pem":"[redacted]"');
       expect(inspect({ reading: usableKey() }, { depth: 12 })).toContain('pem: [redacted]');
     });
   });

@@ -266,6 +266,8 @@ export function failureRules(
     settings: { ...settings },
     addressField: 'tenantId',
     hostField: authority.value.trim() === '' ? 'tenantId' : 'authority',
+    // Of the scopes of a sign-in, msal-node sends none.
+    fault: ({ code }) => (code === 'empty_input_scopes_error' ? refused('scope') : undefined),
     special: ({ status }) =>
       status === 429 ? { reason: 'unavailable', fields: ['clientId'], note: 'rate limited' } : undefined,
     refusal: (response) => refusal(response, credential),

@@ -163,7 +163,8 @@ function judgeResponse(response: ErrorResponse, rules: FailureRules): Verdict {
   if (status === 401) return refused(...rules.sent.slice(0, 2));
   // Without a word, anything that was sent may be wrong.
   const { sent, addressField, settings } = rules;
-  const isSent = (field: string): boolean => field !== addressField && revealed(settings[field] ?? { value: '' }) !== '';
+  const isSent = (field: string): boolean =>
+    field !== addressField && revealed(settings[field] ?? { value: '' }) !== '';
   return refused(...(error === '' && MAY_NAME.includes(status) ? sent.filter(isSent) : []));
 }
 

@@ -22,7 +22,6 @@ export const sessionHint: OptionCheck = (like) => {
   let advice = 'a session source is a function or has "getToken" or "getAccessToken"';
   if (hasMethods(like, ['getToken', 'encode'])) advice = 'for "next-auth/jwt" pass nextAuthSession(getToken)';
   else if (hasMethods(like, ['getToken']) || hasMethods(like, ['getAccessToken'])) return undefined;
-  else if (hasMethods(api, ['getAccessToken']))
-    advice = 'for better-auth pass betterAuthSession(auth, { providerId })';
+  else if (hasMethods(api, ['getAccessToken'])) advice = 'for better-auth pass betterAuthSession(auth, { providerId })';
   return `Set it to a session source: ${advice}.`;
 };

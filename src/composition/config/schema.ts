@@ -268,7 +268,9 @@ function named(known: readonly string[]): OptionCheck {
 function providerName(value: unknown, all: object): string | undefined {
   const hint = named(AUTH_PROVIDERS)(value, all);
   const vendor = hint === undefined ? undefined : similar(String(value), [...VENDORS.keys()]);
-  return vendor === undefined ? hint : `Set it to "${String(VENDORS.get(vendor))}", which is for providers like ${vendor}.`;
+  return vendor === undefined
+    ? hint
+    : `Set it to "${String(VENDORS.get(vendor))}", which is for providers like ${vendor}.`;
 }
 
 /** True for the address of a server that is neither Redis nor Valkey, nor almost. */
@@ -294,7 +296,8 @@ function milliseconds(initial: number, least = 0): SettingRow<number> {
 }
 
 function wholeNumber(initial: number, least = 0, most = Infinity): SettingRow<number> {
-  const isRight = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= least && Number(value) <= most;
+  const isRight = (value: unknown): boolean =>
+    Number.isInteger(value) && Number(value) >= least && Number(value) <= most;
   const end = most === Infinity ? '' : ` to ${String(most)}`;
   return usual(accept(isRight, `a whole number from ${String(least)}${end}`), initial);
 }
