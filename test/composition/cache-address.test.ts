@@ -27,7 +27,7 @@ describe('the address in "cacheStore"', () => {
       'the primary',
     ],
   ])('%s names %s', (address, urls, primaryName = '') => {
-    expect(redisServers(cacheAddress(` ${address} `).url.reveal())).toEqual({ urls, primaryName });
+    expect(redisServers(cacheAddress(` ${address} `, 'configureServer').url.reveal())).toEqual({ urls, primaryName });
   });
 
   it.each([

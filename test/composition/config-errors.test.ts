@@ -298,7 +298,9 @@ describe('an invalid address or key', () => {
 
   it('is rejected as a cache key or as the address of a cache', () => {
     expect(refusal({ cacheKeys: ['abc'] })).toMatchObject({ detail: 'Invalid key in "cacheKeys".' });
-    expect(refusal({ cacheStore: 'http://cache.example' })).toMatchObject({ detail: 'Unsupported "cacheStore" URL.' });
+    expect(refusal({ cacheStore: 'http://cache.example' })).toMatchObject({
+      detail: 'Invalid value for "cacheStore" of configureServer.',
+    });
   });
 
   it.each(['two words', 'line\nbreak', 'tab\t', 'ключ', 'key\u0000'])(

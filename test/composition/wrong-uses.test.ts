@@ -59,7 +59,7 @@ const REFUSED: readonly (readonly [what: string, use: () => unknown, sentence: s
   ['a misspelt field', () => createToolkit({ a2aUlr: '' }), '"a2aUlr" in createToolkit. Did you mean "a2aUrl"?'],
   ['the same field', () => configureServer({ a2aUlr: '' }), '"a2aUlr" in configureServer. Did you mean "a2aUrl"?'],
   ['no configuration', () => createToolkit(), 'Pass an object to createToolkit.'],
-  ['a foreign store', () => createToolkit({ cacheStore: 'x:y' }), 'Unsupported "cacheStore" URL.'],
+  ['a foreign store', () => createToolkit({ cacheStore: 'x:y' }), '"cacheStore" of createToolkit'],
   ['the environment', () => createToolkit({ A2A_URL: 'x' }), 'Pass variables through configFromEnv(process.env).'],
   ['a provider named idp_a', () => createToolkit({}, { identityProviders: { idp_a: provider(0) } }), 'Rename "idp_a"'],
   [

@@ -85,15 +85,15 @@ const ADDRESS_FAULTS: Readonly<Record<AddressFault, string>> = {
 };
 
 /**
- * Parses the address of a shared cache.
+ * Parses the address of a shared cache. `maker` is the function that the site called.
  *
  * @throws ConfigurationError when it is invalid; the address is not quoted, since it may contain a password.
  */
-export function cacheAddress(text: string): CacheAddress {
+export function cacheAddress(text: string, maker: string): CacheAddress {
   const address = text.trim();
   const servers = redisServers(address);
   if (typeof servers === 'string')
-    throw invalidField('cacheStore', 'Unsupported "cacheStore" URL.', ADDRESS_FAULTS[servers]);
+    throw invalidField('cacheStore', `Invalid value for "cacheStore" of ${maker}.`, ADDRESS_FAULTS[servers], maker);
   const { password } = new URL(servers.urls[0] ?? '');
   return { url: secret(address), writtenPassword: secret(password), password: secret(decodeURIComponent(password)) };
 }

@@ -146,7 +146,7 @@ function readFields(plain: ServerConfig, all: object, variables: VariableHint, f
     const given = readOptions<ServerConfig>(maker, SHAPE, own, { ...own, ...all }, refusal);
     const settings = settingsOf(FIELDS, given as Values, TOP, files) as ConfigSettings;
     const { cacheStore } = settings;
-    const address = typeof cacheStore.value === 'string' ? cacheAddress(cacheStore.value) : undefined;
+    const address = typeof cacheStore.value === 'string' ? cacheAddress(cacheStore.value, maker) : undefined;
     return [given, unwrapped(settings), address] as const;
   } catch (error) {
     const named = withVariables(error, variables);
