@@ -82,7 +82,7 @@ export function issueFailure(error: ProviderError, rules: FailureRules, secrets:
   const [first, ...others] = grouped(verdict.fields, rules);
   const check = `check ${[first, ...others].map(inWords).join('; and ')}`;
   const isRefused = reason === 'refused' && error.kind === 'response' && error.error !== '';
-  const isOurs = first.fields.length > 0 || error.stage !== 'token' || isRefused;
+  const isOurs = first.fields.length > 0 || error.stage === 'local' || isRefused;
   const advice = isOurs
     ? (rules.advice?.(verdict, check) ?? `${check.replace('c', 'C')}.`)
     : `Look at the server's log: the provider of ${inWords(first)}, or a proxy in front of it, issues no token.`;
@@ -154,6 +154,8 @@ function judgeResponse(response: ErrorResponse, rules: FailureRules): Verdict {
   const isSuccess = status < 300 && error === '';
   if (isTemporary || (isSuccess && status === 200 && stage === 'metadata')) return outage(rules.addressField, stage);
   const note = isSuccess && status !== 200 ? 'OAuth requires the status 200 (RFC 6749 §5.1)' : '';
+  // The page of a firewall or proxy says nothing about the address.
+  if (stage === 'metadata' && status === 403 && response.isPage) return refused();
   if (stage === 'metadata') return { ...refused(rules.addressField), note };
   const known = rules.refusal(response);
   if (known.fields.length > 0) return known;

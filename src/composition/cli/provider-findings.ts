@@ -72,8 +72,11 @@ async function reach(
     const response = await fetch(url, { redirect: 'manual', signal });
     await response.body?.cancel();
     if (response.status === 200) return passed(check, `${origin} responds`);
-    const message = `${url} responds ${String(response.status)}, so there is no provider of this name`;
-    return failed(check, message, place, `Correct ${named(place)}.`);
+    const message = `${url} responds ${String(response.status)}`;
+    if (response.status < 500 && ![401, 403].includes(response.status))
+      return failed(check, `${message}, so there is no provider of this name`, place, `Correct ${named(place)}.`);
+    const fix = `Look at ${origin}, and at a firewall or proxy in front of it; or correct ${named(place)}.`;
+    return failed(check, message, place, fix);
   } catch (error) {
     const code = thrownFault(error, 'metadata').code || String((error as Error).name);
     const there = host === undefined ? NETWORK : { block: host.block, fields: [host.field] };

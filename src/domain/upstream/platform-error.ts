@@ -70,6 +70,12 @@ function misplaced(
       // A challenge for tokens comes from an API that reads them, even if it sends a page (RFC 6750 §3).
       if (!isPage(headers) || /\bbearer\b/i.test(String(headers['www-authenticate']))) return undefined;
       return signIn(`The address of the ${name} leads to a sign-in page.`, counterpart);
+    case 403: {
+      if (!isPage(headers)) return undefined;
+      const own = `If the ${name} itself sends it, grant the credential its role, or ${check}.`;
+      const detail = `A page denies access to the ${name}, as that of a firewall or proxy in front of it.`;
+      return facts(detail, `Have it admit this server. ${own}`, fields);
+    }
     case 404:
     case 410:
       if (isPlatform) return facts(`The ${name} does not have the requested resource.`, hint, fields);
@@ -152,7 +158,8 @@ export function platformError(
   }
   if (status < 400) return new UpstreamError('upstream_redirect', { ...redirected(headers, counterpart), log });
   const wrong = misplaced(reply.response, counterpart, said);
-  if (refusesSite(reply)) return tokenRejected(reply.credential, status, counterpart, log, wrong);
+  const isDenied = status === 403 && wrong !== undefined;
+  if (refusesSite(reply) && !isDenied) return tokenRejected(reply.credential, status, counterpart, log, wrong);
   return new UpstreamError('upstream_error', {
     ...(wrong ?? refusal(status, counterpart)),
     retryable: status === 429 || status === 503,

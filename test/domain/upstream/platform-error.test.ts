@@ -102,7 +102,23 @@ describe('a rejection by the platform', () => {
     });
   });
 
-  it.each([400, 403, 429, 500])('with an HTML page (%i) is not reported as a wrong address', (status) => {
+  it.each<CredentialKind>(['service', 'api-key', 'session'])(
+    'with a page (403) is reported as that of a firewall or proxy, not as a refused credential: %s',
+    (kind) => {
+      expect(
+        platformError(reply(403, PAGE, kind), AGENT, 'status 403 from the agent, text/html: denied'),
+      ).toMatchObject({
+        code: 'upstream_error',
+        detail: 'A page denies access to the agent, as that of a firewall or proxy in front of it.',
+        hint: 'Have it admit this server. If the agent itself sends it, grant the credential its role, or check "a2aUrl" in configureServer: it must be the JSON-RPC endpoint of the agent.',
+        block: 'configureServer',
+        fields: ['a2aUrl'],
+        upstreamStatus: 403,
+      });
+    },
+  );
+
+  it.each([400, 429, 500])('with an HTML page (%i) is not reported as a wrong address', (status) => {
     const error = platformError(reply(status, PAGE), AGENT, 'status 400: please log in');
     expect(error.detail).not.toMatch(/page/);
   });
