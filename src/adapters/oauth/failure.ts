@@ -1,6 +1,7 @@
 import { clockDifference } from '../../domain/shared/clock-difference.js';
 import { redactor } from '../../domain/shared/redaction.js';
 import { type AnySettings, revealed, type Setting } from '../../domain/shared/setting.js';
+import { USER_ERRORS } from '../../domain/shared/user-errors.js';
 import type { ExchangeRefusal, IssueFailure } from '../../ports/identity-provider.js';
 import { type ErrorResponse, type Fault, type ProviderError, type Stage, textMember } from './provider-error.js';
 
@@ -194,21 +195,10 @@ export function userRefusal(
   if (error.kind === 'fault' || error.stage !== 'token' || error.status >= 500 || error.status === 429) {
     return undefined;
   }
-  const reason = rules.userRefusal(error) ?? USER_REFUSALS.get(error.error);
+  const reason = rules.userRefusal(error) ?? USER_ERRORS.get(error.error);
   const claims = textMember(error.body, 'claims');
   return reason && { kind: 'user-refused', reason, log: logOf(error, rules, secrets), ...(claims && { claims }) };
 }
-
-const USER_REFUSALS: ReadonlyMap<string, ExchangeRefusal['reason']> = new Map([
-  ['invalid_grant', 'expired'],
-  ['invalid_token', 'expired'],
-  ['bad_token', 'expired'],
-  ['login_required', 'expired'],
-  ['consent_required', 'interaction'],
-  ['interaction_required', 'interaction'],
-  ['mfa_required', 'interaction'],
-  ['mfa_registration_required', 'interaction'],
-]);
 
 /**
  * The failure that names every setting without a value; undefined if all are set. Fields are in the order of the

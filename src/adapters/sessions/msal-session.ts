@@ -95,12 +95,7 @@ export function msalSession<Account extends { readonly homeAccountId: string }>(
 }
 
 // Not defined by OAuth: the cache entry is missing or no longer valid.
-const EXPIRED: readonly unknown[] = [
-  'no_tokens_found',
-  'refresh_token_expired',
-  'bad_token',
-  'no_account_in_silent_request',
-];
+const EXPIRED: readonly unknown[] = ['no_tokens_found', 'refresh_token_expired', 'no_account_in_silent_request'];
 
 function refusal(error: unknown): SessionToken {
   const { errorCode, name, message, claims } = Object(error) as Readonly<Record<string, unknown>>;

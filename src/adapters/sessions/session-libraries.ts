@@ -4,6 +4,7 @@ import { isAgentBffError, NOT_MOUNTED, sessionFailed } from '../../domain/shared
 import { jwtClaims } from '../../domain/shared/json.js';
 import { withoutSecrets } from '../../domain/shared/redaction.js';
 import { REDACTED } from '../../domain/shared/secret.js';
+import { USER_ERRORS } from '../../domain/shared/user-errors.js';
 import type { HeaderFields, RequestContext } from '../../ports/http.js';
 import type { SessionToken } from '../../ports/session-token-source.js';
 
@@ -82,21 +83,12 @@ function cookiesOf(response: CookieResponse): readonly string[] {
   return (Array.isArray(field) ? field : [field]).map(String);
 }
 
-const REASONS: ReadonlyMap<unknown, 'expired' | 'interaction'> = new Map([
-  ['invalid_grant', 'expired'],
-  ['invalid_token', 'expired'],
-  ['login_required', 'expired'],
-  ['interaction_required', 'interaction'],
-  ['consent_required', 'interaction'],
-  ['mfa_required', 'interaction'],
-]);
-
 /**
  * The session after a refresh failed with this OAuth error code; absent if the code does not end a session, such as for
  * a provider that is down or a wrong client secret.
  */
 export function refreshRefusal(code: unknown): SessionToken | undefined {
-  const reason = REASONS.get(code);
+  const reason = USER_ERRORS.get(code);
   return reason === undefined ? undefined : { kind: 'expired', reason, log: `the refresh failed: ${String(code)}` };
 }
 
