@@ -45,10 +45,11 @@ describe('msal-node', () => {
   });
 
   const refusals: readonly (readonly [string, object])[] = [
-    ...['no_tokens_found', 'refresh_token_expired', 'bad_token', 'no_account_in_silent_request'].map(
+    ...['no_tokens_found', 'refresh_token_expired', 'no_account_in_silent_request'].map(
       (code) => [code, { kind: 'expired', log: code }] as const,
     ),
     ['invalid_grant', { kind: 'expired', reason: 'expired' }],
+    ['bad_token', { kind: 'expired', reason: 'expired' }],
     ['interaction_required', { kind: 'expired', reason: 'interaction' }],
     ['consent_required', { kind: 'expired', reason: 'interaction' }],
     ['interrupted_user', { kind: 'expired', reason: 'interaction' }],

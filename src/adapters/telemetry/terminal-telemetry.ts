@@ -85,22 +85,12 @@ export class TerminalTelemetry extends RedactedTelemetry implements Telemetry {
       return;
     }
     const event = this.named(reported);
-    switch (event.type) {
-      case 'error':
-        if (this.#isFault(event) || this.#isFirst(event)) this.#tellError(event);
-        break;
-      case 'warning':
-        this.#tellWarning(event);
-        break;
-      case 'cache_fault':
-        this.#tell([event.type, event.detail], STORE_FAULT, event);
-        break;
-      case 'stream_broken':
-        if (event.side === 'upstream') this.#tell([event.type, event.route], `${event.route}: ${BROKEN}`, event);
-        break;
-      default:
-      // Single steps: if one affects a visitor, an error follows.
-    }
+    // Other events are single steps: if one affects a visitor, an error follows.
+    if (event.type === 'error' && (this.#isFault(event) || this.#isFirst(event))) this.#tellError(event);
+    if (event.type === 'warning') this.#tellWarning(event);
+    if (event.type === 'cache_fault') this.#tell([event.type, event.detail], STORE_FAULT, event);
+    if (event.type === 'stream_broken' && event.side === 'upstream')
+      this.#tell([event.type, event.route], `${event.route}: ${BROKEN}`, event);
   }
 
   #isFault({ code, status, route, block }: ErrorEvent): boolean {
