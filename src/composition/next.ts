@@ -1,7 +1,7 @@
 import { type NextRoute, nextRoute, nextRoutes } from '../adapters/next/next-route.js';
 import { callback } from '../domain/shared/options.js';
-import type { SessionTokenLike } from '../adapters/sessions/session-like.js';
-import { chatFields, service, session, siteFields, source } from './routes/route-shapes.js';
+import { sessionHint as source, type SessionTokenLike } from '../adapters/sessions/session-like.js';
+import { chatFields, service, session, siteFields } from './routes/route-shapes.js';
 import type {
   AuthHeadersOptions,
   ConversationOptions,

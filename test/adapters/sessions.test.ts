@@ -251,10 +251,10 @@ describe('a session source of any kind', () => {
       'nextAuthSession(getToken)',
     ],
     'a better-auth instance': [{ api: { getAccessToken: () => {} } }, 'betterAuthSession(auth, { providerId })'],
-    'an empty object': [{}, 'a session source is'],
-    nothing: [undefined, 'a session source is'],
-    null: [null, 'a session source is'],
-    'a text': ['token', 'a session source is'],
+    'an empty object': [{}, 'an object with getToken or getAccessToken'],
+    nothing: [undefined, 'an object with getToken or getAccessToken'],
+    null: [null, 'an object with getToken or getAccessToken'],
+    'a text': ['token', 'an object with getToken or getAccessToken'],
   };
   it.each(Object.entries(wrong))('is rejected with advice when it is %s', (_name, [like, text]) => {
     expect(sessionHint(like, {})).toContain(text);

@@ -17,11 +17,10 @@ export type SessionTokenLike<NativeRequest = any> =
  * their options with this.
  */
 export const sessionHint: OptionCheck = (like) => {
-  if (typeof like === 'function') return undefined;
-  const { api } = Object(like) as { api?: unknown };
-  let advice = 'a session source is a function or has "getToken" or "getAccessToken"';
-  if (hasMethods(like, ['getToken', 'encode'])) advice = 'for "next-auth/jwt" pass nextAuthSession(getToken)';
-  else if (hasMethods(like, ['getToken']) || hasMethods(like, ['getAccessToken'])) return undefined;
-  else if (hasMethods(api, ['getAccessToken'])) advice = 'for better-auth pass betterAuthSession(auth, { providerId })';
-  return `Set it to a session source: ${advice}.`;
+  if (hasMethods(like, ['getToken', 'encode'])) return 'Set it to nextAuthSession(getToken).';
+  if (typeof like === 'function' || hasMethods(like, ['getToken']) || hasMethods(like, ['getAccessToken']))
+    return undefined;
+  return hasMethods((Object(like) as { api?: unknown }).api, ['getAccessToken'])
+    ? 'Set it to betterAuthSession(auth, { providerId }).'
+    : 'Set it to a function, or an object with getToken or getAccessToken.';
 };

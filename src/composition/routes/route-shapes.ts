@@ -1,4 +1,4 @@
-import { sessionHint } from '../../adapters/sessions/session-like.js';
+import { sessionHint as source } from '../../adapters/sessions/session-like.js';
 import { nameHint } from '../../domain/shared/nearest.js';
 import {
   callback,
@@ -45,8 +45,6 @@ const strategy: OptionCheck = (value, { toolkit }: Known) =>
 /** The toolkit knows the fields that may be forwarded: with the list here, every entry would include it. */
 const fieldNames: OptionCheck = (value, all: Known) =>
   texts(value, all) ?? all.toolkit?.forwardHint(value as readonly string[]);
-
-export const source: OptionCheck = sessionHint;
 
 const forward: OptionShape<keyof ForwardOptions> = { options: { request: fieldNames, response: fieldNames } };
 

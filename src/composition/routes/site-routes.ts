@@ -47,8 +47,8 @@ export interface RouteDefinition<Options extends object> {
   readonly shape: ShapeOf<Options>;
   /** Its path below the common mount point. */
   readonly mount: string;
-  /** The session library of users whose data is cached; absent if the route caches nothing. */
-  readonly session?: (options: Options) => SessionTokenLike | undefined;
+  /** True if it caches data of the users of `auth`. */
+  readonly caches?: boolean;
   readonly make: (site: RouteHandlers, options: Options) => HttpHandler;
 }
 
@@ -59,13 +59,13 @@ export const ROUTES: {
   a2a: {
     shape: CHAT,
     mount: '/a2a',
-    session: ({ auth }) => auth,
+    caches: true,
     make: (site, options) => site.chat(options),
   },
   surfaces: {
     shape: SURFACE_ROUTER,
     mount: '/service-surfaces',
-    session: ({ auth }) => auth,
+    caches: true,
     make: (site, options) => site.surfaces(site.credentials.surfaceRouter(options), options),
   },
   service: {
@@ -123,19 +123,18 @@ export function readRouteOptions<Options extends ToolkitOption>(
  * @throws ConfigurationError naming `maker`, the function the site called, before any request.
  */
 export function routeHandler<Options extends object>(
-  { shape, session, make }: RouteDefinition<Options>,
+  { shape, caches, make }: RouteDefinition<Options>,
   maker: string,
   options: (Options & ToolkitOption) | undefined,
 ): HttpHandler {
-  type Read = Options & Given<ToolkitOption>;
-  const read = (): Read => readRouteOptions<ToolkitOption>(maker, shape as never, options) as Read;
-  const given = read();
+  type Read = Options & Given<ToolkitOption & { readonly auth?: SessionTokenLike | undefined }>;
+  const read = (all: typeof options): Read => readRouteOptions<ToolkitOption>(maker, shape as never, all) as Read;
+  const given = read(options);
   // The handle of `configureServer` stands for the current toolkit.
   if (given.toolkit !== undefined && given.toolkit !== serverState().handle) return make(given.toolkit.handlers, given);
-  const library = session?.(given);
-  if (library !== undefined) siteSessions().add(library);
+  if (caches === true && given.auth !== undefined) siteSessions().add(given.auth);
   // Read again: another toolkit has other strategies and fields.
-  return currentHandler((site) => make(site, read()));
+  return currentHandler((toolkit) => make(toolkit.handlers, read({ ...(options as Options), toolkit })));
 }
 
 /** @internal The route alone, for a framework that mounts it where the site says. */
@@ -183,7 +182,7 @@ export async function currentToolkit(): Promise<Toolkit> {
 }
 
 /** A handler of the toolkit that is current at the time of a request, so that a later `configureServer` takes effect. */
-function currentHandler(handlerOf: (site: RouteHandlers) => HttpHandler): HttpHandler {
+function currentHandler(handlerOf: (toolkit: Toolkit) => HttpHandler): HttpHandler {
   let known: Toolkit | undefined;
   let handler = lazyHandler('unusable');
   return (request) => {
@@ -191,9 +190,7 @@ function currentHandler(handlerOf: (site: RouteHandlers) => HttpHandler): HttpHa
     if (toolkit !== undefined && toolkit !== known) {
       known = toolkit;
       try {
-        const hint = TOOLKIT(toolkit, {});
-        if (hint) throw new Error(hint);
-        handler = handlerOf(toolkit.handlers);
+        handler = handlerOf(toolkit);
       } catch (error) {
         // For options that only this toolkit rejects, such as a field that carries its API key.
         handler = lazyHandler('unusable', error);
