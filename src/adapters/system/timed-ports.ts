@@ -1,4 +1,5 @@
-import { beforeAlarm, DeadlineError } from '../../domain/shared/deadline.js';
+import { beforeAlarm } from '../../domain/shared/deadline.js';
+import { DeadlineError } from '../../domain/shared/failure-reason.js';
 import type { IdentityProvider, TokenExchange } from '../../ports/identity-provider.js';
 
 /** The result of the work, or a `DeadlineError` with its name after `ms` milliseconds; the work itself continues. 0 means no limit. */

@@ -1,4 +1,5 @@
-import { isAgentBffError, reasonOf, RequestError, siteFailed } from '../../domain/shared/errors.js';
+import { isAgentBffError, RequestError, siteFailed } from '../../domain/shared/errors.js';
+import { reasonOf } from '../../domain/shared/failure-reason.js';
 import type { RouteAuth } from '../../domain/credentials/route-auth.js';
 import { withLog } from '../../domain/credentials/site-results.js';
 import { sessionUser } from '../../domain/credentials/session-credentials.js';

@@ -3,7 +3,7 @@ import type { SecretFile } from '../../adapters/keys/secret-file.js';
 import { silentTelemetry } from '../../adapters/telemetry/operator-telemetry.js';
 import { systemClock } from '../../adapters/system/system.js';
 import { type ChosenStrategy, chooseStrategy } from '../../domain/credentials/credential-broker.js';
-import { reasonOf } from '../../domain/shared/errors.js';
+import { reasonOf } from '../../domain/shared/failure-reason.js';
 import { visibleLine } from '../../domain/shared/redaction.js';
 import type { Endpoint } from '../../domain/upstream/platform-call.js';
 import type { IssueOutcome, ProviderContext, ProviderFacts } from '../../ports/identity-provider.js';

@@ -1,5 +1,6 @@
 import { inTime } from '../../adapters/system/timed-ports.js';
-import { type AgentBffError, isAgentBffError, reasonOf } from '../../domain/shared/errors.js';
+import { type AgentBffError, isAgentBffError } from '../../domain/shared/errors.js';
+import { reasonOf } from '../../domain/shared/failure-reason.js';
 
 /** Calls a function of the site within the time of a session library; `failure` creates the error from the reason. */
 export async function siteSays<T>(

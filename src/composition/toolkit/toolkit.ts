@@ -3,7 +3,8 @@ import { Container } from 'inversify';
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
 import { inTime, timedTokenExchange } from '../../adapters/system/timed-ports.js';
 import type { RouteAuth } from '../../domain/credentials/route-auth.js';
-import { DeadlineError, MAX_TIMER_MS } from '../../domain/shared/deadline.js';
+import { MAX_TIMER_MS } from '../../domain/shared/deadline.js';
+import { DeadlineError } from '../../domain/shared/failure-reason.js';
 import { isAgentBffError } from '../../domain/shared/errors.js';
 import {
   accept,

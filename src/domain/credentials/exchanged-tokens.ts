@@ -9,7 +9,8 @@ import type {
   TokenExchange,
   TokenExchangeRequest,
 } from '../../ports/identity-provider.js';
-import { type AgentBffError, reasonOf } from '../shared/errors.js';
+import type { AgentBffError } from '../shared/errors.js';
+import { reasonOf } from '../shared/failure-reason.js';
 import { serviceAuthError, sessionError, statedIdentity } from './credential.js';
 import { checkedOutcome, type WrongResult } from './site-results.js';
 import { type TokenCache, unusable } from './token-cache.js';

@@ -1,7 +1,7 @@
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { AccessToken, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import { reasonOf } from '../shared/errors.js';
+import { reasonOf } from '../shared/failure-reason.js';
 import { getMany } from '../shared/store-calls.js';
 import { LruMap } from '../shared/lru-map.js';
 import type { MemoryShare } from '../shared/memory-budget.js';

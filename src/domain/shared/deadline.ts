@@ -33,12 +33,3 @@ export function beforeDeadline<T>(
     throw late();
   });
 }
-
-/** The deadline passed without a result. */
-export class DeadlineError extends Error {
-  override readonly name: string = 'DeadlineError';
-
-  constructor(what: string, ms: number) {
-    super(`${what} did not respond within ${String(ms)} ms`);
-  }
-}

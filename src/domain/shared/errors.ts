@@ -1,5 +1,3 @@
-import { DeadlineError } from './deadline.js';
-
 /**
  * Every failure this package names, and codes of the site's own. A minor version may add some.
  *
@@ -231,14 +229,3 @@ export const sessionFailed: (reason: string) => AgentBffError = siteFailed('auth
 
 /** The two causes of a request without its session: a store that is down looks like a middleware that is absent. */
 export const NOT_MOUNTED = 'is not mounted before the route, or its store is not connected';
-
-/**
- * The reason why `who` failed: a passed deadline, or the type of an exception, and its location. Its message is left
- * out: that of `Headers` quotes the rejected value, that of a session library the cookie.
- */
-export function reasonOf(error: unknown, who: string = 'it'): string {
-  if (error instanceof DeadlineError) return error.message;
-  if (!(error instanceof Error)) return `${who} threw ${typeof error}`;
-  const [place] = /^ +at .+$/m.exec(String(error.stack).replace(error.message, '')) ?? [''];
-  return `${who} threw ${error.name} ${place.trim()}`.trim();
-}
