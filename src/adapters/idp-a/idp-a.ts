@@ -190,6 +190,7 @@ function application(
 /** The kind of token to request. */
 type Grant = 'password' | 'client_credentials' | 'token_exchange';
 
+const SENT = ['clientId', 'clientSecret', 'audience', 'scope'] as const;
 const APPLICATION = refused('clientId', 'clientSecret');
 const GRANT: Verdict = { ...refused('clientId'), note: 'the grant must be enabled for this application' };
 
@@ -216,13 +217,7 @@ function failureRules(grant: Grant, request: RequestSettings): FailureRules {
       return stage === 'token' && grant === 'password' && ABOUT_REALM.test(description) ? refused('realm') : undefined;
     },
     refusal: (response) => refusal(response, grant),
-    sent: [
-      'clientId',
-      'clientSecret',
-      'audience',
-      'scope',
-      ...(grant === 'password' ? ['realm', 'username', 'password'] : []),
-    ],
+    sent: grant === 'password' ? [...SENT, 'realm', 'username', 'password'] : SENT,
     // RFC 8693 §2.2.2 requires `invalid_request` for a rejected user token, but the code also has other meanings.
     userRefusal: ({ error, description }) =>
       error === 'invalid_request' && /subject[_ ]token(?!_type)/i.test(description) ? 'expired' : undefined,
