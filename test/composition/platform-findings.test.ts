@@ -113,7 +113,7 @@ describe('the doctor visits the platform', () => {
     expect(lines).toEqual([
       CARD_OK,
       ACCEPTED,
-      'failed surface: the platform has no address | Set "serviceApiUrl" in configureServer.',
+      'failed surface: No address is configured for the platform. | Set "serviceApiUrl" in configureServer.',
     ]);
   });
 

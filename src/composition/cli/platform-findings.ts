@@ -24,7 +24,6 @@ const CARD = 'agent card';
 const SURFACE = 'surface';
 const STREAMING = 'streaming';
 const PLATFORM = topLevel('serviceApiUrl');
-const SET_PLATFORM = 'Set "serviceApiUrl" in configureServer.';
 /** The check that tries address and credential of the agent. */
 export const TRIAL = 'agent';
 
@@ -58,12 +57,10 @@ export async function platformFindings(visit: Visit, { surface, message }: Trial
     const isRefused = findings.at(-1)?.result === 'failed' && REFUSED.includes(site.responses.at(-1)?.status);
     const hasApi = !isRefused && resolved.serviceApi !== undefined && (await directory(site, visit, findings));
     if (surface !== '') {
-      if (hasApi) begin(SURFACE);
-      const unasked =
-        resolved.serviceApi === undefined
-          ? failed(SURFACE, 'the platform has no address', PLATFORM, SET_PLATFORM)
-          : skipped(SURFACE);
-      findings.push(hasApi ? await render(site, surface) : unasked);
+      // Without an address, the site says that itself.
+      const isAsked = hasApi || resolved.serviceApi === undefined;
+      if (isAsked) begin(SURFACE);
+      findings.push(isAsked ? await render(site, surface) : skipped(SURFACE));
     }
     if (message !== '') {
       if (agent !== undefined) begin(STREAMING);
