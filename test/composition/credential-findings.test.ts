@@ -88,6 +88,12 @@ describe('the doctor reports', () => {
       'warning expiry: in 30 s | Increase the lifetime of access tokens for the "okta" configuration block at the provider.',
     ],
     [
+      'a token that ends in seconds, and not a wrong clock',
+      CUSTOM,
+      okta(() => ({ kind: 'token', token: { value: 'x', expiresAt: Date.now() / 1_000 + 3_600 } })),
+      'failed token: "issue" of "okta" returned "token.expiresAt" in seconds: return milliseconds, 1,000 times as much | Correct what it returns. Correct "identityProviders" in configureServer.',
+    ],
+    [
       'a refused token',
       CUSTOM,
       okta(() => ({

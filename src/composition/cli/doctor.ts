@@ -3,10 +3,11 @@ import type { SecretFile } from '../../adapters/keys/secret-file.js';
 import { silentTelemetry } from '../../adapters/telemetry/operator-telemetry.js';
 import { systemClock } from '../../adapters/system/system.js';
 import { type ChosenStrategy, chooseStrategy } from '../../domain/credentials/credential-broker.js';
+import { checkedOutcome, type WrongResult } from '../../domain/credentials/site-results.js';
 import { reasonOf } from '../../domain/shared/failure-reason.js';
 import { visibleLine } from '../../domain/shared/redaction.js';
 import type { Endpoint } from '../../domain/upstream/platform-call.js';
-import type { IssueOutcome, ProviderContext, ProviderFacts } from '../../ports/identity-provider.js';
+import type { IdentityProvider, IssueOutcome, ProviderContext, ProviderFacts } from '../../ports/identity-provider.js';
 import type { ServerConfig } from '../config/server-config.js';
 import { variablesOf, warningsOf } from '../config/env.js';
 import { FLOWS, providerOf, PROVIDERS } from '../config/providers.js';
@@ -260,14 +261,18 @@ async function token(
 ): Promise<Finding[]> {
   const check = 'token';
   const now = context.clock.now();
-  let outcome: IssueOutcome | undefined;
+  let outcome: IssueOutcome | WrongResult;
   try {
-    outcome = await (await providerLoader(config, context)(flow))?.issue(now);
+    const provider = (await providerLoader(config, context)(flow)) as IdentityProvider;
+    const own = { option: 'identityProviders', name: `"issue" of "${flow}"`, block: provider.block } as const;
+    outcome = checkedOutcome(await provider.issue(now), own, context.telemetry);
   } catch (error) {
     return [failed(check, reasonOf(error, 'the provider of this strategy'), STRATEGY)];
   }
-  if (outcome === undefined) return [failed(check, 'this strategy has no identity provider', STRATEGY, CHOOSE)];
-  if (outcome.kind === 'failure') return [failed(check, outcome.log, outcome, outcome.advice)];
+  if (outcome.kind === 'failure') {
+    const place = 'option' in outcome ? topLevel(outcome.option) : outcome;
+    return [failed(check, outcome.log, place, outcome.advice)];
+  }
   const name = providerOf(flow);
   const block = name === undefined ? flow : PROVIDERS[name].suspects.block;
   return [passed(check, 'obtained'), ...tokenFindings(block, expected, outcome.token, now)];
