@@ -177,6 +177,16 @@ it.each([
 });
 
 describe('a domain that is not the provider’s', () => {
+  it('is not blamed for the page of a firewall', async () => {
+    const fetch: Fetch = () => Promise.resolve(new Response('<h1>Denied</h1>', { status: 403 }));
+    expect(await failureOf(provider({ fetch }))).toMatchObject({
+      reason: 'refused',
+      fields: [],
+      advice: expect.stringContaining('or a proxy in front of it, issues no token') as string,
+      log: expect.stringContaining('metadata request failed: 403: Denied') as string,
+    });
+  });
+
   it('is named when another issuer responds', async () => {
     const failure = await failureOf(provider({ domain: idp.domain.replace('127.0.0.1', 'localhost') }));
     expect(failure).toMatchObject(DOMAIN);

@@ -66,6 +66,15 @@ describe('the doctor visits the metadata of a provider, and follows no redirect'
       failed(`${url} responds 404, so there is no provider of this name`, CORRECT),
     ],
     [
+      'that a firewall denies',
+      { url },
+      async () => new Response('<h1>Denied</h1>', { status: 403 }),
+      failed(
+        `${url} responds 403`,
+        'Look at https://idp.example, and at a firewall or proxy in front of it; or correct "domain" in the "idpA" configuration block.',
+      ),
+    ],
+    [
       'that refuses connections',
       { url },
       failing(new TypeError('fetch failed', { cause: Object.assign(new Error('s3cr3t'), { code: 'ECONNREFUSED' }) })),
