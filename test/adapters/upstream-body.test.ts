@@ -1,20 +1,16 @@
 import fc from 'fast-check';
-import type { Dispatcher } from 'undici';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { UpstreamBody } from '../../src/adapters/undici/upstream-body.js';
+import { HIGH_WATER_BYTES, type BodyControl, UpstreamBody } from '../../src/adapters/undici/upstream-body.js';
 import type { BodySink } from '../../src/domain/shared/body.js';
 
 /** Enough to make a body pause its platform. */
-const FULL = new Uint8Array(65_536);
+const FULL = new Uint8Array(HIGH_WATER_BYTES);
 
-class Controller {
+class Controller implements BodyControl {
   paused = false;
   aborted: string | undefined;
-  pause(): void {
-    this.paused = true;
-  }
-  resume(): void {
-    this.paused = false;
+  hold(bytes: number): void {
+    this.paused = bytes >= HIGH_WATER_BYTES;
   }
   abort(reason: Error): void {
     this.aborted ??= reason.message;
@@ -31,7 +27,7 @@ afterEach(() => {
 });
 
 const body = (idleMs: number, totalMs: number): UpstreamBody => {
-  const made = new UpstreamBody(controller as unknown as Dispatcher.DispatchController, idleMs, totalMs);
+  const made = new UpstreamBody(controller, idleMs, totalMs);
   made.watch();
   return made;
 };

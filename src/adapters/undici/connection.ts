@@ -44,7 +44,7 @@ export class Connection {
   /** Its position among the idle ones, so that one that times out is removed without a search. */
   place: number = BUSY;
   #socket: Socket | undefined;
-  #filter: ReadFilter | undefined;
+  #read: Socket['read'] | undefined;
   /** Completed exchanges on the same socket. */
   exchanges: number = 0;
   #readBefore = 0;
@@ -67,7 +67,6 @@ export class Connection {
   /** Called before the first byte of a request is sent. */
   begin(): void {
     this.#readBefore = this.#socket?.bytesRead ?? 0;
-    this.#filter?.expectHead();
   }
 
   /**
@@ -83,12 +82,12 @@ export class Connection {
    * broken, or fails an assertion in a listener of the socket, which ends the process.
    */
   pause(): void {
-    this.#filter?.pause();
+    if (this.#socket !== undefined) this.#socket.read = () => null;
   }
 
   /** Allows reading; undici continues with the next bytes that arrive. */
   unpause(): void {
-    this.#filter?.unpause();
+    if (this.#socket !== undefined && this.#read !== undefined) this.#socket.read = this.#read;
   }
 
   /** Continues with what arrived meanwhile. */
@@ -104,7 +103,7 @@ export class Connection {
 
   #opened(socket: Socket): void {
     this.#socket = socket;
-    this.#filter = new ReadFilter(socket);
+    this.#read = socket.read.bind(socket);
     this.exchanges = 0;
     this.fault = undefined;
     // Before undici's own listener, which may end the response.
@@ -210,80 +209,4 @@ export class Connections {
     this.#open.delete(connection);
     connection.destroy();
   }
-}
-
-const HTTP_1 = 'HTTP/1.';
-/** The length of a head up to its status: `HTTP/1.1 100`. */
-const STATUS_END = 12;
-const HEAD_END = '\r\n\r\n';
-const NOTHING = Buffer.alloc(0);
-// Longer heads are left to the parser, which rejects them.
-const MAX_BYTES = 32_768;
-
-/**
- * Sits between the socket and undici. Drops an unsolicited 100 (Continue), which a client must be able to parse and may
- * ignore (RFC 9110 §15.2): undici closes the connection instead, after the platform has received the message. For this
- * it reads the first bytes of each response only.
- */
-class ReadFilter {
-  readonly #socket: Socket;
-  readonly #read: Socket['read'];
-  /** The part of a head received so far. */
-  #head: Buffer = NOTHING;
-
-  constructor(socket: Socket) {
-    this.#socket = socket;
-    this.#read = socket.read.bind(socket);
-  }
-
-  /** Called before a response. */
-  expectHead(): void {
-    this.#head = NOTHING;
-    this.#socket.read = this.#next;
-  }
-
-  pause(): void {
-    this.#socket.read = () => null;
-  }
-
-  unpause(): void {
-    this.#socket.read = this.#read;
-  }
-
-  readonly #next = (size?: number): Buffer | null => {
-    for (;;) {
-      const chunk = this.#read(size) as Buffer | null;
-      if (chunk === null) return null;
-      // Most heads arrive whole and are final, as their tenth byte shows.
-      const isFinal = this.#head === NOTHING && chunk.length >= STATUS_END && chunk[9] !== 0x31;
-      const rest = isFinal
-        ? chunk
-        : this.#without(this.#head.length === 0 ? chunk : Buffer.concat([this.#head, chunk]));
-      if (rest === undefined) continue;
-      this.#socket.read = this.#read;
-      return rest;
-    }
-  };
-
-  /** The bytes after the interim responses; undefined if more bytes are needed first. */
-  #without(bytes: Buffer): Buffer | undefined {
-    let rest = bytes;
-    for (;;) {
-      const end = isContinue(rest) ? rest.indexOf(HEAD_END) : -1;
-      // Bytes of another protocol go to the parser at once: no others may follow, however long one waits.
-      const mayContinue = HTTP_1.startsWith(rest.toString('latin1', 0, HTTP_1.length));
-      const isShort = (rest.length < STATUS_END && mayContinue) || isContinue(rest);
-      if (end < 0 && isShort && rest.length < MAX_BYTES) {
-        this.#head = rest;
-        return undefined;
-      }
-      if (end < 0) return rest;
-      rest = rest.subarray(end + HEAD_END.length);
-    }
-  }
-}
-
-function isContinue(head: Buffer): boolean {
-  // The tenth byte rules out all others.
-  return head[9] === 0x31 && /^HTTP\/1\.\d 100(?!\d)/.test(head.toString('latin1', 0, STATUS_END + 1));
 }

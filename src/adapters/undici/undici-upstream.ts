@@ -1,16 +1,8 @@
 import type { Dispatcher } from 'undici';
-import { isEventStream } from '../../domain/shared/body.js';
-import { networkFault } from '../../domain/shared/network-fault.js';
-import type {
-  HeaderFields,
-  HttpBody,
-  HttpUpstream,
-  UpstreamFailureReason,
-  UpstreamOutcome,
-  UpstreamRequest,
-} from '../../ports/http.js';
+import type { HttpUpstream, UpstreamOutcome, UpstreamRequest } from '../../ports/http.js';
 import { type Connection, Connections, type ExchangeEnd, type UndiciParts, undiciParts } from './connection.js';
-import { type BodyControl, type Framing, responseFraming, UpstreamBody } from './upstream-body.js';
+import { exchange, ResponseReader } from './response-reader.js';
+import { HIGH_WATER_BYTES } from './upstream-body.js';
 
 /** Connection settings; everything else is part of each request. */
 export interface UndiciUpstreamOptions {
@@ -48,7 +40,7 @@ export class UndiciUpstream implements HttpUpstream {
         return;
       }
       const connections = this.#connections.get(request.origin) ?? this.#connect(request.origin, undici);
-      exchange(request, new ResponseReader(request, connections, resolve));
+      exchange(request, new ConnectionReader(request, connections, resolve));
     });
   }
 
@@ -87,307 +79,47 @@ export class UndiciUpstream implements HttpUpstream {
   }
 }
 
-/** A function of its own, so that nothing that lives as long as the response keeps the body of the request alive. */
-function exchange({ path, method, headers, body }: UpstreamRequest, reader: ResponseReader): void {
-  const fields = { ...headers };
-  // Bodies are not decoded here, and some responses are parsed.
-  fields['accept-encoding'] ??= 'identity';
-  const sent = upload(body, headers['accept'], reader);
-  // undici cannot see its length, and not every platform accepts chunked bodies.
-  if (body instanceof Uint8Array && sent !== body) fields['content-length'] = String(body.length);
-  try {
-    reader.dispatch({
-      path,
-      method: method as 'POST',
-      headers: fields as Record<string, string | string[]>,
-      body: sent as Uint8Array,
-      // ResponseReader has its own timers: an upload takes time, and only the response head shows whether it is an
-      // event stream, which may be silent.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    });
-  } catch (error) {
-    reader.onResponseError(undefined, error as Error);
-  }
-}
-
-const encoder = new TextEncoder();
-/** Up to this size a body is small compared to an open stream, and is sent in the cheapest way. */
-const LITTLE_BYTES = 4_096;
-
-/** The body to send. While a streaming body waits for the browser, the response head is not late. */
-function upload(body: HttpBody, accept: HeaderFields[string], reader: ResponseReader): HttpBody {
-  if (body === null) return body;
-  if (body instanceof Uint8Array) return body.length > LITTLE_BYTES ? passing([body]) : body;
-  // An open stream keeps its request message alive. undici places short texts in a shared block, which is cheaper, but
-  // keeps the whole block alive.
-  if (typeof body === 'string') return String(accept).includes('text/event-stream') ? encoder.encode(body) : body;
-  return {
-    [Symbol.asyncIterator]: () => {
-      const source = body[Symbol.asyncIterator]();
-      return {
-        next: async () => {
-          reader.pauseHeadTimer();
-          const step = await source.next();
-          reader.resumeHeadTimer();
-          return step;
-        },
-        return: async () => {
-          await source.return?.();
-          return { done: true, value: undefined };
-        },
-      };
-    },
-  };
-}
-
-/**
- * Bytes that are released while they are sent. undici, and the abort function it returns, keep the body of a request
- * alive as long as the response lasts. Ten thousand streams with two megabytes each would exhaust the memory.
- */
-async function* passing(bytes: [Uint8Array]): AsyncGenerator<Uint8Array> {
-  yield bytes.pop() as Uint8Array;
-}
-
-type Controller = Dispatcher.DispatchController;
-
-/** Turns undici's callbacks for one exchange into one outcome and a body; returns the connection when the exchange is over. */
-class ResponseReader implements Dispatcher.DispatchHandler, BodyControl {
-  paused = false;
-  /** All but the body: a stream that stays open for hours must not keep its request message alive. */
-  readonly #request: Omit<UpstreamRequest, 'origin' | 'path' | 'headers' | 'body'>;
-  readonly #accepted: HeaderFields[string];
+/** An exchange on a connection of its own, which is paused while the reader is slow. */
+class ConnectionReader extends ResponseReader {
   readonly #connections: Connections;
   readonly #connection: Connection;
-  #resolve: ((outcome: UpstreamOutcome) => void) | undefined;
-  #controller: Controller | undefined;
-  #body: UpstreamBody | undefined;
-  #end: Framing | undefined;
-  #headTimer: NodeJS.Timeout | undefined;
-  #gaveUp: 'aborted' | 'timeout' | undefined;
-  #settled = false;
+  #isOver = false;
+  paused = false;
 
-  constructor(
-    { method, headers, signal, headersMs, bodyIdleMs, bodyMs = 0, streamIdleMs = 0 }: UpstreamRequest,
-    connections: Connections,
-    resolve: (outcome: UpstreamOutcome) => void,
-  ) {
-    this.#request = { method, signal, headersMs, bodyIdleMs, bodyMs, streamIdleMs };
-    this.#accepted = headers['accept-encoding'];
+  constructor(request: UpstreamRequest, connections: Connections, resolve: (outcome: UpstreamOutcome) => void) {
+    super(request, resolve);
     this.#connections = connections;
     this.#connection = connections.acquire();
-    this.#resolve = resolve;
-    signal.addEventListener('abort', this.#onAbort, { once: true });
   }
 
-  /** Sends on the connection acquired for this exchange. */
   dispatch(options: Dispatcher.DispatchOptions): void {
     this.#connection.client.dispatch(options, this);
   }
 
-  onRequestStart(controller: Controller): void {
-    this.#controller = controller;
+  hold(bytes: number): void {
+    const isFull = bytes >= HIGH_WATER_BYTES;
+    if (isFull === this.paused || this.#isOver) return;
+    this.paused = isFull;
+    if (isFull) this.#connection.pause();
+    else this.#connection.resume();
+  }
+
+  protected begin(): void {
     this.#connection.begin();
-    if (this.#gaveUp === undefined) this.resumeHeadTimer();
-    else controller.abort(new Error('aborted'));
   }
 
-  /**
-   * The platform's turn: the deadline of the response head runs from now. Our own timer, because undici's includes the
-   * time of an upload.
-   */
-  resumeHeadTimer(): void {
-    clearTimeout(this.#headTimer);
-    const { headersMs } = this.#request;
-    if (headersMs === 0 || this.#body !== undefined || this.#settled) return;
-    this.#headTimer = setTimeout(() => {
-      this.#gaveUp = 'timeout';
-      this.#controller?.abort(new Error(`no response head within ${String(headersMs)} ms`));
-    }, headersMs);
-    this.#headTimer.unref();
+  protected isStale(): boolean {
+    return this.#connection.isStale;
   }
 
-  /** The browser's turn: the platform cannot be late. */
-  pauseHeadTimer(): void {
-    clearTimeout(this.#headTimer);
+  protected fault(): Error | undefined {
+    return this.#connection.fault;
   }
 
-  onRequestUpgrade(controller: Controller): void {
-    controller.abort(new Error('unexpected upgrade'));
-  }
-
-  onResponseStart(
-    controller: Controller,
-    status: number,
-    headers: Record<string, string | string[] | undefined>,
-  ): void {
-    if (status > 101 && status < 200) return;
-    // For a status below 100, or a 101 without its fields, undici would throw a bare assertion. To build its message,
-    // Node 20 reads the whole source file, which takes minutes for a bundle.
-    if (status < 200 || status > 599) {
-      controller.abort(new Error(`status ${String(status)}`));
-      return;
-    }
-    const unreadable = unreadableField(headers, this.#accepted);
-    if (unreadable !== undefined) {
-      controller.abort(new Error(`unreadable ${unreadable}`));
-      return;
-    }
-    clearTimeout(this.#headTimer);
-    // Views of the first received bytes, which they would keep alive as long as the response lasts.
-    controller.rawHeaders = null;
-    const { method, bodyIdleMs, bodyMs = 0, streamIdleMs = 0 } = this.#request;
-    const isStream = isEventStream(headers as HeaderFields);
-    const body = isStream ? new UpstreamBody(this, streamIdleMs, 0) : new UpstreamBody(this, bodyIdleMs, bodyMs);
-    this.#body = body;
-    const end = responseFraming(method, status, headers as HeaderFields);
-    if (end.kind === 'checked') this.#end = end.check;
-    const closeDelimited = end.kind === 'unknown';
-    // By then undici has reported everything that arrived with the head: a short response is complete, and needs no waiting.
-    queueMicrotask(() => {
-      const whole = isStream ? undefined : body.whole();
-      if (whole === undefined) body.watch();
-      const response = { status, headers: headers as HeaderFields, body: whole ?? body };
-      this.#respond({
-        kind: 'response',
-        response: closeDelimited ? { ...response, closeDelimited: closeDelimited } : response,
-      });
-    });
-  }
-
-  onResponseData(_controller: Controller, chunk: Uint8Array): void {
-    this.#end?.push(chunk);
-    this.#body?.push(chunk);
-  }
-
-  pause(): void {
-    this.paused = true;
-    this.#connection.pause();
-  }
-
-  resume(): void {
+  protected release(end: ExchangeEnd): void {
+    this.#isOver = true;
+    if (this.paused) this.#connection.unpause();
     this.paused = false;
-    this.#connection.resume();
-  }
-
-  abort(reason: Error): void {
-    this.#controller?.abort(reason);
-  }
-
-  onResponseEnd(): void {
-    const fault =
-      this.#connection.fault ??
-      (this.#end?.isComplete === false ? new Error('the connection ended inside a response') : undefined);
-    this.#settle(fault === undefined ? 'complete' : 'broken');
-    if (fault === undefined) this.#body?.end();
-    else this.#body?.fail(fault);
-  }
-
-  onResponseError(_controller: Controller | undefined, error: Error): void {
-    if (this.#body !== undefined) {
-      this.#settle('broken');
-      this.#body.fail(error);
-      return;
-    }
-    const reason = this.#gaveUp ?? reasonOf(error);
-    const isStale = reason === 'reset' && this.#controller !== undefined && this.#connection.isStale;
-    this.#settle(isStale ? 'stale' : 'broken');
-    this.#fail(reason, describeError(error, isStale), isStale);
-  }
-
-  #fail(reason: UpstreamFailureReason, log: string, isStale: boolean): void {
-    // undici sets the controller when it begins to write.
-    const sent = this.#controller === undefined ? 'nothing' : isStale ? 'on-stale-connection' : undefined;
-    this.#respond({ kind: 'failure', reason, log, ...(sent === undefined ? {} : { sent }) });
-  }
-
-  /** Releases the outcome: its response may stay open for hours. */
-  #respond(outcome: UpstreamOutcome): void {
-    this.#resolve?.(outcome);
-    this.#resolve = undefined;
-  }
-
-  #settle(end: ExchangeEnd): void {
-    if (this.#settled) return;
-    this.#settled = true;
-    clearTimeout(this.#headTimer);
-    if (this.paused) {
-      this.paused = false;
-      this.#connection.unpause();
-    }
-    this.#request.signal.removeEventListener('abort', this.#onAbort);
     this.#connections.release(this.#connection, end);
   }
-
-  readonly #onAbort = (): void => {
-    this.#gaveUp ??= 'aborted';
-    this.#controller?.abort(new Error('the browser left'));
-    // An exchange that still waits for its connection fails when the connection is destroyed.
-    if (this.#controller === undefined) this.#settle('broken');
-  };
-}
-
-/** Codings that every browser and host supports, even if not requested. */
-const COMMON_CODINGS: ReadonlySet<string> = new Set(['gzip', 'x-gzip', 'deflate', 'br']);
-
-/**
- * The field that makes a response unreadable, so that it is rejected (decision 85): a coding on top of another, an
- * unknown one, or one that was not requested. A field without a coding is dropped. Several types become one field, which
- * means the same (RFC 9110 §5.3) and which every host can write.
- */
-function unreadableField(
-  headers: Record<string, string | string[] | undefined>,
-  accepted: HeaderFields[string],
-): string | undefined {
-  const { 'content-type': type, 'content-encoding': coding } = headers;
-  if (Array.isArray(type)) headers['content-type'] = [...new Set(type)].join(', ');
-  if (coding === undefined) return undefined;
-  const name = String(coding).trim().toLowerCase();
-  if (name === '' || name === 'identity') headers['content-encoding'] = undefined;
-  else if (!isReadable(name, accepted)) return 'content-encoding';
-  return undefined;
-}
-
-/** True for a coding that the request accepts, or that every client supports. */
-function isReadable(coding: string, accepted: HeaderFields[string]): boolean {
-  if (COMMON_CODINGS.has(coding)) return true;
-  const names = String(accepted ?? '')
-    .toLowerCase()
-    .split(',')
-    .map((one) => (one.split(';', 1)[0] ?? '').trim());
-  return !coding.includes(',') && (names.includes(coding) || names.includes('*'));
-}
-
-/** The meaning of undici's and Node's error codes for the caller; all others are `unreachable`. */
-const REASONS: Readonly<Record<string, UpstreamFailureReason>> = {
-  UND_ERR_CONNECT_TIMEOUT: 'timeout',
-  ETIMEDOUT: 'timeout',
-  ECONNRESET: 'reset',
-  EPIPE: 'reset',
-  UND_ERR_HEADERS_OVERFLOW: 'invalid',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'invalid',
-  ERR_ASSERTION: 'invalid',
-};
-
-function reasonOf(error: Error): UpstreamFailureReason {
-  const code = codeOf(error);
-  // "bad upgrade", "bad response": an unsolicited 101, or bytes without a request.
-  if (code === 'UND_ERR_SOCKET') return error.message.startsWith('bad ') ? 'invalid' : 'reset';
-  if (REASONS[code] !== undefined) return REASONS[code];
-  if (error.name === 'AbortError') return 'aborted';
-  if (error.name === 'HTTPParserError' || code.startsWith('HPE_')) return 'invalid';
-  return /^(?:unexpected upgrade|status \d+|unreadable [a-z-]+)$/.test(error.message) ? 'invalid' : 'unreachable';
-}
-
-/** For operators; undici's messages hold addresses and codes, but no header fields. */
-function describeError(error: Error, isStale = false): string {
-  const code = codeOf(error);
-  if (code === '') return `${error.name}: ${error.message}`;
-  const fault = isStale ? 'an idle connection was closed as the request was sent' : networkFault(code);
-  return `${code}: ${error.message}${fault === undefined ? '' : ` (${fault})`}`;
-}
-
-function codeOf(error: Error): string {
-  const { code } = error as NodeJS.ErrnoException;
-  return typeof code === 'string' ? code : '';
 }

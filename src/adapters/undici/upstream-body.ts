@@ -1,15 +1,20 @@
-import type { Dispatcher } from 'undici';
 import { type BodySink, isBodiless, ReadableFlow, isEventStream, isJson } from '../../domain/shared/body.js';
 import { EventEnd } from '../../domain/shared/server-sent-events.js';
 import type { HeaderFields } from '../../ports/http.js';
 
-// Enough to keep the socket busy during one turn of the reader; small, because each open stream may hold this much.
-const HIGH_WATER_BYTES = 65_536;
+/** Enough to keep the socket busy during one turn of the reader; small, because each open stream may hold this much. */
+export const HIGH_WATER_BYTES = 65_536;
 
 /** The connection of a response, as its body sees it. */
-export type BodyControl = Pick<Dispatcher.DispatchController, 'paused' | 'pause' | 'resume' | 'abort'>;
+export interface BodyControl {
+  /** True while the platform is not read. */
+  readonly paused: boolean;
+  /** Takes the number of bytes that wait for the reader, whenever it changes; pauses, resumes or ends the call by it. */
+  hold(bytes: number): void;
+  abort(reason: Error): void;
+}
 
-/** The body of one response as a stream. If the reader is slow, the socket is paused; if the reader stops early, the request is aborted. */
+/** The body of one response as a stream. If the reader is slow, `hold` decides; if the reader stops early, the request is aborted. */
 export class UpstreamBody extends ReadableFlow {
   readonly #controller: BodyControl;
   readonly #idleMs: number;
@@ -42,7 +47,7 @@ export class UpstreamBody extends ReadableFlow {
 
   /** All of it in one piece, if it arrived in one and is complete. A reader that takes this reads nothing else. */
   whole(): Uint8Array | undefined {
-    return this.#ended && this.#chunks.length === 1 ? this.#chunks[0] : undefined;
+    return this.#ended && this.#chunks.length === 1 ? this.#shift() : undefined;
   }
 
   flowTo(sink: BodySink): void {
@@ -58,11 +63,19 @@ export class UpstreamBody extends ReadableFlow {
   cancel(): void {
     this.#isFlowing = false;
     this.#sink = undefined;
-    this.#chunks = [];
-    this.#size = 0;
-    if (this.#ended || this.#error !== undefined) return;
-    this.end();
-    this.#controller.abort(new Error('the reader stopped'));
+    if (!this.#ended && this.#error === undefined) {
+      this.end();
+      this.#controller.abort(new Error('the reader stopped'));
+    }
+    this.#drop();
+  }
+
+  /** Breaks the body, even one that has arrived: its reader gets the error instead of the bytes that wait. */
+  break(error: Error): void {
+    this.#ended = false;
+    this.fail(error);
+    this.#controller.abort(error);
+    this.#drop();
   }
 
   push(chunk: Uint8Array): void {
@@ -74,11 +87,9 @@ export class UpstreamBody extends ReadableFlow {
     }
     this.#chunks.push(chunk);
     this.#size += chunk.length;
-    if (this.#size >= HIGH_WATER_BYTES) {
-      this.#controller.pause();
-      // A slow reader does not count as silence of the platform.
-      this.#unwatch();
-    }
+    this.#controller.hold(this.#size);
+    // A slow reader does not count as silence of the platform.
+    if (this.#controller.paused) this.#unwatch();
   }
 
   end(): void {
@@ -98,11 +109,15 @@ export class UpstreamBody extends ReadableFlow {
   #shift(): Uint8Array | undefined {
     const chunk = this.#chunks.shift();
     this.#size -= chunk?.length ?? 0;
-    if (this.#size < HIGH_WATER_BYTES && this.#controller.paused) {
-      this.#watch();
-      this.#controller.resume();
-    }
+    if (this.#size < HIGH_WATER_BYTES && this.#controller.paused) this.#watch();
+    this.#controller.hold(this.#size);
     return chunk;
+  }
+
+  #drop(): void {
+    this.#chunks = [];
+    this.#size = 0;
+    this.#controller.hold(0);
   }
 
   #watch(): void {
