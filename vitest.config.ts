@@ -27,6 +27,7 @@ const NEXT = ['adapters/next.test.ts', 'site/next.test.ts', 'e2e/next*.test.ts',
 const QUICK = [
   ...IN_PROCESS,
   'architecture.test.ts',
+  'foreign-members.test.ts',
   'one-door.test.ts',
   'site/express-5.test.ts',
   'site/node-http.test.ts',
