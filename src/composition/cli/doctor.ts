@@ -11,6 +11,7 @@ import type { IdentityProvider, IssueOutcome, ProviderContext, ProviderFacts } f
 import type { ServerConfig } from '../config/server-config.js';
 import { variablesOf, warningsOf } from '../config/env.js';
 import { FLOWS, providerOf, PROVIDERS } from '../config/providers.js';
+import { providerFetch } from '../toolkit/connections.js';
 import { providerContext, providerLoader, tokenExchange } from '../toolkit/identity-module.js';
 import type { ToolkitPorts } from '../toolkit/toolkit-type.js';
 import { type ResolvedConfig, resolveConfig } from '../config/resolve-config.js';
@@ -140,7 +141,7 @@ export async function examine(
   const { serviceAuthStrategy, serviceApiKey } = resolved;
   const given = { flows: FLOWS, strategy: serviceAuthStrategy, hasApiKey: serviceApiKey !== undefined };
   const chosen = chooseStrategy({ ...resolved, ...given });
-  const { clock = systemClock, telemetry = silentTelemetry, identityFetch } = ports;
+  const { clock = systemClock, telemetry = silentTelemetry, identityFetch = providerFetch(resolved) } = ports;
   const parts = { fetch: identityFetch, telemetry, clock, proofKey: new Uint8Array(32) };
   const context = providerContext(resolved, parts);
   begin('credential');

@@ -1,5 +1,4 @@
 import { systemClock } from '../../adapters/system/system.js';
-import { UndiciUpstream } from '../../adapters/undici/undici-upstream.js';
 import { parsedJson } from '../../domain/shared/json.js';
 import { redactor } from '../../domain/shared/redaction.js';
 import { bodyText } from '../../domain/upstream/body-bytes.js';
@@ -7,6 +6,7 @@ import type { HttpHandler, HttpRequest, HttpResponse, HttpUpstream } from '../..
 import type { Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
 import type { ServerConfig } from '../config/server-config.js';
 import { configuredSecrets, type ResolvedConfig } from '../config/resolve-config.js';
+import { upstreamSource } from '../toolkit/connections.js';
 import type { Toolkit, ToolkitPorts } from '../toolkit/toolkit-type.js';
 import { createToolkit } from '../toolkit/toolkit.js';
 import { failed, type Finding, named, networkFix, type Place, topLevel, withMeaning } from './finding.js';
@@ -46,8 +46,7 @@ export class SiteProbe {
   constructor(visit: Visit) {
     this.#visit = visit;
     const { config, ports } = visit;
-    const { connectMs } = visit.resolved.timeouts;
-    const { clock = systemClock, upstream: platform = new UndiciUpstream({ connectMs }) } = ports;
+    const { clock = systemClock, upstream: platform = upstreamSource(visit.resolved).connect() } = ports;
     const upstream: HttpUpstream = {
       send: async (request) => {
         const outcome = await platform.send(request);

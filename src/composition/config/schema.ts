@@ -1,5 +1,6 @@
 import type { KeyvLike } from '../../adapters/keyv/keyv-cache-store.js';
 import { readSealingKey, type SealingKey } from '../../adapters/keyv/sealed-cache-store.js';
+import type { DispatcherLike } from '../../adapters/undici/dispatcher-upstream.js';
 import type { HostName } from '../../adapters/web/admission.js';
 import { isTokenText, withoutScheme } from '../../domain/credentials/credential.js';
 import { MAX_TIMER_MS } from '../../domain/shared/deadline.js';
@@ -41,6 +42,9 @@ import { type ResolvedUpstream, resolveUpstream, UPSTREAM } from './upstream-con
 /** The blocks whose settings are read individually. */
 type Blocks = ProviderBlocks & ExchangeBlock & { readonly timeouts: SettingsOf<TimeoutsConfig> };
 
+/** The dispatchers of a site. */
+export type Ways = Readonly<Record<'agent' | 'platform', DispatcherLike | undefined>>;
+
 /** The settings outside blocks. Those whose type changes when they are read are listed. */
 export type PlainSettings = SettingsOf<
   Omit<ServerConfig, keyof Blocks>,
@@ -53,6 +57,7 @@ export type PlainSettings = SettingsOf<
     readonly serviceAuthStrategy: string;
     readonly authProvider: string;
     readonly upstream: ResolvedUpstream;
+    readonly dispatcher: Ways | undefined;
     readonly a2aMethods: ServerConfig['a2aMethods'];
     readonly conversations: ServerConfig['conversations'];
     readonly bindings: readonly string[];
@@ -152,6 +157,16 @@ const ROWS: Rows<ConfigSettings> & BlockRows = {
     ...row('principal', UPSTREAM, resolveUpstream),
     fields: { paths: { fields: {} }, headers: { fields: {} } },
   },
+  dispatcher: row(
+    'neither',
+    accept(
+      (value) => isDispatcher(value) || isPair(value),
+      'a dispatcher of undici, such as new ProxyAgent(address), or to { agent, platform } with one each; an agent of node:http is none',
+    ),
+    (given?: ServerConfig['dispatcher']) =>
+      given &&
+      (isDispatcher(given) ? { agent: given, platform: given } : { agent: given.agent, platform: given.platform }),
+  ),
   a2aMethods: usual(
     accept(
       (value) => value === 'chat' || value === 'all' || isListOf(value, isString),
@@ -278,6 +293,16 @@ function isOtherStore(value: unknown): boolean {
   const text = typeof value === 'string' ? value.trim() : '';
   const [, scheme] = /^([a-z][a-z\d.-]*)(?:\+\w+)?:\/\//i.exec(text) ?? [];
   return scheme !== undefined && similar(scheme, ['redis', 'rediss', 'valkey', 'valkeys']) === undefined;
+}
+
+function isDispatcher(value: unknown): value is DispatcherLike {
+  return hasMethods(value, ['dispatch']);
+}
+
+function isPair(value: unknown): boolean {
+  const isWay = ([name, one]: [string, unknown]): boolean =>
+    (name === 'agent' || name === 'platform') && (one === undefined || isDispatcher(one));
+  return hasFields(value) && Object.entries(value).every(isWay);
 }
 
 function address(side: Side, name: string, variable?: string): SettingRow<Endpoint | undefined> {

@@ -2,6 +2,7 @@ import type { IdpAConfig, IdpAServiceUserConfig } from '../../adapters/idp-a/des
 import type { IdpBServiceConfig } from '../../adapters/idp-b/descriptor.js';
 import type { KeyvLike } from '../../adapters/keyv/keyv-cache-store.js';
 import type { ServiceAccountConfig } from '../../adapters/service-account/descriptor.js';
+import type { DispatcherLike } from '../../adapters/undici/dispatcher-upstream.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { IdentityProvider } from '../../ports/identity-provider.js';
 import type { Telemetry } from '../../ports/telemetry.js';
@@ -151,6 +152,15 @@ export interface ServerConfig {
   readonly agentCardUrl?: string | undefined;
   /** Paths and header names of the platform's API, if they differ from the defaults. */
   readonly upstream?: UpstreamConfig | undefined;
+  /**
+   * A dispatcher of undici 6, 7 or 8 for a proxy, a private certificate authority or client certificates; or one each for
+   * agent and platform. Identity providers are called as the platform is. It is the site's to close. Default: none; with
+   * `NODE_USE_ENV_PROXY=1` the proxy of `HTTPS_PROXY` and `HTTP_PROXY`.
+   */
+  readonly dispatcher?:
+    | DispatcherLike
+    | { readonly agent?: DispatcherLike | undefined; readonly platform?: DispatcherLike | undefined }
+    | undefined;
   /** Protocol bindings the chat routes serve. Default: `['JSONRPC']`; `HTTP+JSON` adds `/message:send` and the other REST paths below the chat route. */
   readonly bindings?: readonly ('JSONRPC' | 'HTTP+JSON')[] | undefined;
   /** The A2A methods that are forwarded. Default: `chat` with a service credential, `all` with a session. */

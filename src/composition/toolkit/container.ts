@@ -24,14 +24,14 @@ export type LastingParts = Pick<Parts, 'listeners' | 'telemetry' | 'connections'
 
 /** Creates the connections to the platform. */
 export interface UpstreamSource {
-  /** The setting they depend on: connections stay while it is unchanged. */
-  readonly key: unknown;
+  /** The settings they depend on: connections stay while they are unchanged. */
+  readonly key: readonly unknown[];
   readonly connect: () => HttpUpstream;
 }
 
 /** The connections to the platform. */
 export interface Connections {
-  readonly key: unknown;
+  readonly key: readonly unknown[];
   readonly upstream: HttpUpstream;
   /** Upstreams of earlier configurations whose last responses are still running. */
   readonly retired: Set<HttpUpstream>;

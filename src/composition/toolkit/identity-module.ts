@@ -8,12 +8,13 @@ import type { IdentityProvider, ProviderContext, TokenExchange } from '../../por
 import { configuredIdentity, FLOWS, providerOf, PROVIDERS } from '../config/providers.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import { RouteCredentials } from '../routes/route-credentials.js';
+import { providerFetch } from './connections.js';
 import { type ProviderLoader, provide } from './container.js';
 
 /** Binds the parts that turn configuration into credentials. */
 export function identityModule(): ContainerModule {
   return new ContainerModule(({ bind }) => {
-    provide(bind, 'fetch', [], () => undefined);
+    provide(bind, 'fetch', ['config'], ({ config }) => providerFetch(config));
     const needs = ['fetch', 'clock', 'telemetry', 'stores'] as const;
     provide(bind, 'context', ['config', ...needs], ({ config, fetch, clock, telemetry, stores: { proofKey } }) =>
       providerContext(config, { fetch, clock, telemetry, proofKey }),

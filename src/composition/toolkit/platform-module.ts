@@ -10,12 +10,11 @@ import {
 import { MemoryShare } from '../../domain/shared/memory-budget.js';
 import { redactor } from '../../domain/shared/redaction.js';
 import { TerminalTelemetry } from '../../adapters/telemetry/terminal-telemetry.js';
-import { UndiciUpstream } from '../../adapters/undici/undici-upstream.js';
 import { PlatformErrors, type PlatformErrorsDependencies } from '../../domain/upstream/platform-error.js';
-import type { HttpUpstream } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { configuredSecrets, type ResolvedConfig } from '../config/resolve-config.js';
 import { cacheStores, sameItems } from './cache-stores.js';
+import { upstreamSource } from './connections.js';
 import { type Connections, type LastingParts, type Parts, provide, type UpstreamSource } from './container.js';
 import { processFaults, processMemory } from './process-wide.js';
 
@@ -28,11 +27,9 @@ export function platformModule(): ContainerModule {
     provide(bind, 'telemetry', ['config', 'listeners', 'previous'], ({ config, listeners, previous }) =>
       siteTelemetry(config, listeners, previous),
     );
-    provide(bind, 'upstreamSource', ['config', 'shared'], ({ config, shared }) => {
-      if (shared !== undefined) return lent(shared.upstream);
-      const { connectMs } = config.timeouts;
-      return { key: connectMs, connect: () => new UndiciUpstream({ connectMs }) };
-    });
+    provide(bind, 'upstreamSource', ['config', 'shared'], ({ config, shared }) =>
+      upstreamSource(config, shared?.upstream),
+    );
     provide(bind, 'connections', ['upstreamSource', 'previous'], ({ upstreamSource, previous }) =>
       connections(upstreamSource, previous?.connections),
     );
@@ -81,37 +78,8 @@ export function retireReplaced(
   void replaced.close().then(forget, forget);
 }
 
-/** An upstream that others may use too, and that is not the toolkit's to close. Closing ends only the calls of this toolkit. */
-export function lent(upstream: HttpUpstream): UpstreamSource {
-  return { key: upstream, connect: () => borrowed(upstream) };
-}
-
-function borrowed(upstream: HttpUpstream): HttpUpstream {
-  // Not `AbortSignal.any`: in Node 20 it leaks some bytes for each call of a signal that lives as long as the toolkit.
-  const calls = new Set<WeakRef<AbortController>>();
-  const ended = new FinalizationRegistry<WeakRef<AbortController>>((call) => calls.delete(call));
-  return {
-    send: (request) => {
-      const { signal } = request;
-      const call = new AbortController();
-      const abort = (): void => call.abort(signal.reason);
-      if (signal.aborted) abort();
-      // The listener also keeps the controller alive as long as the caller has its signal.
-      else signal.addEventListener('abort', abort, { once: true });
-      const reference = new WeakRef(call);
-      calls.add(reference);
-      ended.register(call, reference);
-      return upstream.send({ ...request, signal: call.signal });
-    },
-    close: (options) => {
-      if (options !== undefined) for (const call of calls) call.deref()?.abort();
-      return Promise.resolve();
-    },
-  };
-}
-
 function connections({ key, connect }: UpstreamSource, previous: Connections | undefined): Connections {
-  if (previous !== undefined && previous.key === key) return previous;
+  if (previous !== undefined && sameItems(previous.key, key)) return previous;
   return { key, upstream: connect(), retired: previous?.retired ?? new Set() };
 }
 

@@ -1,6 +1,5 @@
 import type { KeyvLike } from '../../adapters/keyv/keyv-cache-store.js';
 import { systemClock } from '../../adapters/system/system.js';
-import { UndiciUpstream } from '../../adapters/undici/undici-upstream.js';
 import type { ConfigurationError } from '../../domain/shared/errors.js';
 import { MemoryBudget } from '../../domain/shared/memory-budget.js';
 import { accept, type OptionCheck, type OptionShape, readOptions, wholeNumber } from '../../domain/shared/options.js';
@@ -11,6 +10,7 @@ import { resolveConfig } from '../config/resolve-config.js';
 import { FIELDS } from '../config/schema.js';
 import type { ServerConfig } from '../config/server-config.js';
 import { sharedStore, storeAtAddress } from './cache-stores.js';
+import { ownSource } from './connections.js';
 import type { SharedParts } from './container.js';
 import { siteTelemetry } from './platform-module.js';
 import { processMemory, sharedObjects } from './process-wide.js';
@@ -93,7 +93,7 @@ export function createShared(options?: SharedOptions): Shared {
   const redis = storeAtAddress(config, telemetry);
   const { tokens, data } = processMemory();
   const parts: SharedParts = {
-    upstream: new UndiciUpstream({ connectMs: config.timeouts.connectMs }),
+    upstream: ownSource(config.timeouts.connectMs).connect(),
     store: sharedStore(config, redis, systemClock, telemetry),
     memory: { tokens, data: memoryBytes === undefined ? data : new MemoryBudget(memoryBytes) },
     toolkits: new Map(),

@@ -147,7 +147,10 @@ export interface Toolkit {
 export interface ToolkitPorts {
   /** Default: the system's clock. */
   readonly clock?: Clock | undefined;
-  /** Default: undici. */
+  /**
+   * Takes the place of the network in tests, as the fakes of `agent-bff/testing` do. For a proxy or certificates, set
+   * `dispatcher` in the configuration instead. Default: undici.
+   */
   readonly upstream?: HttpUpstream | undefined;
   /** Default: the configuration's `telemetry`. */
   readonly telemetry?: Telemetry | undefined;
@@ -155,7 +158,7 @@ export interface ToolkitPorts {
   readonly identityProviders?: Readonly<Record<string, IdentityProvider>> | undefined;
   /** Exchanges users' tokens. Default: the provider in the `onBehalfOf` block. */
   readonly tokenExchange?: TokenExchange | undefined;
-  /** Sends requests to identity providers, for a proxy or a private certificate authority. Default: the global `fetch`. */
+  /** Sends requests to identity providers. Default: the configuration's `dispatcher`, otherwise the global `fetch`. */
   readonly identityFetch?: typeof fetch | undefined;
   /** A number from 0 up to 1, for jitter. Default: `Math.random`. */
   readonly random?: (() => number) | undefined;

@@ -27,6 +27,7 @@ import { VERSION } from '../process-state.js';
 import { forwardHint, sessionRequest } from '../routes/route-credentials.js';
 import type { SessionHeadersOptions, SessionOptions } from '../routes/route-options.js';
 import { SERVICE_HEADERS, SESSION_HEADERS } from '../routes/route-shapes.js';
+import { lent } from './connections.js';
 import {
   build,
   type Built,
@@ -38,7 +39,7 @@ import {
 } from './container.js';
 import { domainModule } from './domain-module.js';
 import { identityModule } from './identity-module.js';
-import { lent, platformModule, retireReplaced } from './platform-module.js';
+import { platformModule, retireReplaced } from './platform-module.js';
 import { provideExchange } from './process-wide.js';
 import { partsOf, sharedOption } from './shared.js';
 import { siteModule } from './site-module.js';
