@@ -1,9 +1,8 @@
 import type { Socket } from 'node:net';
 import { Agent, ProxyAgent } from 'undici';
 import { Agent as Agent6, ProxyAgent as ProxyAgent6 } from 'undici6';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type DispatcherLike, DispatcherUpstream } from '../../src/adapters/undici/dispatcher-upstream.js';
-import { environmentProxy } from '../../src/adapters/undici/environment-proxy.js';
 import { upstreamFetch } from '../../src/adapters/undici/upstream-fetch.js';
 import { lent } from '../../src/composition/toolkit/connections.js';
 import type { HttpUpstream, UpstreamOutcome } from '../../src/ports/http.js';
@@ -254,7 +253,35 @@ describe('a fetch through an upstream', () => {
 });
 
 describe('the proxy of the environment', () => {
-  it('is used only if the variable allows it and there is one', () => {
-    expect(environmentProxy()).toBeUndefined();
+  const ADDRESSES = ['http_proxy', 'https_proxy', 'HTTP_PROXY', 'HTTPS_PROXY'];
+  /** The proxy of a process with these variables. */
+  async function proxyOf(variables: Readonly<Record<string, string>>): Promise<HttpUpstream | undefined> {
+    vi.resetModules();
+    const none = Object.fromEntries([...ADDRESSES, 'NODE_USE_ENV_PROXY'].map((name) => [name, undefined]));
+    for (const [name, value] of Object.entries({ ...none, ...variables })) vi.stubEnv(name, value);
+    return (await import('../../src/adapters/undici/environment-proxy.js')).environmentProxy();
+  }
+
+  it.each(ADDRESSES)('is that of %s, if NODE_USE_ENV_PROXY is 1', async (name) => {
+    const address = 'http://proxy.example';
+    expect(await proxyOf({ [name]: address, NODE_USE_ENV_PROXY: '1' })).toBeDefined();
+    expect(await proxyOf({ [name]: address, NODE_USE_ENV_PROXY: '0' })).toBeUndefined();
+    expect(await proxyOf({ [name]: '', NODE_USE_ENV_PROXY: '1' })).toBeUndefined();
+  });
+
+  it('is one for all toolkits', async () => {
+    const proxy = await proxyOf({ HTTPS_PROXY: 'http://proxy.example', NODE_USE_ENV_PROXY: '1' });
+    const { environmentProxy } = await import('../../src/adapters/undici/environment-proxy.js');
+    expect(environmentProxy()).toBe(proxy);
+  });
+
+  it('names variables with an invalid address, without the password', async () => {
+    const proxy = await proxyOf({ HTTPS_PROXY: 'http://site:a-proxy-password@:0x', NODE_USE_ENV_PROXY: '1' });
+    const outcome = await proxy?.send(upstreamRequest('https://agent.example'));
+    expect(outcome).toMatchObject({
+      reason: 'unreachable',
+      log: expect.stringMatching(/is not valid: set it to/) as string,
+    });
+    expect(JSON.stringify(outcome)).not.toContain('a-proxy-password');
   });
 });

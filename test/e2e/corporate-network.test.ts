@@ -158,18 +158,15 @@ describe('a site with NODE_USE_ENV_PROXY=1', { timeout: 60_000 }, () => {
     expect(proxy.hosts).toEqual([]);
   });
 
-  it.each([
-    ['refuses its password', 'http://site:a-proxy-password@HOST', /\(407\).*requires another user name and password/],
-    ['has an invalid address', 'http://site:a-proxy-password@:0x', /HTTP_PROXY or HTTPS_PROXY is not valid/],
-  ])('names a proxy that %s to the operator, without the password', async (_why, address, expected) => {
+  it('names a proxy that refuses its password to the operator, without the password', async () => {
     const { config } = await company();
-    const proxy = await connectProxy({ password: 'open sesame' });
+    const { host } = new URL((await connectProxy({ password: 'open sesame' })).address);
     const { status, text, reports } = await run(
       { ...config, serviceAuthStrategy: 'none' },
-      { HTTPS_PROXY: address.replace('HOST', new URL(proxy.address).host) },
+      { HTTPS_PROXY: `http://site:a-proxy-password@${host}` },
     );
     expect(status).toBe(502);
-    expect(reports.join('\n')).toMatch(expected);
+    expect(reports.join('\n')).toMatch(/\(407\).*requires another user name and password/);
     expect(text + reports.join('\n')).not.toContain('a-proxy-password');
   });
 });

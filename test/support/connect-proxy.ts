@@ -80,7 +80,8 @@ export async function connectProxy({
     for (const socket of sockets) socket.destroy();
     await closeAll(server);
   });
-  const host = origin.slice('http://'.length);
+  // A name, since clients send none to an IP address.
+  const host = origin.slice('http://'.length).replace('127.0.0.1', tls ? 'localhost' : '127.0.0.1');
   const user = password === undefined ? '' : `site:${password}@`;
   return {
     address: `${tls ? 'https' : 'http'}://${user}${host}`,

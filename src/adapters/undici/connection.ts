@@ -32,8 +32,8 @@ async function publicParts(): Promise<UndiciParts> {
   return import('undici');
 }
 
-// Node's own limit is 16 KB and can be raised from outside; ours is fixed.
-const MAX_HEAD_BYTES = 32_768;
+/** Node's own limit is 16 KB and can be raised from outside; ours is fixed. */
+export const MAX_HEAD_BYTES = 32_768;
 
 /** The position of a connection that is not idle. */
 const BUSY = -1;

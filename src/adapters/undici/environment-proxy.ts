@@ -1,4 +1,5 @@
 import type { HttpUpstream } from '../../ports/http.js';
+import { MAX_HEAD_BYTES } from './connection.js';
 import { type DispatcherLike, DispatcherUpstream } from './dispatcher-upstream.js';
 
 let upstream: HttpUpstream | undefined;
@@ -20,7 +21,7 @@ let loading: Promise<DispatcherLike> | undefined;
 function loaded(): Promise<DispatcherLike> {
   return (loading ??= import('undici').then(({ EnvHttpProxyAgent }) => {
     try {
-      return new EnvHttpProxyAgent();
+      return new EnvHttpProxyAgent({ maxHeaderSize: MAX_HEAD_BYTES });
     } catch {
       // The error of undici holds the address, which may hold a password.
       throw new Error('HTTP_PROXY or HTTPS_PROXY is not valid: set it to an address such as http://proxy.example:8080');

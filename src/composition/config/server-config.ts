@@ -157,10 +157,7 @@ export interface ServerConfig {
    * agent and platform. Identity providers are called as the platform is. It is the site's to close. Default: none; with
    * `NODE_USE_ENV_PROXY=1` the proxy of `HTTPS_PROXY` and `HTTP_PROXY`.
    */
-  readonly dispatcher?:
-    | DispatcherLike
-    | { readonly agent?: DispatcherLike | undefined; readonly platform?: DispatcherLike | undefined }
-    | undefined;
+  readonly dispatcher?: DispatcherLike | Partial<Record<'agent' | 'platform', DispatcherLike | undefined>> | undefined;
   /** Protocol bindings the chat routes serve. Default: `['JSONRPC']`; `HTTP+JSON` adds `/message:send` and the other REST paths below the chat route. */
   readonly bindings?: readonly ('JSONRPC' | 'HTTP+JSON')[] | undefined;
   /** The A2A methods that are forwarded. Default: `chat` with a service credential, `all` with a session. */
