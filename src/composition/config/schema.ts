@@ -161,7 +161,7 @@ const ROWS: Rows<ConfigSettings> & BlockRows = {
     'neither',
     accept(
       (value) => isDispatcher(value) || isPair(value),
-      'a dispatcher of undici, such as new ProxyAgent(address), or to { agent, platform } with one each; an agent of node:http is none',
+      'a dispatcher of undici, such as new ProxyAgent(address), or to { agent, platform } with one each; an address, or an agent of node:http, is none',
     ),
     (given?: ServerConfig['dispatcher']) =>
       given &&
