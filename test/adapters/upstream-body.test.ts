@@ -9,8 +9,8 @@ const FULL = new Uint8Array(HIGH_WATER_BYTES);
 class Controller implements BodyControl {
   paused = false;
   aborted: string | undefined;
-  hold(bytes: number): void {
-    this.paused = bytes >= HIGH_WATER_BYTES;
+  hold(bytes: number): boolean {
+    return (this.paused = bytes >= HIGH_WATER_BYTES);
   }
   abort(reason: Error): void {
     this.aborted ??= reason.message;

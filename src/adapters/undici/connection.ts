@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
-import type { buildConnector, Client } from 'undici';
+import type { buildConnector, Client, Dispatcher } from 'undici';
+import { HIGH_WATER_BYTES } from './upstream-body.js';
 
 /** The parts of undici that connections are built from. */
 export interface UndiciParts {
@@ -41,17 +42,22 @@ const BUSY = -1;
 /** One connection to the platform, with facts that undici does not report. */
 export class Connection {
   readonly client: Client;
+  readonly isReused = true;
+  readonly note = '';
+  readonly #owner: Connections;
   /** Its position among the idle ones, so that one that times out is removed without a search. */
   place: number = BUSY;
   #socket: Socket | undefined;
   #read: Socket['read'] | undefined;
+  #isPaused = false;
   /** Completed exchanges on the same socket. */
   exchanges: number = 0;
   #readBefore = 0;
   /** The error that broke the socket. undici mistakes a reset for the end of a close-delimited response. */
   fault: Error | undefined;
 
-  constructor(client: UndiciParts['Client'], origin: URL, connect: buildConnector.connector) {
+  constructor(owner: Connections, client: UndiciParts['Client'], origin: URL, connect: buildConnector.connector) {
+    this.#owner = owner;
     this.client = new client(origin, {
       pipelining: 1,
       maxHeaderSize: MAX_HEAD_BYTES,
@@ -77,23 +83,30 @@ export class Connection {
     return this.exchanges > 0 && this.#socket?.bytesRead === this.#readBefore;
   }
 
+  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
+    this.client.dispatch(options, handler);
+  }
+
   /**
-   * Stops reading, without undici's own pause: if the connection ends meanwhile, undici reports a complete response as
-   * broken, or fails an assertion in a listener of the socket, which ends the process.
+   * Stops reading while many bytes wait, without undici's own pause: if the connection ends meanwhile, undici reports a
+   * complete response as broken, or fails an assertion in a listener of the socket, which ends the process.
    */
-  pause(): void {
-    if (this.#socket !== undefined) this.#socket.read = () => null;
+  hold(bytes: number): boolean {
+    const isFull = bytes >= HIGH_WATER_BYTES;
+    if (isFull === this.#isPaused || this.#socket === undefined || this.#read === undefined) return this.#isPaused;
+    this.#isPaused = isFull;
+    this.#socket.read = isFull ? () => null : this.#read;
+    // Continues with what arrived meanwhile.
+    if (!isFull) this.#socket.emit('readable');
+    return this.#isPaused;
   }
 
-  /** Allows reading; undici continues with the next bytes that arrive. */
-  unpause(): void {
-    if (this.#socket !== undefined && this.#read !== undefined) this.#socket.read = this.#read;
-  }
-
-  /** Continues with what arrived meanwhile. */
-  resume(): void {
-    this.unpause();
-    this.#socket?.emit('readable');
+  /** Returns it to the idle ones, or closes it. */
+  release(end: ExchangeEnd): void {
+    // undici continues with the next bytes that arrive.
+    if (this.#isPaused && this.#socket !== undefined && this.#read !== undefined) this.#socket.read = this.#read;
+    this.#isPaused = false;
+    this.#owner.release(this, end);
   }
 
   /** Closes it immediately; a running exchange fails with this error. */
@@ -181,7 +194,7 @@ export class Connections {
   }
 
   #opened(): Connection {
-    const connection = new Connection(this.#client, this.#origin, this.#connect);
+    const connection = new Connection(this, this.#client, this.#origin, this.#connect);
     this.#open.add(connection);
     connection.client.on('disconnect', () => {
       this.#remove(connection);

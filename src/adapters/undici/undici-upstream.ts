@@ -1,8 +1,16 @@
 import type { Dispatcher } from 'undici';
-import type { HttpUpstream, UpstreamOutcome, UpstreamRequest } from '../../ports/http.js';
-import { type Connection, Connections, type ExchangeEnd, type UndiciParts, undiciParts } from './connection.js';
-import { exchange, ResponseReader } from './response-reader.js';
-import { HIGH_WATER_BYTES } from './upstream-body.js';
+import { isEventStream } from '../../domain/shared/body.js';
+import type {
+  HeaderFields,
+  HttpBody,
+  HttpUpstream,
+  UpstreamFailureReason,
+  UpstreamOutcome,
+  UpstreamRequest,
+} from '../../ports/http.js';
+import { Connections, type ExchangeEnd, type UndiciParts, undiciParts } from './connection.js';
+import { type BodyControl, type Framing, responseFraming, UpstreamBody } from './upstream-body.js';
+import { describeError, reasonOf } from './upstream-failure.js';
 
 /** Connection settings; everything else is part of each request. */
 export interface UndiciUpstreamOptions {
@@ -40,7 +48,7 @@ export class UndiciUpstream implements HttpUpstream {
         return;
       }
       const connections = this.#connections.get(request.origin) ?? this.#connect(request.origin, undici);
-      exchange(request, new ConnectionReader(request, connections, resolve));
+      exchange(request, connections.acquire(), resolve);
     });
   }
 
@@ -79,47 +87,302 @@ export class UndiciUpstream implements HttpUpstream {
   }
 }
 
-/** An exchange on a connection of its own, which is paused while the reader is slow. */
-class ConnectionReader extends ResponseReader {
-  readonly #connections: Connections;
-  readonly #connection: Connection;
-  #isOver = false;
-  paused = false;
+/** A function of its own, so that nothing that lives as long as the response keeps the body of the request alive. */
+export function exchange(request: UpstreamRequest, line: Line, resolve: (outcome: UpstreamOutcome) => void): void {
+  const { path, method, headers, body } = request;
+  const reader = new ResponseReader(request, line, resolve);
+  const fields = { ...headers };
+  // Bodies are not decoded here, and some responses are parsed.
+  fields['accept-encoding'] ??= 'identity';
+  const sent = upload(body, headers['accept'], reader);
+  // undici cannot see its length, and not every platform accepts chunked bodies.
+  if (body instanceof Uint8Array && sent !== body) fields['content-length'] = String(body.length);
+  try {
+    const options: Dispatcher.DispatchOptions = {
+      path,
+      method: method as 'POST',
+      headers: fields as Record<string, string | string[]>,
+      body: sent as Uint8Array,
+      // ResponseReader has its own timers: an upload takes time, and only the response head shows whether it is an
+      // event stream, which may be silent.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    };
+    line.dispatch(options, reader);
+  } catch (error) {
+    reader.onError(error as Error);
+  }
+}
 
-  constructor(request: UpstreamRequest, connections: Connections, resolve: (outcome: UpstreamOutcome) => void) {
-    super(request, resolve);
-    this.#connections = connections;
-    this.#connection = connections.acquire();
+const encoder = new TextEncoder();
+/** Up to this size a body is small compared to an open stream, and is sent in the cheapest way. */
+const LITTLE_BYTES = 4_096;
+
+/** The body to send. While a streaming body waits for the browser, the response head is not late. */
+function upload(body: HttpBody, accept: HeaderFields[string], reader: ResponseReader): HttpBody {
+  if (body === null) return body;
+  if (body instanceof Uint8Array) return body.length > LITTLE_BYTES ? passing([body]) : body;
+  // An open stream keeps its request message alive. undici places short texts in a shared block, which is cheaper, but
+  // keeps the whole block alive.
+  if (typeof body === 'string') return String(accept).includes('text/event-stream') ? encoder.encode(body) : body;
+  return {
+    [Symbol.asyncIterator]: () => {
+      const source = body[Symbol.asyncIterator]();
+      return {
+        next: async () => {
+          reader.pauseHeadTimer();
+          const step = await source.next();
+          reader.resumeHeadTimer();
+          return step;
+        },
+        return: async () => {
+          await source.return?.();
+          return { done: true, value: undefined };
+        },
+      };
+    },
+  };
+}
+
+/**
+ * Bytes that are released while they are sent. undici, and the abort function it returns, keep the body of a request
+ * alive as long as the response lasts. Ten thousand streams with two megabytes each would exhaust the memory.
+ */
+async function* passing(bytes: [Uint8Array]): AsyncGenerator<Uint8Array> {
+  yield bytes.pop() as Uint8Array;
+}
+
+/** The connection of one exchange, or the way to one. */
+export interface Line {
+  dispatch(options: Dispatcher.DispatchOptions, reader: ResponseReader): void;
+  /** Called before the first byte of a request is sent. */
+  begin(): void;
+  /** True if the request was sent on a connection that may have been closed before. */
+  readonly isStale: boolean;
+  /** The error that broke the connection, if undici does not report it. */
+  readonly fault: Error | undefined;
+  /** Takes the number of bytes that wait for a reader while they are many, and once they are few; true if it is paused. */
+  hold(bytes: number, reader: ResponseReader): boolean;
+  /** True if other exchanges follow on it. */
+  readonly isReused: boolean;
+  /** Called once, when the exchange is over. */
+  release(end: ExchangeEnd): void;
+  /** Added to the log of a failure. */
+  readonly note: string;
+}
+
+/**
+ * Turns undici's callbacks for one exchange into one outcome and a body; returns the connection when the exchange is over.
+ *
+ * These are the callbacks of undici 6, which 7 takes too. The newer ones come with a controller that keeps the fields of
+ * the response, and with them its first bytes, alive as long as the response lasts.
+ */
+export class ResponseReader implements Dispatcher.DispatchHandler, BodyControl {
+  /** All but the body: a stream that stays open for hours must not keep its request message alive. */
+  readonly #request: Omit<UpstreamRequest, 'origin' | 'path' | 'headers' | 'body'>;
+  readonly #accepted: HeaderFields[string];
+  readonly #line: Line;
+  #resolve: ((outcome: UpstreamOutcome) => void) | undefined;
+  #abort: ((reason: Error) => void) | undefined;
+  #body: UpstreamBody | undefined;
+  #end: Framing | undefined;
+  #headTimer: NodeJS.Timeout | undefined;
+  #gaveUp: 'aborted' | 'timeout' | undefined;
+  #settled = false;
+
+  constructor(
+    { method, headers, signal, headersMs, bodyIdleMs, bodyMs = 0, streamIdleMs = 0 }: UpstreamRequest,
+    line: Line,
+    resolve: (outcome: UpstreamOutcome) => void,
+  ) {
+    this.#request = { method, signal, headersMs, bodyIdleMs, bodyMs, streamIdleMs };
+    this.#accepted = headers['accept-encoding'];
+    this.#line = line;
+    this.#resolve = resolve;
+    signal.addEventListener('abort', this.#onAbort, { once: true });
   }
 
-  dispatch(options: Dispatcher.DispatchOptions): void {
-    this.#connection.client.dispatch(options, this);
+  onConnect(abort: (reason?: Error) => void): void {
+    this.#abort = abort;
+    this.#line.begin();
+    if (this.#gaveUp === undefined) this.resumeHeadTimer();
+    else abort(new Error('aborted'));
   }
 
-  hold(bytes: number): void {
-    const isFull = bytes >= HIGH_WATER_BYTES;
-    if (isFull === this.paused || this.#isOver) return;
-    this.paused = isFull;
-    if (isFull) this.#connection.pause();
-    else this.#connection.resume();
+  /**
+   * The platform's turn: the deadline of the response head runs from now. Our own timer, because undici's includes the
+   * time of an upload.
+   */
+  resumeHeadTimer(): void {
+    clearTimeout(this.#headTimer);
+    const { headersMs } = this.#request;
+    if (headersMs === 0 || this.#body !== undefined || this.#settled) return;
+    this.#headTimer = setTimeout(() => {
+      this.#giveUp('timeout', `no response head within ${String(headersMs)} ms`);
+    }, headersMs);
+    this.#headTimer.unref();
   }
 
-  protected begin(): void {
-    this.#connection.begin();
+  /** The browser's turn: the platform cannot be late. */
+  pauseHeadTimer(): void {
+    clearTimeout(this.#headTimer);
   }
 
-  protected isStale(): boolean {
-    return this.#connection.isStale;
+  onUpgrade(): void {
+    this.abort(new Error('unexpected upgrade'));
   }
 
-  protected fault(): Error | undefined {
-    return this.#connection.fault;
+  onHeaders(status: number, fields: RawFields | Fields): boolean {
+    if (this.#settled || (status > 101 && status < 200)) return true;
+    // For a status below 100, or a 101 without its fields, undici would throw a bare assertion. To build its message,
+    // Node 20 reads the whole source file, which takes minutes for a bundle.
+    if (status < 200 || status > 599) {
+      this.abort(new Error(`status ${String(status)}`));
+      return true;
+    }
+    const headers = Array.isArray(fields) ? fieldsOf(fields) : { ...fields };
+    const unreadable = unreadableField(headers, this.#accepted);
+    if (unreadable !== undefined) {
+      this.abort(new Error(`unreadable ${unreadable}`));
+      return true;
+    }
+    clearTimeout(this.#headTimer);
+    const { method, bodyIdleMs, bodyMs = 0, streamIdleMs = 0 } = this.#request;
+    const isStream = isEventStream(headers as HeaderFields);
+    const body = isStream ? new UpstreamBody(this, streamIdleMs, 0) : new UpstreamBody(this, bodyIdleMs, bodyMs);
+    this.#body = body;
+    const end = responseFraming(method, status, headers as HeaderFields);
+    if (end.kind === 'checked') this.#end = end.check;
+    const closeDelimited = end.kind === 'unknown';
+    // By then undici has reported everything that arrived with the head: a short response is complete, and needs no waiting.
+    queueMicrotask(() => {
+      const whole = isStream ? undefined : body.whole();
+      if (whole === undefined) body.watch();
+      const response = { status, headers: headers as HeaderFields, body: whole ?? body };
+      this.#respond({
+        kind: 'response',
+        response: closeDelimited ? { ...response, closeDelimited: closeDelimited } : response,
+      });
+    });
+    return true;
   }
 
-  protected release(end: ExchangeEnd): void {
-    this.#isOver = true;
-    if (this.paused) this.#connection.unpause();
-    this.paused = false;
-    this.#connections.release(this.#connection, end);
+  onData(chunk: Uint8Array): boolean {
+    this.#end?.push(chunk);
+    this.#body?.push(chunk);
+    return true;
   }
+
+  abort(reason: Error): void {
+    this.#abort?.(reason);
+  }
+
+  hold(bytes: number): boolean {
+    return this.#settled && this.#line.isReused ? false : this.#line.hold(bytes, this);
+  }
+
+  /** Ends the exchange of a reader that is too slow. */
+  break(reason: Error): void {
+    this.#body?.break(reason);
+  }
+
+  onComplete(): void {
+    const fault =
+      this.#line.fault ??
+      (this.#end?.isComplete === false ? new Error('the connection ended inside a response') : undefined);
+    this.#settle(fault === undefined ? 'complete' : 'broken');
+    if (fault === undefined) this.#body?.end();
+    else this.#body?.fail(fault);
+  }
+
+  onError(error: Error): void {
+    if (this.#body !== undefined) {
+      this.#settle('broken');
+      this.#body.fail(error);
+      return;
+    }
+    const reason = this.#gaveUp ?? reasonOf(error);
+    const isStale = reason === 'reset' && this.#abort !== undefined && this.#line.isStale;
+    this.#settle(isStale ? 'stale' : 'broken');
+    this.#fail(reason, describeError(error, isStale) + this.#line.note, isStale);
+  }
+
+  #fail(reason: UpstreamFailureReason, log: string, isStale: boolean): void {
+    // undici calls `onConnect` when it begins to write.
+    const sent = this.#abort === undefined ? 'nothing' : isStale ? 'on-stale-connection' : undefined;
+    this.#respond({ kind: 'failure', reason, log, ...(sent === undefined ? {} : { sent }) });
+  }
+
+  /** Releases the outcome: its response may stay open for hours. */
+  #respond(outcome: UpstreamOutcome): void {
+    this.#resolve?.(outcome);
+    this.#resolve = undefined;
+  }
+
+  #settle(end: ExchangeEnd): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    clearTimeout(this.#headTimer);
+    this.#request.signal.removeEventListener('abort', this.#onAbort);
+    this.#line.release(end);
+  }
+
+  readonly #onAbort = (): void => {
+    this.#giveUp('aborted', 'the browser left');
+  };
+
+  #giveUp(reason: 'aborted' | 'timeout', why: string): void {
+    this.#gaveUp ??= reason;
+    // A request that waits for its connection is not sent any more.
+    if (this.#abort === undefined) this.onError(new Error(why));
+    else this.#abort(new Error(why));
+  }
+}
+
+type RawFields = (Buffer | string)[];
+type Fields = Record<string, string | string[] | undefined>;
+
+/** The fields of a response by their names in lower case; a repeated one is a list. */
+function fieldsOf(raw: RawFields): Fields {
+  const fields: Fields = {};
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const name = (raw[at] ?? '').toString('latin1').toLowerCase();
+    const value = (raw[at + 1] ?? '').toString('latin1');
+    const known = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (known === undefined) fields[name] = value;
+    else if (typeof known === 'string') fields[name] = [known, value];
+    else known.push(value);
+  }
+  return fields;
+}
+
+/** Codings that every browser and host supports, even if not requested. */
+const COMMON_CODINGS: ReadonlySet<string> = new Set(['gzip', 'x-gzip', 'deflate', 'br']);
+
+/**
+ * The field that makes a response unreadable, so that it is rejected (decision 85): a coding on top of another, an
+ * unknown one, or one that was not requested. A field without a coding is dropped. Several types become one field, which
+ * means the same (RFC 9110 §5.3) and which every host can write.
+ */
+function unreadableField(
+  headers: Record<string, string | string[] | undefined>,
+  accepted: HeaderFields[string],
+): string | undefined {
+  const { 'content-type': type, 'content-encoding': coding } = headers;
+  if (Array.isArray(type)) headers['content-type'] = [...new Set(type)].join(', ');
+  if (coding === undefined) return undefined;
+  const name = String(coding).trim().toLowerCase();
+  if (name === '' || name === 'identity') headers['content-encoding'] = undefined;
+  else if (!isReadable(name, accepted)) return 'content-encoding';
+  return undefined;
+}
+
+/** True for a coding that the request accepts, or that every client supports. */
+function isReadable(coding: string, accepted: HeaderFields[string]): boolean {
+  if (COMMON_CODINGS.has(coding)) return true;
+  const names = String(accepted ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((one) => (one.split(';', 1)[0] ?? '').trim());
+  return !coding.includes(',') && (names.includes(coding) || names.includes('*'));
 }

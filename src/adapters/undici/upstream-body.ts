@@ -7,10 +7,8 @@ export const HIGH_WATER_BYTES = 65_536;
 
 /** The connection of a response, as its body sees it. */
 export interface BodyControl {
-  /** True while the platform is not read. */
-  readonly paused: boolean;
-  /** Takes the number of bytes that wait for the reader, whenever it changes; pauses, resumes or ends the call by it. */
-  hold(bytes: number): void;
+  /** Takes the number of bytes that wait for the reader while they are many, and once they are few; true if it is paused. */
+  hold(bytes: number): boolean;
   abort(reason: Error): void;
 }
 
@@ -23,6 +21,7 @@ export class UpstreamBody extends ReadableFlow {
   #sink: BodySink | undefined;
   /** True while chunks are passed directly to the sink. */
   #isFlowing = false;
+  #isPaused = false;
   #ended = false;
   #error: Error | undefined;
   #idle: NodeJS.Timeout | undefined;
@@ -41,7 +40,7 @@ export class UpstreamBody extends ReadableFlow {
 
   /** Starts the timers, while the platform has something to send. */
   watch(): void {
-    if (this.#ended || this.#error !== undefined || this.#controller.paused) return;
+    if (this.#ended || this.#error !== undefined || this.#isPaused) return;
     this.#watch();
   }
 
@@ -87,18 +86,21 @@ export class UpstreamBody extends ReadableFlow {
     }
     this.#chunks.push(chunk);
     this.#size += chunk.length;
-    this.#controller.hold(this.#size);
+    if (this.#size < HIGH_WATER_BYTES) return;
+    this.#isPaused = this.#controller.hold(this.#size);
     // A slow reader does not count as silence of the platform.
-    if (this.#controller.paused) this.#unwatch();
+    if (this.#isPaused) this.#unwatch();
   }
 
   end(): void {
     this.#ended = true;
+    this.#isPaused = false;
     this.#unwatch();
     if (this.#isFlowing) this.#sink?.end();
   }
 
   fail(error: Error): void {
+    this.#isPaused = false;
     this.#unwatch();
     if (this.#ended) return;
     this.#error = error;
@@ -107,17 +109,19 @@ export class UpstreamBody extends ReadableFlow {
 
   /** Removes the oldest chunk; resumes a paused platform once its reader has caught up. */
   #shift(): Uint8Array | undefined {
+    const wasFull = this.#size >= HIGH_WATER_BYTES;
     const chunk = this.#chunks.shift();
     this.#size -= chunk?.length ?? 0;
-    if (this.#size < HIGH_WATER_BYTES && this.#controller.paused) this.#watch();
-    this.#controller.hold(this.#size);
+    if (!wasFull) return chunk;
+    if (this.#isPaused && this.#size < HIGH_WATER_BYTES) this.#watch();
+    this.#isPaused = this.#controller.hold(this.#size);
     return chunk;
   }
 
   #drop(): void {
     this.#chunks = [];
+    if (this.#size >= HIGH_WATER_BYTES) this.#controller.hold(0);
     this.#size = 0;
-    this.#controller.hold(0);
   }
 
   #watch(): void {
