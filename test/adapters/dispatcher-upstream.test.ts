@@ -1,4 +1,6 @@
 import type { Socket } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { Agent, ProxyAgent } from 'undici';
 import { Agent as Agent6, ProxyAgent as ProxyAgent6 } from 'undici6';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -11,6 +13,9 @@ import { connectProxy } from '../support/connect-proxy.js';
 import { privateAuthority } from '../support/identity-provider/private-authority.js';
 import { RecordingUpstream, refusedOrigin } from '../support/recording-upstream.js';
 import { socketServer } from '../support/socket-server.js';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
 type Made = DispatcherLike & { destroy(): Promise<unknown> };
 
@@ -143,6 +148,25 @@ describe.each(Object.entries(VERSIONS))('%s', (name, version) => {
     expect(await textOf(small.body)).toHaveLength(100_001);
   });
 
+  it('keeps no copy of a long message while its stream is open', async () => {
+    const platform = await RecordingUpstream.start();
+    onTestFinished(() => platform.close());
+    platform.willWait();
+    const message = new WeakRef(new Uint8Array(100_000));
+    const pending = sent(version.agent(), platform.origin, { body: message.deref() });
+    const exchange = await platform.next();
+    exchange.eventStream();
+    const { body } = responseOf(await pending);
+    await expect
+      .poll(() => {
+        collectGarbage();
+        return message.deref();
+      })
+      .toBeUndefined();
+    exchange.end('data: 1\n\n');
+    expect(await textOf(body)).toBe('data: 1\n\n');
+  });
+
   it('times out while a proxy is silent', async () => {
     const address = `http://${await socketServer()}`;
     const outcome = await sent(version.proxy(address), 'https://agent.example', { headersMs: 50 });
@@ -193,6 +217,17 @@ describe.each(Object.entries(VERSIONS))('%s', (name, version) => {
     const log = expect.stringMatching(/NODE_EXTRA_CA_CERTS.*through "dispatcher", so a proxy there/) as string;
     expect(outcome).toMatchObject({ kind: 'failure', reason: 'unreachable', log });
     expect(JSON.stringify(outcome)).not.toContain('a-secret-password');
+  });
+
+  it('returns a failure for a dispatcher that throws', async () => {
+    const thrown: unknown = 'busy';
+    const broken = {
+      dispatch: () => {
+        throw thrown;
+      },
+      destroy: () => Promise.resolve(),
+    };
+    expect(await sent(broken, await refusedOrigin())).toMatchObject({ kind: 'failure', reason: 'unreachable' });
   });
 
   it('names a dispatcher that its site has closed', async () => {

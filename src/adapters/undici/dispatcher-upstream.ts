@@ -42,25 +42,26 @@ export class DispatcherUpstream implements HttpUpstream {
     } catch (error) {
       return failure('unreachable', (error as Error).message);
     }
-    const { origin, signal } = request;
-    if (signal.aborted) return failure('aborted', 'the browser left before the request was sent');
-    return new Promise((resolve) => {
-      const line: Line = {
-        dispatch: (options, reader) => {
-          // A dispatcher may queue requests, and a proxy may never answer.
-          reader.resumeHeadTimer();
-          dispatcher.dispatch({ ...options, origin }, handlerOf(reader));
-        },
-        hold: (bytes, reader) => this.#hold(bytes, reader),
-        ...UNKNOWN,
-        note: this.#note,
-      };
-      exchange(request, line, resolve);
-    });
+    if (request.signal.aborted) return failure('aborted', 'the browser left before the request was sent');
+    return new Promise((resolve) => exchange(request, this.#line(dispatcher, request.origin), resolve));
   }
 
   close(): Promise<void> {
     return Promise.resolve();
+  }
+
+  /** A function of its own: a stream keeps its line alive, which must not keep the request. */
+  #line(dispatcher: DispatcherLike, origin: string): Line {
+    return {
+      dispatch: (options, reader) => {
+        // A dispatcher may queue requests, and a proxy may never answer.
+        reader.resumeHeadTimer();
+        dispatcher.dispatch({ ...options, origin }, handlerOf(reader));
+      },
+      hold: (bytes, reader) => this.#hold(bytes, reader),
+      ...UNKNOWN,
+      note: this.#note,
+    };
   }
 
   #hold(bytes: number, reader: ResponseReader): boolean {

@@ -110,7 +110,7 @@ export function exchange(request: UpstreamRequest, line: Line, resolve: (outcome
     };
     line.dispatch(options, reader);
   } catch (error) {
-    reader.onError(error as Error);
+    reader.onError(error instanceof Error ? error : new Error('the dispatcher threw no error', { cause: error }));
   }
 }
 
