@@ -15,6 +15,9 @@ const LONG = 1000;
 const TITLE_LEVEL = 2;
 /** A cell of more characters is not as narrow as its longest word. */
 const LONG_CELL = 30;
+/** Blocks of an answer that are laid out together. A browser skips those groups that are far from what is in view. */
+const GROUP = 50;
+const GROUP_CLASS = 'a2a-more';
 const CONTAINER = /^(?:div|ul|ol|blockquote|table)$/;
 /** In a paragraph of more characters, a reference that is defined below it stays text. */
 const MAX_AGAIN = 8000;
@@ -140,10 +143,24 @@ export class MarkdownView {
   #container(parent: Element, block: Block): void {
     const { children } = block;
     if (this.#isAll) parent.removeAttribute('dir');
-    const from = this.#isAll ? 0 : Math.min(this.#settled.get(parent) ?? 0, parent.childNodes.length);
-    const row = new ChildRow(parent, from);
-    for (let index = from; index < children.length; index += 1) this.#block(row, children[index] as Block);
-    row.end();
+    const isRoot = parent === this.#element;
+    const size = isRoot ? GROUP : Infinity;
+    const settled = this.#isAll ? 0 : (this.#settled.get(parent) ?? 0);
+    const from = isRoot ? settled : Math.min(settled, parent.childNodes.length);
+    // The first group is in the element itself.
+    const outer = new ChildRow(parent, from < size ? from : size + Math.floor(from / size) - 1);
+    let row = outer;
+    const beginGroup = (index: number): void => {
+      if (row !== outer) row.end();
+      row = new ChildRow(outer.element('div', GROUP_CLASS), index % size);
+    };
+    if (from > size && from % size > 0) beginGroup(from);
+    for (let index = from; index < children.length; index += 1) {
+      if (index > 0 && index % size === 0) beginGroup(index);
+      this.#block(row, children[index] as Block);
+    }
+    if (row !== outer) row.end();
+    outer.end();
     this.#settled.set(parent, this.#blocks.settledCount(block));
   }
 
@@ -304,7 +321,8 @@ export class MarkdownView {
     if (isNew) host.dir = 'auto';
     if (text.length > LONG && host.dir === 'auto') host.dir = directionOf(text) ?? 'ltr';
     for (let { parentElement: parent } = host; parent !== null; { parentElement: parent } = parent) {
-      const direction = parent.dir === '' && CONTAINER.test(parent.localName) ? directionOf(text) : undefined;
+      const isFree = parent.dir === '' && parent.className !== GROUP_CLASS && CONTAINER.test(parent.localName);
+      const direction = isFree ? directionOf(text) : undefined;
       if (direction !== undefined) parent.dir = direction;
       if (parent === this.#element) break;
     }
