@@ -113,7 +113,20 @@ export class MarkdownView {
       if (!isShown()) void this.#element.offsetHeight;
     }
     if (!isShown()) this.#timer = setTimeout(() => this.#advance());
-    else if (!this.#isGrowing) this.#colour();
+    else if (!this.#isGrowing) {
+      this.#colour();
+      this.#layOut();
+    }
+  }
+
+  /** Lays out the groups of a complete text that were far from the view, so that a reader who goes there moves nothing. */
+  #layOut(): void {
+    const [...groups] = this.#element.querySelectorAll<HTMLElement>(`.${GROUP_CLASS}:not([style])`);
+    for (let group = groups.pop(); group !== undefined; group = groups.pop()) {
+      if (!isInTime()) return void (this.#timer = setTimeout(() => this.#layOut()));
+      group.style.contentVisibility = 'visible';
+      void group.offsetHeight;
+    }
   }
 
   #write(isGrowing: boolean): void {
