@@ -62,6 +62,8 @@ export class MarkdownView {
   /** Those of them that are still to be shown again, at the end. */
   #again: HTMLElement[] = [];
   #hasMissed = false;
+  /** Groups that the browser has never laid out. */
+  readonly #skipped = new Set<HTMLElement>();
   #target = '';
   #written = '';
   #isGrowing = true;
@@ -75,6 +77,9 @@ export class MarkdownView {
     this.#settings = settings;
     this.#inlines = new InlineNodes(settings);
     element.textContent = '';
+    element.addEventListener('contentvisibilityautostatechange', (event) => {
+      if ('skipped' in event && event.skipped === false) this.#skipped.delete(event.target as HTMLElement);
+    });
   }
 
   /** Shows a text. The part that is too long for one task follows by itself. */
@@ -119,13 +124,13 @@ export class MarkdownView {
     }
   }
 
-  /** Lays out the groups of a complete text that were far from the view, so that a reader who goes there moves nothing. */
+  /** Lays out the groups of a complete text that were never in view, so that a reader who goes there moves nothing. */
   #layOut(): void {
-    const [...groups] = this.#element.querySelectorAll<HTMLElement>(`.${GROUP_CLASS}:not([style])`);
-    for (let group = groups.pop(); group !== undefined; group = groups.pop()) {
+    for (const group of this.#skipped) {
       if (!isInTime()) return void (this.#timer = setTimeout(() => this.#layOut()));
       group.style.contentVisibility = 'visible';
       void group.offsetHeight;
+      this.#skipped.delete(group);
     }
   }
 
@@ -165,7 +170,9 @@ export class MarkdownView {
     let row = outer;
     const beginGroup = (index: number): void => {
       if (row !== outer) row.end();
-      row = new ChildRow(outer.element('div', GROUP_CLASS), index % size);
+      const group = outer.element('div', GROUP_CLASS);
+      if (group.firstChild === null) this.#skipped.add(group);
+      row = new ChildRow(group, index % size);
     };
     if (from > size && from % size > 0) beginGroup(from);
     for (let index = from; index < children.length; index += 1) {
