@@ -137,6 +137,22 @@ describe('Markdown of an agent', () => {
     }
   });
 
+  it.each([
+    ['![a](', ')'],
+    ['[a](', ' "t")'],
+    ['[a](<', '>)'],
+    ['[a](<', "> 't')"],
+  ])('%j and %j around an address of any length are a link', (before, after) => {
+    for (const address of ['https://x.example/', 'data:image/png;base64,'])
+      for (const length of [100, 2950, 2980, 3000, 40_000]) {
+        const link = `${before}${address}${'abcd'.repeat(length / 4)}${after}`;
+        const shown = markup(`Words ${link} and more`);
+        expect(shown.replace(/(?:abcd)+/, ''), String(length)).toBe(
+          `<p>Words <a ${address}${after.includes('t') ? ' "t"' : ''}>a</a> and more</p>`,
+        );
+      }
+  });
+
   const markdown = fc
     .array(
       fc.oneof(

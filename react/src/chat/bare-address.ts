@@ -44,13 +44,17 @@ export function bareAddress(text: string, from: number, to: number): BareAddress
   return undefined;
 }
 
-/** The end of a part of a text, or of the address that it would divide, however long that is. */
+/** The rest of a link behind its address. */
+const LINK_END = /[^\s<"]*>?(?: {1,9}(?:"[^"\n]{0,999}"|'[^'\n]{0,999}'))?\)?/y;
+
+/** The end of a part of a text, or of the address or link that it would divide, however long that is. */
 export function undividedEnd(text: string, from: number, end: number): number {
   if (end >= text.length) return text.length;
   const part = text.slice(from, end);
   const at = part.search(DIVIDED);
   if (at < 0) return end;
-  return Math.max(end, isData(part.slice(at)) ? dataEnd(text, from + at) : endOf(ADDRESS, text, from + at));
+  const address = isData(part.slice(at)) ? dataEnd(text, from + at) : endOf(ADDRESS, text, from + at);
+  return Math.max(end, endOf(LINK_END, text, address));
 }
 
 function isData(address: string): boolean {

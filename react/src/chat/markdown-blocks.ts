@@ -12,6 +12,8 @@ export interface Block {
   text: string;
   /** Of a heading, 1 to 6. */
   level: number;
+  /** Of a heading, 1 below none that is above it: an answer may begin with its second level. */
+  outline: number;
   /** The marker shared by items of one list (`-`, `*`, `+`, `.` or `)`), or the fence of a code block. */
   marker: string;
   /** The first number of an ordered list; the indent of an item's or a fenced block's content. */
@@ -193,7 +195,7 @@ export class MarkdownBlocks {
       if (mark === undefined || signs === undefined) return undefined;
       const level = signs.length;
       this.#close(depth);
-      this.#add('heading', { level, text: headingText(rest.slice(level)) });
+      this.#add('heading', { level, outline: this.#outline(level), text: headingText(rest.slice(level)) });
       this.#pop();
       return -1;
     }
@@ -265,7 +267,15 @@ export class MarkdownBlocks {
     if (paragraph.text === '') return false;
     paragraph.kind = 'heading';
     paragraph.level = rest.startsWith('=') ? 1 : 2;
+    paragraph.outline = this.#outline(paragraph.level);
     return true;
+  }
+
+  /** The place of a heading in the outline. The document keeps the levels above the next one, which are undone with it. */
+  #outline(level: number): number {
+    const above = this.root.marker.replace(/\d/g, (other) => (Number(other) < level ? other : ''));
+    this.root.marker = above + String(level);
+    return above.length + 1;
   }
 
   #beginTable(paragraph: Block, rest: string): boolean {
@@ -349,7 +359,18 @@ export function cellsOf(row: string): readonly string[] {
 }
 
 function block(kind: BlockKind, fields?: Partial<Block>): Block {
-  return { kind, children: [], text: '', level: 0, marker: '', number: 0, language: '', align: [], ...fields };
+  return {
+    kind,
+    children: [],
+    text: '',
+    level: 0,
+    outline: 0,
+    marker: '',
+    number: 0,
+    language: '',
+    align: [],
+    ...fields,
+  };
 }
 
 function indentAt(line: string, at: number): number {

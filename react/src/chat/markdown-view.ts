@@ -124,13 +124,16 @@ export class MarkdownView {
     }
   }
 
-  /** Lays out the groups of a complete text that were never in view, so that a reader who goes there moves nothing. */
+  /** Lays out the groups of a complete text that were never in view once, so that a reader who goes there moves nothing. */
   #layOut(): void {
     for (const group of this.#skipped) {
       if (!isInTime()) return void (this.#timer = setTimeout(() => this.#layOut()));
+      this.#skipped.delete(group);
+      if (getComputedStyle(group).contentVisibility !== 'auto') continue;
       group.style.contentVisibility = 'visible';
       void group.offsetHeight;
-      this.#skipped.delete(group);
+      // A browser remembers the size with the next frame.
+      requestAnimationFrame(() => setTimeout(() => group.removeAttribute('style')));
     }
   }
 
@@ -199,7 +202,7 @@ export class MarkdownView {
         return void row.element('hr');
       case 'heading':
         // Below the chat's own title in the outline of the page.
-        return this.#leaf(row.element(`h${Math.min(6, block.level + TITLE_LEVEL)}`), text, false);
+        return this.#leaf(row.element(`h${Math.min(6, block.outline + TITLE_LEVEL)}`), text, false);
       case 'quote':
         return this.#container(row.element('blockquote'), block);
       case 'item':

@@ -106,12 +106,16 @@ describeInBrowsers('the markup of an answer', { wordMs: 1 }, (browser) => {
     expect(await visit.axe()).toEqual([]);
   });
 
-  it('has its headings below the title of the chat', async () => {
-    const visit = await shown('# One\n\n## Two\n\n###### Six');
+  it.each([
+    ['# One\n\n## Two\n\n###### Six\n\n## Two', ['h3', 'h4', 'h5', 'h4']],
+    ['## Two\n\n### Three\n\nTwo\n---\n\n> # One', ['h3', 'h4', 'h3', 'h3']],
+  ])('of %j has its headings below the title of the chat, and leaves out no level', async (text, expected) => {
+    const visit = await shown(text);
     const levels = await visit.page
       .locator(':is(h1, h2, h3, h4, h5, h6)')
       .evaluateAll((all) => all.map((one) => one.localName));
-    expect(levels).toEqual(['h2', 'h3', 'h4', 'h6']);
+    expect(levels).toEqual(['h2', ...expected]);
+    expect(await visit.axe()).toEqual([]);
   });
 
   describe('with a table', () => {

@@ -55,6 +55,27 @@ describeInBrowsers('a long text in the chat', { wordMs: 1 }, (browser) => {
     expect(await visit.page.locator('.a2a-message code > div').count()).toBeGreaterThan(1);
   });
 
+  it('of many blocks is laid out at its end only until it is complete, and then as a whole', async () => {
+    const visit = await browser.visit();
+    await restore(visit, 'agent', Array.from({ length: 1000 }, (_, index) => `a ${index}`).join('\n\n'));
+    const groups = visit.page.locator('.a2a-message .a2a-more');
+    expect(await groups.count()).toBe(19);
+    const heights = (): Promise<number[]> =>
+      groups.evaluateAll((all) => [...new Set(all.map((group) => Math.round(group.getBoundingClientRect().height)))]);
+    await expect.poll(heights).toHaveLength(1);
+    expect(await visit.page.locator('.a2a-message .a2a-bubble p').count()).toBe(1000);
+    // Far from the view, and found, selected and copied all the same.
+    expect(await groups.first().evaluate((group) => getComputedStyle(group).contentVisibility)).toBe('auto');
+    const log = visit.page.getByRole('log');
+    const rest = await log.evaluate((list) => list.scrollHeight - list.scrollTop - list.clientHeight);
+    expect(rest).toBeLessThanOrEqual(1);
+    const all = await visit.page.evaluate(() => {
+      getSelection()?.selectAllChildren(document.querySelector('.a2a-markdown') as Element);
+      return getSelection()?.toString() ?? '';
+    });
+    expect(all.match(/a \d+/g)).toHaveLength(1000);
+  });
+
   it('keeps its links when their addresses follow at the end', async () => {
     const visit = await browser.visit();
     await restore(visit, 'agent', `${'[a][1] b\n\n'.repeat(500)}[1]: http://9\n`);
