@@ -159,7 +159,7 @@ export function ChatPanel({ chat, input, onClose, ...props }: ChatPanelProps) {
             </p>
             {/* Conditional, since WebKit does not show an element again that ":has(:empty)" has hidden. */}
             {(chat.error || chat.canRetry || canSignIn) && (
-              <div className={chat.error || canSignIn ? 'a2a-failure' : undefined}>
+              <div className={chat.error && 'a2a-failure'}>
                 {/* Without the button, whose countdown would be read each second. */}
                 {chat.error && <p role="alert">{wordsOf(chat.error, labels, props.showCause)}</p>}
                 {canSignIn ? (

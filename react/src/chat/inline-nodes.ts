@@ -1,6 +1,5 @@
 import { fill } from '../labels.js';
 import { ChildRow } from './child-row.js';
-import { imageAddress, saveFile } from './file-bytes.js';
 import type { Inline, InlineElement } from './inline-tree.js';
 import { isLinkAddress, isOfSite, type LinksTo } from './link-address.js';
 
@@ -23,6 +22,7 @@ export class InlineNodes {
   /** The address of each image with its bytes, as the agent wrote it. */
   readonly #images = new WeakMap<Element, string>();
   readonly #addresses: string[] = [];
+  #isClosed = false;
 
   constructor(settings: InlineSettings) {
     this.#settings = settings;
@@ -34,6 +34,7 @@ export class InlineNodes {
 
   /** The images that are shown cannot be loaded again. */
   close(): void {
+    this.#isClosed = true;
     for (const address of this.#addresses.splice(0)) URL.revokeObjectURL(address);
   }
 
@@ -84,23 +85,15 @@ export class InlineNodes {
     const [head = '', type = ''] = IMAGE_DATA.exec(href) ?? [];
     const base64 = href.slice(head.length);
     const name = textOf(children) || this.#settings.file;
-    const offer = (): void => {
-      const button = document.createElement('button');
-      button.type = 'button';
-      button.className = 'a2a-button a2a-file a2a-download';
-      button.textContent = fill(this.#settings.download, { file: name });
-      button.addEventListener('click', () => saveFile(base64, name));
-      element.replaceChildren(button);
-    };
-    const address = imageAddress(base64, type);
-    if (address === undefined) return offer();
-    this.#addresses.push(address);
-    const image = document.createElement('img');
-    image.className = 'a2a-image';
-    image.alt = name;
-    image.addEventListener('error', offer);
-    image.src = address;
-    element.replaceChildren(image);
+    const download = fill(this.#settings.download, { file: name });
+    import('./inline-image.js').then(
+      ({ showImage }) => {
+        if (this.#images.get(element) !== href || this.#isClosed) return;
+        const address = showImage(element, { base64, type, name, download });
+        if (address !== undefined) this.#addresses.push(address);
+      },
+      () => (element.textContent = name),
+    );
   }
 }
 

@@ -12,11 +12,12 @@ export interface Block {
   text: string;
   /** Of a heading, 1 to 6. */
   level: number;
-  /** Of a heading, 1 below none that is above it: an answer may begin with its second level. */
-  outline: number;
   /** The marker shared by items of one list (`-`, `*`, `+`, `.` or `)`), or the fence of a code block. */
   marker: string;
-  /** The first number of an ordered list; the indent of an item's or a fenced block's content. */
+  /**
+   * The first number of an ordered list; the indent of an item's or a fenced block's content; the level of a heading in the
+   * outline, where none is left out.
+   */
   number: number;
   /** Of a block of code; empty when none is named. */
   language: string;
@@ -195,7 +196,7 @@ export class MarkdownBlocks {
       if (mark === undefined || signs === undefined) return undefined;
       const level = signs.length;
       this.#close(depth);
-      this.#add('heading', { level, outline: this.#outline(level), text: headingText(rest.slice(level)) });
+      this.#add('heading', { level, number: this.#outline(level), text: headingText(rest.slice(level)) });
       this.#pop();
       return -1;
     }
@@ -267,15 +268,15 @@ export class MarkdownBlocks {
     if (paragraph.text === '') return false;
     paragraph.kind = 'heading';
     paragraph.level = rest.startsWith('=') ? 1 : 2;
-    paragraph.outline = this.#outline(paragraph.level);
+    paragraph.number = this.#outline(paragraph.level);
     return true;
   }
 
   /** The place of a heading in the outline. The document keeps the levels above the next one, which are undone with it. */
   #outline(level: number): number {
-    const above = this.root.marker.replace(/\d/g, (other) => (Number(other) < level ? other : ''));
-    this.root.marker = above + String(level);
-    return above.length + 1;
+    const marker = this.root.marker.replace(new RegExp(`[${level}-6]`, 'g'), '') + level;
+    this.root.marker = marker;
+    return marker.length;
   }
 
   #beginTable(paragraph: Block, rest: string): boolean {
@@ -359,18 +360,7 @@ export function cellsOf(row: string): readonly string[] {
 }
 
 function block(kind: BlockKind, fields?: Partial<Block>): Block {
-  return {
-    kind,
-    children: [],
-    text: '',
-    level: 0,
-    outline: 0,
-    marker: '',
-    number: 0,
-    language: '',
-    align: [],
-    ...fields,
-  };
+  return { kind, children: [], text: '', level: 0, marker: '', number: 0, language: '', align: [], ...fields };
 }
 
 function indentAt(line: string, at: number): number {

@@ -17,7 +17,7 @@ const TITLE_LEVEL = 2;
 const LONG_CELL = 30;
 /** Blocks of an answer that are laid out together. A browser skips those groups that are far from what is in view. */
 const GROUP = 50;
-const GROUP_CLASS = 'a2a-more';
+const REMEMBERED_MS = 200;
 const CONTAINER = /^(?:div|ul|ol|blockquote|table)$/;
 /** In a paragraph of more characters, a reference that is defined below it stays text. */
 const MAX_AGAIN = 8000;
@@ -78,7 +78,8 @@ export class MarkdownView {
     this.#inlines = new InlineNodes(settings);
     element.textContent = '';
     element.addEventListener('contentvisibilityautostatechange', (event) => {
-      if ('skipped' in event && event.skipped === false) this.#skipped.delete(event.target as HTMLElement);
+      const { skipped, target } = event as Event & { readonly skipped?: boolean };
+      if (!skipped) this.#skipped.delete(target as HTMLElement);
     });
   }
 
@@ -129,11 +130,10 @@ export class MarkdownView {
     for (const group of this.#skipped) {
       if (!isInTime()) return void (this.#timer = setTimeout(() => this.#layOut()));
       this.#skipped.delete(group);
-      if (getComputedStyle(group).contentVisibility !== 'auto') continue;
       group.style.contentVisibility = 'visible';
       void group.offsetHeight;
-      // A browser remembers the size with the next frame.
-      requestAnimationFrame(() => setTimeout(() => group.removeAttribute('style')));
+      // A browser remembers the size once it has shown the next frame.
+      setTimeout(() => group.removeAttribute('style'), REMEMBERED_MS);
     }
   }
 
@@ -164,25 +164,22 @@ export class MarkdownView {
   #container(parent: Element, block: Block): void {
     const { children } = block;
     if (this.#isAll) parent.removeAttribute('dir');
-    const isRoot = parent === this.#element;
-    const size = isRoot ? GROUP : Infinity;
-    const settled = this.#isAll ? 0 : (this.#settled.get(parent) ?? 0);
-    const from = isRoot ? settled : Math.min(settled, parent.childNodes.length);
+    const size = parent === this.#element ? GROUP : Infinity;
+    // The last one is always shown again, so that its group stays.
+    const from = this.#isAll ? 0 : Math.min(this.#settled.get(parent) ?? 0, Math.max(0, children.length - 1));
     // The first group is in the element itself.
     const outer = new ChildRow(parent, from < size ? from : size + Math.floor(from / size) - 1);
-    let row = outer;
-    const beginGroup = (index: number): void => {
-      if (row !== outer) row.end();
-      const group = outer.element('div', GROUP_CLASS);
-      if (group.firstChild === null) this.#skipped.add(group);
-      row = new ChildRow(group, index % size);
-    };
-    if (from > size && from % size > 0) beginGroup(from);
+    let group: ChildRow | undefined;
     for (let index = from; index < children.length; index += 1) {
-      if (index > 0 && index % size === 0) beginGroup(index);
-      this.#block(row, children[index] as Block);
+      if (index >= size && (group === undefined || index % size === 0)) {
+        group?.end();
+        const element = outer.element('section', 'a2a-more');
+        if (element.firstChild === null) this.#skipped.add(element);
+        group = new ChildRow(element, index % size);
+      }
+      this.#block(group ?? outer, children[index] as Block);
     }
-    if (row !== outer) row.end();
+    group?.end();
     outer.end();
     this.#settled.set(parent, this.#blocks.settledCount(block));
   }
@@ -202,7 +199,7 @@ export class MarkdownView {
         return void row.element('hr');
       case 'heading':
         // Below the chat's own title in the outline of the page.
-        return this.#leaf(row.element(`h${Math.min(6, block.outline + TITLE_LEVEL)}`), text, false);
+        return this.#leaf(row.element(`h${Math.min(6, block.number + TITLE_LEVEL)}`), text, false);
       case 'quote':
         return this.#container(row.element('blockquote'), block);
       case 'item':
@@ -344,8 +341,7 @@ export class MarkdownView {
     if (isNew) host.dir = 'auto';
     if (text.length > LONG && host.dir === 'auto') host.dir = directionOf(text) ?? 'ltr';
     for (let { parentElement: parent } = host; parent !== null; { parentElement: parent } = parent) {
-      const isFree = parent.dir === '' && parent.className !== GROUP_CLASS && CONTAINER.test(parent.localName);
-      const direction = isFree ? directionOf(text) : undefined;
+      const direction = parent.dir === '' && CONTAINER.test(parent.localName) ? directionOf(text) : undefined;
       if (direction !== undefined) parent.dir = direction;
       if (parent === this.#element) break;
     }
