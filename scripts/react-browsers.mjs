@@ -9,7 +9,7 @@ const REACT = new URL('../react/', import.meta.url);
 const BROWSERS = { chrome: 'chrome', edge: 'edge', firefox: 'firefox', safari: 'safari', ios_saf: 'safari_ios' };
 /** Newer than the oldest browser, and used only where present. Tests cover browsers without them. */
 const IMPROVEMENTS = {
-  'content-visibility': 'older Safari lays out all of a long answer',
+  'content-visibility': 'Safari lays out all of a long answer',
   'field-sizing': 'the field grows by a copy of its text',
   'overflow-anchor': 'Safari sets the position by script',
   'overflow-clip-margin': 'beside content-visibility only',

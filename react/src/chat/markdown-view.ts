@@ -130,10 +130,10 @@ export class MarkdownView {
     for (const group of this.#skipped) {
       if (!isInTime()) return void (this.#timer = setTimeout(() => this.#layOut()));
       this.#skipped.delete(group);
-      group.style.contentVisibility = 'visible';
+      group.setAttribute('data-shown', '');
       void group.offsetHeight;
       // A browser remembers the size once it has shown the next frame.
-      setTimeout(() => group.removeAttribute('style'), REMEMBERED_MS);
+      setTimeout(() => group.removeAttribute('data-shown'), REMEMBERED_MS);
     }
   }
 
