@@ -65,9 +65,7 @@ describeInBrowsers('a long text in the chat', { wordMs: 1 }, (browser) => {
     await expect.poll(heights).toHaveLength(1);
     expect(await visit.page.locator('.a2a-message .a2a-bubble p').count()).toBe(1000);
     // Far from the view, and found, selected and copied all the same.
-    await expect
-      .poll(() => groups.first().evaluate((group) => getComputedStyle(group).contentVisibility))
-      .toBe('auto');
+    await expect.poll(() => groups.first().evaluate((group) => getComputedStyle(group).contentVisibility)).toBe('auto');
     const log = visit.page.getByRole('log');
     const rest = await log.evaluate((list) => list.scrollHeight - list.scrollTop - list.clientHeight);
     expect(rest).toBeLessThanOrEqual(1);
