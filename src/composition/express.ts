@@ -1,5 +1,4 @@
 import { type ExpressLikeRouter, type ExpressRequestOf, expressRouter } from '../adapters/express/express-router.js';
-import { processExchange } from './process-state.js';
 import type { ChatHandlerOptions, ServiceProxyOptions, SurfaceRouterOptions } from './routes/route-options.js';
 import { handlerRoutes, type HandlersOptions, ROUTES, soleRoute } from './routes/site-routes.js';
 import type { ToolkitOption } from './toolkit/toolkit-type.js';
@@ -29,7 +28,7 @@ export function createA2ARouter<AnyRouter extends ExpressLikeRouter>(
   framework: { Router(): AnyRouter },
   options?: ChatHandlerOptions<ExpressRequestOf<AnyRouter>> & ToolkitOption,
 ): AnyRouter {
-  return expressRouter(framework, () => soleRoute(ROUTES.a2a, 'createA2ARouter', options), processExchange);
+  return expressRouter(framework, () => soleRoute(ROUTES.a2a, 'createA2ARouter', options));
 }
 
 /**
@@ -56,7 +55,6 @@ export function createServiceSurfaceRouter<AnyRouter extends ExpressLikeRouter>(
   return expressRouter(
     framework,
     () => soleRoute(ROUTES.surfaces, 'createServiceSurfaceRouter', options),
-    processExchange,
   );
 }
 
@@ -85,7 +83,6 @@ export function createServiceProxyRouter<AnyRouter extends ExpressLikeRouter>(
   return expressRouter(
     framework,
     () => soleRoute(ROUTES.service, 'createServiceProxyRouter', options),
-    processExchange,
   );
 }
 
@@ -112,5 +109,5 @@ export function createHandlers<AnyRouter extends ExpressLikeRouter>(
   framework: { Router(): AnyRouter },
   options?: HandlersOptions<ExpressRequestOf<AnyRouter>>,
 ): AnyRouter {
-  return expressRouter(framework, () => handlerRoutes(options), processExchange);
+  return expressRouter(framework, () => handlerRoutes(options));
 }

@@ -1,5 +1,4 @@
 import { type KoaContextOf, type KoaLike, type KoaLikeRouter, koaRouter } from '../adapters/koa/koa-router.js';
-import { processExchange } from './process-state.js';
 import type { ChatHandlerOptions, ServiceProxyOptions, SurfaceRouterOptions } from './routes/route-options.js';
 import { handlerRoutes, type HandlersOptions, ROUTES, soleRoute } from './routes/site-routes.js';
 import type { ToolkitOption } from './toolkit/toolkit-type.js';
@@ -29,7 +28,7 @@ export function createA2ARouter<AnyRouter extends KoaLikeRouter>(
   framework: KoaLike<AnyRouter>,
   options?: ChatHandlerOptions<KoaContextOf<AnyRouter>> & ToolkitOption,
 ): AnyRouter {
-  return koaRouter(framework, () => soleRoute(ROUTES.a2a, 'createA2ARouter', options), processExchange);
+  return koaRouter(framework, () => soleRoute(ROUTES.a2a, 'createA2ARouter', options));
 }
 
 /**
@@ -54,7 +53,7 @@ export function createServiceSurfaceRouter<AnyRouter extends KoaLikeRouter>(
   framework: KoaLike<AnyRouter>,
   options?: SurfaceRouterOptions<KoaContextOf<AnyRouter>> & ToolkitOption,
 ): AnyRouter {
-  return koaRouter(framework, () => soleRoute(ROUTES.surfaces, 'createServiceSurfaceRouter', options), processExchange);
+  return koaRouter(framework, () => soleRoute(ROUTES.surfaces, 'createServiceSurfaceRouter', options));
 }
 
 /**
@@ -79,7 +78,7 @@ export function createServiceProxyRouter<AnyRouter extends KoaLikeRouter>(
   framework: KoaLike<AnyRouter>,
   options: ServiceProxyOptions<KoaContextOf<AnyRouter>> & ToolkitOption,
 ): AnyRouter {
-  return koaRouter(framework, () => soleRoute(ROUTES.service, 'createServiceProxyRouter', options), processExchange);
+  return koaRouter(framework, () => soleRoute(ROUTES.service, 'createServiceProxyRouter', options));
 }
 
 /**
@@ -106,5 +105,5 @@ export function createHandlers<AnyRouter extends KoaLikeRouter>(
   framework: KoaLike<AnyRouter>,
   options?: HandlersOptions<KoaContextOf<AnyRouter>>,
 ): AnyRouter {
-  return koaRouter(framework, () => handlerRoutes(options), processExchange);
+  return koaRouter(framework, () => handlerRoutes(options));
 }

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
 import { type NodeListener, nodeListener } from '../adapters/node/node-listener.js';
-import { processExchange } from './process-state.js';
 import { noSuchRoute, siteRoutes, type SiteRoutesOptions } from './routes/site-routes.js';
 
 export type { NodeListener } from '../adapters/node/node-listener.js';
@@ -34,7 +33,7 @@ export type { NodeListener } from '../adapters/node/node-listener.js';
  * @public
  */
 export function createNodeHandler(options?: SiteRoutesOptions<IncomingMessage | Http2ServerRequest>): NodeListener {
-  return nodeListener(siteRoutes('createNodeHandler', options), noSuchRoute, processExchange);
+  return nodeListener(siteRoutes('createNodeHandler', options), noSuchRoute);
 }
 
 /** `createNodeHandler` under the name that every entry has. */

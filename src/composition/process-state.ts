@@ -1,5 +1,4 @@
 import type { SessionTokenLike } from '../adapters/sessions/session-like.js';
-import type { Exchange } from '../adapters/node/exchange.js';
 import type { ServerConfig } from './config/server-config.js';
 import type { Toolkit } from './toolkit/toolkit-type.js';
 
@@ -22,8 +21,7 @@ export interface ServerState {
 }
 
 const STATE_KEY: unique symbol = Symbol.for('agent-bff/state@1') as never;
-const EXCHANGE_KEY: unique symbol = Symbol.for('agent-bff/exchange@1') as never;
-const shared = globalThis as { [STATE_KEY]?: ServerState; readonly [EXCHANGE_KEY]?: Exchange };
+const shared = globalThis as { [STATE_KEY]?: ServerState };
 
 export function serverState(): ServerState {
   return (shared[STATE_KEY] ??= {});
@@ -33,18 +31,3 @@ export function serverState(): ServerState {
 export function siteSessions(): Set<SessionTokenLike> {
   return (serverState().sessions ??= new Set());
 }
-
-/** The exchange of a process, shared by all its toolkits: the first one provides it. */
-export const processExchange: Exchange = {
-  respond: (request, response, respond) => shared[EXCHANGE_KEY]?.respond(request, response, respond) ?? respond(),
-  serve: (request, response, respond) =>
-    shared[EXCHANGE_KEY]?.serve(request, response, respond) ?? serveFirst(request, response, respond),
-  settled: () => shared[EXCHANGE_KEY]?.settled() ?? Promise.resolve(),
-  body: (body, response, sendIdleMs) => shared[EXCHANGE_KEY]?.body(body, response, sendIdleMs) ?? null,
-};
-
-/** Used before any toolkit exists: the response provides the exchange. */
-const serveFirst: Exchange['serve'] = async (request, response, respond) => {
-  const given = await respond();
-  await shared[EXCHANGE_KEY]?.serve(request, response, () => Promise.resolve(given));
-};

@@ -8,8 +8,6 @@ import express4 from 'express4';
 import request from 'supertest';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { expressRouter } from '../../src/adapters/express/express-router.js';
-import { NodeExchange } from '../../src/adapters/node/exchange.js';
-import { SendBudget } from '../../src/adapters/node/send-budget.js';
 import type { HttpHandler, HttpRequest } from '../../src/ports/http.js';
 import { listeningSite } from '../site/frameworks/listening-site.js';
 import { visit } from '../support/visitor.js';
@@ -17,7 +15,7 @@ import { visit } from '../support/visitor.js';
 const NO_EXPRESS = 'Pass express itself as the first argument.';
 
 const routerOf = (framework: typeof express, handler: HttpHandler) =>
-  expressRouter(framework, () => [{ mount: '', handler }], new NodeExchange(new SendBudget(Infinity)));
+  expressRouter(framework, () => [{ mount: '', handler }]);
 
 it.each([
   ['nothing', undefined],
@@ -78,7 +76,7 @@ describe.each([
       { mount: '/a2a', handler: telling('chat') },
       { mount: '', handler: telling('others') },
     ];
-    const app = framework().use(expressRouter(framework, () => routes, new NodeExchange(new SendBudget(Infinity))));
+    const app = framework().use(expressRouter(framework, () => routes));
     const bodies = ['/a2a/config', '/a2abc'].map(async (path) => (await request(app).get(path)).text);
     expect(await Promise.all(bodies)).toEqual(['chat/config', 'others/a2abc']);
   });

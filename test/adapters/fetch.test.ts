@@ -272,7 +272,7 @@ describe('a streaming Web response', () => {
     vi.advanceTimersByTime(399);
     await turn();
     expect(body.returned).toBe(false);
-    vi.advanceTimersByTime(200);
+    vi.advanceTimersByTime(401);
     await expect(reader.read()).rejects.toThrow('the browser accepted no data: see "timeouts.sendIdleMs"');
     expect(body.returned).toBe(true);
   });

@@ -1,8 +1,6 @@
 import * as koaEntry from 'agent-bff/koa';
 import { describe, expect, expectTypeOf, it, onTestFinished } from 'vitest';
 import { koaRouter } from '../../src/adapters/koa/koa-router.js';
-import { NodeExchange } from '../../src/adapters/node/exchange.js';
-import { SendBudget } from '../../src/adapters/node/send-budget.js';
 import { flowing } from '../../src/domain/shared/body.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../src/ports/http.js';
 import {
@@ -19,7 +17,6 @@ import { listeningSite } from '../site/frameworks/listening-site.js';
 import { MESSAGE, visit } from '../support/visitor.js';
 
 const OK: HttpResponse = { status: 200, headers: {}, body: 'ok' };
-const exchange = new NodeExchange(new SendBudget(Infinity));
 
 /** Serves an application and records its errors. */
 async function serve(app: Koa): Promise<{ url: string; errors: Error[] }> {
@@ -35,7 +32,7 @@ function appWith(handler: HttpHandler, ...before: Middleware[]): Koa {
   const app = new Koa();
   for (const middleware of before) app.use(middleware);
   app.use(
-    koaRouter(Router, () => [{ mount: '', handler }], exchange)
+    koaRouter(Router, () => [{ mount: '', handler }])
       .prefix('/api/a2a')
       .routes(),
   );
@@ -95,7 +92,7 @@ describe('the router for Koa', () => {
       seen.push(request);
       return Promise.resolve({ ...OK, body: request.publicUrl });
     };
-    const router = koaRouter(Router, () => [{ mount: '', handler }], exchange);
+    const router = koaRouter(Router, () => [{ mount: '', handler }]);
     const { url } = await serve(new Koa().use(mounted(router)));
     const base = '/shop/one%20two/api/a2a';
     const headers = { host: 'site.example:8080' };
@@ -115,7 +112,7 @@ describe('the router for Koa', () => {
   });
 
   it('accepts the module of @koa/router as well as its Router', async () => {
-    const router = koaRouter(routerModule, () => [{ mount: '', handler: answering(OK) }], exchange);
+    const router = koaRouter(routerModule, () => [{ mount: '', handler: answering(OK) }]);
     expectTypeOf(router).toEqualTypeOf<Router>();
     const { url } = await serve(new Koa().use(router.prefix('/api/a2a').routes() as Middleware));
     expect(await (await visit(url)).text()).toBe('ok');
@@ -346,12 +343,12 @@ describe('an error that Koa reports to the context', () => {
 });
 
 it('an application passed as the router causes an error that names the fix', () => {
-  expect(() => koaRouter(new Koa() as never, () => [], exchange)).toThrow('Pass Router itself as the first argument.');
+  expect(() => koaRouter(new Koa() as never, () => [])).toThrow('Pass Router itself as the first argument.');
   // Callable like the Router class, but it returns a plain function.
   function Express(): unknown {
     return () => undefined;
   }
-  expect(() => koaRouter(Express as never, () => [], exchange)).toThrow('Pass Router itself as the first argument.');
+  expect(() => koaRouter(Express as never, () => [])).toThrow('Pass Router itself as the first argument.');
 });
 
 it.each(Object.entries<(framework: never, options: never) => unknown>({ ...koaEntry }))(

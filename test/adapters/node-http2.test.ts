@@ -4,8 +4,6 @@ import { request as secureRequest } from 'node:https';
 import type { NodeListener } from 'agent-bff/node';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { nodeListener } from '../../src/adapters/node/node-listener.js';
-import { NodeExchange } from '../../src/adapters/node/exchange.js';
-import { SendBudget } from '../../src/adapters/node/send-budget.js';
 import type { HttpRequest } from '../../src/ports/http.js';
 import { session } from '../site/world.js';
 import { answer, arrive, close, listen, startSite, startStream, visitorOf } from '../support/http2-site.js';
@@ -202,9 +200,7 @@ describe('a secure server with allowHTTP1', () => {
 
   const tellsAddress = nodeListener(
     [{ mount: '/api/a2a', handler: ({ publicUrl }) => Promise.resolve(answer(publicUrl)) }],
-    () => Promise.resolve(answer('')),
-    new NodeExchange(new SendBudget(Infinity)),
-  );
+    () => Promise.resolve(answer('')));
 
   it('reports the address used over HTTP/2', async () => {
     const url = await secureSite(tellsAddress);

@@ -1,10 +1,7 @@
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { nodeListener } from '../../src/adapters/node/node-listener.js';
-import { NodeExchange } from '../../src/adapters/node/exchange.js';
-import { SendBudget } from '../../src/adapters/node/send-budget.js';
 import type { HttpHandler } from '../../src/ports/http.js';
-import { MIB, sizedHandler } from '../support/full-budget.js';
 import { RawClient } from '../support/raw-client.js';
 import { type Listener, serve } from '../support/whole-bodies.js';
 import { PushFlow } from './web/push-flow.js';
@@ -14,73 +11,135 @@ const get = (path: string): string => `GET /api/a2a/${path} ${HEAD}\r\n`;
 const post = (path: string, length: number, body: string): string =>
   `POST /api/a2a/${path} ${HEAD}content-length: ${String(length)}\r\n\r\n${body}`;
 
-/** A visitor whose first request is answered with a stream, and a count of the requests that arrived and were handled. */
-async function behindStream() {
-  const budget = new SendBudget(Infinity);
-  const endings: (() => void)[] = [];
-  const count = { arrived: 0, handled: 0 };
-  const flow = new PushFlow();
-  const sized = sizedHandler(endings);
-  const handler: HttpHandler = (request) => {
-    count.handled += 1;
-    return request.path === '/flow' ? Promise.resolve({ status: 200, headers: {}, body: flow }) : sized(request);
+/** A visitor of a site that streams its response to `/long`, and the paths that were received and handled. */
+async function arrive(before: (path: string, response: ServerResponse, next: () => void) => void = (...[, , n]) => n()) {
+  const received: string[] = [];
+  const handled: string[] = [];
+  const signals: AbortSignal[] = [];
+  const flows: PushFlow[] = [];
+  const handler: HttpHandler = ({ path, signal }) => {
+    handled.push(path.slice(1));
+    signals.push(signal);
+    const flow = new PushFlow();
+    if (path !== '/long') return Promise.resolve({ status: 200, headers: {}, body: `answer to ${path.slice(1)};` });
+    flows.push(flow);
+    return Promise.resolve({ status: 200, headers: {}, body: flow });
   };
-  const listener = nodeListener([{ mount: '/api/a2a', handler }], handler, new NodeExchange(budget)) as Listener;
+  const listener = nodeListener([{ mount: '/api/a2a', handler }], handler) as Listener;
   const { url, closed } = await serve(createServer(), (request, response) => {
-    count.arrived += 1;
-    listener(request, response);
+    const path = request.url?.split('/').at(-1) ?? '';
+    received.push(path);
+    before(path, response, () => listener(request, response));
   });
   const visitor = await RawClient.connect(url);
   onTestFinished(() => visitor.close());
-  await visitor.send(get('long'));
-  await visitor.until('begun');
-  const endStream = (): void => {
-    for (const end of endings) end();
+  const turns = async (): Promise<void> => {
+    for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
   };
-  return { visitor, budget, count, flow, closed, endStream };
+  return { visitor, received, handled, signals, flows, closed, turns };
 }
 
-describe('the memory of requests that wait behind a stream', () => {
-  it.each([
-    ['the address of a request', get(`1?${'x'.repeat(10_000)}`), 10_000],
-    ['the response to a long message', post('1', 100_000, 'x'.repeat(100_000)), MIB],
-  ])('includes %s', async (_what, request, bytes) => {
-    const { visitor, budget } = await behindStream();
-    await visitor.send(request);
-    await expect.poll(() => budget.heldBytes).toBeGreaterThan(bytes);
-    visitor.close();
-    await expect.poll(() => budget.heldBytes).toBe(0);
-  });
-});
+/** The same visitor, who reads the stream of the first request. */
+async function behindStream() {
+  const site = await arrive();
+  await site.visitor.send(get('long'));
+  await site.visitor.until('\r\n\r\n');
+  const [flow] = site.flows;
+  if (flow === undefined) throw new Error('there is no stream');
+  return { ...site, flow };
+}
 
-it('a request that arrives behind 16 waiting ones is not handled, and the connection ends after the others', async () => {
-  const { visitor, count, endStream } = await behindStream();
-  await visitor.send(get('0').repeat(16) + post('0', 100_000, 'x'));
-  await expect.poll(() => count.arrived).toBe(18);
-  for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
-  expect(count.handled).toBe(1);
-  endStream();
-  expect((await visitor.ending()).split('HTTP/1.1 200')).toHaveLength(1 + 17);
-  expect(count.handled).toBe(17);
+describe('the requests of one connection', () => {
+  it('are handled one after another, up to sixteen', async () => {
+    const { visitor, received, handled, flow, turns } = await behindStream();
+    const others = Array.from({ length: 15 }, (_, index) => String(index));
+    await visitor.send(others.map(get).join(''));
+    await expect.poll(() => received).toEqual(['long', ...others]);
+    await turns();
+    expect(handled).toEqual(['long']);
+    flow.push('the end of the stream;');
+    flow.end();
+    const text = await visitor.until('answer to 14;');
+    expect([...text.matchAll(/answer to (\d+);/g)].map(([, path]) => path)).toEqual(others);
+    expect(text.indexOf('the end of the stream;')).toBeLessThan(text.indexOf('answer to 0;'));
+    expect(handled).toEqual(['long', ...others]);
+    await visitor.send(get('later'));
+    await visitor.until('answer to later;');
+  });
+
+  it('are cut off at the seventeenth, which is not handled, nor is any of the same chunk', async () => {
+    const { visitor, received, handled, signals, flow, turns } = await behindStream();
+    await visitor.send(get('0').repeat(1_000));
+    await visitor.ending();
+    await turns();
+    expect(received.length).toBeGreaterThan(17);
+    expect(handled).toEqual(['long']);
+    expect([flow.returned, signals[0]?.aborted]).toEqual([true, true]);
+  });
+
+  it('that have their responses do not count', async () => {
+    const { visitor, handled } = await arrive();
+    for (let count = 1; count <= 40; count += 1) {
+      await visitor.send(get('0'));
+      await visitor.until('answer to 0;', count);
+    }
+    expect(handled).toHaveLength(40);
+  });
 });
 
 describe('the departure of a visitor', () => {
   it('is noticed behind a long message that was not read, and releases its response', async () => {
-    const { visitor, count, flow, closed } = await behindStream();
-    await visitor.send(post('flow', 200_000, 'x'.repeat(100_000)));
-    await expect.poll(() => count.handled).toBe(2);
+    const { visitor, flows, signals, closed } = await behindStream();
+    await visitor.send(post('long', 200_000, 'x'.repeat(100_000)));
+    await expect.poll(() => flows).toHaveLength(2);
     visitor.close();
     await closed;
-    await expect.poll(() => flow.returned).toBe(true);
+    await expect.poll(() => flows.map(({ returned }) => returned)).toEqual([true, true]);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
   });
 
   it('ends the requests that wait without handling them', async () => {
-    const { visitor, count, closed } = await behindStream();
+    const { visitor, received, handled, closed, turns } = await behindStream();
     await visitor.send(get('0').repeat(3));
-    await expect.poll(() => count.arrived).toBe(4);
+    await expect.poll(() => received).toHaveLength(4);
     visitor.close();
     await closed;
-    for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
-    expect(count.handled).toBe(1);
+    await turns();
+    expect(handled).toEqual(['long']);
+  });
+});
+
+describe("behind a response of the host's own", () => {
+  /** The host answers `/host` when the test says so, and passes a request to `/held` on after that. */
+  async function behindHost() {
+    const held: (() => void)[] = [];
+    let host: ServerResponse | undefined;
+    const site = await arrive((path, response, next) => {
+      if (path === 'host') host = response.writeHead(200).on('error', () => undefined);
+      else if (path === 'held') held.push(next);
+      else next();
+    });
+    await site.visitor.send(get('host'));
+    await expect.poll(() => host).toBeDefined();
+    return { ...site, held, endHost: () => void host?.end('of the host;') };
+  }
+
+  it('requests get their responses in order, even if the host passes them on in another one', async () => {
+    const { visitor, handled, held, endHost } = await behindHost();
+    await visitor.send(get('held') + get('2'));
+    await expect.poll(() => [handled, held.length]).toEqual([['2'], 1]);
+    endHost();
+    await visitor.until('of the host;');
+    for (const next of held) next();
+    const text = await visitor.until('answer to 2;');
+    expect(text.indexOf('answer to held;')).toBeLessThan(text.indexOf('answer to 2;'));
+  });
+
+  it('the departure of a visitor ends a stream that nobody has seen yet', async () => {
+    const { visitor, flows, signals } = await behindHost();
+    await visitor.send(get('long'));
+    await expect.poll(() => flows).toHaveLength(1);
+    visitor.close();
+    await expect.poll(() => [flows[0]?.returned, signals[0]?.aborted]).toEqual([true, true]);
   });
 });

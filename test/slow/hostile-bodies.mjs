@@ -1,6 +1,6 @@
-// node test/slow/hostile-bodies.mjs [pipelines | together | proxy]: attackers fill the memory of a site with a heap of 384 MB, in every way
+// node test/slow/hostile-bodies.mjs [pipelines | renders | together | proxy]: attackers fill the memory of a site with a heap of 384 MB, in every way
 // a plain socket can: uploads that stop half-way, uploads in one-byte chunks, streams started by long messages, browsers that never read, requests pipelined
-// behind an open stream, and invented protocol versions. The attacks run one by one, then all at once. Honest visitors must be served
+// behind an open stream, cached renders of a megabyte that nobody reads, and invented protocol versions. The attacks run one by one, then all at once. Honest visitors must be served
 // meanwhile, and the site must release everything. `proxy` shows what the same does to a plain proxy of a few lines.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,9 +18,15 @@ const LONG = 1_900_000;
 /** Message lengths that select what the agent does. */
 const FLOOD = 2_000;
 const SILENCE = 2_001;
-const PIPELINED = 1_500;
+const PIPELINED = 5_000;
 const PIPELINES = [30, 100, 300];
 const PIPELINE_WAVES = 3;
+/** Milliseconds within which a new visitor is answered after such a burst. */
+const AFTER_BURST_MS = 2_000;
+const RENDERS = 600;
+const RENDER = `<p>${'x'.repeat(MIB)}</p>`;
+/** What such a process may take. */
+const RENDERS_RSS = 512 * MIB;
 const FLOOD_BYTES = 4 * MIB;
 const FLOOD_EVERY_MS = 50;
 const FLOOD_SECONDS = 15;
@@ -44,7 +50,7 @@ async function survey() {
     agent.close();
     report.finish();
   };
-  const all = Object.keys(ATTACKS);
+  const all = Object.keys(ATTACKS).filter((attack) => attack !== 'renders');
   const only = process.argv[2];
   if (only === 'proxy') {
     await survived('a plain proxy', report, agent, { server: 'proxy' }, [all]);
@@ -56,6 +62,14 @@ async function survey() {
   for (const server of only === 'together' ? [] : ['http', 'koa', 'express'])
     await survived(`${server}, ${small.heap} MB`, report, agent, { ...small, server }, pipelines);
   if (only === 'pipelines') return finished();
+  const cached = {
+    config: { serviceApiUrl: agent.url },
+    cache: { freshMs: 600_000, maxEntryBytes: 2 * MIB },
+    mostRss: RENDERS_RSS,
+  };
+  if (only !== 'together')
+    await survived('cached renders', report, agent, { ...cached, heap: 512, server: 'http' }, [['renders 1'], ['renders 16']]);
+  if (only === 'renders') return finished();
   const alone = only === 'together' ? [] : all.map((attack) => [attack]);
   await survived('node:http', report, agent, { server: 'http' }, [...alone, all]);
   // A parser in front reads one-byte chunks itself; the routes never see them.
@@ -87,8 +101,8 @@ function median(values) {
 }
 
 /** Runs one set of attacks after another against one site, and reports the cost; returns the first peak, and what it is above the start. */
-async function survived(name, report, agent, { heap = 384, part = HONEST_PART, ...kind }, sets) {
-  const site = await startSite(agent.url, {}, { ...kind, flags: [`--max-old-space-size=${heap}`] });
+async function survived(name, report, agent, { heap = 384, part = HONEST_PART, config = {}, mostRss = MOST_RSS, ...kind }, sets) {
+  const site = await startSite(agent.url, config, { ...kind, flags: [`--max-old-space-size=${heap}`] });
   const honest = [
     new HonestVisitor('an honest visitor', site.url, new Agent({ keepAlive: true })),
     new HonestVisitor('one with a new connection each time', site.url, false),
@@ -108,18 +122,23 @@ async function survived(name, report, agent, { heap = 384, part = HONEST_PART, .
     const what = attacks.join(', ');
     const peak = await site.peakRss();
     peaks.push(peak);
-    report.check(`${name}, ${what}, peak memory`, peak < MOST_RSS, `${mib(peak)} in ${seconds.toFixed(1)} s`);
+    report.check(`${name}, ${what}, peak memory`, peak < mostRss, `${mib(peak)} in ${seconds.toFixed(1)} s`);
     for (const visitor of honest) {
       const { tries, answered, served, slowest } = await visitor.stop();
       // Node takes one new connection in each turn of its event loop. All attacks at once keep a core busy with a few dozen turns in a
       // second, so connections wait in the system's queue, and only those that are open can be answered in time.
-      const counts = attacks.length > 2 && visitor.isNew ? answered : served;
+      const isBurst = attacks.some((attack) => attack.startsWith('pipelines '));
+      const counts = isBurst || (attacks.length > 2 && visitor.isNew) ? answered : served;
       report.check(
         `${name}, ${what}, ${visitor.name}`,
         counts >= tries * part,
         `${answered} of ${tries} answered, ${served} within ${HONEST_WITHIN_MS} ms, slowest ${slowest.toFixed(0)} ms`,
       );
     }
+    const after = performance.now();
+    await honest[1].chat();
+    const afterMs = performance.now() - after;
+    report.check(`${name}, ${what}, a visitor after it`, afterMs <= AFTER_BURST_MS, `${afterMs.toFixed(0)} ms`);
     if (!attacks.includes('versions')) continue;
     // Once a second, and once a minute for each published version; the first discovery requests two addresses.
     report.check(`${name}, ${what}, calls for cards`, calls <= seconds + 5, `${calls} for ${VERSIONS} versions`);
@@ -167,6 +186,10 @@ async function serveAgent() {
     }
     const length = Number(incoming.headers['content-length']);
     incoming.resume();
+    if (incoming.url.endsWith('/render')) {
+      response.setHeader('content-type', 'text/html').end(RENDER);
+      return;
+    }
     incoming.on('end', () => {
       if (length === FLOOD) flood(response.writeHead(200, { 'content-type': 'text/event-stream' }));
       else if (length > MIB || length === SILENCE)
@@ -304,6 +327,15 @@ const ATTACKS = {
       }
       await pause(SECONDS * 1_000);
     }
+  },
+  renders: async (url, deep) => {
+    const render = 'POST /api/service-surfaces/clock/render HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n';
+    for (let count = 0; count < RENDERS; count += 1) {
+      const socket = connect(Number(url.port), url.hostname).on('error', () => undefined);
+      socket.pause();
+      socket.write(render.repeat(deep));
+    }
+    await pause(FLOOD_SECONDS * 1_000);
   },
   versions: async (url) => {
     const agent = new Agent({ keepAlive: true, maxSockets: 16 });

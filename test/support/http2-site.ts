@@ -4,8 +4,6 @@ import type { AddressInfo, Server } from 'node:net';
 import { createNodeHandler } from 'agent-bff/node';
 import { onTestFinished } from 'vitest';
 import { nodeListener } from '../../src/adapters/node/node-listener.js';
-import { NodeExchange } from '../../src/adapters/node/exchange.js';
-import { SendBudget } from '../../src/adapters/node/send-budget.js';
 import type { HttpBody, HttpHandler, HttpResponse } from '../../src/ports/http.js';
 import { type Framework, nobody } from '../site/framework.js';
 import { startWorld, type World, type WorldOptions } from '../site/world.js';
@@ -46,9 +44,7 @@ export async function startStream(headers: Record<string, string> = {}) {
 export async function visitorOf(handler: HttpHandler): Promise<Http2Visitor> {
   const listener = nodeListener(
     [{ mount: '/api/a2a', handler }],
-    () => Promise.resolve(answer('otherwise')),
-    new NodeExchange(new SendBudget(Infinity)),
-  );
+    () => Promise.resolve(answer('otherwise')));
   const server = createServer((request, response) => listener(request, response));
   const url = await listen(server, 'http');
   onTestFinished(() => close(server));

@@ -14,8 +14,8 @@ const DEBIAN = '/usr/sbin/nginx';
 export const NGINX: string | undefined =
   programPath('NGINX_PATH', ['nginx']) ?? (existsSync(DEBIAN) ? DEBIAN : undefined);
 
-/** Starts nginx in front of a site, with the defaults of Debian: HTTP/1.0 to the site. Ends it after the test. */
-export async function nginxInFrontOf(site: string): Promise<string> {
+/** Starts nginx in front of a site, with the defaults of Debian: HTTP/1.0 to the site, and further directives. Ends it after the test. */
+export async function nginxInFrontOf(site: string, directives = ''): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'nginx-'));
   await mkdir(join(folder, 'logs'));
   const port = String(await freePort('127.0.0.1'));
@@ -29,6 +29,7 @@ http {
   ${temporary.map((name) => `${name}_temp_path ${folder}/${name};`).join(' ')}
   server {
     listen 127.0.0.1:${port};
+    ${directives}
     location / { proxy_pass ${site}; proxy_set_header Host $http_host; }
   }
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { hasMethods } from '../../domain/shared/options.js';
 import { originForm } from '../../domain/shared/paths.js';
 import type { MountedHandler } from '../../ports/http.js';
-import type { Exchange } from '../node/exchange.js';
+import { serve } from '../node/exchange.js';
 import { requestFields } from '../node/http2-exchange.js';
 import { NodeRequest } from '../node/request.js';
 
@@ -50,7 +50,6 @@ interface ExpressRequest extends IncomingMessage {
 export function expressRouter<AnyRouter extends ExpressLikeRouter>(
   framework: { Router(): AnyRouter },
   routes: () => readonly MountedHandler[],
-  exchange: Exchange,
 ): AnyRouter {
   // In plain JavaScript it may be missing, or be an application or a router.
   if (!hasMethods(framework, ['Router'])) throw new TypeError('Pass express itself as the first argument.');
@@ -59,7 +58,7 @@ export function expressRouter<AnyRouter extends ExpressLikeRouter>(
   for (const { mount, handler } of mounted) {
     router.use(mount || '/', (request: ExpressRequest, response: ServerResponse, next: (error?: unknown) => void) => {
       const at = { target: targetOf(request), publicUrl: () => publicUrl(request) };
-      exchange.serve(request, response, () => handler(new NodeRequest(request, response, at))).catch(next);
+      serve(request, response, () => handler(new NodeRequest(request, response, at))).catch(next);
     });
   }
   return router;

@@ -1,5 +1,4 @@
 import { type BodySink, flowing, type FlowingBody } from '../../domain/shared/body.js';
-import { StallCounter, type StallWatched } from '../../domain/shared/stall-counter.js';
 
 /**
  * A streaming body as a Web stream. It is pulled on demand and cancelled with the reader. A body that breaks errors the
@@ -14,21 +13,22 @@ export function webStream(body: AsyncIterable<Uint8Array>, sendIdleMs: number): 
  * The source of a Web stream: takes one chunk of a body for each that the reader requests. A reader that requests no
  * further chunk is cut off: servers request the next one when the browser took the last (decision 84).
  */
-class BodySource implements UnderlyingDefaultSource<Uint8Array>, BodySink, StallWatched {
+class BodySource implements UnderlyingDefaultSource<Uint8Array>, BodySink {
   readonly #body: FlowingBody;
-  readonly #stalls: StallCounter | undefined;
+  readonly #idleMs: number;
+  #timer: ReturnType<typeof setTimeout> | undefined;
   /** Absent once the stream is over. */
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   /** True while the stream waits for a requested chunk. */
   #isWanted = false;
   #isWriting = false;
-  /** True if a chunk was requested since the last check. */
+  /** True if a chunk was requested since the timer was started. */
   #hasAsked = false;
 
   /** Takes the milliseconds allowed without a pull; 0 means no limit. */
   constructor(body: FlowingBody, idleMs: number) {
     this.#body = body;
-    if (idleMs > 0) this.#stalls = new StallCounter(this, idleMs, startTimer);
+    this.#idleMs = idleMs;
   }
 
   start(controller: ReadableStreamDefaultController<Uint8Array>): void {
@@ -66,38 +66,31 @@ class BodySource implements UnderlyingDefaultSource<Uint8Array>, BodySink, Stall
     this.#over()?.error(error);
   }
 
-  look(): 'moved' | 'still' | 'done' {
-    const hasMoved = this.#hasAsked;
+  /** One timer for many chunks: a timer per chunk costs more than a short event. */
+  #expectPull(): void {
+    if (this.#idleMs === 0 || this.#timer !== undefined) return;
     this.#hasAsked = false;
-    if (this.#isWanted) return 'done';
-    return hasMoved ? 'moved' : 'still';
+    this.#timer = setTimeout(this.#look, this.#idleMs);
+    // Not every host's timers have it.
+    this.#timer.unref?.();
   }
 
-  onStalled(): void {
+  readonly #look = (): void => {
+    this.#timer = undefined;
+    if (this.#isWanted) return;
+    if (this.#hasAsked) {
+      this.#expectPull();
+      return;
+    }
     const reason = new Error('the browser accepted no data: see "timeouts.sendIdleMs"');
     this.#over()?.error(reason);
     this.#body.cancel(reason);
-  }
-
-  #expectPull(): void {
-    if (this.#stalls === undefined || this.#stalls.isRunning) return;
-    this.#hasAsked = false;
-    this.#stalls.begin();
-  }
+  };
 
   #over(): ReadableStreamDefaultController<Uint8Array> | undefined {
     const controller = this.#controller;
     this.#controller = undefined;
-    this.#stalls?.end();
+    clearTimeout(this.#timer);
     return controller;
   }
-}
-
-/** A timer that does not keep the process alive; not every host's timers have `unref`. */
-function startTimer(task: () => void, ms: number): () => void {
-  const timer = setTimeout(task, ms);
-  timer.unref?.();
-  return () => {
-    clearTimeout(timer);
-  };
 }

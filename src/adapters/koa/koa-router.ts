@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { originForm } from '../../domain/shared/paths.js';
 import type { HttpHandler, HttpRequest, HttpResponse, MountedHandler } from '../../ports/http.js';
-import type { BodyStream } from '../node/body-stream.js';
-import type { Exchange } from '../node/exchange.js';
+import { type BodyStream, toNodeBody } from '../node/body-stream.js';
+import { respond } from '../node/exchange.js';
 import { NodeRequest, type ParsedBody } from '../node/request.js';
 
 /**
@@ -69,7 +69,6 @@ const NO_ROUTER = 'Pass Router itself as the first argument.';
 export function koaRouter<AnyRouter extends KoaLikeRouter>(
   framework: KoaLike<AnyRouter>,
   routes: () => readonly MountedHandler[],
-  exchange: Exchange,
 ): AnyRouter {
   const Router =
     typeof framework === 'function' ? framework : (Object(framework).Router as typeof framework.Router | undefined);
@@ -82,7 +81,7 @@ export function koaRouter<AnyRouter extends KoaLikeRouter>(
   if (typeof router !== 'object') throw new TypeError(NO_ROUTER);
   for (const { mount, handler } of mounted) {
     const route = (path: string, below: (context: KoaContext) => string): void => {
-      const middleware = (context: KoaContext): Promise<void> => serve(context, below(context), handler, exchange);
+      const middleware = (context: KoaContext): Promise<void> => serve(context, below(context), handler);
       router.all(path, middleware as never);
     };
     route(mount || '/', () => '');
@@ -91,11 +90,11 @@ export function koaRouter<AnyRouter extends KoaLikeRouter>(
   return router;
 }
 
-async function serve(context: KoaContext, below: string, handler: HttpHandler, exchange: Exchange): Promise<void> {
+async function serve(context: KoaContext, below: string, handler: HttpHandler): Promise<void> {
   ignoreDepartures(context);
-  const given = await exchange.respond(context.req, context.res, () => handler(toRequest(context, below)));
+  const given = await respond(context.req, context.res, () => handler(toRequest(context, below)));
   if (given === undefined) context.respond = false;
-  else send(context, given, exchange);
+  else send(context, given);
 }
 
 function toRequest(context: KoaContext, below: string): HttpRequest {
@@ -120,10 +119,10 @@ function publicUrl({ protocol, host, originalUrl }: KoaContext, below: string): 
 }
 
 /** Lets Koa send the response, so that middleware around the routes still sees it and may change it. */
-function send(context: KoaContext, { status, headers, body, sendIdleMs = 0 }: HttpResponse, exchange: Exchange): void {
+function send(context: KoaContext, { status, headers, body, sendIdleMs = 0 }: HttpResponse): void {
   // With a type set by earlier middleware, Koa would send JSON `null` for a response without a body.
   context.remove('content-type');
-  context.body = exchange.body(body, context.res, sendIdleMs);
+  context.body = toNodeBody(body, context.res, sendIdleMs);
   context.status = status; // after the body: without one, Koa sets 204
   context.remove('content-type'); // set by Koa from the body
   for (const name in headers) {

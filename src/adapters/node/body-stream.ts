@@ -1,17 +1,17 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { type BodySink, flowing, type FlowingBody, type HttpBody, isStream } from '../../domain/shared/body.js';
-import { abortResponse, tellsProgress } from './http2-response.js';
-import { type SendBudget, SendWatch } from './send-budget.js';
+import { abortResponse } from './http2-response.js';
+import { SendDeadline } from './send-deadline.js';
 
 /** A body for frameworks that write to the socket themselves. */
 export type NodeBody = BodyStream | Buffer | string | null;
 
 /** Converts a body for such a framework; a stream remains a stream. */
-export function toNodeBody(body: HttpBody, response: ServerResponse, sendIdleMs: number, budget: SendBudget): NodeBody {
+export function toNodeBody(body: HttpBody, response: ServerResponse, sendIdleMs: number): NodeBody {
   if (body === null) return null;
-  if (isStream(body)) return new BodyStream(body, response, sendIdleMs, budget);
-  new SendWatch(response, { idleMs: tellsProgress(response) ? sendIdleMs : 0, budget }).watchRest();
+  if (isStream(body)) return new BodyStream(body, response, sendIdleMs);
+  new SendDeadline(response, { idleMs: sendIdleMs }).startAtEnd();
   return typeof body === 'string' ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
 }
 
@@ -23,11 +23,11 @@ export class BodyStream extends Readable {
   stall: Error | undefined;
   readonly #body: FlowingBody;
   readonly #response: ServerResponse;
-  readonly #watch: SendWatch;
+  readonly #deadline: SendDeadline;
   #isWriting = false;
 
   /** Takes the milliseconds a browser may accept no bytes while some are waiting; 0 means no limit. */
-  constructor(body: AsyncIterable<Uint8Array>, response: ServerResponse, idleMs: number, budget: SendBudget) {
+  constructor(body: AsyncIterable<Uint8Array>, response: ServerResponse, idleMs: number) {
     super();
     this.#body = flowing(body);
     this.#response = response;
@@ -35,14 +35,14 @@ export class BodyStream extends Readable {
       this.stall = reason;
       this.destroy(reason);
     };
-    this.#watch = new SendWatch(response, { idleMs, budget, onStalled, front: this });
+    this.#deadline = new SendDeadline(response, { idleMs, onStalled, front: this });
   }
 
   override _read(): void {
     // The framework has set the head by the time it reads the body, and the first chunk may take long.
     if (!this.#response.headersSent) this.#response.flushHeaders();
     if (this.#isWriting) return; // `write` continues.
-    this.#watch.release();
+    if (!this.#response.writableNeedDrain) this.#deadline.stop();
     this.#body.flowTo(this.#sink);
   }
 
@@ -57,20 +57,16 @@ export class BodyStream extends Readable {
   readonly #sink: BodySink = {
     write: (chunk) => {
       this.#isWriting = true;
-      const waits = this.#response.writableLength > 0;
+      this.#deadline.written += chunk.length;
       const hasRoom = this.push(chunk);
-      this.#watch.written += chunk.length;
-      if (waits || !hasRoom) this.#watch.begin();
-      if (!hasRoom) this.#watch.hold();
+      if (!hasRoom || this.#response.writableNeedDrain) this.#deadline.start();
       this.#isWriting = false;
       return hasRoom;
     },
     end: () => {
       this.push(null);
       // The framework still writes what was read before.
-      if (this.#response.closed) return;
-      this.#watch.begin();
-      if (this.readableLength > 0) this.#watch.hold();
+      this.#deadline.start();
     },
     fail: (error) => {
       this.failure = error instanceof Error ? error : new Error('the body broke', { cause: error });

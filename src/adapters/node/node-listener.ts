@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import { isBelow, originForm } from '../../domain/shared/paths.js';
 import type { HttpHandler, HttpResponse, MountedHandler } from '../../ports/http.js';
-import type { Exchange } from './exchange.js';
+import { serve } from './exchange.js';
 import { type TargetedRequest, requestFields } from './http2-exchange.js';
 import { abortResponse } from './http2-response.js';
 import { NodeRequest } from './request.js';
@@ -23,11 +23,7 @@ const NOT_NODE =
   "Pass Node's request and response: in Fastify request.raw and reply.raw, in Koa context.req and context.res. For a Request use agent-bff/web.";
 
 /** A listener that passes each request to the route mounted at its path. `otherwise` handles the rest if there is no `next`. */
-export function nodeListener(
-  routes: readonly MountedHandler[],
-  otherwise: HttpHandler,
-  exchange: Exchange,
-): NodeListener {
+export function nodeListener(routes: readonly MountedHandler[], otherwise: HttpHandler): NodeListener {
   return (nativeRequest, nativeResponse, next) => {
     const request = nativeRequest as TargetedRequest;
     const response = nativeResponse as ServerResponse;
@@ -42,7 +38,7 @@ export function nodeListener(
     const { mount, handler } = route ?? { mount: '', handler: otherwise };
     const below = { target: target.slice(mount.length), publicUrl: () => publicUrl(request, mount) };
     const respond = (): Promise<HttpResponse> => handler(new NodeRequest(request, response, below));
-    exchange.serve(request, response, respond).catch((error: unknown) => {
+    serve(request, response, respond).catch((error: unknown) => {
       if (next !== undefined) next(error);
       else abortResponse(response);
     });

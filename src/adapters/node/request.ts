@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HeaderFields, HttpBody, HttpRequest, NativeRequest } from '../../ports/http.js';
-import { hasBody, isComplete, maybeTruncated, refuseRest, requestFields, streamOf } from './http2-exchange.js';
+import { isOver, onceOver } from './connection.js';
+import { hasBody, isComplete, maybeTruncated, refuseRest, requestFields } from './http2-exchange.js';
 
 /** The mount point of the route, as the framework knows it. */
 export interface Mount {
@@ -70,8 +71,10 @@ export class NodeRequest implements HttpRequest {
 
   onSent(listener: (isSent: boolean) => void): void {
     const response = this.#response;
+    const tell = (): void => listener(isComplete(response));
     // Some serverless hosts emit no `close`, and over HTTP/2 a reset response finishes too.
-    for (const event of ['finish', 'close']) response.once(event, () => listener(isComplete(response)));
+    response.once('finish', tell);
+    onceOver(response, tell);
   }
 }
 
@@ -123,10 +126,9 @@ const TOO_DEEP: HttpBody = {
  */
 function closeSignal(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
-  const { closed, destroyed } = streamOf(response) ?? response;
-  if ((closed || destroyed) && !isComplete(response)) controller.abort();
+  if (isOver(response) && !isComplete(response)) controller.abort();
   else {
-    response.on('close', () => {
+    onceOver(response, () => {
       if (!isComplete(response)) controller.abort();
     });
   }
@@ -149,8 +151,7 @@ export function isComing(request: IncomingMessage): boolean {
  * The body of a request as a stream.
  *
  * A reader that stops early does not destroy the socket, otherwise the browser would not see the reason. The rest is
- * drained, since some browsers read no response before they have sent everything; `linger` in `exchange.ts` limits the
- * time.
+ * drained, since some browsers read no response before they have sent everything; `early-response.ts` limits the time.
  */
 class RequestBody implements AsyncIterableIterator<Uint8Array> {
   readonly #request: IncomingMessage;
@@ -214,9 +215,8 @@ export function isWasteful(request: IncomingMessage): boolean {
 /** Reads and drops the rest of a body; stops if its chunks are too small. */
 export function drain(request: IncomingMessage, chunks: ChunkCount = new ChunkCount()): void {
   if (chunks.areTooSmall) {
+    // Not even dropped: its connection ends with the response.
     wasteful.add(request);
-    // Node has parsed only a part of what it read, and would keep an object for each chunk of the rest: megabytes for every connection.
-    Object.assign(request, { push: () => false, _read: () => undefined });
   } else {
     request.on('data', (chunk: Uint8Array) => {
       if (chunks.add(chunk)) refuseRest(request);

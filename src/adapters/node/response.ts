@@ -1,21 +1,17 @@
 import type { ServerResponse } from 'node:http';
-import { type BodySink, discard, flowing, type FlowingBody, isBodiless, isStream } from '../../domain/shared/body.js';
+import { type BodySink, discard, flowing, type FlowingBody, isStream } from '../../domain/shared/body.js';
 import { CONNECTION_FIELDS } from '../../domain/shared/message-fields.js';
 import type { HeaderFields, HttpResponse } from '../../ports/http.js';
+import { onceOver } from './connection.js';
 import { isComplete, streamOf } from './http2-exchange.js';
-import { abortResponse, tellsProgress } from './http2-response.js';
-import { type SendBudget, SendWatch } from './send-budget.js';
+import { abortResponse } from './http2-response.js';
+import { SendDeadline } from './send-deadline.js';
 
 /**
  * Writes our response to Node's; a streaming body continues in the background. A body that breaks destroys the
  * connection, or resets the HTTP/2 stream: a clean end would claim that the response is complete.
  */
-export function writeHttpResponse(
-  response: FlushableResponse,
-  given: HttpResponse,
-  method: string,
-  budget: SendBudget,
-): void {
+export function writeHttpResponse(response: FlushableResponse, given: HttpResponse): void {
   const { body, sendIdleMs = 0 } = given;
   const stream = streamOf(response);
   if ((stream ?? response).destroyed || response.headersSent) {
@@ -31,32 +27,15 @@ export function writeHttpResponse(
     if (name === 'set-cookie' || name === 'vary') response.appendHeader(name, value);
     else response.setHeader(name, value as string | string[]);
   }
-  if (body === null || isBodiless(method, given.status)) {
+  if (body === null) {
     response.end();
-    discard(body);
   } else if (isStream(body)) {
-    new StreamWriter(response, sendIdleMs, budget).start(body);
+    new StreamWriter(response, sendIdleMs).start(body);
   } else {
-    if (body.length > PIECE_BYTES && !tellsProgress(response)) {
-      const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-      if (!response.hasHeader('content-length')) response.setHeader('content-length', bytes.length);
-      budget.share(response).set(bytes.length);
-      new StreamWriter(response, sendIdleMs, budget).start(pieces(bytes));
-      return;
-    }
     response.end(body);
     // Usually the system has accepted everything by now.
-    if (!response.writableEnded || response.writableLength > 0) {
-      new SendWatch(response, { idleMs: sendIdleMs, budget }).watchRest();
-    }
+    if (!response.writableFinished) new SendDeadline(response, { idleMs: sendIdleMs }).startAtEnd();
   }
-}
-
-const PIECE_BYTES = 65_536;
-
-/** If the progress of one long write is not visible, a slow reader would look like a stalled one. */
-async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
 }
 
 /** A response that a compressor may have wrapped. */
@@ -73,22 +52,22 @@ interface FlushableResponse extends ServerResponse {
  */
 class StreamWriter implements BodySink {
   readonly #response: FlushableResponse;
-  readonly #watch: SendWatch;
+  readonly #deadline: SendDeadline;
   #body: FlowingBody | undefined;
   #head: NodeJS.Immediate | undefined;
   #isGivenUp = false;
 
   /** Takes the milliseconds a browser may accept no bytes while some are waiting; 0 means no limit. */
-  constructor(response: FlushableResponse, idleMs: number, budget: SendBudget) {
+  constructor(response: FlushableResponse, idleMs: number) {
     this.#response = response;
-    this.#watch = new SendWatch(response, { idleMs, budget, onStalled: this.#giveUp });
+    this.#deadline = new SendDeadline(response, { idleMs, onStalled: this.#giveUp });
   }
 
   start(body: AsyncIterable<Uint8Array>): void {
     // Together with the first chunk if it has arrived; otherwise alone, since the first chunk may take long.
     this.#head = setImmediate(flushHead, this.#response);
     // Otherwise the body would keep waiting for a chunk that is no longer needed.
-    this.#response.on('close', () => {
+    onceOver(this.#response, () => {
       if (!isComplete(this.#response)) this.#giveUp();
     });
     this.#body = flowing(body);
@@ -100,17 +79,13 @@ class StreamWriter implements BodySink {
     const response = this.#response;
     if (this.#isGivenUp || (streamOf(response) ?? response).destroyed) return false;
     try {
-      const waits = response.writableLength > 0;
       // The wrapper of a logger may return something else, or nothing, as the stand-in socket of a serverless host, which never drains.
       const written: unknown = response.write(chunk);
       const socket = streamOf(response) ?? response.socket;
       const isReady = typeof written === 'boolean' ? written : socket?.writableNeedDrain !== true;
       response.flush?.();
-      this.#watch.written += chunk.length;
-      // A single waiting chunk is on its way to the socket; if it is still there with the next chunk, it waits for the browser.
-      if (waits || !isReady) this.#watch.begin();
       if (!isReady) {
-        this.#watch.hold();
+        this.#deadline.start();
         whenDrained(response, this.#goOn);
       }
       return isReady;
@@ -126,7 +101,7 @@ class StreamWriter implements BodySink {
     try {
       if (this.#isGivenUp || (streamOf(response) ?? response).destroyed) return;
       response.end();
-      this.#watch.watchRest();
+      this.#deadline.startAtEnd();
     } catch {
       this.fail();
     }
@@ -141,7 +116,6 @@ class StreamWriter implements BodySink {
   }
 
   readonly #goOn = (): void => {
-    this.#watch.release();
     if (!this.#isGivenUp) this.#body?.flowTo(this);
   };
 

@@ -15,7 +15,6 @@ import { resolveConfig } from '../config/resolve-config.js';
 import { noSuchRoute, siteRoutes } from '../routes/site-routes.js';
 import type { Toolkit, ToolkitPorts } from '../toolkit/toolkit-type.js';
 import { createToolkit } from '../toolkit/toolkit.js';
-import { processExchange } from '../process-state.js';
 import {
   type Command,
   type ListeningPlace,
@@ -155,7 +154,6 @@ function routesFor(
       handler: checked(handler, mount.endsWith('/a2a') ? 'chat' : 'surface'),
     })),
     checked(noSuchRoute, 'none'),
-    processExchange,
   );
 }
 

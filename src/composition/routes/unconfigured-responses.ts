@@ -12,12 +12,10 @@ import { notSet } from '../../domain/credentials/credential.js';
 import type { ServiceAuthError } from '../../domain/shared/errors.js';
 import { readStart } from '../../domain/upstream/body-bytes.js';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js';
-import { processFaults, provideExchange } from '../toolkit/process-wide.js';
+import { processFaults } from '../toolkit/process-wide.js';
 import { newRequestId } from '../../adapters/telemetry/request-scope.js';
 
 // Responses of routes without a toolkit. Loaded on demand by entries that only mount routes, which is seldom.
-
-provideExchange();
 
 const BARE_SITE: ErrorSite = {
   telemetry: new TerminalTelemetry(processFaults(), { name: '', secrets: [] }),

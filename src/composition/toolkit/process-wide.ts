@@ -1,5 +1,3 @@
-import { NodeExchange } from '../../adapters/node/exchange.js';
-import { SendBudget } from '../../adapters/node/send-budget.js';
 import { memorySize } from '../../adapters/system/system.js';
 import { FaultLog, writeToStandardError } from '../../adapters/telemetry/terminal-telemetry.js';
 import { BodyBudget } from '../../adapters/web/request-body.js';
@@ -11,7 +9,7 @@ const PART_OF_MEMORY = 0.25;
 
 const now = performance.now.bind(performance);
 
-/** Bytes of request bodies that a process with this much memory may hold, and the same for responses. */
+/** Bytes of request bodies that a process with this much memory may hold. */
 export function bodyMemory(memoryBytes: number): number {
   return Math.max(MIN_BYTES, Math.floor(memoryBytes * PART_OF_MEMORY));
 }
@@ -21,12 +19,6 @@ export function processBodies(bodyLimitBytes: number): BodyBudget {
   const budget = processWide('agent-bff/bodies@1', () => new BodyBudget({ limitBytes: bodyMemory(memorySize()), now }));
   budget.admit(bodyLimitBytes);
   return budget;
-}
-
-/** Creates the exchange for hosts with sockets, unless the process has one: a single memory budget for all waiting responses. */
-export function provideExchange(): void {
-  // The name that `processExchange` looks up.
-  processWide('agent-bff/exchange@1', () => new NodeExchange(new SendBudget(bodyMemory(memorySize()))));
 }
 
 /** The log of faults: one for all toolkits of a process, which share its terminal. */

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Container } from 'inversify';
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
+import { settled } from '../../adapters/node/early-response.js';
 import { inTime, timedTokenExchange } from '../../adapters/system/timed-ports.js';
 import type { RouteAuth } from '../../domain/credentials/route-auth.js';
 import { MAX_TIMER_MS } from '../../domain/shared/deadline.js';
@@ -16,7 +17,6 @@ import {
   readOptions,
 } from '../../domain/shared/options.js';
 import { withVariables } from '../../domain/shared/setting.js';
-import { processExchange } from '../process-state.js';
 import { warningsOf } from '../config/env.js';
 import { optionHint } from '../config/option-hint.js';
 import { type ResolvedConfig, resolveConfig, SHAPE } from '../config/resolve-config.js';
@@ -40,7 +40,6 @@ import {
 import { domainModule } from './domain-module.js';
 import { identityModule } from './identity-module.js';
 import { platformModule, retireReplaced } from './platform-module.js';
-import { provideExchange } from './process-wide.js';
 import { partsOf, sharedOption } from './shared.js';
 import { siteModule } from './site-module.js';
 import type { HealthCheck, Toolkit, ToolkitPorts } from './toolkit-type.js';
@@ -122,7 +121,6 @@ export function buildToolkit(
   maker?: string,
 ): Toolkit {
   const resolved = resolveConfig(config, ports, maker);
-  provideExchange();
   const kept = previous && LASTING.get(previous);
   const shared = ports.shared && partsOf(ports.shared, config);
   const built = builtParts({ config: resolved, previous: kept, sessions, shared }, ports);
@@ -298,7 +296,7 @@ async function end(gate: Parts['gate'], lasting: LastingParts, graceMs: number):
   await before(ended, FLUSH_GRACE_MS);
   // Node passes the last writes to the sockets in the next turn.
   await setImmediate();
-  await before(processExchange.settled(), LINGER_MS);
+  await before(settled(), LINGER_MS);
   await lasting.stores.close();
   lasting.memory.data.close();
   lasting.memory.tokens.close();

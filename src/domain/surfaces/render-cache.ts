@@ -265,9 +265,8 @@ export class RenderCache {
     if (!reply.isCacheable) return { response: reply.response, status: 'MISS', shared: false };
     const read = await readAhead(body, this.#deps.maxEntryBytes);
     if (!read.complete) return { response: { status, headers, body: read.body }, status: 'MISS', shared: false };
-    // The text must encode to the same bytes.
-    const text = utf8Text(read.bytes);
-    if (text === undefined) return { response: { status, headers, body: read.bytes }, status: 'MISS', shared: false };
+    // Its text must encode to the same bytes.
+    if (utf8Text(read.bytes) === undefined) return { response: { status, headers, body: read.bytes }, status: 'MISS', shared: false };
     const { 'content-length': _length, ...rest } = headers as CachedRender['headers'];
     const rendered = {
       renderedAt,
@@ -276,7 +275,8 @@ export class RenderCache {
       primary,
       etag: etag || reply.etag,
       headers: rest,
-      body: text,
+      // A copy: a short body is a part of what was read from the socket.
+      body: new Uint8Array(read.bytes),
     };
     // (4)
     await this.#keep(task, rendered, this.#deps.budget, surfaceNames(read.bytes));
@@ -330,8 +330,9 @@ export class RenderCache {
   #remember({ render: key }: RenderKeySet, entry: Remembered): void {
     const { clock, maxAgeMs } = this.#deps;
     const renderedAt = entry.render?.renderedAt ?? clock.now();
-    // Two bytes a character; the body is a part of the text.
-    this.#remembered.set(key, entry, 2 * entry.text.length + ENTRY_BYTES, renderedAt + maxAgeMs);
+    // Two bytes a character, which include the body, and its bytes.
+    const bytes = 2 * entry.text.length + (entry.render?.body.length ?? 0) + ENTRY_BYTES;
+    this.#remembered.set(key, entry, bytes, renderedAt + maxAgeMs);
   }
 
   #isAlive({ renderedAt }: CachedRender, now: number): boolean {
@@ -365,12 +366,16 @@ export interface CachedRender {
   /** The entity tag of the widget; empty if unknown. */
   readonly etag: string;
   readonly headers: Record<string, string | readonly string[]>;
-  readonly body: string;
+  /** UTF-8. All responses share these bytes, however many wait for a slow browser. */
+  readonly body: Uint8Array;
 }
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** One line of metadata, then the body unchanged, so that a long body is never parsed. */
 export function writeCachedRender({ body, ...head }: CachedRender): string {
-  return `${JSON.stringify(head)}\n${body}`;
+  return `${JSON.stringify(head)}\n${decoder.decode(body)}`;
 }
 
 /** Parses an entry; `undefined` if the store returned something else. */
@@ -384,7 +389,7 @@ export function readCachedRender(text: string | undefined): CachedRender | undef
     return undefined;
   if (typeof primary !== 'string' || typeof etag !== 'string') return undefined;
   if (typeof headers !== 'object' || headers === null) return undefined;
-  return { renderedAt, checkedAt, versionTag, primary, etag, headers, body: text.slice(end + 1) };
+  return { renderedAt, checkedAt, versionTag, primary, etag, headers, body: encoder.encode(text.slice(end + 1)) };
 }
 
 /** True if the platform's response may be cached. */

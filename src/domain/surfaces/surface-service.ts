@@ -38,7 +38,7 @@ export interface SurfaceServiceDependencies extends PlatformApiCalls {
 }
 
 /** Bytes of an action's response that are read to find the surface it names. */
-const NAMED_REPLY_LIMIT = 1_048_576;
+const NAMED_REPLY_LIMIT = 65_536;
 
 /**
  * Renders widgets, submits their actions and fetches their themes.

@@ -334,7 +334,7 @@ export interface PlatformErrorsDependencies {
 /** Twice the length of a log entry, so that a secret at the end of the entry is read whole and recognised. */
 export const MAX_SAID = 4_096;
 /** Longer error bodies are not parsed, compressed or not: a megabyte of empty objects takes a parser 160 ms. */
-export const MAX_ERROR_BYTES = 262_144;
+export const MAX_ERROR_BYTES = 65_536;
 /** Short, because a visitor waits for it. */
 const READ_MS = 1_000;
 /** Longer, because the visitor also reads it. */

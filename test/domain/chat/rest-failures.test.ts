@@ -24,7 +24,7 @@ describe('an HTTP+JSON agent', () => {
     ['some other JSON', '{"message":"no"}'],
     ['JSON null', 'null'],
     ['an empty body', ''],
-    ['more than 256 KiB', JSON.stringify({ error: { message: 'x'.repeat(262_144) } })],
+    ['more than 64 KiB', JSON.stringify({ error: { message: 'x'.repeat(65_536) } })],
     ['more than 1,000 levels', `{"error":{"details":${'['.repeat(1_000)}${']'.repeat(1_000)}}}`],
   ])('with %s has its status forwarded but not its body', async (_what, text) => {
     await expect(

@@ -6,6 +6,9 @@ import {
   writeCachedRender,
 } from '../../../src/domain/surfaces/render-cache.js';
 
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+const TEXT = '<p>\n\n</p>\n';
+
 const RENDER: CachedRender = {
   renderedAt: 1_000,
   checkedAt: 2_000,
@@ -13,21 +16,21 @@ const RENDER: CachedRender = {
   primary: 'run-1',
   etag: '"1"',
   headers: { 'content-type': 'text/html', link: ['<a>', '<b>'] },
-  body: '<p>\n\n</p>\n',
+  body: bytes(TEXT),
 };
 
 describe('a cached render', () => {
-  it.each([RENDER, { ...RENDER, etag: '', headers: {}, body: '' }])('is read as it was written (%#)', (render) => {
+  it.each([RENDER, { ...RENDER, etag: '', headers: {}, body: bytes('\ufeffü') }])('is read as it was written (%#)', (render) => {
     expect(readCachedRender(writeCachedRender(render))).toEqual(render);
   });
 
   const broken: readonly (readonly [what: string, text: string | undefined])[] = [
     ['an absent entry', undefined],
     ['an empty string', ''],
-    ['an entry without a second line', `${writeCachedRender({ ...RENDER, body: '' }).trimEnd()} `],
-    ['a first line that is not JSON', `{"renderedAt":1\n${RENDER.body}`],
-    ['a first line that is null', `null\n${RENDER.body}`],
-    ['a first line that is a number', `7\n${RENDER.body}`],
+    ['an entry without a second line', `${writeCachedRender({ ...RENDER, body: bytes('') }).trimEnd()} `],
+    ['a first line that is not JSON', `{"renderedAt":1\n${TEXT}`],
+    ['a first line that is null', `null\n${TEXT}`],
+    ['a first line that is a number', `7\n${TEXT}`],
     ...(['renderedAt', 'checkedAt', 'versionTag', 'primary', 'etag', 'headers'] as const).flatMap((field) =>
       [undefined, null, true].map(
         (value) => [`${String(value)} as its ${field}`, writeCachedRender({ ...RENDER, [field]: value })] as const,

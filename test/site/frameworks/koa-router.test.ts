@@ -3,10 +3,7 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import { createA2ARouter, createServiceProxyRouter, createServiceSurfaceRouter } from 'agent-bff/koa';
 import { koaRouter } from '../../../src/adapters/koa/koa-router.js';
-import { NodeExchange } from '../../../src/adapters/node/exchange.js';
-import { SendBudget } from '../../../src/adapters/node/send-budget.js';
 import type { HttpHandler } from '../../../src/ports/http.js';
-import { fullBudgetSuite } from '../../support/full-budget.js';
 import { type Listener, wholeBodySuite } from '../../support/whole-bodies.js';
 
 /** Must compile: functions of the site get Koa's context and may declare a more specific type. */
@@ -17,11 +14,11 @@ export const typed = (): Router[] => [
 ];
 
 /** The routes at `/api/a2a`. */
-function listenerOf(handler: HttpHandler, budget = new SendBudget(Infinity)): Listener {
+function listenerOf(handler: HttpHandler): Listener {
   const app = new Koa();
   app.silent = true;
   app.use(
-    koaRouter(Router, () => [{ mount: '', handler }], new NodeExchange(budget))
+    koaRouter(Router, () => [{ mount: '', handler }])
       .prefix('/api/a2a')
       .routes(),
   );
@@ -29,4 +26,3 @@ function listenerOf(handler: HttpHandler, budget = new SendBudget(Infinity)): Li
 }
 
 wholeBodySuite(listenerOf);
-fullBudgetSuite(listenerOf);
