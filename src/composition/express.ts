@@ -52,10 +52,7 @@ export function createServiceSurfaceRouter<AnyRouter extends ExpressLikeRouter>(
   framework: { Router(): AnyRouter },
   options?: SurfaceRouterOptions<ExpressRequestOf<AnyRouter>> & ToolkitOption,
 ): AnyRouter {
-  return expressRouter(
-    framework,
-    () => soleRoute(ROUTES.surfaces, 'createServiceSurfaceRouter', options),
-  );
+  return expressRouter(framework, () => soleRoute(ROUTES.surfaces, 'createServiceSurfaceRouter', options));
 }
 
 /**
@@ -80,10 +77,7 @@ export function createServiceProxyRouter<AnyRouter extends ExpressLikeRouter>(
   framework: { Router(): AnyRouter },
   options: ServiceProxyOptions<ExpressRequestOf<AnyRouter>> & ToolkitOption,
 ): AnyRouter {
-  return expressRouter(
-    framework,
-    () => soleRoute(ROUTES.service, 'createServiceProxyRouter', options),
-  );
+  return expressRouter(framework, () => soleRoute(ROUTES.service, 'createServiceProxyRouter', options));
 }
 
 /**

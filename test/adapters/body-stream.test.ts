@@ -100,9 +100,7 @@ describe('a flowing body as a Node stream', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(size, { maxLength: 12 }), fc.boolean(), async (sizes, isLate) => {
         const chunks = sizes.map((length, index) => Buffer.alloc(length, index + 1));
-        const read = await readAll(
-          new BodyStream(new ReadyFlow(chunks, isLate), response(), 0),
-        );
+        const read = await readAll(new BodyStream(new ReadyFlow(chunks, isLate), response(), 0));
         expect(read.equals(Buffer.concat(chunks))).toBe(true);
       }),
       { numRuns: 60 },

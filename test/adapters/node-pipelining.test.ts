@@ -12,7 +12,9 @@ const post = (path: string, length: number, body: string): string =>
   `POST /api/a2a/${path} ${HEAD}content-length: ${String(length)}\r\n\r\n${body}`;
 
 /** A visitor of a site that streams its response to `/long`, and the paths that were received and handled. */
-async function arrive(before: (path: string, response: ServerResponse, next: () => void) => void = (...[, , n]) => n()) {
+async function arrive(
+  before: (path: string, response: ServerResponse, next: () => void) => void = (...[, , n]) => n(),
+) {
   const received: string[] = [];
   const handled: string[] = [];
   const signals: AbortSignal[] = [];

@@ -5,7 +5,7 @@ import { createToolkit } from 'agent-bff';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { readJsonBody } from '../../src/adapters/web/request-body.js';
 import { nodeListener } from '../../src/adapters/node/node-listener.js';
-import type { HttpBody, HttpHandler, HttpRequest, HttpResponse } from '../../src/ports/http.js';
+import type { HttpBody, HttpHandler, HttpResponse } from '../../src/ports/http.js';
 import { listeningSite } from '../site/frameworks/listening-site.js';
 import { site as siteSettings } from './web/browser-request.js';
 import { RawClient } from '../support/raw-client.js';
@@ -25,9 +25,7 @@ async function serveHandler(
   failed: (error: unknown) => void = () => undefined,
   received: (request: IncomingMessage) => void = () => undefined,
 ): Promise<string> {
-  const listener = nodeListener(
-    [{ mount: '/api/a2a', handler }],
-    () => Promise.resolve(text('otherwise')));
+  const listener = nodeListener([{ mount: '/api/a2a', handler }], () => Promise.resolve(text('otherwise')));
   return serve((request, response) => {
     received(request);
     listener(request, response, (error) => {
@@ -202,7 +200,7 @@ describe('the bridge to node:http', () => {
     for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
     expect(browser.socket.readableEnded).toBe(false);
     vi.advanceTimersByTime(1_000);
-    await browser.ending();
+    await expect.poll(() => browser.socket.readableEnded).toBe(true);
   });
 
   it('closes the connection of an early response as soon as the whole message has arrived', async () => {
@@ -235,7 +233,8 @@ describe('the bridge to node:http', () => {
     const long = 'x'.repeat(100_000);
     const listener = nodeListener(
       [{ mount: '', handler: () => Promise.resolve(text(long, { 'set-cookie': ['b=2', 'c=3'], vary: ['a', 'b'] })) }],
-      () => Promise.resolve(text('')));
+      () => Promise.resolve(text('')),
+    );
     const url = await serve((request, response) => {
       response.setHeader('set-cookie', 'a=1');
       response.setHeader('vary', 'of the host');
@@ -251,9 +250,9 @@ describe('the bridge to node:http', () => {
     async function* body(): AsyncGenerator<Uint8Array> {
       yield Buffer.from('half');
     }
-    const listener = nodeListener(
-      [{ mount: '', handler: () => Promise.resolve(text(body())) }],
-      () => Promise.resolve(text('')));
+    const listener = nodeListener([{ mount: '', handler: () => Promise.resolve(text(body())) }], () =>
+      Promise.resolve(text('')),
+    );
     const url = await serve((request, response) => {
       response[method] = (): never => {
         throw new Error('of the host');
@@ -300,7 +299,8 @@ describe('the bridge to node:http', () => {
           },
         },
       ],
-      () => Promise.resolve(text('')));
+      () => Promise.resolve(text('')),
+    );
     const url = await serve((request, response) => {
       listener(request, response);
       response.end('timed out');
@@ -336,9 +336,9 @@ describe('the bridge to node:http', () => {
   });
 
   it('closes the connection on an exception without a host', async () => {
-    const listener = nodeListener(
-      [{ mount: '', handler: () => Promise.reject(new Error('a bug')) }],
-      () => Promise.resolve(text('')));
+    const listener = nodeListener([{ mount: '', handler: () => Promise.reject(new Error('a bug')) }], () =>
+      Promise.resolve(text('')),
+    );
     await expect(visit(await serve((request, response) => listener(request, response)))).rejects.toThrow(
       'socket hang up',
     );

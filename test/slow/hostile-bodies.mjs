@@ -68,7 +68,10 @@ async function survey() {
     mostRss: RENDERS_RSS,
   };
   if (only !== 'together')
-    await survived('cached renders', report, agent, { ...cached, heap: 512, server: 'http' }, [['renders 1'], ['renders 16']]);
+    await survived('cached renders', report, agent, { ...cached, heap: 512, server: 'http' }, [
+      ['renders 1'],
+      ['renders 16'],
+    ]);
   if (only === 'renders') return finished();
   const alone = only === 'together' ? [] : all.map((attack) => [attack]);
   await survived('node:http', report, agent, { server: 'http' }, [...alone, all]);
@@ -101,7 +104,13 @@ function median(values) {
 }
 
 /** Runs one set of attacks after another against one site, and reports the cost; returns the first peak, and what it is above the start. */
-async function survived(name, report, agent, { heap = 384, part = HONEST_PART, config = {}, mostRss = MOST_RSS, ...kind }, sets) {
+async function survived(
+  name,
+  report,
+  agent,
+  { heap = 384, part = HONEST_PART, config = {}, mostRss = MOST_RSS, ...kind },
+  sets,
+) {
   const site = await startSite(agent.url, config, { ...kind, flags: [`--max-old-space-size=${heap}`] });
   const honest = [
     new HonestVisitor('an honest visitor', site.url, new Agent({ keepAlive: true })),

@@ -42,9 +42,7 @@ export async function startStream(headers: Record<string, string> = {}) {
 
 /** A visitor of a site with one handler at `/api/a2a`. */
 export async function visitorOf(handler: HttpHandler): Promise<Http2Visitor> {
-  const listener = nodeListener(
-    [{ mount: '/api/a2a', handler }],
-    () => Promise.resolve(answer('otherwise')));
+  const listener = nodeListener([{ mount: '/api/a2a', handler }], () => Promise.resolve(answer('otherwise')));
   const server = createServer((request, response) => listener(request, response));
   const url = await listen(server, 'http');
   onTestFinished(() => close(server));

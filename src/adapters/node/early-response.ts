@@ -1,5 +1,12 @@
 import type { IncomingMessage } from 'node:http';
-import { type BodySink, flowing, type FlowingBody, isBodiless, isStream, ReadableFlow } from '../../domain/shared/body.js';
+import {
+  type BodySink,
+  flowing,
+  type FlowingBody,
+  isBodiless,
+  isStream,
+  ReadableFlow,
+} from '../../domain/shared/body.js';
 import { closing } from '../../domain/shared/message-fields.js';
 import type { HttpResponse } from '../../ports/http.js';
 import { isComing, isWasteful } from './request.js';

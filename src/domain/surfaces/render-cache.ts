@@ -266,7 +266,8 @@ export class RenderCache {
     const read = await readAhead(body, this.#deps.maxEntryBytes);
     if (!read.complete) return { response: { status, headers, body: read.body }, status: 'MISS', shared: false };
     // Its text must encode to the same bytes.
-    if (utf8Text(read.bytes) === undefined) return { response: { status, headers, body: read.bytes }, status: 'MISS', shared: false };
+    if (utf8Text(read.bytes) === undefined)
+      return { response: { status, headers, body: read.bytes }, status: 'MISS', shared: false };
     const { 'content-length': _length, ...rest } = headers as CachedRender['headers'];
     const rendered = {
       renderedAt,

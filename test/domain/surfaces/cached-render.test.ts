@@ -20,9 +20,12 @@ const RENDER: CachedRender = {
 };
 
 describe('a cached render', () => {
-  it.each([RENDER, { ...RENDER, etag: '', headers: {}, body: bytes('\ufeffü') }])('is read as it was written (%#)', (render) => {
-    expect(readCachedRender(writeCachedRender(render))).toEqual(render);
-  });
+  it.each([RENDER, { ...RENDER, etag: '', headers: {}, body: bytes('\ufeffü') }])(
+    'is read as it was written (%#)',
+    (render) => {
+      expect(readCachedRender(writeCachedRender(render))).toEqual(render);
+    },
+  );
 
   const broken: readonly (readonly [what: string, text: string | undefined])[] = [
     ['an absent entry', undefined],
