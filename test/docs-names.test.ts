@@ -132,7 +132,7 @@ it('every variable in the README sets the field beside it', () => {
 
 /** Names of other products that documents mention: browsers, bundlers, Node, Entra, Kubernetes, agents, frameworks, http-proxy-middleware. */
 const FOREIGN = new Set(
-  `textContent requestTimeout maxConnections maxDuration
+  `textContent requestTimeout maxConnections maxRequestsPerSocket writeQueueSize maxDuration
   knownClientApplications requestedAccessTokenVersion terminationGracePeriodSeconds
   serverExternalPackages setGlobalPrefix overrideGlobalObjects autoCleanupIncoming onRequest
   resourceId userId coderAgent createFromUrl useA2ARuntime changeOrigin cookieDomainRewrite fixRequestBody followRedirects proxyReq proxyRes proxyTimeout exportConditions noExternal`.split(

@@ -27,6 +27,8 @@ function handed(body: HttpBody, sendIdleMs = 0) {
     await new Promise(setImmediate);
   };
   const accept = async (): Promise<void> => {
+    // What was written in this turn reaches the socket in the next.
+    await new Promise(setImmediate);
     while (socket.writableLength > 0) await acceptOne();
     response.emit('drain');
   };

@@ -36,10 +36,14 @@ export async function startSite(
   // Express prints the errors of its parser, except in this environment.
   const env = { ...process.env, NODE_ENV: 'test' };
   const child = fork(FILE, [task], { execArgv: ['--expose-gc', ...flags], env });
-  const [{ url }] = await once(child, 'message');
+  const ended = once(child, 'exit').then(([code, signal]) => {
+    throw new Error(`the site ended: ${signal ?? code}`);
+  });
+  ended.catch(() => undefined);
+  const [{ url }] = await Promise.race([once(child, 'message'), ended]);
   const ask = async (question) => {
     child.send(question);
-    return (await once(child, 'message'))[0];
+    return (await Promise.race([once(child, 'message'), ended]))[0];
   };
   const measure = () => ask('measure');
   return {
