@@ -26,9 +26,19 @@ export function turnOf(request: IncomingMessage, response: ServerResponse): Prom
  */
 export function onceOver(response: ServerResponse, listener: () => void): void {
   response.once('close', listener);
-  if (response.socket !== null || streamOf(response) !== undefined) return;
+  queueOf(response)?.onceClosed(response, listener);
+}
+
+/** True if Node sends another response of the connection first. */
+export function isQueued(response: ServerResponse): boolean {
+  return queueOf(response) !== undefined;
+}
+
+/** The connection of a response that waits for another one. */
+function queueOf(response: ServerResponse): Connection | undefined {
+  if (response.socket !== null || streamOf(response) !== undefined) return undefined;
   const socket = socketOf(response);
-  if (socket !== undefined) connections.get(socket)?.onceClosed(response, listener);
+  return socket === undefined || socket.destroyed ? undefined : connections.get(socket);
 }
 
 /** True if no more of a response can be sent. */

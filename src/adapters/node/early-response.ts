@@ -35,10 +35,10 @@ export function heldBack(given: HttpResponse, request: IncomingMessage): HttpRes
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   // The browser sees the response before its end.
   const length = isBodiless(request.method ?? '', status) ? {} : { 'content-length': String(bytes?.length ?? 0) };
-  return { ...given, headers: { ...headers, ...length }, body: held(once(bytes)) };
+  return { ...given, headers: { ...headers, ...length }, body: held(inOnePiece(bytes)) };
 }
 
-async function* once(bytes: Uint8Array | null): AsyncGenerator<Uint8Array> {
+async function* inOnePiece(bytes: Uint8Array | null): AsyncGenerator<Uint8Array> {
   if (bytes !== null) yield bytes;
 }
 

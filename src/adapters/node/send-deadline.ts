@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
+import { isQueued } from './connection.js';
 import { streamOf } from './http2-exchange.js';
 import { INTERNAL_ERROR, resetConnection } from './http2-response.js';
 
@@ -73,7 +74,7 @@ export class SendDeadline {
     const waiting = this.#waiting;
     if (waiting === 0) return;
     // A part was accepted, or another response of the connection is sent first.
-    if (this.written - waiting > this.#before || response.socket === null) {
+    if (this.written - waiting > this.#before || isQueued(response)) {
       this.#wait();
       return;
     }
