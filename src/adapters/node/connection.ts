@@ -26,7 +26,7 @@ export function turnOf(request: IncomingMessage, response: ServerResponse): Prom
  */
 export function onceOver(response: ServerResponse, listener: () => void): void {
   response.once('close', listener);
-  queueOf(response)?.onceClosed(response, listener);
+  if (response.socket === null) queueOf(response)?.onceClosed(response, listener);
 }
 
 /** True if Node sends another response of the connection first. */
@@ -44,7 +44,7 @@ function queueOf(response: ServerResponse): Connection | undefined {
 /** True if no more of a response can be sent. */
 export function isOver(response: ServerResponse): boolean {
   const { closed, destroyed } = streamOf(response) ?? response;
-  return closed || destroyed || (streamOf(response) === undefined && socketOf(response)?.destroyed === true);
+  return closed || destroyed || (response.socket === null && socketOf(response)?.destroyed === true);
 }
 
 /** The connection of a response, even before its turn; hosts may leave the request or its socket out. */
@@ -79,7 +79,7 @@ class Connection {
       this.#handled.delete(response);
       if (this.#waiting.size > 0) this.#goOn();
     });
-    if (!this.#isBusy) {
+    if (this.#handled.size === 0 || !this.#isBusy) {
       this.#handled.add(response);
       return true;
     }
