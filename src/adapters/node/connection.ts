@@ -25,7 +25,8 @@ export function turnOf(request: IncomingMessage, response: ServerResponse): Prom
  * another one of its connection when the browser leaves.
  */
 export function onceOver(response: ServerResponse, listener: () => void): void {
-  response.once('close', listener);
+  // It is emitted once, and `once` costs more.
+  response.on('close', listener);
   if (response.socket === null) queueOf(response)?.onceClosed(response, listener);
 }
 
@@ -75,7 +76,7 @@ class Connection {
       this.#socket.destroy();
       return false;
     }
-    response.once('close', () => {
+    response.on('close', () => {
       this.#handled.delete(response);
       if (this.#waiting.size > 0) this.#goOn();
     });

@@ -52,7 +52,9 @@ interface FlushableResponse extends ServerResponse {
  */
 class StreamWriter implements BodySink {
   readonly #response: FlushableResponse;
-  readonly #deadline: SendDeadline;
+  readonly #idleMs: number;
+  /** Made when bytes first wait: most responses never need it. */
+  #deadline: SendDeadline | undefined;
   #body: FlowingBody | undefined;
   #head: NodeJS.Immediate | undefined;
   #isGivenUp = false;
@@ -60,7 +62,7 @@ class StreamWriter implements BodySink {
   /** Takes the milliseconds a browser may accept no bytes while some are waiting; 0 means no limit. */
   constructor(response: FlushableResponse, idleMs: number) {
     this.#response = response;
-    this.#deadline = new SendDeadline(response, { idleMs, onStalled: this.#giveUp });
+    this.#idleMs = idleMs;
   }
 
   start(body: AsyncIterable<Uint8Array>): void {
@@ -85,7 +87,7 @@ class StreamWriter implements BodySink {
       const isReady = typeof written === 'boolean' ? written : socket?.writableNeedDrain !== true;
       response.flush?.();
       if (!isReady) {
-        this.#deadline.start();
+        this.#waiting.start();
         whenDrained(response, this.#goOn);
       }
       return isReady;
@@ -101,7 +103,7 @@ class StreamWriter implements BodySink {
     try {
       if (this.#isGivenUp || (streamOf(response) ?? response).destroyed) return;
       response.end();
-      this.#deadline.startAtEnd();
+      if (!response.writableFinished) this.#waiting.startAtEnd();
     } catch {
       this.fail();
     }
@@ -113,6 +115,10 @@ class StreamWriter implements BodySink {
     // A browser may retry a request without a response head, and Node holds data written in this turn until the next one.
     if (!response.headersSent) response.flushHeaders();
     setImmediate(abortResponse, response);
+  }
+
+  get #waiting(): SendDeadline {
+    return (this.#deadline ??= new SendDeadline(this.#response, { idleMs: this.#idleMs, onStalled: this.#giveUp }));
   }
 
   readonly #goOn = (): void => {
