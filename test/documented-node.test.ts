@@ -15,7 +15,6 @@ const GONE = [
   'serveFirst',
   'StallCounter',
   'StallWatch',
-  'stopParsing',
   'tellsProgress',
   'unsentBytes',
 ];
@@ -25,7 +24,6 @@ const GONE_FILES = ['node/send-budget', 'node/stall-watch', 'shared/stall-counte
 const PRIVATE = [
   /\b_(?:handle|httpMessage|read: )/,
   /\bdestroySoon\b/,
-  /\bonIncoming\b/,
   /\bwriteQueueSize\b/,
   /\bObject\.assign\((?:request|response|socket)\b/,
   /\.emit\(/,
