@@ -74,7 +74,7 @@ describe('the requests of one connection', () => {
     await visitor.send(get('0').repeat(1_000));
     await visitor.ending();
     await turns();
-    expect(received.length).toBeGreaterThan(17);
+    expect(received).toHaveLength(17);
     expect(handled).toEqual(['long']);
     expect([flow.returned, signals[0]?.aborted]).toEqual([true, true]);
   });
