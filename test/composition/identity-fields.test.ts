@@ -120,6 +120,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   allowedHosts: ['account', ['site.example']],
   authUnavailableStatus: ['account', 503],
   cacheKeys: ['account', [KEYS[1], KEYS[0]]],
+  dispatcher: ['account', { dispatch: () => true }],
   chatLimit: ['account', { admit: () => true }],
   name: ['account', 'acme'],
   userLimit: ['account', { admit: () => true }],
