@@ -1,4 +1,3 @@
-import type { SessionTokenLike } from '../adapters/sessions/session-like.js';
 import type { AuthHeadersOptions, SessionHeadersOptions } from './routes/route-options.js';
 import { SERVICE_HEADERS, SESSION_HEADERS } from './routes/route-shapes.js';
 import { currentToolkit, readRouteOptions } from './routes/site-routes.js';
@@ -81,14 +80,7 @@ export function createGetHeadersForSession(
  *
  * @public
  */
-export async function endSession(
-  options: { readonly auth: SessionTokenLike } & ToolkitOption,
-  request?: unknown,
-): Promise<void> {
-  const { toolkit, ...ended } = readRouteOptions<SessionHeadersOptions & ToolkitOption>(
-    'endSession',
-    SESSION_HEADERS,
-    options,
-  );
-  await (toolkit ?? (await currentToolkit())).endSession(ended as typeof options, request);
+export async function endSession(options: SessionHeadersOptions & ToolkitOption, request?: unknown): Promise<void> {
+  const { toolkit, ...session } = readRouteOptions<typeof options>('endSession', SESSION_HEADERS, options);
+  await (toolkit ?? (await currentToolkit())).endSession(session, request);
 }

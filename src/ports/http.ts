@@ -39,7 +39,10 @@ export interface RequestContext {
   readonly native: {
     /** The framework's request or context. */
     readonly request: unknown;
-    /** The framework's response, if it is an object separate from the request. */
+    /**
+     * The framework's response, if it is an object separate from the request; for a Web `Request`, an object with Node's
+     * `getHeader`, `setHeader` and `appendHeader`, whose fields are sent.
+     */
     readonly response?: unknown;
   };
   /**

@@ -54,22 +54,16 @@ export async function withRefreshedCookies(
   return found.kind === 'token' ? withCookies(found, written) : found;
 }
 
-/** A token whose refreshed session is in these cookies. */
+/** A token whose refreshed session is in these cookies. They reach Node responses whose head is not sent. */
 export function withCookies(found: FoundToken, cookies: readonly string[]): FoundToken {
   if (cookies.length === 0) return found;
-  return {
-    ...found,
-    adopt: (to) => changeCookies(to, (present) => [...present, ...cookies]),
-    retract: (from) => changeCookies(from, (present) => present.filter((cookie) => !cookies.includes(cookie))),
+  const write = (of: RequestContext, added: readonly string[]): void => {
+    const response = cookieResponse(of);
+    if (response === undefined || response.headersSent === true) return;
+    const others = cookiesOf(response).filter((cookie) => !cookies.includes(cookie));
+    response.setHeader('set-cookie', [...others, ...added]);
   };
-}
-
-/** Changes the cookies of a request's response, if it is a Node response whose head is not sent. */
-function changeCookies(of: RequestContext, change: (present: readonly string[]) => readonly string[]): void {
-  const response = cookieResponse(of);
-  if (response !== undefined && response.headersSent !== true) {
-    response.setHeader('set-cookie', change(cookiesOf(response)));
-  }
+  return { ...found, adopt: (to) => write(to, cookies), retract: (from) => write(from, []) };
 }
 
 function cookieResponse({ native }: RequestContext): CookieResponse | undefined {

@@ -1,4 +1,3 @@
-import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
 import type { ErrorCode } from '../../domain/shared/errors.js';
 import type { Place } from '../../domain/shared/options.js';
 import type { Clock } from '../../ports/clock.js';
@@ -74,7 +73,7 @@ export interface Toolkit {
    */
   sessionHeaders(options: SessionHeadersOptions, request?: unknown): Promise<Record<string, string>>;
   /** Ends a session: see `endSession`. */
-  endSession(options: { readonly auth: SessionTokenLike }, request?: unknown): Promise<void>;
+  endSession(options: SessionHeadersOptions, request?: unknown): Promise<void>;
   /** The cached service token, or `undefined` if there is no valid one; sends no request. */
   cachedServiceToken(options?: AuthHeadersOptions): string | undefined;
   /** @internal Names of the identity providers the site registered, which are strategies here. */

@@ -25,7 +25,7 @@ import type { ServerConfig } from '../config/server-config.js';
 import { chosenNames } from '../config/upstream-config.js';
 import { VERSION } from '../process-state.js';
 import { forwardHint, sessionRequest } from '../routes/route-credentials.js';
-import type { SessionHeadersOptions, SessionOptions } from '../routes/route-options.js';
+import type { SessionOptions } from '../routes/route-options.js';
 import { SERVICE_HEADERS, SESSION_HEADERS } from '../routes/route-shapes.js';
 import { lent } from './connections.js';
 import {
@@ -163,7 +163,7 @@ export function buildToolkit(
       return { ...(await obtain(auth, sessionRequest(request))).headers } as Record<string, string>;
     },
     endSession: (options, request) => {
-      const { auth } = read<SessionHeadersOptions>('endSession', SESSION_HEADERS, options) as typeof options;
+      const { auth } = read('endSession', SESSION_HEADERS, options) as { readonly auth: SessionTokenLike };
       return credentials.endSession(auth, sessionRequest(request));
     },
     customProviders: resolved.customProviders,

@@ -41,8 +41,8 @@ export class CoalescingSessionSource implements SessionTokenSource {
   readonly name?: string;
   readonly #deps: CoalescingSessionSourceDependencies;
   readonly #kept: LruMap<FoundToken>;
-  /** Digests of sessions whose users signed out. */
-  readonly #ended: LruMap<true>;
+  /** Sessions whose users signed out, and tokens, old and new, of recent forced refreshes: a cookie changes with each of those. */
+  readonly #marks: LruMap<true>;
   /** Responses with a session cookie that have not been sent. Bounded, since some hosts do not report the end of a response. */
   readonly #unsent: LruMap<readonly [token: FoundToken, to: RequestContext]>;
   #responses = 0;
@@ -50,17 +50,14 @@ export class CoalescingSessionSource implements SessionTokenSource {
   readonly #sent = new WeakSet<FoundToken>();
   readonly #flights = new SingleFlight<SessionToken>();
   readonly #forced = new SingleFlight<SessionToken>();
-  /** Digests of the tokens, old and new, of recent forced refreshes. The cookie is no key, since it changes with each refresh. */
-  readonly #recentlyForced: LruMap<true>;
 
   constructor(dependencies: CoalescingSessionSourceDependencies) {
     if (dependencies.source.name !== undefined) this.name = dependencies.source.name;
     this.#deps = dependencies;
     const share = dependencies.memory;
     this.#kept = new LruMap({ share });
-    this.#ended = new LruMap({ share });
+    this.#marks = new LruMap({ share });
     this.#unsent = new LruMap({ share });
-    this.#recentlyForced = new LruMap({ share });
   }
 
   async getToken(request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
@@ -78,7 +75,7 @@ export class CoalescingSessionSource implements SessionTokenSource {
     const session = this.#sessionOf(request);
     // The server may use the same cookie for its user's next session.
     if (session === undefined || !this.#isInCookie(request)) return;
-    this.#ended.set(session, true, 0, this.#deps.clock.now() + UNSENT_MS);
+    this.#mark(`ended ${session}`, UNSENT_MS);
     if (this.#kept.size + this.#unsent.size === 0) return;
     const ended = new Set<string>();
     for (const [key, { accessToken }] of this.#kept) if (key.startsWith(session)) ended.add(accessToken);
@@ -112,19 +109,23 @@ export class CoalescingSessionSource implements SessionTokenSource {
 
   async #shared(request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
     const session = this.#sessionOf(request);
-    if (session === undefined) return this.#ask(request, unforced(query));
-    if (this.#hasEnded(session)) return { kind: 'no-session' };
+    if (session === undefined) return this.#ask(request, { ...query, forceRefresh: false });
+    if (this.#isMarked(`ended ${session}`)) return { kind: 'no-session' };
     // Tokens differ by audience and scope: sharing by session alone could return a token for another API.
     const key = session + apiOf(query);
     const found = await this.#found(key, request, query);
     // The user signed out while the token was fetched.
-    if (!this.#hasEnded(session)) return found;
+    if (!this.#isMarked(`ended ${session}`)) return found;
     if (found.kind === 'token') await found.retract?.(request);
     return { kind: 'no-session' };
   }
 
-  #hasEnded(session: string): boolean {
-    return this.#ended.get(session, this.#deps.clock.now()) === true;
+  #mark(name: string, ms: number): void {
+    this.#marks.set(name, true, 0, this.#deps.clock.now() + ms);
+  }
+
+  #isMarked(name: string): boolean {
+    return this.#marks.get(name, this.#deps.clock.now()) === true;
   }
 
   async #found(key: string, request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
@@ -135,32 +136,25 @@ export class CoalescingSessionSource implements SessionTokenSource {
   }
 
   async #current(key: string, request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
-    const kept = this.#kept.get(key, this.#deps.clock.now());
-    if (kept !== undefined) return this.#adopted(key, kept, request);
-    const running = this.#flights.running(key);
-    if (running !== undefined) return this.#adopted(key, await running, request);
+    const known = this.#kept.get(key, this.#deps.clock.now()) ?? this.#flights.running(key);
+    if (known !== undefined) return this.#adopted(key, await known, request);
     return this.#flights.run(key, () => this.#obtain(key, request, query));
   }
 
   /** Refreshes the token, unless the current one is already the result of a refresh, or a refresh failed a moment ago. */
   async #refreshed(key: string, request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
-    const current = await this.#current(key, request, unforced(query));
-    if (current.kind !== 'token' || this.#wasForced(current)) return current;
+    const current = await this.#current(key, request, { ...query, forceRefresh: false });
+    if (current.kind !== 'token' || this.#isMarked(this.#forcedName(current))) return current;
     // The library would read the cookie from before that refresh, whose refresh token is spent.
     if (current.adopt !== undefined && this.#versionOf(request) === undefined) return current;
-    this.#noteForced(current);
+    this.#mark(this.#forcedName(current), FORCED_PAUSE_MS);
     const found = await this.#obtain(key, request, query);
-    if (found.kind === 'token') this.#noteForced(found);
+    if (found.kind === 'token') this.#mark(this.#forcedName(found), FORCED_PAUSE_MS);
     return found;
   }
 
-  #wasForced({ accessToken }: FoundToken): boolean {
-    return this.#recentlyForced.get(this.#deps.hash(accessToken), this.#deps.clock.now()) === true;
-  }
-
-  #noteForced({ accessToken }: FoundToken): void {
-    const until = this.#deps.clock.now() + FORCED_PAUSE_MS;
-    this.#recentlyForced.set(this.#deps.hash(accessToken), true, 0, until);
+  #forcedName({ accessToken }: FoundToken): string {
+    return `forced ${this.#deps.hash(accessToken)}`;
   }
 
   async #obtain(key: string, request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
@@ -198,13 +192,11 @@ export class CoalescingSessionSource implements SessionTokenSource {
 
   async #ask(request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
     const askedAt = this.#deps.clock.now();
-    const asked = await this.#deps.source.getToken(request, query);
-    const isOdd = asked.kind === 'token' && asked.expiresAt !== undefined && !(asked.expiresAt > 0);
-    const found = isOdd ? withKnownExpiry(asked) : asked;
+    const found = await this.#deps.source.getToken(request, query);
     if (!this.#hasExpired(found)) return found;
     // The token expired while it was fetched, so the source considered it valid. A second call sees the expiry and refreshes.
     if (found.expiresAt < askedAt) return EXPIRED;
-    const again = withKnownExpiry(await this.#deps.source.getToken(request, unforced(query)));
+    const again = await this.#deps.source.getToken(request, { ...query, forceRefresh: false });
     return this.#hasExpired(again) ? EXPIRED : again;
   }
 
@@ -224,18 +216,6 @@ function apiOf({ audience, scope }: SessionTokenQuery): string {
 }
 
 const EXPIRED: SessionToken = { kind: 'expired', log: 'the session returned an expired token' };
-
-/** The token without an expiry that is no time, such as NaN: it would never be reached, and the token cached forever. */
-function withKnownExpiry(found: SessionToken): SessionToken {
-  if (found.kind !== 'token' || found.expiresAt === undefined) return found;
-  const { expiresAt, ...rest } = found;
-  return Number.isNaN(Number(expiresAt ?? Number.NaN)) ? rest : found;
-}
-
-function unforced(query: SessionTokenQuery): SessionTokenQuery {
-  const { forceRefresh: _forced, ...plain } = query;
-  return plain;
-}
 
 /** Fields that also distinguish sessions: some libraries read a bearer token, or serve several hosts. */
 const FIELDS = ['authorization', 'host', 'x-forwarded-host'];

@@ -22,7 +22,10 @@ export function checkedSession(found: SessionToken, telemetry: Telemetry): Sessi
     throw sessionFailed('it returned no known "kind": return a token as a string, or null');
   if (kind === 'token' && typeof accessToken !== 'string') throw sessionFailed(NO_SESSION_TOKEN);
   if (isSeconds(expiresAt)) throw sessionFailed(`it returned ${inSeconds('expiresAt')}`);
-  return withLog(found, 'The session source', telemetry);
+  // An expiry that is no time, such as NaN, would never be reached, and the token cached forever.
+  const isTime = expiresAt === undefined || !Number.isNaN(Number(expiresAt ?? Number.NaN));
+  const timed = isTime ? found : ({ ...found, expiresAt: undefined } as unknown as SessionToken);
+  return withLog(timed, 'The session source', telemetry);
 }
 
 /** The outcome of a provider or an exchange of the site, complete; `block` is the one to check. */

@@ -42,20 +42,6 @@ describe('requests of one session', () => {
     expect(await world.get('sid=anna')).toBe('token-2');
   });
 
-  // `expires_in * 1000` where the provider names none; the ISO text of a session; a column of a database.
-  it.each([Number.NaN, '2026-11-27T12:00:00Z', null])(
-    'receive a token whose expiry is %s as one of unknown lifetime',
-    async (expiresAt) => {
-      const world = new SessionWorld();
-      world.answer = (number) => ({ ...world.token(number), expiresAt }) as SessionToken;
-      const visit = new Visit('sid=anna');
-      expect(await world.tokens.getToken(visit, {})).toStrictEqual({ kind: 'token', accessToken: 'token-1' });
-      visit.end();
-      world.clock.advance(GRACE_MS);
-      expect(await world.get('sid=anna')).toBe('token-2');
-    },
-  );
-
   it('of a server-side session call the library each time, so a sign-out applies immediately', async () => {
     const world = new SessionWorld(['sid'], Infinity, false);
     expect(await world.get('sid=anna')).toBe('token-1');
