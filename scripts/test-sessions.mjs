@@ -16,7 +16,7 @@ import { startAgent } from '../test/package/site.mjs';
 import { ensureBuilt } from './build.mjs';
 import { ROOT } from './command.mjs';
 import { writeTable } from './generated-table.mjs';
-import { install, temporaryFolder } from './temporary-site.mjs';
+import { install, quietly, temporaryFolder } from './temporary-site.mjs';
 
 const SITES = join(ROOT, 'test/package/sessions/sites');
 const csrf = (base) => async (browser, site) => {
@@ -65,6 +65,16 @@ const LIBRARIES = [
     walks: [{ site: 'auth-js-refreshing' }, { site: 'auth-js-refreshing', variant: 'getSession', fails: true }],
   },
   { name: 'next-auth', peers: false, versions: ['4.0.1', '4.24.15'], signIn: csrf('/api/auth') },
+  {
+    name: 'next-auth',
+    site: 'auth-js-next',
+    versions: ['5.0.0-beta.32'],
+    beside: ['next@16.4.6', 'react@19.3.1', 'react-dom@19.3.1'],
+    build: ['node_modules/next/dist/bin/next', 'build', 'next'],
+    signIn: csrf('/api/auth'),
+    refreshes: true,
+    walks: [{}, { variant: 'own source' }],
+  },
   { name: 'iron-session', versions: ['8.0.0', '9.0.1'], walks: [{ site: 'iron-session-refreshing' }] },
   { name: 'cookie-session', versions: ['2.1.1'], refreshes: true, walks: [{}] },
   { name: 'express-session', versions: ['1.17.0', '1.19.0'] },
@@ -152,7 +162,7 @@ async function slowAgent(library, { site: other = library.site, variant = '', fa
 }
 
 /** A folder with the library, and the sites beside it. */
-async function installed({ name, beside = [], peers = true }, version) {
+async function installed({ name, beside = [], peers = true, build }, version) {
   const cwd = mkdtempSync(join(folder, 'site-'));
   writeFileSync(join(cwd, 'package.json'), '{ "name": "site", "private": true, "type": "module" }');
   const packages = [
@@ -163,6 +173,9 @@ async function installed({ name, beside = [], peers = true }, version) {
   await install(cwd, packages, ...(peers ? [] : ['--legacy-peer-deps']));
   symlinkSync(ROOT, join(cwd, 'node_modules/agent-bff'), 'junction');
   cpSync(SITES, cwd, { recursive: true });
+  // Vite sets NODE_ENV.
+  const env = { NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' };
+  if (build !== undefined) await quietly(process.execPath, build, cwd, env);
   return cwd;
 }
 

@@ -3,32 +3,9 @@ import { Auth } from '@auth/core';
 import { getToken } from '@auth/core/jwt';
 import { ExpressAuth, getSession } from '@auth/express';
 import { fromFunction } from 'agent-bff';
-import { CLIENT_ID, CLIENT_SECRET, ISSUER, refresh, SCOPE, SECRET, serve, SITE, stored } from './site.mjs';
+import { AUTH_JS, SECRET, serve, SITE } from './site.mjs';
 
-const settings = {
-  providers: [
-    {
-      id: 'site',
-      name: 'Site',
-      type: 'oidc',
-      issuer: ISSUER,
-      clientId: CLIENT_ID,
-      clientSecret: CLIENT_SECRET,
-      authorization: { params: { scope: SCOPE } },
-    },
-  ],
-  secret: SECRET,
-  trustHost: true,
-  basePath: '/auth',
-  callbacks: {
-    jwt: async ({ token, account }) => {
-      if (account) return { ...token, ...stored({ ...account, expires_in: account.expires_at - Date.now() / 1_000 }) };
-      if (token.expiresAt > Date.now() + 500) return token;
-      return { ...token, ...((await refresh(token.refreshToken)) ?? { error: 'RefreshTokenError' }) };
-    },
-    session: ({ session, token: { accessToken, error } }) => ({ ...session, accessToken, error }),
-  },
-};
+const settings = { ...AUTH_JS, basePath: '/auth' };
 const decoded = (cookie) => getToken({ req: { headers: { cookie } }, secret: SECRET });
 
 const own = fromFunction(

@@ -2,11 +2,9 @@
 import { configureServer, endSession, loggerTelemetry } from 'agent-bff';
 import { createA2ARouter } from 'agent-bff/express';
 import express from 'express';
+import { CLIENT_ID, ISSUER, SCOPE, SITE } from './tokens.mjs';
 
-export const { ISSUER, SITE, SECRET } = process.env;
-export const CLIENT_ID = 'website';
-export const CLIENT_SECRET = 'secret-of-the-website-0123456789';
-export const SCOPE = 'openid profile email offline_access';
+export * from './tokens.mjs';
 
 const quiet = () => undefined;
 const log = (fields, message) => console.log(message, JSON.stringify(fields));
@@ -57,18 +55,4 @@ export function codeFlow(app, keep) {
     await keep(request, response, tokens);
     response.redirect('/');
   });
-}
-
-/** Tokens of the provider, as a site of its own stores them. */
-export const stored = (tokens) => ({
-  accessToken: tokens.access_token,
-  refreshToken: tokens.refresh_token,
-  expiresAt: Date.now() + tokens.expires_in * 1_000,
-});
-
-/** Trades a refresh token for new tokens; `undefined` if the provider refuses it. */
-export async function refresh(refreshToken) {
-  const body = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: refreshToken });
-  const response = await fetch(`${ISSUER}/token`, { method: 'POST', body });
-  return response.ok ? stored(await response.json()) : undefined;
 }
