@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SessionToken, SessionTokenQuery } from '../../../src/ports/session-token-source.js';
 import { tick } from './rotating-sessions.js';
-import { request, SessionWorld, Visit } from './session-fixture.js';
+import { request, SessionWorld } from './session-fixture.js';
 
 const GRACE_MS = 10_000;
 
