@@ -86,7 +86,7 @@ type BlockRows = {
 export const SERVICE_TOKEN = 'SERVICE_TOKEN';
 
 const bearerToken: OptionCheck = accept(
-  (value) => value === '' || isTokenText(withoutScheme(String(value))),
+  (value) => typeof value === 'string' && (value === '' || isTokenText(withoutScheme(value))),
   'the token alone: ASCII, no spaces',
 );
 const isString = (value: unknown): boolean => typeof value === 'string';
@@ -282,7 +282,7 @@ function named(known: readonly string[]): OptionCheck {
 /** For the name of a vendor, such as "auth0", the hint is its provider, also in another spelling. */
 function providerName(value: unknown, all: object): string | undefined {
   const hint = named(AUTH_PROVIDERS)(value, all);
-  const vendor = hint === undefined ? undefined : similar(String(value), [...VENDORS.keys()]);
+  const vendor = hint === undefined || typeof value !== 'string' ? undefined : similar(value, [...VENDORS.keys()]);
   return vendor === undefined
     ? hint
     : `Set it to "${String(VENDORS.get(vendor))}", which is for providers like ${vendor}.`;
