@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import type * as Undici from 'undici';
 import { Agent, ProxyAgent } from 'undici';
 import { Agent as Agent6, ProxyAgent as ProxyAgent6 } from 'undici6';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -33,7 +34,7 @@ const VERSIONS: Record<string, Version> = {
 const UNDICI8 = new URL('../../temp/undici8/node_modules/undici/index.js', import.meta.url);
 const isRequired = process.env['REQUIRE_ALL'] !== undefined && Number(process.versions.node.split('.')[0]) > 20;
 if (isRequired || existsSync(UNDICI8)) {
-  const { default: undici8 } = (await import(UNDICI8.href)) as { default: typeof import('undici') };
+  const { default: undici8 } = (await import(UNDICI8.href)) as { default: typeof Undici };
   VERSIONS['undici 8'] = {
     agent: (options) => new undici8.Agent(options),
     proxy: (uri) => new undici8.ProxyAgent(uri),
