@@ -43,6 +43,7 @@ const TABLE: Readonly<Record<string, Rule>> = {
   'adapters/undici': adapterFor('undici'),
   'adapters/content-disposition': adapterFor('content-disposition'),
   'adapters/keyv': { ...PORTS_ONLY, packages: { keyv: 'code', '@keyv/redis': 'code' } },
+  'adapters/memory': adapterFor('lru-cache'),
   'adapters/css': adapterFor('@csstools/css-tokenizer'),
   'adapters/service-account': providerFor('jose'),
   'adapters/keys': PORTS_ONLY,

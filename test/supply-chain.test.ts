@@ -47,6 +47,7 @@ describe('installing the package', () => {
       '@azure/msal-node': '^',
       jose: '^',
       keyv: '^',
+      'lru-cache': '^',
       'openid-client': '^',
       dompurify: '^',
       'highlight.js': '^',

@@ -1,4 +1,4 @@
-export type { KeyvLike } from '../adapters/keyv/keyv-cache-store.js';
+export type { KeyvLike } from '../adapters/keyv/keyv-store.js';
 export type { DispatcherLike } from '../adapters/undici/dispatcher-upstream.js';
 export { rateLimiter, type RateLimiterOptions } from '../adapters/rate-limit/rate-limiter.js';
 export { loggerTelemetry } from '../adapters/telemetry/logger.js';

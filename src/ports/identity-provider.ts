@@ -54,6 +54,8 @@ export interface IdentityProvider {
   readonly block: string;
   /** @internal True if `issue` signs locally, so that the caller's `now` ends up in the token. Default: false. */
   readonly signsLocally?: boolean;
+  /** @internal True if wrong secrets lock an account, so that processes ask one after the other. Default: false. */
+  readonly takesTurns?: boolean;
   /** @internal Called when the platform rejects a token: reads the credentials, such as a key file, again. */
   recheck?(): void;
   /**

@@ -1,5 +1,5 @@
 import { FakeClock, RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
-import { KeyvCacheStore, type KeyvLike } from '../../src/adapters/keyv/keyv-cache-store.js';
+import { KeyvStore, type KeyvLike } from '../../src/adapters/keyv/keyv-store.js';
 
 export const CACHE_MS = 60;
 
@@ -40,7 +40,7 @@ export class World {
   readonly clock = new FakeClock();
   readonly telemetry = new RecordingTelemetry();
   readonly keyv = new ScriptedKeyv();
-  readonly store = new KeyvCacheStore({
+  readonly store = new KeyvStore({
     keyv: this.keyv,
     clock: this.clock,
     telemetry: this.telemetry,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Keyv } from 'keyv';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { FakeUpstream, RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
 import type { ServerConfig } from '../../src/composition/config/server-config.js';
 import type { Toolkit } from '../../src/composition/toolkit/toolkit-type.js';
@@ -54,24 +54,6 @@ describe('toolkits that share a Keyv', () => {
     const during = keyv.listeners('error').length - before;
     await toolkit.close();
     expect([during, keyv.listeners('error').length - before]).toEqual([1, 0]);
-  });
-
-  it('call nothing else on it until its first call returns, since a cluster fails calls while it connects', async () => {
-    const read: string[] = [];
-    let connect = (): void => undefined;
-    const connected = new Promise<void>((resolve) => (connect = resolve));
-    const keyv = Object.assign(siteKeyv(), { get: (key: string) => connected.then(() => void read.push(key)) });
-    const get = vi.spyOn(keyv, 'get');
-    const upstream = new FakeUpstream(() => ({ status: 200, headers: JSON_TYPE, body: '{}' }));
-    const config = { ...CONFIG, cacheStore: keyv, timeouts: { cacheMs: 5_000 } };
-    const shown = [1, 2].map(() =>
-      sessionSurfaceRoute(createToolkit(config, { upstream }), { cache: { enabled: true } })(browserRequest(RENDER)),
-    );
-    await new Promise(setImmediate);
-    expect(get.mock.calls).toEqual([['agent-bff:connect']]);
-    connect();
-    expect((await Promise.all(shown)).map(({ status }) => status)).toEqual([200, 200]);
-    expect(read.length).toBeGreaterThan(1);
   });
 });
 

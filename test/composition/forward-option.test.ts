@@ -15,7 +15,6 @@ describe('the option "cache"', () => {
     [{ freshMs: -1 }, 'cache.freshMs', 'Set it to a whole number from 0.'],
     [{ maxAgeMs: 1.5 }, 'cache.maxAgeMs', 'Set it to a whole number from 0.'],
     [{ maxEntryBytes: Number.NaN }, 'cache.maxEntryBytes', 'Set it to a whole number from 0.'],
-    [{ storeBytes: -1 }, 'cache.storeBytes', 'Set it to a whole number from 0.'],
     [{ fresh: 1 }, 'cache.fresh', 'Did you mean "cache.freshMs"?'],
   ])('rejects %j', (cache, field, hint) => {
     expect(() => next.createSurfaceHandler({ cache: cache as object })).toThrow(

@@ -3,9 +3,9 @@ import { memorySize, smallestSize } from '../../src/adapters/system/system.js';
 import {
   bodyMemory,
   processBodies,
+  processConnections,
   processFaults,
   processMemory,
-  processStored,
   sharedObjects,
 } from '../../src/composition/toolkit/process-wide.js';
 
@@ -31,8 +31,7 @@ describe('the parts of a process', () => {
   it.each<[string, () => unknown]>([
     ['bodies', () => processBodies(1)],
     ['faults', processFaults],
-    ['stored', processStored],
-    ['memory', processMemory],
+    ['connections', processConnections],
     ['shared', sharedObjects],
   ])('are known to every copy of the package: %s', (name, part) => {
     const symbol = Symbol.for(`agent-bff/${name}@1`);
@@ -46,6 +45,6 @@ describe('the parts of a process', () => {
   it('hold an eighth of the memory for data, at least 64 MiB, and a 32nd for tokens, at least 16 MiB', () => {
     const { data, tokens } = processMemory();
     const part = (least: number, divisor: number): number => Math.max(least * MIB, Math.floor(memorySize() / divisor));
-    expect([data.limitBytes, tokens.limitBytes]).toEqual([part(64, 8), part(16, 32)]);
+    expect([data, tokens].map((memory) => memory.limitBytes)).toEqual([part(64, 8), part(16, 32)]);
   });
 });

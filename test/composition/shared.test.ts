@@ -70,7 +70,7 @@ describe('toolkits that share connections', () => {
 });
 
 describe('toolkits that share a store', () => {
-  it('use one Keyv with one listener, see their own renders only, and report its faults once', async () => {
+  it('use one Keyv with one listener, and see their own renders only', async () => {
     const telemetry = new RecordingTelemetry();
     const keyv = new Keyv();
     const before = keyv.listeners('error').length;
@@ -82,8 +82,8 @@ describe('toolkits that share a store', () => {
     const renders = platform.renders;
     for (const toolkit of [...toolkits, ...toolkits]) expect(await show(toolkit)).toBe(200);
     expect([platform.renders - renders, keyv.listeners('error').length - before]).toEqual([2, 1]);
+    // It would throw without a listener.
     keyv.emit('error', new Error('down'));
-    expect(telemetry.of('cache_fault')).toHaveLength(1);
     await toolkits[0]?.close();
     expect(keyv.listeners('error').length - before).toBe(1);
     await toolkits[1]?.close();
@@ -93,16 +93,17 @@ describe('toolkits that share a store', () => {
 });
 
 describe('toolkits that share memory', () => {
-  it('drop renders of the largest when it is full, and all of one that is closed', async () => {
+  it('drop the least recently used render of any of them when it is full', async () => {
     const shared = createShared({ memoryBytes: 30_000 });
     const [quiet, busy] = [tenant('quiet', shared), tenant('busy', shared)];
     await show(quiet);
     for (let number = 0; number < 100; number += 1) await show(busy, `{"number":${String(number)}}`);
     const before = platform.renders;
-    await show(quiet);
+    await show(busy, '{"number":99}');
     expect(platform.renders - before).toBe(0);
     await show(busy, '{"number":0}');
-    expect(platform.renders - before).toBe(1);
+    await show(quiet);
+    expect(platform.renders - before).toBe(2);
     await Promise.all([quiet.close(), busy.close()]);
     await shared.close();
   });

@@ -60,9 +60,10 @@ it('has the same keys in the store as an earlier build', async () => {
   expect([...entries.keys()].sort()).toEqual(Object.keys(ENTRIES).sort());
 });
 
-it('stores sealed renders under keys of their own, apart from tokens and unsealed renders', async () => {
+it('seals renders, and no generations, under the same keys', async () => {
   const entries = new Map<string, string>();
   await start(entries, [randomBytes(32).toString('hex')]).post('/balance/render');
-  const prefixes = [...entries.keys()].map((key) => key.slice(0, 'agent-bff:1:sealed:'.length));
-  expect(new Set(prefixes)).toEqual(new Set(['agent-bff:1:sealed:']));
+  expect([...entries.keys()].sort()).toEqual(Object.keys(ENTRIES).sort());
+  const sealed = [...entries].filter(([, value]) => value.startsWith('v2 '));
+  expect(sealed.map(([key]) => key.slice(0, 'agent-bff:2:render:'.length))).toEqual(['agent-bff:2:render:']);
 });

@@ -312,17 +312,15 @@ describe('callers identified by getHeaders or an API key', () => {
     expect(await rendered(keyed(other, 'other-key'))).toBe('MISS');
     const stored = JSON.stringify([...entries]);
     expect(stored).not.toMatch(/of-acme|an-api-key|route-key|other-key/);
-    expect([...entries.keys()].filter((key) => !key.startsWith('agent-bff:1:'))).toEqual([]);
+    expect([...entries.keys()].filter((key) => !key.startsWith('agent-bff:2:'))).toEqual([]);
   });
 });
 
 describe('two processes during a rotation of cacheKeys', () => {
   const [before, after] = [randomBytes(32).toString('hex'), randomBytes(32).toString('hex')];
 
-  it.each([
-    ['the new key first', [after, before]],
-    ['the new key last', [before, after]],
-  ])("share renders and see each other's actions: %s", async (_order, cacheKeys) => {
+  it("share renders while the new key is last, and see each other's actions", async () => {
+    const cacheKeys = [before, after];
     const clock = new FakeClock();
     const cacheStore = new FakeCacheStore(clock);
     const old = new Process({ config: { cacheStore, cacheKeys: [before] }, clock });

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { getMany } from '../../src/domain/shared/store-calls.js';
 import type { CacheStore } from '../../src/ports/cache-store.js';
 
 /** A store and its clock. */
@@ -39,16 +38,6 @@ export function cacheStoreContract(name: string, make: () => CacheStoreCase | Pr
       await store.set('key', 'two', now() + 10_000);
       await pass(101);
       expect(await store.get('key')).toBe('two');
-    });
-
-    it('returns several entries in the order of their keys, undefined for missing and expired ones', async () => {
-      const { store, now, pass } = await make();
-      await store.set('one', '1', now() + 10_000);
-      await store.set('late', '2', now() + 100);
-      await store.set('three', '3', now() + 10_000);
-      await pass(101);
-      expect(await getMany(store, ['three', 'nothing', 'late', 'one'])).toEqual(['3', undefined, undefined, '1']);
-      expect(await getMany(store, [])).toEqual([]);
     });
 
     it('stores an empty string', async () => {

@@ -1,324 +1,213 @@
-// npm run test:fleet [-- --package <folder of another checkout>] [--quick] [--users 1000,5000] [--only hot,once,strangers,faults,tenants]: counts the calls of a fleet to platform and provider. Real processes
-// and a real Redis.
+// npm run test:fleet [-- --package <folder of another checkout>] [--quick] [--only renders,late,password,script,tenants]:
+// toolkits and processes behind one real Redis.
+import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { parseArgs } from 'node:util';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import { createClient } from '@keyv/redis';
+import { parseArgs } from 'node:util';
+import { listening } from '../support/listening.mjs';
 import { startServer } from '../support/redis-topology.mjs';
-import { Platform, shuffled, usersOf } from './fleet-platform.mjs';
-import { startFleetProcess } from './fleet-process.mjs';
 import { load, Report } from './report.mjs';
 import { tenants } from './tenants.mjs';
 
+const FILE = fileURLToPath(import.meta.url);
 const { values } = parseArgs({
   options: {
     package: { type: 'string' },
     quick: { type: 'boolean', default: false },
-    only: { type: 'string' },
-    users: { type: 'string', default: '1000,5000' },
+    only: { type: 'string', default: 'renders,late,password,script,tenants' },
   },
 });
 const folder = values.package ?? fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
-const parts = values.only?.split(',') ?? ['hot', 'once', 'strangers', 'faults', 'tenants'];
-const FRESH_MS = 3_000;
-/** A busy machine must not look like a slow store, where only requests are counted. */
-const PATIENT = { timeouts: { cacheMs: 2_000 } };
-const cacheKeys = [randomBytes(32).toString('base64')];
+const { createToolkit } = await import(`${folder}/dist/composition/index.js`);
+const { createWebHandler } = await import(`${folder}/dist/composition/web.js`);
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+/** A busy machine must not look like a slow store, where only requests are counted. */
+const PATIENT = { cacheMs: 2_000 };
 
-const report = new Report('A fleet behind one Redis');
-report.note(`package ${folder}; ${load()}`);
-const redis = await startServer();
-const platform = await new Platform().start();
-
-async function inRedis(run) {
-  const client = createClient({ url: redis.url });
-  client.on('error', () => undefined);
-  await client.connect();
-  const result = await run(client);
-  client.destroy();
-  return result;
-}
-const commands = (name) =>
-  inRedis(async (client) =>
-    Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(await client.info('commandstats'))?.[1] ?? 0),
-  );
-
-/** Connections of sites. */
-const connections = () =>
-  inRedis(async (client) => (await client.sendCommand(['CLIENT', 'LIST'])).trim().split('\n').length - 1);
-
-/** `count` processes of `toolkits` toolkits each. */
-async function fleet(count, toolkits, more = {}) {
-  const config = { cacheStore: redis.url, cacheKeys, ...more.config };
-  const cache = { enabled: true, freshMs: FRESH_MS, maxAgeMs: 300_000, ...more.cache };
-  const settings = { folder, toolkits, platform: platform.url, config, cache, exchange: more.exchange === true };
-  const all = await Promise.all(Array.from({ length: count }, () => startFleetProcess(settings)));
-  // Without its connection, a process does not use the results of others.
-  while ((await connections()) < count * toolkits) await pause(50);
-  platform.reset();
-  return Object.assign(all, { end: () => all.forEach((one) => one.kill()) });
-}
-
-async function fresh() {
-  await inRedis(async (client) => {
-    await client.flushAll();
-    await client.sendCommand(['CONFIG', 'RESETSTAT']);
+/** A toolkit with a cached surface for users whom a header field names. */
+function site({ platform, cacheStore, cacheKeys, timeouts, freshMs = 600_000 }) {
+  const auth = {
+    name: 'users',
+    getToken: ({ headers }) =>
+      Promise.resolve({ kind: 'token', accessToken: 't', subject: headers['x-user'], tenant: 't' }),
+  };
+  const toolkit = createToolkit({
+    serviceApiUrl: `${platform}/api`,
+    serviceApiKey: 'key',
+    telemetry: 'silent',
+    cacheStore,
+    cacheKeys,
+    timeouts,
   });
+  const cache = { enabled: true, freshMs, maxAgeMs: 600_000 };
+  const handle = createWebHandler({ toolkit, basePath: '/api', surfaces: { auth, cache } });
+  const render = async (user) => {
+    const headers = { 'content-type': 'application/json', 'x-user': user };
+    const url = 'http://site.example/api/service-surfaces/w/render';
+    const response = await handle(new Request(url, { method: 'POST', headers, body: '{}' }));
+    await response.text();
+    return response.headers.get('x-cache');
+  };
+  return { toolkit, render };
 }
 
-/** Faults of the store that the processes have reported, without the same one twice. */
-async function faultsOf(all) {
-  const found = await Promise.all(all.map((one) => one.faults()));
-  return [...new Set(found.flatMap(({ faults }) => faults))];
+/** One process with a wrong password: asks for its token once. */
+async function askWithPassword({ provider, cacheStore, cacheKeys }) {
+  const password = {
+    block: 'own',
+    takesTurns: true,
+    identity: () => ({ principal: 'service', proof: 'wrong' }),
+    issue: async () => {
+      await (await fetch(provider)).text();
+      return { kind: 'failure', reason: 'refused', block: 'own', fields: [], advice: '', log: 'wrong password' };
+    },
+  };
+  const config = {
+    serviceApiUrl: 'http://127.0.0.1:1',
+    serviceAuthStrategy: 'own',
+    telemetry: 'silent',
+    timeouts: PATIENT,
+  };
+  const toolkit = createToolkit({ ...config, cacheStore, cacheKeys }, { identityProviders: { own: password } });
+  // Connected, so that all ask together.
+  await pause(5_000);
+  process.send('ready');
+  await once(process, 'message');
+  for (let time = 0; time < 10; time += 1) {
+    await toolkit.authHeaders().catch(() => undefined);
+    await pause(200);
+  }
+  process.disconnect();
 }
 
-function summed(all) {
-  const sum = {};
-  for (const { counts } of all)
-    for (const [name, count] of Object.entries(counts)) sum[name] = (sum[name] ?? 0) + count;
-  return sum;
-}
+if (process.send !== undefined) {
+  const [message] = await once(process, 'message');
+  if (message.provider !== undefined) await askWithPassword(message);
+  else {
+    // A script that configures a store and ends.
+    createToolkit({ serviceApiKey: 'key', telemetry: 'silent', cacheStore: message.cacheStore });
+    process.disconnect();
+  }
+} else await main();
 
-// Hot users: each visits each process or toolkit once after the first render.
-if (parts.includes('hot'))
-  for (const [processes, toolkits] of [
-    [8, 1],
-    [1, 20],
-  ])
-    for (const count of values.users.split(',').map(Number)) {
-      await fresh();
-      const all = await fleet(processes, toolkits, { config: PATIENT, cache: { freshMs: 600_000, maxAgeMs: 600_000 } });
-      const users = usersOf(count);
-      await all[0].visit(users.map((user) => ({ user })));
-      const cold = await commands('get');
-      const rounds = processes === 1 ? 5 : 1;
-      const visits = () =>
-        shuffled(Array.from({ length: rounds }, () => users).flat()).map((user, index) => ({ user, toolkit: index }));
-      const sum = summed(await Promise.all(all.map((one) => one.visit(visits(), 5))));
-      const total = Object.values(sum).reduce((one, other) => one + other, 0);
-      const hits = (sum.HIT ?? 0) / total;
-      const unlinks = await commands('unlink');
-      const reads = ((await commands('get')) - cold) / total;
-      // The leases expire.
-      await pause(1_500);
-      const size = await inRedis(async (client) => {
-        const memory = Number(/used_memory:(\d+)/.exec(await client.info('memory'))?.[1]);
-        // Unlike DBSIZE, without expired ones.
-        return { keys: (await client.keys('*')).length / count, kilobytes: memory / count / 1_024 };
-      });
-      const name = `${processes} processes, ${toolkits} toolkit(s) each, ${count} hot users`;
-      report.check(`${name}: hits`, hits >= 0.99, `${hits.toFixed(3)} of ${total}, ${JSON.stringify(sum)}`);
-      report.check(`${name}: UNLINK`, unlinks === 0, unlinks);
-      report.check(
-        `${name}: keys a user`,
-        size.keys <= 5.1,
-        `${size.keys.toFixed(1)}, ${size.kilobytes.toFixed(1)} KB`,
-      );
-      report.check(`${name}: reads a visit`, reads <= 3.1, reads.toFixed(2));
-      all.end();
-    }
+async function main() {
+  const report = new Report('A fleet behind one Redis');
+  report.note(`package ${folder}; ${load()}`);
+  const redis = await startServer();
+  const cacheKeys = [randomBytes(32).toString('base64')];
+  let renders = 0;
+  const server = createServer((request, response) => {
+    renders += 1;
+    request.resume().once('end', () => response.writeHead(200, { 'content-type': 'application/json' }).end('{}'));
+  });
+  const platform = await listening(server);
+  const info = async (name) =>
+    Number(new RegExp(`${name}[:=](\\d+)`).exec(await redis.cli('info', 'everything'))?.[1] ?? 0);
+  const connections = async () => (await redis.cli('client', 'list')).trim().split('\n').length - 1;
+  const parts = {
+    renders: () => hits(),
+    late: () => late(),
+    password: () => wrongPassword(),
+    script: () => script(),
+    tenants: () => tenants({ report, folder, redis, connections, quick: values.quick }),
+  };
+  for (const part of values.only.split(',')) await parts[part]();
+  server.close().closeAllConnections();
+  await redis.close();
+  report.finish();
 
-// Requests that one process would send once.
-if (parts.includes('once'))
-  for (const [processes, toolkits] of [
-    [8, 1],
-    [1, 20],
-  ]) {
-    const name = `${processes} processes, ${toolkits} toolkit(s) each`;
-    await fresh();
-    const all = await fleet(processes, toolkits, { config: PATIENT });
-    const everywhere = (visit) =>
-      Promise.all(
-        all.map((one) =>
-          one.visit(
-            Array.from({ length: toolkits }, (_, toolkit) => ({ ...visit, toolkit })),
-            toolkits,
-          ),
-        ),
-      );
-    await Promise.all(all.map((one) => one.tokens()));
-    report.check(`${name}: token requests at the start`, platform.calls.token <= 1, platform.calls.token);
-    // Tokens live 20 s here, and are due after 16 s.
-    await pause(16_500);
-    platform.reset();
-    await Promise.all(all.map((one) => one.tokens()));
-    await pause(1_500);
-    await Promise.all(all.map((one) => one.tokens()));
-    report.check(`${name}: token requests at a renewal`, platform.calls.token <= 1, platform.calls.token);
-    platform.reset();
-    for (let widget = 0; widget < 20; widget += 1) await everywhere({ user: 'cold', widget: `w${widget}` });
-    report.check(`${name}: renders of 20 cold widgets`, platform.calls.render <= 22, platform.calls.render);
-    await pause(FRESH_MS + 100);
-    platform.reset();
-    for (let widget = 0; widget < 20; widget += 1) await everywhere({ user: 'cold', widget: `w${widget}` });
-    const { check, render } = platform.calls;
-    report.check(`${name}: checks of 20 stale widgets`, check + render <= 22, `${check} checks, ${render} renders`);
-    platform.reset();
-    const startedAt = Date.now();
-    for (let widget = 0; widget < 20; widget += 1) await everywhere({ user: 'cold', widget: `wc${widget}` });
-    const visits = 20 * processes * toolkits;
-    const { render: uncacheable } = platform.calls;
-    report.check(
-      `${name}: renders for ${visits} visits of widgets that cannot be shared`,
-      uncacheable <= visits * 1.1,
-      `${uncacheable} in ${Date.now() - startedAt} ms`,
+  async function hits() {
+    await redis.cli('flushall');
+    const sites = Array.from({ length: 20 }, () =>
+      site({ platform, cacheStore: redis.url, cacheKeys, timeouts: PATIENT }),
     );
-    if (processes > 1) {
-      platform.reset();
-      platform.renderMs = 300;
-      const [killed, other] = all;
-      void killed.visit([{ user: 'left', widget: 'w' }]);
-      await pause(150);
-      killed.kill();
-      const since = Date.now();
-      await other.visit([{ user: 'left', widget: 'w' }]);
-      platform.renderMs = 20;
-      const [renders, ms] = [platform.calls.render, Date.now() - since];
-      report.check(`${name}: a process killed while it renders is replaced`, renders === 2 && ms < 2_000, `${ms} ms`);
+    const users = Array.from({ length: values.quick ? 100 : 1_000 }, (_, index) => `user-${index}`);
+    const of = (round, index) => sites[(index * 7 + round * 3) % sites.length];
+    for (const [index, user] of users.entries()) await of(0, index).render(user);
+    let [count, found] = [0, 0];
+    const [reads, gets] = [await info('total_reads_processed'), await info('cmdstat_get:calls')];
+    for (let round = 1; round <= 5; round += 1) {
+      for (const [index, user] of users.entries()) {
+        if ((await of(round, index).render(user)) === 'HIT') found += 1;
+        count += 1;
+      }
     }
-    all.end();
-
-    await fresh();
-    platform.isRefusing = true;
-    const refused = await fleet(processes, toolkits, { config: PATIENT });
-    const tried = [];
-    for (let round = 0; round < 10; round += 1) {
-      tried.push(...(await Promise.all(refused.map((one) => one.tokens()))).flatMap(({ tokens }) => tokens));
-      await pause(500);
-    }
-    platform.isRefusing = false;
-    report.check(
-      `${name}: token requests while the provider refuses`,
-      platform.calls.token === 1 && tried.every((code) => code === 'service_auth_failed'),
-      `${platform.calls.token} for ${10 * processes * toolkits} calls`,
-    );
-    refused.end();
-
-    await fresh();
-    const exchanging = await fleet(processes, toolkits, { config: PATIENT, exchange: true });
-    const pages = [];
-    for (let page = 0; page < 20; page += 1) {
-      const [before, startedAt] = [platform.calls.exchange, Date.now()];
-      const calls = Array.from({ length: 6 }, (_, index) => ({
-        user: `page${page}`,
-        widget: `w${index}`,
-        toolkit: 3 * index,
-      }));
-      await Promise.all(calls.map((visit, index) => exchanging[index % processes].show(visit)));
-      pages.push({ page, exchanges: platform.calls.exchange - before, ms: Date.now() - startedAt });
-    }
-    // Each second without a result, another process asks; after five, all of them. On a busy machine, a page may take longer.
-    const most = (ms, all) => (ms < 5_000 ? Math.min(all, 1 + Math.floor(ms / 1_000)) : all);
-    const [inTime, late] = [pages.filter(({ ms }) => ms <= 1_000), pages.filter(({ ms }) => ms > 1_000)];
-    const asked = inTime.reduce((sum, { exchanges }) => sum + exchanges, 0);
-    report.check(
-      `${name}: exchanges for ${pages.length} pages of six calls, one for each second that a page took`,
-      inTime.length > 0 && asked === inTime.length && late.every(({ exchanges, ms }) => exchanges <= most(ms, 6)),
-      [
-        `${asked} for ${inTime.length} within a second`,
-        ...late.map(({ page, exchanges, ms }) => `${exchanges} for page ${page} in ${ms} ms`),
-        ...(await faultsOf(exchanging)),
-      ].join(', '),
-    );
-    platform.reset();
-    platform.tokenMs = 3_000;
-    const slowSince = Date.now();
-    const slow = Array.from({ length: processes * toolkits }, (_, index) => ({ user: 'slow', toolkit: index }));
-    await Promise.all(slow.map((visit, index) => exchanging[index % processes].show(visit)));
-    platform.tokenMs = 100;
-    // The last one that asked has waited for its own.
-    const slowMs = Date.now() - slowSince;
-    report.check(
-      `${name}: exchanges that take 3 s, for ${slow.length} calls`,
-      platform.calls.exchange <= most(slowMs - 3_000, slow.length),
-      `${platform.calls.exchange} in ${slowMs} ms`,
-    );
-    exchanging.end();
+    const trips = ((await info('total_reads_processed')) - reads) / count;
+    const each = ((await info('cmdstat_get:calls')) - gets) / count;
+    report.check('hits of 20 toolkits', found / count >= 0.99, `${found} of ${count}`);
+    report.check('round trips per hit', trips < 1.05, `${trips.toFixed(3)}, with ${each.toFixed(2)} GETs`);
+    report.check('connections of 20 toolkits', (await connections()) === 1, String(await connections()));
+    await redis.kill();
+    const startedAt = performance.now();
+    await Promise.all(sites.map(({ toolkit }) => toolkit.close({ graceMs: 0 })));
+    report.check('close without Redis', true, `${(performance.now() - startedAt).toFixed(0)} ms for 20 toolkits`);
+    await redis.start();
   }
 
-// Strangers: each body is new.
-if (parts.includes('strangers')) {
-  await fresh();
-  const all = await fleet(1, 1, {
-    config: PATIENT,
-    cache: { freshMs: 600_000, maxAgeMs: 600_000, storeBytes: 16_777_216 },
-  });
-  const filler = 'x'.repeat(50_000);
-  const count = values.quick ? 600 : 3_000;
-  await all[0].visit(
-    Array.from({ length: count }, (_, index) => ({ user: 'stranger', body: JSON.stringify({ index, filler }) })),
-  );
-  const used = await inRedis(async (client) =>
-    Number(/used_memory_dataset:(\d+)/.exec(await client.info('memory'))?.[1]),
-  );
-  // Sealed entries are a third longer than their text, and Redis rounds sizes up.
-  report.check(
-    `${count} renders with bodies of 50 KB and a storeBytes of 16 MiB: in Redis`,
-    used < 16_777_216 * 1.7,
-    `${(used / 1_048_576).toFixed(1)} MiB`,
-  );
-  all.end();
-}
-
-// Redis is paused, killed and restarted under load.
-if (parts.includes('faults')) {
-  await fresh();
-  const all = await fleet(4, 1);
-  const users = usersOf(200);
-  const load = async (ms) => {
-    platform.reset();
-    const end = Date.now() + ms;
-    const sums = [];
-    while (Date.now() < end) {
-      sums.push(
-        ...(await Promise.all(
-          all.map((one) =>
-            one.visit(
-              shuffled(users)
-                .slice(0, 60)
-                .map((user) => ({ user })),
-              10,
-            ),
-          ),
-        )),
-      );
-      await pause(Math.max(0, 250 - (Date.now() % 250)));
+  async function late() {
+    await redis.cli('flushall');
+    const one = site({ platform, cacheStore: redis.url, cacheKeys });
+    const users = Array.from({ length: 400 }, (_, index) => `hot-${index}`);
+    while ((await one.render('first')) !== 'HIT') await pause(20);
+    for (const user of users) await one.render(user);
+    const before = renders;
+    const running = [];
+    for (let request = 0; request < 300; request += 1) {
+      running.push(one.render(users[(request * 7) % users.length]));
+      if (request === 100) {
+        redis.freeze();
+        setTimeout(() => redis.thaw(), 100);
+      }
+      await pause(10);
     }
-    const sum = summed(sums);
-    return {
-      sum,
-      text: `${platform.calls.render} renders, ${platform.calls.check} checks for ${Object.values(sum).reduce((a, b) => a + b, 0)} visits ${JSON.stringify(sum)}`,
-    };
-  };
-  const served = ({ sum }) => Object.keys(sum).every((name) => /^[A-Z]+$/.test(name));
-  const step = async (what, ms, act = async () => undefined) => {
-    const acting = act();
-    const result = await load(ms);
-    await acting;
-    report.check(what, served(result), result.text);
-  };
-  await load(4_000);
-  await step('Redis works, 4 s', 4_000);
-  await step('Redis is paused for 100 ms, 4 s', 4_000, () =>
-    inRedis((client) => client.sendCommand(['CLIENT', 'PAUSE', '100', 'ALL'])),
-  );
-  await step('Redis is paused for 2 s, 4 s', 4_000, () =>
-    inRedis((client) => client.sendCommand(['CLIENT', 'PAUSE', '2000', 'ALL'])),
-  );
-  await step('Redis works again, 4 s', 4_000);
-  await step('Redis is killed, 4 s', 4_000, () => redis.kill());
-  await step('Redis has restarted empty, 4 s', 4_000, () => redis.start());
-  await step('Redis works again, 4 s', 4_000);
-  all.end();
-}
+    await Promise.all(running);
+    report.check(
+      'Redis late once by 100 ms',
+      renders - before <= 60,
+      `${renders - before} renders of a hot set of 400; ${load()}`,
+    );
+    await one.toolkit.close({ graceMs: 0 });
+  }
 
-if (parts.includes('tenants')) {
-  await fresh();
-  await tenants({ report, folder, redis, connections, quick: values.quick });
-}
+  async function wrongPassword() {
+    await redis.cli('flushall');
+    let grants = 0;
+    const counting = createServer((_request, response) => {
+      grants += 1;
+      response.end();
+    });
+    const provider = await listening(counting);
+    const children = Array.from({ length: 20 }, () => fork(FILE, values.package ? ['--package', folder] : []));
+    for (const child of children) child.send({ provider, cacheStore: redis.url, cacheKeys });
+    await Promise.all(children.map((child) => once(child, 'message')));
+    for (const child of children) child.send({});
+    await Promise.all(children.map((child) => once(child, 'exit')));
+    report.check('20 processes with a wrong password', grants <= 3, `${grants} grants`);
+    counting.close();
+  }
 
-report.note(load());
-report.finish();
-await redis.close();
-platform.server.close();
+  async function script() {
+    const frozen = await startServer();
+    frozen.freeze();
+    for (const [state, cacheStore] of [
+      ['a Redis', redis.url],
+      ['no server', 'redis://127.0.0.1:1'],
+      ['a Redis that hangs', frozen.url],
+    ]) {
+      const child = fork(FILE, values.package ? ['--package', folder] : []);
+      const startedAt = performance.now();
+      child.send({ cacheStore });
+      const ended = await Promise.race([once(child, 'exit'), pause(20_000)]);
+      report.check(
+        `a script with ${state}`,
+        ended !== undefined,
+        `ended after ${(performance.now() - startedAt).toFixed(0)} ms`,
+      );
+      child.kill();
+    }
+    frozen.thaw();
+    await frozen.close();
+  }
+}

@@ -234,7 +234,7 @@ async function answer({ start, waste, visit: visits, later, closeOne, closeAll }
   if (closeAll) {
     await Promise.all(sites.map(({ toolkit }) => toolkit.close({ graceMs: 0 })));
     await shared.close();
-    const { data, tokens } = globalThis[Symbol.for('agent-bff/memory@1')];
+    const { data, tokens } = globalThis[Symbol.for('agent-bff/memory@2')];
     more = { held: data.heldBytes + tokens.heldBytes, storeClosed: true };
     sites.length = 0;
   }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { KeyvLike } from '../../src/adapters/keyv/keyv-cache-store.js';
+import type { KeyvLike } from '../../src/adapters/keyv/keyv-store.js';
 
 /** The constructor that both versions of Keyv share. */
 export type KeyvClass = new (store: object) => KeyvLike;

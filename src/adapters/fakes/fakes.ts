@@ -202,12 +202,7 @@ export class FakeVisitorLimit implements VisitorLimit {
  */
 export class FakeCacheStore implements CacheStore {
   /** Number of calls of each operation. */
-  readonly calls: { get: number; set: number; setIfAbsent: number; delete: number } = {
-    get: 0,
-    set: 0,
-    setIfAbsent: 0,
-    delete: 0,
-  };
+  readonly calls: { get: number; set: number; delete: number } = { get: 0, set: 0, delete: 0 };
   readonly #clock: Clock;
   readonly #entries = new Map<string, { readonly value: string; readonly expiresAt: number }>();
 
@@ -218,7 +213,8 @@ export class FakeCacheStore implements CacheStore {
   /** The entry, unless it has expired. */
   get(key: string): Promise<string | undefined> {
     this.calls.get += 1;
-    return Promise.resolve(this.#read(key));
+    const entry = this.#entries.get(key);
+    return Promise.resolve(entry !== undefined && this.#clock.now() < entry.expiresAt ? entry.value : undefined);
   }
 
   /** Stores an entry. */
@@ -228,24 +224,11 @@ export class FakeCacheStore implements CacheStore {
     return Promise.resolve();
   }
 
-  /** Stores an entry unless there is an unexpired one. */
-  setIfAbsent(key: string, value: string, expiresAt: number): Promise<boolean> {
-    this.calls.setIfAbsent += 1;
-    const isAbsent = this.#read(key) === undefined;
-    if (isAbsent) this.#entries.set(key, { value, expiresAt });
-    return Promise.resolve(isAbsent);
-  }
-
   /** Removes an entry. */
   delete(key: string): Promise<void> {
     this.calls.delete += 1;
     this.#entries.delete(key);
     return Promise.resolve();
-  }
-
-  #read(key: string): string | undefined {
-    const entry = this.#entries.get(key);
-    return entry !== undefined && this.#clock.now() < entry.expiresAt ? entry.value : undefined;
   }
 }
 

@@ -54,6 +54,7 @@ const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
  */
 export class IdpAApplication implements IdentityProvider, TokenExchange {
   readonly block: string = 'idpA';
+  readonly takesTurns: boolean;
   readonly identity: () => Promise<Identity>;
   readonly #client: OAuthClient;
   readonly #options: IdpAOptions;
@@ -62,6 +63,7 @@ export class IdpAApplication implements IdentityProvider, TokenExchange {
   constructor(options: IdpAOptions) {
     this.identity = options.identity;
     this.#options = options;
+    this.takesTurns = options.grant === 'password';
     this.#issuer = issuerAddress(options.settings.domain.value);
     this.#client = new OAuthClient(options, this.#issuer?.protocol === 'http:');
   }

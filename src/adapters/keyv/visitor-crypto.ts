@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { VisitorCrypto } from '../../ports/visitor-crypto.js';
-import { decrypted, encrypted, type SealingKey } from './sealed-cache-store.js';
+import { decrypted, encrypted, type SealingKey } from './entry-seal.js';
 
 const POOL_BYTES = 4_096;
 let pool = Buffer.alloc(0);

@@ -12,9 +12,9 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await setTimeout(ms, undefined, { signal }).catch(() => undefined);
 }
 
-/** Resolves after a delay; does not keep the process alive. */
-export async function sleep(ms: number): Promise<void> {
-  await setTimeout(ms, undefined, { ref: false });
+/** Resolves after a delay. Without `ref`, it does not keep the process alive. */
+export async function sleep(ms: number, ref = false): Promise<void> {
+  await setTimeout(ms, undefined, { ref });
 }
 
 /** The SHA-256 of a text in UTF-8, or of bytes, in lower-case hex. */

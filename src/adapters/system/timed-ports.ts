@@ -20,10 +20,11 @@ export function inTime<T>(work: Promise<T>, ms: number, what: string): Promise<T
 
 /** A provider with a time limit: a late result is an exception, and reported as out of order. */
 export function timedIdentityProvider(provider: IdentityProvider, ms: number): IdentityProvider {
-  const { block, signsLocally = false } = provider;
+  const { block, signsLocally = false, takesTurns = false } = provider;
   return {
     block,
     signsLocally,
+    takesTurns,
     recheck: () => provider.recheck?.(),
     identity: () => inTime((async () => provider.identity())(), ms, 'the identity provider'),
     issue: async (now) => inTime(provider.issue(now), ms, 'the identity provider'),

@@ -1,8 +1,7 @@
-import type { RedisStorage } from '../../adapters/keyv/redis-storage.js';
 import { STORE_PREFIX } from '../../domain/surfaces/render-keys.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import { sharedStore, storeAtAddress } from '../toolkit/cache-stores.js';
+import { type SharedStore, sharedStore } from '../toolkit/cache-stores.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import { failed, type Finding, networkFix, passed, refused, skipped, topLevel, warning } from './finding.js';
 
@@ -30,11 +29,11 @@ export async function cacheFindings(config: ResolvedConfig, clock: Clock): Promi
       if (event.type === 'cache_fault') faults.push(event.detail);
     },
   };
-  let connected: RedisStorage | undefined;
+  let used: SharedStore | undefined;
   try {
-    connected = storeAtAddress(patient);
-    const store = sharedStore(patient, connected, clock, telemetry);
-    if (store === undefined) return [];
+    used = sharedStore(patient, clock, telemetry);
+    if (used === undefined) return [];
+    const { store, connection } = used;
     const key = `${STORE_PREFIX}doctor:${crypto.randomUUID()}`;
     const tried = async (call: Promise<string | void>): Promise<string | void> => call.catch(() => undefined);
     await tried(store.get(key)); // Connects.
@@ -43,24 +42,16 @@ export async function cacheFindings(config: ResolvedConfig, clock: Clock): Promi
     const found = await tried(store.get(key));
     const ms = (performance.now() - began) / 2;
     await tried(store.delete(key));
-    const place = connected?.describe() ?? '';
+    const place = connection?.describe() ?? '';
     const message = `a call takes ${ms.toFixed(1)} ms${place === '' ? '' : `; ${place}`}`;
     const reached = reach(found === 'doctor', faults[0], { message, isLate: ms > timeouts.cacheMs }, timeouts.cacheMs);
-    const unnamed = found === 'doctor' && connected?.isNamed === false ? [UNNAMED] : [];
-    return [reached, ...unnamed, ...keys(cacheKeys.length)];
+    return [reached, ...keys(cacheKeys.length)];
   } catch (error) {
     return [refused('cache store', error)];
   } finally {
-    await connected?.close();
+    await used?.close();
   }
 }
-
-const UNNAMED: Finding = warning(
-  'cache store',
-  'its user may not read INFO, so that renders from before a failover are not recognised',
-  topLevel('cacheStore'),
-  'Allow its user the command: ACL SETUSER … +info.',
-);
 
 function reach(
   isKept: boolean,

@@ -1,6 +1,6 @@
 import { SecretFile, textFile } from '../../adapters/keys/secret-file.js';
 import { sha256, systemClock } from '../../adapters/system/system.js';
-import type { KeyvLike } from '../../adapters/keyv/keyv-cache-store.js';
+import type { KeyvLike } from '../../adapters/keyv/keyv-store.js';
 import { MethodPolicy } from '../../domain/chat/method-policy.js';
 import { ConfigurationError, isAgentBffError } from '../../domain/shared/errors.js';
 import { nearest, similar } from '../../domain/shared/nearest.js';

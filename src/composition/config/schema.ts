@@ -1,5 +1,5 @@
-import type { KeyvLike } from '../../adapters/keyv/keyv-cache-store.js';
-import { readSealingKey, type SealingKey } from '../../adapters/keyv/sealed-cache-store.js';
+import type { KeyvLike } from '../../adapters/keyv/keyv-store.js';
+import { readSealingKey, type SealingKey } from '../../adapters/keyv/entry-seal.js';
 import type { DispatcherLike } from '../../adapters/undici/dispatcher-upstream.js';
 import type { HostName } from '../../adapters/web/admission.js';
 import { isTokenText, withoutScheme } from '../../domain/credentials/credential.js';

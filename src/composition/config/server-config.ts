@@ -1,6 +1,6 @@
 import type { IdpAConfig, IdpAServiceUserConfig } from '../../adapters/idp-a/descriptor.js';
 import type { IdpBServiceConfig } from '../../adapters/idp-b/descriptor.js';
-import type { KeyvLike } from '../../adapters/keyv/keyv-cache-store.js';
+import type { KeyvLike } from '../../adapters/keyv/keyv-store.js';
 import type { ServiceAccountConfig } from '../../adapters/service-account/descriptor.js';
 import type { DispatcherLike } from '../../adapters/undici/dispatcher-upstream.js';
 import type { CacheStore } from '../../ports/cache-store.js';

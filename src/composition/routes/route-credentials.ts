@@ -15,9 +15,9 @@ import { type AgentBffError, ServiceAuthError, siteFailed } from '../../domain/s
 import { isFieldValue, isWithheld } from '../../domain/upstream/header-policy.js';
 import { MESSAGE_FIELDS } from '../../domain/shared/message-fields.js';
 import { isPlainObject } from '../../domain/shared/options.js';
-import type { MemoryShare } from '../../domain/shared/memory-budget.js';
 import { optionalSecret, type Secret } from '../../domain/shared/secret.js';
 import type { Clock } from '../../ports/clock.js';
+import type { Memory } from '../../ports/memory.js';
 import type { HeaderFields, RequestContext } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { SessionTokenSource } from '../../ports/session-token-source.js';
@@ -55,8 +55,8 @@ export interface RouteCredentialsDependencies {
   /** The session libraries of all routes, including those created before this toolkit; each new route adds its own. */
   readonly sessions: Set<SessionTokenLike>;
   readonly tokens: TokenCache;
-  /** Counts the tokens of sessions. */
-  readonly memory: MemoryShare;
+  /** Holds the tokens of sessions. */
+  readonly memory: Memory;
   readonly exchange: TokenExchange;
 }
 

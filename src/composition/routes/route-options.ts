@@ -237,11 +237,6 @@ export interface RenderCacheOptions {
   readonly maxAgeMs?: number | undefined;
   /** Maximum size of a cached render, in bytes. Default 1 048 576. */
   readonly maxEntryBytes?: number | undefined;
-  /**
-   * Bytes of unexpired renders that a process leaves in a shared `cacheStore`; beyond that it stores a render on its
-   * second request only. Default 67 108 864.
-   */
-  readonly storeBytes?: number | undefined;
 }
 
 /**

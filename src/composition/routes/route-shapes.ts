@@ -77,7 +77,6 @@ const cache: OptionShape<keyof RenderCacheOptions> = {
     freshMs: wholeNumber,
     maxAgeMs: wholeNumber,
     maxEntryBytes: wholeNumber,
-    storeBytes: wholeNumber,
   },
 };
 

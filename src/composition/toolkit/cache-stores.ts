@@ -1,32 +1,25 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import {
-  isKeyv,
-  KeyvCacheStore,
-  type KeyvCacheStoreDependencies,
-  keyvLike,
-  keyvOver,
-  type TextStorage,
-} from '../../adapters/keyv/keyv-cache-store.js';
-import { MemoryStorage } from '../../adapters/keyv/memory-storage.js';
-import { RedisStorage } from '../../adapters/keyv/redis-storage.js';
-import { faultOf } from '../../adapters/keyv/store-breaker.js';
-import { SealedCacheStore } from '../../adapters/keyv/sealed-cache-store.js';
+import { CLEAR, EntryStore, sealedBy } from '../../adapters/keyv/entry-seal.js';
+import { faultOf, isKeyv, keyvLike, KeyvStore } from '../../adapters/keyv/keyv-store.js';
+import { MemoryStore } from '../../adapters/keyv/memory-store.js';
+import { RedisConnection } from '../../adapters/keyv/redis-connection.js';
 import { sha256, sleep } from '../../adapters/system/system.js';
 import { TokenCache } from '../../domain/credentials/token-cache.js';
-import { getMany } from '../../domain/shared/store-calls.js';
+import { type CachedRender, type RenderStore, textRenders } from '../../domain/surfaces/cached-render.js';
+import { Generations } from '../../domain/surfaces/generations.js';
 import { RenderKeys, STORE_PREFIX } from '../../domain/surfaces/render-keys.js';
-import { VersionTags } from '../../domain/surfaces/version-tags.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import type { CacheStores, Parts, Renders } from './container.js';
-import { processStored } from './process-wide.js';
-
-/** Bytes of a render in a shared store besides its text: its key, there and in the entry, its expiry and the store's own. */
-const ENTRY_BYTES = 320;
+import { processConnections } from './process-wide.js';
 
 const PROCESS_KEY = randomBytes(32);
+/** Bytes of a stored render besides its body. */
+const RENDER_BYTES = 1_024;
+
+const newId = (): string => crypto.randomUUID();
 
 /** The stores of a configuration; reuses those of the previous one if their settings are unchanged. A shared store is not theirs to close. */
 export function cacheStores(
@@ -43,20 +36,13 @@ export function cacheStores(
     ...config.cacheKeys.map(({ id }) => id),
   ];
   if (previous !== undefined && sameItems(previous.settings, settings)) return previous;
-  const redis = storeAtAddress(config, telemetry);
-  const own = sharedStore(config, redis, clock, telemetry);
-  const store = own ?? shared?.store;
+  const own = sharedStore(config, clock, telemetry);
+  const store = own?.store ?? shared?.store;
   const [first, ...rest] = config.cacheKeys;
-  const sealed = (kind: 'token' | 'sealed'): SealedCacheStore | undefined =>
-    store &&
-    first &&
-    new SealedCacheStore({ store, clock, telemetry, keys: [first, ...rest], prefix: `${STORE_PREFIX}${kind}:` });
-  // Anyone who can read the store could use the tokens in it, so they are only shared if they can be sealed.
-  const sharedTokens = sealed('token');
-  // Renders contain users' data.
-  const sealedRenders = sealed('sealed');
-  const sharedRenders = sealedRenders ?? store;
-  if (first === undefined && sharedRenders !== undefined) {
+  const form = first === undefined ? CLEAR : sealedBy([first, ...rest]);
+  const entries = (over: CacheStore, kind: string): CacheStore =>
+    new EntryStore({ store: over, clock, telemetry, form, prefix: `${STORE_PREFIX}${kind}:` });
+  if (first === undefined && store !== undefined) {
     telemetry.emit({
       type: 'warning',
       code: 'cache_keys_missing',
@@ -65,34 +51,38 @@ export function cacheStores(
   }
   // The in-memory part depends neither on the store nor on its keys.
   const isKept = previous !== undefined && sameItems(previous.settings.slice(0, 2), settings.slice(0, 2));
-  const cache = { clock, telemetry, random, sleep, memory: memory.tokens };
-  const rendersIn = (over: CacheStore): Renders => {
-    const keys = new RenderKeys(sha256, memory.data);
-    const newVersionTag = (): string => crypto.randomUUID();
-    return { store: over, versionTags: new VersionTags({ store: over, clock, keys, newVersionTag, sleep }) };
+  // A script that asks for a token waits for its turn.
+  const wait = (ms: number): Promise<void> => sleep(ms, true);
+  const cache = { clock, telemetry, random, sleep: wait, newId, memory: memory.tokens };
+  const rendersIn = (renders: RenderStore, generations: CacheStore): Renders => {
+    const keys = new RenderKeys({ hash: sha256, memory: memory.data, clock });
+    return { renders, generations: new Generations({ store: generations, clock, keys, newGeneration: newId, sleep }) };
   };
   const inMemory: CacheStores['inMemory'] = isKept
     ? previous.inMemory
     : {
         tokens: once(() => new TokenCache(cache)),
-        renders: once(() => rendersIn(storeOver(new MemoryStorage(clock, memory.data), { clock, telemetry }))),
+        renders: once(() => {
+          const map = memory.data.map();
+          const bytesOf = ({ body }: CachedRender): number => 2 * body.length + RENDER_BYTES;
+          const generations = new MemoryStore<string>(map, clock, (text) => 2 * text.length);
+          return rendersIn(new MemoryStore<CachedRender>(map, clock, bytesOf), generations);
+        }),
       };
   return {
     settings,
     store,
-    renders: sharedRenders === undefined ? inMemory.renders : once(() => rendersIn(sharedRenders)),
-    budget: sharedRenders && processStored(),
-    storedBytes: (text) => {
-      const bytes = Buffer.byteLength(text);
-      return ENTRY_BYTES + (sealedRenders?.sealedBytes(bytes) ?? bytes);
-    },
-    tokens: sharedTokens === undefined ? inMemory.tokens() : new TokenCache({ ...cache, shared: sharedTokens }),
+    // Renders contain users' data. Generations are random.
+    renders:
+      store === undefined ? inMemory.renders : once(() => rendersIn(textRenders(entries(store, 'render')), store)),
+    // Anyone who can read the store could use the tokens in it, so they are only shared if they can be sealed.
+    tokens:
+      store === undefined || first === undefined
+        ? inMemory.tokens()
+        : new TokenCache({ ...cache, shared: entries(store, 'token') }),
     inMemory,
     proofKey: proofKey(config),
-    close: async () => {
-      own?.close();
-      await redis?.close();
-    },
+    close: async () => own?.close(),
   };
 }
 
@@ -102,54 +92,54 @@ function once<T>(make: () => T): () => T {
   return () => (made ??= make());
 }
 
-/** Connects to the store at the configured address; `undefined` if no address is configured. */
-export function storeAtAddress(
-  { cacheAddress, timeouts }: ResolvedConfig,
-  telemetry?: Telemetry,
-): RedisStorage | undefined {
-  if (cacheAddress === undefined) return undefined;
-  // Calls have their own deadline: a miss must come before it, otherwise it counts as a fault.
-  return new RedisStorage({
-    address: cacheAddress.url,
-    patienceMs: timeouts.cacheMs * 0.8,
-    // At the start, not with the first visitor.
-    ...(telemetry && {
-      failed: (error) => telemetry.emit({ type: 'cache_fault', operation: 'get', detail: faultOf(error) }),
-    }),
-  });
+/** A shared store, and the end of its use. */
+export interface SharedStore {
+  readonly store: KeyvStore;
+  /** Present if the store is at an address. */
+  readonly connection?: RedisConnection;
+  readonly close: () => Promise<void>;
 }
 
-/** The configured store as a `CacheStore`; `undefined` if none is configured. */
-export function sharedStore(
-  config: ResolvedConfig,
-  connected: RedisStorage | undefined,
-  clock: Clock,
-  telemetry: Telemetry,
-): KeyvCacheStore | undefined {
-  const { cacheStore, timeouts } = config;
+/** The configured store; `undefined` if none is configured. */
+export function sharedStore(config: ResolvedConfig, clock: Clock, telemetry: Telemetry): SharedStore | undefined {
+  const { cacheAddress, cacheStore, timeouts } = config;
   const parts = { clock, telemetry, cacheMs: timeouts.cacheMs };
-  if (connected !== undefined) return storeOver(connected, { ...parts, primary: (keys) => connected.primary(keys) });
+  if (cacheAddress !== undefined) {
+    const { connection, release } = connectionTo(cacheAddress.url.reveal(), () => {
+      // Less than the deadline of a call: one that comes before the first connection is a miss, and no fault.
+      return new RedisConnection(cacheAddress.url, timeouts.cacheMs * 0.8);
+    });
+    // At the start, not with the first visitor.
+    connection.connected().catch((error: unknown) => {
+      telemetry.emit({ type: 'cache_fault', operation: 'get', detail: faultOf(error) });
+    });
+    return { store: new KeyvStore({ keyv: connection, ...parts }), connection, close: release };
+  }
   if (cacheStore === undefined) return undefined;
-  if (isKeyv(cacheStore)) return new KeyvCacheStore({ keyv: cacheStore, connects: true, ...parts });
-  const store = cacheStore as CacheStore;
-  const create = store.setIfAbsent?.bind(store);
-  return new KeyvCacheStore({
-    keyv: keyvLike(store, clock),
-    getMany: (keys) => getMany(store, keys),
-    setIfAbsent: create && ((key, value, ttl) => create(key, value, clock.now() + ttl)),
-    primary: store.primary?.bind(store),
-    ...parts,
-  });
+  const keyv = isKeyv(cacheStore) ? cacheStore : keyvLike(cacheStore as CacheStore, clock);
+  const store = new KeyvStore({ keyv, ...parts });
+  return { store, close: () => Promise.resolve(store.close()) };
 }
 
-function storeOver(
-  storage: TextStorage,
-  parts: Pick<KeyvCacheStoreDependencies, 'clock' | 'telemetry' | 'cacheMs' | 'primary'>,
-): KeyvCacheStore {
-  const keyv = keyvOver(storage);
-  const create = storage.setIfAbsent?.bind(storage);
-  const setIfAbsent = create && ((key: string, value: string, ttl: number) => create(key, { value }, ttl));
-  return new KeyvCacheStore({ keyv, getMany: (keys) => keyv.getMany(keys), setIfAbsent, ...parts });
+/** One connection for all toolkits of a process that use this address; closed with the last of them. */
+function connectionTo(
+  address: string,
+  make: () => RedisConnection,
+): { readonly connection: RedisConnection; readonly release: () => Promise<void> } {
+  const connections = processConnections();
+  const used = connections.get(address) ?? { connection: make(), users: 0 };
+  connections.set(address, used);
+  used.users += 1;
+  let isReleased = false;
+  const release = async (): Promise<void> => {
+    if (isReleased) return;
+    isReleased = true;
+    used.users -= 1;
+    if (used.users > 0) return;
+    connections.delete(address);
+    await used.connection.close();
+  };
+  return { connection: used.connection, release };
 }
 
 /** Derived from a shared key if there is one: processes that share tokens must compute the same digest of a proof. */

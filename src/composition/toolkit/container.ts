@@ -1,22 +1,21 @@
 import { type Container, ContainerModule, type ContainerModuleLoadOptions } from 'inversify';
-import type { KeyvCacheStore } from '../../adapters/keyv/keyv-cache-store.js';
+import type { KeyvStore } from '../../adapters/keyv/keyv-store.js';
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
 import type { SiteSettings } from '../../adapters/web/door.js';
 import type { CredentialBroker } from '../../domain/credentials/credential-broker.js';
 import type { TokenCache } from '../../domain/credentials/token-cache.js';
-import type { MemoryShare } from '../../domain/shared/memory-budget.js';
 import type { RenderCacheDependencies } from '../../domain/surfaces/render-cache.js';
-import type { StoreBudget } from '../../domain/surfaces/store-budget.js';
 import type { PlatformErrors } from '../../domain/upstream/platform-error.js';
 import type { PlatformCall } from '../../domain/upstream/platform-call.js';
 import type { PlatformDirectory } from '../../domain/upstream/platform-directory.js';
 import type { PlatformStyles } from '../../domain/upstream/platform-styles.js';
 import type { HttpUpstream } from '../../ports/http.js';
+import type { Memory } from '../../ports/memory.js';
 import type { IdentityProvider, ProviderContext, TokenExchange } from '../../ports/identity-provider.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import type { RouteCredentials } from '../routes/route-credentials.js';
-import type { MemoryBudgets } from './process-wide.js';
+import type { ProcessMemories } from './process-wide.js';
 import type { SiteHandlers, SiteParts } from './site-handlers.js';
 
 /** The parts that survive a change of the configuration that does not affect them. */
@@ -37,29 +36,25 @@ export interface Connections {
   readonly retired: Set<HttpUpstream>;
 }
 
-/** The shares of a toolkit in the memory of its process. */
-export interface MemoryShares {
+/** The parts of a toolkit in the memory of its process. `close` drops what they hold. */
+export interface ToolkitMemory {
   /** Renders and look-ups. */
-  readonly data: MemoryShare;
-  /** A budget of its own, so that tokens never give way to renders. */
-  readonly tokens: MemoryShare;
+  readonly data: Memory & { close(): void };
+  /** Bounded apart, so that tokens never give way to renders. */
+  readonly tokens: Memory & { close(): void };
 }
 
 /** The store of renders, and the effects of this process's actions on all its caches. */
-export type Renders = Pick<RenderCacheDependencies, 'store' | 'versionTags'>;
+export type Renders = Pick<RenderCacheDependencies, 'renders' | 'generations'>;
 
 /** Tokens and renders, and the connection to their shared store. */
 export interface CacheStores {
   /** The settings these stores depend on, those of the in-memory stores first. */
   readonly settings: readonly unknown[];
   /** The shared store, if one is configured. */
-  readonly store: KeyvCacheStore | undefined;
+  readonly store: KeyvStore | undefined;
   /** Made with the first cache of renders. */
   readonly renders: () => Renders;
-  /** Bounds the bytes of this process's renders in a shared store. */
-  readonly budget: StoreBudget | undefined;
-  /** Bytes that a render takes in a shared store. */
-  readonly storedBytes: (text: string) => number;
   readonly tokens: TokenCache;
   /** The in-memory variants, even if a shared store is used. */
   readonly inMemory: { readonly renders: () => Renders; readonly tokens: () => TokenCache };
@@ -75,8 +70,8 @@ export type ProviderLoader = (name: string) => Promise<IdentityProvider> | undef
 /** The parts behind a result of `createShared`. */
 export interface SharedParts {
   readonly upstream: HttpUpstream;
-  readonly store: KeyvCacheStore | undefined;
-  readonly memory: MemoryBudgets;
+  readonly store: KeyvStore | undefined;
+  readonly memory: ProcessMemories;
   /** The open toolkits, by name. */
   readonly toolkits: Map<object, string>;
   isClosed: boolean;
@@ -104,7 +99,7 @@ export interface Parts extends SiteParts, ToolkitSource {
   readonly connections: Connections;
   readonly upstream: HttpUpstream;
   readonly errors: PlatformErrors;
-  readonly memory: MemoryShares;
+  readonly memory: ToolkitMemory;
   readonly stores: CacheStores;
   readonly fetch: typeof fetch | undefined;
   readonly context: ProviderContext;

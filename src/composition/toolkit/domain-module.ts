@@ -31,7 +31,7 @@ export function domainModule(): ContainerModule {
         card: (version, caller) => chatConfig.card(version, caller),
       });
     });
-    provide(bind, 'styles', ['config', 'telemetry', 'memory'], ({ config, telemetry, memory }) => {
+    provide(bind, 'styles', ['config', 'telemetry', 'memory', 'clock'], ({ config, telemetry, memory, clock }) => {
       const { mediaOrigins, trustBrandCss, publicUrl } = config;
       const themeOrigins = [...mediaOrigins, ...(publicUrl === '' ? [] : [new URL(publicUrl).origin])].toSorted();
       return new PlatformStyles({
@@ -44,6 +44,7 @@ export function domainModule(): ContainerModule {
         trustBrandCss,
         themeOrigins,
         memory: memory.data,
+        clock,
       });
     });
     provide(bind, 'directory', ['config', 'call', 'clock', 'telemetry', 'styles', 'memory'], (parts) => {

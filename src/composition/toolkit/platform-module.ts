@@ -7,7 +7,6 @@ import {
   silentTelemetry,
   type ReportingToolkit,
 } from '../../adapters/telemetry/operator-telemetry.js';
-import { MemoryShare } from '../../domain/shared/memory-budget.js';
 import { redactor } from '../../domain/shared/redaction.js';
 import { TerminalTelemetry } from '../../adapters/telemetry/terminal-telemetry.js';
 import { PlatformErrors, type PlatformErrorsDependencies } from '../../domain/upstream/platform-error.js';
@@ -48,8 +47,7 @@ export function platformModule(): ContainerModule {
     );
     provide(bind, 'memory', ['clock', 'shared', 'previous'], ({ clock, shared, previous }) => {
       const { data, tokens } = shared?.memory ?? processMemory();
-      const now = clock.now.bind(clock);
-      return previous?.memory ?? { data: new MemoryShare(data, now), tokens: new MemoryShare(tokens, now) };
+      return previous?.memory ?? { data: data.share(clock), tokens: tokens.share(clock) };
     });
     const needs = ['clock', 'telemetry', 'random', 'memory', 'shared'] as const;
     provide(bind, 'stores', ['config', 'previous', ...needs], (parts) =>
@@ -68,7 +66,7 @@ export function retireReplaced(
 ): void {
   if (previous.stores !== stores) {
     const [earlier, later] = [previous.stores.renders(), stores.renders()];
-    if (earlier !== later) earlier.versionTags.replaceBy(later.versionTags);
+    if (earlier !== later) earlier.generations.replaceBy(later.generations);
     void previous.gate.idle().then(previous.stores.close);
   }
   const replaced = previous.connections.upstream;

@@ -1,8 +1,8 @@
+import type { RedisConnection } from '../../adapters/keyv/redis-connection.js';
+import { ProcessMemory } from '../../adapters/memory/process-memory.js';
 import { memorySize } from '../../adapters/system/system.js';
 import { FaultLog, writeToStandardError } from '../../adapters/telemetry/terminal-telemetry.js';
 import { BodyBudget } from '../../adapters/web/request-body.js';
-import { MemoryBudget } from '../../domain/shared/memory-budget.js';
-import { StoreBudget } from '../../domain/surfaces/store-budget.js';
 
 const MIN_BYTES = 67_108_864;
 const PART_OF_MEMORY = 0.25;
@@ -26,23 +26,29 @@ export function processFaults(): FaultLog {
   return processWide('agent-bff/faults@1', () => new FaultLog({ now, write: writeToStandardError }));
 }
 
-/** The bytes of renders that this process leaves in shared stores: one count for all toolkits. */
-export function processStored(): StoreBudget {
-  return processWide('agent-bff/stored@1', () => new StoreBudget());
+interface UsedConnection {
+  readonly connection: RedisConnection;
+  /** Number of toolkits. */
+  users: number;
+}
+
+/** The connections to shared stores, by address. */
+export function processConnections(): Map<string, UsedConnection> {
+  return processWide('agent-bff/connections@1', () => new Map<string, UsedConnection>());
 }
 
 /** The memory of cached data, for all toolkits of a process that share no other. */
-export interface MemoryBudgets {
-  readonly data: MemoryBudget;
-  readonly tokens: MemoryBudget;
+export interface ProcessMemories {
+  readonly data: ProcessMemory;
+  readonly tokens: ProcessMemory;
 }
 
 const MIN_TOKEN_BYTES = 16_777_216;
 
-export function processMemory(): MemoryBudgets {
-  const part = (bytes: number, divisor: number): MemoryBudget =>
-    new MemoryBudget(Math.max(bytes, Math.floor(memorySize() / divisor)));
-  return processWide('agent-bff/memory@1', () => ({ data: part(MIN_BYTES, 8), tokens: part(MIN_TOKEN_BYTES, 32) }));
+export function processMemory(): ProcessMemories {
+  const part = (bytes: number, divisor: number): ProcessMemory =>
+    new ProcessMemory(Math.max(bytes, Math.floor(memorySize() / divisor)));
+  return processWide('agent-bff/memory@2', () => ({ data: part(MIN_BYTES, 8), tokens: part(MIN_TOKEN_BYTES, 32) }));
 }
 
 /** The parts behind each result of `createShared`, also for another copy of this module. */

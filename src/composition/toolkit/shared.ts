@@ -1,7 +1,7 @@
-import type { KeyvLike } from '../../adapters/keyv/keyv-cache-store.js';
+import type { KeyvLike } from '../../adapters/keyv/keyv-store.js';
+import { ProcessMemory } from '../../adapters/memory/process-memory.js';
 import { systemClock } from '../../adapters/system/system.js';
 import type { ConfigurationError } from '../../domain/shared/errors.js';
-import { MemoryBudget } from '../../domain/shared/memory-budget.js';
 import { accept, type OptionCheck, type OptionShape, readOptions, wholeNumber } from '../../domain/shared/options.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Telemetry } from '../../ports/telemetry.js';
@@ -9,7 +9,7 @@ import { type AnyRows, invalidField } from '../../domain/shared/setting.js';
 import { resolveConfig } from '../config/resolve-config.js';
 import { FIELDS } from '../config/schema.js';
 import type { ServerConfig } from '../config/server-config.js';
-import { sharedStore, storeAtAddress } from './cache-stores.js';
+import { sharedStore } from './cache-stores.js';
 import { ownSource } from './connections.js';
 import type { SharedParts } from './container.js';
 import { siteTelemetry } from './platform-module.js';
@@ -90,19 +90,18 @@ export function createShared(options?: SharedOptions): Shared {
   const { cacheStore, memoryBytes, telemetry: receivers, ...timeouts } = readOptions(maker, SHARED, options);
   const config = resolveConfig({ name: 'shared', cacheStore, timeouts, telemetry: receivers }, {}, maker);
   const telemetry = siteTelemetry(config, config.telemetry, undefined);
-  const redis = storeAtAddress(config, telemetry);
+  const used = sharedStore(config, systemClock, telemetry);
   const { tokens, data } = processMemory();
   const parts: SharedParts = {
     upstream: ownSource(config.timeouts.connectMs).connect(),
-    store: sharedStore(config, redis, systemClock, telemetry),
-    memory: { tokens, data: memoryBytes === undefined ? data : new MemoryBudget(memoryBytes) },
+    store: used?.store,
+    memory: { tokens, data: memoryBytes === undefined ? data : new ProcessMemory(memoryBytes) },
     toolkits: new Map(),
     isClosed: false,
   };
   const end = async (): Promise<void> => {
     parts.isClosed = true;
-    parts.store?.close();
-    await Promise.all([redis?.close(), parts.upstream.close({ graceMs: 0 })]);
+    await Promise.all([used?.close(), parts.upstream.close({ graceMs: 0 })]);
   };
   let closing: Promise<void> | undefined;
   const shared: Shared = {

@@ -8,7 +8,7 @@ import { httpJsonRoutes } from '../../adapters/web/http-json-routes.js';
 import type { RequestGate } from '../../adapters/web/request-gate.js';
 import type { SiteSettings } from '../../adapters/web/door.js';
 import { surfaceRoutes } from '../../adapters/web/surface-routes.js';
-import { sha256, sleep } from '../../adapters/system/system.js';
+import { sha256 } from '../../adapters/system/system.js';
 import type { ChatConfig } from '../../domain/chat/chat-config.js';
 import type { ChatForwarder } from '../../domain/chat/chat-forwarder.js';
 import type { RouteAuth } from '../../domain/credentials/route-auth.js';
@@ -34,10 +34,7 @@ export interface SiteHandlersDependencies extends SiteParts {
   readonly config: ResolvedConfig;
   readonly site: SiteSettings;
   readonly routeCredentials: RouteCredentials;
-  readonly stores: Pick<RenderCacheDependencies, 'budget' | 'storedBytes'> & {
-    readonly renders: () => Pick<RenderCacheDependencies, 'store' | 'versionTags'>;
-  };
-  readonly memory: { readonly data: RenderCacheDependencies['memory'] };
+  readonly stores: { readonly renders: () => Pick<RenderCacheDependencies, 'renders' | 'generations'> };
 }
 
 /** The parts of a toolkit that its handlers use directly. */
@@ -58,7 +55,6 @@ const RENDER_CACHE: RenderCacheSettings = {
   freshMs: 3_000,
   maxAgeMs: 300_000,
   maxEntryBytes: 1_048_576,
-  storeBytes: 67_108_864,
 };
 
 /** Creates the handlers of one toolkit, each from options that `readOptions` has read. */
@@ -134,12 +130,10 @@ export class SiteHandlers {
   }
 
   surfaces(auth: RouteAuth, options: Pick<SurfaceHandlerOptions, 'cache'>): HttpHandler {
-    const { site, surfaces: service, stores, memory, clock } = this.#deps;
+    const { site, surfaces: service, stores, clock } = this.#deps;
     const { enabled, ...given } = options.cache ?? {};
-    const { renders, budget, storedBytes } = stores;
-    const parts = { budget, storedBytes, memory: memory.data, clock, sleep };
     const settings = { ...RENDER_CACHE, ...given } as RenderCacheSettings;
-    const cache = enabled === true ? new RenderCache({ ...settings, ...parts, ...renders() }) : undefined;
+    const cache = enabled === true ? new RenderCache({ ...settings, clock, ...stores.renders() }) : undefined;
     return this.#served(surfaceRoutes({ site, service, auth, cache }), 'surface');
   }
 

@@ -22,7 +22,7 @@ export function siteModule(): ContainerModule {
     );
     provide(bind, 'site', ['config', 'clock', 'telemetry', 'gate'], siteSettings);
     const routes = ['chatConfig', 'forwarder', 'surfaces', 'conversations', 'call'] as const;
-    const needs = ['config', 'site', 'routeCredentials', 'gate', 'stores', 'memory', 'clock'] as const;
+    const needs = ['config', 'site', 'routeCredentials', 'gate', 'stores', 'clock'] as const;
     provide(bind, 'handlers', [...routes, ...needs], (parts) => new SiteHandlers(parts));
   });
 }

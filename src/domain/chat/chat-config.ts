@@ -1,9 +1,9 @@
 import type { RequestContext } from '../../ports/http.js';
+import type { MemoryMap } from '../../ports/memory.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import { type Credential, isVaried } from '../credentials/credential.js';
+import { isVaried } from '../credentials/credential.js';
 import type { RouteAuth } from '../credentials/route-auth.js';
 import { isAgentBffError } from '../shared/errors.js';
-import { CallerMaps } from '../upstream/lookups.js';
 import { type Caller, type Endpoint, requireEndpoint } from '../upstream/platform-call.js';
 import { explained, type PlatformDirectory } from '../upstream/platform-directory.js';
 import {
@@ -71,13 +71,13 @@ interface Kept<Value> {
 /** Builds the record the browser needs before its first message. */
 export class ChatConfig {
   readonly #deps: ChatConfigDependencies;
-  readonly #kept: CallerMaps<Kept<object>>;
+  readonly #kept: MemoryMap<Kept<object>>;
   readonly #names = new ObjectNames();
   #cards: AgentCardSource | undefined;
 
   constructor(dependencies: ChatConfigDependencies) {
     this.#deps = dependencies;
-    this.#kept = new CallerMaps(dependencies.memory);
+    this.#kept = dependencies.memory.map();
   }
 
   /**
@@ -119,9 +119,7 @@ export class ChatConfig {
       warnings,
     });
     if (found === undefined) return recordOf(null);
-    return this.#once('record', caller.credential, found, entrance, parts, () =>
-      recordOf(this.#rewritten(found, entrance)),
-    );
+    return this.#once('record', found, entrance, parts, () => recordOf(this.#rewritten(found, entrance)));
   }
 
   /** Reports the missing card to operators; rethrows any other failure. */
@@ -146,7 +144,7 @@ export class ChatConfig {
     requireEndpoint('a2aUrl', agent);
     const caller = await call.caller(auth, request);
     const found = await this.#find(version, caller, admit);
-    return this.#once('card', caller.credential, found, entrance, [], () => this.#rewritten(found, entrance));
+    return this.#once('card', found, entrance, [], () => this.#rewritten(found, entrance));
   }
 
   /**
@@ -178,21 +176,19 @@ export class ChatConfig {
    */
   #once<Value extends object>(
     what: string,
-    credential: Credential,
     found: FoundCard,
     entrance: ChatEndpoint,
     parts: readonly (string | null)[],
     make: () => Value,
   ): Value {
-    const kept = this.#kept.of(credential);
     const { url, policy, bindings } = entrance;
     const key = [what, this.#names.of(found.card), this.#names.of(policy), ...bindings, url].join(' ');
-    const known = kept.get(key);
+    const known = this.#kept.get(key);
     if (known !== undefined && parts.every((part, index) => part === known.parts[index])) return known.value as Value;
     const value = make();
     // Counted twice: as the object, and as the text it is serialised to.
     const bytes = 2 * (found.bytes + parts.join('').length);
-    kept.set(key, { value, parts }, bytes, this.#deps.clock.now() + RECORD_MS);
+    this.#kept.set(key, { value, parts }, bytes, this.#deps.clock.now() + RECORD_MS);
     return value;
   }
 

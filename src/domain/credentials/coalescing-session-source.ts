@@ -1,7 +1,6 @@
-import { LruMap } from '../shared/lru-map.js';
-import type { MemoryShare } from '../shared/memory-budget.js';
 import { SingleFlight } from '../shared/single-flight.js';
 import type { Clock } from '../../ports/clock.js';
+import type { Memory, MemoryMap } from '../../ports/memory.js';
 import type { RequestContext, HeaderFields } from '../../ports/http.js';
 import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../ports/session-token-source.js';
 import { cookiePairs } from '../shared/message-fields.js';
@@ -14,8 +13,8 @@ export interface CoalescingSessionSourceDependencies {
   readonly hash: (text: string) => string;
   /** Registers every token passed to a request, so that it is redacted from all texts about the request. */
   readonly hide: (token: string) => void;
-  /** Counts the tokens kept. */
-  readonly memory: MemoryShare;
+  /** Holds the tokens kept. */
+  readonly memory: Memory;
 }
 
 // Requests sent before the refreshed cookie reached the browser still carry the old one, whose refresh token is already used.
@@ -40,11 +39,11 @@ const ENTRY_BYTES = 512;
 export class CoalescingSessionSource implements SessionTokenSource {
   readonly name?: string;
   readonly #deps: CoalescingSessionSourceDependencies;
-  readonly #kept: LruMap<FoundToken>;
+  readonly #kept: MemoryMap<FoundToken>;
   /** Sessions whose users signed out, and tokens, old and new, of recent forced refreshes: a cookie changes with each of those. */
-  readonly #marks: LruMap<true>;
+  readonly #marks: MemoryMap<true>;
   /** Responses with a session cookie that have not been sent. Bounded, since some hosts do not report the end of a response. */
-  readonly #unsent: LruMap<readonly [token: FoundToken, to: RequestContext]>;
+  readonly #unsent: MemoryMap<readonly [token: FoundToken, to: RequestContext]>;
   #responses = 0;
   /** Tokens whose session a response has brought to the browser. */
   readonly #sent = new WeakSet<FoundToken>();
@@ -54,10 +53,10 @@ export class CoalescingSessionSource implements SessionTokenSource {
   constructor(dependencies: CoalescingSessionSourceDependencies) {
     if (dependencies.source.name !== undefined) this.name = dependencies.source.name;
     this.#deps = dependencies;
-    const share = dependencies.memory;
-    this.#kept = new LruMap({ share });
-    this.#marks = new LruMap({ share });
-    this.#unsent = new LruMap({ share });
+    const { memory } = dependencies;
+    this.#kept = memory.map();
+    this.#marks = memory.map();
+    this.#unsent = memory.map();
   }
 
   async getToken(request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
@@ -76,7 +75,7 @@ export class CoalescingSessionSource implements SessionTokenSource {
     // The server may use the same cookie for its user's next session.
     if (session === undefined || !this.#isInCookie(request)) return;
     this.#mark(`ended ${session}`, UNSENT_MS);
-    if (this.#kept.size + this.#unsent.size === 0) return;
+    if ([...this.#kept, ...this.#unsent].length === 0) return;
     const ended = new Set<string>();
     for (const [key, { accessToken }] of this.#kept) if (key.startsWith(session)) ended.add(accessToken);
     // With the new cookie, only the token shows which cookie it replaced.
@@ -125,7 +124,7 @@ export class CoalescingSessionSource implements SessionTokenSource {
   }
 
   #isMarked(name: string): boolean {
-    return this.#marks.get(name, this.#deps.clock.now()) === true;
+    return this.#marks.get(name) === true;
   }
 
   async #found(key: string, request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
@@ -136,7 +135,7 @@ export class CoalescingSessionSource implements SessionTokenSource {
   }
 
   async #current(key: string, request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
-    const known = this.#kept.get(key, this.#deps.clock.now()) ?? this.#flights.running(key);
+    const known = this.#kept.get(key) ?? this.#flights.running(key);
     if (known !== undefined) return this.#adopted(key, await known, request);
     return this.#flights.run(key, () => this.#obtain(key, request, query));
   }
@@ -186,7 +185,7 @@ export class CoalescingSessionSource implements SessionTokenSource {
       this.#unsent.delete(response);
       if (!isSent || this.#sent.has(token)) return;
       this.#sent.add(token);
-      if (this.#kept.get(key, this.#deps.clock.now()) === token) this.#keep(key, token, GRACE_MS);
+      if (this.#kept.get(key) === token) this.#keep(key, token, GRACE_MS);
     });
   }
 

@@ -164,7 +164,7 @@ export class CredentialBroker {
       const outcome = await (provider.signsLocally === true ? this.#sign(provider, now) : provider.issue(now));
       return checkedOutcome(outcome, own, this.#deps.telemetry);
     };
-    const outcome = await this.#deps.tokens.get(key, provider.block, issue);
+    const outcome = await this.#deps.tokens.get(key, provider, issue);
     if (outcome.kind === 'failure') throw serviceAuthError(outcome, FAILURES);
     return this.#credentialOf(name, known, outcome.token, planKey);
   }

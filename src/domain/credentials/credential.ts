@@ -189,10 +189,7 @@ export function readerScope({ owner, fields }: Credential, route?: string): stri
   return scopeText(route ?? owner.reader, [...choosingFields(fields?.added), ...choosingFields(fields?.forwarded)]);
 }
 
-/**
- * True if visitors can create cache keys at will, through their own input or what the site makes of it: such entries
- * are cached apart (decision 83).
- */
+/** True if visitors can create cache keys at will, through their own input or what the site makes of it. */
 export function isVaried({ fields }: Credential): boolean {
   return choosingFields({ ...fields?.forwarded, ...fields?.added }).length > 0;
 }

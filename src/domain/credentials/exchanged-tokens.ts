@@ -76,7 +76,7 @@ export class ExchangedTokens {
 
     const { principal, proof } = await this.#identity();
     const cacheKey = JSON.stringify(['exchanged', principal, proof, audience, scope, hash(assertion)]);
-    const outcome = await tokens.get(cacheKey, BLOCK, async (now) =>
+    const outcome = await tokens.get(cacheKey, { block: BLOCK }, async (now) =>
       cacheable(checkedOutcome(await exchange.exchange(request, now), EXCHANGE, telemetry), end),
     );
     if (outcome.kind === 'failure') {

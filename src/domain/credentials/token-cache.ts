@@ -1,25 +1,35 @@
 import type { CacheStore } from '../../ports/cache-store.js';
+import type { Clock } from '../../ports/clock.js';
 import type { AccessToken, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
+import type { Memory, MemoryMap } from '../../ports/memory.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { reasonOf } from '../shared/failure-reason.js';
-import { getMany } from '../shared/store-calls.js';
-import { LruMap } from '../shared/lru-map.js';
-import type { MemoryShare } from '../shared/memory-budget.js';
 import { isObject, parsedJson } from '../shared/json.js';
 import { SingleFlight } from '../shared/single-flight.js';
-import { FleetFlight, type FleetFlightDependencies } from '../upstream/fleet-flight.js';
+
+/** The issuer of a token. */
+export interface Issuer {
+  /** The configuration block to name in errors. */
+  readonly block: string;
+  /** As in `IdentityProvider`. */
+  readonly takesTurns?: boolean | undefined;
+}
 
 /** Sends one request to the provider. Shared by all callers of a key, so it must not depend on any one of them. */
 export type IssueToken = (now: number) => Promise<IssueOutcome>;
 
-export interface TokenCacheDependencies extends Omit<FleetFlightDependencies, 'store'> {
+export interface TokenCacheDependencies {
+  readonly clock: Clock;
   readonly telemetry: Telemetry;
   /** A number from 0 up to 1, for jitter. */
   readonly random: () => number;
   /** Tokens and refusals shared with other processes, already sealed. */
   readonly shared?: CacheStore;
-  /** Counts the entries in memory. */
-  readonly memory: MemoryShare;
+  readonly memory: Memory;
+  /** Resolves after a delay. */
+  readonly sleep: (ms: number) => Promise<void>;
+  /** Creates a globally unique text. */
+  readonly newId: () => string;
 }
 
 // Proportional, so that both one-minute and one-day tokens are cached.
@@ -35,6 +45,12 @@ const UNAVAILABLE_FIRST_MS = 500;
 const UNAVAILABLE_MAX_MS = 30_000;
 /** Maximum pause. A provider that requests a longer one is wrong, and would take the site down with one response. */
 const MAX_PAUSE_MS = 3_600_000;
+/** Milliseconds after which a process asks although it is not its turn. */
+const MAX_WAIT_MS = 5_000;
+/** Pause before a claim is read back: longer than the writes of others that saw none either. */
+const CLAIM_MS = 100;
+/** Milliseconds of a claim: its process asks alone for a second, then the next one asks too. */
+const TURN_MS = 1_000 + CLAIM_MS;
 /** Bytes of an entry besides its token. */
 const ENTRY_BYTES = 512;
 const CLOCKS = ', and the clocks of this server and the provider';
@@ -168,16 +184,12 @@ class Entry {
  */
 export class TokenCache {
   readonly #deps: TokenCacheDependencies;
-  readonly #entries: LruMap<Entry>;
+  readonly #entries: MemoryMap<Entry>;
   readonly #renewals = new SingleFlight<IssueOutcome>();
-  /** One request to the provider for all processes that share tokens. */
-  readonly #fleet: FleetFlight | undefined;
 
   constructor(dependencies: TokenCacheDependencies) {
     this.#deps = dependencies;
-    const { shared: store } = dependencies;
-    this.#fleet = store && new FleetFlight({ ...dependencies, store });
-    this.#entries = new LruMap({ share: dependencies.memory });
+    this.#entries = dependencies.memory.map();
   }
 
   /** The token in memory if it does not need renewal yet. Synchronous; sends no request. */
@@ -187,19 +199,19 @@ export class TokenCache {
   }
 
   /** A valid token from memory, the shared store or the provider; otherwise the reason for its absence. */
-  async get(key: string, block: string, issue: IssueToken): Promise<IssueOutcome> {
+  async get(key: string, issuer: Issuer, issue: IssueToken): Promise<IssueOutcome> {
     const now = this.#deps.clock.now();
-    const entry = this.#entries.get(key) ?? new Entry(block);
+    const entry = this.#entries.get(key) ?? new Entry(issuer.block);
     const { token, failure } = entry;
     if (token !== undefined && !entry.mustWait(now)) {
-      if (entry.isDue(now) && !entry.isResting(now)) void this.#renew(key, entry, block, issue);
-      if (entry.isDue(now)) this.#deps.telemetry.emit({ type: 'token', outcome: 'stale_served', block });
+      if (entry.isDue(now) && !entry.isResting(now)) void this.#renew(key, entry, issuer, issue);
+      if (entry.isDue(now)) this.#deps.telemetry.emit({ type: 'token', outcome: 'stale_served', block: issuer.block });
       return { kind: 'token', token };
     }
     if (failure !== undefined && entry.isResting(now)) {
       return unexpired(entry, now) ?? { ...failure, retryAfterMs: entry.restMs(now) };
     }
-    const outcome = await this.#renew(key, entry, block, issue);
+    const outcome = await this.#renew(key, entry, issuer, issue);
     return outcome.kind === 'failure' ? (unexpired(entry, this.#deps.clock.now()) ?? outcome) : outcome;
   }
 
@@ -242,9 +254,9 @@ export class TokenCache {
     return this.#entries.get(key)?.valid(this.#deps.clock.now());
   }
 
-  #renew(key: string, entry: Entry, block: string, issue: IssueToken): Promise<IssueOutcome> {
+  #renew(key: string, entry: Entry, issuer: Issuer, issue: IssueToken): Promise<IssueOutcome> {
     return this.#renewals.run(key, async () => {
-      const outcome = await this.#ask(key, entry, block, issue);
+      const outcome = await this.#ask(key, entry, issuer, issue);
       // The entry may have been evicted while the provider was called.
       this.#keep(key, entry);
       return outcome;
@@ -258,25 +270,55 @@ export class TokenCache {
     this.#entries.set(key, entry, 2 * (entry.token?.value.length ?? 0) + ENTRY_BYTES, until);
   }
 
-  async #ask(key: string, entry: Entry, block: string, issue: IssueToken): Promise<IssueOutcome> {
+  async #ask(key: string, entry: Entry, { block, takesTurns }: Issuer, issue: IssueToken): Promise<IssueOutcome> {
     const look = (): Promise<IssueOutcome | undefined> => this.#fromShared(key, entry);
-    const name = `${key} ${String(entry.expiresAt)}`;
-    const shared = await look().catch(() => undefined);
-    if (shared !== undefined) return shared;
-    const { found, yieldTurn } = (await this.#fleet?.join(name, look)) ?? {};
+    // Without the store, each process asks for itself.
+    const found = await look().catch(() => undefined);
     if (found !== undefined) return found;
-    const outcome = await this.#issue(key, entry, block, issue, yieldTurn);
-    if (outcome.kind === 'failure' && outcome.reason !== 'refused') yieldTurn?.();
+    const meanwhile = takesTurns === true ? await this.#turn(key, look) : undefined;
+    if (meanwhile !== undefined) return meanwhile;
+    const outcome = await this.#issue(key, entry, block, issue);
+    // Others need not wait for a result that is not shared.
+    if (takesTurns === true && outcome.kind === 'failure' && outcome.reason !== 'refused')
+      this.#deps.shared?.delete(claimKey(key)).catch(() => undefined);
     return outcome;
   }
 
-  async #issue(
-    key: string,
-    entry: Entry,
-    block: string,
-    issue: IssueToken,
-    yieldTurn: (() => void) | undefined,
-  ): Promise<IssueOutcome> {
+  /**
+   * Waits until it is this process's turn to ask; resolves with the result of another process if there is one by then.
+   * Each second without one, another process begins, in case the last one ended or hangs. A store that fails is tried for
+   * a second: without it, a fleet could lock the account.
+   */
+  async #turn(key: string, look: () => Promise<IssueOutcome | undefined>): Promise<IssueOutcome | undefined> {
+    const { shared, clock, sleep } = this.#deps;
+    if (shared === undefined) return undefined;
+    const startedAt = clock.now();
+    while (clock.now() - startedAt < MAX_WAIT_MS) {
+      try {
+        const own = await this.#claim(shared, claimKey(key));
+        await sleep(CLAIM_MS);
+        const [holder, found] = await Promise.all([shared.get(claimKey(key)), look()]);
+        if (found !== undefined || (own !== undefined && holder === own)) return found;
+      } catch {
+        if (clock.now() - startedAt >= TURN_MS) return undefined;
+        await sleep(CLAIM_MS);
+      }
+    }
+    return undefined;
+  }
+
+  /** Writes a claim unless there is one; returns it if no other process can have one. */
+  async #claim(store: CacheStore, key: string): Promise<string | undefined> {
+    const { clock, newId } = this.#deps;
+    const readAt = clock.now();
+    if ((await store.get(key)) !== undefined) return undefined;
+    const own = newId();
+    await store.set(key, own, clock.now() + TURN_MS);
+    // A process that was busy meanwhile may have replaced the claim of one that asks already.
+    return clock.now() - readAt < CLAIM_MS ? own : undefined;
+  }
+
+  async #issue(key: string, entry: Entry, block: string, issue: IssueToken): Promise<IssueOutcome> {
     const startedAt = this.#deps.clock.now();
     let outcome: IssueOutcome;
     try {
@@ -294,7 +336,7 @@ export class TokenCache {
         block,
         durationMs: now - startedAt,
       });
-      this.#share(key, { ...outcome.token, issuedAt: now }, outcome.token.expiresAt, yieldTurn);
+      this.#share(key, { ...outcome.token, issuedAt: now }, outcome.token.expiresAt);
       return outcome;
     }
     entry.backOff(outcome, now, this.#deps.random);
@@ -307,8 +349,9 @@ export class TokenCache {
 
   /** The token or refusal of another process; rejects if the store fails. */
   async #fromShared(key: string, entry: Entry): Promise<IssueOutcome | undefined> {
-    if (this.#deps.shared === undefined) return undefined;
-    const [text, refused] = await getMany(this.#deps.shared, [key, refusalKey(key)]);
+    const { shared } = this.#deps;
+    if (shared === undefined) return undefined;
+    const [text, refused] = await Promise.all([shared.get(key), shared.get(refusalKey(key))]);
     const token = this.#usable(parseShared(text), entry);
     if (token !== undefined) return { kind: 'token', token };
     const now = this.#deps.clock.now();
@@ -333,9 +376,9 @@ export class TokenCache {
     return token;
   }
 
-  /** Not awaited, so that a slow store does not delay callers. Calls `failed` if the record cannot be stored. */
-  #share(key: string, record: object, expiresAt: number, failed?: () => void): void {
-    this.#deps.shared?.set(key, JSON.stringify(record), expiresAt).catch(() => failed?.());
+  /** Not awaited, so that a slow store does not delay callers. The store reports its faults. */
+  #share(key: string, record: object, expiresAt: number): void {
+    this.#deps.shared?.set(key, JSON.stringify(record), expiresAt).catch(() => undefined);
   }
 }
 
@@ -355,6 +398,10 @@ function floorMs(lifeMs: number): number {
 
 function refusalKey(key: string): string {
   return `${key} refused`;
+}
+
+function claimKey(key: string): string {
+  return `${key} turn`;
 }
 
 function unexpired(entry: Entry, now: number): IssueOutcome | undefined {

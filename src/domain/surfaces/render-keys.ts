@@ -1,13 +1,13 @@
+import type { Memory, MemoryMap } from '../../ports/memory.js';
 import { delimited } from '../shared/json.js';
-import { LruMap } from '../shared/lru-map.js';
-import type { MemoryShare } from '../shared/memory-budget.js';
+import type { Clock } from '../../ports/clock.js';
 import type { SurfaceRef } from './surface-ref.js';
 
 /** Identifies the owner of renders: the platform, the project and the caller. */
 export type RenderScope = string;
 
 /** Prefix of every key, including in a store the site passes: the name of the package, and the version of the stored format. */
-export const STORE_PREFIX = 'agent-bff:1:';
+export const STORE_PREFIX = 'agent-bff:2:';
 
 /** One render: its owner, its surface, and its inputs. */
 export interface RenderSubject {
@@ -19,37 +19,37 @@ export interface RenderSubject {
   readonly body: Uint8Array | null;
 }
 
-/** The version tags a render depends on. */
-export interface RenderVersionTags {
-  readonly callerTag: string;
-  readonly surfaceTag: string;
-}
-
-/** The key of a render, and the tags it depends on. */
-export interface RenderKeySet extends RenderVersionTags {
+/** The key of a render, and of the two generations it depends on. */
+export interface RenderKeySet {
   readonly render: string;
+  readonly owner: string;
+  readonly address: string;
 }
 
 /** Characters of a request whose keys are remembered: pages send the same short bodies repeatedly. */
 const MAX_SHORT = 2_048;
-/** Bytes of an entry: three keys and their places. */
-const ENTRY_BYTES = 768;
+/** Bytes of an entry: three keys. */
+const ENTRY_BYTES = 512;
 /** Milliseconds for which an entry is remembered. */
 const KNOWN_MS = 600_000;
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
+export interface RenderKeysDependencies {
+  /** A collision-resistant one-way hash. */
+  readonly hash: (data: string | Uint8Array) => string;
+  readonly memory: Memory;
+  readonly clock: Clock;
+}
+
 /** Computes the keys of renders. Remembers recent ones, since a hit costs little besides its key. */
 export class RenderKeys {
-  readonly #hash: (data: string | Uint8Array) => string;
-  readonly #memory: MemoryShare;
-  readonly #known: LruMap<RenderKeySet>;
+  readonly #deps: RenderKeysDependencies;
+  readonly #known: MemoryMap<RenderKeySet>;
 
-  /** `hash` is a collision-resistant one-way hash. */
-  constructor(hash: (data: string | Uint8Array) => string, memory: MemoryShare) {
-    this.#hash = hash;
-    this.#memory = memory;
-    this.#known = new LruMap({ share: memory });
+  constructor(dependencies: RenderKeysDependencies) {
+    this.#deps = dependencies;
+    this.#known = dependencies.memory.map();
   }
 
   /**
@@ -66,32 +66,28 @@ export class RenderKeys {
     const known = this.#known.get(text);
     if (known !== undefined) return known;
     const keys = this.#made(subject);
-    if (text.length <= MAX_SHORT) this.#known.set(text, keys, ENTRY_BYTES, this.#memory.now() + KNOWN_MS);
+    if (text.length <= MAX_SHORT) this.#known.set(text, keys, ENTRY_BYTES, this.#deps.clock.now() + KNOWN_MS);
     return keys;
   }
 
   #made({ scope, ref, input, body }: RenderSubject): RenderKeySet {
-    const sent = body === null ? 'none' : `bytes ${this.#hash(body)}`;
-    const render = `${STORE_PREFIX}render:${this.#hash(JSON.stringify([scope, ref.by, ref.value, input, sent]))}`;
-    return { render, callerTag: this.callerTag(scope), surfaceTag: this.surfaceTag(scope, ref) };
+    const { hash } = this.#deps;
+    const sent = body === null ? 'none' : `bytes ${hash(body)}`;
+    const render = `${STORE_PREFIX}render:${hash(JSON.stringify([scope, ref.by, ref.value, input, sent]))}`;
+    return { render, owner: this.owner(scope), address: this.address(scope, ref) };
   }
 
-  /** The key of the version tag of everything a caller sees. */
-  callerTag(scope: RenderScope): string {
-    return this.#versionTagKey(['everything', scope]);
+  /** The key of the generation of everything an owner sees. */
+  owner(scope: RenderScope): string {
+    return this.#generation([scope]);
   }
 
-  /** The key of the version tag of one surface, by one way to address it. */
-  surfaceTag(scope: RenderScope, { by, value }: SurfaceRef): string {
-    return this.#versionTagKey(['surface', scope, by, value]);
+  /** The key of the generation of one surface, by one way to address it. */
+  address(scope: RenderScope, { by, value }: SurfaceRef): string {
+    return this.#generation([scope, by, value]);
   }
 
-  /** The key of the entry that lists the other ways to address a surface. */
-  aliases(scope: RenderScope, { by, value }: SurfaceRef): string {
-    return this.#versionTagKey(['links', scope, by, value]);
-  }
-
-  #versionTagKey(parts: readonly unknown[]): string {
-    return `${STORE_PREFIX}tag:${this.#hash(JSON.stringify(parts))}`;
+  #generation(parts: readonly string[]): string {
+    return `${STORE_PREFIX}generation:${this.#deps.hash(JSON.stringify(parts))}`;
   }
 }

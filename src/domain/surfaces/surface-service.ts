@@ -19,7 +19,8 @@ import {
   platformTarget,
   requireTarget,
 } from '../upstream/platform-api.js';
-import { isCacheable, type CacheStatus, type RenderCache, type RenderReply, type WidgetCheck } from './render-cache.js';
+import { isCacheable } from './cached-render.js';
+import type { CacheStatus, RenderCache, RenderReply, WidgetCheck } from './render-cache.js';
 import type { RenderScope, RenderSubject } from './render-keys.js';
 import { surfaceNames, type SurfaceRef } from './surface-ref.js';
 import { themeResponse, type ThemeStyles, ThemeTags } from './theme.js';

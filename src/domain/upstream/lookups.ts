@@ -1,17 +1,16 @@
 import type { Clock } from '../../ports/clock.js';
-import { type Credential, isVaried, readerScope } from '../credentials/credential.js';
+import type { Memory, MemoryMap } from '../../ports/memory.js';
+import { type Credential, readerScope } from '../credentials/credential.js';
 import type { RouteAuth } from '../credentials/route-auth.js';
 import { beforeDeadline } from '../shared/deadline.js';
 import { UpstreamError } from '../shared/errors.js';
-import { LruMap } from '../shared/lru-map.js';
-import type { MemoryShare } from '../shared/memory-budget.js';
 import { SingleFlight } from '../shared/single-flight.js';
 import type { Counterpart } from './platform-error.js';
 
 export interface LookupsDependencies {
   readonly clock: Clock;
-  /** Counts the results. */
-  readonly memory: MemoryShare;
+  /** Holds the results. */
+  readonly memory: Memory;
   /** Milliseconds for one look-up in total. */
   readonly lookupMs: number;
   /** Creates a signal that is aborted after a delay. */
@@ -53,30 +52,15 @@ interface Kept<T> {
   readonly until: number;
 }
 
-/** A cache of results by caller. Callers whose keys visitors can create at will only evict each other. */
-export class CallerMaps<T> {
-  readonly #share: MemoryShare;
-  /** Made with the first caller: a process may have thousands of tenants. */
-  readonly #maps: { kept?: LruMap<T>; varied?: LruMap<T> } = {};
-
-  constructor(share: MemoryShare) {
-    this.#share = share;
-  }
-
-  of(credential: Credential): LruMap<T> {
-    return (this.#maps[isVaried(credential) ? 'varied' : 'kept'] ??= new LruMap({ share: this.#share }));
-  }
-}
-
 /** Caches what platform and agent return for a caller, and sends one request for all callers who wait together (decisions 30, 83). */
 export class Lookups<T> {
   readonly #deps: LookupsDependencies;
-  readonly #kept: CallerMaps<Kept<T>>;
+  readonly #kept: MemoryMap<Kept<T>>;
   readonly #flights = new SingleFlight<T>();
 
   constructor(dependencies: LookupsDependencies) {
     this.#deps = dependencies;
-    this.#kept = new CallerMaps(dependencies.memory);
+    this.#kept = dependencies.memory.map();
   }
 
   /**
@@ -110,7 +94,7 @@ export class Lookups<T> {
   }
 
   #fresh(task: LookupTask<T>, key: string): Kept<T> | undefined {
-    const last = this.#kept.of(task.credential).get(key);
+    const last = this.#kept.get(key);
     if (last === undefined) return undefined;
     return (task.isFresh?.(last.value, last.until) ?? this.#deps.clock.now() < last.until) ? last : undefined;
   }
@@ -122,11 +106,10 @@ export class Lookups<T> {
     // Joining a running look-up causes no request.
     if (this.#flights.running(key) === undefined) await admit?.();
     return this.#flights.run(key, async () => {
-      const kept = this.#kept.of(task.credential);
-      const { value, lifeMs, bytes } = await this.#ask(task, kept.get(key)?.value);
+      const { value, lifeMs, bytes } = await this.#ask(task, this.#kept.get(key)?.value);
       const until = this.#deps.clock.now() + lifeMs;
       // At most two bytes a character.
-      kept.set(key, { value, until }, 2 * bytes, until + OUTDATED_MS);
+      this.#kept.set(key, { value, until }, 2 * bytes, until + OUTDATED_MS);
       return value;
     });
   }

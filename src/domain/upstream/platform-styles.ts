@@ -1,12 +1,13 @@
 import type { CheckedStyle, StyleChecker } from '../../ports/style-checker.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import { LruMap } from '../shared/lru-map.js';
-import type { MemoryShare } from '../shared/memory-budget.js';
+import type { Clock } from '../../ports/clock.js';
+import type { Memory, MemoryMap } from '../../ports/memory.js';
 import { SingleFlight } from '../shared/single-flight.js';
 
 export interface PlatformStylesDependencies {
-  /** Counts checked styles. */
-  readonly memory: MemoryShare;
+  /** Holds checked styles. */
+  readonly memory: Memory;
+  readonly clock: Clock;
   /** Loads the parser, which a site without brand and widgets does not need; called again after a failure. */
   readonly checker: () => Promise<StyleChecker>;
   readonly telemetry: Telemetry;
@@ -42,13 +43,13 @@ interface Checked {
 /** Checks the platform's CSS before it reaches a page, once per text; logs what was removed. */
 export class PlatformStyles {
   readonly #deps: PlatformStylesDependencies;
-  readonly #kept: LruMap<Checked>;
+  readonly #kept: MemoryMap<Checked>;
   readonly #flights = new SingleFlight<Checked>();
   #checker: StyleChecker | undefined;
 
   constructor(dependencies: PlatformStylesDependencies) {
     this.#deps = dependencies;
-    this.#kept = new LruMap({ share: dependencies.memory });
+    this.#kept = dependencies.memory.map();
   }
 
   /** Identifies the rules a theme is checked by: every process sends the same CSS for the same text and the same rules. */
@@ -77,7 +78,7 @@ export class PlatformStyles {
       const style = await this.#checker[kind](css);
       const checked = style === undefined ? {} : this.#result(kind, style, digest);
       const bytes = checked.theme?.bytes.length ?? 2 * (checked.css?.length ?? 0);
-      this.#kept.set(key, checked, bytes, this.#deps.memory.now() + CHECKED_MS);
+      this.#kept.set(key, checked, bytes, this.#deps.clock.now() + CHECKED_MS);
       return checked;
     });
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../src/adapters/fakes/fakes.js';
-import { readSealingKey } from '../../../src/adapters/keyv/sealed-cache-store.js';
+import { readSealingKey } from '../../../src/adapters/keyv/entry-seal.js';
 import { visitorCrypto, visitorKeys } from '../../../src/adapters/keyv/visitor-crypto.js';
 import { forgetVisitorCookies, type Visit, Visitors } from '../../../src/adapters/web/visitors.js';
 import { secret } from '../../../src/domain/shared/secret.js';

@@ -53,6 +53,7 @@ export class BrokerWorld {
     telemetry: this.telemetry,
     random: () => 0,
     sleep: this.clock.sleep,
+    newId: () => crypto.randomUUID(),
     memory: memoryOf(this.clock),
   });
   /** The time limit for reading the platform's error texts. */

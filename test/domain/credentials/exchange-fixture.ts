@@ -16,6 +16,7 @@ export class ExchangeWorld {
     telemetry: this.telemetry,
     random: () => 0,
     sleep: () => Promise.resolve(),
+    newId: () => crypto.randomUUID(),
     memory: memoryOf(this.clock),
     shared: this.shared,
   });

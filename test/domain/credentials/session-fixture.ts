@@ -1,6 +1,5 @@
 import { FakeClock } from '../../../src/adapters/fakes/fakes.js';
 import { CoalescingSessionSource } from '../../../src/domain/credentials/coalescing-session-source.js';
-import type { MemoryShare } from '../../../src/domain/shared/memory-budget.js';
 import type { HeaderFields, RequestContext } from '../../../src/ports/http.js';
 import type { SessionToken, SessionTokenQuery } from '../../../src/ports/session-token-source.js';
 import { memoryOf } from '../../support/memory.js';
@@ -38,9 +37,9 @@ export class SessionWorld {
   /** Throws without a text, as the real one does. */
   hash = (text: string): string => text.concat('#');
   readonly tokens: CoalescingSessionSource;
-  readonly memory: MemoryShare;
+  readonly memory: ReturnType<typeof memoryOf>;
 
-  constructor(sessionCookies: readonly string[] = ['sid'], limitBytes = Infinity, sessionInCookie = true) {
+  constructor(sessionCookies: readonly string[] = ['sid'], limitBytes = 67_108_864, sessionInCookie = true) {
     this.memory = memoryOf(this.clock, limitBytes);
     this.tokens = new CoalescingSessionSource({
       source: {

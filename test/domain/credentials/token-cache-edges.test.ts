@@ -51,7 +51,7 @@ describe('a token cache with more callers than entries', () => {
   it('keeps the newest token while others are fetched, and stores one that was evicted during its own fetch', async () => {
     const world = new TokenWorld({ maxTokens: 1 });
     const slow = new Deferred<IssueOutcome>();
-    const waiting = world.cache.get('slow', 'someBlock', () => slow.promise);
+    const waiting = world.cache.get('slow', { block: 'someBlock' }, () => slow.promise);
     await world.get('quick');
     expect(world.cache.peek('quick')?.value).toBe('site-token-1');
     slow.resolve({ kind: 'token', token: { value: 'late', expiresAt: world.clock.now() + 1_000 } });

@@ -230,7 +230,7 @@ describe('a provider that returns no outcome', () => {
       await world.get();
       world.clock.advance(250_000);
       const get = (): Promise<IssueOutcome> =>
-        world.cache.get('key', 'someBlock', () => Promise.resolve(returned as unknown as IssueOutcome));
+        world.cache.get('key', { block: 'someBlock' }, () => Promise.resolve(returned as unknown as IssueOutcome));
       expect(await get()).toMatchObject({ token: { value: 'site-token-1' } });
       // An error of the renewal in the background would end the process.
       await settled();

@@ -16,13 +16,14 @@ export class TokenWorld {
 
   constructor({
     shared,
-    maxTokens = Infinity,
+    maxTokens = 100_000,
   }: { shared?: (clock: VirtualTime) => CacheStore; maxTokens?: number } = {}) {
     this.cache = new TokenCache({
       clock: this.clock,
       telemetry: this.telemetry,
       random: () => this.random,
       sleep: this.clock.sleep,
+      newId: () => crypto.randomUUID(),
       // The size of a short token.
       memory: memoryOf(this.clock, 850 * maxTokens),
       ...(shared === undefined ? {} : { shared: shared(this.clock) }),
@@ -30,7 +31,7 @@ export class TokenWorld {
   }
 
   get(key = 'key'): Promise<IssueOutcome> {
-    return this.cache.get(key, 'someBlock', (now) => this.provider.issue(now));
+    return this.cache.get(key, { block: 'someBlock' }, (now) => this.provider.issue(now));
   }
 
   /** The token that a caller gets, or the reason for its absence. */

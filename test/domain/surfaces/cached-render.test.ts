@@ -4,7 +4,7 @@ import {
   isCacheable,
   readCachedRender,
   writeCachedRender,
-} from '../../../src/domain/surfaces/render-cache.js';
+} from '../../../src/domain/surfaces/cached-render.js';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const TEXT = '<p>\n\n</p>\n';
@@ -12,29 +12,29 @@ const TEXT = '<p>\n\n</p>\n';
 const RENDER: CachedRender = {
   renderedAt: 1_000,
   checkedAt: 2_000,
-  versionTag: 'one two',
-  primary: 'run-1',
+  generation: 'one two',
   etag: '"1"',
   headers: { 'content-type': 'text/html', link: ['<a>', '<b>'] },
   body: bytes(TEXT),
 };
 
 describe('a cached render', () => {
-  it.each([RENDER, { ...RENDER, etag: '', headers: {}, body: bytes('\ufeffü') }])(
-    'is read as it was written (%#)',
-    (render) => {
-      expect(readCachedRender(writeCachedRender(render))).toEqual(render);
-    },
-  );
+  it.each([
+    RENDER,
+    { ...RENDER, etag: '', headers: {}, body: '' },
+    { ...RENDER, body: new TextEncoder().encode('é'.repeat(20_000)) },
+  ])('is read as it was written (%#)', (render) => {
+    expect(readCachedRender(writeCachedRender(render))).toEqual(render);
+  });
 
   const broken: readonly (readonly [what: string, text: string | undefined])[] = [
     ['an absent entry', undefined],
     ['an empty string', ''],
-    ['an entry without a second line', `${writeCachedRender({ ...RENDER, body: bytes('') }).trimEnd()} `],
-    ['a first line that is not JSON', `{"renderedAt":1\n${TEXT}`],
-    ['a first line that is null', `null\n${TEXT}`],
-    ['a first line that is a number', `7\n${TEXT}`],
-    ...(['renderedAt', 'checkedAt', 'versionTag', 'primary', 'etag', 'headers'] as const).flatMap((field) =>
+    ['an entry without a second line', `${writeCachedRender({ ...RENDER, body: '' }).trimEnd()} `],
+    ['a first line that is not JSON', '{"renderedAt":1\n<p>'],
+    ['a first line that is null', 'null\n<p>'],
+    ['a first line that is a number', '7\n<p>'],
+    ...(['renderedAt', 'checkedAt', 'generation', 'etag', 'headers'] as const).flatMap((field) =>
       [undefined, null, true].map(
         (value) => [`${String(value)} as its ${field}`, writeCachedRender({ ...RENDER, [field]: value })] as const,
       ),

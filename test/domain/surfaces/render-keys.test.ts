@@ -16,27 +16,25 @@ const SUBJECT: RenderSubject = {
 /** Render keys with a hash that records its inputs. */
 function book(limitBytes?: number): { readonly book: RenderKeys; readonly hashed: string[] } {
   const hashed: string[] = [];
+  const clock = new FakeClock();
   const hash = (data: string | Uint8Array): string => {
     const text = typeof data === 'string' ? data : new TextDecoder('utf-8', { ignoreBOM: true }).decode(data);
     hashed.push(text);
     return `<${text}>`;
   };
-  return { book: new RenderKeys(hash, memoryOf(new FakeClock(), limitBytes)), hashed };
+  return { book: new RenderKeys({ hash, memory: memoryOf(clock, limitBytes), clock }), hashed };
 }
 
 describe('the keys of a render', () => {
   // Processes of two releases may share a store. With different keys, neither would see the other's actions.
   it('are the same in every release', () => {
     expect(book().book.keys(SUBJECT)).toEqual({
-      render: 'agent-bff:1:render:<["ada of site","id","counter",["",null],"bytes <{\\"b\\":1,\\"a\\":2}>"]>',
-      callerTag: 'agent-bff:1:tag:<["everything","ada of site"]>',
-      surfaceTag: 'agent-bff:1:tag:<["surface","ada of site","id","counter"]>',
+      render: 'agent-bff:2:render:<["ada of site","id","counter",["",null],"bytes <{\\"b\\":1,\\"a\\":2}>"]>',
+      owner: 'agent-bff:2:generation:<["ada of site"]>',
+      address: 'agent-bff:2:generation:<["ada of site","id","counter"]>',
     });
     expect(book().book.keys({ ...SUBJECT, body: null }).render).toBe(
-      'agent-bff:1:render:<["ada of site","id","counter",["",null],"none"]>',
-    );
-    expect(book().book.aliases(SUBJECT.scope, SUBJECT.ref)).toBe(
-      'agent-bff:1:tag:<["links","ada of site","id","counter"]>',
+      'agent-bff:2:render:<["ada of site","id","counter",["",null],"none"]>',
     );
   });
 

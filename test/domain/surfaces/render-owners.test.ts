@@ -91,6 +91,6 @@ describe('an action that fails', () => {
     const unreachable = { code: 'upstream_unreachable' };
     await expect(world.act(user('ada', ''))).rejects.toMatchObject(unreachable);
     await expect(world.service.action(COUNTER, 'add', request(), ADA, undefined)).rejects.toMatchObject(unreachable);
-    expect(world.store.calls).toEqual({ get: 0, set: 0, setIfAbsent: 0, delete: 0 });
+    expect(world.store.calls).toEqual({ get: 0, set: 0, delete: 0 });
   });
 });

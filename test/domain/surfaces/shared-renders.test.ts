@@ -1,7 +1,7 @@
+import type { CacheStore } from '../../../src/ports/cache-store.js';
 import { describe, expect, it } from 'vitest';
 import { SERVICE } from '../credentials/broker-fixture.js';
-import { COUNTER, type Shown, streamOf, SurfaceWorld, user } from './surface-world.js';
-import { actionsIn, Fleet, plain } from './two-processes.js';
+import { COUNTER, streamOf, SurfaceWorld, user } from './surface-world.js';
 import { held } from './widget-platform.js';
 
 const ADA = user('ada');
@@ -22,20 +22,17 @@ describe('many concurrent visitors', () => {
     expect(shown.map(({ content }) => content)).toEqual(names.map((name) => `counter v1 s0 for ${name}`));
   });
 
-  it.each([
-    ['the store responds', {}],
-    ['the store is away', { isAway: true }],
-  ])('join a render that runs already while %s', async (_when, state) => {
-    const fleet = new Fleet(1, {}, plain);
-    fleet.all = state;
+  it('join a render that runs already', async () => {
+    const world = new SurfaceWorld();
     const { until, release } = held();
-    fleet.platform.holds.render.push(until);
-    const first = fleet.beginShow(0);
-    await fleet.clock.pass(0);
-    const later = fleet.beginShow(0);
-    await fleet.clock.pass(0);
+    world.platform.holds.render.push(until);
+    const first = world.beginRender();
+    await world.clock.pass(0);
+    const later = world.beginRender();
+    await world.clock.pass(0);
     release();
-    expect([actionsIn(await first), actionsIn(await later), fleet.asked]).toEqual([0, 0, [1, 0]]);
+    expect([(await first).content, (await later).content]).toEqual(['counter v1 s0 for ada', 'counter v1 s0 for ada']);
+    expect(world.asked).toEqual([1, 0]);
   });
 
   it('cause one revalidation', async () => {
@@ -77,14 +74,6 @@ describe('many concurrent visitors', () => {
     expect(shown[1]?.content).toBe(shown[0]?.content);
   });
 
-  it('cause one write of the version tag for a shared render', async () => {
-    const world = new SurfaceWorld();
-    let count = 0;
-    const cache = world.newCache({ newVersionTag: () => `tag ${String((count += 1))}` });
-    await Promise.all(['1', '2', '3'].map((body) => world.render(ADA, COUNTER, { body }, cache)));
-    expect(count).toBe(2);
-  });
-
   it('get their render when the first of them disconnects', async () => {
     const world = new SurfaceWorld();
     const leaving = new AbortController();
@@ -96,41 +85,34 @@ describe('many concurrent visitors', () => {
   });
 });
 
-describe('renders of one process whose reads fail', () => {
-  it('are one call to the platform when they come together', async () => {
-    const fleet = new Fleet(1);
-    fleet.all = { isDown: true };
-    await Promise.all(Array.from({ length: 10 }, () => fleet.beginShow(0)));
-    expect(fleet.platform.calls.render).toBe(1);
+describe('a store that fails', () => {
+  const FAILING = {
+    get: () => Promise.reject(new Error('down')),
+    set: () => Promise.reject(new Error('down')),
+    delete: () => Promise.reject(new Error('down')),
+  };
+
+  it('costs a render for each visitor, since one that runs may be older than an action elsewhere', async () => {
+    const world = new SurfaceWorld();
+    const cache = world.newCache({}, FAILING);
+    const shown = await Promise.all([1, 2].map(() => world.render(ADA, COUNTER, {}, cache)));
+    expect([shown.map(({ cache: source }) => source), world.asked]).toEqual([
+      ['MISS', 'MISS'],
+      [2, 0],
+    ]);
   });
 
-  it('are joined unless 1,000 others began since: strangers cannot fill the memory', async () => {
-    const count = 1_001;
-    const fleet = new Fleet(1);
-    fleet.all = { isDown: true };
-    const { until, release } = held();
-    fleet.platform.holds.render.push(...Array.from({ length: count }, () => until));
-    const show = (number: number): Promise<Shown> =>
-      fleet.beginRender(ADA, COUNTER, { body: String(number) }, fleet.processes[0]);
-    const shown = Array.from({ length: count }, (_, number) => show(number));
-    shown.push(show(0));
-    await fleet.clock.pass(0);
-    release();
-    await Promise.all(shown);
-    expect(fleet.platform.calls.render).toBe(count + 1);
-  });
-
-  it('do not wait for one that began before an action of another process', async () => {
-    const fleet = new Fleet(2);
-    Object.assign(fleet.connections[1] ?? {}, { isDown: true });
-    let release: () => void = () => {};
-    fleet.platform.holds.render.push(new Promise((resolve) => (release = resolve)));
-    const earlier = fleet.beginShow(1);
-    await fleet.clock.pass(0);
-    await fleet.actIn(0);
-    const later = fleet.beginShow(1);
-    await fleet.clock.pass(0);
-    release();
-    expect([actionsIn(await earlier), actionsIn(await later)]).toEqual([0, 1]);
+  it.each([
+    ['returns something other than a render', (text: string) => (text.includes('\n') ? 'garbage' : text)],
+    ['has no generation', (text: string) => (text.includes('\n') ? text : undefined)],
+  ])('and %s leads to a new render', async (_what, read) => {
+    const world = new SurfaceWorld();
+    const get = async (key: string): Promise<string | undefined> => {
+      const text = await world.store.get(key);
+      return text === undefined ? undefined : read(text);
+    };
+    const set: CacheStore['set'] = (...entry) => world.store.set(...entry);
+    const cache = world.newCache({}, { get, set, delete: (key) => world.store.delete(key) });
+    for (let round = 0; round < 2; round += 1) expect((await world.render(ADA, COUNTER, {}, cache)).cache).toBe('MISS');
   });
 });

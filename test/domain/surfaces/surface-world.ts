@@ -10,7 +10,8 @@ import {
 import { RenderKeys } from '../../../src/domain/surfaces/render-keys.js';
 import type { SurfaceRef } from '../../../src/domain/surfaces/surface-ref.js';
 import { type SurfaceRequest, SurfaceService } from '../../../src/domain/surfaces/surface-service.js';
-import { VersionTags, type VersionTagsDependencies } from '../../../src/domain/surfaces/version-tags.js';
+import { textRenders } from '../../../src/domain/surfaces/cached-render.js';
+import { Generations, type GenerationsDependencies } from '../../../src/domain/surfaces/generations.js';
 import type { PlatformApi } from '../../../src/domain/upstream/platform-api.js';
 import type { CacheStore } from '../../../src/ports/cache-store.js';
 import type { HeaderFields, HttpResponse } from '../../../src/ports/http.js';
@@ -50,7 +51,7 @@ export interface Visit {
 }
 
 /** Settings of a cache that differ from the defaults of this world. */
-export type CacheSettings = Partial<RenderCacheDependencies & Pick<VersionTagsDependencies, 'newVersionTag'>>;
+export type CacheSettings = Partial<RenderCacheDependencies & Pick<GenerationsDependencies, 'newGeneration'>>;
 
 /** A surface service, a platform with two widgets, and a cache store that counts calls. */
 export class SurfaceWorld extends BrokerWorld {
@@ -59,7 +60,7 @@ export class SurfaceWorld extends BrokerWorld {
   readonly store: FakeCacheStore = new FakeCacheStore(this.clock);
   readonly service: SurfaceService;
   readonly cache: RenderCache;
-  #versionTags = 0;
+  #generations = 0;
 
   constructor(settings: Partial<RenderCacheSettings> = {}, api: Partial<PlatformApi> = {}) {
     super();
@@ -75,23 +76,19 @@ export class SurfaceWorld extends BrokerWorld {
   /** The cache of another process, which shares only the store. */
   newCache(settings: CacheSettings = {}, store: CacheStore = this.store): RenderCache {
     const { clock } = this;
-    const memory = memoryOf(clock);
-    const newVersionTag = (): string => {
-      this.#versionTags += 1;
-      return `version-tag-${String(this.#versionTags)}`;
+    const newGeneration = (): string => {
+      this.#generations += 1;
+      return `generation-${String(this.#generations)}`;
     };
-    const tags = { store, clock, sleep: clock.sleep, keys: new RenderKeys(sha256, memory), newVersionTag, ...settings };
+    const keys = new RenderKeys({ hash: sha256, memory: memoryOf(clock), clock });
+    const generations = new Generations({ store, clock, sleep: clock.sleep, keys, newGeneration, ...settings });
     return new RenderCache({
-      store,
       clock,
-      sleep: clock.sleep,
-      versionTags: new VersionTags(tags),
-      memory,
-      storedBytes: (text) => text.length,
+      generations,
+      renders: textRenders(store),
       freshMs: 3_000,
       maxAgeMs: 300_000,
       maxEntryBytes: 10_000,
-      storeBytes: 1_000_000,
       ...settings,
     });
   }

@@ -50,7 +50,7 @@ export class WidgetPlatform {
         return {
           status: 200,
           headers: { 'content-type': 'application/json' },
-          body: JSON.stringify({ ok: true, surface: { id } }),
+          body: JSON.stringify({ ok: true, surface: { id, name } }),
         };
       }
       case 'theme':

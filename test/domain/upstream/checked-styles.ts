@@ -8,13 +8,15 @@ import { memoryOf } from '../../support/memory.js';
 /** The platform's styles with the real parser. */
 export function checkedStyles(telemetry: Telemetry, changes: Partial<PlatformStylesDependencies> = {}): PlatformStyles {
   const themeOrigins = changes.themeOrigins ?? [];
+  const clock = new FakeClock();
   return new PlatformStyles({
     checker: () => Promise.resolve(new CssChecker(new Set(themeOrigins))),
     telemetry,
     hash: sha256,
     trustBrandCss: false,
     themeOrigins,
-    memory: memoryOf(new FakeClock()),
+    memory: memoryOf(clock),
+    clock,
     ...changes,
   });
 }

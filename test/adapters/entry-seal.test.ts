@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { FakeClock, RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
-import { readSealingKey, SealedCacheStore, type SealingKey } from '../../src/adapters/keyv/sealed-cache-store.js';
+import { CLEAR, EntryStore, readSealingKey, sealedBy, type SealingKey } from '../../src/adapters/keyv/entry-seal.js';
 import { visitorKeys } from '../../src/adapters/keyv/visitor-crypto.js';
 import { secret } from '../../src/domain/shared/secret.js';
 import type { CacheStore } from '../../src/ports/cache-store.js';
@@ -37,17 +37,13 @@ class World {
   readonly key = newKey();
   readonly store = this.sealedBy(this.key);
 
-  sealedBy(first: SealingKey, ...others: SealingKey[]): SealedCacheStore {
-    const { clock, telemetry, open } = this;
-    return new SealedCacheStore({ store: open, clock, telemetry, keys: [first, ...others], prefix: 'site:' });
+  sealedBy(first: SealingKey, ...others: SealingKey[]): EntryStore {
+    return this.inForm(sealedBy([first, ...others]));
   }
 
-  /** The same key over a store that can do more. */
-  over(more: Partial<CacheStore>): SealedCacheStore {
-    const { clock, telemetry, key } = this;
-    const { get, set, delete: remove } = this.open;
-    const store = { get, set, delete: remove, ...more };
-    return new SealedCacheStore({ store, clock, telemetry, keys: [key], prefix: 'site:' });
+  inForm(form: typeof CLEAR): EntryStore {
+    const { clock, telemetry, open } = this;
+    return new EntryStore({ store: open, clock, telemetry, form, prefix: 'site:' });
   }
 
   keep(key: string, value: string = TOKEN): Promise<void> {
@@ -63,9 +59,15 @@ class World {
   }
 }
 
-cacheStoreContract('SealedCacheStore', () => {
+cacheStoreContract('sealed entries', () => {
   const { store, clock } = new World();
   return { store, now: () => clock.now(), pass: (ms) => clock.advance(ms) };
+});
+
+cacheStoreContract('entries in the clear', () => {
+  const world = new World();
+  const { clock } = world;
+  return { store: world.inForm(CLEAR), now: () => clock.now(), pass: (ms) => clock.advance(ms) };
 });
 
 describe('a reader of the shared store', () => {
@@ -110,7 +112,7 @@ describe('a writer to the shared store', () => {
     const world = new World();
     await world.keep('token');
     const [key, sealed] = world.open.only;
-    const body = sealed.lastIndexOf('.') + 1;
+    const body = sealed.lastIndexOf(' ') + 1;
     const bytes = Buffer.from(sealed.slice(body), 'base64url');
     for (let bit = 0; bit < bytes.length * 8; bit += 1) {
       const changed = Buffer.from(bytes);
@@ -136,7 +138,7 @@ describe('a writer to the shared store', () => {
     const world = new World();
     await world.keep('token');
     const [key, sealed] = world.open.only;
-    world.open.entries.set(key, sealed.replace('v1.', 'v2.'));
+    world.open.entries.set(key, sealed.replace('v2 ', 'v1 '));
     expect(await world.store.get('token')).toBeUndefined();
     expect(world.faults).toEqual(['open']);
   });
@@ -148,9 +150,14 @@ describe('a writer to the shared store', () => {
     expect(world.open.entries.size).toBe(1);
     expect(await world.store.get('token')).toBeUndefined();
     expect(world.faults).toEqual([]);
+    const [key, sealed] = world.open.only;
+    const [version, id, expiresAt, text] = sealed.split(' ');
+    world.open.entries.set(key, [version, id, String(Number(expiresAt) + 60_000), text].join(' '));
+    expect(await world.store.get('token')).toBeUndefined();
+    expect(world.faults).toEqual(['open']);
   });
 
-  it.each(['', 'garbage', '..', 'v1..', 'v1.x.y', '{"value":1}'])('causes a miss with %j', async (garbage) => {
+  it.each(['', 'garbage', '  ', 'v2  ', 'v2 x 1 y', '{"value":1}'])('causes a miss with %j', async (garbage) => {
     const world = new World();
     await world.keep('token');
     world.open.entries.set(world.open.only[0], garbage);
@@ -159,41 +166,40 @@ describe('a writer to the shared store', () => {
   });
 });
 
-describe('a sealed store', () => {
-  it('stores an entry unless there is one, if the store can', async () => {
+describe('an entry in the clear', () => {
+  it('is a miss under the name of another, whose name may begin with its own', async () => {
     const world = new World();
-    const { open, clock, store } = world;
-    expect(store.setIfAbsent).toBeUndefined();
-    const setIfAbsent = async (name: string, sealed: string): Promise<boolean> =>
-      !open.entries.has(name) && (await open.set(name, sealed), true);
-    const atomic = world.over({ setIfAbsent });
-    expect(await atomic.setIfAbsent?.('token', TOKEN, clock.now() + 60_000)).toBe(true);
-    expect(await atomic.setIfAbsent?.('token', 'other', clock.now() + 60_000)).toBe(false);
-    expect([await store.get('token'), JSON.stringify(open.only).includes(TOKEN)]).toEqual([TOKEN, false]);
+    const store = world.inForm(CLEAR);
+    const names = ['anna', 'bert', 'bertha'];
+    for (const name of names) await store.set(name, `render of ${name}`, world.clock.now() + 60_000);
+    const keys = [...world.open.entries.keys()];
+    for (const [from, to] of [[1, 0], [2, 1]] as const) {
+      world.open.entries.set(String(keys[to]), String(world.open.entries.get(String(keys[from]))));
+      expect(await store.get(String(names[to]))).toBeUndefined();
+    }
+    expect(world.details).toEqual(Array(2).fill('the entry is not the one that was set'));
   });
 
-  it('names the primary of its keys as they are stored', async () => {
+  it.each(['garbage', '', '12', '12 3', '99999999999999 5 toke'])('is a miss if it is %j', async (garbage) => {
     const world = new World();
-    await world.keep('token');
-    const primary = (keys: readonly string[] = ['all']): string => `primary of ${keys.join()}`;
-    const replicated = world.over({ primary });
-    expect(replicated.primary(['token'])).toBe(`primary of ${world.open.only[0]}`);
-    expect([replicated.primary(), world.store.primary(['token'])]).toEqual(['primary of all', '']);
+    const store = world.inForm(CLEAR);
+    await store.set('token', 'value', world.clock.now() + 60_000);
+    world.open.entries.set(world.open.only[0], garbage);
+    expect(await store.get('token')).toBeUndefined();
+    expect(world.faults).toEqual(['open']);
   });
 });
 
 describe('rotated sealing keys', () => {
-  it.each(['first', 'last'])('with the new key %s are read by processes with either key or both', async (place) => {
+  it('seal with the first, and open entries of any of them', async () => {
     const world = new World();
     await world.keep('token');
     const next = newKey();
-    const rotated = place === 'first' ? world.sealedBy(next, world.key) : world.sealedBy(world.key, next);
-    expect(await rotated.get('token')).toBe(TOKEN);
-    await rotated.set('token', 'again', world.clock.now() + 60_000);
-    expect(await rotated.get('token')).toBe('again');
-    expect(await world.sealedBy(next).get('token')).toBe('again');
-    expect(await world.store.get('token')).toBe('again');
-    expect(await world.sealedBy(newKey()).get('token')).toBeUndefined();
+    const [later, earlier] = [world.sealedBy(next, world.key), world.sealedBy(world.key, next)];
+    expect(await later.get('token')).toBe(TOKEN);
+    await later.set('token', 'again', world.clock.now() + 60_000);
+    for (const store of [later, earlier, world.sealedBy(next)]) expect(await store.get('token')).toBe('again');
+    expect(await world.store.get('token')).toBeUndefined();
   });
 
   it('never open a changed entry to another text', async () => {
@@ -223,18 +229,6 @@ describe('rotated sealing keys', () => {
     await world.keep('token');
     expect(await world.sealedBy({ ...newKey(), id: world.key.id }).get('token')).toBeUndefined();
     expect(world.details).toEqual([expect.stringContaining('another key')]);
-  });
-});
-
-describe('the size of a sealed entry', () => {
-  it.each([1, 2, 3])('is known before it is written (%i keys)', async (count) => {
-    const world = new World();
-    const [first = world.key, ...others] = Array.from({ length: count }, newKey);
-    const store = world.sealedBy(first, ...others);
-    for (const bytes of [0, 1, 2, 3, 50_000]) {
-      await store.set('render', 'x'.repeat(bytes), world.clock.now() + 60_000);
-      expect(Math.abs(store.sealedBytes(bytes) - world.open.only[1].length)).toBeLessThan(8);
-    }
   });
 });
 

@@ -2,7 +2,8 @@ import KeyvRedis from '@keyv/redis';
 import { Keyv } from 'keyv';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { FakeClock, RecordingTelemetry } from '../../src/adapters/fakes/fakes.js';
-import { KeyvCacheStore } from '../../src/adapters/keyv/keyv-cache-store.js';
+import { CLEAR, EntryStore } from '../../src/adapters/keyv/entry-seal.js';
+import { KeyvStore } from '../../src/adapters/keyv/keyv-store.js';
 import { systemClock } from '../../src/adapters/system/system.js';
 import type { CacheStore } from '../../src/ports/cache-store.js';
 import { cacheStoreContract } from '../contracts/cache-store.contract.js';
@@ -41,7 +42,7 @@ describe.skipIf(REDIS_SERVER === undefined).each(versions)('Redis behind %s', (_
     const adapter = new KeyvRedis(redis.url);
     adapters.push(adapter);
     const telemetry = new RecordingTelemetry();
-    const store = new KeyvCacheStore({ keyv: new version(adapter), clock: systemClock, telemetry, cacheMs: CACHE_MS });
+    const store = new KeyvStore({ keyv: new version(adapter), clock: systemClock, telemetry, cacheMs: CACHE_MS });
     return { store, telemetry };
   }
 
@@ -58,13 +59,15 @@ describe.skipIf(REDIS_SERVER === undefined).each(versions)('Redis behind %s', (_
   };
 
   describe.skipIf(version === undefined)('as a store:', () => {
-    cacheStoreContract('KeyvCacheStore', async () => {
+    cacheStoreContract('entries', async () => {
       const clock = new FakeClock(Date.now());
       const adapter = new KeyvRedis(redis.url);
       adapters.push(adapter);
       await redis.cli('flushall');
       const keyv = new (version as KeyvClass)(adapter);
-      const store = new KeyvCacheStore({ keyv, clock, telemetry: new RecordingTelemetry(), cacheMs: 2_000 });
+      const telemetry = new RecordingTelemetry();
+      const over = new KeyvStore({ keyv, clock, telemetry, cacheMs: 2_000 });
+      const store = new EntryStore({ store: over, clock, telemetry, form: CLEAR, prefix: '' });
       return { store, now: () => clock.now(), pass: (ms) => clock.advance(ms) };
     });
   });
@@ -87,18 +90,18 @@ describe.skipIf(REDIS_SERVER === undefined).each(versions)('Redis behind %s', (_
     running = false;
     await Promise.all(requests);
     expect(Math.max(...times)).toBeLessThan(CACHE_MS + SLACK_MS);
-    // A second of each of the five, and one call more.
-    expect(times.filter((time) => time > CACHE_MS / 2).length).toBeLessThanOrEqual(5 * (1_000 / CACHE_MS + 2));
+    // Three of each of the five, and one each half second.
+    expect(times.filter((time) => time > CACHE_MS / 2).length).toBeLessThan(50);
     await redis.start();
     await works(store);
   });
 
-  test('a frozen server costs a second of deadlines and works again when it thaws', async () => {
+  test('a frozen server costs three deadlines and works again when it thaws', async () => {
     const { store, telemetry } = connect();
     await works(store);
     redis.freeze();
     const first = await timed(() => tried(store.get('probe')));
-    for (let call = 0; call < 1_000 / CACHE_MS; call += 1) await tried(store.get('probe'));
+    for (let call = 0; call < 2; call += 1) await tried(store.get('probe'));
     expect(first.wall).toBeGreaterThan(CACHE_MS - 5);
     expect(first.own).toBeLessThan(CACHE_MS + SLACK_MS);
     const others = Array.from({ length: 50 }, async () => tried(store.get('probe')));
