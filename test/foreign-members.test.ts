@@ -20,6 +20,7 @@ const DOCUMENTED: Readonly<Record<string, string>> = {
   'assigns exitCode': 'the status of the process is set here',
   'assigns serialize': 'Keyv takes texts as they are without it',
   'assigns deserialize': 'Keyv takes texts as they are without it',
+  'assigns namespace': 'Keyv puts no prefix before the names of entries without it',
   'assigns current': 'the value of a React ref is set here',
 };
 

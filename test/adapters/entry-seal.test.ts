@@ -173,7 +173,10 @@ describe('an entry in the clear', () => {
     const names = ['anna', 'bert', 'bertha'];
     for (const name of names) await store.set(name, `render of ${name}`, world.clock.now() + 60_000);
     const keys = [...world.open.entries.keys()];
-    for (const [from, to] of [[1, 0], [2, 1]] as const) {
+    for (const [from, to] of [
+      [1, 0],
+      [2, 1],
+    ] as const) {
       world.open.entries.set(String(keys[to]), String(world.open.entries.get(String(keys[from]))));
       expect(await store.get(String(names[to]))).toBeUndefined();
     }

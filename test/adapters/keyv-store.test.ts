@@ -82,7 +82,6 @@ describe('a shared store', () => {
     const keyv = keyvLike(new FakeCacheStore(clock), clock);
     expect(() => new KeyvStore({ keyv, clock, telemetry, cacheMs: CACHE_MS }).close()).not.toThrow();
   });
-
 });
 
 describe('a shared store that fails', () => {
@@ -272,10 +271,7 @@ it('a response that arrived while the process was busy is in time', async () => 
 });
 
 describe('a store that a site wrote', () => {
-  const connect = (
-    store: CacheStore,
-    clock = new FakeClock(),
-  ): { store: KeyvStore; telemetry: RecordingTelemetry } => {
+  const connect = (store: CacheStore, clock = new FakeClock()): { store: KeyvStore; telemetry: RecordingTelemetry } => {
     const telemetry = new RecordingTelemetry();
     const keyv = keyvLike(store, clock);
     return { store: new KeyvStore({ keyv, clock, telemetry, cacheMs: CACHE_MS }), telemetry };

@@ -138,7 +138,8 @@ describe('the credential sent by a route', () => {
     await sent((toolkit) => chatRoute(toolkit, { getSessionToken: source, audience }), '');
     await sent((toolkit) => sessionSurfaceRoute(toolkit, { auth: source, audience }), '/s-1/render');
     await sent((toolkit) => chatRoute(toolkit, { getSessionToken: source }), '');
-    expect(source.queries).toEqual([{ audience }, { audience }, {}]);
+    const usual = { forceRefresh: false };
+    expect(source.queries).toEqual([{ audience, ...usual }, { audience, ...usual }, usual]);
   });
 
   it('is requested once for concurrent requests of one session, whichever routes they visit', async () => {

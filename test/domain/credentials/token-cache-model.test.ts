@@ -15,6 +15,12 @@ class Model {
   token: { readonly value: string; readonly expiresAt: number; readonly lifeMs: number } | undefined;
   retryAt = 0;
   failures = 0;
+  /** A quarter of an hour after token and back-off, nothing is known of either. */
+  keptUntil = 0;
+
+  kept(now: number): void {
+    this.keptUntil = Math.max(this.token?.expiresAt ?? 0, this.retryAt, now) + 900_000;
+  }
 
   isFresh(now: number): boolean {
     if (this.token === undefined) return false;
@@ -30,14 +36,18 @@ class Model {
     this.token = { value, expiresAt: now + lifeMs, lifeMs };
     this.failures = 0;
     this.retryAt = 0;
+    this.kept(now);
   }
 
   failed(answer: Answer, now: number): void {
+    if (now >= this.keptUntil) this.failures = 0;
+    this.kept(now);
     if (answer.kind === 'incomplete' || answer.kind === 'token') return;
     const [first, most] = answer.kind === 'refused' ? [30_000, 900_000] : [250, 15_000];
     const asked = 'retryAfterMs' in answer ? answer.retryAfterMs : 0;
     this.retryAt = now + Math.max(asked, Math.min(most, first * 2 ** this.failures));
     this.failures += 1;
+    this.kept(now);
   }
 }
 

@@ -6,7 +6,6 @@ import {
   writeCachedRender,
 } from '../../../src/domain/surfaces/cached-render.js';
 
-const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const TEXT = '<p>\n\n</p>\n';
 
 const RENDER: CachedRender = {
@@ -15,7 +14,7 @@ const RENDER: CachedRender = {
   generation: 'one two',
   etag: '"1"',
   headers: { 'content-type': 'text/html', link: ['<a>', '<b>'] },
-  body: bytes(TEXT),
+  body: TEXT,
 };
 
 describe('a cached render', () => {
