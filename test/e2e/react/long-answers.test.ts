@@ -59,16 +59,17 @@ describeInBrowsers('a long text in the chat', { wordMs: 1 }, (browser) => {
     const visit = await browser.visit();
     await restore(visit, 'agent', Array.from({ length: 1000 }, (_, index) => `a ${index}`).join('\n\n'));
     const groups = visit.page.locator('.a2a-message .a2a-more');
+    await expect.poll(() => visit.page.locator('.a2a-message .a2a-bubble p').count()).toBe(1000);
     expect(await groups.count()).toBe(19);
     const heights = (): Promise<number[]> =>
       groups.evaluateAll((all) => [...new Set(all.map((group) => Math.round(group.getBoundingClientRect().height)))]);
     await expect.poll(heights).toHaveLength(1);
-    expect(await visit.page.locator('.a2a-message .a2a-bubble p').count()).toBe(1000);
     // Far from the view, and found, selected and copied all the same.
     await expect.poll(() => groups.first().evaluate((group) => getComputedStyle(group).contentVisibility)).toBe('auto');
     const log = visit.page.getByRole('log');
-    const rest = await log.evaluate((list) => list.scrollHeight - list.scrollTop - list.clientHeight);
-    expect(rest).toBeLessThanOrEqual(1);
+    await expect
+      .poll(() => log.evaluate((list) => list.scrollHeight - list.scrollTop - list.clientHeight))
+      .toBeLessThanOrEqual(1);
     const all = await visit.page.evaluate(() => {
       getSelection()?.selectAllChildren(document.querySelector('.a2a-markdown') as Element);
       return getSelection()?.toString() ?? '';
