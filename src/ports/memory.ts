@@ -1,4 +1,4 @@
-/** Values by key, in the memory of a process. */
+/** Values by key, in memory. */
 export interface MemoryMap<Value> extends Iterable<readonly [key: string, value: Value]> {
   /** The value, unless it has expired or was evicted. */
   get(key: string): Value | undefined;

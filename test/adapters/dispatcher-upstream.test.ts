@@ -13,6 +13,7 @@ import type { HttpUpstream, UpstreamOutcome } from '../../src/ports/http.js';
 import { httpUpstreamContract, responseOf, textOf, upstreamRequest } from '../contracts/http-upstream.contract.js';
 import { connectProxy } from '../support/connect-proxy.js';
 import { privateAuthority } from '../support/identity-provider/private-authority.js';
+import { loopbackCase } from '../support/loopback-case.js';
 import { RecordingUpstream, refusedOrigin } from '../support/recording-upstream.js';
 import { socketServer } from '../support/socket-server.js';
 
@@ -51,33 +52,9 @@ function sent(dispatcher: Made, origin: string, changes: object = {}): Promise<U
 }
 
 describe.each(Object.entries(VERSIONS))('%s', (name, version) => {
-  httpUpstreamContract(`a dispatcher of ${name}`, async () => {
-    const platform = await RecordingUpstream.start();
+  httpUpstreamContract(`a dispatcher of ${name}`, () => {
     const agent = version.agent();
-    return {
-      upstream: lent(upstreamOf(agent)).connect(),
-      origin: platform.origin,
-      willAnswer: ({ status, headers, chunks, breaks }) => {
-        platform.willAnswer((exchange) => {
-          exchange.head(status, headers);
-          for (const chunk of chunks) exchange.write(chunk);
-          if (breaks === true) exchange.fin();
-          else exchange.end();
-        });
-      },
-      willBeGone: () => platform.willAnswer((exchange) => exchange.reset()),
-      received: () =>
-        platform.requests.map(({ method, target, body, fields }) => ({
-          method,
-          path: target,
-          body: body.toString(),
-          field: fields.find(([field]) => field === 'x-test')?.[1] ?? '',
-        })),
-      close: async () => {
-        await platform.close();
-        await agent.destroy();
-      },
-    };
+    return loopbackCase(lent(upstreamOf(agent)).connect(), () => agent.destroy());
   });
 
   const FULL = 'x'.repeat(300_000);

@@ -5,40 +5,15 @@ import { describe, expect, it } from 'vitest';
 import { UndiciUpstream } from '../../src/adapters/undici/undici-upstream.js';
 import type { HttpResponse, UpstreamFailureReason } from '../../src/ports/http.js';
 import { httpUpstreamContract, responseOf, textOf, upstreamRequest } from '../contracts/http-upstream.contract.js';
-import { type Answer, RecordingUpstream } from '../support/recording-upstream.js';
+import { loopbackCase } from '../support/loopback-case.js';
+import type { Answer } from '../support/recording-upstream.js';
 import { runUndiciWorld } from './undici-world.js';
 import { socketServer } from '../support/socket-server.js';
 import { timed } from '../support/stopwatch.js';
 
-httpUpstreamContract('UndiciUpstream', async () => {
-  const platform = await RecordingUpstream.start();
+httpUpstreamContract('UndiciUpstream', () => {
   const upstream = new UndiciUpstream({ connectMs: 5_000 });
-  return {
-    upstream,
-    origin: platform.origin,
-    willAnswer: ({ status, headers, chunks, breaks }) => {
-      platform.willAnswer((exchange) => {
-        exchange.head(status, headers);
-        for (const chunk of chunks) exchange.write(chunk);
-        if (breaks === true) exchange.fin();
-        else exchange.end();
-      });
-    },
-    willBeGone: () => {
-      platform.willAnswer((exchange) => exchange.reset());
-    },
-    received: () =>
-      platform.requests.map(({ method, target, body, fields }) => ({
-        method,
-        path: target,
-        body: body.toString(),
-        field: fields.find(([name]) => name === 'x-test')?.[1] ?? '',
-      })),
-    close: async () => {
-      await platform.close();
-      await upstream.close();
-    },
-  };
+  return loopbackCase(upstream, () => upstream.close());
 });
 
 setFlagsFromString('--expose-gc');

@@ -1,22 +1,11 @@
 import { getToken } from '@auth/core/jwt';
 import { ExpressAuth } from '@auth/express';
 import { nextAuthSession } from 'agent-bff';
-import { CLIENT_ID, CLIENT_SECRET, ISSUER, SCOPE, SECRET, serve } from './site.mjs';
+import { SECRET, serve } from './site.mjs';
+import { AUTH_JS } from './tokens.mjs';
 
 const settings = {
-  providers: [
-    {
-      id: 'site',
-      name: 'Site',
-      type: 'oidc',
-      issuer: ISSUER,
-      clientId: CLIENT_ID,
-      clientSecret: CLIENT_SECRET,
-      authorization: { params: { scope: SCOPE } },
-    },
-  ],
-  secret: SECRET,
-  trustHost: true,
+  ...AUTH_JS,
   callbacks: {
     jwt: ({ token, account }) =>
       account ? { ...token, access_token: account.access_token, expires_at: account.expires_at } : token,
