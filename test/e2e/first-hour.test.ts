@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 /** A platform message with a host name, and an API key. Visitors must see neither. */
-const WORDS = 'no role chat.user in tenant-7 at db-3.internal';
+const WORDS = 'no role chat.user in tenant-7 at db-main.internal';
 const API_KEY = 'hunter2-hunter2';
 const PAGE = `<html><title>Shop</title><h1>${WORDS}</h1></html>`;
 const LOGIN = `<html><title>Sign in to ${WORDS}</title><form><input type="password"></form></html>`;
@@ -325,7 +325,7 @@ function secretsOf({ config }: Setup): string[] {
     ...key,
     'chat.user',
     'tenant-7',
-    'db-3',
+    'db-main',
     API_KEY,
     'eyJ',
     '.internal',

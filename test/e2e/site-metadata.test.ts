@@ -107,7 +107,7 @@ describe('a site', () => {
   afterAll(() => agent.close());
 
   it.each<[string, ChatHandlerOptions]>([
-    ['throws', { metadata: { plan: () => Promise.reject(new Error('secret 4711')) } }],
+    ['throws', { metadata: { plan: () => Promise.reject(new Error('secret XQ-4711')) } }],
     ['returns a value that is not JSON', { metadata: { plan: () => 10n } }],
   ])('whose function %s does not ask the agent, and names the option in the log', async (_how, a2a) => {
     const seen: unknown[] = [];
@@ -117,7 +117,7 @@ describe('a site', () => {
     const { text } = await new Person(site.url, OLD).say('hello');
     expect([text, agent.calls.length]).toEqual([expect.stringContaining('INTERNAL_ERROR'), before]);
     expect(JSON.stringify(seen)).toContain('metadata.plan');
-    expect(text + JSON.stringify(seen)).not.toContain('4711');
+    expect(text + JSON.stringify(seen)).not.toContain('XQ-4711');
     await site.close();
   });
 

@@ -27,7 +27,7 @@ class Browser {
 
   /** Continues a conversation; resolves with true if the agent remembers it. */
   async remembers(site: Opened, contextId: string): Promise<boolean> {
-    return (await this.say(site, 'And now?', contextId)).text.includes('4711');
+    return (await this.say(site, 'And now?', contextId)).text.includes('XQ-4711');
   }
 }
 

@@ -18,7 +18,7 @@ describe('a site', () => {
     const first = await alice.say(SECRET, { contextId: 'support' });
     const bob = new Person(site.url, OLD);
     const seen = await bob.say('hello', { contextId: 'support', metadata: { plan: 'free' } });
-    expect([first.contextId, seen.text]).toEqual(['support', expect.stringContaining('4711')]);
+    expect([first.contextId, seen.text]).toEqual(['support', expect.stringContaining('XQ-4711')]);
     expect([alice.cookie, bob.cookie, agent.calls.at(-1)]).toEqual(['', '', expect.stringContaining('"plan":"free"')]);
     await site.close();
   });

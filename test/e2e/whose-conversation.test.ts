@@ -41,13 +41,13 @@ describe.each(Object.entries(AGENTS))('behind an agent on %s', (name, start) => 
     const own = await bob.say('hello');
     const before = agent.calls.length;
     const { status, text } = await bob.call(way({ ...known, own }));
-    expect(text).not.toContain('4711');
+    expect(text).not.toContain('XQ-4711');
     expect([status, text]).toEqual([status, expect.stringMatching(/"error"|urn:agent-bff:error:/)]);
     // At most, the agent was asked whose task it is.
     for (const call of agent.calls.slice(before)) expect(call).toMatch(/tasks\/get|GetTask|^GET .*\/tasks\/[^/]+$/);
     expect((await alice.rpc(dialect.get, { id: known.waiting })).text).toMatch(/working/i);
     const next = await alice.say('And now?', { contextId: known.victim.contextId });
-    expect(next.text).toContain('4711');
+    expect(next.text).toContain('XQ-4711');
     expect(next.text).not.toContain(INTRUDER);
   });
 
@@ -57,7 +57,7 @@ describe.each(Object.entries(AGENTS))('behind an agent on %s', (name, start) => 
     const before = agent.calls.length;
     const { status, text } = await bob.call(way({ ...known, own }));
     expect([status, text]).toEqual([200, expect.stringContaining(own.contextId)]);
-    expect(text).not.toContain('4711');
+    expect(text).not.toContain('XQ-4711');
     // The agent sees one message, and no name of the other visitor's work.
     const calls = agent.calls.slice(before);
     expect([calls.length, calls[0]]).toEqual([1, expect.stringContaining(own.contextId)]);
@@ -133,10 +133,10 @@ describe.each(Object.entries(AGENTS))('behind an agent on %s', (name, start) => 
   it('after a restart and in another process, only the visitor gets in', async () => {
     const other = await openSite(agent, { conversations: 'visitor' });
     const again = new Person(other.url, dialect, alice.cookie);
-    expect((await again.say('Hello', { contextId: known.victim.contextId })).text).toContain('4711');
-    expect((await again.rpc(dialect.get, { id: known.victim.taskId })).text).toContain('4711');
+    expect((await again.say('Hello', { contextId: known.victim.contextId })).text).toContain('XQ-4711');
+    expect((await again.rpc(dialect.get, { id: known.victim.taskId })).text).toContain('XQ-4711');
     const bob = new Person(other.url, dialect);
-    expect((await bob.say('Hello', { contextId: known.victim.contextId })).text).not.toContain('4711');
+    expect((await bob.say('Hello', { contextId: known.victim.contextId })).text).not.toContain('XQ-4711');
     await other.close();
   });
 
@@ -156,9 +156,9 @@ describe.each(Object.entries(AGENTS))('behind an agent on %s', (name, start) => 
     const { contextId, taskId } = await eve.say(SECRET);
     const anonymous = eve.cookie;
     eve.user = 'eve';
-    expect((await eve.say('signed in', { contextId })).text).toContain('4711');
+    expect((await eve.say('signed in', { contextId })).text).toContain('XQ-4711');
     expect(eve.cookie).not.toBe(anonymous);
-    expect((await eve.rpc(dialect.get, { id: taskId })).text).toContain('4711');
+    expect((await eve.rpc(dialect.get, { id: taskId })).text).toContain('XQ-4711');
     const later = await eve.say('begun as Eve');
 
     const rotated = await openSite(agent, a2a, { cacheKeys: [KEYS[1], KEYS[0]] });
@@ -174,7 +174,7 @@ describe.each(Object.entries(AGENTS))('behind an agent on %s', (name, start) => 
         for (const id of [contextId, later.contextId]) {
           expect((await next.say('hello', { contextId: id })).text).toContain('CONVERSATION_UNKNOWN');
         }
-        expect((await next.rpc(dialect.get, { id: taskId })).text).not.toContain('4711');
+        expect((await next.rpc(dialect.get, { id: taskId })).text).not.toContain('XQ-4711');
       }
     }
     // Eve's own device elsewhere has no cookie, and still everything that Eve began signed in.

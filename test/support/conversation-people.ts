@@ -6,7 +6,7 @@ import { listeningSite } from '../site/frameworks/listening-site.js';
 
 /** A remembering agent never finishes a task that says this. */
 export const WAIT = 'wait for me';
-export const SECRET = 'my account number is 4711';
+export const SECRET = 'my account number is XQ-4711';
 export const MINTED = /^[a-f][0-9a-f]{7}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 /** The words of one generation of the protocol. */

@@ -15,7 +15,7 @@ export async function twoVisitors(a2aUrl: string, isNew: boolean): Promise<numbe
   try {
     const alice = new Person(site.url, dialect);
     const bob = new Person(site.url, dialect);
-    const first = await alice.say('My account is 4711.');
+    const first = await alice.say('My account is XQ-4711.');
     const own = await bob.say('Hello.');
     if (first.seen.text.includes('"error"')) throw new Error(`the first message is refused: ${first.seen.text}`);
     // Some agents answer with a message instead of a task. The made-up id of a task is then unknown to the agent.
@@ -25,7 +25,7 @@ export async function twoVisitors(a2aUrl: string, isNew: boolean): Promise<numbe
     const ways = Object.entries(WAYS);
     for (const [name, way] of ways) {
       const { text } = await bob.call(way(known));
-      if (!text.includes('"error"') || text.includes('4711')) throw new Error(`${name}: ${text.slice(0, 300)}`);
+      if (!text.includes('"error"') || text.includes('XQ-4711')) throw new Error(`${name}: ${text.slice(0, 300)}`);
     }
     const again = await alice.say(QUESTION, { contextId });
     if (again.seen.text.includes('"error"')) throw new Error(`her own context is refused: ${again.seen.text}`);

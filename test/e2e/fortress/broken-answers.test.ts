@@ -81,7 +81,7 @@ describe('a response of the platform', () => {
     const world = await startSite();
     const exchanges: Exchange[] = [];
     world.upstream.willAnswer((exchange) => {
-      exchanges.push(exchange.head(502, { 'content-type': 'text/html' }).write('<h1>db-3 is down '));
+      exchanges.push(exchange.head(502, { 'content-type': 'text/html' }).write('<h1>db-main is down '));
       const drip = everyMs === 0 ? undefined : setInterval(() => exchange.write(' '), everyMs);
       void exchange.closed.then(() => clearInterval(drip));
     });
@@ -89,9 +89,9 @@ describe('a response of the platform', () => {
     const replies = await Promise.all(ROADS.map((road) => world.chat(road.visit)));
     expect(performance.now() - began).toBeLessThan(5_000);
     for (const reply of replies) {
-      expect([reply.status, await reply.text()]).toEqual([502, expect.not.stringContaining('db-3')]);
+      expect([reply.status, await reply.text()]).toEqual([502, expect.not.stringContaining('db-main')]);
     }
-    for (const { detail } of world.telemetry.of('error')) expect(detail).toContain('text/html: <h1>db-3 is down ');
+    for (const { detail } of world.telemetry.of('error')) expect(detail).toContain('text/html: <h1>db-main is down ');
     expect(world.telemetry.of('error')).toHaveLength(4);
     // The requests to the platform are aborted.
     await Promise.all(exchanges.map(({ closed }) => closed));

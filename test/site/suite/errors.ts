@@ -9,7 +9,7 @@ import { readFailure, reasonOf } from '../world.js';
 const WIDGET = '/api/service-surfaces/counter';
 const RECORDS = '/api/service/conversations';
 /** Internal names, as they appear in error messages. */
-const WORDS = 'tenant-7 is not at db-3.platform.internal';
+const WORDS = 'tenant-7 is not at db-main.platform.internal';
 const PAGE = `<h1>${WORDS}</h1>`;
 const JSON_TEXT = JSON.stringify({ error: { message: WORDS } });
 
@@ -34,7 +34,7 @@ function told({ telemetry }: PlatformWorld, requestId: unknown): string {
 /** Expects a replaced response of the chat: no text of the platform in it, all of it in the log. */
 async function expectOwnWordsOnChat(world: PlatformWorld, reply: Reply, reason: string): Promise<string> {
   const failure = await readFailure(world, reply);
-  expect(JSON.stringify([failure, reply.headers])).not.toMatch(/tenant-7|db-3/);
+  expect(JSON.stringify([failure, reply.headers])).not.toMatch(/tenant-7|db-main/);
   expect([failure.id, reasonOf(failure)]).toEqual([7, reason]);
   return told(world, failure.error.data[0]?.metadata['requestId']);
 }
@@ -42,7 +42,7 @@ async function expectOwnWordsOnChat(world: PlatformWorld, reply: Reply, reason: 
 /** The same for any other route. */
 async function expectOwnWords(world: PlatformWorld, reply: Reply, code: string): Promise<string> {
   const problem = (await readProblem(world, reply)) as { code: string; requestId?: string };
-  expect(JSON.stringify([problem, reply.headers])).not.toMatch(/tenant-7|db-3/);
+  expect(JSON.stringify([problem, reply.headers])).not.toMatch(/tenant-7|db-main/);
   expect(problem.code).toBe(code);
   return told(world, problem.requestId);
 }
