@@ -29,8 +29,8 @@ const providerFor = (name: string): Rule => ({ ...adapterFor(name), ...PROVIDER 
 
 /** The import table of the design. A folder without a row may not exist; there are no exemptions. */
 const TABLE: Readonly<Record<string, Rule>> = {
-  [SHARED]: { folders: [] },
-  ports: { folders: [], types: [SHARED] },
+  [SHARED]: { folders: [], types: ['ports'] },
+  ports: { folders: [] },
   domain: { folders: ['ports', SHARED] },
   'adapters/web': { folders: ['ports', 'domain', SHARED] },
   'adapters/node': PORTS_ONLY,
@@ -187,6 +187,24 @@ function textOf(node: ESTree.Node): string | undefined {
   return node.type === 'Literal' && typeof node.value === 'string' ? node.value : undefined;
 }
 
+/** Pairs of folders of the domain that import each other, directly or by way of others. */
+function mutualImports(sources: readonly SourceFile[]): readonly string[] {
+  const reached = new Map<string, Set<string>>();
+  for (const file of sources) {
+    const home = posix.dirname(file.path);
+    if (!home.startsWith('domain/')) continue;
+    const targets = importsOf(file).map(({ specifier }) => posix.dirname(posix.join(home, specifier)));
+    reached.set(home, new Set([...(reached.get(home) ?? []), ...targets.filter((target) => target !== home)]));
+  }
+  // A set that grows while it is walked is walked to its end.
+  for (const targets of reached.values())
+    for (const target of targets) for (const next of reached.get(target) ?? []) targets.add(next);
+  const isMutual = (one: string, two: string): boolean =>
+    one < two && reached.get(one)?.has(two) === true && reached.get(two)?.has(one) === true;
+  const folders = [...reached.keys()].toSorted();
+  return folders.flatMap((one) => folders.filter((two) => isMutual(one, two)).map((two) => `${one} and ${two}`));
+}
+
 function readSources(): readonly SourceFile[] {
   const root = fileURLToPath(new URL('../src', import.meta.url));
   return readdirSync(root, { recursive: true, withFileTypes: true })
@@ -209,6 +227,15 @@ describe('the architecture', () => {
     expect(sources.flatMap(violations)).toEqual([]);
   });
 
+  it('has no two folders of the domain that import each other', () => {
+    expect(mutualImports(sources)).toEqual([]);
+    const pair = [
+      { path: 'domain/a/x.ts', text: `import type { Y } from '../b/y.js';` },
+      { path: 'domain/b/y.ts', text: `import { X } from '../a/x.js';` },
+    ];
+    expect(mutualImports(pair)).toEqual(['domain/a and domain/b']);
+  });
+
   describe('the import table', () => {
     const bad: Readonly<Record<string, readonly [path: string, text: string]>> = {
       'a domain file that imports an adapter': ['domain/a.ts', `import { b } from '../adapters/web/b.js';`],
@@ -218,9 +245,9 @@ describe('the architecture', () => {
         `import { b } from '../credentials/../../adapters/web/b.js';`,
       ],
       'a type import': ['ports/a.ts', `import type { B } from '../domain/b.js';`],
-      'a port, from the shared folder': ['domain/shared/a.ts', `import type { B } from '../../ports/b.js';`],
+      'code of a port, from the shared folder': ['domain/shared/a.ts', `import { B } from '../../ports/b.js';`],
+      'a type of the shared folder, from a port': ['ports/a.ts', `import type { B } from '../domain/shared/b.js';`],
       'the domain, from the shared folder': ['domain/shared/a.ts', `import { B } from '../errors.js';`],
-      'code of the shared folder, from a port': ['ports/a.ts', `import { B } from '../domain/shared/b.js';`],
       'the rest of the domain, from an adapter': [
         'adapters/sessions/a.ts',
         `import { B } from '../../domain/errors.js';`,

@@ -1,6 +1,10 @@
-import type { HttpBody } from '../domain/shared/body.js';
-
-export type { HttpBody };
+/**
+ * A message body: a stream of chunks, bytes, text (UTF-8) or null. A Web `ReadableStream` and a Node `Readable` are
+ * valid streams as they are.
+ *
+ * @public
+ */
+export type HttpBody = AsyncIterable<Uint8Array> | Uint8Array | string | null;
 
 /**
  * Header fields by lower-case name; several fields with the same name are a list (RFC 9110 §5.3).

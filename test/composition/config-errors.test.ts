@@ -213,8 +213,8 @@ describe('an empty string', () => {
   it.each(['bodyLimitBytes', 'allowedOrigins', 'telemetry', 'onBehalfOf', 'timeouts', 'chatLimit', 'upstream'])(
     'clears "%s", whatever type the field has',
     (field) => {
-      const { place: _place, ...cleared } = resolveConfig({ [field]: '' } as never);
-      const { place: _other, ...unset } = resolveConfig({});
+      const { platformKey: _key, ...cleared } = resolveConfig({ [field]: '' } as never);
+      const { platformKey: _other, ...unset } = resolveConfig({});
       expect(inspect(cleared, { depth: 6 })).toBe(inspect(unset, { depth: 6 }));
     },
   );

@@ -4,7 +4,7 @@ import {
   failed,
   named,
   networkFix,
-  type Place,
+  type Suspect,
   refused,
   topLevel,
   warning,
@@ -47,9 +47,9 @@ it.each([
   if (meaning === undefined) expect(networkFix(text, topLevel('a2aUrl'))).toBeUndefined();
 });
 
-const IDP: Place = { block: 'idpA', fields: ['domain'] };
+const IDP: Suspect = { block: 'idpA', fields: ['domain'] };
 
-it.each<[Place, string]>([
+it.each<[Suspect, string]>([
   [topLevel(), 'configureServer'],
   [topLevel('a'), '"a" in configureServer'],
   [topLevel('a', 'b', 'c'), '"a", "b" and "c" in configureServer'],
@@ -57,12 +57,12 @@ it.each<[Place, string]>([
   [{ ...IDP, fields: [] }, 'the "idpA" configuration block'],
   [{ block: 'environment', fields: ['A', 'B'] }, 'the environment variable A, B'],
   [{ block: 'command line', fields: ['--a', '--b'] }, '--a, --b on the command line'],
-])('the doctor names the place %j: %s', (place, words) => {
-  expect(named(place)).toBe(words);
+])('the doctor names the suspect %j: %s', (suspect, words) => {
+  expect(named(suspect)).toBe(words);
 });
 
-describe('the fix of a finding names the place, once', () => {
-  it.each<[string, Place, string]>([
+describe('the fix of a finding names the suspect, once', () => {
+  it.each<[string, Suspect, string]>([
     ['', IDP, 'Check "domain" in the "idpA" configuration block.'],
     ['Look there.', IDP, 'Look there. Correct "domain" in the "idpA" configuration block.'],
     ['Fill "domain".', IDP, 'Fill "domain". Correct "domain" in the "idpA" configuration block.'],
@@ -75,10 +75,10 @@ describe('the fix of a finding names the place, once', () => {
     ['Pass --b.', { block: 'command line', fields: ['--a', '--b'] }, 'Pass --b.'],
     ['Pass it.', { block: 'command line', fields: ['--a'] }, 'Pass it. Correct --a on the command line.'],
     ['Set the clock.', { block: 'machine', fields: ['clock'] }, 'Set the clock.'],
-  ])('%j in %j: %s', (fix, place, complete) => {
-    const finding = { check: 'token', message: 'no', ...place, fix: complete };
-    expect(failed('token', 'no', place, fix)).toEqual({ ...finding, result: 'failed' });
-    expect(warning('token', 'no', place, fix)).toEqual({ ...finding, result: 'warning' });
+  ])('%j in %j: %s', (fix, suspect, complete) => {
+    const finding = { check: 'token', message: 'no', ...suspect, fix: complete };
+    expect(failed('token', 'no', suspect, fix)).toEqual({ ...finding, result: 'failed' });
+    expect(warning('token', 'no', suspect, fix)).toEqual({ ...finding, result: 'warning' });
   });
 });
 

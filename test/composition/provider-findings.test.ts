@@ -2,7 +2,12 @@ import { FakeClock } from 'agent-bff/testing';
 import { describe, expect, it, vi } from 'vitest';
 import { providerFindings, tokenFindings } from '../../src/composition/cli/provider-findings.js';
 import type { Finding } from '../../src/composition/cli/finding.js';
-import type { ExpectedClaims, KeyFact, ProviderContext, ProviderFacts } from '../../src/ports/identity-provider.js';
+import type {
+  ExpectedClaims,
+  KeyFact,
+  ProviderContext,
+  ProviderFacts,
+} from '../../src/domain/shared/provider-descriptor.js';
 
 const NOW = Date.UTC(2026, 0, 31, 12);
 const DAY_MS = 86_400_000;

@@ -10,10 +10,10 @@ const resolve = (config: ServerConfig): ResolvedConfig => resolveConfig(config);
 
 describe('a configuration without any field', () => {
   it('has exactly these defaults', () => {
-    const { servicePolicy, sessionPolicy, place, ...others } = resolve({});
+    const { servicePolicy, sessionPolicy, platformKey, ...others } = resolve({});
     const { serviceAccount, idpA, idpAServiceUser, idpBService, onBehalfOf, variables, ...rest } = others;
     expect(variables('configureServer', ['a2aUrl'])).toBe('');
-    expect(place).toMatch(/^[\da-f]{64}$/);
+    expect(platformKey).toMatch(/^[\da-f]{64}$/);
     expect(rest).toEqual({
       agent: undefined,
       agentCard: undefined,

@@ -1,4 +1,5 @@
-import { discard, type HttpBody, isBodiless, isStream } from '../../domain/shared/body.js';
+import { discard, isBodiless, isStream } from '../../domain/shared/body.js';
+import type { HttpBody } from '../../ports/http.js';
 import { isBelow } from '../../domain/shared/paths.js';
 import type { HttpHandler, HttpResponse, MountedHandler } from '../../ports/http.js';
 import { FetchRequest, requestAddress } from './request.js';

@@ -2,7 +2,7 @@ import { accept } from '../../domain/shared/options.js';
 import { providerUrl, withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { Secret } from '../../domain/shared/secret.js';
 import { secretRow, type Setting, type SettingsOf, textRow } from '../../domain/shared/setting.js';
-import type { ProviderAddress, ProviderDescriptor } from '../../ports/identity-provider.js';
+import type { ProviderAddress, ProviderDescriptor } from '../../domain/shared/provider-descriptor.js';
 
 /**
  * The confidential application at `idp_a` (docs/authentication/password-grant.md).

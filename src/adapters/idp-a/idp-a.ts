@@ -9,14 +9,13 @@ import {
 } from 'openid-client';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import { firstFilled } from '../../domain/shared/setting.js';
+import type { ExchangeBlock, ProviderContext } from '../../domain/shared/provider-descriptor.js';
 import type {
-  ExchangeBlock,
   ExchangeRefusal,
   Identity,
   IdentityProvider,
   IssueFailure,
   IssueOutcome,
-  ProviderContext,
   TokenExchange,
   TokenExchangeRequest,
 } from '../../ports/identity-provider.js';

@@ -4,7 +4,12 @@ import type { Secret } from '../../domain/shared/secret.js';
 import { firstFilled, revealed, secretRow, type SettingsOf, textRow } from '../../domain/shared/setting.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import type { ExchangeBlock, KeyFact, ProviderAddress, ProviderDescriptor } from '../../ports/identity-provider.js';
+import type {
+  ExchangeBlock,
+  KeyFact,
+  ProviderAddress,
+  ProviderDescriptor,
+} from '../../domain/shared/provider-descriptor.js';
 import { CertificateFile } from '../keys/certificate.js';
 
 /**

@@ -1,14 +1,13 @@
 import { ConfidentialClientApplication, type INetworkModule, type NetworkResponse } from '@azure/msal-node';
 import type { Secret } from '../../domain/shared/secret.js';
 import { revealed } from '../../domain/shared/setting.js';
+import type { ExchangeBlock, ProviderContext } from '../../domain/shared/provider-descriptor.js';
 import type {
-  ExchangeBlock,
   ExchangeRefusal,
   Identity,
   IdentityProvider,
   IssueFailure,
   IssueOutcome,
-  ProviderContext,
   TokenExchange,
   TokenExchangeRequest,
 } from '../../ports/identity-provider.js';

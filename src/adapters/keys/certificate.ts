@@ -5,7 +5,7 @@ import type { Telemetry } from '../../ports/telemetry.js';
 import { certificateAdvice, fileAdvice, type PathField, type Unusable, unusable } from './advice.js';
 import { type CertificateList, readCertificates } from './pem.js';
 import { keyFileReader, type PrivateKeyReading } from './private-key.js';
-import { ParsedFile, placeOf, WatchedReading } from './watched-file.js';
+import { ParsedFile, locationOf, WatchedReading } from './watched-file.js';
 
 /**
  * The result of reading a certificate: the matching pair, or the reason, without values.
@@ -103,7 +103,11 @@ export class CertificateFile implements CertificateSource {
     if (list.kind !== 'certificates') {
       const isUnread = list.kind === 'unreadable';
       const advice = isUnread ? fileAdvice('certificatePath', block, list.code) : certificateAdvice(block, list.fault);
-      return unusable(['certificatePath'], advice, `${isUnread ? list.code : list.fault}: ${placeOf(certificatePath)}`);
+      return unusable(
+        ['certificatePath'],
+        advice,
+        `${isUnread ? list.code : list.fault}: ${locationOf(certificatePath)}`,
+      );
     }
     const key = this.#readKey();
     return key.kind === 'key' ? this.#compare(list, key) : key;

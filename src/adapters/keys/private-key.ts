@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports/clock.js';
 import { fileAdvice, type KeyField, pemAdvice, type Unusable, unusable } from './advice.js';
 import { type PemReading, readPem } from './pem.js';
-import { ParsedFile, placeOf, WatchedReading } from './watched-file.js';
+import { ParsedFile, locationOf, WatchedReading } from './watched-file.js';
 
 /**
  * The result of reading a private key: the key, or the reason, without values.
@@ -35,21 +35,21 @@ export function keyFile(path: string, block: string, clock: Clock): WatchedReadi
 
 /** Reads the key in a file, and parses it again only if the file changed. */
 export function keyFileReader(path: string, block: string): () => PrivateKeyReading {
-  const place = `: ${placeOf(path)}`;
-  const file = new ParsedFile(path, (content) => parse(content.toString(), 'privateKeyPath', block, place));
+  const location = `: ${locationOf(path)}`;
+  const file = new ParsedFile(path, (content) => parse(content.toString(), 'privateKeyPath', block, location));
   return () => {
     if (path.includes('-----BEGIN')) {
       const advice = `Move the key to "privateKeyPem" in the "${block}" configuration block: "privateKeyPath" takes the path of a file.`;
-      return unusable(['privateKeyPath'], advice, `the value is a PEM text${place}`);
+      return unusable(['privateKeyPath'], advice, `the value is a PEM text${location}`);
     }
     const found = file.read();
     if (found.kind !== 'unreadable') return found;
-    return unusable(['privateKeyPath'], fileAdvice('privateKeyPath', block, found.code), `${found.code}${place}`);
+    return unusable(['privateKeyPath'], fileAdvice('privateKeyPath', block, found.code), `${found.code}${location}`);
   };
 }
 
-function parse(text: string, field: KeyField, block: string, place = ''): PrivateKeyReading {
+function parse(text: string, field: KeyField, block: string, location = ''): PrivateKeyReading {
   const pem = readPem(text);
   if (pem.kind === 'key') return pem;
-  return unusable([field], pemAdvice(field, block, pem.fault), `${pem.fault} ${pem.code}`.trimEnd() + place);
+  return unusable([field], pemAdvice(field, block, pem.fault), `${pem.fault} ${pem.code}`.trimEnd() + location);
 }

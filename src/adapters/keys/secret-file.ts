@@ -16,15 +16,15 @@ export class SecretFile implements Secret {
   onChange: () => void = () => undefined;
   /** The reason why the file cannot be used, with its path; empty if it can. */
   fault = '';
-  readonly place: { readonly block: string; readonly field: string };
+  readonly setting: { readonly block: string; readonly field: string };
   readonly #reading: WatchedReading<Reading>;
   #secret: Secret | undefined;
 
   /** `parse` returns `undefined` for a text that cannot be used. */
-  constructor(place: SecretFile['place'], path: string, parse: (text: string) => Secret | undefined, clock: Clock) {
-    this.place = place;
+  constructor(setting: SecretFile['setting'], path: string, parse: (text: string) => Secret | undefined, clock: Clock) {
+    this.setting = setting;
     const unusable = (reason: string): Reading => {
-      return { kind: 'unusable', fault: `"${place.field}" in "${place.block}": ${reason}: ${path}` };
+      return { kind: 'unusable', fault: `"${setting.field}" in "${setting.block}": ${reason}: ${path}` };
     };
     const file = textFile(path, (text): Reading => {
       const secret = parse(text);

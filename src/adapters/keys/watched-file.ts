@@ -90,6 +90,6 @@ export class ParsedFile<Content> {
 }
 
 /** A path for the server's log. A key configured as a path by mistake is longer than any path worth logging, so it is not shown. */
-export function placeOf(path: string): string {
+export function locationOf(path: string): string {
   return path.length > 255 || path.includes('-----BEGIN') ? 'a value that is not a path' : path;
 }

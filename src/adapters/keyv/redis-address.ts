@@ -27,8 +27,8 @@ export function redisServers(address: string): RedisServers | AddressFault {
   const [database = '', ...rest] = parts;
   const port = sentinel === undefined ? '' : ':26379';
   const urls = hosts.split(',').map((host) => {
-    const place = /:\d+$/.test(host) ? host : host + port;
-    return `redis${tls.toLowerCase()}://${login}${place}${database === '' ? '' : `/${database}`}`;
+    const authority = /:\d+$/.test(host) ? host : host + port;
+    return `redis${tls.toLowerCase()}://${login}${authority}${database === '' ? '' : `/${database}`}`;
   });
   const isValid = rest.every((part) => part === '') && /^\d*$/.test(database) && urls.every(isUsable);
   return isValid ? { urls, primaryName } : 'form';

@@ -132,6 +132,6 @@ async function* decoded(body: Exclude<HttpBody, null>, coding: string): AsyncGen
 function withDecodable<Fields extends Readonly<Record<string, string>>>(headers: Fields): Fields {
   const accepted = headers['accept-encoding'];
   if (accepted === undefined) return headers;
-  const kept = accepted.split(',').filter((one) => /^\s*(?:br|deflate|gzip)\s*(?:;|$)/i.test(one));
-  return { ...headers, 'accept-encoding': kept.join(',') || 'identity' };
+  const codings = accepted.split(',').filter((one) => /^\s*(?:br|deflate|gzip)\s*(?:;|$)/i.test(one));
+  return { ...headers, 'accept-encoding': codings.join(',') || 'identity' };
 }

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import { type BodySink, flowing, type FlowingBody, type HttpBody, isStream } from '../../domain/shared/body.js';
+import { type BodySink, flowing, type FlowingBody, isStream } from '../../domain/shared/body.js';
+import type { HttpBody } from '../../ports/http.js';
 import { abortResponse } from './http2-response.js';
 import { SendDeadline } from './send-deadline.js';
 

@@ -2,7 +2,7 @@ import { accept, text } from '../../domain/shared/options.js';
 import { optionalSecret, type Secret } from '../../domain/shared/secret.js';
 import { hasFields, row, type SettingsOf, textRow } from '../../domain/shared/setting.js';
 import type { Clock } from '../../ports/clock.js';
-import type { KeyFact, ProviderDescriptor } from '../../ports/identity-provider.js';
+import type { KeyFact, ProviderDescriptor } from '../../domain/shared/provider-descriptor.js';
 import { keyFile, keyText, type PrivateKeySource } from '../keys/private-key.js';
 
 /**

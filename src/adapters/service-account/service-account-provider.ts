@@ -4,13 +4,8 @@ import type { CryptoKey } from 'jose';
 import { SignJWT } from 'jose/jwt/sign';
 import { importPKCS8 } from 'jose/key/import';
 import { type ValuesOf, valuesOf } from '../../domain/shared/setting.js';
-import type {
-  Identity,
-  IdentityProvider,
-  IssueFailure,
-  IssueOutcome,
-  ProviderContext,
-} from '../../ports/identity-provider.js';
+import type { ProviderContext } from '../../domain/shared/provider-descriptor.js';
+import type { Identity, IdentityProvider, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
 import type { PrivateKeyReading, PrivateKeySource } from '../keys/private-key.js';
 import { hasUnusedFile, keyOf, type ServiceAccountBlocks, type ServiceAccountSettings } from './descriptor.js';
 

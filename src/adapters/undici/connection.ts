@@ -46,7 +46,7 @@ export class Connection {
   readonly note = '';
   readonly #owner: Connections;
   /** Its position among the idle ones, so that one that times out is removed without a search. */
-  place: number = BUSY;
+  index: number = BUSY;
   #socket: Socket | undefined;
   #read: Socket['read'] | undefined;
   #isPaused = false;
@@ -155,7 +155,7 @@ export class Connections {
   /** The idle connection that was used last, since it is the least likely to be timed out by the other side; otherwise a new one. */
   acquire(): Connection {
     const connection = this.#idle.pop() ?? this.#opened();
-    connection.place = BUSY;
+    connection.index = BUSY;
     return connection;
   }
 
@@ -165,7 +165,7 @@ export class Connections {
     if (end === 'stale') this.#endIdle();
     if (end === 'complete' && !this.#isRetired) {
       connection.exchanges += 1;
-      connection.place = this.#idle.length;
+      connection.index = this.#idle.length;
       this.#idle.push(connection);
       return;
     }
@@ -185,7 +185,7 @@ export class Connections {
 
   /** Aborts running exchanges. */
   destroy(error: Error): void {
-    for (const connection of this.#open) if (connection.place === BUSY) connection.destroy(error);
+    for (const connection of this.#open) if (connection.index === BUSY) connection.destroy(error);
   }
 
   /** True if no exchange is running. */
@@ -208,12 +208,12 @@ export class Connections {
 
   /** Removes all traces of an idle connection that timed out. */
   #remove(connection: Connection): void {
-    const { place } = connection;
-    if (this.#idle[place] !== connection) return;
+    const { index } = connection;
+    if (this.#idle[index] !== connection) return;
     const last = this.#idle.pop();
     if (last !== undefined && last !== connection) {
-      this.#idle[place] = last;
-      last.place = place;
+      this.#idle[index] = last;
+      last.index = index;
     }
     this.#drop(connection);
   }

@@ -15,7 +15,7 @@ export interface HostPolicy {
   /** Names that are valid with every port. */
   readonly names: ReadonlySet<string>;
   /** Names that are valid with one port, such as `site.example:8443`; `site.example:` if the field has no port. */
-  readonly places: ReadonlySet<string>;
+  readonly namesWithPort: ReadonlySet<string>;
   /** True if every loopback name is valid, with every port. */
   readonly loopback: boolean;
 }
@@ -31,14 +31,14 @@ export function behindHostCheck(
     isServed(request.headers, policy) ? handler(request) : Promise.resolve(refuse(request, hostRefused()));
 }
 
-function isServed(headers: HeaderFields, { names, places, loopback }: HostPolicy): boolean {
+function isServed(headers: HeaderFields, { names, namesWithPort, loopback }: HostPolicy): boolean {
   const { host } = headers;
   if (typeof host !== 'string') return false;
   if (names.has(host)) return true; // The spelling of browsers, which is nearly always used.
   const read = readHost(host);
   if (read === undefined) return false;
   const { name, port } = read;
-  if (names.has(name) || places.has(`${name}:${port}`)) return true;
+  if (names.has(name) || namesWithPort.has(`${name}:${port}`)) return true;
   // Names that resolvers must not redirect (RFC 6761 §6.3), and loopback addresses.
   return loopback && (name.endsWith('.localhost') || isLoopback(name));
 }

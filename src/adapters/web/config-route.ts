@@ -1,6 +1,6 @@
 import type { ChatConfig } from '../../domain/chat/chat-config.js';
 import { mayHoldSession } from '../../domain/credentials/route-auth.js';
-import { choosingNames } from '../../domain/upstream/header-policy.js';
+import { choosingNames } from '../../domain/shared/header-policy.js';
 import type { HttpHandler } from '../../ports/http.js';
 import { noticePage } from './admission.js';
 import { type ChatMount, entranceOf } from './chat-mount.js';

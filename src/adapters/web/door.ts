@@ -12,7 +12,7 @@ import {
   methodNotAllowed,
   notFound,
 } from './error-response.js';
-import type { BodyLimits, BodyShare } from './request-body.js';
+import type { BodyLimits, BodyReservation } from './request-body.js';
 import { observed, type WatchSettings } from './stream-watch.js';
 
 /** Settings shared by all routes of a site; complete, so that routes need no defaults. */
@@ -57,41 +57,41 @@ export interface Reading<Value> {
   readonly id?: string | undefined;
   /** The reason for refusing it, after it was counted. */
   readonly fault?: unknown;
-  /** The share of its body in the memory of the process; the door releases it. */
-  readonly share?: BodyShare | undefined;
+  /** The reservation of its body in the memory of the process; the door releases it. */
+  readonly reservation?: BodyReservation | undefined;
 }
 
 /** Reads a request; an exception is a `fault`. */
-export type Reader<Value, Place> = (
+export type Reader<Value, Target> = (
   request: HttpRequest,
   site: SiteSettings,
-  place: Place,
+  target: Target,
 ) => Reading<Value> | Promise<Reading<Value>>;
 
 /** The rules of one route. A new route states all of them: none has a default that could admit a request. */
-export interface RouteRule<Value, Place> {
+export interface RouteRule<Value, Target> {
   /** Its name for operators. */
   readonly name: string;
   /** Reads the path of a request; `undefined` is answered with 404. Default: every path that reaches the route. */
-  readonly place?: (request: HttpRequest) => Place | undefined;
+  readonly target?: (request: HttpRequest) => Target | undefined;
   /** Its methods, as `Allow` lists them. */
-  readonly methods: readonly string[] | ((place: Place) => readonly string[]);
+  readonly methods: readonly string[] | ((target: Target) => readonly string[]);
   /** True for the methods it accepts. Default: those in `methods`. */
   readonly accepts?: (method: string) => boolean;
   readonly origin: OriginRule;
   /** The allowance that a request uses; `within` if the route itself calls `count`, for the requests that cost something. */
   readonly limit:
-    'none' | 'within' | ((reading: { readonly place: Place; readonly value: Value | undefined }) => Allowance);
-  readonly read: Reader<Value, Place>;
+    'none' | 'within' | ((reading: { readonly target: Target; readonly value: Value | undefined }) => Allowance);
+  readonly read: Reader<Value, Target>;
   /** The format of its errors. */
   readonly errors: ErrorForm;
 }
 
 /** One request that the door has admitted, with what was read of it. */
-export interface Admitted<Value = unknown, Place = unknown> extends ErrorContext {
+export interface Admitted<Value = unknown, Target = unknown> extends ErrorContext {
   readonly site: SiteSettings;
   readonly request: HttpRequest;
-  readonly place: Place;
+  readonly target: Target;
   readonly value: Value;
   /**
    * Counts one request of the visitor.
@@ -109,45 +109,45 @@ export interface Admitted<Value = unknown, Place = unknown> extends ErrorContext
  * A handler behind the door. Only here a request reaches the domain: its page is checked, it is read and counted, and
  * then `serve` responds. Exceptions become responses, operators get an event, and a stream is observed until it ends.
  */
-export function route<Value, Place = undefined>(
-  rule: RouteRule<Value, Place>,
+export function route<Value, Target = undefined>(
+  rule: RouteRule<Value, Target>,
   mount: RouteMount,
-  serve: (admitted: Admitted<Value, Place>) => HttpResponse | Promise<HttpResponse>,
+  serve: (admitted: Admitted<Value, Target>) => HttpResponse | Promise<HttpResponse>,
 ): HttpHandler {
   const { name, limit, read, errors } = rule;
   const { site, auth } = mount;
   const readsAreChecked = checksReads(rule.origin, mount);
   const isCounted = limit !== 'none' && limit !== 'within' && (site.chatLimit ?? site.userLimit) !== undefined;
   return async (request) => {
-    const place = rule.place?.(request) as Place;
-    if (place === undefined && rule.place !== undefined) return notFound(request, errorContext(site, name));
-    const methods = typeof rule.methods === 'function' ? rule.methods(place) : rule.methods;
+    const target = rule.target?.(request) as Target;
+    if (target === undefined && rule.target !== undefined) return notFound(request, errorContext(site, name));
+    const methods = typeof rule.methods === 'function' ? rule.methods(target) : rule.methods;
     const isAccepted = rule.accepts?.(request.method) ?? methods.includes(request.method);
     if (!isAccepted) return methodNotAllowed(methods.join(', '), errorContext(site, name));
     const startedAt = site.clock.now();
     const context = errorContext(site, name);
     const count = (allowance: Allowance): Promise<void> => checkVisitor(request, site, auth, allowance);
     let form = errors;
-    let share: BodyShare | undefined;
-    let admitted: Admitted<Value, Place> | undefined;
+    let reservation: BodyReservation | undefined;
+    let admitted: Admitted<Value, Target> | undefined;
     let response: HttpResponse;
     try {
       checkOrigin(request, site.origins, readsAreChecked);
-      const reading = await readingOf(read, request, site, place);
-      ({ share } = reading);
+      const reading = await readingOf(read, request, site, target);
+      ({ reservation } = reading);
       // Properties after a spread are many times slower than those before it.
       if (reading.id !== undefined) form = { id: reading.id, ...errors };
-      if (isCounted) await count(limit({ place, value: reading.value }));
+      if (isCounted) await count(limit({ target, value: reading.value }));
       // oxlint-disable-next-line typescript/only-throw-error -- thrown by a reader, or by a function of the site
       if (reading.fault !== undefined) throw reading.fault;
       // Written out, for the same reason.
       const { requestId } = context;
-      admitted = { site, route: name, requestId, request, place, value: reading.value as Value, count };
+      admitted = { site, route: name, requestId, request, target, value: reading.value as Value, count };
       response = withCookie(withBrowserFields(await serve(admitted), site), admitted.cookie);
     } catch (error) {
       response = withBrowserFields(errorResponse(error, form, context), site);
     } finally {
-      if (share !== undefined) share.release();
+      if (reservation !== undefined) reservation.release();
     }
     return observed(response, { site, context, request, errors: form, startedAt, chat: admitted?.chat });
   };
@@ -159,14 +159,14 @@ function checksReads(origin: OriginRule, { auth, visitor }: RouteMount): boolean
   return origin === 'own-pages-with-visitor' && visitor !== undefined;
 }
 
-async function readingOf<Value, Place>(
-  read: Reader<Value, Place>,
+async function readingOf<Value, Target>(
+  read: Reader<Value, Target>,
   request: HttpRequest,
   site: SiteSettings,
-  place: Place,
+  target: Target,
 ): Promise<Reading<Value>> {
   try {
-    return await read(request, site, place);
+    return await read(request, site, target);
   } catch (fault) {
     return { fault };
   }

@@ -16,13 +16,13 @@ export function httpJsonRoutes(mount: MessageMount): HttpHandler {
   return route<A2ACall, RestCall>(
     {
       name: 'chat',
-      place: placeOf,
+      target: targetOf,
       methods: ({ rest }) => Object.keys(rest.path.methods),
       origin: 'own-pages-with-visitor',
-      limit: ({ place }) => allowanceOf(place.kind),
+      limit: ({ target }) => allowanceOf(target.kind),
       // Cancelling and subscribing need no body, so a missing one is not an error.
-      read: (request, site, place) =>
-        request.method !== 'POST' || isAbsent(request) ? { value: place } : body(request, site, place),
+      read: (request, site, target) =>
+        request.method !== 'POST' || isAbsent(request) ? { value: target } : body(request, site, target),
       errors: REST_ERRORS,
     },
     mount,
@@ -31,7 +31,7 @@ export function httpJsonRoutes(mount: MessageMount): HttpHandler {
 }
 
 /** The call without its body. */
-function placeOf(request: HttpRequest): RestCall | undefined {
+function targetOf(request: HttpRequest): RestCall | undefined {
   const path = restPath(request.path);
   return path && readRestCall(path, request, undefined, false);
 }

@@ -5,18 +5,18 @@ import type { Reader, Reading } from './door.js';
 import { type JsonBody, readJsonBody } from './request-body.js';
 
 /** Reads a JSON body; exceptions of `parse` are faults of the request. */
-export function json<Value, Place = undefined>(
-  parse: (body: JsonBody, request: HttpRequest, place: Place) => Reading<Value>,
+export function json<Value, Target = undefined>(
+  parse: (body: JsonBody, request: HttpRequest, target: Target) => Reading<Value>,
   types?: readonly string[],
-): Reader<Value, Place> {
-  return async (request, site, place) => {
+): Reader<Value, Target> {
+  return async (request, site, target) => {
     const body = await readJsonBody(request, site, types);
-    const { share } = body;
+    const { reservation } = body;
     try {
-      const { value, id, fault } = parse(body, request, place);
-      return { value, id, fault, share };
+      const { value, id, fault } = parse(body, request, target);
+      return { value, id, fault, reservation };
     } catch (fault) {
-      return { fault, share };
+      return { fault, reservation };
     }
   };
 }

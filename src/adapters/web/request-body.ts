@@ -1,8 +1,9 @@
-import { type HttpBody, isStream } from '../../domain/shared/body.js';
+import { isStream } from '../../domain/shared/body.js';
+import type { HttpBody } from '../../ports/http.js';
 import { ByteCollector } from '../../domain/shared/bytes.js';
 import { RequestError } from '../../domain/shared/errors.js';
 import { MinHeap } from '../../domain/shared/min-heap.js';
-import { jsonMediaType } from '../../domain/upstream/header-policy.js';
+import { jsonMediaType } from '../../domain/shared/header-policy.js';
 import type { HeaderFields, HttpRequest } from '../../ports/http.js';
 import { refusedForNow } from './error-response.js';
 
@@ -12,7 +13,7 @@ export interface JsonBody {
   /** Its media type, without parameters. */
   readonly type: string;
   /** Released when the platform's response has begun, or when there will be none: the body counts as held until then. */
-  readonly share: BodyShare;
+  readonly reservation: BodyReservation;
 }
 
 /** Limits a site sets for a body. */
@@ -52,7 +53,7 @@ export async function readJsonBody(
   const bytes = typeof body === 'string' ? encoder.encode(body) : body;
   if (bytes === null || bytes.length === 0) throw invalid('The request body is empty.');
   if (typeof body !== 'string' && bytes.length > limits.bodyLimitBytes) throw tooLarge(limits.bodyLimitBytes);
-  return { bytes, type, share: limits.bodies.hold(bytes.length) };
+  return { bytes, type, reservation: limits.bodies.hold(bytes.length) };
 }
 
 function declaredType(request: HttpRequest, { bodyLimitBytes }: BodyLimits, types: readonly string[]): string {
@@ -84,19 +85,19 @@ async function readStream(
   headers: HeaderFields,
 ): Promise<JsonBody> {
   const timed = new TimedBody(body, { idleMs: requestIdleMs, totalMs: requestBodyMs }, headers);
-  const share = bodies.open((error) => timed.cut(error));
+  const reservation = bodies.open((error) => timed.cut(error));
   const collector = new ByteCollector();
   try {
     for await (const chunk of timed) {
       if (collector.length + chunk.length > bodyLimitBytes) throw tooLarge(bodyLimitBytes);
-      bodies.charge(share, chunk.length);
+      bodies.charge(reservation, chunk.length);
       collector.push(chunk);
     }
     if (collector.length === 0) throw invalid('The request body is empty.');
-    share.keep();
-    return { bytes: collector.take(), type, share };
+    reservation.keep();
+    return { bytes: collector.take(), type, reservation };
   } catch (error) {
-    share.release();
+    reservation.release();
     if (error instanceof RequestError) throw error;
     // A parser of the host accepted a value that cannot be serialised again.
     if (error instanceof RangeError) throw invalid('The request body is nested too deeply.', -32600);
@@ -242,7 +243,7 @@ class TimedBody implements AsyncIterableIterator<Uint8Array> {
 
 /** Bodies up to this size are small: they have a reserve of their own, which large ones cannot use. */
 const SMALL_BODY_BYTES = 65_536;
-/** The reserve's share of the total. */
+/** The reserve's part of the total. */
 const RESERVED = 0.25;
 /** After this time a byte counts half: an early burst must not count as fast forever. */
 const HALF_LIFE_MS = 1_000;
@@ -283,21 +284,21 @@ export class BodyBudget {
     this.#large.limit = Math.max(this.#large.limit, 2 * bodyBytes);
   }
 
-  /** The share of a body that is about to be read; `cut` ends its reading. */
-  open(cut: (error: RequestError) => void): BodyShare {
-    return new BodyShare(this.#small, cut);
+  /** The reservation of a body that is about to be read; `cut` ends its reading. */
+  open(cut: (error: RequestError) => void): BodyReservation {
+    return new BodyReservation(this.#small, cut);
   }
 
   /**
-   * The share of a body that has already arrived.
+   * The reservation of a body that has already arrived.
    *
    * @throws RequestError `server_busy` when the budget is full.
    */
-  hold(bytes: number): BodyShare {
+  hold(bytes: number): BodyReservation {
     const pool = this.#poolOf(bytes);
-    const share = new BodyShare(pool, undefined);
-    this.#add(pool, share, bytes);
-    return share;
+    const reservation = new BodyReservation(pool, undefined);
+    this.#add(pool, reservation, bytes);
+    return reservation;
   }
 
   /**
@@ -305,46 +306,46 @@ export class BodyBudget {
    *
    * @throws RequestError `body_timeout` when this body is the slowest of too many, `server_busy` when the budget is full and no body can be cut.
    */
-  charge(share: BodyShare, bytes: number): void {
-    const total = share.bytes + bytes;
+  charge(reservation: BodyReservation, bytes: number): void {
+    const total = reservation.bytes + bytes;
     const pool = this.#poolOf(total);
     let charged = bytes;
-    if (pool !== share.pool) {
-      share.release();
-      share.pool = pool;
+    if (pool !== reservation.pool) {
+      reservation.release();
+      reservation.pool = pool;
       charged = total;
     }
     // A body without bytes is not listed: cutting it would free no memory.
-    if (share.cut !== undefined && total > 0) pool.reading.set(share, share.came(bytes, this.#now()));
-    this.#add(pool, share, charged);
+    if (reservation.cut !== undefined && total > 0) pool.reading.set(reservation, reservation.came(bytes, this.#now()));
+    this.#add(pool, reservation, charged);
   }
 
-  #add(pool: Pool, share: BodyShare, bytes: number): void {
-    share.bytes += bytes;
+  #add(pool: Pool, reservation: BodyReservation, bytes: number): void {
+    reservation.bytes += bytes;
     pool.used += bytes;
-    while (pool.used > pool.limit) this.#makeRoom(pool, share);
+    while (pool.used > pool.limit) this.#makeRoom(pool, reservation);
   }
 
   #poolOf(bytes: number): Pool {
     return bytes > SMALL_BODY_BYTES ? this.#large : this.#small;
   }
 
-  #makeRoom(pool: Pool, share: BodyShare): void {
+  #makeRoom(pool: Pool, reservation: BodyReservation): void {
     const slowest = pool.reading.first;
-    if (slowest === undefined || (slowest === share && pool.reading.size === 1)) {
-      share.release();
+    if (slowest === undefined || (slowest === reservation && pool.reading.size === 1)) {
+      reservation.release();
       const log = 'the memory for request bodies is full of messages that wait for the platform';
       throw refusedForNow('server_busy', 'The server holds too many request bodies.', log);
     }
     const error = late('the memory for request bodies was full, and this one was the slowest');
     slowest.release();
-    if (slowest === share) throw error;
+    if (slowest === reservation) throw error;
     slowest.cut?.(error);
   }
 }
 
-/** The share of one body in the budget. */
-export class BodyShare {
+/** The reservation of one body in the budget. */
+export class BodyReservation {
   readonly cut: ((error: RequestError) => void) | undefined;
   pool: Pool;
   bytes: number = 0;
@@ -384,7 +385,7 @@ class Pool {
   limit: number;
   used: number = 0;
   /** Bodies that are not complete, the slowest first. */
-  readonly reading: MinHeap<BodyShare> = new MinHeap();
+  readonly reading: MinHeap<BodyReservation> = new MinHeap();
 
   constructor(limit: number) {
     this.limit = limit;

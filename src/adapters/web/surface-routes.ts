@@ -20,7 +20,7 @@ export function surfaceRoutes(mount: SurfaceRoutes): HttpHandler {
   return route<SurfaceRequest, SurfaceRoute>(
     {
       name: 'surface',
-      place: ({ path, query }) => (isSafeQuery(query) ? surfaceRoute(path) : undefined),
+      target: ({ path, query }) => (isSafeQuery(query) ? surfaceRoute(path) : undefined),
       methods: methodsOf,
       origin: 'own-pages-with-session',
       limit: 'none',
@@ -28,18 +28,18 @@ export function surfaceRoutes(mount: SurfaceRoutes): HttpHandler {
       errors: PROBLEMS,
     },
     mount,
-    async ({ place, value }) => {
-      switch (place.operation) {
+    async ({ target, value }) => {
+      switch (target.operation) {
         case 'render': {
-          const response = await service.render(place.ref, value, auth, cache);
+          const response = await service.render(target.ref, value, auth, cache);
           const outcome = OUTCOMES[response.headers['x-cache'] as keyof typeof OUTCOMES];
           if (cache !== undefined) telemetry.emit({ type: 'cache', route: 'surface', outcome });
           return response;
         }
         case 'action':
-          return service.action(place.ref, place.action, value, auth, cache);
+          return service.action(target.ref, target.action, value, auth, cache);
         case 'theme':
-          return service.theme(place.ref, value, auth);
+          return service.theme(target.ref, value, auth);
       }
     },
   );
@@ -51,9 +51,9 @@ const input = json<SurfaceRequest, SurfaceRoute>(({ bytes, type }, head) => {
   return { value: { head, body: bytes, contentType: type } };
 });
 /** The input is optional: a widget may be rendered without. */
-const read: Reader<SurfaceRequest, SurfaceRoute> = (request, site, place) =>
-  place.operation === 'theme' || isAbsent(request)
+const read: Reader<SurfaceRequest, SurfaceRoute> = (request, site, target) =>
+  target.operation === 'theme' || isAbsent(request)
     ? { value: { head: request, body: null } }
-    : input(request, site, place);
+    : input(request, site, target);
 
 const OUTCOMES = { HIT: 'hit', REVALIDATED: 'revalidated', MISS: 'miss', BYPASS: 'bypass' } as const;

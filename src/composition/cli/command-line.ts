@@ -75,7 +75,7 @@ const CANNOT_LISTEN = ['EADDRINUSE', 'EACCES', 'EADDRNOTAVAIL', 'ENOTFOUND'];
  *
  * @throws ConfigurationError when the port is invalid.
  */
-export function listeningPlace(
+export function listeningAddress(
   options: { readonly port?: string | undefined; readonly host?: string | undefined },
   env: Terminal['env'],
   defaultPort: number,

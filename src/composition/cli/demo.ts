@@ -6,7 +6,7 @@ import {
   type Command,
   failure,
   type ListeningPlace,
-  listeningPlace,
+  listeningAddress,
   type Terminal,
   whileListening,
 } from './command-line.js';
@@ -38,13 +38,13 @@ Exit status: 0 it was stopped, 1 it cannot run, 2 the command line is invalid.`,
 
 async function demo(args: string[], terminal: Terminal): Promise<number> {
   const { values } = parseArgs({ args, options: { port: { type: 'string' }, host: { type: 'string' } } });
-  const place = listeningPlace(values, terminal.env, 3000);
+  const address = listeningAddress(values, terminal.env, 3000);
   if (!existsSync(START) || !existsSync(PAGE)) {
     throw failure('the demo is not built; in a clone of the repository, `npm start` builds and starts it.');
   }
   const { startDemo } = (await import(START.href)) as DemoModule;
-  return whileListening(place, async () => {
-    const { url, close } = await startDemo(place);
+  return whileListening(address, async () => {
+    const { url, close } = await startDemo(address);
     terminal.print(`agent-bff demo: ${url}`);
     await terminal.stopped;
     await close();

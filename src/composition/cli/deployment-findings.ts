@@ -42,8 +42,8 @@ export async function cacheFindings(config: ResolvedConfig, clock: Clock): Promi
     const found = await tried(store.get(key));
     const ms = (performance.now() - began) / 2;
     await tried(store.delete(key));
-    const place = connection?.describe() ?? '';
-    const message = `a call takes ${ms.toFixed(1)} ms${place === '' ? '' : `; ${place}`}`;
+    const server = connection?.describe() ?? '';
+    const message = `a call takes ${ms.toFixed(1)} ms${server === '' ? '' : `; ${server}`}`;
     const reached = reach(found === 'doctor', faults[0], { message, isLate: ms > timeouts.cacheMs }, timeouts.cacheMs);
     return [reached, ...keys(cacheKeys.length)];
   } catch (error) {
@@ -111,9 +111,9 @@ export async function siteFindings(publicUrl: string): Promise<readonly Finding[
   const other = pages.find(isOfAnotherRoute);
   const address = other === undefined ? [] : [strayed(other)];
   const { status, text } = pages[0] as Page;
-  const place = { block: 'environment', fields: ['NODE_ENV'] };
+  const suspect = { block: 'environment', fields: ['NODE_ENV'] };
   const page = hasStack(text)
-    ? warning(PAGE_CHECK, 'shows visitors a stack trace for an invalid body', place, HANDLE_ERRORS)
+    ? warning(PAGE_CHECK, 'shows visitors a stack trace for an invalid body', suspect, HANDLE_ERRORS)
     : passed(PAGE_CHECK, `shows no stack trace (status ${String(status)} for an invalid body)`);
   return [...address, page];
 }

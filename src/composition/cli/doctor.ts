@@ -7,7 +7,8 @@ import { checkedOutcome, type WrongResult } from '../../domain/credentials/site-
 import { reasonOf } from '../../domain/shared/failure-reason.js';
 import { visibleLine } from '../../domain/shared/redaction.js';
 import type { Endpoint } from '../../domain/upstream/platform-call.js';
-import type { IdentityProvider, IssueOutcome, ProviderContext, ProviderFacts } from '../../ports/identity-provider.js';
+import type { ProviderContext, ProviderFacts } from '../../domain/shared/provider-descriptor.js';
+import type { IdentityProvider, IssueOutcome } from '../../ports/identity-provider.js';
 import type { ServerConfig } from '../config/server-config.js';
 import { variablesOf, warningsOf } from '../config/env.js';
 import { FLOWS, providerOf, PROVIDERS } from '../config/providers.js';
@@ -18,7 +19,7 @@ import { type ResolvedConfig, resolveConfig } from '../config/resolve-config.js'
 import { type Command, isUsageError, STATUS, type Terminal, type TextStyle } from './command-line.js';
 import { configuration, CONFIGURATION_HELP, SOURCE_OPTIONS } from './configuration-source.js';
 import { cacheFindings, siteFindings } from './deployment-findings.js';
-import { failed, type Finding, named, passed, type Place, refused, skipped, topLevel, warning } from './finding.js';
+import { failed, type Finding, named, passed, type Suspect, refused, skipped, topLevel, warning } from './finding.js';
 import { platformFindings, TRIAL, type Trials } from './platform-findings.js';
 import { providerFindings, tokenFindings } from './provider-findings.js';
 
@@ -177,7 +178,7 @@ export async function examine(
     const check = 'platform';
     if (credential.some(({ result }) => result === 'failed')) return [skipped(check)];
     if (chosen.kind === 'none') return [skipped(check, 'needs a signed-in user')];
-    return platformFindings({ config, resolved, ports, credential: placeOf(chosen), begin }, trials);
+    return platformFindings({ config, resolved, ports, credential: suspectOf(chosen), begin }, trials);
   }
 }
 
@@ -185,10 +186,10 @@ export async function examine(
 function environment(config: ServerConfig, { identityProviders }: ToolkitPorts): readonly Finding[] {
   return warningsOf(config, identityProviders).map(({ code, detail, variable }) => {
     const [, happened = detail, fix] = /^(.*?\.) (.*)$/s.exec(detail) ?? [];
-    const place = { block: 'environment', fields: [variable] };
+    const suspect = { block: 'environment', fields: [variable] };
     return code === 'variable_misspelt' || code === 'variable_foreign'
-      ? failed('environment', happened, place, `${String(fix)} Correct ${named(place)}, or remove it.`)
-      : warning('environment', happened, place, fix);
+      ? failed('environment', happened, suspect, `${String(fix)} Correct ${named(suspect)}, or remove it.`)
+      : warning('environment', happened, suspect, fix);
   });
 }
 
@@ -199,7 +200,7 @@ function address(check: string, field: string, found: Endpoint | undefined, isNe
   return skipped(check, 'is not set; only widgets, records and the project need it');
 }
 
-function secretFile({ current, fault, place: { block, field } }: SecretFile): readonly Finding[] {
+function secretFile({ current, fault, setting: { block, field } }: SecretFile): readonly Finding[] {
   return current === undefined ? [failed('secret file', fault, { block, fields: [field] })] : [];
 }
 
@@ -271,8 +272,8 @@ async function token(
     return [failed(check, reasonOf(error, 'the provider of this strategy'), STRATEGY)];
   }
   if (outcome.kind === 'failure') {
-    const place = 'option' in outcome ? topLevel(outcome.option) : outcome;
-    return [failed(check, outcome.log, place, outcome.advice)];
+    const suspect = 'option' in outcome ? topLevel(outcome.option) : outcome;
+    return [failed(check, outcome.log, suspect, outcome.advice)];
   }
   const name = providerOf(flow);
   const block = name === undefined ? flow : PROVIDERS[name].suspects.block;
@@ -304,8 +305,8 @@ async function userExchange(
   ];
 }
 
-/** The place to check if the platform rejects a credential that was obtained. */
-function placeOf(chosen: ChosenStrategy): Place {
+/** The suspect to check if the platform rejects a credential that was obtained. */
+function suspectOf(chosen: ChosenStrategy): Suspect {
   if (chosen.kind === 'no-credential') return STRATEGY;
   if (chosen.kind !== 'provider') return topLevel(chosen.kind === 'static-token' ? 'serviceToken' : 'serviceApiKey');
   const name = providerOf(chosen.name);

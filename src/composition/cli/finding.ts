@@ -2,15 +2,15 @@ import { clockDifference } from '../../domain/shared/clock-difference.js';
 import { isAgentBffError } from '../../domain/shared/errors.js';
 import { networkFault } from '../../domain/shared/network-fault.js';
 
-/** A place in the configuration. */
-export interface Place {
+/** A suspect in the configuration. */
+export interface Suspect {
   /** The configuration block, or `environment` or `command line`. */
   readonly block: string;
   readonly fields: readonly string[];
 }
 
 /** One line of the doctor's table. */
-export interface Finding extends Partial<Place> {
+export interface Finding extends Partial<Suspect> {
   /** The subject of the check, such as `token`. */
   readonly check: string;
   readonly result: 'ok' | 'warning' | 'failed' | 'skipped';
@@ -32,15 +32,15 @@ export function skipped(check: string, message: string = 'skipped: fix the above
   return { check, result: 'skipped', message };
 }
 
-/** A failed check; the place is added to `fix` if it does not name it. */
-export function failed(check: string, message: string, place: Place, fix: string = ''): Finding {
-  const { block, fields } = place;
-  return { check, result: 'failed', message, block, fields, fix: complete(fix, place) };
+/** A failed check; the suspect is added to `fix` if it does not name it. */
+export function failed(check: string, message: string, suspect: Suspect, fix: string = ''): Finding {
+  const { block, fields } = suspect;
+  return { check, result: 'failed', message, block, fields, fix: complete(fix, suspect) };
 }
 
 /** A check that passed but may be unintended. */
-export function warning(check: string, message: string, place: Place, fix: string = ''): Finding {
-  return { ...failed(check, message, place, fix), result: 'warning' };
+export function warning(check: string, message: string, suspect: Suspect, fix: string = ''): Finding {
+  return { ...failed(check, message, suspect, fix), result: 'warning' };
 }
 
 /**
@@ -54,31 +54,31 @@ export function refused(check: string, error: unknown): Finding {
   return failed(check, detail, { block, fields }, hint);
 }
 
-/** A place in the fields of `configureServer` itself. */
-export function topLevel(...fields: readonly string[]): Place {
+/** A suspect in the fields of `configureServer` itself. */
+export function topLevel(...fields: readonly string[]): Suspect {
   return { block: 'configureServer', fields };
 }
 
 /** Names of places that are not configuration blocks. */
 const OUTSIDE = ['environment', 'command line', 'machine'];
 
-/** A place as part of a sentence. */
-export function named({ block, fields }: Place): string {
+/** A suspect as part of a sentence. */
+export function named({ block, fields }: Suspect): string {
   if (block === 'environment') return `the environment variable ${fields.join(', ')}`;
   if (block === 'command line') return `${fields.join(', ')} on the command line`;
   const within = block === 'configureServer' ? block : `the "${block}" configuration block`;
   return fields.length === 0 ? within : `${listed(fields)} in ${within}`;
 }
 
-/** A fix with its missing place: an error for visitors names either the block or the fields. */
-function complete(fix: string, place: Place): string {
-  if (fix === '') return `Check ${named(place)}.`;
-  const { block, fields } = place;
+/** A fix with its missing suspect: an error for visitors names either the block or the fields. */
+function complete(fix: string, suspect: Suspect): string {
+  if (fix === '') return `Check ${named(suspect)}.`;
+  const { block, fields } = suspect;
   if (OUTSIDE.includes(block))
-    return fields.some((field) => fix.includes(field)) ? fix : `${fix} Correct ${named(place)}.`;
+    return fields.some((field) => fix.includes(field)) ? fix : `${fix} Correct ${named(suspect)}.`;
   const namesField = fields.length === 0 || fields.some((field) => fix.includes(`"${field}"`));
   if (fix.includes(block)) return namesField ? fix : `${fix} Look at ${listed(fields)} there.`;
-  return `${fix} Correct ${named(place)}.`;
+  return `${fix} Correct ${named(suspect)}.`;
 }
 
 function listed(fields: readonly string[]): string {
@@ -101,7 +101,7 @@ export function clockProblem(check: string, message: string): Finding {
   return failed(check, message, CLOCK, SET_CLOCK);
 }
 
-/** Advice for an error code of Node, OpenSSL or undici; the place of the address completes each sentence. */
+/** Advice for an error code of Node, OpenSSL or undici; the suspect of the address completes each sentence. */
 const FIXES: readonly (readonly [code: RegExp, advice: string])[] = [
   [/^ECONNREFUSED$/, 'Start the server there, or correct the port in'],
   [/^ENOTFOUND$/, 'Correct the host name in'],
@@ -122,10 +122,10 @@ const FIXES: readonly (readonly [code: RegExp, advice: string])[] = [
 ];
 
 /** One sentence for the error code at the start of a text; `undefined` if there is no known code. */
-export function networkFix(text: string, place: Place): string | undefined {
+export function networkFix(text: string, suspect: Suspect): string | undefined {
   const code = codeOf(text);
   const [, advice] = FIXES.find(([one]) => one.test(code)) ?? [];
-  return advice === undefined ? undefined : `${advice} ${named(place)}.`;
+  return advice === undefined ? undefined : `${advice} ${named(suspect)}.`;
 }
 
 /** The error code at the start of a text, and its meaning. The rest of the text is dropped, since it may contain anything. */

@@ -7,7 +7,7 @@ import type { Endpoint } from '../../domain/upstream/platform-call.js';
 import { LOOKUPS, type LookupName } from '../../domain/upstream/platform-directory.js';
 import type { HttpResponse } from '../../ports/http.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
-import { clocks, failed, type Finding, passed, type Place, skipped, topLevel, warning } from './finding.js';
+import { clocks, failed, type Finding, passed, type Suspect, skipped, topLevel, warning } from './finding.js';
 import { excerpt, jsonOf, type RpcReply, rpcOf, SiteProbe, type Visit } from './site-probe.js';
 
 /** Optional checks, each of which costs a request of the site. */
@@ -166,18 +166,18 @@ async function agentCard(site: SiteProbe, findings: Finding[]): Promise<AgentFac
     return { hasCard: false, isVersion1: true, streams: true, interfaces: [] };
   }
   const versions = [...new Set(namedVersions(card))];
-  const { address: place, interfaces } = await site.toolkit.handlers.cardFacts(record.version, {
+  const { address: cardAddress, interfaces } = await site.toolkit.handlers.cardFacts(record.version, {
     headers: {},
     native: { request: undefined },
   });
   const streams = supportsStreaming ? 'streams' : 'does not stream';
-  const message = `${JSON.stringify(excerpt(String(card['name']), 60))}, protocol ${versions.join(' and ') || 'without a version'}, ${streams}; found at ${place}`;
-  const fix = `Set "agentCardUrl" in configureServer to ${place}, or remove it.`;
+  const message = `${JSON.stringify(excerpt(String(card['name']), 60))}, protocol ${versions.join(' and ') || 'without a version'}, ${streams}; found at ${cardAddress}`;
+  const fix = `Set "agentCardUrl" in configureServer to ${cardAddress}, or remove it.`;
   if (warnings.includes('agent_card_url_unavailable')) {
     findings.push(warning(CARD, `${message}, not at the configured address`, topLevel('agentCardUrl'), fix));
   } else if (warnings.includes('agent_card_doubtful')) {
     const doubt = 'none of its interfaces has the path of the agent, so it may be the card of another one';
-    const sure = `Set "agentCardUrl" in configureServer to ${place} if it is the card of this agent.`;
+    const sure = `Set "agentCardUrl" in configureServer to ${cardAddress} if it is the card of this agent.`;
     findings.push(warning(CARD, `${message}; ${doubt}`, topLevel('a2aUrl', 'agentCardUrl'), sure));
   } else findings.push(passed(CARD, message));
   return {
@@ -190,7 +190,7 @@ async function agentCard(site: SiteProbe, findings: Finding[]): Promise<AgentFac
 
 const NO_RESPONSE = 0;
 const REFUSED: readonly unknown[] = [401, 403];
-const MESSAGE: Place = { block: 'command line', fields: ['--message'] };
+const MESSAGE: Suspect = { block: 'command line', fields: ['--message'] };
 const UNTRIED = 'Try it with a message: npx agent-bff doctor --message "Hello".';
 
 /**
@@ -265,7 +265,7 @@ function versionField(isVersion1: boolean): Readonly<Record<string, string>> {
 const AGENT = topLevel('a2aUrl');
 const CHECK_ADDRESS = 'Check "a2aUrl" in configureServer: it must be the JSON-RPC endpoint of the agent.';
 /** The agent received the request at its address. */
-const ITSELF: Place = { block: 'agent', fields: [] };
+const ITSELF: Suspect = { block: 'agent', fields: [] };
 const LOOK_AT_AGENT =
   'Look at the log of the agent, which received the request; if it needs another credential, correct "serviceAuthStrategy" in configureServer.';
 const LOOK_BETWEEN =

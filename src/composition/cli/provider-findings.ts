@@ -1,13 +1,13 @@
 import { thrownFault } from '../../adapters/oauth/provider-error.js';
 import { jwtClaims } from '../../domain/shared/json.js';
 import type {
-  AccessToken,
   ExpectedClaims,
   KeyFact,
   ProviderAddress,
   ProviderContext,
   ProviderFacts,
-} from '../../ports/identity-provider.js';
+} from '../../domain/shared/provider-descriptor.js';
+import type { AccessToken } from '../../ports/identity-provider.js';
 import {
   clockProblem,
   clocks,
@@ -16,7 +16,7 @@ import {
   named,
   networkFix,
   passed,
-  type Place,
+  type Suspect,
   skipped,
   warning,
   withMeaning,
@@ -39,21 +39,21 @@ function keyFindings(fact: KeyFact, now: number): readonly Finding[] {
   return validity === undefined ? [finding] : [finding, dates(validity, now, fact)];
 }
 
-function dates({ notBefore, notAfter }: NonNullable<KeyFact['validity']>, now: number, place: Place): Finding {
+function dates({ notBefore, notAfter }: NonNullable<KeyFact['validity']>, now: number, suspect: Suspect): Finding {
   const check = 'certificate dates';
   const day = (at: number): string => new Date(at).toISOString().slice(0, 10);
-  const renew = `Register a new certificate, and set ${named(place)} to it.`;
+  const renew = `Register a new certificate, and set ${named(suspect)} to it.`;
   if (now < notBefore) {
-    const fix = `Set the clock of this machine, or wait, or use another certificate in ${named(place)}.`;
-    return failed(check, `it is not valid yet: it starts on ${day(notBefore)}`, place, fix);
+    const fix = `Set the clock of this machine, or wait, or use another certificate in ${named(suspect)}.`;
+    return failed(check, `it is not valid yet: it starts on ${day(notBefore)}`, suspect, fix);
   }
-  if (now > notAfter) return failed(check, `it has expired: it ended on ${day(notAfter)}`, place, renew);
+  if (now > notAfter) return failed(check, `it has expired: it ended on ${day(notAfter)}`, suspect, renew);
   const days = Math.floor((notAfter - now) / DAY_MS);
   if (days >= SOON_DAYS) return passed(check, `valid until ${day(notAfter)}`);
-  return warning(check, `valid until ${day(notAfter)}, ${String(days)} days from now`, place, renew);
+  return warning(check, `valid until ${day(notAfter)}, ${String(days)} days from now`, suspect, renew);
 }
 
-/** The place of a fault if no setting names the host. */
+/** The suspect of a fault if no setting names the host. */
 const NETWORK = { block: 'machine', fields: ['network'] };
 
 /** Requests the public metadata of a provider, without a credential. */
@@ -62,8 +62,8 @@ async function reach(
   { fetch = globalThis.fetch, timeoutMs }: ProviderContext,
 ): Promise<Finding> {
   const check = 'provider';
-  const place = { block, fields: [field] };
-  if (fault !== undefined) return failed(check, fault, place, `Correct ${named(place)}.`);
+  const suspect = { block, fields: [field] };
+  if (fault !== undefined) return failed(check, fault, suspect, `Correct ${named(suspect)}.`);
   // The token or exchange check reports it together with all other missing fields.
   if (url === undefined) return skipped(check, `${field} is not set`);
   const { origin } = new URL(url);
@@ -74,9 +74,9 @@ async function reach(
     if (response.status === 200) return passed(check, `${origin} responds`);
     const message = `${url} responds ${String(response.status)}`;
     if (response.status < 500 && ![401, 403].includes(response.status))
-      return failed(check, `${message}, so there is no provider of this name`, place, `Correct ${named(place)}.`);
-    const fix = `Look at ${origin}, and at a firewall or proxy in front of it; or correct ${named(place)}.`;
-    return failed(check, message, place, fix);
+      return failed(check, `${message}, so there is no provider of this name`, suspect, `Correct ${named(suspect)}.`);
+    const fix = `Look at ${origin}, and at a firewall or proxy in front of it; or correct ${named(suspect)}.`;
+    return failed(check, message, suspect, fix);
   } catch (error) {
     const code = thrownFault(error, 'metadata').code || String((error as Error).name);
     const there = host === undefined ? NETWORK : { block: host.block, fields: [host.field] };

@@ -18,7 +18,7 @@ import { createToolkit } from '../toolkit/toolkit.js';
 import {
   type Command,
   type ListeningPlace,
-  listeningPlace,
+  listeningAddress,
   type Terminal,
   usageError,
   whileListening,
@@ -84,7 +84,7 @@ async function run(args: string[], terminal: Terminal, ports: ToolkitPorts): Pro
   const options = { ...SOURCE_OPTIONS, port: text, host: text, base: text, grace: text, 'keep-alive-timeout': text };
   const { values } = parseArgs({ args, options });
   const { base: basePath = '/api' } = values;
-  const place = listeningPlace(values, terminal.env, 8080);
+  const address = listeningAddress(values, terminal.env, 8080);
   const grace = wholeNumber('--grace', values.grace ?? '10', MAX_SECONDS);
   const keepAlive = wholeNumber('--keep-alive-timeout', values['keep-alive-timeout'] ?? '80', MAX_SECONDS);
   if (!/^\/[^?#\s]*$/.test(basePath))
@@ -92,8 +92,8 @@ async function run(args: string[], terminal: Terminal, ports: ToolkitPorts): Pro
   const config = await configuration(values, terminal.env);
   for (const { detail } of warningsOf(config)) terminal.complain(`agent-bff: ${detail}`);
   const times = { graceMs: grace * 1000, keepAliveTimeoutMs: keepAlive * 1000 };
-  const settings = { config, ports, ...place, ...times, basePath, log: terminal.print };
-  return whileListening(place, async () => {
+  const settings = { config, ports, ...address, ...times, basePath, log: terminal.print };
+  return whileListening(address, async () => {
     const { url, stop } = await serve(settings);
     terminal.complain(`agent-bff serves at ${url}${basePath}; Ctrl+C stops it.`);
     if (!config.a2aUrl && !config.serviceApiUrl) terminal.complain(UNCONFIGURED);

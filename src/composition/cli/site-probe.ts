@@ -9,7 +9,7 @@ import { configuredSecrets, type ResolvedConfig } from '../config/resolve-config
 import { upstreamSource } from '../toolkit/connections.js';
 import type { Toolkit, ToolkitPorts } from '../toolkit/toolkit-type.js';
 import { createToolkit } from '../toolkit/toolkit.js';
-import { failed, type Finding, named, networkFix, type Place, topLevel, withMeaning } from './finding.js';
+import { failed, type Finding, named, networkFix, type Suspect, topLevel, withMeaning } from './finding.js';
 
 type Trouble = Extract<TelemetryEvent, { type: 'error' | 'warning' }>;
 
@@ -18,8 +18,8 @@ export interface Visit {
   readonly config: ServerConfig;
   readonly resolved: ResolvedConfig;
   readonly ports: ToolkitPorts;
-  /** The place to check if the credential was rejected. */
-  readonly credential: Place;
+  /** The suspect to check if the credential was rejected. */
+  readonly credential: Suspect;
   /** Receives the name of each check. */
   readonly begin: (check: string) => void;
 }
@@ -113,9 +113,9 @@ export class SiteProbe {
 
   /**
    * A failure as the site reported it to its operator: what happened, the reason from the log, and what to do. `code`
-   * is that of the event, `usual` the place to check if the site names none.
+   * is that of the event, `usual` the suspect to check if the site names none.
    */
-  failed(check: string, usual: Place, code?: string): Finding {
+  failed(check: string, usual: Suspect, code?: string): Finding {
     const event = this.lastTrouble(code);
     if (event?.summary === undefined) return failed(check, 'it failed', usual);
     const { summary, detail, block, fields = [] } = event;
@@ -123,9 +123,9 @@ export class SiteProbe {
     const [, happened = summary, hint] = /^(.*?\.) (.*)$/s.exec(summary) ?? [];
     const reason = detail.startsWith(summary) ? detail.slice(summary.length).trim() : detail;
     const why = reason === '' || reason === happened ? '' : ` (${withMeaning(reason) ?? excerpt(reason)})`;
-    const place = placeOf(block, fields, usual, this.#visit.credential);
-    const lasting = `If this lasts, ask the operator of the server in ${named(place)}.`;
-    return failed(check, happened + why, place, networkFix(reason, place) ?? hint ?? lasting);
+    const suspect = suspectOf(block, fields, usual, this.#visit.credential);
+    const lasting = `If this lasts, ask the operator of the server in ${named(suspect)}.`;
+    return failed(check, happened + why, suspect, networkFix(reason, suspect) ?? hint ?? lasting);
   }
 
   /** The start of a text of the agent, without secrets. */
@@ -159,7 +159,7 @@ export async function rpcOf(response: HttpResponse): Promise<RpcReply> {
 }
 
 /** A key or token has no block, and rejections of a credential may name no fields. */
-function placeOf(block: string | undefined, fields: readonly string[], usual: Place, credential: Place): Place {
+function suspectOf(block: string | undefined, fields: readonly string[], usual: Suspect, credential: Suspect): Suspect {
   if (block === undefined) return usual;
   if (block === 'serviceApiKey' || block === 'serviceToken') return topLevel(block);
   if (fields.length > 0) return { block, fields };

@@ -53,16 +53,16 @@ export function hostPolicy(
 ): HostPolicy | undefined {
   if (allowedHosts.length === 0 && !loopback) return undefined;
   const names = new Set<string>();
-  const places = new Set<string>();
+  const namesWithPort = new Set<string>();
   const { hostname, port } = publicUrl === '' ? { hostname: '', port: '' } : new URL(publicUrl);
   const own = hostname === '' ? [] : [{ name: hostname, port }];
   for (const host of [...own, ...allowedHosts]) {
     if (host.port === '') names.add(host.name);
-    else places.add(`${host.name}:${host.port}`);
+    else namesWithPort.add(`${host.name}:${host.port}`);
     // The default ports are omitted in the field, and only a proxy knows which of the two schemes was used.
-    if (host.port === '80' || host.port === '443') places.add(`${host.name}:`);
+    if (host.port === '80' || host.port === '443') namesWithPort.add(`${host.name}:`);
   }
-  return { names, places, loopback };
+  return { names, namesWithPort, loopback };
 }
 
 /** The address of a shared cache. */

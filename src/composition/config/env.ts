@@ -8,7 +8,7 @@ import { FIELDS, SERVICE_TOKEN } from './schema.js';
 import type { ServerConfig } from './server-config.js';
 
 /** The field that an environment variable sets. */
-interface Place {
+interface Variable {
   /** The field, or block and field. */
   readonly path: readonly string[];
   readonly isList: boolean;
@@ -16,7 +16,7 @@ interface Place {
   readonly hasFile: boolean;
 }
 
-const VARIABLES: ReadonlyMap<string, Place> = new Map(places(FIELDS));
+const VARIABLES: ReadonlyMap<string, Variable> = new Map(variableRows(FIELDS));
 const NAMES = [...VARIABLES].flatMap(([name, { hasFile }]) => (hasFile ? [name, `${name}_FILE`] : [name]));
 /** The site, its host and its cluster also have variables with these prefixes: only a name similar to one of ours is a typing mistake. */
 const PREFIXES = [
@@ -92,13 +92,13 @@ export function configFromEnv(env: Readonly<Record<string, string | undefined>>)
     if (value === undefined || (value === '' && !name.startsWith(NOT_UTF8))) continue;
     const secret = name.replace(/_FILE$/, '');
     const isFile = secret !== name && VARIABLES.get(secret)?.hasFile === true;
-    const place = VARIABLES.get(isFile ? secret : name);
-    const warning = place === undefined ? misspelt(name, env) : ignored(name, value, env);
+    const known = VARIABLES.get(isFile ? secret : name);
+    const warning = known === undefined ? misspelt(name, env) : ignored(name, value, env);
     if (warning !== undefined) warnings.push(warning);
-    if (place === undefined || warning !== undefined) continue;
+    if (known === undefined || warning !== undefined) continue;
     // The entry of the file names both.
-    if (place.hasFile && !isFile && env[`${name}_FILE`]) continue;
-    const [first = '', field] = place.path;
+    if (known.hasFile && !isFile && env[`${name}_FILE`]) continue;
+    const [first = '', field] = known.path;
     // A secret mounted as a file often has a trailing line end.
     const text = value.endsWith('\n') ? value.trimEnd() : value;
     const [what, fix] = oddity(text) ?? [];
@@ -106,7 +106,7 @@ export function configFromEnv(env: Readonly<Record<string, string | undefined>>)
       warnings.push({ code: 'variable_suspect', detail: `${name}: its value is ${what}. ${fix}`, variable: name });
     }
     const and = env[secret] ? { and: secret } : {};
-    const read = isFile ? { path: text, ...and } : place.isList ? list(text) : text;
+    const read = isFile ? { path: text, ...and } : known.isList ? list(text) : text;
     if (field === undefined) config[first] = read;
     else config[first] = { ...(config[first] as object | undefined), [field]: read };
   }
@@ -200,12 +200,12 @@ function valueOf(config: object, variable: string): unknown {
 }
 
 /** Every variable of the table, in its order. */
-function places(rows: AnyRows, path: readonly string[] = []): (readonly [string, Place])[] {
+function variableRows(rows: AnyRows, path: readonly string[] = []): (readonly [string, Variable])[] {
   return Object.entries(rows).flatMap(([name, { variable, isList = false, file, fields = {} }]) => {
-    const place = [...path, name];
+    const field = [...path, name];
     return [
-      ...(variable === undefined ? [] : [[variable, { path: place, isList, hasFile: file !== undefined }] as const]),
-      ...places(fields, place),
+      ...(variable === undefined ? [] : [[variable, { path: field, isList, hasFile: file !== undefined }] as const]),
+      ...variableRows(fields, field),
     ];
   });
 }

@@ -1,5 +1,5 @@
 import { similar } from '../../domain/shared/nearest.js';
-import { isPlainObject, type OptionShape, type Place } from '../../domain/shared/options.js';
+import { isPlainObject, type OptionShape, type Level } from '../../domain/shared/options.js';
 import { ALL_ROUTES } from '../routes/route-shapes.js';
 
 /** The options of the functions that serve all routes. */
@@ -9,13 +9,13 @@ const EVERY_OPTION: OptionShape = { options: { toolkit: () => undefined, ...ALL_
  * The hint for an option that is unknown where it was written, but known elsewhere: at another place of the same
  * options, or in the configuration.
  */
-export function optionHint(name: string, { path, shape, options }: Place, config: OptionShape): string | undefined {
+export function optionHint(name: string, { path, shape, options }: Level, config: OptionShape): string | undefined {
   const [route = ''] = path.split('.', 1);
   const isOfAllRoutes = Object.hasOwn(shape.options, 'a2a') || Object.hasOwn(ALL_ROUTES.options, route);
   const root = isOfAllRoutes ? EVERY_OPTION : shape;
   const value = options[name];
-  const places = pathsOf(name, root);
-  if (places.length > 0) return didYouMean(places);
+  const paths = pathsOf(name, root);
+  if (paths.length > 0) return didYouMean(paths);
   if (similar(name, Object.keys(shape.options)) !== undefined) return undefined;
   const held = (isPlainObject(value) ? Object.keys(value) : []).map((one) => pathsOf(one, root));
   if (held.length > 0 && held.every(({ length }) => length > 0)) return didYouMean(held.flat());
@@ -27,10 +27,10 @@ export function optionHint(name: string, { path, shape, options }: Place, config
 
 /** The hint for a field that the configuration does not have, but the routes; `undefined` if neither has it. */
 export function routeHint(name: string): string | undefined {
-  const places = pathsOf(name, ALL_ROUTES);
-  if (places.length === 0) return undefined;
-  const alone = places.includes(name) ? '' : `, or "${name}" to the function of one route`;
-  return `It is an option of the routes: pass ${inQuotes(places)} to createHandlers${alone}.`;
+  const paths = pathsOf(name, ALL_ROUTES);
+  if (paths.length === 0) return undefined;
+  const alone = paths.includes(name) ? '' : `, or "${name}" to the function of one route`;
+  return `It is an option of the routes: pass ${inQuotes(paths)} to createHandlers${alone}.`;
 }
 
 /** The path of every option with this name. */

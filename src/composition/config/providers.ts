@@ -5,7 +5,8 @@ import { SERVICE_ACCOUNT, type ServiceAccountBlocks } from '../../adapters/servi
 import { sha256 } from '../../adapters/system/system.js';
 import { type AnySettings, revealed, type Setting } from '../../domain/shared/setting.js';
 import { isObject } from '../../domain/shared/json.js';
-import type { Identity, ProviderAdapter, ProviderDescriptor } from '../../ports/identity-provider.js';
+import type { ProviderAdapter, ProviderDescriptor } from '../../domain/shared/provider-descriptor.js';
+import type { Identity } from '../../ports/identity-provider.js';
 import type { AuthProvider, ServiceAuthStrategy } from './server-config.js';
 
 /** The settings of all providers, by configuration block. */

@@ -9,7 +9,7 @@ import {
   isPlainObject,
   type OptionCheck,
   type OptionShape,
-  type Place,
+  type Level,
   readOptions,
   type Refusal,
 } from '../../domain/shared/options.js';
@@ -29,7 +29,7 @@ import {
 import type { Endpoint } from '../../domain/upstream/platform-call.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
-import type { ExchangeBlock } from '../../ports/identity-provider.js';
+import type { ExchangeBlock } from '../../domain/shared/provider-descriptor.js';
 import { type CacheAddress, cacheAddress } from './addresses.js';
 import { inEnvironment, withOrigin, withoutForeign } from './env.js';
 import { didYouMean, pathsOf, routeHint } from './option-hint.js';
@@ -64,7 +64,7 @@ export interface ResolvedConfig extends Omit<ValuesOf<PlainSettings>, Derived>, 
   /** The sentence after a hint about these fields, which names their environment variables. */
   readonly variables: VariableHint;
   /** Distinguishes this platform, as configured, from others that share a store. */
-  readonly place: string;
+  readonly platformKey: string;
 }
 
 /** All deadlines in milliseconds. */
@@ -112,7 +112,7 @@ export function resolveConfig(
     typeof a2aMethods === 'object' ? new MethodPolicy(a2aMethods) : POLICIES[a2aMethods ?? usual];
   // Extends the object instead of copying it, because a site with thousands of tenants configures each of them.
   return Object.assign(same, {
-    name: same.name || sha256(JSON.stringify([same.place, a2aUrl])).slice(0, 8),
+    name: same.name || sha256(JSON.stringify([same.platformKey, a2aUrl])).slice(0, 8),
     agent: a2aUrl,
     agentCard: agentCardUrl,
     serviceApi: serviceApiUrl,
@@ -239,21 +239,21 @@ function shapeOf(rows: AnyRows): OptionShape {
 }
 
 /** Errors of a configuration name block and field. */
-const refusal: Refusal = (place, problem, names, hint) => {
-  const { path, maker } = place;
+const refusal: Refusal = (level, problem, names, hint) => {
+  const { path, maker } = level;
   const [block = maker, ...blocks] = path.split('.').slice(0, -1);
   const fields = names.map((name) => [...blocks, name].join('.'));
   const inside = path === '' ? block : `the "${block}" configuration block`;
   const quoted = fields.map((field) => `"${field}"`).join(' and ');
   return new ConfigurationError({
     detail: `${problem.replace('option', 'field')} ${quoted} in ${inside}.`,
-    hint: problem === 'Unknown option' ? names.map((name) => unknownHint(name, place)).join(' ') : hint,
+    hint: problem === 'Unknown option' ? names.map((name) => unknownHint(name, level)).join(' ') : hint,
     block,
     fields,
   });
 };
 
-function unknownHint(unknown: string, { shape, options }: Place): string {
+function unknownHint(unknown: string, { shape, options }: Level): string {
   const known = Object.keys(shape.options);
   // `process.env` itself.
   const isEnvironment = Object.keys(options).some((name) => /^[A-Z][A-Z\d_]+$/.test(name));
@@ -299,14 +299,14 @@ function settingOf(row: Partial<SettingRow>, value: unknown, block: string, fiel
 /** The plain values of settings outside blocks, and the settings of the blocks. Replaces them in place. */
 function unwrapped(
   settings: ConfigSettings,
-): ValuesOf<PlainSettings> & Omit<ConfigSettings, keyof PlainSettings> & { readonly place: string } {
-  const place = principalOf(settings);
+): ValuesOf<PlainSettings> & Omit<ConfigSettings, keyof PlainSettings> & { readonly platformKey: string } {
+  const platformKey = principalOf(settings);
   const values = settings as unknown as Record<string, object>;
   for (const name in values) {
     const setting = values[name] as Setting<object> | AnyRows;
     if ('side' in setting) values[name] = setting.value;
   }
-  return Object.assign(values, { place }) as unknown as ReturnType<typeof unwrapped>;
+  return Object.assign(values, { platformKey }) as unknown as ReturnType<typeof unwrapped>;
 }
 
 /** By default, a service account is its own issuer and subject, and its tokens are for the platform. */

@@ -31,7 +31,7 @@ import {
 } from '../../domain/shared/setting.js';
 import { type Endpoint, endpoint } from '../../domain/upstream/platform-call.js';
 import type { CacheStore } from '../../ports/cache-store.js';
-import type { ExchangeBlock } from '../../ports/identity-provider.js';
+import type { ExchangeBlock } from '../../domain/shared/provider-descriptor.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { VisitorLimit } from '../../ports/visitor-limit.js';
 import { allowedHost, originOf, publicAddress } from './addresses.js';

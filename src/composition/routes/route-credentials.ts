@@ -12,7 +12,7 @@ import type { TokenCache } from '../../domain/credentials/token-cache.js';
 import { checkedSession } from '../../domain/credentials/site-results.js';
 import { UserNames } from '../../domain/credentials/session-credentials.js';
 import { type AgentBffError, ServiceAuthError, siteFailed } from '../../domain/shared/errors.js';
-import { isFieldValue, isWithheld } from '../../domain/upstream/header-policy.js';
+import { isFieldValue, isWithheld } from '../../domain/shared/header-policy.js';
 import { MESSAGE_FIELDS } from '../../domain/shared/message-fields.js';
 import { isPlainObject } from '../../domain/shared/options.js';
 import { optionalSecret, type Secret } from '../../domain/shared/secret.js';

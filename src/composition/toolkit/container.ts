@@ -11,7 +11,8 @@ import type { PlatformDirectory } from '../../domain/upstream/platform-directory
 import type { PlatformStyles } from '../../domain/upstream/platform-styles.js';
 import type { HttpUpstream } from '../../ports/http.js';
 import type { Memory } from '../../ports/memory.js';
-import type { IdentityProvider, ProviderContext, TokenExchange } from '../../ports/identity-provider.js';
+import type { ProviderContext } from '../../domain/shared/provider-descriptor.js';
+import type { IdentityProvider, TokenExchange } from '../../ports/identity-provider.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
 import type { RouteCredentials } from '../routes/route-credentials.js';

@@ -95,12 +95,12 @@ function lookups(
   return { timeouts: { headersMs, bodyIdleMs }, lookupMs, deadline, hash: sha256, clock, memory: memory.data };
 }
 
-function apiOf({ serviceApi, serviceProjectId, upstream: names, place }: ResolvedConfig): PlatformApi {
+function apiOf({ serviceApi, serviceProjectId, upstream: names, platformKey }: ResolvedConfig): PlatformApi {
   return {
     endpoint: serviceApi,
     projectId: serviceProjectId,
     projectIdHeader: names.headers.projectId,
     paths: names.paths,
-    place,
+    platformKey,
   };
 }

@@ -121,9 +121,9 @@ export function buildToolkit(
   maker?: string,
 ): Toolkit {
   const resolved = resolveConfig(config, ports, maker);
-  const kept = previous && LASTING.get(previous);
+  const replaced = previous && LASTING.get(previous);
   const shared = ports.shared && partsOf(ports.shared, config);
-  const built = builtParts({ config: resolved, previous: kept, sessions, shared }, ports);
+  const built = builtParts({ config: resolved, previous: replaced, sessions, shared }, ports);
   const { handlers, credentials: broker, directory, ...lasting } = built;
   const { telemetry, stores, gate } = lasting;
   const { credentials } = handlers;
@@ -131,7 +131,7 @@ export function buildToolkit(
     broker.obtain(auth, request).catch((error: unknown) => {
       throw withVariables(error, resolved.variables);
     });
-  if (kept !== undefined) retireReplaced(kept, lasting);
+  if (replaced !== undefined) retireReplaced(replaced, lasting);
   let closing: Promise<void> | undefined;
   let phase: ReturnType<Toolkit['phase']> = 'open';
   const read = <Options extends object>(
@@ -168,7 +168,7 @@ export function buildToolkit(
     },
     customProviders: resolved.customProviders,
     forwardHint: (names) => forwardHint(names, chosenNames(resolved.upstream.headers)),
-    hint: (name, place) => optionHint(name, place, SHAPE),
+    hint: (name, level) => optionHint(name, level, SHAPE),
     cachedServiceToken: (options) => {
       const { strategy = '' } = read('cachedServiceToken', SERVICE_HEADERS, options);
       return broker.cachedServiceToken(strategy)?.value;

@@ -421,15 +421,15 @@ async function missingCard(
   log: string,
   isConfigured: boolean,
 ): Promise<AgentBffError> {
-  const place = isConfigured ? CONFIGURED_CARD : CARD;
+  const counterpart = isConfigured ? CONFIGURED_CARD : CARD;
   if (best !== undefined) {
-    return platformError({ response: best.response, credential }, place, log, [], await best.said);
+    return platformError({ response: best.response, credential }, counterpart, log, [], await best.said);
   }
   return new UpstreamError('upstream_invalid_response', {
     detail: 'No agent card found.',
-    hint: sentence(place.check),
+    hint: sentence(counterpart.check),
     block: 'configureServer',
-    fields: place.fields,
+    fields: counterpart.fields,
     log,
   });
 }

@@ -71,13 +71,13 @@ interface Kept<Value> {
 /** Builds the record the browser needs before its first message. */
 export class ChatConfig {
   readonly #deps: ChatConfigDependencies;
-  readonly #kept: MemoryMap<Kept<object>>;
+  readonly #records: MemoryMap<Kept<object>>;
   readonly #names = new ObjectNames();
   #cards: AgentCardSource | undefined;
 
   constructor(dependencies: ChatConfigDependencies) {
     this.#deps = dependencies;
-    this.#kept = dependencies.memory.map();
+    this.#records = dependencies.memory.map();
   }
 
   /**
@@ -183,12 +183,12 @@ export class ChatConfig {
   ): Value {
     const { url, policy, bindings } = entrance;
     const key = [what, this.#names.of(found.card), this.#names.of(policy), ...bindings, url].join(' ');
-    const known = this.#kept.get(key);
+    const known = this.#records.get(key);
     if (known !== undefined && parts.every((part, index) => part === known.parts[index])) return known.value as Value;
     const value = make();
     // Counted twice: as the object, and as the text it is serialised to.
     const bytes = 2 * (found.bytes + parts.join('').length);
-    this.#kept.set(key, { value, parts }, bytes, this.#deps.clock.now() + RECORD_MS);
+    this.#records.set(key, { value, parts }, bytes, this.#deps.clock.now() + RECORD_MS);
     return value;
   }
 

@@ -2,7 +2,7 @@ import type { HeaderFields, HttpRequest, HttpResponse } from '../../ports/http.j
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { MessageFacts, RouteAuth } from '../credentials/route-auth.js';
 import { AgentBffError } from '../shared/errors.js';
-import { browserResponseHeaders, isForA2AClients } from '../upstream/header-policy.js';
+import { browserResponseHeaders, isForA2AClients } from '../shared/header-policy.js';
 import {
   type Caller,
   type CallTimeouts,

@@ -142,8 +142,8 @@ export class ChatWatch {
     const status = isObject(one['status']) ? one['status'] : {};
     const state = stateOf(status['state']);
     if (state !== undefined) this.#answer.state = state;
-    for (const place of [one, status['message']]) {
-      const usage = isObject(place) ? usageOf(place['metadata']) : undefined;
+    for (const source of [one, status['message']]) {
+      const usage = isObject(source) ? usageOf(source['metadata']) : undefined;
       if (usage !== undefined) this.#answer.usage = usage;
     }
   }

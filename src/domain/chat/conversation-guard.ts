@@ -1,5 +1,5 @@
 import type { Telemetry } from '../../ports/telemetry.js';
-import type { HttpBody } from '../shared/body.js';
+import type { HttpBody } from '../../ports/http.js';
 import { ByteCollector } from '../shared/bytes.js';
 import { isAgentBffError, RequestError } from '../shared/errors.js';
 import { isObject, parsedJson } from '../shared/json.js';
@@ -117,12 +117,12 @@ export class ConversationGuard {
     const { owner } = caller.credential;
     const scope = { agent: this.#deps.agent, tenant: call.tenants[0] ?? '', account: owner.account ?? '' };
     const asked = { visitor, call, caller, ask, scope };
-    if (call.kind === 'starts') return this.#place(asked);
+    if (call.kind === 'starts') return this.#assign(asked);
     return call.kind === 'reads' ? this.#taskContext(asked, namedTask(call)).then((contextId) => ({ contextId })) : {};
   }
 
   /** The context that a message is sent in: its own, its task's, or a new one. */
-  #place(asked: Asked): Conversation | Promise<Conversation> {
+  #assign(asked: Asked): Conversation | Promise<Conversation> {
     const { call, visitor, scope } = asked;
     const contextId = nameIn(call, 'contextId');
     const taskId = nameIn(call, 'taskId');

@@ -10,7 +10,7 @@ export interface VisitorKey {
   readonly key: Uint8Array | string;
 }
 
-/** The place a conversation belongs to besides its visitor. */
+/** What a conversation belongs to besides its visitor. */
 export interface ContextScope {
   readonly agent: string;
   /** The A2A tenant; empty if there is none. */
@@ -44,7 +44,7 @@ export class MintedContexts {
     const digits = this.#primitives.random(RANDOM_BYTES + 1, 'hex');
     // An id of some agents must start with a letter.
     const letter = 'abcdef'.charAt(Number.parseInt(digits.slice(0, 2), 16) % 6);
-    return this.#written(letter + digits.slice(3), key, placeOf(key, scope));
+    return this.#written(letter + digits.slice(3), key, ownersOf(key, scope));
   }
 
   /**
@@ -57,7 +57,7 @@ export class MintedContexts {
     const digits = contextId.slice(0, 8) + contextId.slice(9, 11);
     let isOwn = false;
     for (const key of keys) {
-      if (!this.#primitives.equal(this.#written(digits, key, placeOf(key, scope)), contextId)) continue;
+      if (!this.#primitives.equal(this.#written(digits, key, ownersOf(key, scope)), contextId)) continue;
       this.#verified.set(nameOf(key) + contextId, { ...key, ...scope });
       isOwn = true;
     }
@@ -71,15 +71,15 @@ export class MintedContexts {
   }
 
   /** The random digits, followed by as many digits of the MAC as fit. */
-  #written(random: string, { key }: VisitorKey, place: string): string {
-    const hex = random + this.#primitives.mac(key, place + random).slice(0, DIGITS - RANDOM_DIGITS);
+  #written(random: string, { key }: VisitorKey, owners: string): string {
+    const hex = random + this.#primitives.mac(key, owners + random).slice(0, DIGITS - RANDOM_DIGITS);
     const variant = '89ab'.charAt(Number.parseInt(hex.charAt(16), 16) & 3);
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}`;
   }
 }
 
-/** Everything a conversation belongs to but its key; with lengths, so that no two places have the same text. */
-function placeOf({ kind, user }: VisitorKey, { agent, tenant, account }: ContextScope): string {
+/** Everything a conversation belongs to but its key; with lengths, so that no two have the same text. */
+function ownersOf({ kind, user }: VisitorKey, { agent, tenant, account }: ContextScope): string {
   return `agent-bff context 1 ${kind}${delimited(user)}${delimited(agent)}${delimited(tenant)}${delimited(account)}`;
 }
 

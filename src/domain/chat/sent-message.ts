@@ -50,12 +50,12 @@ export function sentBytes({ binding, body }: A2ACall, changes: MessageChanges): 
 function change(given: unknown, { names }: CallBody, { contextId, rules, own }: MessageChanges): void {
   const params = membersOf(given);
   if (params === undefined) return;
-  const place = (params['message'] ?? undefined) === undefined ? 'request' : 'message';
-  const message = membersOf(params[place]);
+  const member = (params['message'] ?? undefined) === undefined ? 'request' : 'message';
+  const message = membersOf(params[member]);
   const context: Members = { contextId };
-  if (message !== undefined && contextId !== undefined) params[place] = { ...context, ...message, ...context };
+  if (message !== undefined && contextId !== undefined) params[member] = { ...context, ...message, ...context };
   if (rules === undefined) return;
-  for (const one of [membersOf(params[place]), params]) if (one !== undefined) setMetadata(one, rules, own);
+  for (const one of [membersOf(params[member]), params]) if (one !== undefined) setMetadata(one, rules, own);
   for (const name of names.params ?? []) if (namesUser(name)) params[name] = {};
 }
 
@@ -66,13 +66,13 @@ function isChanged({ names }: CallBody, { contextId, rules, own }: MessageChange
   return own !== '' || message.includes('metadata') || params.includes('metadata') || params.some(namesUser);
 }
 
-function setMetadata(place: Members, rules: SiteMetadata, own: string): void {
-  const { metadata } = place;
+function setMetadata(holder: Members, rules: SiteMetadata, own: string): void {
+  const { metadata } = holder;
   if ((metadata === undefined || metadata === null) && own === '') return;
   const crossing = Object.entries(membersOf(metadata) ?? {});
   if (crossing.length > MAX_MEMBERS || crossing.some(([{ length }]) => length > MAX_NAME)) throw tooLarge();
   const passed = crossing.filter(([name]) => mayPass(name, rules));
-  place['metadata'] = { ...Object.fromEntries(passed), ...(JSON.parse(`{${own}}`) as Members) };
+  holder['metadata'] = { ...Object.fromEntries(passed), ...(JSON.parse(`{${own}}`) as Members) };
 }
 
 function mayPass(name: string, { names, passes }: SiteMetadata): boolean {

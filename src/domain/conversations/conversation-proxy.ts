@@ -7,7 +7,7 @@ import {
   RECORD_ERROR_FIELDS,
   RECORD_REQUEST_FIELDS,
   RECORD_RESPONSE_FIELDS,
-} from '../upstream/header-policy.js';
+} from '../shared/header-policy.js';
 import { refuseRedirect, PLATFORM } from '../upstream/platform-error.js';
 import { type PlatformApiCalls, platformFields, platformTarget } from '../upstream/platform-api.js';
 import { isSafePath, isSafeQuery } from '../upstream/safe-path.js';

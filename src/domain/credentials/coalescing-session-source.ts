@@ -39,7 +39,7 @@ const ENTRY_BYTES = 512;
 export class CoalescingSessionSource implements SessionTokenSource {
   readonly name?: string;
   readonly #deps: CoalescingSessionSourceDependencies;
-  readonly #kept: MemoryMap<FoundToken>;
+  readonly #tokens: MemoryMap<FoundToken>;
   /** Sessions whose users signed out, and tokens, old and new, of recent forced refreshes: a cookie changes with each of those. */
   readonly #marks: MemoryMap<true>;
   /** Responses with a session cookie that have not been sent. Bounded, since some hosts do not report the end of a response. */
@@ -54,7 +54,7 @@ export class CoalescingSessionSource implements SessionTokenSource {
     if (dependencies.source.name !== undefined) this.name = dependencies.source.name;
     this.#deps = dependencies;
     const { memory } = dependencies;
-    this.#kept = memory.map();
+    this.#tokens = memory.map();
     this.#marks = memory.map();
     this.#unsent = memory.map();
   }
@@ -75,14 +75,14 @@ export class CoalescingSessionSource implements SessionTokenSource {
     // The server may use the same cookie for its user's next session.
     if (session === undefined || !this.#isInCookie(request)) return;
     this.#mark(`ended ${session}`, UNSENT_MS);
-    if ([...this.#kept, ...this.#unsent].length === 0) return;
+    if ([...this.#tokens, ...this.#unsent].length === 0) return;
     const ended = new Set<string>();
-    for (const [key, { accessToken }] of this.#kept) if (key.startsWith(session)) ended.add(accessToken);
+    for (const [key, { accessToken }] of this.#tokens) if (key.startsWith(session)) ended.add(accessToken);
     // With the new cookie, only the token shows which cookie it replaced.
     const asked = ended.size > 0 ? undefined : this.#current(session + apiOf({}), request, {});
     const found = await asked?.catch(() => undefined);
     if (found?.kind === 'token') ended.add(found.accessToken);
-    for (const [key, { accessToken }] of this.#kept) if (ended.has(accessToken)) this.#kept.delete(key);
+    for (const [key, { accessToken }] of this.#tokens) if (ended.has(accessToken)) this.#tokens.delete(key);
     // All at once: responses may be sent meanwhile.
     const unsent = Array.from(this.#unsent, ([, carried]) => carried);
     for (const [token, to] of unsent) if (ended.has(token.accessToken)) await token.retract?.(to);
@@ -135,7 +135,7 @@ export class CoalescingSessionSource implements SessionTokenSource {
   }
 
   async #current(key: string, request: RequestContext, query: SessionTokenQuery): Promise<SessionToken> {
-    const known = this.#kept.get(key) ?? this.#flights.running(key);
+    const known = this.#tokens.get(key) ?? this.#flights.running(key);
     if (known !== undefined) return this.#adopted(key, await known, request);
     return this.#flights.run(key, () => this.#obtain(key, request, query));
   }
@@ -185,7 +185,7 @@ export class CoalescingSessionSource implements SessionTokenSource {
       this.#unsent.delete(response);
       if (!isSent || this.#sent.has(token)) return;
       this.#sent.add(token);
-      if (this.#kept.get(key) === token) this.#keep(key, token, GRACE_MS);
+      if (this.#tokens.get(key) === token) this.#keep(key, token, GRACE_MS);
     });
   }
 
@@ -205,7 +205,7 @@ export class CoalescingSessionSource implements SessionTokenSource {
 
   #keep(key: string, token: FoundToken, ms: number): void {
     const until = Math.min(this.#deps.clock.now() + ms, token.expiresAt ?? Number.POSITIVE_INFINITY);
-    this.#kept.set(key, token, 2 * token.accessToken.length + ENTRY_BYTES, until);
+    this.#tokens.set(key, token, 2 * token.accessToken.length + ENTRY_BYTES, until);
   }
 }
 

@@ -6,7 +6,7 @@ import { delimited } from '../shared/json.js';
 import type { Secret } from '../shared/secret.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { ServiceAuthError, SessionError } from '../shared/errors.js';
-import { forwardedFields } from '../upstream/header-policy.js';
+import { forwardedFields } from '../shared/header-policy.js';
 import {
   Credential,
   type CredentialOwner,

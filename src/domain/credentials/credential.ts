@@ -3,7 +3,7 @@ import { claimsRequest } from './claims-request.js';
 import type { HeaderFields } from '../../ports/http.js';
 import type { IssueFailure, Identity } from '../../ports/identity-provider.js';
 import type { SessionUser } from '../../ports/session-token-source.js';
-import { choosingFields } from '../upstream/header-policy.js';
+import { choosingFields } from '../shared/header-policy.js';
 
 /** The owner of a credential with which every caller is shown the same. */
 export function ownerOf(principal: string): CredentialOwner {

@@ -1,10 +1,4 @@
-/**
- * A message body: a stream of chunks, bytes, text (UTF-8) or null. A Web `ReadableStream` and a Node `Readable` are
- * valid streams as they are.
- *
- * @public
- */
-export type HttpBody = AsyncIterable<Uint8Array> | Uint8Array | string | null;
+import type { HttpBody } from '../../ports/http.js';
 
 /** Receives the chunks of a flowing body. */
 export interface BodySink {

@@ -14,6 +14,6 @@ export class DeadlineError extends Error {
 export function reasonOf(error: unknown, who: string = 'it'): string {
   if (error instanceof DeadlineError) return error.message;
   if (!(error instanceof Error)) return `${who} threw ${typeof error}`;
-  const [place] = /^ +at .+$/m.exec(String(error.stack).replace(error.message, '')) ?? [''];
-  return `${who} threw ${error.name} ${place.trim()}`.trim();
+  const [frame] = /^ +at .+$/m.exec(String(error.stack).replace(error.message, '')) ?? [''];
+  return `${who} threw ${error.name} ${frame.trim()}`.trim();
 }

@@ -2,7 +2,7 @@
 export class MinHeap<V extends object> {
   readonly #values: V[] = [];
   readonly #ranks: number[] = [];
-  readonly #places = new Map<V, number>();
+  readonly #indexes = new Map<V, number>();
 
   get size(): number {
     return this.#values.length;
@@ -15,43 +15,43 @@ export class MinHeap<V extends object> {
 
   /** Adds a value, or moves it. */
   set(value: V, rank: number): void {
-    const place = this.#places.get(value) ?? this.#values.length;
-    this.#put(place, value, rank);
-    this.#settle(place);
+    const index = this.#indexes.get(value) ?? this.#values.length;
+    this.#put(index, value, rank);
+    this.#settle(index);
   }
 
   delete(value: V): void {
-    const place = this.#places.get(value);
-    if (place === undefined) return;
-    this.#places.delete(value);
+    const index = this.#indexes.get(value);
+    if (index === undefined) return;
+    this.#indexes.delete(value);
     const [last, rank] = [this.#values.pop(), this.#ranks.pop()];
     if (last === undefined || rank === undefined || last === value) return;
-    this.#put(place, last, rank);
-    this.#settle(place);
+    this.#put(index, last, rank);
+    this.#settle(index);
   }
 
-  #put(place: number, value: V, rank: number): void {
-    this.#values[place] = value;
-    this.#ranks[place] = rank;
-    this.#places.set(value, place);
+  #put(index: number, value: V, rank: number): void {
+    this.#values[index] = value;
+    this.#ranks[index] = rank;
+    this.#indexes.set(value, index);
   }
 
-  #settle(place: number): void {
-    const above = (place - 1) >> 1;
-    if (place > 0 && this.#rank(above) > this.#rank(place)) {
-      this.#swap(above, place);
+  #settle(index: number): void {
+    const above = (index - 1) >> 1;
+    if (index > 0 && this.#rank(above) > this.#rank(index)) {
+      this.#swap(above, index);
       this.#settle(above);
       return;
     }
-    const [left, right] = [2 * place + 1, 2 * place + 2];
+    const [left, right] = [2 * index + 1, 2 * index + 2];
     const least = this.#rank(right) < this.#rank(left) ? right : left;
-    if (this.#rank(least) >= this.#rank(place)) return;
-    this.#swap(least, place);
+    if (this.#rank(least) >= this.#rank(index)) return;
+    this.#swap(least, index);
     this.#settle(least);
   }
 
-  #rank(place: number): number {
-    return this.#ranks[place] ?? Infinity;
+  #rank(index: number): number {
+    return this.#ranks[index] ?? Infinity;
   }
 
   #swap(one: number, other: number): void {

@@ -42,14 +42,14 @@ export function readOptions<Options extends object>(
   all: object = options,
   refuse: Refusal = refusal,
 ): Given<Options> {
-  const place = { maker, all, path: '', shape: shape as OptionShape, options: options as Place['options'], refuse };
+  const level = { maker, all, path: '', shape: shape as OptionShape, options: options as Level['options'], refuse };
   const hint = members(options, all);
-  if (hint === undefined) return read(place) as Given<Options>;
-  throw refuse(place, 'Invalid value for', ['options'], hint);
+  if (hint === undefined) return read(level) as Given<Options>;
+  throw refuse(level, 'Invalid value for', ['options'], hint);
 }
 
 /** The position in the options being read. */
-export interface Place {
+export interface Level {
   readonly maker: string;
   readonly all: object;
   /** The path of a nested object, with a trailing dot. */
@@ -62,26 +62,26 @@ export interface Place {
 
 /** Explains an option by those of all functions, which a toolkit knows. A list here would be part of every entry. */
 interface Explaining {
-  readonly toolkit?: { hint?(name: string, place: Place): string | undefined };
+  readonly toolkit?: { hint?(name: string, level: Level): string | undefined };
 }
 
-/** Creates the error for options at a place; `others` only appear in its fields. */
+/** Creates the error for options at a level; `others` only appear in its fields. */
 export type Refusal = (
-  place: Place,
+  level: Level,
   problem: 'Unknown option' | 'Invalid value for' | 'Missing option' | 'Conflicting options',
   names: readonly string[],
   hint: string,
   others?: readonly string[],
 ) => ConfigurationError;
 
-function read(place: Place): Record<string, unknown> {
-  const { shape, options } = place;
+function read(level: Level): Record<string, unknown> {
+  const { shape, options } = level;
   for (const name of Object.keys(options)) {
     if (Object.hasOwn(shape.options, name)) continue;
     const known = Object.keys(shape.options);
     const near = similar(name, known);
-    const here = near ? `Did you mean "${place.path}${near}"?` : `Known options: ${known.join(', ')}.`;
-    throw place.refuse(place, 'Unknown option', [name], (place.all as Explaining).toolkit?.hint?.(name, place) ?? here);
+    const here = near ? `Did you mean "${level.path}${near}"?` : `Known options: ${known.join(', ')}.`;
+    throw level.refuse(level, 'Unknown option', [name], (level.all as Explaining).toolkit?.hint?.(name, level) ?? here);
   }
   const given: Record<string, unknown> = {};
   const aliases: Readonly<Record<string, string | undefined>> = shape.aliases ?? {};
@@ -94,25 +94,25 @@ function read(place: Place): Record<string, unknown> {
     const isAbsent = value === undefined;
     if (isAbsent && shape.required?.includes(written(name)) !== true) continue;
     const isShape = typeof option !== 'function';
-    const hint = (isShape ? members : option)(value, place.all);
-    if (hint !== undefined) throw place.refuse(place, isAbsent ? 'Missing option' : 'Invalid value for', [name], hint);
+    const hint = (isShape ? members : option)(value, level.all);
+    if (hint !== undefined) throw level.refuse(level, isAbsent ? 'Missing option' : 'Invalid value for', [name], hint);
     given[name] = isShape
-      ? read({ ...place, path: `${place.path}${name}.`, shape: option, options: value as Place['options'] })
+      ? read({ ...level, path: `${level.path}${name}.`, shape: option, options: value as Level['options'] })
       : value;
   }
   for (const [name, alias = ''] of Object.entries(aliases)) {
     if (given[alias] === undefined) continue;
-    if (given[name] !== undefined) throw place.refuse(place, 'Conflicting options', [name, alias], 'Keep one of them.');
+    if (given[name] !== undefined) throw level.refuse(level, 'Conflicting options', [name, alias], 'Keep one of them.');
     given[name] = given[alias];
     delete given[alias];
   }
   for (const group of shape.exclusive ?? []) {
     const set = group.filter((name) => (given[name] ?? false) !== false).map(written);
-    if (set.length > 1) throw place.refuse(place, 'Conflicting options', set, 'Keep one of them.');
+    if (set.length > 1) throw level.refuse(level, 'Conflicting options', set, 'Keep one of them.');
   }
   for (const [name, other = ''] of Object.entries(shape.needs ?? {})) {
     if (given[name] !== undefined && given[other] === undefined)
-      throw place.refuse(place, 'Missing option', [other], `"${place.path}${name}" needs it.`, [name]);
+      throw level.refuse(level, 'Missing option', [other], `"${level.path}${name}" needs it.`, [name]);
   }
   return given;
 }

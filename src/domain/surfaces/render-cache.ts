@@ -103,14 +103,14 @@ export class RenderCache {
     const { actions } = generations;
     const [generation, stored] = await this.#lookUp(keys);
     if (generation === undefined) return { response: (await upstream.render()).response, status: 'MISS' };
-    const kept = this.#valid(stored, generation, clock.now());
+    const known = this.#valid(stored, generation, clock.now());
     // (1)
-    if (kept !== undefined && this.#isFresh(kept, clock.now())) return { response: responseOf(kept), status: 'HIT' };
+    if (known !== undefined && this.#isFresh(known, clock.now())) return { response: responseOf(known), status: 'HIT' };
     // A caller after an action does not join work that began before it.
     const flight = `${keys.render} ${generation} ${String(actions)}`;
     const running = this.#flights.running(flight);
     if (running === undefined) {
-      return this.#flights.run(flight, () => this.#obtain({ key: keys.render, subject, upstream, generation }, kept));
+      return this.#flights.run(flight, () => this.#obtain({ key: keys.render, subject, upstream, generation }, known));
     }
     const obtained = await running;
     return obtained.shared ? obtained : { response: (await upstream.render()).response, status: 'BYPASS' };
@@ -132,7 +132,7 @@ export class RenderCache {
     }
   }
 
-  async #obtain(task: RenderTask, kept: CachedRender | undefined): Promise<Obtained> {
+  async #obtain(task: RenderTask, known: CachedRender | undefined): Promise<Obtained> {
     const { subject, upstream, generation } = task;
     const { clock } = this.#deps;
     // A signal of its own: the first caller leaving must not fail the others.
@@ -140,10 +140,10 @@ export class RenderCache {
     let etag = '';
     // (2)
     const checkedAt = clock.now();
-    if (kept !== undefined && this.#unsupported.get(surfaceKey(subject), checkedAt) === undefined) {
-      const check = await upstream.check(kept.etag, signal);
+    if (known !== undefined && this.#unsupported.get(surfaceKey(subject), checkedAt) === undefined) {
+      const check = await upstream.check(known.etag, signal);
       if (check.kind === 'unchanged') {
-        const again = { ...kept, checkedAt };
+        const again = { ...known, checkedAt };
         await this.#store(task, again);
         return { response: responseOf(again), status: 'REVALIDATED', shared: true };
       }

@@ -9,7 +9,7 @@ import {
   choosingFields,
   choosingValues,
   RENDER_RESPONSE_FIELDS,
-} from '../upstream/header-policy.js';
+} from '../shared/header-policy.js';
 import type { Caller, Endpoint, PlatformMessage } from '../upstream/platform-call.js';
 import { refuseRedirect, PLATFORM, type PlatformReply, refusesSite } from '../upstream/platform-error.js';
 import {
@@ -224,7 +224,7 @@ export class SurfaceService {
 
   #scope({ credential }: Caller): RenderScope | undefined {
     const who = credentialScope(credential);
-    return who && delimited(this.#deps.api.place) + who;
+    return who && delimited(this.#deps.api.platformKey) + who;
   }
 }
 

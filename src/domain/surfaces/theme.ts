@@ -3,7 +3,7 @@ import type { RouteFields } from '../credentials/route-auth.js';
 import { UpstreamError } from '../shared/errors.js';
 import { bodyBytes } from '../upstream/body-bytes.js';
 import { discard } from '../shared/body.js';
-import { browserResponseHeaders, choosingNames, isStyleSheet } from '../upstream/header-policy.js';
+import { browserResponseHeaders, choosingNames, isStyleSheet } from '../shared/header-policy.js';
 import { refuseRedirect, PLATFORM } from '../upstream/platform-error.js';
 import type { PlatformStyles } from '../upstream/platform-styles.js';
 

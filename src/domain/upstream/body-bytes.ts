@@ -1,4 +1,5 @@
-import { cancel, discard, type HttpBody, isStream } from '../shared/body.js';
+import { cancel, discard, isStream } from '../shared/body.js';
+import type { HttpBody } from '../../ports/http.js';
 import { ByteCollector } from '../shared/bytes.js';
 import { beforeDeadline } from '../shared/deadline.js';
 

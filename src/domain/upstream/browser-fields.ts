@@ -1,7 +1,7 @@
 import type { HeaderFields } from '../../ports/http.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { utf8Text } from '../shared/bytes.js';
-import { ACTIVE_CONTENT_POLICY } from './header-policy.js';
+import { ACTIVE_CONTENT_POLICY } from '../shared/header-policy.js';
 
 // The one place every response header field passes before a host writes it, whatever its route, protocol or cache
 // (decision 120). The result is printable ASCII within limits, so it reads the same in every encoding a host may use.

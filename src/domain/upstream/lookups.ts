@@ -55,12 +55,12 @@ interface Kept<T> {
 /** Caches what platform and agent return for a caller, and sends one request for all callers who wait together (decisions 30, 83). */
 export class Lookups<T> {
   readonly #deps: LookupsDependencies;
-  readonly #kept: MemoryMap<Kept<T>>;
+  readonly #results: MemoryMap<Kept<T>>;
   readonly #flights = new SingleFlight<T>();
 
   constructor(dependencies: LookupsDependencies) {
     this.#deps = dependencies;
-    this.#kept = dependencies.memory.map();
+    this.#results = dependencies.memory.map();
   }
 
   /**
@@ -94,7 +94,7 @@ export class Lookups<T> {
   }
 
   #fresh(task: LookupTask<T>, key: string): Kept<T> | undefined {
-    const last = this.#kept.get(key);
+    const last = this.#results.get(key);
     if (last === undefined) return undefined;
     return (task.isFresh?.(last.value, last.until) ?? this.#deps.clock.now() < last.until) ? last : undefined;
   }
@@ -106,10 +106,10 @@ export class Lookups<T> {
     // Joining a running look-up causes no request.
     if (this.#flights.running(key) === undefined) await admit?.();
     return this.#flights.run(key, async () => {
-      const { value, lifeMs, bytes } = await this.#ask(task, this.#kept.get(key)?.value);
+      const { value, lifeMs, bytes } = await this.#ask(task, this.#results.get(key)?.value);
       const until = this.#deps.clock.now() + lifeMs;
       // At most two bytes a character.
-      this.#kept.set(key, { value, until }, 2 * bytes, until + OUTDATED_MS);
+      this.#results.set(key, { value, until }, 2 * bytes, until + OUTDATED_MS);
       return value;
     });
   }

@@ -34,7 +34,7 @@ export interface PlatformApi {
    * Distinguishes this platform (address, project, paths, field names) from others that share a store; the same in
    * every process of a site.
    */
-  readonly place: string;
+  readonly platformKey: string;
 }
 
 export interface PlatformApiCalls {

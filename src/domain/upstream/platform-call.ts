@@ -15,7 +15,7 @@ import type { MessageFacts, RouteAuth } from '../credentials/route-auth.js';
 import { discard, isStream } from '../shared/body.js';
 import { invalidField } from '../shared/setting.js';
 import { type Counterpart, noResponse, type PlatformErrors, type PlatformReply } from './platform-error.js';
-import { upstreamRequestHeaders } from './header-policy.js';
+import { upstreamRequestHeaders } from '../shared/header-policy.js';
 
 export interface PlatformCallDependencies {
   readonly upstream: HttpUpstream;

@@ -6,7 +6,7 @@ import { utf8Text } from '../shared/bytes.js';
 import { type AgentBffError, isAgentBffError } from '../shared/errors.js';
 import { parsedJson } from '../shared/json.js';
 import { readAhead } from './body-bytes.js';
-import { isStyleSheet } from './header-policy.js';
+import { isStyleSheet } from '../shared/header-policy.js';
 import { type Found, Lookups, type LookupsDependencies } from './lookups.js';
 import { type PlatformApiCalls, platformFields, platformTarget } from './platform-api.js';
 import type { Caller } from './platform-call.js';

@@ -149,7 +149,7 @@ export function platformError(
   reply: RefusedReply,
   counterpart: Counterpart,
   log: string,
-  kept: readonly string[] = [],
+  names: readonly string[] = [],
   said: string = log,
 ): ServiceAuthError | UpstreamError {
   const { status, headers } = reply.response;
@@ -164,7 +164,7 @@ export function platformError(
     ...(wrong ?? refusal(status, counterpart)),
     retryable: status === 429 || status === 503,
     upstreamStatus: status,
-    upstreamHeaders: pick(headers, [...kept, ...(reply.credential.fields?.response ?? [])]),
+    upstreamHeaders: pick(headers, [...names, ...(reply.credential.fields?.response ?? [])]),
     ...retryAfter(headers),
     log,
   });
@@ -352,12 +352,12 @@ export class PlatformErrors {
   }
 
   /**
-   * Passes every response below 400, and of 4xx those with JSON or without a body. `kept` names fields that a replaced
+   * Passes every response below 400, and of 4xx those with JSON or without a body. `names` are fields that a replaced
    * response keeps.
    *
    * @throws UpstreamError `upstream_error` and ServiceAuthError `service_token_rejected` in place of any other response.
    */
-  async toBrowserResponse(reply: PlatformReply, kept: readonly string[] = []): Promise<HttpResponse> {
+  async toBrowserResponse(reply: PlatformReply, names: readonly string[] = []): Promise<HttpResponse> {
     const { response } = reply;
     if (response.status < 400) return response;
     const mayPass = response.status < 500 && !refusesSite(reply);
@@ -365,7 +365,7 @@ export class PlatformErrors {
     const start = await this.#read(response.body);
     const isBare = start.isWhole && start.bytes.length === 0 && response.headers['content-type'] === undefined;
     if (mayPass && isBare) return { ...response, body: null };
-    throw platformError(reply, reply.counterpart, await this.said(reply, start), kept);
+    throw platformError(reply, reply.counterpart, await this.said(reply, start), names);
   }
 
   /** Reads a body that may be passed on after it was checked: all of it, unless it is longer or slower than a visitor should wait for. */

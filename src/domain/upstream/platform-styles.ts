@@ -43,13 +43,13 @@ interface Checked {
 /** Checks the platform's CSS before it reaches a page, once per text; logs what was removed. */
 export class PlatformStyles {
   readonly #deps: PlatformStylesDependencies;
-  readonly #kept: MemoryMap<Checked>;
+  readonly #styles: MemoryMap<Checked>;
   readonly #flights = new SingleFlight<Checked>();
   #checker: StyleChecker | undefined;
 
   constructor(dependencies: PlatformStylesDependencies) {
     this.#deps = dependencies;
-    this.#kept = dependencies.memory.map();
+    this.#styles = dependencies.memory.map();
   }
 
   /** Identifies the rules a theme is checked by: every process sends the same CSS for the same text and the same rules. */
@@ -71,14 +71,14 @@ export class PlatformStyles {
   async #checked(kind: keyof typeof REDUCED, css: string): Promise<Checked> {
     const digest = this.#deps.hash(css);
     const key = `${kind} ${digest}`;
-    const known = this.#kept.get(key);
+    const known = this.#styles.get(key);
     if (known !== undefined) return known;
     return this.#flights.run(key, async () => {
       this.#checker ??= await this.#deps.checker();
       const style = await this.#checker[kind](css);
       const checked = style === undefined ? {} : this.#result(kind, style, digest);
       const bytes = checked.theme?.bytes.length ?? 2 * (checked.css?.length ?? 0);
-      this.#kept.set(key, checked, bytes, this.#deps.clock.now() + CHECKED_MS);
+      this.#styles.set(key, checked, bytes, this.#deps.clock.now() + CHECKED_MS);
       return checked;
     });
   }
@@ -87,8 +87,14 @@ export class PlatformStyles {
     if (leftOut.length > 0) {
       const { summary, field } = REDUCED[kind];
       const detail = `${summary} Left out: ${leftOut.join(', ')}.`;
-      const place = { block: 'configureServer', fields: [field] };
-      this.#deps.telemetry.emit({ type: 'warning', code: `${kind}_reduced`, detail, summary, ...place });
+      this.#deps.telemetry.emit({
+        type: 'warning',
+        code: `${kind}_reduced`,
+        detail,
+        summary,
+        block: 'configureServer',
+        fields: [field],
+      });
     }
     return kind === 'brand' ? { css } : { theme: { bytes: encoder.encode(css), digest: digest.slice(0, 32) } };
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BodyBudget, type BodyShare } from '../../../src/adapters/web/request-body.js';
+import { BodyBudget, type BodyReservation } from '../../../src/adapters/web/request-body.js';
 import type { RequestError } from '../../../src/domain/shared/errors.js';
 
 const LARGE = 100_000;
@@ -13,10 +13,10 @@ function world() {
     budget,
     cut,
     pass: (ms: number) => (now += ms),
-    reads(name: string, ...counts: number[]): BodyShare {
-      const share = budget.open((error) => cut.push(`${name} ${error.code}`));
-      for (const count of counts) budget.charge(share, count);
-      return share;
+    reads(name: string, ...counts: number[]): BodyReservation {
+      const reservation = budget.open((error) => cut.push(`${name} ${error.code}`));
+      for (const count of counts) budget.charge(reservation, count);
+      return reservation;
     },
   };
 }

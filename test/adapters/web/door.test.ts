@@ -215,7 +215,7 @@ async function ask(
   });
   const rule: RouteRule<string, string> = {
     name: 'orders',
-    place: ({ path }) => (path === '/nowhere' ? undefined : path),
+    target: ({ path }) => (path === '/nowhere' ? undefined : path),
     methods: ['POST'],
     origin: 'own-pages',
     limit: () => 'message',

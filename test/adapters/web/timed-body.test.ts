@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { HttpBody } from '../../../src/domain/shared/body.js';
+import type { HttpBody } from '../../../src/ports/http.js';
 import { type BodyDeadlines, checkedBody, readJsonBody } from '../../../src/adapters/web/request-body.js';
 import { textOf } from '../../contracts/http-upstream.contract.js';
 import { bodyBudget, browserRequest, bytes, streamed } from './browser-request.js';

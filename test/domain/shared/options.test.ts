@@ -8,7 +8,7 @@ import {
   methods,
   type OptionCheck,
   type OptionShape,
-  type Place,
+  type Level,
   readOptions,
   text,
   texts,
@@ -103,7 +103,7 @@ describe('the options of a function', () => {
 
   it.each([
     [{}, 'Did you mean "name"?'],
-    [{ hint: (name: string, { maker }: Place) => `${maker} has no ${name}.` }, 'makeThings has no nam.'],
+    [{ hint: (name: string, { maker }: Level) => `${maker} has no ${name}.` }, 'makeThings has no nam.'],
   ])('are explained by a toolkit %j, if it can, when they are unknown', (toolkit, hint) => {
     expect(() => readOptions('makeThings', SHAPE, { nam: 'a' } as Options, { toolkit })).toThrow(
       expect.objectContaining({ hint }),

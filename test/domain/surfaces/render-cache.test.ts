@@ -133,7 +133,7 @@ describe('a cached render', () => {
   it('is not served for another platform with the same store', async () => {
     const world = new SurfaceWorld();
     await world.render();
-    const other = new SurfaceWorld({}, { place: 'another' });
+    const other = new SurfaceWorld({}, { platformKey: 'another' });
     const cache = other.newCache({}, world.store);
     expect((await other.render(ADA, COUNTER, {}, cache)).cache).toBe('MISS');
   });

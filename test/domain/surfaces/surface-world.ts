@@ -27,7 +27,7 @@ export const API: PlatformApi = {
   paths: resolveUpstream().paths,
   projectId: 'proj-1',
   projectIdHeader: 'x-project-id',
-  place: 'platform',
+  platformKey: 'platform',
 };
 
 export const COUNTER: SurfaceRef = { by: 'id', value: 'counter' };

@@ -7,7 +7,7 @@ import {
   MAX_TOTAL,
   MAX_VALUE,
 } from '../../../src/domain/upstream/browser-fields.js';
-import { browserResponseHeaders } from '../../../src/domain/upstream/header-policy.js';
+import { browserResponseHeaders } from '../../../src/domain/shared/header-policy.js';
 import type { HeaderFields } from '../../../src/ports/http.js';
 import { anyText } from '../../support/odd-fields.js';
 

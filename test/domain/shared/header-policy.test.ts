@@ -7,7 +7,7 @@ import {
   jsonMediaType,
   RECORD_REQUEST_FIELDS,
   upstreamRequestHeaders,
-} from '../../../src/domain/upstream/header-policy.js';
+} from '../../../src/domain/shared/header-policy.js';
 import { isEventStream, mediaType } from '../../../src/domain/shared/body.js';
 
 const ALLOWED = [

@@ -5,7 +5,7 @@ import {
   isForA2AClients,
   RECORD_RESPONSE_FIELDS,
   RENDER_RESPONSE_FIELDS,
-} from '../../../src/domain/upstream/header-policy.js';
+} from '../../../src/domain/shared/header-policy.js';
 import { isJson } from '../../../src/domain/shared/body.js';
 
 const ALLOWED = [

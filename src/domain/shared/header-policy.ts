@@ -1,5 +1,5 @@
 import type { HeaderFields, HttpResponse } from '../../ports/http.js';
-import { mediaType } from '../shared/body.js';
+import { mediaType } from './body.js';
 
 // The one place that decides which header fields are forwarded, in each direction. Both lists are closed: fields that
 // are not listed are dropped, so hop-by-hop fields, cookies, forwarding fields and the browser's own credentials need
