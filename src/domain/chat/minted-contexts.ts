@@ -10,7 +10,7 @@ export interface VisitorKey {
   readonly key: Uint8Array | string;
 }
 
-/** What a conversation belongs to besides its visitor. */
+/** The owners of a conversation besides its visitor. */
 export interface ContextScope {
   readonly agent: string;
   /** The A2A tenant; empty if there is none. */
