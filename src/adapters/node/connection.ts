@@ -57,7 +57,7 @@ function socketOf({ req }: ServerResponse): Socket | undefined {
 class Connection {
   readonly #socket: Socket;
   /** Handled, and not over. */
-  readonly #handled = new Set<ServerResponse>();
+  readonly #handled: ServerResponse[] = [];
   readonly #waiting = new Map<ServerResponse, (isInTurn: boolean) => void>();
   readonly #listeners = new Set<() => void>();
 
@@ -72,17 +72,18 @@ class Connection {
   turnOf(response: ServerResponse): Promise<boolean> | boolean {
     // Requests after the last response of a connection are not processed (RFC 9112 §9.6). One chunk can hold thousands.
     if (this.#socket.destroyed || this.#socket.writableEnded) return false;
-    if (this.#handled.size + this.#waiting.size >= MAX_UNANSWERED) {
+    if (this.#handled.length + this.#waiting.size >= MAX_UNANSWERED) {
       stopParsing(this.#socket);
       this.#socket.destroy();
       return false;
     }
     response.on('close', () => {
-      this.#handled.delete(response);
+      const at = this.#handled.indexOf(response);
+      if (at >= 0) this.#handled.splice(at, 1);
       if (this.#waiting.size > 0) this.#goOn();
     });
-    if (this.#handled.size === 0 || !this.#isBusy) {
-      this.#handled.add(response);
+    if (this.#handled.length === 0 || !this.#isBusy) {
+      this.#handled.push(response);
       return true;
     }
     return new Promise((resolve) => {
@@ -110,7 +111,7 @@ class Connection {
     for (const [response, resolve] of this.#waiting) {
       if (this.#isBusy) return;
       this.#waiting.delete(response);
-      if (!isEnded) this.#handled.add(response);
+      if (!isEnded) this.#handled.push(response);
       resolve(!isEnded);
     }
   }

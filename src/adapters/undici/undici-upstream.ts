@@ -348,10 +348,11 @@ function fieldsOf(raw: RawFields): Fields {
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const name = (raw[at] ?? '').toString('latin1').toLowerCase();
     const value = (raw[at + 1] ?? '').toString('latin1');
-    const known = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    if (known === undefined) fields[name] = value;
-    else if (typeof known === 'string') fields[name] = [known, value];
-    else known.push(value);
+    const known = fields[name];
+    if (typeof known === 'string') fields[name] = [known, value];
+    else if (Array.isArray(known)) known.push(value);
+    // A member of every object, such as `constructor`, is no field.
+    else fields[name] = value;
   }
   return fields;
 }

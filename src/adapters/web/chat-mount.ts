@@ -4,7 +4,7 @@ import type { A2ACall } from '../../domain/chat/call.js';
 import type { ChatForwarder, ChatRules } from '../../domain/chat/chat-forwarder.js';
 import type { MethodPolicy } from '../../domain/chat/method-policy.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
-import type { HttpRequest } from '../../ports/http.js';
+import type { HttpRequest, HttpResponse } from '../../ports/http.js';
 import type { Admitted, Allowance, RouteMount } from './door.js';
 
 /** Settings of a chat route besides its credential and its methods. */
@@ -43,14 +43,23 @@ export interface VisitedOptions extends ChatCallOptions {
 }
 
 /**
- * The rules for a visitor's call, which is watched from here on if a listener asks for `chat` events. A call with a
- * fault has such an event too, so the domain refuses it, and not the reader.
+ * Forwards a visitor's call, which is watched from here on if a listener asks for `chat` events. A call with a fault has
+ * such an event too, so the domain refuses it, and not the reader.
  */
-export async function rulesOf(mount: ChatMount, admitted: Admitted<A2ACall, unknown>): Promise<ChatRules> {
-  const { site, auth, policy, visitor, options = {} } = mount;
+export function forwardTo(mount: MessageMount): (admitted: Admitted<A2ACall, unknown>) => Promise<HttpResponse> {
+  const { forwarder, visitor, options = {} } = mount;
+  return (admitted) => {
+    const { request, value } = admitted;
+    const found = visitor?.(request, () => admitted.count('reading')) ?? options;
+    const send = (one: VisitedOptions): Promise<HttpResponse> =>
+      forwarder.forward(value, request, rulesOf(mount, admitted, one));
+    return found instanceof Promise ? found.then(send) : send(found);
+  };
+}
+
+function rulesOf(mount: ChatMount, admitted: Admitted<A2ACall, unknown>, found: VisitedOptions): ChatRules {
+  const { site, auth, policy } = mount;
   const { request, value } = admitted;
-  const found: VisitedOptions =
-    visitor === undefined ? options : await visitor(request, () => admitted.count('reading'));
   const { method, kind, contextId, taskId } = value;
   const { digest, clock } = site;
   if (digest !== undefined) {

@@ -1,6 +1,6 @@
 import { type A2ACall, readRpcCall } from '../../domain/chat/call.js';
 import type { HttpHandler } from '../../ports/http.js';
-import { allowanceOf, isStrict, type MessageMount, rulesOf } from './chat-mount.js';
+import { allowanceOf, forwardTo, isStrict, type MessageMount } from './chat-mount.js';
 import { route } from './door.js';
 import { errorContext, notFound, RPC_ERRORS } from './error-response.js';
 import { json } from './readers.js';
@@ -21,17 +21,16 @@ const CARD = /^\/\.well-known\/agent(?:-card)?\.json$/;
 export function chatRoutes(routes: ChatRoutes): HttpHandler {
   const { site, configRoute, card, httpJson } = routes;
   const messages = messageRoute(routes);
-  return async (request) => {
+  return (request) => {
     const { path } = request;
     if (path === '' || path === '/') return messages(request);
     const isConfig = path === '/config' || path === '/config/';
     const handler = isConfig ? configRoute : CARD.test(path) ? card : httpJson;
-    return handler?.(request) ?? notFound(request, errorContext(site, 'chat'));
+    return handler?.(request) ?? Promise.resolve(notFound(request, errorContext(site, 'chat')));
   };
 }
 
 function messageRoute(mount: ChatRoutes): HttpHandler {
-  const { forwarder } = mount;
   return route<A2ACall>(
     {
       name: 'chat',
@@ -45,6 +44,6 @@ function messageRoute(mount: ChatRoutes): HttpHandler {
       errors: RPC_ERRORS,
     },
     mount,
-    async (admitted) => forwarder.forward(admitted.value, admitted.request, await rulesOf(mount, admitted)),
+    forwardTo(mount),
   );
 }

@@ -125,31 +125,43 @@ export function route<Value, Target = undefined>(
     const isAccepted = rule.accepts?.(request.method) ?? methods.includes(request.method);
     if (!isAccepted) return methodNotAllowed(methods.join(', '), errorContext(site, name));
     const startedAt = site.clock.now();
-    const context = errorContext(site, name);
     const count = (allowance: Allowance): Promise<void> => checkVisitor(request, site, auth, allowance);
-    let form = errors;
+    // Written out: properties after a spread are many times slower.
+    const admitted = {
+      site,
+      route: name,
+      requestId: site.newRequestId(),
+      id: undefined as string | undefined,
+      request,
+      target,
+      value: undefined as Value | undefined,
+      count,
+      cookie: undefined as string | undefined,
+      chat: undefined as ChatWatch | undefined,
+    };
     let reservation: BodyReservation | undefined;
-    let admitted: Admitted<Value, Target> | undefined;
     let response: HttpResponse;
     try {
       checkOrigin(request, site.origins, readsAreChecked);
-      const reading = await readingOf(read, request, site, target);
+      let reading: Reading<Value>;
+      try {
+        reading = await read(request, site, target);
+      } catch (fault) {
+        reading = { fault };
+      }
       ({ reservation } = reading);
-      // Properties after a spread are many times slower than those before it.
-      if (reading.id !== undefined) form = { id: reading.id, ...errors };
-      if (isCounted) await count(limit({ target, value: reading.value }));
+      admitted.id = reading.id;
+      admitted.value = reading.value;
+      if (isCounted) await count(limit(admitted));
       // oxlint-disable-next-line typescript/only-throw-error -- thrown by a reader, or by a function of the site
       if (reading.fault !== undefined) throw reading.fault;
-      // Written out, for the same reason.
-      const { requestId } = context;
-      admitted = { site, route: name, requestId, request, target, value: reading.value as Value, count };
-      response = withCookie(withBrowserFields(await serve(admitted), site), admitted.cookie);
+      response = withCookie(withBrowserFields(await serve(admitted as Admitted<Value, Target>), site), admitted.cookie);
     } catch (error) {
-      response = withBrowserFields(errorResponse(error, form, context), site);
+      response = withBrowserFields(errorResponse(error, errors, admitted), site);
     } finally {
       if (reservation !== undefined) reservation.release();
     }
-    return observed(response, { site, context, request, errors: form, startedAt, chat: admitted?.chat });
+    return observed(response, { site, context: admitted, request, errors, startedAt, chat: admitted.chat });
   };
 }
 
@@ -157,19 +169,6 @@ export function route<Value, Target = undefined>(
 function checksReads(origin: OriginRule, { auth, visitor }: RouteMount): boolean {
   if (origin === 'own-pages' || mayHoldSession(auth)) return true;
   return origin === 'own-pages-with-visitor' && visitor !== undefined;
-}
-
-async function readingOf<Value, Target>(
-  read: Reader<Value, Target>,
-  request: HttpRequest,
-  site: SiteSettings,
-  target: Target,
-): Promise<Reading<Value>> {
-  try {
-    return await read(request, site, target);
-  } catch (fault) {
-    return { fault };
-  }
 }
 
 function withBrowserFields(response: HttpResponse, { fields }: SiteSettings): HttpResponse {

@@ -71,6 +71,8 @@ export interface ErrorContext {
   readonly site: ErrorSite;
   readonly route: string;
   readonly requestId: string;
+  /** The id that its client gave it, as JSON text, where errors repeat it. */
+  readonly id?: string | undefined;
 }
 
 /** The context of one request's errors. */
@@ -83,17 +85,15 @@ export interface ErrorForm {
   readonly mediaType: string;
   /** True if a stream that breaks ends with an error event. */
   readonly endsStreams: boolean;
-  /** The id of the request as JSON text, where errors repeat it. */
-  readonly id?: string;
   /** One error as JSON on one line, so that it also fits an event. */
-  text(error: AgentBffError, requestId: string, status: number): string;
+  text(error: AgentBffError, context: Pick<ErrorContext, 'requestId' | 'id'>, status: number): string;
 }
 
 /** RFC 9457 problem documents. */
 export const PROBLEMS: ErrorForm = {
   mediaType: 'application/problem+json',
   endsStreams: false,
-  text: (error, requestId, status) =>
+  text: (error, { requestId }, status) =>
     JSON.stringify({
       type: `urn:agent-bff:error:${error.code}`,
       title: TITLE[error.code] ?? error.code.charAt(0).toUpperCase() + error.code.slice(1).replaceAll('_', ' '),
@@ -113,14 +113,14 @@ export const PROBLEMS: ErrorForm = {
 export const RPC_ERRORS: ErrorForm = {
   mediaType: 'application/json',
   endsStreams: true,
-  text(error, requestId) {
+  text(error, { requestId, id = 'null' }) {
     const body = JSON.stringify({
       code: error.rpcCode ?? RPC_CODE[error.code] ?? -32603,
       message: error.message,
       data: [errorInfo(error, requestId)],
     });
     // As the client wrote it: parsing would change a number beyond 2^53.
-    return `{"jsonrpc":"2.0","id":${this.id ?? 'null'},"error":${body}}`;
+    return `{"jsonrpc":"2.0","id":${id},"error":${body}}`;
   },
 };
 
@@ -128,7 +128,7 @@ export const RPC_ERRORS: ErrorForm = {
 export const REST_ERRORS: ErrorForm = {
   mediaType: 'application/json',
   endsStreams: true,
-  text: (error, requestId, status) =>
+  text: (error, { requestId }, status) =>
     JSON.stringify({
       error: {
         code: status,
@@ -155,12 +155,12 @@ export function errorResponse(cause: unknown, form: ErrorForm, context: ErrorCon
     ...(error.block === undefined ? {} : { block: error.block }),
     ...(error.fields.length === 0 ? {} : { fields: error.fields }),
   });
-  return { status, headers: headers(error, status, form.mediaType), body: form.text(error, requestId, status) };
+  return { status, headers: headers(error, status, form.mediaType), body: form.text(error, context, status) };
 }
 
 /** The data of the event that ends a stream. */
-export function errorEventData(error: AgentBffError, form: ErrorForm, requestId: string): string {
-  return form.text(error, requestId, STATUS[error.code as KnownCode]);
+export function errorEventData(error: AgentBffError, form: ErrorForm, context: ErrorContext): string {
+  return form.text(error, context, STATUS[error.code as KnownCode]);
 }
 
 function statusOf(error: AgentBffError, form: ErrorForm, { authUnavailableStatus }: ErrorSite): number {

@@ -82,7 +82,8 @@ class StreamWatch implements EventStreamOptions {
 
   constructor({ request, ...answered }: Answered, isEvents: boolean) {
     const { chat, site } = answered;
-    this.#answered = answered;
+    const { route, requestId, id } = answered.context;
+    this.#answered = { ...answered, context: { site: answered.context.site, route, requestId, id } };
     this.#signal = request.signal;
     this.#isEvents = isEvents;
     this.onChunk = chat && ((chunk) => chat.push(chunk));
@@ -95,7 +96,7 @@ class StreamWatch implements EventStreamOptions {
 
   brokenEvent(): string {
     const { errors, context } = this.#answered;
-    return `event: error\ndata: ${errorEventData(interrupted(), errors, context.requestId)}\n\n`;
+    return `event: error\ndata: ${errorEventData(interrupted(), errors, context)}\n\n`;
   }
 
   onBroken(error: unknown, side?: 'browser'): void {

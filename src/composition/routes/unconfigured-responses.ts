@@ -47,8 +47,9 @@ export async function unusable(
   site: ErrorSite = BARE_SITE,
 ): Promise<HttpResponse> {
   const isMessage = request.method === 'POST' && ['', '/'].includes(request.path);
-  const form = isMessage ? { ...RPC_ERRORS, id: await idOf(request) } : PROBLEMS;
-  return errorResponse(cause, form, errorContext(site, 'chat'));
+  const context = errorContext(site, 'chat');
+  if (!isMessage) return errorResponse(cause, PROBLEMS, context);
+  return errorResponse(cause, RPC_ERRORS, { ...context, id: await idOf(request) });
 }
 
 /** Responds to every request with 404. */

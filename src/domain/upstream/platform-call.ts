@@ -89,10 +89,10 @@ export class PlatformCall {
    *
    * @throws ServiceAuthError and SessionError when there is no credential.
    */
-  async caller(auth: RouteAuth, request: RequestContext, of?: 'message'): Promise<Caller> {
+  caller(auth: RouteAuth, request: RequestContext, of?: 'message'): Promise<Caller> {
     const isLater = of === 'message' && auth.fields?.make !== undefined;
     const obtained = isLater ? { ...auth, fields: undefined } : auth;
-    return new Caller(auth, request, await this.#deps.credentials.obtain(obtained, request));
+    return this.#deps.credentials.obtain(obtained, request).then((credential) => new Caller(auth, request, credential));
   }
 
   /**

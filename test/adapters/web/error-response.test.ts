@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
   errorContext,
-  type ErrorForm,
   errorResponse,
   methodNotAllowed,
   notFound,
@@ -18,12 +17,11 @@ import { AgentBffError, type KnownCode } from '../../../src/domain/shared/errors
 import type { HttpResponse } from '../../../src/ports/http.js';
 import { browserRequest, site } from './browser-request.js';
 
-const rpcErrors = (id: string): ErrorForm => ({ ...RPC_ERRORS, id });
 const rpcErrorText = (error: AgentBffError, id: string, requestId: string): string =>
-  rpcErrors(id).text(error, requestId, 200);
+  RPC_ERRORS.text(error, { requestId, id }, 200);
 const problemResponse = (cause: unknown, of: ErrorContext): HttpResponse => errorResponse(cause, PROBLEMS, of);
 const rpcErrorResponse = (cause: unknown, id: string, of: ErrorContext): HttpResponse =>
-  errorResponse(cause, rpcErrors(id), of);
+  errorResponse(cause, RPC_ERRORS, { ...of, id });
 
 /** A change here changes what every site sees. */
 const TABLE: Readonly<Record<KnownCode, readonly [number, string, number]>> = {
