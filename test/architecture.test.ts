@@ -24,6 +24,7 @@ const adapterFor = (name: string, use: 'types' | 'code' = 'code'): Rule => ({
   ...PORTS_ONLY,
   packages: { [name]: use },
 });
+const TIMED: Rule = { ...PORTS_ONLY, folders: [...PORTS_ONLY.folders, 'adapters/system'] };
 const PROVIDER: Rule = { ...PORTS_ONLY, folders: ['ports', SHARED, 'adapters/oauth', 'adapters/keys'] };
 const providerFor = (name: string): Rule => ({ ...adapterFor(name), ...PROVIDER });
 
@@ -42,7 +43,7 @@ const TABLE: Readonly<Record<string, Rule>> = {
   'adapters/hono': FRAMEWORK,
   'adapters/undici': adapterFor('undici'),
   'adapters/content-disposition': adapterFor('content-disposition'),
-  'adapters/keyv': { ...PORTS_ONLY, packages: { keyv: 'code', '@keyv/redis': 'code' } },
+  'adapters/keyv': { ...TIMED, packages: { keyv: 'code', '@keyv/redis': 'code' } },
   'adapters/memory': adapterFor('lru-cache'),
   'adapters/css': adapterFor('@csstools/css-tokenizer'),
   'adapters/service-account': providerFor('jose'),
@@ -51,7 +52,7 @@ const TABLE: Readonly<Record<string, Rule>> = {
   'adapters/idp-a': providerFor('openid-client'),
   'adapters/idp-b': providerFor('@azure/msal-node'),
   'adapters/telemetry': adapterFor('@opentelemetry/api', 'types'),
-  'adapters/rate-limit': PORTS_ONLY,
+  'adapters/rate-limit': TIMED,
   'adapters/sessions': PORTS_ONLY,
   'adapters/system': PORTS_ONLY,
   'adapters/fakes': PORTS_ONLY,

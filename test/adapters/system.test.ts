@@ -1,7 +1,8 @@
 import { createSecretKey } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { chatDigest, pause, sha256, sleep, systemClock } from '../../src/adapters/system/system.js';
-import { inTime, timedIdentityProvider, timedTokenExchange } from '../../src/adapters/system/timed-ports.js';
+import { after, chatDigest, pause, sha256, sleep, systemClock } from '../../src/adapters/system/system.js';
+import { timedIdentityProvider, timedTokenExchange } from '../../src/adapters/system/timed-ports.js';
+import { withTimeout } from '../../src/domain/shared/deadline.js';
 import type { IdentityProvider, TokenExchange } from '../../src/ports/identity-provider.js';
 import { clockContract } from '../contracts/clock.contract.js';
 import { timed } from '../support/stopwatch.js';
@@ -54,13 +55,13 @@ describe('a part with a time limit', () => {
   });
 
   it('that responds in time leaves no timer', async () => {
-    expect(await inTime(Promise.resolve('in time'), 50, 'the part')).toBe('in time');
+    expect(await withTimeout(after(50, 'the part'), Promise.resolve('in time'))).toBe('in time');
     await vi.advanceTimersByTimeAsync(0);
     expect(vi.getTimerCount()).toBe(0);
   });
 
   it('of 0 is waited for', () => {
-    void inTime(never(), 0, 'the part');
+    void withTimeout(after(0, 'the part'), never());
     expect(vi.getTimerCount()).toBe(0);
   });
 
@@ -71,7 +72,7 @@ describe('a part with a time limit', () => {
     const seen: unknown[] = [];
     Promise.resolve(provider.identity()).catch((error: unknown) => seen.push(String(error)));
     provider.issue(0).catch((error: unknown) => seen.push(String(error)));
-    await vi.advanceTimersByTimeAsync(50);
+    await vi.advanceTimersByTimeAsync(51);
     const error = 'DeadlineError: the identity provider did not respond within 50 ms';
     expect(seen).toEqual([error, error]);
   });
@@ -83,7 +84,7 @@ describe('a part with a time limit', () => {
     for (const call of [exchange.identity(), exchange.exchange({ assertion: '' }, 0)]) {
       Promise.resolve(call).catch((error: unknown) => seen.push(String(error)));
     }
-    await vi.advanceTimersByTimeAsync(50);
+    await vi.advanceTimersByTimeAsync(51);
     const error = 'DeadlineError: the token exchange did not respond within 50 ms';
     expect(seen).toEqual([error, error]);
   });

@@ -1,8 +1,9 @@
-import { beforeAlarm } from '../../domain/shared/deadline.js';
+import { type Alarm, withTimeout } from '../../domain/shared/deadline.js';
 import { REDACTED } from '../../domain/shared/secret.js';
 import type { CacheStore } from '../../ports/cache-store.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
+import { after } from '../system/system.js';
 import { StoreBreaker } from './store-breaker.js';
 
 /**
@@ -57,6 +58,7 @@ type Operation = 'get' | 'set' | 'delete';
 export class KeyvStore implements CacheStore {
   readonly #deps: KeyvStoreDependencies;
   readonly #breaker: StoreBreaker;
+  readonly #limit: Alarm;
   readonly #unlisten: () => void;
   /** Number of errors that its Keyv reported by an event, and the last of them. */
   #reports = 0;
@@ -65,6 +67,7 @@ export class KeyvStore implements CacheStore {
   constructor(dependencies: KeyvStoreDependencies) {
     this.#deps = dependencies;
     this.#breaker = new StoreBreaker(dependencies.clock);
+    this.#limit = after(dependencies.cacheMs, () => storeTimeout(dependencies.cacheMs));
     this.#unlisten = listen(dependencies.keyv, (error) => {
       this.#reports += 1;
       this.#reported = error;
@@ -103,7 +106,7 @@ export class KeyvStore implements CacheStore {
     const reports = this.#reports;
     try {
       // Inside `try`: a site's store may throw synchronously, or return a value.
-      const result = await this.#inTime((async () => call())());
+      const result = await withTimeout(this.#limit, (async () => call())());
       // A Keyv may turn a failed call into a miss, and report the error by an event only.
       if (this.#reports > reports) throw this.#reported;
       this.#breaker.succeeded();
@@ -117,21 +120,6 @@ export class KeyvStore implements CacheStore {
       if (isNew && !isKnown) this.#deps.telemetry.emit({ type: 'cache_fault', operation, detail: faultOf(error) });
       throw error;
     }
-  }
-
-  #inTime<T>(work: Promise<T>): Promise<T> {
-    const { cacheMs } = this.#deps;
-    return beforeAlarm(
-      work,
-      (expire) => {
-        // One more turn of the event loop: a response that has already arrived must not time out because our own turn was long.
-        const timer = setTimeout(() => setImmediate(expire), cacheMs);
-        return () => clearTimeout(timer);
-      },
-      () => {
-        throw new Error(`TIMEOUT after ${String(cacheMs)} ms`);
-      },
-    );
   }
 }
 
@@ -176,14 +164,7 @@ export function faultOf(error: unknown): string {
   return text.replace(OPAQUE, REDACTED).slice(0, MAX_DETAIL);
 }
 
-/** The result of the work; after a delay, that of `late`. Does not keep the process alive. */
-export function before<T, Late = undefined>(work: Promise<T>, ms: number, late?: () => Late): Promise<T | Late> {
-  return beforeAlarm(
-    work,
-    (expire) => {
-      const timer = setTimeout(expire, ms).unref();
-      return () => clearTimeout(timer);
-    },
-    late ?? (() => undefined as Late),
-  );
+/** The error of a call to a store that takes longer than `ms` milliseconds. */
+export function storeTimeout(ms: number, stage = ''): Error {
+  return new Error(`TIMEOUT after ${String(ms)} ms${stage}`);
 }

@@ -1,5 +1,7 @@
 import { Keyv } from 'keyv';
-import { before } from './keyv-store.js';
+import { withTimeout } from '../../domain/shared/deadline.js';
+import { after } from '../system/system.js';
+import { storeTimeout } from './keyv-store.js';
 import { besideUrl, type RedisServers } from './redis-address.js';
 
 /** The part of a client, or of a cluster of them, that is used. */
@@ -186,11 +188,11 @@ async function openCluster(library: RedisLibrary, urls: readonly string[], ms: n
   cluster.on('node-connect', () => {
     for (const { client } of cluster.nodeByAddress.values()) client?.unref();
   });
-  const late = (): never => {
-    throw new Error(`TIMEOUT after ${String(ms)} ms`);
-  };
   try {
-    await before(cluster.connect(), urls.length * ms, late);
+    await withTimeout(
+      after(urls.length * ms, () => storeTimeout(ms)),
+      cluster.connect(),
+    );
     return cluster;
   } catch (error) {
     close(cluster);
@@ -200,13 +202,13 @@ async function openCluster(library: RedisLibrary, urls: readonly string[], ms: n
 
 /** The result of the work with the server at `url`, or an error after a delay. If it fails, the client is closed. */
 async function within<T>(client: RedisServer, url: string, ms: number, work: () => Promise<T>): Promise<T> {
-  const late = (): never => {
+  const late = (): Error => {
     const isSecured = client.isReady || !url.startsWith('rediss:');
     const stage = isSecured ? '' : ' of the TLS handshake; the port may not use TLS';
-    throw new Error(`TIMEOUT after ${String(ms)} ms${stage}`);
+    return storeTimeout(ms, stage);
   };
   try {
-    return await before(work(), ms, late);
+    return await withTimeout(after(ms, late), work());
   } catch (error) {
     close(client);
     throw error;

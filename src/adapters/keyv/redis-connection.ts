@@ -1,5 +1,7 @@
+import { type Alarm, withTimeout } from '../../domain/shared/deadline.js';
 import type { Secret } from '../../domain/shared/secret.js';
-import { before, type KeyvLike, STORE_AWAY } from './keyv-store.js';
+import { after } from '../system/system.js';
+import { type KeyvLike, STORE_AWAY } from './keyv-store.js';
 import { type OpenRedis, openRedis } from './redis-client.js';
 import { type RedisServers, redisServers } from './redis-address.js';
 
@@ -18,7 +20,7 @@ const SETTLED = /^(?:ASK|OOM|NOPERM|MISCONF|NOREPLICAS|WRONGTYPE|ERR) /;
  */
 export class RedisConnection implements KeyvLike {
   readonly #servers: RedisServers;
-  readonly #patienceMs: number;
+  readonly #patience: Alarm;
   #opening: Promise<OpenRedis> | undefined;
   #open: OpenRedis | undefined;
   #openedAt = 0;
@@ -31,7 +33,7 @@ export class RedisConnection implements KeyvLike {
 
   /** A call waits for the first connection for `patienceMs`: less than its own deadline, so that it is no fault. */
   constructor(address: Secret, patienceMs: number) {
-    this.#patienceMs = patienceMs;
+    this.#patience = after(patienceMs, 'the first connection');
     const servers = redisServers(address.reveal());
     if (typeof servers === 'string') throw new Error('unsupported address');
     this.#servers = servers;
@@ -68,7 +70,8 @@ export class RedisConnection implements KeyvLike {
   /** Lets running calls finish for a moment, then closes the connection; later calls find it away. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await before(Promise.allSettled([...this.#running.keys(), this.#opening]), FLUSH_GRACE_MS);
+    const calls = Promise.allSettled([...this.#running.keys(), this.#opening]);
+    await withTimeout(after(FLUSH_GRACE_MS, 'a call'), calls).catch(() => undefined);
     this.#drop();
   }
 
@@ -76,7 +79,7 @@ export class RedisConnection implements KeyvLike {
     if (this.#isClosed) throw STORE_AWAY;
     if (this.#isUseless()) this.#drop();
     // The first connection takes longer than a call may: until then the store is away, without a fault.
-    if (!this.#hasTried) await before(this.connected(), this.#patienceMs).catch(() => undefined);
+    if (!this.#hasTried) await withTimeout(this.#patience, this.connected()).catch(() => undefined);
     if (!this.#hasTried) throw STORE_AWAY;
     const redis = await this.connected();
     const running = call(redis);

@@ -1,5 +1,5 @@
 import { ByteCollector } from '../../domain/shared/bytes.js';
-import { beforeDeadline } from '../../domain/shared/deadline.js';
+import { withTimeout } from '../../domain/shared/deadline.js';
 import { isObject, parsedJson } from '../../domain/shared/json.js';
 import { isLoopback } from '../../domain/shared/paths.js';
 import { type Fault, type ProviderError, responseError, type Stage, thrownFault } from './provider-error.js';
@@ -102,7 +102,7 @@ export class TokenCall {
 
   #send(url: string, options: RequestInit & { readonly signal: AbortSignal }): Promise<Received> {
     // A secret must not be sent to a redirect's target.
-    return beforeDeadline(options.signal, this.#receive(url, { ...options, redirect: 'manual' }));
+    return withTimeout(options.signal, this.#receive(url, { ...options, redirect: 'manual' }));
   }
 
   async #receive(url: string, options: RequestInit): Promise<Received> {

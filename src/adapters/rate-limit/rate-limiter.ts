@@ -1,9 +1,11 @@
-import { beforeAlarm, MAX_TIMER_MS } from '../../domain/shared/deadline.js';
+import { MAX_TIMER_MS, withTimeout } from '../../domain/shared/deadline.js';
 import { isAgentBffError, siteFailed } from '../../domain/shared/errors.js';
+import { DeadlineError } from '../../domain/shared/failure-reason.js';
 import { LruMap } from '../../domain/shared/lru-map.js';
 import { accept, callback, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import { ipv6Groups } from '../../domain/shared/paths.js';
 import type { LimitVerdict, VisitorLimit } from '../../ports/visitor-limit.js';
+import { after } from '../system/system.js';
 
 /**
  * Options of `rateLimiter`.
@@ -37,7 +39,6 @@ const OPTIONS: OptionShape<keyof RateLimiterOptions> = {
 const READINGS_A_POINT = 20;
 /** The maximum number of visitors with a partly used point. */
 const MAX_READERS = 10_000;
-const LATE: LimitVerdict = { kind: 'unknown', log: 'the limiter did not respond in time' };
 
 /**
  * Limits how much one visitor may send, with a limiter of the library `rate-limiter-flexible` (`RateLimiterMemory`,
@@ -69,15 +70,8 @@ export function rateLimiter(
       'rateLimiter takes a limiter of "rate-limiter-flexible", such as new RateLimiterMemory({ points: 20, duration: 60 })',
     );
   }
-  const consume = (name: string): Promise<LimitVerdict> =>
-    beforeAlarm(
-      consumed(limiter, name),
-      (expire) => {
-        const timer = setTimeout(expire, deadlineMs);
-        return () => clearTimeout(timer);
-      },
-      () => LATE,
-    );
+  const limit = after(deadlineMs, 'the limiter');
+  const consume = (name: string): Promise<LimitVerdict> => withTimeout(limit, consumed(limiter, name));
   const named = async (
     request: unknown,
     user: string | undefined,
@@ -156,6 +150,7 @@ async function consumed(limiter: { consume(key: string): Promise<unknown> }, nam
 }
 
 function nameOf(error: unknown): string {
+  if (error instanceof DeadlineError) return error.message;
   return `the limiter failed: ${error instanceof Error ? error.name : typeof error}`;
 }
 

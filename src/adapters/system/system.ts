@@ -1,7 +1,9 @@
 import { createHash, createHmac, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { totalmem } from 'node:os';
-import { setTimeout } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { getHeapStatistics } from 'node:v8';
+import type { Alarm } from '../../domain/shared/deadline.js';
+import { DeadlineError } from '../../domain/shared/failure-reason.js';
 import type { Clock } from '../../ports/clock.js';
 
 /** The clock of the machine. */
@@ -9,12 +11,24 @@ export const systemClock: Clock = { now: () => Date.now() };
 
 /** Resolves after a delay, or when the signal is aborted. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await setTimeout(ms, undefined, { signal }).catch(() => undefined);
+  await delay(ms, undefined, { signal }).catch(() => undefined);
 }
 
 /** Resolves after a delay. Without `ref`, it does not keep the process alive. */
 export async function sleep(ms: number, ref = false): Promise<void> {
-  await setTimeout(ms, undefined, { ref });
+  await delay(ms, undefined, { ref });
+}
+
+/** A deadline `ms` milliseconds after its wait begins; 0 means none. Fails with a `DeadlineError` that names `late`, or with the error it returns. */
+export function after(ms: number, late: string | (() => Error)): Alarm {
+  return (expire) => {
+    if (ms === 0) return () => undefined;
+    const end = (): void => expire(typeof late === 'string' ? new DeadlineError(late, ms) : late());
+    // One more turn of the event loop: a response that has already arrived must not time out because our own turn was long.
+    // A waiting request has a connection, which keeps the process alive.
+    const timer = setTimeout(() => setImmediate(end), ms).unref();
+    return () => clearTimeout(timer);
+  };
 }
 
 /** The SHA-256 of a text in UTF-8, or of bytes, in lower-case hex. */

@@ -95,11 +95,11 @@ function fromBase64(value: string, encoding: 'utf8' | 'latin1' = 'utf8'): string
 
 /**
  * A session source whose refusals and failures do not quote the request's cookies and credentials: session libraries
- * repeat what they cannot parse. `inTime` limits the wait for one that never settles.
+ * repeat what they cannot parse. `limited` limits the wait for one that never settles.
  */
 export function redactingSessionSource(
   source: SessionTokenSource,
-  inTime: (work: Promise<SessionToken>) => Promise<SessionToken>,
+  limited: (work: Promise<SessionToken>) => Promise<SessionToken>,
 ): SessionTokenSource {
   const { name, sessionCookies, sessionInCookie } = source;
   return {
@@ -115,7 +115,7 @@ export function redactingSessionSource(
     },
     getToken: async (request, query) => {
       try {
-        const found = await inTime(source.getToken(request, query));
+        const found = await limited(source.getToken(request, query));
         if (found.kind !== 'expired' || found.log === undefined) return found;
         return { ...found, log: withoutSecrets(found.log, requestSecrets(request.headers)) };
       } catch (error) {

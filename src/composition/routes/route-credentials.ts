@@ -1,7 +1,6 @@
 import { asSessionTokenSource } from '../../adapters/sessions/as-session-token-source.js';
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
-import { inTime } from '../../adapters/system/timed-ports.js';
-import { sha256 } from '../../adapters/system/system.js';
+import { after, sha256 } from '../../adapters/system/system.js';
 import { hideToken, redactingSessionSource } from '../../adapters/telemetry/request-scope.js';
 import type { SessionRequired } from '../../domain/conversations/conversation-proxy.js';
 import { CoalescingSessionSource } from '../../domain/credentials/coalescing-session-source.js';
@@ -11,6 +10,7 @@ import { ExchangedTokens } from '../../domain/credentials/exchanged-tokens.js';
 import type { TokenCache } from '../../domain/credentials/token-cache.js';
 import { checkedSession } from '../../domain/credentials/site-results.js';
 import { UserNames } from '../../domain/credentials/session-credentials.js';
+import { withTimeout } from '../../domain/shared/deadline.js';
 import { type AgentBffError, ServiceAuthError, siteFailed } from '../../domain/shared/errors.js';
 import { isFieldValue, isWithheld } from '../../domain/shared/header-policy.js';
 import { MESSAGE_FIELDS } from '../../domain/shared/message-fields.js';
@@ -149,10 +149,10 @@ export class RouteCredentials {
     let tokens = this.#sources.get(source);
     if (tokens === undefined) {
       const { clock, config, telemetry } = this.#deps;
-      const { sessionMs } = config.timeouts;
+      const limit = after(config.timeouts.sessionMs, 'the session library');
       // Inside the shared call: one that never ends would block a whole session.
       const safe = redactingSessionSource(source, async (work) =>
-        checkedSession(await inTime(work, sessionMs, 'the session library'), telemetry),
+        checkedSession(await withTimeout(limit, work), telemetry),
       );
       tokens = new CoalescingSessionSource({
         source: safe,

@@ -1,4 +1,5 @@
-import { inTime } from '../../adapters/system/timed-ports.js';
+import { after } from '../../adapters/system/system.js';
+import { withTimeout } from '../../domain/shared/deadline.js';
 import { type AgentBffError, isAgentBffError } from '../../domain/shared/errors.js';
 import { reasonOf } from '../../domain/shared/failure-reason.js';
 
@@ -9,7 +10,7 @@ export async function siteSays<T>(
   failure: (reason: string) => AgentBffError,
 ): Promise<T> {
   try {
-    return await inTime((async () => ask())(), sessionMs, 'it');
+    return await withTimeout(after(sessionMs, 'it'), (async () => ask())());
   } catch (error) {
     throw isAgentBffError(error) ? error : failure(reasonOf(error));
   }

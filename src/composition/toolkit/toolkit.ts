@@ -2,9 +2,10 @@ import { setImmediate } from 'node:timers/promises';
 import { Container } from 'inversify';
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
 import { settled } from '../../adapters/node/early-response.js';
-import { inTime, timedTokenExchange } from '../../adapters/system/timed-ports.js';
+import { after } from '../../adapters/system/system.js';
+import { timedTokenExchange } from '../../adapters/system/timed-ports.js';
 import type { RouteAuth } from '../../domain/credentials/route-auth.js';
-import { MAX_TIMER_MS } from '../../domain/shared/deadline.js';
+import { MAX_TIMER_MS, withTimeout } from '../../domain/shared/deadline.js';
 import { DeadlineError } from '../../domain/shared/failure-reason.js';
 import { isAgentBffError } from '../../domain/shared/errors.js';
 import {
@@ -262,7 +263,7 @@ async function credentialCheck(config: ResolvedConfig, obtain: () => Promise<unk
     return { status: 'skipped' };
   }
   try {
-    await inTime(obtain(), WAIT_MS, 'the identity provider');
+    await withTimeout(after(WAIT_MS, 'the identity provider'), obtain());
     return { status: 'pass' };
   } catch (error) {
     // The token request continues, for the next check and for visitors.
@@ -304,5 +305,5 @@ async function end(gate: Parts['gate'], lasting: LastingParts, graceMs: number):
 
 /** Waits for the work, for at most `ms` milliseconds; 0 counts as 1. */
 async function before(work: Promise<unknown>, ms: number): Promise<void> {
-  await inTime(work, Math.max(1, ms), 'the site').catch(() => undefined);
+  await withTimeout(after(Math.max(1, ms), 'the site'), work).catch(() => undefined);
 }

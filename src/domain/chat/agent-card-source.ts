@@ -1,6 +1,7 @@
 import type { HeaderFields, HttpResponse } from '../../ports/http.js';
 import type { Credential } from '../credentials/credential.js';
 import { discard } from '../shared/body.js';
+import { withTimeout } from '../shared/deadline.js';
 import { type AgentBffError, isAgentBffError, UpstreamError } from '../shared/errors.js';
 import { parsedJson } from '../shared/json.js';
 import { withoutTrailingSlashes } from '../shared/paths.js';
@@ -376,15 +377,10 @@ function nearestCard(visits: readonly Promise<Visit>[], patience: AbortSignal): 
     // The first failure is that of `inOrder`.
     void visit.then(note, () => undefined);
   }
-  return new Promise((resolve, reject) => {
-    const settle = (): void => {
-      const card = best();
-      if (card !== undefined) resolve(card);
-    };
-    patience.addEventListener('abort', settle, { once: true });
-    inOrder()
-      .then(resolve, reject)
-      .finally(() => patience.removeEventListener('abort', settle));
+  const nearest = inOrder();
+  return withTimeout(patience, nearest).catch((error: unknown) => {
+    if (error !== patience.reason) throw error;
+    return best() ?? nearest;
   });
 }
 

@@ -1,7 +1,7 @@
 import { cancel, discard, isStream } from '../shared/body.js';
 import type { HttpBody } from '../../ports/http.js';
 import { ByteCollector } from '../shared/bytes.js';
-import { beforeDeadline } from '../shared/deadline.js';
+import { withTimeout } from '../shared/deadline.js';
 
 /** A body read from its start: all of it, or, if it is too long or broke, the same body from its start again. */
 export type ReadBody =
@@ -73,7 +73,7 @@ export async function readStart(body: HttpBody, limitBytes: number, deadline: Ab
     }
     return false;
   };
-  const isWhole = await beforeDeadline(deadline, toItsEnd()).catch(() => false);
+  const isWhole = await withTimeout(deadline, toItsEnd()).catch(() => false);
   // Not awaited, because a silent source may end with its next chunk only, or never.
   void cancel(source);
   return { bytes: collector.take().subarray(0, limitBytes), isWhole };

@@ -2,7 +2,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { Memory, MemoryMap } from '../../ports/memory.js';
 import { type Credential, readerScope } from '../credentials/credential.js';
 import type { RouteAuth } from '../credentials/route-auth.js';
-import { beforeDeadline } from '../shared/deadline.js';
+import { withTimeout } from '../shared/deadline.js';
 import { UpstreamError } from '../shared/errors.js';
 import { SingleFlight } from '../shared/single-flight.js';
 import type { Counterpart } from './platform-error.js';
@@ -118,25 +118,19 @@ export class Lookups<T> {
     // A deadline of its own: otherwise the first caller's timeout would fail everyone waiting.
     const deadline = this.#deps.deadline(this.#deps.lookupMs);
     try {
-      return await within(deadline, counterpart, ask(deadline, last));
-    } catch (error) {
+      return await withTimeout(deadline, ask(deadline, last));
+    } catch (thrown) {
+      const error = deadline.aborted && thrown === deadline.reason ? late(counterpart) : thrown;
       if (failed === undefined) throw error;
       return failed(error);
     }
   }
 }
 
-/**
- * The result of a look-up if it arrives before the deadline, even if the work ignores the deadline.
- *
- * @throws UpstreamError `upstream_timeout` when it does not arrive.
- */
-export function within<T>(deadline: AbortSignal, { name }: Counterpart, work: Promise<T>): Promise<T> {
-  const late = (): UpstreamError =>
-    new UpstreamError('upstream_timeout', {
-      detail: `The ${name} did not respond in time.`,
-      retryable: true,
-      log: `a look-up at the ${name} took longer than "lookupMs" allows`,
-    });
-  return beforeDeadline(deadline, work, late);
+function late({ name }: Counterpart): UpstreamError {
+  return new UpstreamError('upstream_timeout', {
+    detail: `The ${name} did not respond in time.`,
+    retryable: true,
+    log: `a look-up at the ${name} took longer than "lookupMs" allows`,
+  });
 }

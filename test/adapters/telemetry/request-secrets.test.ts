@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { withoutSecrets } from '../../../src/domain/shared/redaction.js';
 import { redactingSessionSource, requestSecrets } from '../../../src/adapters/telemetry/request-scope.js';
 
-const inTime = <Result>(work: Promise<Result>): Promise<Result> => work;
+const unlimited = <Result>(work: Promise<Result>): Promise<Result> => work;
 const ID = 'Yk3vPz0aWq7Lr9TnB2dX';
 
 describe('the secrets of a request', () => {
@@ -75,7 +75,7 @@ describe('a session source that quotes the request', () => {
           throw Object.assign(new Error('cannot open'), { name: `Bad ${ID}` });
         },
       },
-      inTime,
+      unlimited,
     );
     expect(() => source.sessionVersion?.(request)).toThrow(
       expect.objectContaining({ ...clean, message: 'cannot open' }),
@@ -86,7 +86,7 @@ describe('a session source that quotes the request', () => {
   });
 
   it.each([new Error('the database is down'), 'a text', `sid ${ID}`])('throws %s itself', async (thrown) => {
-    const source = redactingSessionSource({ getToken: () => Promise.reject(thrown as Error) }, inTime);
+    const source = redactingSessionSource({ getToken: () => Promise.reject(thrown as Error) }, unlimited);
     await expect(source.getToken(request, {})).rejects.toBe(thrown);
   });
 
@@ -95,16 +95,16 @@ describe('a session source that quotes the request', () => {
     [{ kind: 'expired' } as const, { kind: 'expired' }],
     [{ kind: 'token', accessToken: ID } as const, { kind: 'token', accessToken: ID }],
   ])('returns %j as %j', async (found, answer) => {
-    const source = redactingSessionSource({ getToken: () => Promise.resolve(found) }, inTime);
+    const source = redactingSessionSource({ getToken: () => Promise.resolve(found) }, unlimited);
     expect(await source.getToken(request, {})).toEqual(answer);
   });
 
   it('keeps its other properties, and has none that the source lacks', () => {
     const getToken = () => Promise.resolve({ kind: 'no-session' } as const);
     const facts = { name: 'staff', sessionCookies: ['sid'], sessionInCookie: true };
-    const source = redactingSessionSource({ getToken, ...facts, sessionVersion: () => 'v7' }, inTime);
+    const source = redactingSessionSource({ getToken, ...facts, sessionVersion: () => 'v7' }, unlimited);
     expect(source).toMatchObject(facts);
     expect(source.sessionVersion?.(request)).toBe('v7');
-    expect(Object.keys(redactingSessionSource({ getToken }, inTime))).toEqual(['sessionVersion', 'getToken']);
+    expect(Object.keys(redactingSessionSource({ getToken }, unlimited))).toEqual(['sessionVersion', 'getToken']);
   });
 });

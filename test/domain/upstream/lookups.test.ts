@@ -1,8 +1,7 @@
-import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../src/adapters/fakes/fakes.js';
 import { Credential } from '../../../src/domain/credentials/credential.js';
-import { type Found, Lookups, type LookupTask, within } from '../../../src/domain/upstream/lookups.js';
+import { type Found, Lookups, type LookupTask } from '../../../src/domain/upstream/lookups.js';
 import { PLATFORM, AGENT } from '../../../src/domain/upstream/platform-error.js';
 import { ownedBy } from '../credentials/broker-fixture.js';
 import { Deferred } from '../credentials/token-fixture.js';
@@ -12,12 +11,13 @@ import { memoryOf } from '../../support/memory.js';
 /** Numbered results that are fresh for a second; `asked` has the result each request got to compare with. */
 class LookupsWorld {
   readonly clock = new FakeClock();
+  readonly deadline = new AbortController();
   readonly asked: (string | undefined)[] = [];
   readonly #lookups: Lookups<string>;
 
   constructor(limitBytes = Infinity) {
     const { clock } = this;
-    const deadline = (): AbortSignal => new AbortController().signal;
+    const deadline = (): AbortSignal => this.deadline.signal;
     const memory = memoryOf(clock, limitBytes);
     this.#lookups = new Lookups({ clock, memory, lookupMs: 10_000, deadline, hash: String });
   }
@@ -38,56 +38,31 @@ class LookupsWorld {
 }
 
 describe('a look-up', () => {
-  it('that ends in time returns its result', async () => {
-    const { signal } = new AbortController();
-    expect(await within(signal, PLATFORM, Promise.resolve('found'))).toBe('found');
-  });
-
   it('that fails in time throws its own error', async () => {
-    const { signal } = new AbortController();
-    await expect(within(signal, PLATFORM, Promise.reject(new TypeError('no such thing')))).rejects.toThrow(
-      'no such thing',
-    );
+    const looking = new LookupsWorld().get('ada', { ask: () => Promise.reject(new TypeError('no such thing')) });
+    await expect(looking).rejects.toThrow('no such thing');
   });
 
-  it.each([AGENT, PLATFORM])('times out with the name of its target: $name', async (asked) => {
-    const deadline = new AbortController();
-    const looking = within(deadline.signal, asked, new Promise(() => undefined));
-    deadline.abort();
+  it.each([AGENT, PLATFORM])('times out with the name of its target: $name', async (counterpart) => {
+    const world = new LookupsWorld();
+    const looking = world.get('ada', { counterpart, ask: () => new Promise(() => undefined) });
+    world.deadline.abort();
     const error = await errorOf(looking);
     expect(error).toMatchObject({
       name: 'UpstreamError',
       code: 'upstream_timeout',
-      detail: `The ${asked.name} did not respond in time.`,
+      detail: `The ${counterpart.name} did not respond in time.`,
       retryable: true,
     });
-    expect(error.logDetail()).toBe(`a look-up at the ${asked.name} took longer than "lookupMs" allows`);
+    expect(error.logDetail()).toBe(`a look-up at the ${counterpart.name} took longer than "lookupMs" allows`);
   });
 
-  it('times out when its deadline has passed already', async () => {
-    const looking = within(AbortSignal.abort(), PLATFORM, new Promise(() => undefined));
-    await expect(looking).rejects.toMatchObject({ code: 'upstream_timeout' });
-  });
-
-  it.each<[string, (work: Deferred<string>) => void]>([
-    ['succeeded', (work) => work.resolve('found')],
-    ['failed', (work) => work.reject(new TypeError('no such thing'))],
-  ])('that %s leaves no listener on a shared deadline', async (_how, end) => {
-    const { signal } = new AbortController();
-    const work = new Deferred<string>();
-    const looking = within(signal, PLATFORM, work.promise).catch(() => undefined);
-    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
-    end(work);
-    await looking;
-    await expect.poll(() => getEventListeners(signal, 'abort')).toHaveLength(0);
-  });
-
-  it('that timed out leaves no listener on the deadline', async () => {
-    const deadline = new AbortController();
-    const looking = within(deadline.signal, PLATFORM, new Promise(() => undefined));
-    deadline.abort();
-    await expect(looking).rejects.toMatchObject({ code: 'upstream_timeout' });
-    expect(getEventListeners(deadline.signal, 'abort')).toHaveLength(0);
+  it('that timed out passes the error to what converts failures', async () => {
+    const world = new LookupsWorld();
+    const failed = (error: unknown): Found<string> => ({ value: (error as Error).name, lifeMs: 0, bytes: 0 });
+    const looking = world.get('ada', { failed, ask: () => new Promise(() => undefined) });
+    world.deadline.abort();
+    expect(await looking).toBe('UpstreamError');
   });
 });
 
