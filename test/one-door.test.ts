@@ -13,7 +13,7 @@ const DOOR = 'adapters/web/door.ts';
 const ONLY_THE_DOOR: Readonly<Record<string, readonly string[]>> = {
   'checkOrigin(': ['adapters/web/admission.ts'],
   'checkVisitor(': ['adapters/web/admission.ts'],
-  'share.release(': ['adapters/web/request-body.ts'],
+  'reservation.release(': ['adapters/web/request-body.ts'],
 };
 
 /** Functions that make a handler without the door: they choose one, refuse, or wrap one. None calls the domain. */
@@ -24,8 +24,6 @@ const WRAPPERS = [
   'adapters/web/request-gate.ts: guard',
   'composition/cli/serve.ts: checked',
   'composition/routes/site-routes.ts: currentHandler',
-  'composition/routes/site-routes.ts: lazyHandler',
-  'composition/routes/site-routes.ts: noSuchRoute',
   'composition/routes/site-routes.ts: routeHandler',
   'composition/routes/unconfigured-responses.ts: noRoute',
   'composition/toolkit/site-handlers.ts: #observed',
@@ -282,7 +280,7 @@ describe('the door', () => {
     'a handler in the composition': ['composition/toolkit/a.ts', 'const a: HttpHandler = async () => response;'],
     'a check of the page by a route': ['adapters/web/a.ts', 'checkOrigin(request, site.origins, true);'],
     'a limit that a route counts itself': ['adapters/koa/a.ts', 'await checkVisitor(request, site, auth);'],
-    'a share that a route releases': ['adapters/web/a.ts', 'body.share.release();'],
+    'a reservation that a route releases': ['adapters/web/a.ts', 'body.reservation.release();'],
   };
   it.each(Object.entries(bad))('rejects %s', (_name, [path, text]) => {
     expect(violations({ path, text })).toHaveLength(1);
