@@ -24,6 +24,7 @@ const WRAPPERS = [
   'adapters/web/request-gate.ts: guard',
   'composition/cli/serve.ts: checked',
   'composition/routes/site-routes.ts: currentHandler',
+  'composition/routes/site-routes.ts: handler',
   'composition/routes/site-routes.ts: routeHandler',
   'composition/routes/unconfigured-responses.ts: noRoute',
   'composition/toolkit/site-handlers.ts: #observed',

@@ -28,7 +28,7 @@ export function createGetHeadersWithServiceAuth(
     SERVICE_HEADERS,
     options,
   );
-  return async () => (toolkit ?? (await currentToolkit())).authHeaders(service);
+  return async () => (toolkit ?? currentToolkit()).authHeaders(service);
 }
 
 /**
@@ -55,7 +55,7 @@ export function createGetHeadersForSession(
     SESSION_HEADERS,
     options,
   );
-  return async (request) => (toolkit ?? (await currentToolkit())).sessionHeaders(session, request);
+  return async (request) => (toolkit ?? currentToolkit()).sessionHeaders(session, request);
 }
 
 /**
@@ -82,5 +82,5 @@ export function createGetHeadersForSession(
  */
 export async function endSession(options: SessionHeadersOptions & ToolkitOption, request?: unknown): Promise<void> {
   const { toolkit, ...session } = readRouteOptions<typeof options>('endSession', SESSION_HEADERS, options);
-  await (toolkit ?? (await currentToolkit())).endSession(session, request);
+  await (toolkit ?? currentToolkit()).endSession(session, request);
 }

@@ -15,7 +15,6 @@ import type {
 import {
   handlerRoutes,
   type HandlersOptions,
-  noSuchRoute,
   readRouteOptions,
   type RouteDefinition,
   routeHandler,
@@ -23,6 +22,7 @@ import {
   SERVICE_SURFACES_ROUTE,
   SESSION_SURFACES_ROUTE,
 } from './routes/site-routes.js';
+import { noRoute } from './routes/unconfigured-responses.js';
 import type { ToolkitOption } from './toolkit/toolkit-type.js';
 
 export type { NextRoute } from '../adapters/next/next-route.js';
@@ -287,5 +287,5 @@ export function createServiceProxyHandler(options: ServiceProxyOptions<Request> 
  * @public
  */
 export function createHandlers(options?: HandlersOptions<Request>): NextRoute {
-  return nextRoutes(handlerRoutes(options), noSuchRoute, { usual: '/api' });
+  return nextRoutes(handlerRoutes(options), noRoute, { usual: '/api' });
 }

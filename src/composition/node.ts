@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
 import { type NodeListener, nodeListener } from '../adapters/node/node-listener.js';
-import { noSuchRoute, siteRoutes, type SiteRoutesOptions } from './routes/site-routes.js';
+import { siteRoutes, type SiteRoutesOptions } from './routes/site-routes.js';
+import { noRoute } from './routes/unconfigured-responses.js';
 
 export type { NodeListener } from '../adapters/node/node-listener.js';
 
@@ -33,7 +34,7 @@ export type { NodeListener } from '../adapters/node/node-listener.js';
  * @public
  */
 export function createNodeHandler(options?: SiteRoutesOptions<IncomingMessage | Http2ServerRequest>): NodeListener {
-  return nodeListener(siteRoutes('createNodeHandler', options), noSuchRoute);
+  return nodeListener(siteRoutes('createNodeHandler', options), noRoute);
 }
 
 /** `createNodeHandler` under the name that every entry has. */

@@ -1,8 +1,8 @@
-import { readOptions } from '../domain/shared/options.js';
 import { mergeConfig, resolveConfig } from './config/resolve-config.js';
 import type { ServerConfig } from './config/server-config.js';
 import { serverState, siteSessions } from './process-state.js';
 import type { AuthHeadersOptions } from './routes/route-options.js';
+import { readWithFacts } from './routes/route-option-reader.js';
 import { SERVICE_HEADERS } from './routes/route-shapes.js';
 import { currentToolkit } from './routes/site-routes.js';
 import type { Toolkit } from './toolkit/toolkit-type.js';
@@ -63,8 +63,8 @@ export function configureServer(config: ServerConfig): Toolkit {
  * @public
  */
 export async function getAuthHeaders(options?: AuthHeadersOptions): Promise<Record<string, string>> {
-  const toolkit = await currentToolkit();
-  return toolkit.authHeaders(readOptions('getAuthHeaders', SERVICE_HEADERS, options, { toolkit }));
+  const toolkit = currentToolkit();
+  return toolkit.authHeaders(readWithFacts('getAuthHeaders', SERVICE_HEADERS, options, toolkit.handlers.facts));
 }
 
 /**
@@ -95,7 +95,7 @@ export function getCachedServiceToken(options?: AuthHeadersOptions): string | un
  * @public
  */
 export async function resolveServiceProjectId(options?: AuthHeadersOptions): Promise<string | null> {
-  return (await currentToolkit()).projectId(options);
+  return currentToolkit().projectId(options);
 }
 
 /**
@@ -109,5 +109,5 @@ export async function resolveServiceProjectId(options?: AuthHeadersOptions): Pro
  * @public
  */
 export async function resolveServiceBrand(options?: AuthHeadersOptions): Promise<string> {
-  return (await currentToolkit()).brandCss(options);
+  return currentToolkit().brandCss(options);
 }

@@ -1,5 +1,6 @@
 import { fetchHandler } from '../adapters/fetch/fetch-handler.js';
-import { noSuchRoute, siteRoutes, type SiteRoutesOptions } from './routes/site-routes.js';
+import { siteRoutes, type SiteRoutesOptions } from './routes/site-routes.js';
+import { noRoute } from './routes/unconfigured-responses.js';
 
 /**
  * All routes of the package as one function from `Request` to `Response`, for Hono, h3, SvelteKit, Astro, React Router,
@@ -18,7 +19,7 @@ import { noSuchRoute, siteRoutes, type SiteRoutesOptions } from './routes/site-r
  * @public
  */
 export function createWebHandler(options?: SiteRoutesOptions<Request>): (request: Request) => Promise<Response> {
-  return fetchHandler(siteRoutes('createWebHandler', options), noSuchRoute);
+  return fetchHandler(siteRoutes('createWebHandler', options), noRoute);
 }
 
 /** `createWebHandler` under the name that every entry has. */

@@ -207,7 +207,7 @@ describe('custom identity providers', () => {
 
   it('in the ports of a toolkit are added to the configured ones', async () => {
     const toolkit = createToolkit({ identityProviders: { okta } }, { identityProviders: { ping } });
-    expect([...toolkit.customProviders]).toEqual(['okta', 'ping']);
+    expect([...toolkit.handlers.facts.customProviders]).toEqual(['okta', 'ping']);
     for (const strategy of ['okta', 'ping'] as const) {
       expect(await toolkit.authHeaders({ strategy })).toMatchObject({
         authorization: expect.stringContaining(strategy) as string,

@@ -310,7 +310,7 @@ describe('an environment variable', () => {
       () => createToolkit({ ...configFromEnv({ AUTH_PROVIDER: 'google' }), identityProviders: { google } }),
       () => createToolkit(configFromEnv({ AUTH_PROVIDER: 'google' }), { identityProviders: { google } }),
     ]) {
-      expect(toolkit().customProviders).toEqual(new Set(['google']));
+      expect(toolkit().handlers.facts.customProviders).toEqual(new Set(['google']));
     }
   });
 

@@ -33,6 +33,7 @@ export const site = root.createToolkit(CONFIG, { upstream: new FakeUpstream() })
 export const toolkit: root.Toolkit = {
   ...site,
   handlers: {
+    facts: site.handlers.facts,
     credentials: site.handlers.credentials,
     chat: make,
     surfaces: make,

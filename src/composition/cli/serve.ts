@@ -12,7 +12,8 @@ import { warningsOf } from '../config/env.js';
 import type { ServerConfig } from '../config/server-config.js';
 import { newRequestId } from '../../adapters/telemetry/request-scope.js';
 import { resolveConfig } from '../config/resolve-config.js';
-import { noSuchRoute, siteRoutes } from '../routes/site-routes.js';
+import { siteRoutes } from '../routes/site-routes.js';
+import { noRoute } from '../routes/unconfigured-responses.js';
 import type { Toolkit, ToolkitPorts } from '../toolkit/toolkit-type.js';
 import { createToolkit } from '../toolkit/toolkit.js';
 import {
@@ -153,7 +154,7 @@ function routesFor(
       mount,
       handler: checked(handler, mount.endsWith('/a2a') ? 'chat' : 'surface'),
     })),
-    checked(noSuchRoute, 'none'),
+    checked(noRoute, 'none'),
   );
 }
 

@@ -1,9 +1,9 @@
 import { similar } from '../../domain/shared/nearest.js';
 import { isPlainObject, type OptionShape, type Level } from '../../domain/shared/options.js';
-import { ALL_ROUTES } from '../routes/route-shapes.js';
+import { ALL_ROUTES, type RouteShape } from '../routes/route-shapes.js';
 
 /** The options of the functions that serve all routes. */
-const EVERY_OPTION: OptionShape = { options: { toolkit: () => undefined, ...ALL_ROUTES.options } };
+const EVERY_OPTION: RouteShape = { options: { toolkit: () => undefined, ...ALL_ROUTES.options } };
 
 /**
  * The hint for an option that is unknown where it was written, but known elsewhere: at another place of the same
@@ -12,7 +12,7 @@ const EVERY_OPTION: OptionShape = { options: { toolkit: () => undefined, ...ALL_
 export function optionHint(name: string, { path, shape, options }: Level, config: OptionShape): string | undefined {
   const [route = ''] = path.split('.', 1);
   const isOfAllRoutes = Object.hasOwn(shape.options, 'a2a') || Object.hasOwn(ALL_ROUTES.options, route);
-  const root = isOfAllRoutes ? EVERY_OPTION : shape;
+  const root: RouteShape = isOfAllRoutes ? EVERY_OPTION : shape;
   const value = options[name];
   const paths = pathsOf(name, root);
   if (paths.length > 0) return didYouMean(paths);
@@ -34,7 +34,7 @@ export function routeHint(name: string): string | undefined {
 }
 
 /** The path of every option with this name. */
-export function pathsOf(wanted: string, { options }: OptionShape, path = ''): readonly string[] {
+export function pathsOf(wanted: string, { options }: OptionShape<string, never>, path = ''): readonly string[] {
   return Object.entries(options).flatMap(([name, option]) => [
     ...(name === wanted ? [path + name] : []),
     ...(typeof option === 'function' ? [] : pathsOf(wanted, option, `${path}${name}.`)),

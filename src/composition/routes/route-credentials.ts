@@ -235,16 +235,6 @@ function ownerOfHeaders(headers: Readonly<Record<string, string>>): CredentialOw
   return ownerOf(`headers ${sha256(`agent-bff headers ${JSON.stringify(headers)}`)}`);
 }
 
-/**
- * Advice about names that `forward` must not contain; `undefined` if all are allowed. `ownNames` are the fields the
- * site itself set in `upstream.headers`: otherwise visitors could choose the API key if none is configured.
- */
-export function forwardHint(names: readonly string[], ownNames: readonly string[]): string | undefined {
-  if (!names.every((name) => /^[\w!#$%&'*+.^`|~-]+$/.test(name))) return 'Set it to a list of names of header fields.';
-  const withheld = lowerCase(names).find((name) => isWithheld(name) || ownNames.includes(name));
-  return withheld && `Set it to fields that may be forwarded: "${withheld}" never is.`;
-}
-
 /** The header fields that a function of the site returns for a request; `failure` creates the error for any other result. */
 async function returnedFields(
   headers: GetHeaders,

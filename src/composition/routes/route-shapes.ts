@@ -1,4 +1,5 @@
 import { sessionHint as source } from '../../adapters/sessions/session-like.js';
+import { isWithheld } from '../../domain/shared/header-policy.js';
 import { nameHint } from '../../domain/shared/nearest.js';
 import {
   callback,
@@ -29,24 +30,32 @@ import type {
 
 // The checks of the options of routes; functions that read them add their own name to errors.
 
-type Checks<Options> = OptionShape<keyof Options & string>['options'];
+type Checks<Options> = RouteShape<keyof Options & string>['options'];
 
-/** The part of a route's toolkit that its options depend on. */
-interface Known {
-  readonly toolkit?:
-    | { readonly customProviders: ReadonlySet<string>; forwardHint(names: readonly string[]): string | undefined }
-    | undefined;
+/** The facts of a toolkit's configuration that decide which values are valid. */
+export interface RouteFacts {
+  /** Names of the site's own identity providers, which are strategies. */
+  readonly customProviders: ReadonlySet<string>;
+  /** Header fields that the site chose in `upstream.headers`: visitors must not choose the API key. */
+  readonly ownFields: readonly string[];
 }
 
-/** The names of the site's own providers are those of its toolkit; without a toolkit there are none. */
-const strategy: OptionCheck = (value, { toolkit }: Known) =>
-  nameHint(value, [...STRATEGIES, ...(toolkit?.customProviders ?? [])]);
+/** The options of a route, whose checks depend on its toolkit. */
+export type RouteShape<Names extends string = string> = OptionShape<Names, RouteFacts>;
 
-/** The toolkit knows the fields that may be forwarded: with the list here, every entry would include it. */
-const fieldNames: OptionCheck = (value, all: Known) =>
-  texts(value, all) ?? all.toolkit?.forwardHint(value as readonly string[]);
+const strategy: OptionCheck<RouteFacts> = (value, { customProviders }) =>
+  nameHint(value, [...STRATEGIES, ...customProviders]);
 
-const forward: OptionShape<keyof ForwardOptions> = { options: { request: fieldNames, response: fieldNames } };
+const fieldNames: OptionCheck<RouteFacts> = (value, facts) =>
+  texts(value, facts) ?? forwardHint(value as readonly string[], facts.ownFields);
+
+function forwardHint(names: readonly string[], ownFields: readonly string[]): string | undefined {
+  if (!names.every((name) => /^[\w!#$%&'*+.^`|~-]+$/.test(name))) return 'Set it to a list of names of header fields.';
+  const withheld = names.map((name) => name.toLowerCase()).find((name) => isWithheld(name) || ownFields.includes(name));
+  return withheld && `Set it to fields that may be forwarded: "${withheld}" never is.`;
+}
+
+const forward: RouteShape<keyof ForwardOptions> = { options: { request: fieldNames, response: fieldNames } };
 
 export const siteFields: Checks<SiteFieldOptions> = { headers: callback, forward };
 
@@ -80,7 +89,7 @@ const cache: OptionShape<keyof RenderCacheOptions> = {
   },
 };
 
-export const CHAT: OptionShape<keyof ChatHandlerOptions> = {
+export const CHAT: RouteShape<keyof ChatHandlerOptions> = {
   options: {
     strategy,
     auth: source,
@@ -93,20 +102,20 @@ export const CHAT: OptionShape<keyof ChatHandlerOptions> = {
   needs: { audience: 'auth', exchange: 'auth' },
 };
 
-export const SERVICE_HEADERS: OptionShape<keyof AuthHeadersOptions> = { options: service };
+export const SERVICE_HEADERS: RouteShape<keyof AuthHeadersOptions> = { options: service };
 
-export const SESSION_HEADERS: OptionShape<keyof SessionOptions | 'auth' | 'authClient'> = {
+export const SESSION_HEADERS: RouteShape<keyof SessionOptions | 'auth' | 'authClient'> = {
   options: { auth: source, authClient: source, ...session },
   aliases: { auth: 'authClient' },
   required: ['auth'],
 };
 
-export const SESSION_SURFACES: OptionShape<keyof SurfaceHandlerOptions> = {
+export const SESSION_SURFACES: RouteShape<keyof SurfaceHandlerOptions> = {
   options: { auth: source, requireSession: flag, cache, ...session, ...siteFields },
   needs: { audience: 'auth', exchange: 'auth' },
 };
 
-export const SURFACE_ROUTER: OptionShape<keyof SurfaceRouterOptions> = {
+export const SURFACE_ROUTER: RouteShape<keyof SurfaceRouterOptions> = {
   ...SESSION_SURFACES,
   options: { getHeaders: callback, strategy, ...SESSION_SURFACES.options },
   exclusive: [
@@ -116,16 +125,16 @@ export const SURFACE_ROUTER: OptionShape<keyof SurfaceRouterOptions> = {
   ],
 };
 
-export const SERVICE_SURFACES: OptionShape<keyof ServiceSurfaceHandlerOptions> = {
+export const SERVICE_SURFACES: RouteShape<keyof ServiceSurfaceHandlerOptions> = {
   options: { cache, ...service, ...siteFields },
 };
 
-export const PROXY: ShapeOf<ServiceProxyOptions> = {
+export const PROXY: ShapeOf<ServiceProxyOptions, RouteFacts> = {
   options: { auth: source, ...session, ...siteFields },
   required: ['auth'],
 };
 
 /** The options of the functions that serve all routes, by route. */
-export const ALL_ROUTES: OptionShape<'a2a' | 'surfaces' | 'service'> = {
+export const ALL_ROUTES: RouteShape<'a2a' | 'surfaces' | 'service'> = {
   options: { a2a: CHAT, surfaces: SURFACE_ROUTER, service: PROXY },
 };

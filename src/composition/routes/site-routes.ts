@@ -2,13 +2,23 @@
 /* oxlint-disable typescript/no-explicit-any */
 
 import type { SessionTokenLike } from '../../adapters/sessions/session-like.js';
-import { accept, type Given, type OptionShape, readOptions, type ShapeOf } from '../../domain/shared/options.js';
+import { accept, type Given, type ShapeOf } from '../../domain/shared/options.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { HttpHandler, MountedHandler } from '../../ports/http.js';
 import { serverState, siteSessions, VERSION } from '../process-state.js';
 import type { RouteHandlers } from '../toolkit/site-handlers.js';
 import type { Toolkit, ToolkitOption } from '../toolkit/toolkit-type.js';
-import { ALL_ROUTES, CHAT, PROXY, SERVICE_SURFACES, SESSION_SURFACES, SURFACE_ROUTER } from './route-shapes.js';
+import { readWithFacts } from './route-option-reader.js';
+import {
+  ALL_ROUTES,
+  CHAT,
+  PROXY,
+  type RouteFacts,
+  type RouteShape,
+  SERVICE_SURFACES,
+  SESSION_SURFACES,
+  SURFACE_ROUTER,
+} from './route-shapes.js';
 import type {
   ChatHandlerOptions,
   ServiceProxyOptions,
@@ -16,6 +26,7 @@ import type {
   SurfaceHandlerOptions,
   SurfaceRouterOptions,
 } from './route-options.js';
+import { notConfigured, unusable } from './unconfigured-responses.js';
 
 /**
  * Options of the functions that serve all routes: `createHandlers`, `createNodeHandler` and `createWebHandler`.
@@ -44,7 +55,7 @@ export interface SiteRoutesOptions<NativeRequest = any> extends HandlersOptions<
 
 /** @internal One route of a site. */
 export interface RouteDefinition<Options extends object> {
-  readonly shape: ShapeOf<Options>;
+  readonly shape: ShapeOf<Options, RouteFacts>;
   /** Its path below the common mount point. */
   readonly mount: string;
   /** True if it caches data of the users of `auth`. */
@@ -89,13 +100,15 @@ export const SERVICE_SURFACES_ROUTE: RouteDefinition<ServiceSurfaceHandlerOption
   make: (site, options) => site.surfaces(site.credentials.service(options), options),
 };
 
-/** Responds with 404 to every request. */
-export const noSuchRoute: HttpHandler = lazyHandler('noRoute');
-
 const TOOLKIT = accept(
   (value) => (value as Toolkit | null)?.version === VERSION,
   'a result of createToolkit, of this version of agent-bff',
 );
+
+const basePath = accept((value) => typeof value === 'string' && value.startsWith('/'), 'a path that starts with "/"');
+
+/** Without a toolkit, there are no providers of the site. */
+const NO_FACTS: RouteFacts = { customProviders: new Set(), ownFields: [] };
 
 /**
  * Reads the options of a function that accepts a toolkit; without one, the current toolkit decides which values are
@@ -105,15 +118,14 @@ const TOOLKIT = accept(
  */
 export function readRouteOptions<Options extends ToolkitOption>(
   maker: string,
-  shape: OptionShape<Exclude<keyof Options, 'toolkit'> & string>,
+  shape: RouteShape<Exclude<keyof Options, 'toolkit'> & string>,
   options: Options | undefined,
 ): Given<Options> {
-  // Checked first: a toolkit has further strategies, and decides which fields may be forwarded.
+  // Checked first: the other checks depend on it.
   const taken = { ...shape, options: { toolkit: TOOLKIT, ...shape.options } } as unknown;
-  return readOptions<Options>(maker, taken as OptionShape<keyof Options & string>, options, {
-    ...options,
-    toolkit: options?.toolkit ?? serverState().toolkit,
-  });
+  const toolkit: Partial<Toolkit> | undefined = options?.toolkit ?? serverState().toolkit;
+  const facts = toolkit?.handlers?.facts ?? NO_FACTS;
+  return readWithFacts<Options>(maker, taken as RouteShape<keyof Options & string>, options, facts);
 }
 
 /**
@@ -152,11 +164,9 @@ export function soleRoute<Options extends object>(
  * @throws ConfigurationError (code `configuration_invalid`) when options are wrong, before the first request.
  */
 export function siteRoutes(maker: string, options: SiteRoutesOptions | undefined): readonly MountedHandler[] {
-  // Here, so that entries which do not need it do not include it.
-  const path = accept((value) => typeof value === 'string' && value.startsWith('/'), 'a path that starts with "/"');
-  const shape = { options: { basePath: path, ...ALL_ROUTES.options } };
-  const { basePath = '/api', ...given } = readRouteOptions<SiteRoutesOptions>(maker, shape, options);
-  const base = withoutTrailingSlashes(basePath);
+  const shape = { options: { basePath, ...ALL_ROUTES.options } };
+  const { basePath: path = '/api', ...given } = readRouteOptions<SiteRoutesOptions>(maker, shape, options);
+  const base = withoutTrailingSlashes(path);
   return routesOf(maker, given).map(({ mount, handler }) => ({ mount: base + mount, handler }));
 }
 
@@ -175,16 +185,16 @@ function routesOf(maker: string, { toolkit, ...given }: HandlersOptions): readon
 }
 
 /** @throws ServiceAuthError before `configureServer`. */
-export async function currentToolkit(): Promise<Toolkit> {
+export function currentToolkit(): Toolkit {
   const { toolkit } = serverState();
   if (toolkit !== undefined) return toolkit;
-  throw (await import('./unconfigured-responses.js')).notConfigured();
+  throw notConfigured();
 }
 
 /** A handler of the toolkit that is current at the time of a request, so that a later `configureServer` takes effect. */
 function currentHandler(handlerOf: (toolkit: Toolkit) => HttpHandler): HttpHandler {
   let known: Toolkit | undefined;
-  let handler = lazyHandler('unusable');
+  let handler: HttpHandler = (request) => unusable(request);
   return (request) => {
     const { toolkit } = serverState();
     if (toolkit !== undefined && toolkit !== known) {
@@ -193,13 +203,9 @@ function currentHandler(handlerOf: (toolkit: Toolkit) => HttpHandler): HttpHandl
         handler = handlerOf(toolkit);
       } catch (error) {
         // For options that only this toolkit rejects, such as a field that carries its API key.
-        handler = lazyHandler('unusable', error);
+        handler = (refused) => unusable(refused, error);
       }
     }
     return handler(request);
   };
-}
-
-function lazyHandler(name: 'unusable' | 'noRoute', error?: unknown): HttpHandler {
-  return async (request) => (await import('./unconfigured-responses.js'))[name](request, error);
 }

@@ -15,7 +15,7 @@ import type { HttpHandler, HttpRequest, HttpResponse } from '../../ports/http.js
 import { processFaults } from '../toolkit/process-wide.js';
 import { newRequestId } from '../../adapters/telemetry/request-scope.js';
 
-// Responses of routes without a toolkit. Loaded on demand by entries that only mount routes, which is seldom.
+// Responses of routes without a toolkit.
 
 const BARE_SITE: ErrorSite = {
   telemetry: new TerminalTelemetry(processFaults(), { name: '', secrets: [] }),

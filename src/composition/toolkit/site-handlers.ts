@@ -26,9 +26,11 @@ import type { PlatformCall } from '../../domain/upstream/platform-call.js';
 import type { HttpHandler, HttpRequest, HttpResponse, RequestContext } from '../../ports/http.js';
 import { newRequestId } from '../../adapters/telemetry/request-scope.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
+import { chosenNames } from '../config/upstream-config.js';
 import { siteMetadata } from './site-metadata.js';
 import type { RouteCredentials } from '../routes/route-credentials.js';
 import type { ChatHandlerOptions, ServiceProxyOptions, SurfaceHandlerOptions } from '../routes/route-options.js';
+import type { RouteFacts } from '../routes/route-shapes.js';
 
 export interface SiteHandlersDependencies extends SiteParts {
   readonly config: ResolvedConfig;
@@ -121,6 +123,12 @@ export class SiteHandlers {
     };
     return (request, countLookup) =>
       known?.(request, countLookup) ?? load().then((visitor) => visitor(request, countLookup));
+  }
+
+  /** The facts that decide which values of a route's options are valid. */
+  get facts(): RouteFacts {
+    const { customProviders, upstream } = this.#deps.config;
+    return { customProviders, ownFields: chosenNames(upstream.headers) };
   }
 
   /** The address and the interfaces of the agent's card, as the chat's config route finds it. */

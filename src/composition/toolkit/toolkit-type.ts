@@ -1,5 +1,4 @@
 import type { ErrorCode } from '../../domain/shared/errors.js';
-import type { Level } from '../../domain/shared/options.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HttpUpstream } from '../../ports/http.js';
 import type { IdentityProvider, TokenExchange } from '../../ports/identity-provider.js';
@@ -76,12 +75,6 @@ export interface Toolkit {
   endSession(options: SessionHeadersOptions, request?: unknown): Promise<void>;
   /** The cached service token, or `undefined` if there is no valid one; sends no request. */
   cachedServiceToken(options?: AuthHeadersOptions): string | undefined;
-  /** @internal Names of the identity providers the site registered, which are strategies here. */
-  readonly customProviders: ReadonlySet<string>;
-  /** @internal What is wrong with header fields that a route's `forward` names, such as the one that carries the API key; `undefined` when they may cross. */
-  forwardHint(names: readonly string[]): string | undefined;
-  /** @internal Where an option belongs that a route does not have; `undefined` if nowhere. */
-  hint(name: string, level: Level): string | undefined;
   /**
    * Checks if the toolkit can serve. Calls the identity provider only if a request would call it too, and respects its
    * back-off after a failure; never calls the platform. Waits for the provider for at most half a second.

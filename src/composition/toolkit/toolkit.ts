@@ -19,15 +19,14 @@ import {
 } from '../../domain/shared/options.js';
 import { withVariables } from '../../domain/shared/setting.js';
 import { warningsOf } from '../config/env.js';
-import { optionHint } from '../config/option-hint.js';
-import { type ResolvedConfig, resolveConfig, SHAPE } from '../config/resolve-config.js';
+import { type ResolvedConfig, resolveConfig } from '../config/resolve-config.js';
 import { providers } from '../config/schema.js';
 import type { ServerConfig } from '../config/server-config.js';
-import { chosenNames } from '../config/upstream-config.js';
 import { VERSION } from '../process-state.js';
-import { forwardHint, sessionRequest } from '../routes/route-credentials.js';
+import { sessionRequest } from '../routes/route-credentials.js';
+import { readWithFacts } from '../routes/route-option-reader.js';
 import type { SessionOptions } from '../routes/route-options.js';
-import { SERVICE_HEADERS, SESSION_HEADERS } from '../routes/route-shapes.js';
+import { type RouteShape, SERVICE_HEADERS, SESSION_HEADERS } from '../routes/route-shapes.js';
 import { lent } from './connections.js';
 import {
   build,
@@ -137,9 +136,9 @@ export function buildToolkit(
   let phase: ReturnType<Toolkit['phase']> = 'open';
   const read = <Options extends object>(
     method: string,
-    shape: OptionShape<keyof Options & string>,
+    shape: RouteShape<keyof Options & string>,
     options: Options | undefined,
-  ): Given<Options> => readOptions(`toolkit.${method}`, shape, options, { toolkit });
+  ): Given<Options> => readWithFacts(`toolkit.${method}`, shape, options, handlers.facts);
   const toolkit: Toolkit = {
     version: VERSION,
     handlers,
@@ -167,9 +166,6 @@ export function buildToolkit(
       const { auth } = read('endSession', SESSION_HEADERS, options) as { readonly auth: SessionTokenLike };
       return credentials.endSession(auth, sessionRequest(request));
     },
-    customProviders: resolved.customProviders,
-    forwardHint: (names) => forwardHint(names, chosenNames(resolved.upstream.headers)),
-    hint: (name, level) => optionHint(name, level, SHAPE),
     cachedServiceToken: (options) => {
       const { strategy = '' } = read('cachedServiceToken', SERVICE_HEADERS, options);
       return broker.cachedServiceToken(strategy)?.value;

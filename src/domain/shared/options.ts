@@ -1,13 +1,13 @@
 import { ConfigurationError } from './errors.js';
 import { similar } from './nearest.js';
 
-/** Returns the advice for an invalid value, or `undefined` for a valid one. `all` is the whole object the site passed. */
-export type OptionCheck = (value: unknown, all: object) => string | undefined;
+/** Returns the advice for an invalid value, or `undefined` for a valid one. `all` is the whole object the site passed, unless the reader gives the checks something else. */
+export type OptionCheck<All extends object = object> = (value: unknown, all: All) => string | undefined;
 
 /** The options of one function. */
-export interface OptionShape<Names extends string = string> {
+export interface OptionShape<Names extends string = string, All extends object = object> {
   /** The check for each value, in this order; a shape if the value is an options object itself. */
-  readonly options: Readonly<Record<Names, OptionCheck | OptionShape>>;
+  readonly options: Readonly<Record<Names, OptionCheck<All> | OptionShape<string, All>>>;
   readonly required?: readonly Names[];
   /** At most one option of each group may be set; `false` does not count. */
   readonly exclusive?: readonly (readonly Names[])[];
@@ -23,7 +23,7 @@ type RequiredName<Options> = {
 }[keyof Options & string];
 
 /** The shape of these options, which requires each one without a default. */
-export type ShapeOf<Options> = OptionShape<keyof Options & string> &
+export type ShapeOf<Options, All extends object = object> = OptionShape<keyof Options & string, All> &
   ([RequiredName<Options>] extends [never] ? unknown : { readonly required: readonly RequiredName<Options>[] });
 
 /** The options that are set. */
@@ -31,15 +31,15 @@ export type Given<Options> = { readonly [Name in keyof Options]: Exclude<Options
 
 /**
  * Reads an options object strictly (decision 79). `undefined` and an empty string count as absent; errors never quote a
- * value. `refuse` creates the error if the options are not those of a function.
+ * value. `all` is passed to the checks, and `refuse` creates the errors.
  *
  * @throws ConfigurationError naming `maker`, the function the site called, and the option.
  */
-export function readOptions<Options extends object>(
+export function readOptions<Options extends object, All extends object = object>(
   maker: string,
-  shape: OptionShape<keyof Options & string>,
+  shape: OptionShape<keyof Options & string, All>,
   options: Options | undefined = {} as Options,
-  all: object = options,
+  all: All = options as object as All,
   refuse: Refusal = refusal,
 ): Given<Options> {
   const level = { maker, all, path: '', shape: shape as OptionShape, options: options as Level['options'], refuse };
@@ -60,11 +60,6 @@ export interface Level {
   readonly refuse: Refusal;
 }
 
-/** Explains an option by those of all functions, which a toolkit knows. A list here would be part of every entry. */
-interface Explaining {
-  readonly toolkit?: { hint?(name: string, level: Level): string | undefined };
-}
-
 /** Creates the error for options at a level; `others` only appear in its fields. */
 export type Refusal = (
   level: Level,
@@ -80,8 +75,8 @@ function read(level: Level): Record<string, unknown> {
     if (Object.hasOwn(shape.options, name)) continue;
     const known = Object.keys(shape.options);
     const near = similar(name, known);
-    const here = near ? `Did you mean "${level.path}${near}"?` : `Known options: ${known.join(', ')}.`;
-    throw level.refuse(level, 'Unknown option', [name], (level.all as Explaining).toolkit?.hint?.(name, level) ?? here);
+    const hint = near ? `Did you mean "${level.path}${near}"?` : `Known options: ${known.join(', ')}.`;
+    throw level.refuse(level, 'Unknown option', [name], hint);
   }
   const given: Record<string, unknown> = {};
   const aliases: Readonly<Record<string, string | undefined>> = shape.aliases ?? {};
@@ -117,7 +112,8 @@ function read(level: Level): Record<string, unknown> {
   return given;
 }
 
-const refusal: Refusal = ({ maker, path }, problem, names, hint, others = []) => {
+/** The error about options of a function. */
+export const refusal: Refusal = ({ maker, path }, problem, names, hint, others = []) => {
   return new ConfigurationError({
     detail: `${problem} ${names.map((name) => `"${path}${name}"`).join(' and ')} of ${maker}.`,
     hint,

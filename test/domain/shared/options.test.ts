@@ -8,8 +8,8 @@ import {
   methods,
   type OptionCheck,
   type OptionShape,
-  type Level,
   readOptions,
+  type Refusal,
   text,
   texts,
   wholeNumber,
@@ -101,12 +101,15 @@ describe('the options of a function', () => {
     expect(() => read({ zzz: 1 })).toThrow('Known options: name, ready, find, names, inner.');
   });
 
-  it.each([
-    [{}, 'Did you mean "name"?'],
-    [{ hint: (name: string, { maker }: Level) => `${maker} has no ${name}.` }, 'makeThings has no nam.'],
-  ])('are explained by a toolkit %j, if it can, when they are unknown', (toolkit, hint) => {
-    expect(() => readOptions('makeThings', SHAPE, { nam: 'a' } as Options, { toolkit })).toThrow(
-      expect.objectContaining({ hint }),
+  it('are refused by an error of the caller', () => {
+    const refuse: Refusal = ({ maker }, problem, names, hint) =>
+      new ConfigurationError({ detail: `${maker}: ${problem} ${names.join()}`, hint, block: 'ours' });
+    expect(() => readOptions('makeThings', SHAPE, { nam: 'a' } as Options, {}, refuse)).toThrow(
+      expect.objectContaining({
+        detail: 'makeThings: Unknown option nam',
+        hint: 'Did you mean "name"?',
+        block: 'ours',
+      }),
     );
   });
 

@@ -28,6 +28,7 @@ export function nextSite(name: string): Framework {
       const site: Toolkit = {
         ...toolkit,
         handlers: {
+          facts: toolkit.handlers.facts,
           credentials: toolkit.handlers.credentials,
           // The suite's visitors name their conversations themselves.
           chat: (options) => toolkit.handlers.chat({ ...options, conversations: 'open' }),
