@@ -69,7 +69,6 @@ function rulesOf(mount: ChatMount, admitted: Admitted<A2ACall, unknown>, found: 
   }
   if (kind === 'starts') admitted.cookie = found.cookie;
   const { tenant, metadata, conversations, visitor: named } = found;
-  // Written out: properties after a spread are many times slower.
   return {
     auth,
     policy,

@@ -61,7 +61,6 @@ export function visitorConversations(dependencies: VisitorConversationsDependenc
     // Unlike a key of users, the secret of a cookie belongs to one visitor.
     const key = user?.key ?? String(keys[0].key);
     const conversations = guard.of({ keys, owns, countLookup });
-    // Written out: a spread costs more than the rest of this function.
     return { metadata, tenant, conversations, visitor, key, cookie };
   };
   return (request, countLookup) => {

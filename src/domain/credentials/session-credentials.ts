@@ -56,7 +56,6 @@ export async function userToken(
     ...(audience === '' ? {} : { audience }),
     ...(expiresAt === undefined ? {} : { assertionExpiresAt: expiresAt }),
   });
-  // Field by field: a spread costs more than the rest of this function, which runs for every cached render of a user.
   return {
     value: exchanged?.token.value ?? accessToken,
     name,
