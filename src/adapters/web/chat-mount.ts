@@ -43,18 +43,19 @@ export interface VisitedOptions extends ChatCallOptions {
 }
 
 /**
- * Forwards a visitor's call, which is watched from here on if a listener asks for `chat` events. A call with a fault has
- * such an event too, so the domain refuses it, and not the reader.
+ * Sends a visitor's call by its rules; it is watched from here on if a listener asks for `chat` events. A call with a
+ * fault has such an event too, so the domain refuses it, and not the reader.
  */
-export function forwardTo(mount: MessageMount): (admitted: Admitted<A2ACall, unknown>) => Promise<HttpResponse> {
-  const { forwarder, visitor, options = {} } = mount;
-  return (admitted) => {
-    const { request, value } = admitted;
-    const found = visitor?.(request, () => admitted.count('reading')) ?? options;
-    const send = (one: VisitedOptions): Promise<HttpResponse> =>
-      forwarder.forward(value, request, rulesOf(mount, admitted, one));
-    return found instanceof Promise ? found.then(send) : send(found);
-  };
+export function byRules(
+  mount: ChatMount,
+  admitted: Admitted<A2ACall, unknown>,
+  send: (rules: ChatRules) => Promise<HttpResponse>,
+): Promise<HttpResponse> {
+  const { visitor, options = {} } = mount;
+  const found = visitor?.(admitted.request, () => admitted.count('reading')) ?? options;
+  return found instanceof Promise
+    ? found.then((one) => send(rulesOf(mount, admitted, one)))
+    : send(rulesOf(mount, admitted, found));
 }
 
 function rulesOf(mount: ChatMount, admitted: Admitted<A2ACall, unknown>, found: VisitedOptions): ChatRules {

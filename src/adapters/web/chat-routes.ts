@@ -1,6 +1,6 @@
 import { type A2ACall, readRpcCall } from '../../domain/chat/call.js';
 import type { HttpHandler } from '../../ports/http.js';
-import { allowanceOf, forwardTo, isStrict, type MessageMount } from './chat-mount.js';
+import { allowanceOf, byRules, isStrict, type MessageMount } from './chat-mount.js';
 import { route } from './door.js';
 import { errorContext, notFound, RPC_ERRORS } from './error-response.js';
 import { json } from './readers.js';
@@ -31,6 +31,7 @@ export function chatRoutes(routes: ChatRoutes): HttpHandler {
 }
 
 function messageRoute(mount: ChatRoutes): HttpHandler {
+  const { forwarder } = mount;
   return route<A2ACall>(
     {
       name: 'chat',
@@ -44,6 +45,6 @@ function messageRoute(mount: ChatRoutes): HttpHandler {
       errors: RPC_ERRORS,
     },
     mount,
-    forwardTo(mount),
+    (admitted) => byRules(mount, admitted, (rules) => forwarder.forward(admitted.value, admitted.request, rules)),
   );
 }

@@ -1,13 +1,14 @@
 import { type A2ACall, readRestCall, type RestCall } from '../../domain/chat/call.js';
 import { restPath } from '../../domain/chat/rest-paths.js';
 import type { HttpHandler, HttpRequest } from '../../ports/http.js';
-import { allowanceOf, forwardTo, isStrict, type MessageMount } from './chat-mount.js';
+import { allowanceOf, byRules, isStrict, type MessageMount } from './chat-mount.js';
 import { route } from './door.js';
 import { REST_ERRORS } from './error-response.js';
 import { isAbsent, json } from './readers.js';
 
 /** Routes below the chat mount point for clients of the HTTP+JSON binding, v1.0 and v0.3; all other paths are 404. */
 export function httpJsonRoutes(mount: MessageMount): HttpHandler {
+  const { forwarder } = mount;
   const body = json<A2ACall, RestCall>(
     (sent, request, { rest }) => ({ value: readRestCall(rest.path, request, sent, isStrict(mount)) }),
     ['application/json', 'application/a2a+json'],
@@ -25,7 +26,7 @@ export function httpJsonRoutes(mount: MessageMount): HttpHandler {
       errors: REST_ERRORS,
     },
     mount,
-    forwardTo(mount),
+    (admitted) => byRules(mount, admitted, (rules) => forwarder.forward(admitted.value, admitted.request, rules)),
   );
 }
 
