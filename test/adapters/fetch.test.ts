@@ -1,9 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { fetchHandler, toResponse } from '../../src/adapters/fetch/fetch-handler.js';
 import { FetchRequest, requestAddress } from '../../src/adapters/fetch/request.js';
-import { flowing } from '../../src/domain/shared/body.js';
 import type { HttpBody, HttpRequest, HttpResponse } from '../../src/ports/http.js';
-import { PushFlow } from './web/push-flow.js';
 
 const MOUNT = '/api/a2a';
 const SITE = 'https://site.example';
@@ -196,24 +194,17 @@ describe('a Web response', () => {
     expect([body.asked, body.returned]).toEqual([0, true]);
   });
 
-  it.each<[string, (body: WatchedBody) => HttpBody]>([
-    ['read step by step', (body) => body],
-    ['that flows', flowing],
-  ])('to a HEAD has its fields only and releases a body %s', async (_kind, as) => {
+  it('to a HEAD has its fields only and releases its body', async () => {
     const body = new WatchedBody('x');
-    const response = await sent(text(as(body), { 'content-length': '1' }), { method: 'HEAD' });
+    const response = await sent(text(body, { 'content-length': '1' }), { method: 'HEAD' });
     expect([response.body, response.headers.get('content-length')]).toEqual([null, '1']);
     expect([body.asked, body.returned]).toEqual([0, true]);
   });
 });
 
-// `flowTo` distinguishes the two (decision 78); the browser must not.
-describe.each<[string, (body: WatchedBody) => AsyncIterable<Uint8Array>]>([
-  ['read step by step', (body) => body],
-  ['that flows', flowing],
-])('a Web response with a body %s', (_kind, as) => {
+describe('a Web response with a streaming body', () => {
   const readerOf = async (body: WatchedBody): Promise<ReadableStreamDefaultReader<Uint8Array>> => {
-    const reader = (await sent(text(as(body)))).body?.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+    const reader = (await sent(text(body))).body?.getReader() as ReadableStreamDefaultReader<Uint8Array>;
     // Servers keep the head back until the first chunk.
     expect(await reader.read()).toEqual({ done: false, value: new Uint8Array(0) });
     return reader;
@@ -304,25 +295,6 @@ describe('a streaming Web response', () => {
     expect(await reader.read()).toMatchObject({ done: false });
     await expect(reader.read()).rejects.toThrow('reset');
     expect(vi.getTimerCount()).toBe(0);
-  });
-});
-
-describe('a Web response that flows', () => {
-  it('reports to its body whether another read is waiting', async () => {
-    const body = new PushFlow();
-    const reader = (await sent(text(body))).body?.getReader() as ReadableStreamDefaultReader<Uint8Array>;
-    await reader.read();
-    const reads = [reader.read(), reader.read()];
-    await turn();
-    const { resumed } = body;
-    expect([body.push('one'), body.push('two')]).toEqual([true, false]);
-    // By its return value alone. A body resumed while it delivers a chunk would start again in the middle of it.
-    expect(body.resumed).toBe(resumed);
-    const chunks = await Promise.all(reads);
-    expect(chunks.map(({ value }) => new TextDecoder().decode(value))).toEqual(['one', 'two']);
-    void reader.read();
-    expect(body.resumed).toBe(resumed + 1);
-    body.end();
   });
 });
 

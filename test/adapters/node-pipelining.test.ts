@@ -4,7 +4,7 @@ import { nodeListener } from '../../src/adapters/node/node-listener.js';
 import type { HttpHandler } from '../../src/ports/http.js';
 import { RawClient } from '../support/raw-client.js';
 import { type Listener, serve } from '../support/whole-bodies.js';
-import { PushFlow } from './web/push-flow.js';
+import { PushStream } from './web/push-stream.js';
 
 const HEAD = 'HTTP/1.1\r\nhost: site.example\r\n';
 const get = (path: string): string => `GET /api/a2a/${path} ${HEAD}\r\n`;
@@ -18,11 +18,11 @@ async function arrive(
   const received: string[] = [];
   const handled: string[] = [];
   const signals: AbortSignal[] = [];
-  const flows: PushFlow[] = [];
+  const flows: PushStream[] = [];
   const handler: HttpHandler = ({ path, signal }) => {
     handled.push(path.slice(1));
     signals.push(signal);
-    const flow = new PushFlow();
+    const flow = new PushStream();
     if (path !== '/long') return Promise.resolve({ status: 200, headers: {}, body: `answer to ${path.slice(1)};` });
     flows.push(flow);
     return Promise.resolve({ status: 200, headers: {}, body: flow });

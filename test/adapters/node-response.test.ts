@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { respond } from '../../src/adapters/node/exchange.js';
 import { writeHttpResponse } from '../../src/adapters/node/response.js';
 import type { HttpBody } from '../../src/ports/http.js';
-import { PushFlow } from './web/push-flow.js';
+import { PushStream } from './web/push-stream.js';
 
 /** A response that was handed a body. Its browser accepts bytes only when the test lets it. */
 function handed(body: HttpBody, sendIdleMs = 0) {
@@ -36,32 +36,35 @@ function handed(body: HttpBody, sendIdleMs = 0) {
 }
 
 const LONG = 'x'.repeat(2_000);
+const turn = (): Promise<unknown> => new Promise(setImmediate);
 
-describe('a body that flows to a browser', () => {
+describe('a streaming body', () => {
   it('waits until the browser has accepted what it got', async () => {
-    const body = new PushFlow();
+    const body = new PushStream();
     const { response, accept } = handed(body);
-    expect(body.push(LONG)).toBe(false);
-    expect(body.resumed).toBe(0);
+    body.push(LONG);
+    await turn();
+    expect(body.pulls).toBe(1);
     await accept();
     response.emit('drain');
-    expect(body.resumed).toBe(1);
-    expect(body.push('short')).toBe(true);
+    expect(body.pulls).toBe(2);
+    body.push('short');
+    await turn();
+    expect(body.pulls).toBe(3);
   });
 
   it('is cancelled when the browser accepts nothing', async () => {
-    const body = new PushFlow();
+    const body = new PushStream();
     const { response } = handed(body, 2);
     body.push(LONG);
     await expect.poll(() => body.reason?.message).toContain('timeouts.sendIdleMs');
-    expect([response.destroyed, body.push('more')]).toEqual([true, false]);
+    expect([response.destroyed, body.pulls]).toEqual([true, 1]);
   });
 
   it('is cancelled when the browser accepts nothing while small chunks keep coming', async () => {
-    const body = new PushFlow();
+    const body = new PushStream();
     const { response } = handed(body, 40);
-    let isReady: boolean | undefined = true;
-    const drip = setInterval(() => isReady && (isReady = body.push('x')), 2);
+    const drip = setInterval(() => body.push('x'), 2);
     onTestFinished(() => clearInterval(drip));
     await expect.poll(() => body.reason?.message).toContain('timeouts.sendIdleMs');
     expect(response.destroyed).toBe(true);
@@ -70,10 +73,11 @@ describe('a body that flows to a browser', () => {
   it('is not cancelled while the browser accepts a part within the time, or all of it is accepted', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
-    const body = new PushFlow();
+    const body = new PushStream();
     const { response, acceptOne, accept } = handed(body, 40);
     body.push(LONG);
-    await new Promise(setImmediate);
+    await turn();
+    await turn();
     await acceptOne();
     vi.advanceTimersByTime(40);
     expect([body.reason, response.destroyed]).toEqual([undefined, false]);
@@ -81,31 +85,35 @@ describe('a body that flows to a browser', () => {
     vi.advanceTimersByTime(1_000);
     expect(body.reason).toBeUndefined();
     body.push(LONG);
+    await turn();
     vi.advanceTimersByTime(40);
     expect(body.reason).toBeDefined();
   });
 
   it('adds no listeners when the browser is slow again and again', async () => {
-    const body = new PushFlow();
+    const body = new PushStream();
     const { response, accept } = handed(body, 60_000);
     const listeners: number[] = [];
-    for (let turn = 0; turn < 4; turn += 1) {
+    for (let count = 0; count < 4; count += 1) {
       for (const chunk of ['some', 'more', LONG]) body.push(chunk);
-      await new Promise(setImmediate);
+      await turn();
+      await turn();
       listeners.push(response.listenerCount('close'));
       await accept();
     }
     expect(listeners).toEqual(listeners.map(() => listeners[0]));
   });
 
-  it('is cancelled when the browser leaves, and wants no further chunk', () => {
-    const body = new PushFlow();
+  it('is cancelled when the browser leaves, and wants no further chunk', async () => {
+    const body = new PushStream();
     const { response } = handed(body);
     response.emit('close');
-    expect([body.returned, body.push('more')]).toEqual([true, false]);
+    expect(body.returned).toBe(true);
+    body.push('more');
     response.emit('drain');
     body.end();
-    expect([body.resumed, response.writableEnded]).toEqual([0, false]);
+    await turn();
+    expect([body.pulls, response.writableEnded]).toEqual([1, false]);
   });
 
   it.each<[string, (response: ServerResponse) => void]>([
@@ -114,26 +122,28 @@ describe('a body that flows to a browser', () => {
   ])('is cancelled at once when the browser has %s', (_what, happened) => {
     const response = new ServerResponse(new IncomingMessage(new Socket()));
     happened(response);
-    const body = new PushFlow();
+    const body = new PushStream();
     const late = { status: 201, headers: { 'x-late': 'yes' }, body };
     writeHttpResponse(response, late);
     expect([body.returned, response.statusCode]).toEqual([true, 200]);
   });
 
-  it('is not written to a response that was destroyed', () => {
-    const body = new PushFlow();
+  it('is not written to a response that was destroyed', async () => {
+    const body = new PushStream();
     const { response } = handed(body);
     response.destroy();
-    expect(body.push('more')).toBe(false);
+    body.push('more');
     body.end();
+    await turn();
     expect(response.writableEnded).toBe(false);
   });
 
   it('is not cancelled at the end of a complete response', async () => {
-    const body = new PushFlow();
+    const body = new PushStream();
     const { response, accept } = handed(body);
     body.push('all');
     body.end();
+    await turn();
     await accept();
     response.emit('close');
     expect([response.statusCode, response.writableFinished, body.returned]).toEqual([201, true, false]);
@@ -179,7 +189,7 @@ describe('a whole body', () => {
 
   it('to a HEAD is released', async () => {
     const request = Object.assign(new IncomingMessage(new Socket()), { method: 'HEAD' });
-    const body = new PushFlow();
+    const body = new PushStream();
     const answer = { status: 200, headers: { etag: '"1"' }, body };
     const given = await respond(request, new ServerResponse(request), () => Promise.resolve(answer));
     expect([given, body.returned]).toEqual([{ ...answer, body: null }, true]);

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HIGH_WATER_BYTES, type BodyControl, UpstreamBody } from '../../src/adapters/undici/upstream-body.js';
-import type { BodySink } from '../../src/domain/shared/body.js';
 
 /** Enough to make a body pause its platform. */
 const FULL = new Uint8Array(HIGH_WATER_BYTES);
@@ -74,139 +73,97 @@ describe('a response that has arrived', () => {
     expect([one.whole(), two.whole()]).toEqual([Uint8Array.of(1), undefined]);
   });
 
-  it.each(['ended', 'broken'])('and has %s is not aborted by its reader or a deadline', (how) => {
+  it.each(['ended', 'broken'])('and has %s is not aborted by its reader or a deadline', async (how) => {
     const over = body(100, 100);
     over.push(Uint8Array.of(1));
-    const sink = new Sink();
-    over.flowTo(sink);
     if (how === 'ended') over.end();
     over.fail(new Error('reset'));
-    expect(sink.outcome).toEqual(how === 'ended' ? 'ended' : new Error('reset'));
-    over.cancel();
+    expect(await readAll(over)).toEqual(how === 'ended' ? [1, 'ended'] : [1, 'reset']);
+    await over.return();
     vi.advanceTimersByTime(1_000);
     expect(controller.aborted).toBeUndefined();
   });
 });
 
-/** Accepts so many chunks, then pauses its body until it has room again. */
-class Sink implements BodySink {
-  readonly taken: number[] = [];
-  outcome: unknown = 'open';
-  room = Infinity;
-  write(chunk: Uint8Array): boolean {
-    this.taken.push(chunk[0] ?? -1);
-    this.room -= 1;
-    return this.room > 0;
-  }
-  end(): void {
-    this.outcome = 'ended';
-  }
-  fail(error: unknown): void {
-    this.outcome = error;
+/** The bytes, then the outcome. */
+async function readAll(one: UpstreamBody): Promise<unknown[]> {
+  const seen: unknown[] = [];
+  try {
+    for await (const chunk of one) seen.push(...chunk);
+    return [...seen, 'ended'];
+  } catch (error) {
+    return [...seen, (error as Error).message];
   }
 }
 
-describe('a response that flows', () => {
-  it.each(['ended', 'broken'] as const)('that has %s already reports it after its chunks', (how) => {
-    const flowing = body(0, 0);
-    const sink = new Sink();
-    const error = new Error('reset');
-    flowing.push(Uint8Array.of(1));
-    if (how === 'ended') flowing.end();
-    else flowing.fail(error);
-    sink.room = 1;
-    flowing.flowTo(sink);
-    expect([sink.taken, sink.outcome]).toEqual([[1], 'open']);
-    flowing.flowTo(sink);
-    expect(sink.outcome).toBe(how === 'ended' ? 'ended' : error);
-    sink.outcome = 'open';
-    flowing.flowTo(sink);
-    expect(sink.outcome).toBe('open');
+describe('a response that is read', () => {
+  it.each(['ended', 'reset'])('while it arrives yields its chunks in order, then that it has %s', async (how) => {
+    const arriving = body(0, 0);
+    const read = readAll(arriving);
+    for (const piece of [1, 2, 3]) {
+      arriving.push(Uint8Array.of(piece));
+      if (piece === 1) await Promise.resolve();
+    }
+    if (how === 'ended') arriving.end();
+    else arriving.fail(new Error(how));
+    expect(await read).toEqual([1, 2, 3, how]);
   });
 
-  it.each(['ended', 'broken'] as const)('that has %s while its sink was full reports it after its chunks', (how) => {
-    const flowing = body(0, 0);
-    const sink = new Sink();
-    const error = new Error('reset');
-    sink.room = 1;
-    flowing.flowTo(sink);
-    for (const piece of [1, 2]) flowing.push(Uint8Array.of(piece));
-    if (how === 'ended') flowing.end();
-    else flowing.fail(error);
-    expect([sink.taken, sink.outcome]).toEqual([[1], 'open']);
-    sink.room = Infinity;
-    flowing.flowTo(sink);
-    expect([sink.taken, sink.outcome]).toEqual([[1, 2], how === 'ended' ? 'ended' : error]);
-  });
-
-  it('that its sink abandons with a chunk reports no end', () => {
-    const flowing = body(0, 0);
-    const sink = new Sink();
-    sink.write = () => {
-      flowing.cancel();
-      return true;
-    };
-    flowing.push(Uint8Array.of(1));
-    flowing.flowTo(sink);
-    expect([sink.outcome, controller.aborted]).toEqual(['open', 'the reader stopped']);
-  });
-
-  it('pauses the platform while its sink is full, without counting that as silence', () => {
-    const flowing = body(1_000, 0);
-    const sink = new Sink();
-    sink.room = 1;
-    flowing.flowTo(sink);
-    flowing.push(FULL);
+  it('pauses the platform while its reader is slow, without counting that as silence', async () => {
+    const slow = body(1_000, 0);
+    const first = slow.next();
+    slow.push(FULL);
+    expect(await first).toMatchObject({ done: false });
     expect(controller.paused).toBe(false);
-    flowing.push(FULL);
-    flowing.push(FULL);
+    slow.push(FULL);
+    slow.push(FULL);
     expect(controller.paused).toBe(true);
     vi.advanceTimersByTime(60_000);
     expect(controller.aborted).toBeUndefined();
-    sink.room = 1;
-    flowing.flowTo(sink);
-    expect([sink.taken.length, controller.paused]).toEqual([2, true]);
-    sink.room = Infinity;
-    flowing.flowTo(sink);
-    expect([sink.taken.length, controller.paused]).toEqual([3, false]);
+    await slow.next();
+    expect(controller.paused).toBe(true);
+    await slow.next();
+    expect(controller.paused).toBe(false);
     vi.advanceTimersByTime(1_000);
     expect(controller.aborted).toContain('was silent');
   });
 
-  it('ends its request when abandoned, without a further report', () => {
-    const flowing = body(0, 0);
-    const sink = new Sink();
-    flowing.flowTo(sink);
-    flowing.cancel();
-    flowing.push(Uint8Array.of(1));
-    flowing.fail(new Error('aborted'));
-    expect([sink.taken, sink.outcome, flowing.whole()]).toEqual([[], 'open', undefined]);
+  it('hands over short chunks that wait in one piece, and long ones as they are', async () => {
+    const waiting = body(0, 0);
+    const long = new Uint8Array(20_000);
+    for (const piece of [1, 2, 3]) waiting.push(Uint8Array.of(piece));
+    waiting.push(long);
+    expect(Array.from((await waiting.next()).value ?? [])).toEqual([1, 2, 3]);
+    expect((await waiting.next()).value).toBe(long);
+  });
+
+  it('ends its request when its reader stops, and the pending read with it', async () => {
+    const left = body(0, 0);
+    const pending = left.next();
+    await left.return();
+    left.push(Uint8Array.of(1));
+    left.fail(new Error('aborted'));
+    const done = { done: true, value: undefined };
+    expect([await pending, await left.next(), left.whole()]).toEqual([done, done, undefined]);
     expect(controller.aborted).toBe('the reader stopped');
   });
 
-  it('keeps all chunks in order, however its sink reads', () => {
-    const step = fc.oneof(fc.constant('push'), fc.nat({ max: 3 }));
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 40 }), fc.nat({ max: 40 }), (steps, flowsAt) => {
-        const flowing = body(0, 0);
-        const sink = new Sink();
+  it('keeps all chunks in order, however its reader reads', async () => {
+    const steps = fc.array(fc.constantFrom('push', 'read', 'turn'), { maxLength: 40 });
+    await fc.assert(
+      fc.asyncProperty(steps, async (what) => {
+        const arriving = body(0, 0);
+        const taken: number[] = [];
         let pushed = 0;
-        for (const [index, what] of steps.entries()) {
-          if (index === flowsAt) flowing.flowTo(sink);
-          if (what === 'push') {
-            flowing.push(Uint8Array.of(pushed));
-            pushed += 1;
-          } else if (index > flowsAt) {
-            sink.room = what;
-            flowing.flowTo(sink);
-          }
+        let pending: Promise<unknown> | undefined;
+        for (const step of what) {
+          if (step === 'push') arriving.push(Uint8Array.of((pushed += 1)));
+          else if (step === 'turn') await Promise.resolve();
+          else pending ??= arriving.next().then(({ value }) => (taken.push(...(value ?? [])), (pending = undefined)));
         }
-        sink.room = Infinity;
-        if (flowsAt >= steps.length) flowing.flowTo(sink);
-        else flowing.flowTo(sink);
-        flowing.end();
-        expect(sink.taken).toEqual(Array.from({ length: pushed }, (_, index) => index));
-        expect(sink.outcome).toBe('ended');
+        arriving.end();
+        await pending;
+        expect([...taken, ...(await readAll(arriving))]).toEqual([...Array.from({ length: pushed }, (_, index) => index + 1), 'ended']);
       }),
     );
   });

@@ -1,4 +1,4 @@
-import { type BodySink, flowing, type FlowingBody } from '../../domain/shared/body.js';
+import { cancel } from '../../domain/shared/body.js';
 
 /**
  * A streaming body as a Web stream. It is pulled on demand and cancelled with the reader. A body that breaks errors the
@@ -6,28 +6,27 @@ import { type BodySink, flowing, type FlowingBody } from '../../domain/shared/bo
  */
 export function webStream(body: AsyncIterable<Uint8Array>, sendIdleMs: number): ReadableStream<Uint8Array> {
   // Does not read ahead, so that a slow browser slows the platform down.
-  return new ReadableStream<Uint8Array>(new BodySource(flowing(body), sendIdleMs), { highWaterMark: 0 });
+  return new ReadableStream<Uint8Array>(new BodySource(body, sendIdleMs), { highWaterMark: 0 });
 }
 
 /**
  * The source of a Web stream: takes one chunk of a body for each that the reader requests. A reader that requests no
  * further chunk is cut off: servers request the next one when the browser took the last (decision 84).
  */
-class BodySource implements UnderlyingDefaultSource<Uint8Array>, BodySink {
-  readonly #body: FlowingBody;
+class BodySource implements UnderlyingDefaultSource<Uint8Array> {
+  readonly #source: AsyncIterator<Uint8Array>;
   readonly #idleMs: number;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Absent once the stream is over. */
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   /** True while the stream waits for a requested chunk. */
   #isWanted = false;
-  #isWriting = false;
   /** True if a chunk was requested since the timer was started. */
   #hasAsked = false;
 
   /** Takes the milliseconds allowed without a pull; 0 means no limit. */
-  constructor(body: FlowingBody, idleMs: number) {
-    this.#body = body;
+  constructor(body: AsyncIterable<Uint8Array>, idleMs: number) {
+    this.#source = body[Symbol.asyncIterator]();
     this.#idleMs = idleMs;
   }
 
@@ -39,31 +38,30 @@ class BodySource implements UnderlyingDefaultSource<Uint8Array>, BodySink {
   }
 
   pull(): void {
-    this.#isWanted = true;
     this.#hasAsked = true;
-    if (!this.#isWriting) this.#body.flowTo(this); // Otherwise the result of `write` requests it.
+    if (!this.#isWanted) void this.#pull();
   }
 
   cancel(): void {
     this.#over();
-    this.#body.cancel();
+    void cancel(this.#source);
   }
 
-  write(chunk: Uint8Array): boolean {
-    this.#isWanted = false;
-    this.#isWriting = true;
-    this.#expectPull();
-    this.#controller?.enqueue(chunk);
-    this.#isWriting = false;
-    return this.#isWanted;
-  }
-
-  end(): void {
-    this.#over()?.close();
-  }
-
-  fail(error: unknown): void {
-    this.#over()?.error(error);
+  async #pull(): Promise<void> {
+    this.#isWanted = true;
+    try {
+      const { done, value } = await this.#source.next();
+      if (this.#controller === undefined) return;
+      if (done === true) {
+        this.#over()?.close();
+        return;
+      }
+      this.#isWanted = false;
+      this.#expectPull();
+      this.#controller.enqueue(value);
+    } catch (error) {
+      this.#over()?.error(error);
+    }
   }
 
   /** One timer for many chunks: a timer per chunk costs more than a short event. */
@@ -84,7 +82,7 @@ class BodySource implements UnderlyingDefaultSource<Uint8Array>, BodySink {
     }
     const reason = new Error('the browser accepted no data: see "timeouts.sendIdleMs"');
     this.#over()?.error(reason);
-    this.#body.cancel(reason);
+    void cancel(this.#source, reason);
   };
 
   #over(): ReadableStreamDefaultController<Uint8Array> | undefined {

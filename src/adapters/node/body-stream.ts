@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import { type BodySink, flowing, type FlowingBody, isStream } from '../../domain/shared/body.js';
+import { cancel, isStream } from '../../domain/shared/body.js';
 import type { HttpBody } from '../../ports/http.js';
 import { abortResponse } from './http2-response.js';
 import { SendDeadline } from './send-deadline.js';
@@ -22,15 +22,15 @@ export class BodyStream extends Readable {
   failure: Error | undefined;
   /** The error that disconnected a stalled browser. */
   stall: Error | undefined;
-  readonly #body: FlowingBody;
+  readonly #source: AsyncIterator<Uint8Array>;
   readonly #response: ServerResponse;
   readonly #deadline: SendDeadline;
-  #isWriting = false;
+  #isAsked = false;
 
   /** Takes the milliseconds a browser may accept no bytes while some are waiting; 0 means no limit. */
   constructor(body: AsyncIterable<Uint8Array>, response: ServerResponse, idleMs: number) {
     super();
-    this.#body = flowing(body);
+    this.#source = body[Symbol.asyncIterator]();
     this.#response = response;
     const onStalled = (reason: Error): void => {
       this.stall = reason;
@@ -42,36 +42,31 @@ export class BodyStream extends Readable {
   override _read(): void {
     // The framework has set the head by the time it reads the body, and the first chunk may take long.
     if (!this.#response.headersSent) this.#response.flushHeaders();
-    if (this.#isWriting) return; // `write` continues.
     if (!this.#response.writableNeedDrain) this.#deadline.stop();
-    this.#body.flowTo(this.#sink);
+    if (!this.#isAsked) void this.#pull();
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     // Some frameworks do not destroy the response, and a clean end would claim that it is complete.
     if (error !== null) abortResponse(this.#response);
-    this.#body.cancel(this.stall);
+    void cancel(this.#source, this.stall);
     callback(error);
   }
 
-  /** Kept outside the stream: Node treats any object with `write` as a Writable. */
-  readonly #sink: BodySink = {
-    write: (chunk) => {
-      this.#isWriting = true;
-      this.#deadline.written += chunk.length;
-      const hasRoom = this.push(chunk);
+  async #pull(): Promise<void> {
+    this.#isAsked = true;
+    try {
+      const { done, value } = await this.#source.next();
+      this.#isAsked = false;
+      if (this.destroyed) return;
+      this.#deadline.written += value?.length ?? 0;
+      const hasRoom = this.push(done === true ? null : value);
+      // At the end the framework still writes what was read before.
       if (!hasRoom || this.#response.writableNeedDrain) this.#deadline.start();
-      this.#isWriting = false;
-      return hasRoom;
-    },
-    end: () => {
-      this.push(null);
-      // The framework still writes what was read before.
-      this.#deadline.start();
-    },
-    fail: (error) => {
+    } catch (error) {
+      if (this.destroyed) return;
       this.failure = error instanceof Error ? error : new Error('the body broke', { cause: error });
       this.destroy(this.failure);
-    },
-  };
+    }
+  }
 }

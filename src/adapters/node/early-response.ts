@@ -1,12 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import {
-  type BodySink,
-  flowing,
-  type FlowingBody,
-  isBodiless,
-  isStream,
-  ReadableFlow,
-} from '../../domain/shared/body.js';
+import { cancel, DONE, isBodiless, isStream, type Step } from '../../domain/shared/body.js';
 import { closing } from '../../domain/shared/message-fields.js';
 import type { HttpResponse } from '../../ports/http.js';
 import { isComing, isWasteful } from './request.js';
@@ -30,51 +23,32 @@ export async function settled(): Promise<void> {
  */
 export function heldBack(given: HttpResponse, request: IncomingMessage): HttpResponse {
   const { status, headers, body } = closing(given);
-  const held = (source: AsyncIterable<Uint8Array>): HeldBody => new HeldBody(flowing(source), request);
-  if (isStream(body)) return { ...given, headers, body: held(body) };
+  if (isStream(body)) return { ...given, headers, body: held(body, request) };
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   // The browser sees the response before its end.
   const length = isBodiless(request.method ?? '', status) ? {} : { 'content-length': String(bytes?.length ?? 0) };
-  return { ...given, headers: { ...headers, ...length }, body: held(inOnePiece(bytes)) };
+  return { ...given, headers: { ...headers, ...length }, body: held(inOnePiece(bytes), request) };
 }
 
 async function* inOnePiece(bytes: Uint8Array | null): AsyncGenerator<Uint8Array> {
   if (bytes !== null) yield bytes;
 }
 
-/** A body whose end waits for the rest of a request. */
-class HeldBody extends ReadableFlow implements BodySink {
-  readonly #source: FlowingBody;
-  readonly #request: IncomingMessage;
-  #sink: BodySink | undefined;
-
-  constructor(source: FlowingBody, request: IncomingMessage) {
-    super();
-    this.#source = source;
-    this.#request = request;
-  }
-
-  flowTo(sink: BodySink): void {
-    this.#sink = sink;
-    this.#source.flowTo(this);
-  }
-
-  cancel(reason?: Error): void {
-    this.#sink = undefined;
-    this.#source.cancel(reason);
-  }
-
-  write(chunk: Uint8Array): boolean {
-    return this.#sink?.write(chunk) === true;
-  }
-
-  end(): void {
-    void arrival(this.#request).then(() => this.#sink?.end());
-  }
-
-  fail(error: unknown): void {
-    this.#sink?.fail(error);
-  }
+/** A body whose end waits for the rest of a request. Not a generator: one that waits for a chunk cannot be cancelled. */
+function held(body: AsyncIterable<Uint8Array>, request: IncomingMessage): AsyncIterable<Uint8Array> {
+  const source = body[Symbol.asyncIterator]();
+  const iterator = {
+    next: async (): Promise<Step> => {
+      const step = await source.next();
+      if (step.done === true) await arrival(request);
+      return step;
+    },
+    return: (reason?: Error): Promise<Step> => {
+      void cancel(source, reason);
+      return Promise.resolve(DONE);
+    },
+  };
+  return { [Symbol.asyncIterator]: () => iterator };
 }
 
 /** Resolves once the body of a request has arrived, or its browser has had a second to send it. */

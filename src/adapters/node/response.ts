@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { type BodySink, discard, flowing, type FlowingBody, isStream } from '../../domain/shared/body.js';
+import { cancel, discard, isStream } from '../../domain/shared/body.js';
 import { CONNECTION_FIELDS } from '../../domain/shared/message-fields.js';
 import type { HeaderFields, HttpResponse } from '../../ports/http.js';
 import { onceOver } from './connection.js';
@@ -50,12 +50,12 @@ interface FlushableResponse extends ServerResponse {
  * Without `await`: a suspended function keeps the last chunk alive while the stream is silent, and every promise and
  * closure exists once per open stream.
  */
-class StreamWriter implements BodySink {
+class StreamWriter {
   readonly #response: FlushableResponse;
   readonly #idleMs: number;
   /** Made when bytes first wait: most responses never need it. */
   #deadline: SendDeadline | undefined;
-  #body: FlowingBody | undefined;
+  #source: AsyncIterator<Uint8Array> | undefined;
   #head: NodeJS.Immediate | undefined;
   #isGivenUp = false;
 
@@ -72,11 +72,20 @@ class StreamWriter implements BodySink {
     onceOver(this.#response, () => {
       if (!isComplete(this.#response)) this.#giveUp();
     });
-    this.#body = flowing(body);
+    this.#source = body[Symbol.asyncIterator]();
     this.#goOn();
   }
 
-  write(chunk: Uint8Array): boolean {
+  readonly #goOn = (): void => {
+    if (!this.#isGivenUp) this.#source?.next().then(this.#take, this.#fail);
+  };
+
+  readonly #take = ({ done, value }: IteratorResult<Uint8Array>): void => {
+    if (done === true) this.#finish();
+    else if (this.#write(value)) this.#goOn();
+  };
+
+  #write(chunk: Uint8Array): boolean {
     this.#forgetHead();
     const response = this.#response;
     if (this.#isGivenUp || (streamOf(response) ?? response).destroyed) return false;
@@ -92,12 +101,12 @@ class StreamWriter implements BodySink {
       }
       return isReady;
     } catch {
-      this.fail();
+      this.#fail();
       return false;
     }
   }
 
-  end(): void {
+  #finish(): void {
     this.#forgetHead();
     const response = this.#response;
     try {
@@ -105,30 +114,27 @@ class StreamWriter implements BodySink {
       response.end();
       if (!response.writableFinished) this.#waiting.startAtEnd();
     } catch {
-      this.fail();
+      this.#fail();
     }
   }
 
-  fail(): void {
+  readonly #fail = (): void => {
     this.#forgetHead();
+    if (this.#isGivenUp) return;
     const response = this.#response;
     // A browser may retry a request without a response head, and Node holds data written in this turn until the next one.
     if (!response.headersSent) response.flushHeaders();
     setImmediate(abortResponse, response);
-  }
+  };
 
   get #waiting(): SendDeadline {
     return (this.#deadline ??= new SendDeadline(this.#response, { idleMs: this.#idleMs, onStalled: this.#giveUp }));
   }
 
-  readonly #goOn = (): void => {
-    if (!this.#isGivenUp) this.#body?.flowTo(this);
-  };
-
   readonly #giveUp = (reason?: Error): void => {
     if (this.#isGivenUp) return;
     this.#isGivenUp = true;
-    this.#body?.cancel(reason);
+    if (this.#source !== undefined) void cancel(this.#source, reason);
   };
 
   #forgetHead(): void {

@@ -1,9 +1,12 @@
-import { type BodySink, isBodiless, ReadableFlow, isEventStream, isJson } from '../../domain/shared/body.js';
+import { DONE, isBodiless, isEventStream, isJson, type Step } from '../../domain/shared/body.js';
 import { EventEnd } from '../../domain/shared/server-sent-events.js';
 import type { HeaderFields } from '../../ports/http.js';
 
 /** Enough to keep the socket busy during one turn of the reader; small, because each open stream may hold this much. */
 export const HIGH_WATER_BYTES = 65_536;
+
+/** Longer chunks are not worth a copy. */
+const JOINED_BYTES = 16_384;
 
 /** The connection of a response, as its body sees it. */
 export interface BodyControl {
@@ -13,14 +16,14 @@ export interface BodyControl {
 }
 
 /** The body of one response as a stream. If the reader is slow, `hold` decides; if the reader stops early, the request is aborted. */
-export class UpstreamBody extends ReadableFlow {
+export class UpstreamBody implements AsyncIterableIterator<Uint8Array> {
   readonly #controller: BodyControl;
   readonly #idleMs: number;
   #chunks: Uint8Array[] = [];
   #size = 0;
-  #sink: BodySink | undefined;
-  /** True while chunks are passed directly to the sink. */
-  #isFlowing = false;
+  /** Both settle the pending call of `next`. */
+  #resolve: ((step: Step) => void) | undefined;
+  #reject: ((error: Error) => void) | undefined;
   #isPaused = false;
   #ended = false;
   #error: Error | undefined;
@@ -32,7 +35,6 @@ export class UpstreamBody extends ReadableFlow {
 
   /** Takes the milliseconds of silence allowed, and for the whole body; 0 means no limit. */
   constructor(controller: BodyControl, idleMs: number, totalMs: number) {
-    super();
     this.#controller = controller;
     this.#idleMs = idleMs;
     this.#leftMs = totalMs;
@@ -49,24 +51,24 @@ export class UpstreamBody extends ReadableFlow {
     return this.#ended && this.#chunks.length === 1 ? this.#shift() : undefined;
   }
 
-  flowTo(sink: BodySink): void {
-    if (this.#isFlowing) return;
-    this.#sink = sink;
-    for (let chunk = this.#shift(); chunk !== undefined; chunk = this.#shift()) if (!sink.write(chunk)) return;
-    if (this.#sink === undefined) return; // Cancelled while it took a chunk.
-    this.#isFlowing = true;
-    if (this.#error !== undefined) sink.fail(this.#error);
-    else if (this.#ended) sink.end();
+  [Symbol.asyncIterator](): this {
+    return this;
   }
 
-  cancel(): void {
-    this.#isFlowing = false;
-    this.#sink = undefined;
+  next(): Promise<Step> {
+    const chunk = this.#joined();
+    if (chunk !== undefined) return Promise.resolve({ done: false, value: chunk });
+    if (this.#error !== undefined) return Promise.reject(this.#error);
+    return this.#ended ? Promise.resolve(DONE) : new Promise(this.#wait);
+  }
+
+  return(): Promise<Step> {
     if (!this.#ended && this.#error === undefined) {
       this.end();
       this.#controller.abort(new Error('the reader stopped'));
     }
     this.#drop();
+    return Promise.resolve(DONE);
   }
 
   /** Breaks the body, even one that has arrived: its reader gets the error instead of the bytes that wait. */
@@ -80,8 +82,10 @@ export class UpstreamBody extends ReadableFlow {
   push(chunk: Uint8Array): void {
     if (this.#ended) return;
     this.#idle?.refresh();
-    if (this.#isFlowing) {
-      this.#isFlowing = this.#sink?.write(chunk) === true;
+    const resolve = this.#resolve;
+    if (resolve !== undefined) {
+      this.#resolve = undefined;
+      resolve({ done: false, value: chunk });
       return;
     }
     this.#chunks.push(chunk);
@@ -96,7 +100,8 @@ export class UpstreamBody extends ReadableFlow {
     this.#ended = true;
     this.#isPaused = false;
     this.#unwatch();
-    if (this.#isFlowing) this.#sink?.end();
+    this.#resolve?.(DONE);
+    this.#resolve = undefined;
   }
 
   fail(error: Error): void {
@@ -104,7 +109,27 @@ export class UpstreamBody extends ReadableFlow {
     this.#unwatch();
     if (this.#ended) return;
     this.#error = error;
-    if (this.#isFlowing) this.#sink?.fail(error);
+    this.#reject?.(error);
+    this.#resolve = undefined;
+  }
+
+  readonly #wait = (resolve: (step: Step) => void, reject: (error: Error) => void): void => {
+    this.#resolve = resolve;
+    this.#reject = reject;
+  };
+
+  /** Removes the oldest chunk, with short ones that follow: each step costs more than the copy. */
+  #joined(): Uint8Array | undefined {
+    const first = this.#shift();
+    if (first === undefined || this.#chunks.length === 0) return first;
+    const chunks = [first];
+    let size = first.length;
+    for (let next = this.#chunks[0]; next !== undefined && size + next.length <= JOINED_BYTES; next = this.#chunks[0]) {
+      chunks.push(next);
+      size += next.length;
+      this.#shift();
+    }
+    return chunks.length === 1 ? first : Buffer.concat(chunks, size);
   }
 
   /** Removes the oldest chunk; resumes a paused platform once its reader has caught up. */

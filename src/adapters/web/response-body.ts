@@ -1,4 +1,4 @@
-import { type BodySink, flowing, type FlowingBody, ReadableFlow } from '../../domain/shared/body.js';
+import { cancel, DONE, type Step } from '../../domain/shared/body.js';
 import { EventEnd } from '../../domain/shared/server-sent-events.js';
 
 /** Observes how a body ends. */
@@ -11,65 +11,8 @@ export interface BodyObserver {
   onBroken?(error: unknown, side?: 'browser'): void;
 }
 
-/** Passes a body through and reports when and how it ends. */
-export class ObservedBody extends ReadableFlow implements BodySink {
-  readonly #source: FlowingBody;
-  #observer: BodyObserver | undefined;
-  #isEmpty = true;
-  protected sink: BodySink | undefined;
-
-  constructor(source: AsyncIterable<Uint8Array>, observer: BodyObserver) {
-    super();
-    this.#source = flowing(source);
-    this.#observer = observer;
-  }
-
-  protected get isOver(): boolean {
-    return this.#observer === undefined;
-  }
-
-  flowTo(sink: BodySink): void {
-    this.sink = sink;
-    this.#source.flowTo(this);
-  }
-
-  cancel(reason?: Error): void {
-    this.sink = undefined;
-    if (reason !== undefined) this.#observer?.onBroken?.(reason, 'browser');
-    this.finish();
-    this.#source.cancel(reason);
-  }
-
-  write(chunk: Uint8Array): boolean {
-    this.#isEmpty = false;
-    this.#observer?.onChunk?.(chunk);
-    return this.sink?.write(chunk) === true;
-  }
-
-  end(): void {
-    this.finish();
-    this.sink?.end();
-  }
-
-  fail(error: unknown): void {
-    this.#observer?.onBroken?.(error);
-    this.finish();
-    this.breakOff(error);
-  }
-
-  /** Ends a body that broke. */
-  protected breakOff(error: unknown): void {
-    this.sink?.fail(error);
-  }
-
-  protected finish(): void {
-    this.#observer?.onOver?.(this.#isEmpty);
-    this.#observer = undefined;
-  }
-}
-
-/** Settings of an event stream, and its observer. */
-export interface EventStreamOptions extends BodyObserver {
+/** Additions to a stream of server-sent events. */
+export interface EventAdditions {
   /** Silence after which a comment is sent, in milliseconds; 0 disables comments. */
   readonly keepAliveMs: number;
   /** The event that reports a broken stream to the client; called if it breaks between two events. */
@@ -78,75 +21,122 @@ export interface EventStreamOptions extends BodyObserver {
 
 const encoder = new TextEncoder();
 // Every parser of server-sent events ignores comments; they keep proxies and phones from closing a silent connection.
-const KEEP_ALIVE = encoder.encode(': keep-alive\n\n');
+const KEEP_ALIVE: Step = { done: false, value: encoder.encode(': keep-alive\n\n') };
 
 /**
- * Passes a stream of server-sent events through, byte for byte. Comments are added during silence, and only between two
- * events. A stream that breaks there ends with an error event. One that breaks inside an event throws, so that the
- * connection is cut: completing half an event would give the client a message that was never sent.
+ * Passes a body through, byte for byte, and reports when and how it ends.
+ *
+ * With additions, comments are added during silence, and only between two events. A stream that breaks there ends with
+ * an error event. One that breaks inside an event throws, so that the connection is cut: completing half an event would
+ * give the client a message that was never sent.
  */
-export class EventStream extends ObservedBody {
-  readonly #options: EventStreamOptions;
+export class ObservedBody implements AsyncIterableIterator<Uint8Array> {
+  readonly #source: AsyncIterator<Uint8Array>;
+  readonly #additions: EventAdditions | undefined;
   readonly #end = new EventEnd();
-  /** True while the sink waits for the next chunk: a slow reader does not count as silence. */
-  #isAwaited = true;
-  /** One timer, refreshed for each wait between two events: a timer per event costs more than the event. */
+  #observer: BodyObserver | undefined;
+  #isEmpty = true;
+  /** Resolves the pending call of `next`. */
+  #resolve: ((step: Step | Promise<Step>) => void) | undefined;
+  /** True while a chunk of the source is awaited. */
+  #isAsked = false;
+  /** Arrived after a comment was handed out in its place. */
+  #arrived: Step | Promise<Step> | undefined;
+  /** One timer, refreshed for each wait: a timer per event costs more than the event. */
   #silence: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(source: AsyncIterable<Uint8Array>, options: EventStreamOptions) {
-    super(source, options);
-    this.#options = options;
+  constructor(body: AsyncIterable<Uint8Array>, observer: BodyObserver, additions?: EventAdditions) {
+    this.#source = body[Symbol.asyncIterator]();
+    this.#observer = observer;
+    this.#additions = additions;
   }
 
-  override flowTo(sink: BodySink): void {
-    if (this.isOver) return;
-    this.#isAwaited = true;
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<Step> {
+    const arrived = this.#arrived;
+    this.#arrived = undefined;
+    if (arrived !== undefined) return Promise.resolve(arrived);
+    if (this.#observer === undefined) return Promise.resolve(DONE);
+    const step = new Promise(this.#wait);
+    if (!this.#isAsked) void this.#ask();
     this.#expectSilence();
-    super.flowTo(sink);
+    return step;
   }
 
-  override write(chunk: Uint8Array): boolean {
-    this.#end.push(chunk);
-    this.#isAwaited = super.write(chunk);
-    if (this.#isAwaited) this.#expectSilence();
-    return this.#isAwaited;
+  async return(reason?: Error): Promise<Step> {
+    this.#hand(DONE);
+    // If the body breaks at the same time, that is the reason, and reported first.
+    if (reason === undefined) await null;
+    else this.#observer?.onBroken?.(reason, 'browser');
+    this.#finish();
+    void cancel(this.#source, reason);
+    return DONE;
   }
 
-  protected override breakOff(error: unknown): void {
-    if (!this.#end.isComplete) {
-      super.breakOff(error);
-      return;
+  readonly #wait = (resolve: (step: Step | Promise<Step>) => void): void => {
+    this.#resolve = resolve;
+  };
+
+  async #ask(): Promise<void> {
+    this.#isAsked = true;
+    let step: Step | Promise<Step>;
+    try {
+      step = this.#took(await this.#source.next());
+    } catch (error) {
+      step = this.#failed(error);
     }
-    this.sink?.write(encoder.encode(this.#options.brokenEvent()));
-    this.sink?.end();
+    this.#isAsked = false;
+    this.#hand(step);
   }
 
-  protected override finish(): void {
-    this.#forgetSilence();
-    super.finish();
+  #took(step: Step): Step {
+    if (this.#observer === undefined) return DONE;
+    if (step.done === true) {
+      this.#finish();
+      return DONE;
+    }
+    this.#isEmpty = false;
+    this.#end.push(step.value);
+    this.#observer.onChunk?.(step.value);
+    return step;
+  }
+
+  #failed(error: unknown): Step | Promise<Step> {
+    if (this.#observer === undefined) return DONE;
+    this.#observer.onBroken?.(error);
+    this.#finish();
+    if (this.#additions === undefined || !this.#end.isComplete) return Promise.reject(error as Error);
+    return { done: false, value: encoder.encode(this.#additions.brokenEvent()) };
+  }
+
+  #hand(step: Step | Promise<Step>): void {
+    const resolve = this.#resolve;
+    this.#resolve = undefined;
+    if (resolve === undefined) this.#arrived = step;
+    else resolve(step);
+  }
+
+  #finish(): void {
+    clearTimeout(this.#silence);
+    this.#silence = undefined;
+    this.#observer?.onOver?.(this.#isEmpty);
+    this.#observer = undefined;
   }
 
   /** Waits for silence without keeping the process alive. */
   #expectSilence(): void {
-    const { keepAliveMs } = this.#options;
-    if (!this.#end.isComplete || this.isOver) {
-      this.#forgetSilence();
-    } else if (this.#silence !== undefined) {
-      this.#silence.refresh();
-    } else if (keepAliveMs > 0) {
-      this.#silence = setTimeout(this.#comment, keepAliveMs);
+    if (this.#silence !== undefined) this.#silence.refresh();
+    else if (this.#additions !== undefined && this.#additions.keepAliveMs > 0 && this.#observer !== undefined) {
+      this.#silence = setTimeout(this.#comment, this.#additions.keepAliveMs);
       this.#silence.unref();
     }
   }
 
   readonly #comment = (): void => {
-    if (!this.#isAwaited) return;
-    this.#isAwaited = this.sink?.write(KEEP_ALIVE) === true;
-    this.#expectSilence();
+    // A slow reader is no silence of the source.
+    if (this.#resolve !== undefined && this.#end.isComplete) this.#hand(KEEP_ALIVE);
   };
-
-  #forgetSilence(): void {
-    clearTimeout(this.#silence);
-    this.#silence = undefined;
-  }
 }

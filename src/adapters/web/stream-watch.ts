@@ -6,7 +6,7 @@ import type { HeaderFields, HttpRequest, HttpResponse } from '../../ports/http.j
 import type { Telemetry } from '../../ports/telemetry.js';
 import { type ErrorContext, errorEventData, type ErrorForm } from './error-response.js';
 import type { RequestGate } from './request-gate.js';
-import { type BodyObserver, EventStream, type EventStreamOptions, ObservedBody } from './response-body.js';
+import { type BodyObserver, type EventAdditions, ObservedBody } from './response-body.js';
 
 /** Settings of a site for responses and their bodies. */
 export interface WatchSettings {
@@ -54,7 +54,7 @@ export function observed(response: HttpResponse, answered: Answered): HttpRespon
   const watch = new StreamWatch(answered, isEvents);
   // An event cannot be added to compressed bytes: they pass unchanged, and break where they break.
   const isWritable = errors.endsStreams && isEvents && isPlain(response.headers);
-  return { ...response, body: isWritable ? new EventStream(coming, watch) : new ObservedBody(coming, watch) };
+  return { ...response, body: new ObservedBody(coming, watch, isWritable ? watch : undefined) };
 }
 
 const encoder = new TextEncoder();
@@ -70,7 +70,7 @@ function withoutBody({ status, headers, body }: HttpResponse): HttpResponse {
 }
 
 /** Observes one open body. An object instead of closures, since it must not keep the request message alive. */
-class StreamWatch implements EventStreamOptions {
+class StreamWatch implements BodyObserver, EventAdditions {
   readonly #answered: Omit<Answered, 'request'>;
   readonly #signal: HttpRequest['signal'];
   /** True for an event stream. */

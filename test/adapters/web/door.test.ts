@@ -3,7 +3,6 @@ import { FakeClock, type RecordingTelemetry } from '../../../src/adapters/fakes/
 import { type ErrorForm, PROBLEMS, RPC_ERRORS } from '../../../src/adapters/web/error-response.js';
 import { type Reader, route, type RouteRule } from '../../../src/adapters/web/door.js';
 import { json, nothing } from '../../../src/adapters/web/readers.js';
-import type { FlowingBody } from '../../../src/domain/shared/body.js';
 import { ChatWatch } from '../../../src/domain/chat/chat-watch.js';
 import type { HttpRequest, HttpResponse } from '../../../src/ports/http.js';
 import { textOf } from '../../contracts/http-upstream.contract.js';
@@ -161,7 +160,7 @@ describe('a body on its way through a route', () => {
 
   it('is reported as broken by a browser that accepts no bytes', async () => {
     const { response, telemetry } = await serve({ headers: EVENTS, body: new PushStream() });
-    (response.body as FlowingBody).cancel(new Error('slow'));
+    await (response.body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]().return?.(new Error('slow'));
     const broken = { type: 'stream_broken', ...ID, side: 'browser', detail: 'slow' };
     expect(telemetry.events.slice(1)).toMatchObject([broken, { type: 'stream_ended', outcome: 'browser' }]);
   });

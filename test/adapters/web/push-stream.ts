@@ -4,6 +4,8 @@ import { bytes } from './browser-request.js';
 export class PushStream implements AsyncIterableIterator<Uint8Array> {
   /** True once the reader has ended it. */
   returned = false;
+  /** The error with which it did. */
+  reason: Error | undefined;
   /** Number of times the reader asked for more. */
   pulls = 0;
   readonly #ready: (() => Promise<IteratorResult<Uint8Array>>)[] = [];
@@ -22,8 +24,9 @@ export class PushStream implements AsyncIterableIterator<Uint8Array> {
     });
   }
 
-  return(): Promise<IteratorResult<Uint8Array>> {
+  return(reason?: Error): Promise<IteratorResult<Uint8Array>> {
     this.returned = true;
+    this.reason = reason;
     return Promise.resolve({ done: true, value: undefined });
   }
 

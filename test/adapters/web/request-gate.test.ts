@@ -4,7 +4,6 @@ import { errorContext, errorResponse, PROBLEMS, RPC_ERRORS } from '../../../src/
 import { RequestGate } from '../../../src/adapters/web/request-gate.js';
 import { route } from '../../../src/adapters/web/door.js';
 import { nothing } from '../../../src/adapters/web/readers.js';
-import type { FlowingBody } from '../../../src/domain/shared/body.js';
 import type { HttpHandler, HttpResponse } from '../../../src/ports/http.js';
 import { textOf } from '../../contracts/http-upstream.contract.js';
 import { SERVICE } from '../../domain/credentials/broker-fixture.js';
@@ -16,6 +15,9 @@ const answer = (body: HttpResponse['body'], type = 'application/json'): HttpResp
   headers: { 'content-type': type },
   body,
 });
+
+const iteratorOf = ({ body }: HttpResponse): AsyncIterator<Uint8Array> =>
+  (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
 
 function behind(gate: RequestGate, handler: HttpHandler): () => Promise<HttpResponse> {
   const guarded = gate.guard(handler, (_request, error) =>
@@ -35,11 +37,8 @@ describe('a gate', () => {
   it.each<readonly [string, (body: PushStream, response: HttpResponse) => Promise<unknown>]>([
     ['ends', async (body, response) => (body.end(), textOf(response.body))],
     ['breaks', async (body, response) => (body.break(new Error('cut')), textOf(response.body).catch(() => undefined))],
-    [
-      'is abandoned by its reader',
-      async (_body, response) => (response.body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]().return?.(),
-    ],
-    ['is cancelled with a reason', async (_body, response) => (response.body as FlowingBody).cancel(new Error('slow'))],
+    ['is abandoned by its reader', async (_body, response) => iteratorOf(response).return?.()],
+    ['is cancelled with a reason', async (_body, response) => iteratorOf(response).return?.(new Error('slow'))],
   ])('counts open event streams separately, each until it %s', async (_how, end) => {
     const gate = new RequestGate({ maxInFlight: 1, sendIdleMs: 0 });
     const body = new PushStream();
