@@ -163,7 +163,10 @@ describe('a response that is read', () => {
         }
         arriving.end();
         await pending;
-        expect([...taken, ...(await readAll(arriving))]).toEqual([...Array.from({ length: pushed }, (_, index) => index + 1), 'ended']);
+        expect([...taken, ...(await readAll(arriving))]).toEqual([
+          ...Array.from({ length: pushed }, (_, index) => index + 1),
+          'ended',
+        ]);
       }),
     );
   });

@@ -69,7 +69,7 @@ export class ObservedBody implements AsyncIterableIterator<Uint8Array> {
   async return(reason?: Error): Promise<Step> {
     this.#hand(DONE);
     // If the body breaks at the same time, that is the reason, and reported first.
-    if (reason === undefined) await null;
+    if (reason === undefined) await Promise.resolve();
     else this.#observer?.onBroken?.(reason, 'browser');
     this.#finish();
     void cancel(this.#source, reason);

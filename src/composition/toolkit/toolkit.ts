@@ -288,7 +288,7 @@ async function end(gate: Parts['gate'], lasting: LastingParts, graceMs: number):
   // (2)
   const finished = Promise.allSettled([gate.idle(), ...upstreams.map((upstream) => upstream.close())]);
   await before(finished, Math.min(graceMs, MAX_TIMER_MS));
-  // (3) Event streams get their error event, other responses are cut: see `EventStream` and `writeStream`.
+  // (3) Event streams get their error event, other responses are cut: see `ObservedBody` and `StreamWriter`.
   const ended = Promise.allSettled([...upstreams.map((upstream) => upstream.close({ graceMs: 0 })), gate.idle()]);
   await before(ended, FLUSH_GRACE_MS);
   // Node passes the last writes to the sockets in the next turn.
