@@ -59,7 +59,11 @@ export class UpstreamBody implements AsyncIterableIterator<Uint8Array> {
     const chunk = this.#joined();
     if (chunk !== undefined) return Promise.resolve({ done: false, value: chunk });
     if (this.#error !== undefined) return Promise.reject(this.#error);
-    return this.#ended ? Promise.resolve(DONE) : new Promise(this.#wait);
+    if (this.#ended) return Promise.resolve(DONE);
+    return new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
   }
 
   return(): Promise<Step> {
@@ -112,11 +116,6 @@ export class UpstreamBody implements AsyncIterableIterator<Uint8Array> {
     this.#reject?.(error);
     this.#resolve = undefined;
   }
-
-  readonly #wait = (resolve: (step: Step) => void, reject: (error: Error) => void): void => {
-    this.#resolve = resolve;
-    this.#reject = reject;
-  };
 
   /** Removes the oldest chunk, with short ones that follow: each step costs more than the copy. */
   #joined(): Uint8Array | undefined {

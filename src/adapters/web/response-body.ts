@@ -60,8 +60,10 @@ export class ObservedBody implements AsyncIterableIterator<Uint8Array> {
     this.#arrived = undefined;
     if (arrived !== undefined) return Promise.resolve(arrived);
     if (this.#observer === undefined) return Promise.resolve(DONE);
-    const step = new Promise(this.#wait);
-    if (!this.#isAsked) void this.#ask();
+    const step = new Promise<Step>((resolve) => {
+      this.#resolve = resolve;
+    });
+    if (!this.#isAsked) this.#ask();
     this.#expectSilence();
     return step;
   }
@@ -76,23 +78,26 @@ export class ObservedBody implements AsyncIterableIterator<Uint8Array> {
     return DONE;
   }
 
-  readonly #wait = (resolve: (step: Step | Promise<Step>) => void): void => {
-    this.#resolve = resolve;
-  };
-
-  async #ask(): Promise<void> {
+  /** Without `await`, whose objects would exist once per open stream. */
+  #ask(): void {
     this.#isAsked = true;
-    let step: Step | Promise<Step>;
     try {
-      step = this.#took(await this.#source.next());
+      this.#source.next().then(this.#took, this.#failed);
     } catch (error) {
-      step = this.#failed(error);
+      this.#failed(error);
     }
-    this.#isAsked = false;
-    this.#hand(step);
   }
 
-  #took(step: Step): Step {
+  readonly #took = (step: IteratorResult<Uint8Array>): void => {
+    this.#isAsked = false;
+    try {
+      this.#hand(this.#seen(step));
+    } catch (error) {
+      this.#failed(error);
+    }
+  };
+
+  #seen(step: IteratorResult<Uint8Array>): Step {
     if (this.#observer === undefined) return DONE;
     if (step.done === true) {
       this.#finish();
@@ -104,13 +109,13 @@ export class ObservedBody implements AsyncIterableIterator<Uint8Array> {
     return step;
   }
 
-  #failed(error: unknown): Step | Promise<Step> {
-    if (this.#observer === undefined) return DONE;
+  readonly #failed = (error: unknown): void => {
+    if (this.#observer === undefined) return;
     this.#observer.onBroken?.(error);
     this.#finish();
-    if (this.#additions === undefined || !this.#end.isComplete) return Promise.reject(error as Error);
-    return { done: false, value: encoder.encode(this.#additions.brokenEvent()) };
-  }
+    if (this.#additions === undefined || !this.#end.isComplete) this.#hand(Promise.reject(error as Error));
+    else this.#hand({ done: false, value: encoder.encode(this.#additions.brokenEvent()) });
+  };
 
   #hand(step: Step | Promise<Step>): void {
     const resolve = this.#resolve;
