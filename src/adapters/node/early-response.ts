@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { cancel, DONE, isBodiless, isStream, type Step } from '../../domain/shared/body.js';
+import { endingWith, isBodiless, isStream } from '../../domain/shared/body.js';
 import { closing } from '../../domain/shared/message-fields.js';
 import type { HttpResponse } from '../../ports/http.js';
 import { isComing, isWasteful } from './request.js';
@@ -23,32 +23,17 @@ export async function settled(): Promise<void> {
  */
 export function heldBack(given: HttpResponse, request: IncomingMessage): HttpResponse {
   const { status, headers, body } = closing(given);
-  if (isStream(body)) return { ...given, headers, body: held(body, request) };
+  const held = (source: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> =>
+    endingWith(source, (isComplete) => (isComplete ? arrival(request) : Promise.resolve()));
+  if (isStream(body)) return { ...given, headers, body: held(body) };
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   // The browser sees the response before its end.
   const length = isBodiless(request.method ?? '', status) ? {} : { 'content-length': String(bytes?.length ?? 0) };
-  return { ...given, headers: { ...headers, ...length }, body: held(inOnePiece(bytes), request) };
+  return { ...given, headers: { ...headers, ...length }, body: held(inOnePiece(bytes)) };
 }
 
 async function* inOnePiece(bytes: Uint8Array | null): AsyncGenerator<Uint8Array> {
   if (bytes !== null) yield bytes;
-}
-
-/** A body whose end waits for the rest of a request. Not a generator: one that waits for a chunk cannot be cancelled. */
-function held(body: AsyncIterable<Uint8Array>, request: IncomingMessage): AsyncIterable<Uint8Array> {
-  const source = body[Symbol.asyncIterator]();
-  const iterator = {
-    next: async (): Promise<Step> => {
-      const step = await source.next();
-      if (step.done === true) await arrival(request);
-      return step;
-    },
-    return: (reason?: Error): Promise<Step> => {
-      void cancel(source, reason);
-      return Promise.resolve(DONE);
-    },
-  };
-  return { [Symbol.asyncIterator]: () => iterator };
 }
 
 /** Resolves once the body of a request has arrived, or its browser has had a second to send it. */

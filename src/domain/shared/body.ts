@@ -15,7 +15,10 @@ export function isBodiless(method: string, status: number): boolean {
 
 /** Cancels an unread body, so that its connection is free. */
 export function discard(body: HttpBody): void {
-  if (isStream(body)) void cancel(body[Symbol.asyncIterator]());
+  if (!isStream(body)) return;
+  // The iterator of a Node stream that was not read leaves it open.
+  if ('destroy' in body && typeof body.destroy === 'function') body.destroy();
+  else void cancel(body[Symbol.asyncIterator]());
 }
 
 /** Cancels the reading of a body; exceptions are ignored. */
@@ -32,6 +35,36 @@ export type Step = IteratorResult<Uint8Array, undefined>;
 
 /** The end of a body. */
 export const DONE: Step = { done: true, value: undefined };
+
+/**
+ * A body that waits for `end` when it is over: complete, broken, or not read any further. Not a generator: one that was
+ * not read, or waits for a chunk, cannot be cancelled.
+ */
+export function endingWith(
+  body: AsyncIterable<Uint8Array>,
+  end: (isComplete: boolean) => Promise<void>,
+): AsyncIterable<Uint8Array> {
+  const source = body[Symbol.asyncIterator]();
+  let ending: Promise<void> | undefined;
+  const iterator = {
+    next: async (): Promise<Step> => {
+      try {
+        const step = await source.next();
+        if (step.done === true) await (ending ??= end(true));
+        return step;
+      } catch (error) {
+        await (ending ??= end(false));
+        throw error;
+      }
+    },
+    return: async (reason?: Error): Promise<Step> => {
+      void cancel(source, reason);
+      await (ending ??= end(false));
+      return DONE;
+    },
+  };
+  return { [Symbol.asyncIterator]: () => iterator };
+}
 
 /** Header fields of a message, by lower-case name. */
 type Fields = Readonly<Record<string, string | readonly string[] | undefined>>;

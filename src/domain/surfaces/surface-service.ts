@@ -2,7 +2,7 @@ import type { HttpBody, HttpRequest, HttpResponse } from '../../ports/http.js';
 import { credentialScope } from '../credentials/credential.js';
 import type { RouteAuth } from '../credentials/route-auth.js';
 import { readAhead } from '../upstream/body-bytes.js';
-import { discard, isStream, mediaType } from '../shared/body.js';
+import { discard, endingWith, isStream, mediaType } from '../shared/body.js';
 import { delimited } from '../shared/json.js';
 import {
   browserResponseHeaders,
@@ -251,14 +251,5 @@ function marked(response: HttpResponse, status: CacheStatus): HttpResponse {
 
 /** A body that invalidates renders again at its end: a stream may report work that continues meanwhile. */
 function followed(body: HttpBody, end: () => Promise<void>): HttpBody {
-  if (!isStream(body)) return body;
-  return followedStream(body, end);
-}
-
-async function* followedStream(body: AsyncIterable<Uint8Array>, end: () => Promise<void>): AsyncGenerator<Uint8Array> {
-  try {
-    yield* body;
-  } finally {
-    await end();
-  }
+  return isStream(body) ? endingWith(body, () => end()) : body;
 }
