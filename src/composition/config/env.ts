@@ -140,13 +140,21 @@ export function warningsOf(config: Originated, providers: object = {}): readonly
 
 /** The configuration without values of variables that belong to another program; in `configureServer` the same values throw. */
 export function withoutForeign(config: Originated, all: object = config): ServerConfig {
-  return { ...config, ...Object.fromEntries(foreignIn(config, all).map(({ field }) => [field, undefined])) };
+  const foreign = foreignIn(config, all);
+  return foreign.length === 0
+    ? config
+    : { ...config, ...Object.fromEntries(foreign.map(({ field }) => [field, undefined])) };
 }
 
+/** The fields whose variables other programs use too. */
+const COMMON_NAMES = Object.entries(FIELDS).filter(([, { isForeign }]) => isForeign !== undefined);
+
 function foreignIn(config: Originated, all: object): readonly { field: string; warning: ConfigWarning }[] {
-  return Object.entries(FIELDS).flatMap(([field, { variable = '', isForeign }]) => {
+  const origin = config[ORIGIN];
+  if (origin === undefined) return [];
+  return COMMON_NAMES.flatMap(([field, { variable = '', isForeign }]) => {
     const value = valueOf(config, variable);
-    const isRead = value !== undefined && !hasFields(value) && config[ORIGIN]?.hasSet(variable, value) === true;
+    const isRead = value !== undefined && !hasFields(value) && origin.hasSet(variable, value);
     if (!isRead || isForeign?.(value, all) !== true) return [];
     const detail = `${variable}: ignored, because its value is none of "${field}". Set "${field}" in configureServer if this variable belongs to another program.`;
     return [{ field, warning: { code: 'variable_foreign', detail, variable } as const }];

@@ -142,8 +142,7 @@ export function resolveConfig(
 /** The checked fields, their settings, and the address of the store; an error names the environment variables of its fields too. */
 function readFields(plain: ServerConfig, all: object, variables: VariableHint, files: Files, maker: string) {
   try {
-    const own = withoutForeign(plain, all);
-    const given = readOptions<ServerConfig>(maker, SHAPE, own, { ...own, ...all }, refusal);
+    const given = readOptions<ServerConfig>(maker, SHAPE, withoutForeign(plain, all), all, refusal);
     const settings = settingsOf(FIELDS, given as Values, TOP, files) as ConfigSettings;
     const { cacheStore } = settings;
     const address = typeof cacheStore.value === 'string' ? cacheAddress(cacheStore.value, maker) : undefined;
