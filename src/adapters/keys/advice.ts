@@ -67,18 +67,9 @@ export function certificateAdvice(block: string, fault: CertificateFault): strin
 export function fileAdvice(field: PathField, block: string, code: string): string {
   const named = `"${field}" in the "${block}" configuration block`;
   const thing = field === 'certificatePath' ? 'certificate' : 'key';
-  switch (code) {
-    case 'ENOENT':
-    case 'ENOTDIR':
-      return `Point ${named} at a file that exists.`;
-    case 'EACCES':
-    case 'EPERM':
-      return `Make the file of ${named} readable for the server.`;
-    case 'EISDIR':
-      return `Point ${named} at a regular file: it names a directory or a device.`;
-    case 'EFBIG':
-      return `Point ${named} at a ${thing} file: it names a file that is too large for a ${thing}.`;
-    default:
-      return `Check the file of ${named}: it cannot be read.`;
-  }
+  if (code === 'ENOENT' || code === 'ENOTDIR') return `Point ${named} at a file that exists.`;
+  if (code === 'EACCES' || code === 'EPERM') return `Make the file of ${named} readable for the server.`;
+  if (code === 'EISDIR') return `Point ${named} at a regular file: it names a directory or a device.`;
+  if (code === 'EFBIG') return `Point ${named} at a ${thing} file: it names a file that is too large for a ${thing}.`;
+  return `Check the file of ${named}: it cannot be read.`;
 }

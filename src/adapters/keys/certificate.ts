@@ -101,13 +101,11 @@ export class CertificateFile implements CertificateSource {
       return unusable([misplaced], advice, 'the value is a PEM text');
     }
     if (list.kind !== 'certificates') {
-      const isUnread = list.kind === 'unreadable';
-      const advice = isUnread ? fileAdvice('certificatePath', block, list.code) : certificateAdvice(block, list.fault);
-      return unusable(
-        ['certificatePath'],
-        advice,
-        `${isUnread ? list.code : list.fault}: ${locationOf(certificatePath)}`,
-      );
+      const [advice, reason] =
+        list.kind === 'unreadable'
+          ? [fileAdvice('certificatePath', block, list.code), list.code]
+          : [certificateAdvice(block, list.fault), list.fault];
+      return unusable(['certificatePath'], advice, `${reason}: ${locationOf(certificatePath)}`);
     }
     const key = this.#readKey();
     return key.kind === 'key' ? this.#compare(list, key) : key;

@@ -23,12 +23,14 @@ export type PemReading =
       /** SHA-256 of the public half (SPKI, DER) in base64url: different for each key, and reveals neither half. */
       readonly fingerprint: string;
     }
-  | {
-      readonly kind: 'refused';
-      readonly fault: PemFault;
-      /** The code of the crypto library, for the server's log; empty if the library was not used. */
-      readonly code: string;
-    };
+  | Refused<PemFault>;
+
+interface Refused<Fault> {
+  readonly kind: 'refused';
+  readonly fault: Fault;
+  /** The code of the crypto library, for the server's log; empty if the library was not used. */
+  readonly code: string;
+}
 
 /** Parses an RSA private key from text in all the forms that environment variables and secret stores produce. */
 export function readPem(text: string): PemReading {
@@ -115,7 +117,7 @@ function readKey(key: KeyObject): PemReading {
   };
 }
 
-function refused(fault: PemFault, code = ''): PemReading {
+function refused<Fault>(fault: Fault, code = ''): Refused<Fault> {
   return { kind: 'refused', fault, code };
 }
 
@@ -134,35 +136,31 @@ function codeOf(error: unknown): string {
 /** The certificates of a file in their order, or the reason why there are none. */
 export type CertificateList =
   | { readonly kind: 'certificates'; readonly certificates: readonly [X509Certificate, ...X509Certificate[]] }
-  | { readonly kind: 'refused'; readonly fault: CertificateFault };
+  | Refused<CertificateFault>;
 
 const CERTIFICATE = /-----BEGIN ((?:X509 |TRUSTED )?CERTIFICATE)-----([\s\S]*?)-----END \1-----/g;
 
 /** Parses the certificates in a file: PEM, alone or among others, or DER. */
 export function readCertificates(file: Buffer): CertificateList {
   const text = withLineEnds(file.toString('latin1'));
-  if (text.trim() === '') return noCertificate('empty');
+  if (text.trim() === '') return refused('empty');
   if (!text.includes('-----BEGIN ')) return parseCertificates([file], 'no-certificate');
 
   const blocks = [...text.matchAll(CERTIFICATE)].map(([, , body = '']) => Buffer.from(body, 'base64'));
   if (blocks.length > 0) return parseCertificates(blocks, 'damaged');
-  if (text.includes('CERTIFICATE REQUEST')) return noCertificate('request');
-  if (text.includes('CERTIFICATE')) return noCertificate('damaged');
-  if (text.includes('PRIVATE KEY')) return noCertificate('private-key');
-  return noCertificate(text.includes('PUBLIC KEY') ? 'public-key' : 'no-certificate');
+  if (text.includes('CERTIFICATE REQUEST')) return refused('request');
+  if (text.includes('CERTIFICATE')) return refused('damaged');
+  if (text.includes('PRIVATE KEY')) return refused('private-key');
+  return refused(text.includes('PUBLIC KEY') ? 'public-key' : 'no-certificate');
 }
 
 function parseCertificates(encoded: readonly Buffer[], fault: CertificateFault): CertificateList {
   try {
     const [first, ...others] = encoded.map((der) => new X509Certificate(der));
-    return first === undefined ? noCertificate(fault) : { kind: 'certificates', certificates: [first, ...others] };
+    return first === undefined ? refused(fault) : { kind: 'certificates', certificates: [first, ...others] };
   } catch {
-    return noCertificate(fault);
+    return refused(fault);
   }
-}
-
-function noCertificate(fault: CertificateFault): CertificateList {
-  return { kind: 'refused', fault };
 }
 
 /** A new key of a service account: one half for the server, one to register with the platform. */

@@ -7,8 +7,11 @@ export function textFile<Content>(path: string, parse: (text: string) => Content
   return new ParsedFile(path, (content) => parse(content.toString().replace(/\r?\n$/, '')));
 }
 
-type Reading =
-  { readonly kind: 'secret'; readonly secret: Secret } | { readonly kind: 'unusable'; readonly fault: string };
+interface Reading {
+  readonly kind: 'secret' | 'unusable';
+  readonly secret?: Secret;
+  readonly fault: string;
+}
 
 /** A secret in a file, watched like a key file. */
 export class SecretFile implements Secret {
@@ -28,7 +31,7 @@ export class SecretFile implements Secret {
     };
     const file = textFile(path, (text): Reading => {
       const secret = parse(text);
-      return secret === undefined ? unusable('no usable value') : { kind: 'secret', secret };
+      return secret === undefined ? unusable('no usable value') : { kind: 'secret', secret, fault: '' };
     });
     this.#reading = new WatchedReading(clock, () => {
       const found = file.read();
@@ -38,9 +41,8 @@ export class SecretFile implements Secret {
 
   /** The secret, another object after each change; `undefined` without a usable one. */
   get current(): Secret | undefined {
-    const [used, latest] = [this.#reading.read(), this.#reading.latest()];
-    const secret = used.kind === 'secret' ? used.secret : undefined;
-    const fault = latest.kind === 'unusable' ? latest.fault : '';
+    const { secret } = this.#reading.read();
+    const { fault } = this.#reading.latest();
     const isChanged = secret !== this.#secret || fault !== this.fault;
     this.#secret = secret;
     this.fault = fault;

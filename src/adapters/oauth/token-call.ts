@@ -2,7 +2,7 @@ import { ByteCollector } from '../../domain/shared/bytes.js';
 import { withTimeout } from '../../domain/shared/deadline.js';
 import { isObject, parsedJson } from '../../domain/shared/json.js';
 import { isLoopback } from '../../domain/shared/paths.js';
-import { type Fault, type ProviderError, responseError, type Stage, thrownFault } from './provider-error.js';
+import { type ProviderError, responseError, type Stage, thrownFault } from './provider-error.js';
 
 /** Sends one request, like `globalThis.fetch`, or a `fetch` that trusts a private certificate authority. */
 export type Fetch = (url: string, options: RequestInit) => Promise<Response>;
@@ -81,7 +81,8 @@ export class TokenCall {
     const { access_token: value, expires_in: expiresIn } = await this.#goodBody(sent);
     if (typeof value !== 'string') throw this.#refused(await sent);
     if (!/^[\x21-\x7e]+$/.test(value)) {
-      throw this.#failed(unreadable(this.stage, 'the token is not valid in a header field'));
+      const description = 'the token is not valid in a header field';
+      throw this.#failed({ kind: 'fault', stage: this.stage, code: 'ERR_UNREADABLE_RESPONSE', description });
     }
     const expiresInSeconds = seconds(expiresIn);
     this.token = { value, expiresInSeconds };
@@ -112,7 +113,7 @@ export class TokenCall {
       throw Object.assign(new Error('not an https address'), { code: 'ERR_NOT_HTTPS' });
     }
     const response = await fetch(url, options);
-    const text = (await textOf(response)) ?? '';
+    const text = await textOf(response);
     const body = parsedJson(text);
     return { response, body: isObject(body) ? body : undefined, text };
   }
@@ -127,16 +128,12 @@ function isGood(one: Received): one is Received & { readonly body: JsonObject } 
   return one.response.status === 200 && one.body !== undefined && one.body['error'] === undefined;
 }
 
-function unreadable(stage: Stage, description: string): Fault {
-  return { kind: 'fault', stage, code: 'ERR_UNREADABLE_RESPONSE', description };
-}
-
-/** The body as text; `undefined` if it is too long, in which case the rest is not read. */
-async function textOf({ body }: Response): Promise<string | undefined> {
+/** The body as text; empty if it is too long, in which case the rest is not read. */
+async function textOf({ body }: Response): Promise<string> {
   const collector = new ByteCollector();
   for await (const chunk of body ?? []) {
     collector.push(chunk);
-    if (collector.length > MAX_BYTES) return undefined;
+    if (collector.length > MAX_BYTES) return '';
   }
   return new TextDecoder().decode(collector.take());
 }

@@ -170,11 +170,8 @@ class OpenSpans {
 
   open(name: string, span: Span): void {
     this.#spans.set(name, span);
-    if (this.#spans.size <= MAX_OPEN_SPANS) return;
-    for (const oldest of this.#spans.keys()) {
-      this.close(oldest)?.end();
-      break;
-    }
+    const [oldest = name] = this.#spans.keys();
+    if (this.#spans.size > MAX_OPEN_SPANS) this.close(oldest)?.end();
   }
 
   get(name: string): Span | undefined {

@@ -379,12 +379,10 @@ function ms(time: number): string {
   return `${String(Math.round(time))} ms`;
 }
 
-/** A warning if the card of a working agent names another path than the configured one; the host may differ behind a gateway. */
+/** A warning if the card of a working agent names another path than the configured one. */
 function otherAddress(interfaces: readonly CardInterface[], agent: Endpoint): readonly Finding[] {
-  const listed = jsonRpc(interfaces);
-  const [named] = listed;
-  if (named === undefined || listed.some(({ url }) => interfacePath(url, agent) === interfacePath(agent.path, agent)))
-    return [];
+  const named = elsewhere(interfaces, agent);
+  if (named === undefined) return [];
   const fix = 'Set "a2aUrl" in configureServer to that address, unless a gateway in front of the agent changes paths.';
   const message = `the agent responds, but its card names ${excerpt(named.url)}`;
   return [warning('agent address', message, topLevel('a2aUrl'), fix)];
@@ -392,28 +390,20 @@ function otherAddress(interfaces: readonly CardInterface[], agent: Endpoint): re
 
 /** The failure of an address that does not speak A2A, with the address in the card. */
 function advised(finding: Finding, interfaces: readonly CardInterface[], agent: Endpoint): Finding {
-  const [named] = jsonRpc(interfaces);
-  if (named === undefined) return finding;
-  const at = interfacePath(named.url, agent);
-  if (at === undefined || at === interfacePath(agent.path, agent)) return finding;
-  const other = interfaces.find(
-    ({ url, binding }) => !isJsonRpc(binding) && interfacePath(url, agent) === interfacePath(agent.path, agent),
-  );
-  const message =
-    other === undefined
-      ? finding.message
-      : `${finding.message} Its card says ${excerpt(other.binding, 20)} for this address.`;
-  return {
-    ...finding,
-    message,
-    fix: `Set "a2aUrl" in configureServer to ${excerpt(named.url)}, which the card names.`,
-  };
+  const named = elsewhere(interfaces, agent);
+  if (named === undefined || !URL.canParse(named.url, agent.origin)) return finding;
+  const other = interfaces.find(({ url }) => isAt(url, agent));
+  const binding = other === undefined ? '' : ` Its card says ${excerpt(other.binding, 20)} for this address.`;
+  const fix = `Set "a2aUrl" in configureServer to ${excerpt(named.url)}, which the card names.`;
+  return { ...finding, message: finding.message + binding, fix };
 }
 
-function jsonRpc(interfaces: readonly CardInterface[]): readonly CardInterface[] {
-  return interfaces.filter(({ binding }) => isJsonRpc(binding));
+/** The first JSON-RPC interface of a card, if none has the configured path; the host may differ behind a gateway. */
+function elsewhere(interfaces: readonly CardInterface[], agent: Endpoint): CardInterface | undefined {
+  const listed = interfaces.filter(({ binding }) => binding === '' || /^json-?rpc$/i.test(binding));
+  return listed.some(({ url }) => isAt(url, agent)) ? undefined : listed[0];
 }
 
-function isJsonRpc(binding: string): boolean {
-  return binding === '' || /^json-?rpc$/i.test(binding);
+function isAt(url: string, agent: Endpoint): boolean {
+  return interfacePath(url, agent) === interfacePath(agent.path, agent);
 }
