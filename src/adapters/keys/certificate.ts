@@ -1,5 +1,6 @@
 import { createPrivateKey } from 'node:crypto';
 import type { Secret } from '../../domain/shared/secret.js';
+import { quoted } from '../../domain/shared/setting.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { certificateAdvice, fileAdvice, type PathField, type Unusable, unusable } from './advice.js';
@@ -92,7 +93,7 @@ export class CertificateFile implements CertificateSource {
     const list = blank === 'certificatePath' ? undefined : this.#certificates.read();
     const isWithoutKey = blank === 'privateKeyPath' && list?.kind === 'certificates';
     if (list === undefined || (isWithoutKey && this.#readKey().kind !== 'key')) {
-      const advice = `Fill in the "${block}" configuration block: ${missing.map((field) => `"${field}"`).join(', ')}.`;
+      const advice = `Fill in the "${block}" configuration block: ${quoted(missing)}.`;
       return { ...unusable(missing, advice, 'empty'), reason: 'incomplete' };
     }
     const misplaced = fields.find((field) => paths[field].includes('-----BEGIN'));

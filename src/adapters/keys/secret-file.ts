@@ -7,11 +7,7 @@ export function textFile<Content>(path: string, parse: (text: string) => Content
   return new ParsedFile(path, (content) => parse(content.toString().replace(/\r?\n$/, '')));
 }
 
-interface Reading {
-  readonly kind: 'secret' | 'unusable';
-  readonly secret?: Secret;
-  readonly fault: string;
-}
+type Reading = { readonly kind: 'secret' | 'unusable'; readonly secret?: Secret; readonly fault: string };
 
 /** A secret in a file, watched like a key file. */
 export class SecretFile implements Secret {

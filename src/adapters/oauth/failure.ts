@@ -1,6 +1,6 @@
 import { clockDifference } from '../../domain/shared/clock-difference.js';
 import { redactor } from '../../domain/shared/redaction.js';
-import { type AnySettings, revealed, type Setting } from '../../domain/shared/setting.js';
+import { type AnySettings, quoted, revealed, type Setting } from '../../domain/shared/setting.js';
 import { USER_ERRORS } from '../../domain/shared/user-errors.js';
 import type { ExchangeRefusal, IssueFailure } from '../../ports/identity-provider.js';
 import { type ErrorResponse, type Fault, type ProviderError, type Stage, textMember } from './provider-error.js';
@@ -140,11 +140,9 @@ function judgeFault(fault: Fault, rules: FailureRules): Verdict {
   if (/^(UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO_|CERT_|ERR_TLS_|ERR_SSL_|HOSTNAME_MISMATCH)/.test(code)) {
     return outage(host, stage, 'the TLS certificate is not trusted here; NODE_EXTRA_CA_CERTS adds an authority');
   }
-  if (code === 'ECONNREFUSED') return outage(host, stage);
-  const isUnknownHost = code === 'ENOTFOUND' || code === 'EAI_AGAIN';
-  return isUnknownHost
-    ? outage(host, stage, 'no such host: a wrong address, or DNS is down')
-    : outage(addressField, stage);
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return outage(host, stage, 'no such host: a wrong address, or DNS is down');
+  return outage(code === 'ECONNREFUSED' ? host : addressField, stage);
 }
 
 function judgeResponse(response: ErrorResponse, rules: FailureRules): Verdict {
@@ -230,8 +228,4 @@ export function missingFields(
     advice: `Fill in ${blanks.join('; and ')}.`,
     log: `not configured: ${empty.map(([, setting]) => `${setting.block}.${setting.field}`).join(', ')}`,
   };
-}
-
-function quoted(fields: readonly string[], separator = ', '): string {
-  return fields.map((field) => `"${field}"`).join(separator);
 }

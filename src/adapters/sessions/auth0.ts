@@ -61,19 +61,11 @@ export function auth0Session(auth0: Auth0Like, options?: SessionSourceOptions): 
 
 function refusal(error: unknown): SessionToken {
   const { code, cause } = Object(error) as { code?: unknown; cause?: { readonly code?: unknown } };
-  switch (code) {
-    case 'missing_session':
-      return { kind: 'no-session' };
-    case 'missing_refresh_token':
-    case 'session_expired':
-      return { kind: 'expired', log: code };
-    case 'mfa_required':
-      return { kind: 'expired', reason: 'interaction', log: code };
-    default: {
-      // `failed_to_refresh_token` also covers outages; only the cause distinguishes them.
-      const ended = code === 'failed_to_refresh_token' ? refreshRefusal(cause?.code) : undefined;
-      if (ended !== undefined) return ended;
-      throw sanitizeLibraryError('@auth0/nextjs-auth0', error);
-    }
-  }
+  if (code === 'missing_session') return { kind: 'no-session' };
+  if (code === 'missing_refresh_token' || code === 'session_expired') return { kind: 'expired', log: code };
+  if (code === 'mfa_required') return { kind: 'expired', reason: 'interaction', log: code };
+  // `failed_to_refresh_token` also covers outages; only the cause distinguishes them.
+  const ended = code === 'failed_to_refresh_token' ? refreshRefusal(cause?.code) : undefined;
+  if (ended !== undefined) return ended;
+  throw sanitizeLibraryError('@auth0/nextjs-auth0', error);
 }

@@ -140,19 +140,10 @@ function codeOf(error: unknown): unknown {
 }
 
 function refusal(error: unknown): SessionToken {
-  const { name, message, statusCode, body } = Object(error) as {
-    name?: unknown;
-    message?: unknown;
-    statusCode?: unknown;
-    body?: { readonly code?: unknown };
-  };
+  const { name, message, statusCode } = Object(error) as Readonly<Record<string, unknown>>;
+  const code = codeOf(error);
   if (statusCode === 401) return { kind: 'no-session' };
-  switch (body?.code) {
-    case 'FAILED_TO_GET_ACCESS_TOKEN':
-      return { kind: 'expired', log: body.code };
-    case 'ACCOUNT_NOT_FOUND':
-      return { kind: 'expired', reason: 'interaction', log: body.code };
-    default:
-      throw sanitizeLibraryError('better-auth', { name, code: body?.code, message });
-  }
+  if (code === 'FAILED_TO_GET_ACCESS_TOKEN') return { kind: 'expired', log: code };
+  if (code === 'ACCOUNT_NOT_FOUND') return { kind: 'expired', reason: 'interaction', log: code };
+  throw sanitizeLibraryError('better-auth', { name, code, message });
 }

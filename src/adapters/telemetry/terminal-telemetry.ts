@@ -154,7 +154,7 @@ const PAUSE_MS = 60_000;
  */
 const MAX_LINES = 10;
 const MAX_FAULTS = 100;
-/** Maximum number of toolkits named in a line. */
+/** Maximum number of names in a list. */
 const MAX_NAMED = 5;
 /** Maximum number of names in memory. Beyond it, further toolkits are not counted. */
 const MAX_NAMES = 1_000;
@@ -228,10 +228,13 @@ function addUpTo(limit: number, names: Set<string>, name: string): void {
 
 function namesOf(toolkits: readonly string[]): string {
   if (toolkits.length === 0) return '';
-  const named = toolkits.slice(0, MAX_NAMED).join(', ');
-  const others = toolkits.length - MAX_NAMED;
-  const rest = others > 0 ? ` and ${String(others)} more` : '';
-  return `${toolkits.length === 1 ? 'toolkit' : 'toolkits'} ${named}${rest}`;
+  return `${toolkits.length === 1 ? 'toolkit' : 'toolkits'} ${firstOf(toolkits)}`;
+}
+
+/** A list of names as part of a sentence, of which there may be thousands. */
+export function firstOf(names: readonly string[]): string {
+  const others = names.length - MAX_NAMED;
+  return names.slice(0, MAX_NAMED).join(', ') + (others > 0 ? ` and ${String(others)} more` : '');
 }
 
 function timesIn(times: number, ms: number): string {

@@ -250,18 +250,9 @@ async function serviceCredential(
   facts: ProviderFacts,
   context: ProviderContext,
 ): Promise<Finding[]> {
-  const findings = await providerFindings(facts, context);
-  if (findings.some(({ result }) => result === 'failed')) return [...findings, skipped('token')];
-  return [...findings, ...(await token(config, flow, facts, context))];
-}
-
-async function token(
-  config: ResolvedConfig,
-  flow: string,
-  { expected }: ProviderFacts,
-  context: ProviderContext,
-): Promise<Finding[]> {
   const check = 'token';
+  const findings = await providerFindings(facts, context);
+  if (findings.some(({ result }) => result === 'failed')) return [...findings, skipped(check)];
   const now = context.clock.now();
   let outcome: IssueOutcome | WrongResult;
   try {
@@ -269,15 +260,15 @@ async function token(
     const own = { option: 'identityProviders', name: `"issue" of "${flow}"`, block: provider.block } as const;
     outcome = checkedOutcome(await provider.issue(now), own, context.telemetry);
   } catch (error) {
-    return [failed(check, reasonOf(error, 'the provider of this strategy'), STRATEGY)];
+    return [...findings, failed(check, reasonOf(error, 'the provider of this strategy'), STRATEGY)];
   }
   if (outcome.kind === 'failure') {
     const suspect = 'option' in outcome ? topLevel(outcome.option) : outcome;
-    return [failed(check, outcome.log, suspect, outcome.advice)];
+    return [...findings, failed(check, outcome.log, suspect, outcome.advice)];
   }
   const name = providerOf(flow);
   const block = name === undefined ? flow : PROVIDERS[name].suspects.block;
-  return [passed(check, 'obtained'), ...tokenFindings(block, expected, outcome.token, now)];
+  return [...findings, passed(check, 'obtained'), ...tokenFindings(block, facts.expected, outcome.token, now)];
 }
 
 /** Findings about the exchange that do not need a user's token, except those already reported for the service credential. */

@@ -1,6 +1,7 @@
 import { clockDifference } from '../../domain/shared/clock-difference.js';
 import { isAgentBffError } from '../../domain/shared/errors.js';
 import { networkFault } from '../../domain/shared/network-fault.js';
+import { quoted } from '../../domain/shared/setting.js';
 
 /** A suspect in the configuration. */
 export interface Suspect {
@@ -82,8 +83,7 @@ function complete(fix: string, suspect: Suspect): string {
 }
 
 function listed(fields: readonly string[]): string {
-  const quoted = fields.map((field) => `"${field}"`);
-  return [quoted.slice(0, -1).join(', '), quoted.at(-1)].filter(Boolean).join(' and ');
+  return [quoted(fields.slice(0, -1)), quoted(fields.slice(-1))].filter(Boolean).join(' and ');
 }
 
 const CLOCK = { block: 'machine', fields: ['clock'] };

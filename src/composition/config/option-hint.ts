@@ -1,5 +1,6 @@
 import { similar } from '../../domain/shared/nearest.js';
 import { isPlainObject, type OptionShape, type Level } from '../../domain/shared/options.js';
+import { quoted } from '../../domain/shared/setting.js';
 import { ALL_ROUTES, type RouteShape } from '../routes/route-shapes.js';
 
 /** The options of the functions that serve all routes. */
@@ -22,7 +23,7 @@ export function optionHint(name: string, { path, shape, options }: Level, config
   const fields = pathsOf(name, config);
   return fields.length === 0
     ? undefined
-    : `It is a field of the configuration: pass ${inQuotes(fields)} to configureServer.`;
+    : `It is a field of the configuration: pass ${quoted(fields, ' or ')} to configureServer.`;
 }
 
 /** The hint for a field that the configuration does not have, but the routes; `undefined` if neither has it. */
@@ -30,7 +31,7 @@ export function routeHint(name: string): string | undefined {
   const paths = pathsOf(name, ALL_ROUTES);
   if (paths.length === 0) return undefined;
   const alone = paths.includes(name) ? '' : `, or "${name}" to the function of one route`;
-  return `It is an option of the routes: pass ${inQuotes(paths)} to createHandlers${alone}.`;
+  return `It is an option of the routes: pass ${quoted(paths, ' or ')} to createHandlers${alone}.`;
 }
 
 /** The path of every option with this name. */
@@ -42,9 +43,5 @@ export function pathsOf(wanted: string, { options }: OptionShape<string, never>,
 }
 
 export function didYouMean(paths: readonly string[]): string {
-  return `Did you mean ${inQuotes(paths)}?`;
-}
-
-function inQuotes(names: readonly string[]): string {
-  return names.map((name) => `"${name}"`).join(' or ');
+  return `Did you mean ${quoted(paths, ' or ')}?`;
 }

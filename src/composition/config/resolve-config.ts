@@ -19,6 +19,7 @@ import {
   type AnyRows,
   hasFields,
   invalidField,
+  quoted,
   type Setting,
   type SettingRow,
   type ValuesOf,
@@ -243,9 +244,8 @@ const refusal: Refusal = (level, problem, names, hint) => {
   const [block = maker, ...blocks] = path.split('.').slice(0, -1);
   const fields = names.map((name) => [...blocks, name].join('.'));
   const inside = path === '' ? block : `the "${block}" configuration block`;
-  const quoted = fields.map((field) => `"${field}"`).join(' and ');
   return new ConfigurationError({
-    detail: `${problem.replace('option', 'field')} ${quoted} in ${inside}.`,
+    detail: `${problem.replace('option', 'field')} ${quoted(fields, ' and ')} in ${inside}.`,
     hint: problem === 'Unknown option' ? names.map((name) => unknownHint(name, level)).join(' ') : hint,
     block,
     fields,

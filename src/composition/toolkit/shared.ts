@@ -1,6 +1,7 @@
 import type { KeyvLike } from '../../adapters/keyv/keyv-store.js';
 import { ProcessMemory } from '../../adapters/memory/process-memory.js';
 import { systemClock } from '../../adapters/system/system.js';
+import { firstOf } from '../../adapters/telemetry/terminal-telemetry.js';
 import type { ConfigurationError } from '../../domain/shared/errors.js';
 import { accept, type OptionCheck, type OptionShape, readOptions, wholeNumber } from '../../domain/shared/options.js';
 import type { CacheStore } from '../../ports/cache-store.js';
@@ -139,10 +140,7 @@ export function partsOf(shared: Shared, { cacheStore, timeouts: own = {} }: Serv
 /** The function that takes the option. */
 const OWNER = 'createToolkit';
 
-const MAX_NAMES = 5;
-
 function stillOpen(names: readonly string[]): ConfigurationError {
-  const more = names.length > MAX_NAMES ? ` and ${String(names.length - MAX_NAMES)} more` : '';
-  const detail = `${String(names.length)} toolkits still use it: ${names.slice(0, MAX_NAMES).join(', ')}${more}.`;
+  const detail = `${String(names.length)} toolkits still use it: ${firstOf(names)}.`;
   return invalidField('shared', detail, 'Await toolkit.close() of each before shared.close().', 'createShared');
 }

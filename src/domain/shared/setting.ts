@@ -110,6 +110,11 @@ export function watched<Value>(row: SettingRow<Value>): SettingRow<Value> {
   return { ...row, file: 'watched' };
 }
 
+/** The names of fields, as part of a sentence. */
+export function quoted(names: readonly string[], separator: string = ', '): string {
+  return names.map((name) => `"${name}"`).join(separator);
+}
+
 /** True if a value is an object with fields: not a list, a promise, a map or a URL. */
 export function hasFields(value: unknown): value is Readonly<Record<string, unknown>> {
   return ['[object Object]', '[object Module]'].includes(Object.prototype.toString.call(value));

@@ -3,6 +3,7 @@ import { challengedClaims } from '../credentials/claims-request.js';
 import { type Credential, NO_CREDENTIAL } from '../credentials/credential.js';
 import { type ErrorCode, type ErrorFacts, ServiceAuthError, UpstreamError } from '../shared/errors.js';
 import { discard, isJson, mediaType } from '../shared/body.js';
+import { quoted } from '../shared/setting.js';
 import { type BodyStart, readStart } from './body-bytes.js';
 
 // The one place for messages about a wrong address, where nothing or something else is found. Visitors read them.
@@ -38,7 +39,7 @@ function redirected(headers: HeaderFields, counterpart: Counterpart): AddressFac
   const final = `the final address of the ${name}; check its scheme and its trailing slash`;
   return facts(
     `The ${name} responded with a redirect, and redirects are never followed.`,
-    `Set ${quoted(fields)} in configureServer to ${final}.`,
+    `Set ${quoted(fields, ' and ')} in configureServer to ${final}.`,
     fields,
   );
 }
@@ -65,7 +66,7 @@ function misplaced(
   switch (status) {
     case 400:
       if (!NEEDS_TLS.test(text)) return undefined;
-      return facts(`The address of the ${name} requires https.`, `Use https in ${quoted(fields)}.`, fields);
+      return facts(`The address of the ${name} requires https.`, `Use https in ${quoted(fields, ' and ')}.`, fields);
     case 401:
       // A challenge for tokens comes from an API that reads them, even if it sends a page (RFC 6750 §3).
       if (!isPage(headers) || /\bbearer\b/i.test(String(headers['www-authenticate']))) return undefined;
@@ -92,11 +93,6 @@ function locationOf(headers: HeaderFields): string {
   return String(headers['location'] ?? '')
     .split(/[?#]/, 1)
     .join('');
-}
-
-/** A list of fields as part of a sentence. */
-function quoted(fields: readonly string[]): string {
-  return fields.map((field) => `"${field}"`).join(' and ');
 }
 
 function signIn(detail: string, { fields, check }: Counterpart): AddressFacts {
@@ -196,7 +192,7 @@ function refusedCredential(block: string, status: number, { name, fields }: Coun
   }
   const isField = block === 'serviceApiKey' || block === 'serviceToken';
   if (status === 403) {
-    const elsewhere = `Some gateways respond like this to unknown paths too: then check ${quoted(fields)}.`;
+    const elsewhere = `Some gateways respond like this to unknown paths too: then check ${quoted(fields, ' and ')}.`;
     const detail = 'The platform does not allow the service credential to do this.';
     const hint = isField
       ? `Check what the platform allows for "${block}" in configureServer, and the strategy in "serviceAuthStrategy". ${elsewhere}`
@@ -223,7 +219,7 @@ function refusal(
     case 403:
       return facts(
         `The ${name} does not allow the signed-in user to do this.`,
-        `The account needs a role that allows it. If every account is refused, check ${quoted(fields)} in configureServer.`,
+        `The account needs a role that allows it. If every account is refused, check ${quoted(fields, ' and ')} in configureServer.`,
         fields,
       );
     case 409:
@@ -279,7 +275,7 @@ export function noResponse(
   isRepeatable: boolean,
 ): UpstreamError {
   const retryable = isRepeatable || sent === 'nothing';
-  const where = `${quoted(fields)} in configureServer`;
+  const where = `${quoted(fields, ' and ')} in configureServer`;
   const lasting = `If this lasts, check that the ${name} runs, and ${where}`;
   const failed = (code: ErrorCode, happened: string, hint: string, mayRetry: boolean = retryable): UpstreamError =>
     new UpstreamError(code, { ...facts(`The ${name} ${happened}.`, hint, fields), retryable: mayRetry, log });
