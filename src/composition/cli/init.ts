@@ -5,6 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { similar } from '../../domain/shared/nearest.js';
 import { visibleLine } from '../../domain/shared/redaction.js';
+import { VERSION } from '../process-state.js';
 import { type Command, failure, type Terminal, usageError } from './command-line.js';
 
 /** The folders below `starters` that make up each starter. */
@@ -70,11 +71,10 @@ function init(args: string[], terminal: Terminal): number {
   ${names.join('\n  ')}
 `);
   }
-  const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string };
   onDisk(folder, () => {
     for (const file of files) {
       const text = readFileSync(file.path, 'utf8');
-      const own = text.replaceAll('"VERSION"', `"^${version}"`).replaceAll(DEFAULT_NAME, packageName(folder));
+      const own = text.replaceAll('"VERSION"', `"^${VERSION}"`).replaceAll(DEFAULT_NAME, packageName(folder));
       for (const name of file.names) {
         mkdirSync(dirname(join(folder, name)), { recursive: true });
         // A copy would be read-only if the package is.

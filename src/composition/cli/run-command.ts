@@ -1,7 +1,7 @@
-import { createRequire } from 'node:module';
 import { isAgentBffError } from '../../domain/shared/errors.js';
 import { similar } from '../../domain/shared/nearest.js';
 import { visibleLine } from '../../domain/shared/redaction.js';
+import { VERSION } from '../process-state.js';
 import type { ToolkitPorts } from '../toolkit/toolkit-type.js';
 import { type Command, isUsageError, STATUS, type Terminal, usageError } from './command-line.js';
 import { DEMO } from './demo.js';
@@ -42,7 +42,7 @@ export async function runCommand(args: readonly string[], given: Terminal, ports
     return word === '' ? 2 : 0;
   }
   if (VERSION_WORDS.includes(word)) {
-    terminal.print(version());
+    terminal.print(VERSION);
     return 0;
   }
   const command = commandNamed(word);
@@ -90,10 +90,6 @@ function unknownOption(name: string, { help }: Command, { message }: Error): Err
 function suggestion(word: string): string {
   const meant = similar(word, Object.keys(COMMANDS));
   return meant === undefined ? '' : ` Did you mean "${meant}"?`;
-}
-
-function version(): string {
-  return (createRequire(import.meta.url)('agent-bff/package.json') as { version: string }).version;
 }
 
 function isUnparsed(error: unknown): error is Error {

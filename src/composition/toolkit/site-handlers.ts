@@ -22,6 +22,7 @@ import type { SurfaceService } from '../../domain/surfaces/surface-service.js';
 import type { Clock } from '../../ports/clock.js';
 import type { RequestError } from '../../domain/shared/errors.js';
 import { invalidField } from '../../domain/shared/setting.js';
+import { warnOnce } from '../../domain/shared/warnings.js';
 import type { PlatformCall } from '../../domain/upstream/platform-call.js';
 import type { HttpHandler, HttpRequest, HttpResponse, RequestContext } from '../../ports/http.js';
 import { newRequestId } from '../../adapters/telemetry/request-scope.js';
@@ -59,11 +60,13 @@ const RENDER_CACHE: RenderCacheSettings = {
   maxEntryBytes: 1_048_576,
 };
 
+const OPEN =
+  'Anyone who learns the id of a conversation can read and continue it: set "conversations" to "visitor", or to "open" if that is meant.';
+
 /** Creates the handlers of one toolkit, each from options that `readOptions` has read. */
 export class SiteHandlers {
   readonly credentials: RouteCredentials;
   readonly #deps: SiteHandlersDependencies;
-  #hasWarned = false;
 
   constructor(dependencies: SiteHandlersDependencies) {
     this.credentials = dependencies.routeCredentials;
@@ -76,7 +79,8 @@ export class SiteHandlers {
     const auth = this.credentials.chat(options);
     const policy = auth.kind === 'session' ? sessionPolicy : servicePolicy;
     const { tenant, conversations = config.conversations } = options;
-    if (conversations === undefined && auth.kind !== 'session' && config.agent !== undefined) this.#warnOpen();
+    if (conversations === undefined && auth.kind !== 'session' && config.agent !== undefined)
+      warnOnce(site.telemetry, 'conversations_open', OPEN);
     const metadata = siteMetadata(options, conversations, config.timeouts.sessionMs, site.telemetry);
     const call = { tenant, metadata };
     const visitor = conversations === 'visitor' ? this.#visitor(auth, options, call) : refuseVisitorOptions(options);
@@ -92,13 +96,6 @@ export class SiteHandlers {
       ...(bindings.includes('HTTP+JSON') && { httpJson: httpJsonRoutes({ ...shared, forwarder }) }),
     });
     return this.#served(routes, 'chat');
-  }
-
-  #warnOpen(): void {
-    const detail =
-      'Anyone who learns the id of a conversation can read and continue it: set "conversations" to "visitor", or to "open" if that is meant.';
-    if (!this.#hasWarned) this.#deps.site.telemetry.emit({ type: 'warning', code: 'conversations_open', detail });
-    this.#hasWarned = true;
   }
 
   /**

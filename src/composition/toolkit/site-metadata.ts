@@ -2,6 +2,7 @@ import { choosesMemory, normalizedName } from '../../domain/chat/member-names.js
 import type { MetadataAbout, SiteMetadata } from '../../domain/chat/sent-message.js';
 import { type ConfigurationError, siteFailed } from '../../domain/shared/errors.js';
 import { invalidField } from '../../domain/shared/setting.js';
+import { warnOnce } from '../../domain/shared/warnings.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type { ConversationAccess, ConversationOptions } from '../routes/route-options.js';
 import { siteSays } from './site-function.js';
@@ -52,13 +53,9 @@ export function siteMetadata(
       return text;
     };
   });
-  let hasWarned = false;
   const dropped = (name: string): false => {
-    if (name === PAGE && !hasWarned) {
-      hasWarned = true;
-      const detail = `The page sends "${PAGE}", which is not forwarded to the agent. To forward it, set "visitorMetadata" to ["${PAGE}"] on the chat route.`;
-      telemetry.emit({ type: 'warning', code: 'page_context_dropped', detail });
-    }
+    const detail = `The page sends "${PAGE}", which is not forwarded to the agent. To forward it, set "visitorMetadata" to ["${PAGE}"] on the chat route.`;
+    if (name === PAGE) warnOnce(telemetry, 'page_context_dropped', detail);
     return false;
   };
   const constant = members.every((text) => typeof text === 'string') ? Promise.resolve(joined(members)) : undefined;

@@ -5,6 +5,7 @@ import { isAgentBffError, RequestError } from '../shared/errors.js';
 import { isObject, parsedJson } from '../shared/json.js';
 import { MAX_JSON_VALUES } from '../shared/json-document.js';
 import { LruMap } from '../shared/lru-map.js';
+import { warnOnce } from '../shared/warnings.js';
 import { type BodyStart, chunksOf } from '../upstream/body-bytes.js';
 import type { Caller } from '../upstream/platform-call.js';
 import {
@@ -91,6 +92,8 @@ const MAX_TASKS = 10_000;
 const MAX_CONTEXT = 256;
 /** Maximum bytes of a task that is read. */
 const MAX_TASK_BYTES = 4_194_304;
+const NOT_THEIRS =
+  'A visitor named a conversation that this site did not begin for them, and was refused: their cookie is gone, or it is not theirs. If every second message is refused, the agent names conversations itself: see docs/conversations.md.';
 /** Resolves when the last task in line was parsed: one in each turn, however many there are. */
 let turn = Promise.resolve();
 
@@ -102,7 +105,6 @@ export class ConversationGuard {
   readonly #deps: ConversationGuardDependencies;
   /** The contexts of tasks, which never change. */
   readonly #tasks = new LruMap<string>({ maxEntries: MAX_TASKS });
-  #hasWarned = false;
 
   constructor(dependencies: ConversationGuardDependencies) {
     this.#deps = dependencies;
@@ -218,12 +220,7 @@ export class ConversationGuard {
 
   async #checkOwn(asked: Asked, contextId: string): Promise<void> {
     if (await this.#isOwn(asked, contextId)) return;
-    if (!this.#hasWarned) {
-      this.#hasWarned = true;
-      const detail =
-        'A visitor named a conversation that this site did not begin for them, and was refused: their cookie is gone, or it is not theirs. If every second message is refused, the agent names conversations itself: see docs/conversations.md.';
-      this.#deps.telemetry.emit({ type: 'warning', code: 'conversation_unknown', detail });
-    }
+    warnOnce(this.#deps.telemetry, 'conversation_unknown', NOT_THEIRS);
     throw unknownConversation();
   }
 }

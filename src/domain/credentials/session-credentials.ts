@@ -7,6 +7,7 @@ import type {
 } from '../../ports/session-token-source.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { isAgentBffError, NOT_MOUNTED, ServiceAuthError, sessionFailed } from '../shared/errors.js';
+import { warnOnce } from '../shared/warnings.js';
 import { isTokenText, sessionError, withoutScheme } from './credential.js';
 import type { FoundToken, RouteAuth } from './route-auth.js';
 import { NO_SESSION_TOKEN } from './site-results.js';
@@ -162,6 +163,9 @@ export interface UserNamesDependencies {
   readonly telemetry: Telemetry;
 }
 
+const UNNAMED =
+  'Renders are not cached for signed-in users: several session sources, or copies of one that a bundler or a reload made, return subjects without an issuer, and two users may have the same one. Set a "name" for each source, such as "staff".';
+
 /**
  * Names users. A subject identifies a user only with its issuer, or in a named source: user 1 of the staff is not user
  * 1 of the shop. A bare subject, with neither, is only a name as long as no other source has bare subjects too.
@@ -170,7 +174,6 @@ export class UserNames {
   readonly #deps: UserNamesDependencies;
   /** True once a source returned a bare subject; absent before its first token. */
   readonly #isBare = new WeakMap<SessionTokenSource, boolean>();
-  #hasWarned = false;
 
   constructor(dependencies: UserNamesDependencies) {
     this.#deps = dependencies;
@@ -183,7 +186,7 @@ export class UserNames {
     if (isGiven(source.name)) return ['source', source.name, subject];
     if (this.#isBare.get(source) !== true) this.#isBare.set(source, true);
     if (!this.#hasRival(source)) return ['subject', subject];
-    this.#warn();
+    warnOnce(this.#deps.telemetry, 'session_source_unnamed', UNNAMED);
     return undefined;
   }
 
@@ -201,17 +204,6 @@ export class UserNames {
       else if (!isGiven(other.name) && this.#isBare.get(other) !== false) hasRival = true;
     }
     return isListed && hasRival;
-  }
-
-  #warn(): void {
-    if (this.#hasWarned) return;
-    this.#hasWarned = true;
-    this.#deps.telemetry.emit({
-      type: 'warning',
-      code: 'session_source_unnamed',
-      detail:
-        'Renders are not cached for signed-in users: several session sources, or copies of one that a bundler or a reload made, return subjects without an issuer, and two users may have the same one. Set a "name" for each source, such as "staff".',
-    });
   }
 }
 

@@ -2,6 +2,7 @@ import type { ExchangeOutcome, IssueFailure } from '../../ports/identity-provide
 import type { SessionToken } from '../../ports/session-token-source.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import { sessionFailed } from '../shared/errors.js';
+import { warnOnce } from '../shared/warnings.js';
 import { isTokenText } from './credential.js';
 
 // Checks what functions of the site return: JavaScript has no types, and a wrong result would be blamed on another part.
@@ -65,15 +66,11 @@ function inSeconds(field: string): string {
   return `"${field}" in seconds: return milliseconds, 1,000 times as much`;
 }
 
-/** Toolkits that have reported a `detail`. */
-const reported = new WeakSet<Telemetry>();
-
 /** A result with its text for the log in `log`, also if it is in `detail`, which is public in errors. */
 export function withLog<Result extends object>(result: Result, name: string, telemetry: Telemetry): Result {
   const { detail: said, ...rest } = result as Result & { readonly detail?: string };
   if (said === undefined) return result;
   const detail = `${name} returned a text for the log. Return it as "log" instead of "detail".`;
-  if (!reported.has(telemetry)) telemetry.emit({ type: 'warning', code: 'detail_returned', detail });
-  reported.add(telemetry);
+  warnOnce(telemetry, 'detail_returned', detail);
   return { log: String(said), ...rest } as unknown as Result;
 }
