@@ -164,7 +164,7 @@ describe('an unusable certificate', () => {
   it.each<[string, () => string | Buffer, RegExp]>([
     ['nothing', () => ' \n', /it is empty\.$/],
     ['a private key', () => good.privateKeyPem, /a private key\.$/],
-    ['a public key', () => '-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----', /a bare public key\.$/],
+    ['a public key', () => '-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----', /a public key\.$/],
     [
       'a request',
       () => '-----BEGIN CERTIFICATE REQUEST-----\nMIIB\n-----END CERTIFICATE REQUEST-----',

@@ -113,9 +113,14 @@ describe('a key file that was never valid', () => {
       /too large for a key\.$/,
       /: EFBIG: /,
     ],
-    ['holds a placeholder', () => written('<PRIVATE_KEY>'), /it holds a placeholder\.$/, /: placeholder: /],
-    ['holds a path', () => written('/etc/keys/site.pem'), /it holds no key\.$/, /: no-key: /],
-    ['holds something else', () => written('bm9uZQ=='), /a damaged or incomplete key\.$/, /: damaged ERR_\w+: /],
+    ['holds a placeholder', () => written('<PRIVATE_KEY>'), /it holds a placeholder\.$/, /: holds a placeholder: /],
+    ['holds a path', () => written('/etc/keys/site.pem'), /it holds no key\.$/, /: holds no key: /],
+    [
+      'holds something else',
+      () => written('bm9uZQ=='),
+      /a damaged or incomplete key\.$/,
+      /: holds a damaged or incomplete key ERR_\w+: /,
+    ],
   ])('is rejected when it %s', async (_what, place, advice, detail) => {
     expect(keyFile(await place(), block, clock).read()).toMatchObject({
       advice: expect.stringMatching(advice),

@@ -31,7 +31,7 @@ describe('a key given as text', () => {
       fields: ['privateKeyPem'],
       advice:
         'Put an unencrypted RSA private key of at least 2,048 bits in PEM form into "privateKeyPem" in the "serviceAccount" configuration block: it holds a placeholder.',
-      log: 'privateKeyPem: placeholder',
+      log: 'privateKeyPem: holds a placeholder',
     });
   });
 });

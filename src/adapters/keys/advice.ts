@@ -21,46 +21,19 @@ export function unusable(fields: readonly KeyField[], advice: string, reason: st
   return { kind: 'unusable', reason: 'refused', fields, advice, log: `${fields.join(', ')}: ${reason}` };
 }
 
-const PEM_FAULTS = {
-  empty: 'it is empty',
-  placeholder: 'it holds a placeholder',
-  encrypted: 'it holds an encrypted key',
-  ec: 'it holds an EC key',
-  'rsa-pss': 'it holds an RSA-PSS key',
-  'not-rsa': 'it holds a key that is not RSA',
-  'too-short': 'it holds a key of fewer than 2,048 bits',
-  certificate: 'it holds a certificate',
-  'public-key': 'it holds a public key',
-  openssh: 'it holds a key in OpenSSH form',
-  damaged: 'it holds a damaged or incomplete key',
-  'no-key': 'it holds no key',
-} as const;
-
-/** The reason why a text is not a usable private key. */
-export type PemFault = keyof typeof PEM_FAULTS;
-
-const CERTIFICATE_FAULTS = {
-  empty: 'it is empty',
-  'private-key': 'it holds a private key',
-  'public-key': 'it holds a bare public key',
-  request: 'it holds a certificate request',
-  damaged: 'it holds a damaged or incomplete certificate',
-  'no-certificate': 'it holds no certificate',
-} as const;
-
-/** The reason why a file contains no certificate. */
-export type CertificateFault = keyof typeof CERTIFICATE_FAULTS;
+/** The fault of a text that may be a path. */
+export const NO_KEY = 'holds no key';
 
 /** The advice for a text that is not a usable key. */
-export function pemAdvice(field: KeyField, block: string, fault: PemFault): string {
-  const path = field === 'privateKeyPem' && fault === 'no-key' ? ' A path goes into "privateKeyPath".' : '';
+export function pemAdvice(field: KeyField, block: string, fault: string): string {
+  const path = field === 'privateKeyPem' && fault === NO_KEY ? ' A path goes into "privateKeyPath".' : '';
   const place = field === 'privateKeyPem' ? '"privateKeyPem"' : 'the file of "privateKeyPath"';
-  return `Put an unencrypted RSA private key of at least 2,048 bits in PEM form into ${place} in the "${block}" configuration block: ${PEM_FAULTS[fault]}.${path}`;
+  return `Put an unencrypted RSA private key of at least 2,048 bits in PEM form into ${place} in the "${block}" configuration block: it ${fault}.${path}`;
 }
 
 /** The advice for a file without a usable certificate. */
-export function certificateAdvice(block: string, fault: CertificateFault): string {
-  return `Put an X.509 certificate in PEM form into the file of "certificatePath" in the "${block}" configuration block: ${CERTIFICATE_FAULTS[fault]}.`;
+export function certificateAdvice(block: string, fault: string): string {
+  return `Put an X.509 certificate in PEM form into the file of "certificatePath" in the "${block}" configuration block: it ${fault}.`;
 }
 
 /** The advice for an unreadable file, by the code of the file system. */
