@@ -234,32 +234,23 @@ const REFUSALS: ReadonlyMap<string, Verdict> = new Map([
 ]);
 
 function refusal({ status, error, description }: ErrorResponse, grant: Grant): Verdict {
-  switch (error) {
-    case 'invalid_grant':
-      return grant === 'password' ? user(grant, '', 'username', 'password') : APPLICATION;
-    case 'mfa_required':
-    case 'mfa_registration_required':
-      return user(grant, 'a second factor is required of this user');
-    // Auth0's names for a blocked user, a leaked password and a suspicious login.
-    case 'unauthorized':
-    case 'requires_verification':
-      return user(grant);
-    case 'password_leaked':
-      return user(grant, '', 'password');
-    case 'access_denied':
-      // Auth0 sends 401 access_denied instead of invalid_client.
-      if (status === 401) return APPLICATION;
-      if (/service not found|not authorized to access|client-grant/i.test(description)) return refused('audience');
-      if (/\bscopes?\b/i.test(description)) return refused('scope');
-      return user(grant, 'a policy of the tenant denies it');
-    case 'invalid_request':
-      if (/subject_token_type/i.test(description)) return refused('subjectTokenType');
-      if (/grant type/i.test(description)) return GRANT;
-      if (/\b(audience|resource)\b/i.test(description)) return refused('audience');
-      return /\bscope\b/i.test(description) ? refused('scope') : refused();
-    default:
-      return REFUSALS.get(error) ?? refused();
+  if (error === 'invalid_grant') return grant === 'password' ? user(grant, '', 'username', 'password') : APPLICATION;
+  if (/^mfa_(?:registration_)?required$/.test(error)) return user(grant, 'a second factor is required of this user');
+  // Auth0's names for a blocked user, a suspicious login and a leaked password.
+  if (error === 'unauthorized' || error === 'requires_verification') return user(grant);
+  if (error === 'password_leaked') return user(grant, '', 'password');
+  if (error === 'access_denied') {
+    // Auth0 sends 401 access_denied instead of invalid_client.
+    if (status === 401) return APPLICATION;
+    if (/service not found|not authorized to access|client-grant/i.test(description)) return refused('audience');
+    if (/\bscopes?\b/i.test(description)) return refused('scope');
+    return user(grant, 'a policy of the tenant denies it');
   }
+  if (error !== 'invalid_request') return REFUSALS.get(error) ?? refused();
+  if (/subject_token_type/i.test(description)) return refused('subjectTokenType');
+  if (/grant type/i.test(description)) return GRANT;
+  if (/\b(audience|resource)\b/i.test(description)) return refused('audience');
+  return /\bscope\b/i.test(description) ? refused('scope') : refused();
 }
 
 // Without its own service user, a grant can only be refused because of its application.

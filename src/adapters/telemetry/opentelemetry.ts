@@ -54,6 +54,8 @@ export function openTelemetry(api: OpenTelemetryLike, options?: OpenTelemetryOpt
   /** Spans of open streams: as many as there are streams, each of which ends. */
   const streaming = new Map<string, Span>();
   const calls = new OpenSpans();
+  const spanOf = ({ requestId }: { readonly requestId: string }): Span | undefined =>
+    requests.get(requestId) ?? streaming.get(requestId);
   /** Spans whose `error.type` is a code of this package. */
   const errors = new WeakSet<Span>();
 
@@ -89,10 +91,7 @@ export function openTelemetry(api: OpenTelemetryLike, options?: OpenTelemetryOpt
         if (!streams && !continues) span?.end();
         else if (span !== undefined) streaming.set(requestId, span);
       }
-      if (event.type === 'chat') {
-        const { requestId } = event;
-        describeChat(requests.get(requestId) ?? streaming.get(requestId), event);
-      }
+      if (event.type === 'chat') describeChat(spanOf(event), event);
       // The first of the two events ends the span.
       if (event.type === 'stream_ended' || event.type === 'chat') {
         const span = streaming.get(event.requestId);
@@ -103,9 +102,8 @@ export function openTelemetry(api: OpenTelemetryLike, options?: OpenTelemetryOpt
       }
       if (event.type === 'upstream') endCall(calls.close(event.callId), event);
       if (event.type === 'error') {
-        const { requestId, code } = event;
-        const span = requests.get(requestId) ?? streaming.get(requestId);
-        span?.setAttribute('error.type', code);
+        const span = spanOf(event);
+        span?.setAttribute('error.type', event.code);
         if (span !== undefined) errors.add(span);
       }
       if (event.type !== 'token' || event.durationMs === undefined) return;

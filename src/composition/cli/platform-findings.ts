@@ -208,8 +208,7 @@ async function trial(site: SiteProbe, agent: AgentFacts, resolved: ResolvedConfi
     if (sent.isOurs) return site.failed(TRIAL, AGENT);
     return failed(TRIAL, `responds with status ${String(sent.status)}, but not in JSON-RPC`, AGENT, CHECK_ADDRESS);
   }
-  const { serviceAuthStrategy: strategy } = resolved;
-  if (strategy === 'none' && !resolved.customProviders.has(strategy)) {
+  if (resolved.serviceAuthStrategy === 'none') {
     if (sent.isAnswered) return passed(TRIAL, 'responds, and needs no credential');
     return warning(TRIAL, `responded with status ${String(sent.status)}`, MESSAGE, UNTRIED);
   }

@@ -47,7 +47,9 @@ export async function runCommand(args: readonly string[], given: Terminal, ports
   }
   const command = commandNamed(word);
   if (command === undefined) {
-    terminal.complain(`agent-bff: unknown command "${word}".${suggestion(word)}\n\n${HELP}`);
+    const meant = similar(word, Object.keys(COMMANDS));
+    const hint = meant === undefined ? '' : ` Did you mean "${meant}"?`;
+    terminal.complain(`agent-bff: unknown command "${word}".${hint}\n\n${HELP}`);
     return 2;
   }
   if (rest.some((one) => HELP_WORDS.includes(one))) {
@@ -85,11 +87,6 @@ function unknownOption(name: string, { help }: Command, { message }: Error): Err
   const detail = isUnknown ? `Unknown option ${option}.` : message.replace(/\.?$/, '.');
   const list = `"agent-bff ${name} --help" lists the options.`;
   return usageError(option, detail, isUnknown && meant !== undefined ? `Did you mean "${meant}"?` : list);
-}
-
-function suggestion(word: string): string {
-  const meant = similar(word, Object.keys(COMMANDS));
-  return meant === undefined ? '' : ` Did you mean "${meant}"?`;
 }
 
 function isUnparsed(error: unknown): error is Error {

@@ -25,7 +25,7 @@ import type { ServerConfig } from '../config/server-config.js';
 import { VERSION } from '../process-state.js';
 import { sessionRequest } from '../routes/route-credentials.js';
 import { readWithFacts } from '../routes/route-option-reader.js';
-import type { SessionOptions } from '../routes/route-options.js';
+import type { AuthHeadersOptions, SessionOptions } from '../routes/route-options.js';
 import { type RouteShape, SERVICE_HEADERS, SESSION_HEADERS } from '../routes/route-shapes.js';
 import { lent } from './connections.js';
 import {
@@ -139,19 +139,16 @@ export function buildToolkit(
     shape: RouteShape<keyof Options & string>,
     options: Options | undefined,
   ): Given<Options> => readWithFacts(`toolkit.${method}`, shape, options, handlers.facts);
+  const service = (method: string, options: AuthHeadersOptions | undefined): RouteAuth<'service'> =>
+    credentials.service(read(method, SERVICE_HEADERS, options));
   const toolkit: Toolkit = {
     version: VERSION,
     handlers,
-    projectId: async (options) => {
-      const auth = credentials.service(read('projectId', SERVICE_HEADERS, options));
-      return (await directory.resolve('project', auth, NO_REQUEST)).value;
-    },
-    brandCss: async (options) => {
-      const auth = credentials.service(read('brandCss', SERVICE_HEADERS, options));
-      return (await directory.resolve('brand', auth, NO_REQUEST)).value ?? '';
-    },
+    projectId: async (options) => (await directory.resolve('project', service('projectId', options), NO_REQUEST)).value,
+    brandCss: async (options) =>
+      (await directory.resolve('brand', service('brandCss', options), NO_REQUEST)).value ?? '',
     authHeaders: async (options) => {
-      const auth = credentials.service(read('authHeaders', SERVICE_HEADERS, options));
+      const auth = service('authHeaders', options);
       return { ...(await obtain(auth, NO_REQUEST)).forPlatform.headers } as Record<string, string>;
     },
     sessionHeaders: async (options, request) => {
