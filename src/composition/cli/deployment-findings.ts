@@ -43,9 +43,7 @@ export async function cacheFindings(config: ResolvedConfig, clock: Clock): Promi
     const ms = (performance.now() - began) / 2;
     await tried(store.delete(key));
     const server = connection?.describe() ?? '';
-    const message = `a call takes ${ms.toFixed(1)} ms${server === '' ? '' : `; ${server}`}`;
-    const reached = reach(found === 'doctor', faults[0], { message, isLate: ms > timeouts.cacheMs }, timeouts.cacheMs);
-    return [reached, ...keys(cacheKeys.length)];
+    return [reach(found === 'doctor', faults[0], ms, server, timeouts.cacheMs), ...keys(cacheKeys.length)];
   } catch (error) {
     return [refused('cache store', error)];
   } finally {
@@ -53,12 +51,7 @@ export async function cacheFindings(config: ResolvedConfig, clock: Clock): Promi
   }
 }
 
-function reach(
-  isKept: boolean,
-  fault: string | undefined,
-  { message, isLate }: { readonly message: string; readonly isLate: boolean },
-  cacheMs: number,
-): Finding {
+function reach(isKept: boolean, fault: string | undefined, ms: number, server: string, cacheMs: number): Finding {
   const check = 'cache store';
   const store = topLevel('cacheStore');
   if (!isKept) {
@@ -67,14 +60,11 @@ function reach(
     const [code = ''] = /\bE[A-Z_]{4,}\b/.exec(fault) ?? [];
     return failed(check, `it cannot be used: ${fault}`, store, fix ?? networkFix(code, store) ?? LOG_IN);
   }
-  if (!isLate) return passed(check, message);
+  const message = `a call takes ${ms.toFixed(1)} ms${server === '' ? '' : `; ${server}`}`;
+  if (ms <= cacheMs) return passed(check, message);
   const late = `${message}, but times out after ${String(cacheMs)} ms`;
-  return warning(
-    check,
-    late,
-    { block: 'timeouts', fields: ['cacheMs'] },
-    'Raise "cacheMs" in the "timeouts" configuration block, or use a closer store.',
-  );
+  const fix = 'Raise "cacheMs" in the "timeouts" configuration block, or use a closer store.';
+  return warning(check, late, { block: 'timeouts', fields: ['cacheMs'] }, fix);
 }
 
 function keys(count: number): readonly Finding[] {

@@ -7,6 +7,7 @@ import type { Endpoint } from '../../domain/upstream/platform-call.js';
 import { LOOKUPS, type LookupName } from '../../domain/upstream/platform-directory.js';
 import type { HttpResponse } from '../../ports/http.js';
 import type { ResolvedConfig } from '../config/resolve-config.js';
+import { NO_REQUEST } from '../toolkit/toolkit.js';
 import { clocks, failed, type Finding, passed, type Suspect, skipped, topLevel, warning } from './finding.js';
 import { excerpt, jsonOf, type RpcReply, rpcOf, SiteProbe, type Visit } from './site-probe.js';
 
@@ -166,10 +167,7 @@ async function agentCard(site: SiteProbe, findings: Finding[]): Promise<AgentFac
     return { hasCard: false, isVersion1: true, streams: true, interfaces: [] };
   }
   const versions = [...new Set(namedVersions(card))];
-  const { address: cardAddress, interfaces } = await site.toolkit.handlers.cardFacts(record.version, {
-    headers: {},
-    native: { request: undefined },
-  });
+  const { address: cardAddress, interfaces } = await site.toolkit.handlers.cardFacts(record.version, NO_REQUEST);
   const streams = supportsStreaming ? 'streams' : 'does not stream';
   const message = `${JSON.stringify(excerpt(String(card['name']), 60))}, protocol ${versions.join(' and ') || 'without a version'}, ${streams}; found at ${cardAddress}`;
   const fix = `Set "agentCardUrl" in configureServer to ${cardAddress}, or remove it.`;
@@ -291,14 +289,9 @@ async function streamingOnce(site: SiteProbe, agent: AgentFacts, text: string): 
   const began = performance.now();
   try {
     const method = agent.isVersion1 ? 'SendStreamingMessage' : 'message/stream';
-    const response = await site.call(
-      method,
-      { message: streamedMessage(agent, text) },
-      {
-        headers: { accept: 'text/event-stream', ...versionField(agent.isVersion1) },
-        signal: leaving.signal,
-      },
-    );
+    const headers = { accept: 'text/event-stream', ...versionField(agent.isVersion1) };
+    const request = { headers, signal: leaving.signal };
+    const response = await site.call(method, { message: streamedMessage(agent, text) }, request);
     if (!String(response.headers['content-type']).startsWith('text/event-stream'))
       return await noStream(site, response);
     const body = response.body as AsyncIterable<Uint8Array>;

@@ -92,11 +92,7 @@ export class SiteProbe {
   }
 
   /** Sends a call in JSON-RPC to the chat route. */
-  call(
-    method: string,
-    params: object,
-    request: Pick<HttpRequest, 'headers'> & Partial<HttpRequest>,
-  ): Promise<HttpResponse> {
+  call(method: string, params: object, request: Partial<HttpRequest>): Promise<HttpResponse> {
     // The agent is tried, and not the check that keeps visitors apart.
     return this.ask(this.toolkit.handlers.chat({ conversations: 'open' }), {
       ...request,

@@ -93,9 +93,10 @@ export function configFromEnv(env: Readonly<Record<string, string | undefined>>)
     const secret = name.replace(/_FILE$/, '');
     const isFile = secret !== name && VARIABLES.get(secret)?.hasFile === true;
     const known = VARIABLES.get(isFile ? secret : name);
-    const warning = known === undefined ? misspelt(name, env) : ignored(name, value, env);
-    if (warning !== undefined) warnings.push(warning);
-    if (known === undefined || warning !== undefined) continue;
+    const detail = known === undefined ? misspelt(name, env) : ignored(name, value, env);
+    const code = known === undefined ? 'variable_misspelt' : 'variable_ignored';
+    if (detail !== undefined) warnings.push({ code, detail, variable: name.replace(BYTE_ORDER_MARK, '') });
+    if (known === undefined || detail !== undefined) continue;
     // The entry of the file names both.
     if (known.hasFile && !isFile && env[`${name}_FILE`]) continue;
     const [first = '', field] = known.path;
@@ -226,15 +227,11 @@ function list(text: string): string[] {
 }
 
 /** A name similar to one of ours is only a mistake if the right name is not set as well. */
-function misspelt(name: string, env: Readonly<Record<string, string | undefined>>): ConfigWarning | undefined {
-  if (name.startsWith(BYTE_ORDER_MARK) && VARIABLES.has(name.slice(1))) {
-    const detail = `${name.slice(1)}: its file begins with a byte order mark, which is read as part of this name. Save the file without one.`;
-    return { code: 'variable_misspelt', detail, variable: name.slice(1) };
-  }
-  if (name.startsWith(NOT_UTF8)) {
-    const detail = `${name}: its file is not UTF-8 but UTF-16, so that no variable of it is set. Save the file as UTF-8.`;
-    return { code: 'variable_misspelt', detail, variable: name };
-  }
+function misspelt(name: string, env: Readonly<Record<string, string | undefined>>): string | undefined {
+  if (name.startsWith(BYTE_ORDER_MARK) && VARIABLES.has(name.slice(1)))
+    return `${name.slice(1)}: its file begins with a byte order mark, which is read as part of this name. Save the file without one.`;
+  if (name.startsWith(NOT_UTF8))
+    return `${name}: its file is not UTF-8 but UTF-16, so that no variable of it is set. Save the file as UTF-8.`;
   const prefix = PREFIXES.find((one) => name.startsWith(one));
   if (KUBERNETES.test(name) || (prefix === undefined && /[a-z]/.test(name))) return undefined;
   const byField = prefix === undefined ? undefined : BY_FIELD.get(name);
@@ -244,8 +241,7 @@ function misspelt(name: string, env: Readonly<Record<string, string | undefined>
   if (prefix === undefined && !isOurs) return undefined;
   const most = prefix === undefined ? 1 : Math.min(MAX_SLIPS, Math.ceil((name.length - prefix.length) / 2));
   if (env[meant] !== undefined || (byField === undefined && distance(name, meant) > most)) return undefined;
-  const detail = `${name}: unknown environment variable. Did you mean ${meant}?`;
-  return { code: 'variable_misspelt', detail, variable: name };
+  return `${name}: unknown environment variable. Did you mean ${meant}?`;
 }
 
 function usesToken(env: Readonly<Record<string, string | undefined>>): boolean {
@@ -253,17 +249,10 @@ function usesToken(env: Readonly<Record<string, string | undefined>>): boolean {
 }
 
 /** Values of variables with a common name that are meant for another program. */
-function ignored(
-  name: string,
-  value: string,
-  env: Readonly<Record<string, string | undefined>>,
-): ConfigWarning | undefined {
-  if (name.replace(/_FILE$/, '') === SERVICE_TOKEN && !usesToken(env)) {
-    const detail = `${name}: ignored, because SERVICE_AUTH_STRATEGY is not static_token. Set SERVICE_AUTH_STRATEGY=static_token, or ignore this if ${name} belongs to another program.`;
-    return { code: 'variable_ignored', detail, variable: name };
-  }
+function ignored(name: string, value: string, env: Readonly<Record<string, string | undefined>>): string | undefined {
+  if (name.replace(/_FILE$/, '') === SERVICE_TOKEN && !usesToken(env))
+    return `${name}: ignored, because SERVICE_AUTH_STRATEGY is not static_token. Set SERVICE_AUTH_STRATEGY=static_token, or ignore this if ${name} belongs to another program.`;
   // Create React App and others use this variable for a path, such as "/" or ".".
   if (name !== 'PUBLIC_URL' || /^https?:$/.test(URL.canParse(value) ? new URL(value).protocol : '')) return undefined;
-  const detail = `${name}: ignored, because it is not a URL such as https://site.example. Set "publicUrl" in configureServer if this variable belongs to another program.`;
-  return { code: 'variable_ignored', detail, variable: name };
+  return `${name}: ignored, because it is not a URL such as https://site.example. Set "publicUrl" in configureServer if this variable belongs to another program.`;
 }

@@ -25,6 +25,7 @@ import type { ServerConfig } from '../config/server-config.js';
 import { VERSION } from '../process-state.js';
 import { sessionRequest } from '../routes/route-credentials.js';
 import { readWithFacts } from '../routes/route-option-reader.js';
+import type { RequestContext } from '../../ports/http.js';
 import type { AuthHeadersOptions, SessionOptions } from '../routes/route-options.js';
 import { type RouteShape, SERVICE_HEADERS, SESSION_HEADERS } from '../routes/route-shapes.js';
 import { lent } from './connections.js';
@@ -226,7 +227,8 @@ const LASTING = new WeakMap<Toolkit, LastingParts>();
 /** The configured strategy, for calls without options. */
 const SERVICE: RouteAuth = { kind: 'service', strategy: '', apiKey: undefined };
 
-const NO_REQUEST = { headers: {}, native: { request: undefined } };
+/** For calls without a request of a visitor. */
+export const NO_REQUEST: RequestContext = { headers: {}, native: { request: undefined } };
 
 /** Milliseconds a check waits for the credential: Kubernetes allows a probe one second. */
 const WAIT_MS = 500;
