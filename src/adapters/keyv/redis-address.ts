@@ -8,22 +8,25 @@ export interface RedisServers {
   readonly primaryName: string;
 }
 
-/** The reason why an address is unusable. */
-export type AddressFault = 'several schemes' | 'no primary name' | 'form';
+const ONE_SCHEME = 'Write the scheme once, with commas between the servers: redis://a.example:6379,b.example:6379.';
+const PRIMARY_NAME =
+  'Add the name that the Sentinels know the primary by: redis+sentinel://a.example:26379,b.example:26379/mymaster.';
+const ADDRESS =
+  'Set it to an address with redis, rediss, valkey or valkeys as scheme, such as rediss://cache.example:6379/0; percent-encode the special characters of its password.';
 
 const FORM = /^(?:redis|valkey)(s?)(\+sentinel)?:\/\/([^@/?#]*@)?([^@/?#]*)((?:\/[^/?#]*){0,2})$/i;
 
 /**
  * Parses `redis://user:password@a:6379,b:6379/0` and `redis+sentinel://user:password@a:26379,b:26379/mymaster/0`, also
- * with `rediss`, `valkey` or `valkeys`.
+ * with `rediss`, `valkey` or `valkeys`. The result for an unusable address is the advice.
  */
-export function redisServers(address: string): RedisServers | AddressFault {
+export function redisServers(address: string): RedisServers | string {
   const [, tls, sentinel, login = '', hosts = '', path = ''] = FORM.exec(address) ?? [];
-  if (/,\s*[a-z+]+:\/\//i.test(address)) return 'several schemes';
-  if (tls === undefined) return 'form';
+  if (/,\s*[a-z+]+:\/\//i.test(address)) return ONE_SCHEME;
+  if (tls === undefined) return ADDRESS;
   const parts = path.split('/').slice(1);
   const primaryName = sentinel === undefined ? '' : (uriDecoded(parts.shift() ?? '') ?? '');
-  if (sentinel !== undefined && primaryName === '') return 'no primary name';
+  if (sentinel !== undefined && primaryName === '') return PRIMARY_NAME;
   const [database = '', ...rest] = parts;
   const port = sentinel === undefined ? '' : ':26379';
   const urls = hosts.split(',').map((host) => {
@@ -31,7 +34,7 @@ export function redisServers(address: string): RedisServers | AddressFault {
     return `redis${tls.toLowerCase()}://${login}${authority}${database === '' ? '' : `/${database}`}`;
   });
   const isValid = rest.every((part) => part === '') && /^\d*$/.test(database) && urls.every(isUsable);
-  return isValid ? { urls, primaryName } : 'form';
+  return isValid ? { urls, primaryName } : ADDRESS;
 }
 
 function isUsable(url: string): boolean {

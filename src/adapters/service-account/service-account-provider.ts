@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { CryptoKey } from 'jose';
 import { SignJWT } from 'jose/jwt/sign';
 import { importPKCS8 } from 'jose/key/import';
-import { type ValuesOf, valuesOf } from '../../domain/shared/setting.js';
+import { quoted, type ValuesOf, valuesOf } from '../../domain/shared/setting.js';
 import type { ProviderContext } from '../../domain/shared/provider-descriptor.js';
 import type { Identity, IdentityProvider, IssueFailure, IssueOutcome } from '../../ports/identity-provider.js';
 import type { PrivateKeyReading, PrivateKeySource } from '../keys/private-key.js';
@@ -11,7 +11,6 @@ import { hasUnusedFile, keyOf, type ServiceAccountBlocks, type ServiceAccountSet
 
 const ALGORITHM = 'RS256';
 const LIFETIME_SECONDS = 300;
-const KEY_FIELDS = ['privateKeyPem', 'privateKeyPath'] as const;
 
 /** The values of a service account. An empty string, or `false` for the audience, omits the claim. */
 export interface ServiceAccountOptions extends Omit<
@@ -50,12 +49,8 @@ export class ServiceAccountProvider implements IdentityProvider {
 
   async issue(now: number): Promise<IssueOutcome> {
     const { serviceAccountId, key } = this.#options;
-    if (serviceAccountId === '') {
-      return this.#incomplete(['serviceAccountId'], 'Set "serviceAccountId"', 'serviceAccountId is empty');
-    }
-    if (key === undefined) {
-      return this.#incomplete(KEY_FIELDS, 'Set "privateKeyPem" or "privateKeyPath"', 'no key is configured');
-    }
+    if (serviceAccountId === '') return this.#incomplete(['serviceAccountId'], 'serviceAccountId is empty');
+    if (key === undefined) return this.#incomplete(['privateKeyPem', 'privateKeyPath'], 'no key is configured');
     const reading = key.read();
     if (reading.kind === 'unusable') return { ...reading, kind: 'failure', block: this.block };
     return this.#sign(reading, Math.floor(now / 1000));
@@ -87,8 +82,8 @@ export class ServiceAccountProvider implements IdentityProvider {
     return this.#signingKey.key;
   }
 
-  #incomplete(fields: readonly string[], todo: string, log: string): IssueFailure {
-    const advice = `${todo} in the "${this.block}" configuration block.`;
+  #incomplete(fields: readonly string[], log: string): IssueFailure {
+    const advice = `Set ${quoted(fields, ' or ')} in the "${this.block}" configuration block.`;
     return { kind: 'failure', reason: 'incomplete', block: this.block, fields, advice, log };
   }
 }

@@ -287,13 +287,8 @@ async function userExchange(
   // An empty user token: missing fields are detected before the provider is called.
   const now = context.clock.now();
   const outcome = isOwn ? undefined : await tokenExchange(config, context).exchange({ assertion: '' }, now);
-  const isFailure = outcome?.kind === 'failure';
-  return [
-    ...findings,
-    isFailure
-      ? failed('exchange', outcome.log, outcome, outcome.advice)
-      : skipped('exchange', 'needs a signed-in user'),
-  ];
+  if (outcome?.kind !== 'failure') return [...findings, skipped('exchange', 'needs a signed-in user')];
+  return [...findings, failed('exchange', outcome.log, outcome, outcome.advice)];
 }
 
 /** The suspect to check if the platform rejects a credential that was obtained. */

@@ -1,4 +1,4 @@
-import { type AddressFault, redisServers } from '../../adapters/keyv/redis-address.js';
+import { redisServers } from '../../adapters/keyv/redis-address.js';
 import type { HostName, HostPolicy } from '../../adapters/web/admission.js';
 import { withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import { type Secret, secret } from '../../domain/shared/secret.js';
@@ -75,15 +75,6 @@ export interface CacheAddress {
   readonly password: Secret;
 }
 
-const ADDRESS_FAULTS: Readonly<Record<AddressFault, string>> = {
-  'several schemes': 'Write the scheme once, with commas between the servers: redis://a.example:6379,b.example:6379.',
-  'no primary name':
-    'Add the name that the Sentinels know the primary by: redis+sentinel://a.example:26379,b.example:26379/mymaster.',
-  form:
-    'Set it to an address with redis, rediss, valkey or valkeys as scheme, such as rediss://cache.example:6379/0; ' +
-    'percent-encode the special characters of its password.',
-};
-
 /**
  * Parses the address of a shared cache. `maker` is the function that the site called.
  *
@@ -93,7 +84,7 @@ export function cacheAddress(text: string, maker: string): CacheAddress {
   const address = text.trim();
   const servers = redisServers(address);
   if (typeof servers === 'string')
-    throw invalidField('cacheStore', `Invalid value for "cacheStore" of ${maker}.`, ADDRESS_FAULTS[servers], maker);
+    throw invalidField('cacheStore', `Invalid value for "cacheStore" of ${maker}.`, servers, maker);
   const { password } = new URL(servers.urls[0] ?? '');
   return { url: secret(address), writtenPassword: secret(password), password: secret(decodeURIComponent(password)) };
 }

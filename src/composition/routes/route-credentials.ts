@@ -148,19 +148,13 @@ export class RouteCredentials {
   #coalesced(source: SessionTokenSource): CoalescingSessionSource {
     let tokens = this.#sources.get(source);
     if (tokens === undefined) {
-      const { clock, config, telemetry } = this.#deps;
+      const { clock, config, telemetry, memory } = this.#deps;
       const limit = after(config.timeouts.sessionMs, 'the session library');
       // Inside the shared call: one that never ends would block a whole session.
       const safe = redactingSessionSource(source, async (work) =>
         checkedSession(await withTimeout(limit, work), telemetry),
       );
-      tokens = new CoalescingSessionSource({
-        source: safe,
-        clock,
-        hash: sha256,
-        hide: hideToken,
-        memory: this.#deps.memory,
-      });
+      tokens = new CoalescingSessionSource({ source: safe, clock, hash: sha256, hide: hideToken, memory });
       this.#sources.set(source, tokens);
     }
     return tokens;
