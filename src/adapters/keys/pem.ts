@@ -31,7 +31,7 @@ export type PemReading =
 
 interface Refused {
   readonly kind: 'refused';
-  /** What is wrong with the text: the rest of a sentence that begins with "it". */
+  /** The fault, as the rest of a sentence that begins with "it". */
   readonly fault: string;
   /** The code of the crypto library, for the server's log; empty if the library was not used. */
   readonly code: string;
