@@ -122,8 +122,8 @@ export class ConversationGuard {
     if (known !== undefined && (await this.#isOwn(asked, known))) return known;
     // Another visitor's task is looked up each time, so that neither time nor limits distinguish it from a missing one.
     await asked.visitor.countLookup();
-    const { binding } = asked.call;
-    const contextId = await this.#tasks.read(await asked.ask(taskId), { binding, taskId, key });
+    const isRpc = asked.call.binding === 'JSONRPC';
+    const contextId = await this.#tasks.read(await asked.ask(taskId), isRpc, taskId, key);
     await this.#checkOwn(asked, contextId);
     return contextId;
   }

@@ -12,7 +12,6 @@ import {
   refuseRedirect,
   refusesSite,
 } from '../upstream/platform-error.js';
-import type { A2ACall } from './call.js';
 import { unknownConversation } from './call-form.js';
 
 export interface TaskContextsDependencies {
@@ -21,14 +20,6 @@ export interface TaskContextsDependencies {
   readonly bodies: { hold(bytes: number): { release(): void } };
   /** Resolves in the next turn of the event loop. */
   readonly nextTurn: () => Promise<void>;
-}
-
-/** A task that the agent was asked for. */
-export interface NamedTask {
-  readonly binding: A2ACall['binding'];
-  readonly taskId: string;
-  /** Distinguishes it from the tasks of other callers. */
-  readonly key: string;
 }
 
 const MAX_TASKS = 10_000;
@@ -48,18 +39,20 @@ export class TaskContexts {
     this.#deps = dependencies;
   }
 
-  /** The context that was read before; `undefined` if none was. */
+  /** The context that was read before; `key` distinguishes the task from those of other callers. */
   known(key: string): string | undefined {
     return this.#known.get(key);
   }
 
-  /** The context in a response. Only an error of the protocol means that there is no task; other failures stay what they are. */
-  async read(reply: PlatformReply, { binding, taskId, key }: NamedTask): Promise<string> {
+  /**
+   * The context in the agent's response about a task. Only an error of the protocol means that there is no task; other
+   * failures stay what they are.
+   */
+  async read(reply: PlatformReply, isRpc: boolean, taskId: string, key: string): Promise<string> {
     const { response } = reply;
     const { status } = response;
     refuseRedirect(response, reply.counterpart);
     if (refusesSite(reply) || status === 429 || status >= 500) throw await this.#deps.errors.replacing(reply);
-    const isRpc = binding === 'JSONRPC';
     const { value, start } = await this.#parsed(response.body);
     if ((status === 404 && !isRpc) || (isObject(value) && isObject(value['error']))) throw unknownConversation();
     if (!isObject(value) || status >= 300) throw await this.#deps.errors.replacing(reply, start);

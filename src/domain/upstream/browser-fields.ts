@@ -59,9 +59,6 @@ const KNOWN: ReadonlySet<string> = new Set([
   'x-cache',
 ]);
 
-/** The reason why a field, or a part of it, was left out. */
-export type LeftOutReason = 'characters' | 'length' | 'name' | 'number' | 'repeated' | 'syntax';
-
 /** Handlers of fields that are not plain. */
 export interface BrowserFieldRules {
   /**
@@ -69,14 +66,8 @@ export interface BrowserFieldRules {
    * `isWhole` is false if its file name could not be read and was left out.
    */
   readonly disposition: (text: string) => { readonly value: string; readonly isWhole: boolean } | undefined;
-  /** Receives the fields that were left out of one response. */
-  readonly leftOut: (fields: readonly LeftOutField[]) => void;
-}
-
-/** A field that was left out, entirely or in part. */
-export interface LeftOutField {
-  readonly name: string;
-  readonly reason: LeftOutReason;
+  /** Receives the names of the fields that were left out of one response, entirely or in part, each with its reason. */
+  readonly leftOut: (fields: readonly string[]) => void;
 }
 
 /** The fields as they are written. Returns the same object if no field needs a change, which costs one match per value. */
@@ -113,7 +104,7 @@ function isName(name: string): boolean {
 /** Writes the fields of one response. */
 class FieldWriter {
   readonly #rules: BrowserFieldRules;
-  readonly #leftOut: LeftOutField[] = [];
+  readonly #leftOut: string[] = [];
   #count = 0;
   #total = 0;
 
@@ -142,28 +133,28 @@ class FieldWriter {
 
   #value(name: string, field: HeaderFields[string]): string | undefined {
     if (field === undefined) return undefined;
-    if (!isName(name)) return this.#drop(name, 'name');
+    if (!isName(name)) return this.#drop(name, 'a name that is not allowed');
     // A site's own upstream may pass numbers.
     const values = [field].flat().map(String);
-    if (SINGLE.has(name) && new Set(values).size > 1) this.#drop(name, 'repeated');
+    if (SINGLE.has(name) && new Set(values).size > 1) this.#drop(name, 'sent several times; the first is used');
     const text = SINGLE.has(name) ? (values[0] ?? '') : values.join(', ');
     const clean = decoded(text.slice(0, MAX_TOTAL)).replaceAll('\t', ' ').trim();
     if (name === 'content-disposition') return this.#disposition(name, clean);
-    if (text.length > MAX_VALUE) return this.#drop(name, 'length');
-    if (!isPlain(clean)) return this.#drop(name, 'characters');
-    return name === 'content-length' && !LENGTH.test(clean) ? this.#drop(name, 'syntax') : clean;
+    if (text.length > MAX_VALUE) return this.#drop(name, 'too long');
+    if (!isPlain(clean)) return this.#drop(name, 'characters other than printable ASCII');
+    return name === 'content-length' && !LENGTH.test(clean) ? this.#drop(name, 'could not be read') : clean;
   }
 
   #disposition(name: string, text: string): string | undefined {
     const written = this.#rules.disposition(text);
-    if (written?.isWhole !== true) this.#drop(name, 'syntax');
+    if (written?.isWhole !== true) this.#drop(name, 'could not be read');
     return written?.value;
   }
 
   #fits(name: string, value: string): boolean {
     const total = this.#total + name.length + value.length;
     if (this.#count === MAX_FIELDS - PROTECTING.size || total > MAX_TOTAL) {
-      this.#drop(name, 'number');
+      this.#drop(name, 'too many or too long together');
       return false;
     }
     this.#count += 1;
@@ -171,8 +162,8 @@ class FieldWriter {
     return true;
   }
 
-  #drop(name: string, reason: LeftOutReason): undefined {
-    this.#leftOut.push({ name: NAME.test(name) ? name : 'a field without a valid name', reason });
+  #drop(name: string, reason: string): undefined {
+    this.#leftOut.push(`${NAME.test(name) ? name : 'a field without a valid name'} (${reason})`);
   }
 }
 
@@ -190,29 +181,19 @@ function decoded(value: string): string {
   return utf8Text(Uint8Array.from(value, (character) => character.charCodeAt(0))) ?? value;
 }
 
-const REASONS: Readonly<Record<LeftOutReason, string>> = {
-  characters: 'characters other than printable ASCII',
-  length: 'too long',
-  name: 'a name that is not allowed',
-  number: 'too many or too long together',
-  repeated: 'sent several times; the first is used',
-  syntax: 'could not be read',
-};
-
 /** Maximum number of reported faults: sites forward few fields, but an odd store may hold many. */
 const MAX_KNOWN = 100;
 
 /** Warns once about each field that is left out, by its name and never by its value. */
 export function leftOutReporter(telemetry: Telemetry): BrowserFieldRules['leftOut'] {
   const known = new Set<string>();
-  const isNew = ({ name, reason }: LeftOutField): boolean => {
-    const fault = `${name} ${reason}`;
+  const isNew = (fault: string): boolean => {
     if (known.has(fault) || known.size === MAX_KNOWN) return false;
     known.add(fault);
     return true;
   };
   return (fields) => {
-    const list = fields.filter(isNew).map(({ name, reason }) => `${name} (${REASONS[reason]})`);
+    const list = fields.filter(isNew);
     if (list.length === 0) return;
     const detail = `The platform sent response fields that were left out: ${list.join(', ')}.`;
     telemetry.emit({ type: 'warning', code: 'field_left_out', detail });
