@@ -47,6 +47,20 @@ describeInBrowsers('a long text in the chat', { wordMs: 1 }, (browser) => {
     expect(largest).toBeLessThan(1100);
   });
 
+  it('keeps the width of the answer and of a table, whatever line is being written', async () => {
+    const visit = await browser.visit();
+    await restore(visit, 'agent', '- a\n\n| a | b |\n|---|---|\n| a | d |');
+    const [before, after] = await visit.page.locator('.a2a-message .a2a-bubble').evaluate((bubble) => {
+      const widths = (): readonly number[] =>
+        [bubble, ...bubble.querySelectorAll('table')].map((element) => element.getBoundingClientRect().width);
+      const before = widths();
+      bubble.querySelector('td')?.setAttribute('data-growing', '');
+      bubble.querySelector('li')?.append(' and a longer text'.repeat(20));
+      return [before, widths()];
+    });
+    expect(after).toEqual(before);
+  });
+
   it('in blocks of code is copied as it is written', async () => {
     const visit = await browser.visit();
     const code = 'a line of code\n'.repeat(1500);
