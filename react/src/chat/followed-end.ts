@@ -22,9 +22,10 @@ export class FollowedEnd {
   #isHeld = false;
   /** The pending animation frame, otherwise 0. */
   #frame = 0;
-  /** The last known position, and the height of the list there, in pixels. */
+  /** The last known position, and the heights of the list and of the view there, in pixels. */
   #top: number;
   #height = 0;
+  #shown = 0;
   /** The element at the top of the view of a reader who has scrolled back, and its place in the list in pixels. */
   #anchor: Element | undefined;
   #place = 0;
@@ -155,6 +156,7 @@ export class FollowedEnd {
   #see(): void {
     this.#top = this.#viewport.scrollTop;
     this.#height = this.#viewport.scrollHeight;
+    this.#shown = this.#viewport.clientHeight;
     this.#isHeld = this.#isAnchoring && this.#isAtEnd && this.#fromEnd <= 1;
     const isAway = !this.#isAtEnd && this.#fromEnd > NEAR_END;
     if (isAway !== this.#isAway) this.#onAway((this.#isAway = isAway));
@@ -187,12 +189,17 @@ export class FollowedEnd {
 
   /** True if the position is before the one seen last and not at the end, where a list that got shorter puts it. */
   get #hasMovedBack(): boolean {
-    return this.#viewport.scrollTop < this.#top - 1 && this.#fromEnd > 1;
+    return this.#viewport.scrollTop < this.#top - 1 && this.#isBeforeEnd;
   }
 
   /** True if a reader has moved from an end that the browser holds: it may follow meanwhile, but leaves no rest. */
   get #hasLeft(): boolean {
-    return this.#isHeld && this.#fromEnd > 1 && Math.abs(this.#viewport.scrollTop - this.#top) >= 1;
+    return this.#isHeld && this.#isBeforeEnd && Math.abs(this.#viewport.scrollTop - this.#top) >= 1;
+  }
+
+  /** True if the end is out of view although the view is as high as it was: a phone that is turned moves the list, too. */
+  get #isBeforeEnd(): boolean {
+    return this.#fromEnd + Math.min(0, this.#viewport.clientHeight - this.#shown) > 1;
   }
 
   get #fromEnd(): number {

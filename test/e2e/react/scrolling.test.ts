@@ -217,6 +217,26 @@ describeInEngines('scrolling', { wordMs: 4 }, (visits) => {
     },
   );
 
+  it('stays at the end when a phone is turned, and back', async () => {
+    const visit = await visits.visit();
+    const { page } = visit;
+    await page.resize({ width: 390, height: 700 });
+    await visit.show('A2AChat');
+    await visit.handle('send', `${LINE}, which is wider than a phone is. `.repeat(60));
+    await page.see({ ...FINISHED, text: LINE });
+    for (const [width, height] of [
+      [700, 390],
+      [390, 700],
+      [320, 600],
+      [800, 600],
+    ] as const) {
+      await page.resize({ width, height });
+      await expect.poll(() => page.on(LOG, (log, px) => log.clientWidth - px, width)).toBeGreaterThan(-40);
+      for (let frame = 0; frame < 4; frame += 1) await nextFrames(page);
+      await expect.poll(async () => (await measure(page)).rest, { interval: 20, timeout: 2_000 }).toBeLessThan(2);
+    }
+  });
+
   it('is at the end after 20 of 20 fast answers', { timeout: 180_000 }, async () => {
     const visit = await visits.visit();
     const { page } = visit;
