@@ -10,9 +10,10 @@ import { writeHttpResponse } from './response.js';
 type Handle = () => Promise<HttpResponse>;
 
 /** Passes a request to its handler in its turn, and the response to the connection. */
-export async function serve(request: IncomingMessage, response: ServerResponse, handle: Handle): Promise<void> {
-  const given = await respond(request, response, handle);
-  if (given !== undefined) writeHttpResponse(response, given);
+export function serve(request: IncomingMessage, response: ServerResponse, handle: Handle): Promise<void> {
+  return respond(request, response, handle).then((given) => {
+    if (given !== undefined) writeHttpResponse(response, given);
+  });
 }
 
 /**

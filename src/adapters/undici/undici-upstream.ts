@@ -91,9 +91,8 @@ export class UndiciUpstream implements HttpUpstream {
 export function exchange(request: UpstreamRequest, line: Line, resolve: (outcome: UpstreamOutcome) => void): void {
   const { path, method, headers, body } = request;
   const reader = new ResponseReader(request, line, resolve);
-  const fields = { ...headers };
   // Bodies are not decoded here, and some responses are parsed.
-  fields['accept-encoding'] ??= 'identity';
+  const fields: Record<string, HeaderFields[string]> = { 'accept-encoding': 'identity', ...headers };
   const sent = upload(body, headers['accept'], reader);
   // undici cannot see its length, and not every platform accepts chunked bodies.
   if (body instanceof Uint8Array && sent !== body) fields['content-length'] = String(body.length);
