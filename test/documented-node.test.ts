@@ -3,12 +3,16 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { ROOT } from './support/documents.js';
 
-/** Parts that once did by private members of Node what a counter, a timer and shared bytes do. */
+/** Parts that once did by private members of Node, or by pushing, what a counter, a timer, shared bytes and iterators do. */
 const GONE = [
+  'BodySink',
+  'FlowingBody',
   'NodeExchange',
   'Pipeline',
+  'PulledBody',
   'processExchange',
   'provideExchange',
+  'ReadableFlow',
   'SendBudget',
   'SendShare',
   'SendWatch',

@@ -149,3 +149,41 @@ describe('the memory of a message', () => {
     expect(settings.bodies.heldBytes).toBe(0);
   });
 });
+
+describe('what is judged of a message', () => {
+  // One spelling for two members: a policy, a visitor or metadata of the site could be evaded by it.
+  const body = '{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{"CONTEXTID":"x"}}}';
+  const send = (handle: HttpHandler): Promise<HttpResponse> => handle(browserRequest({ body: bytes(body) }));
+  const open = new MethodPolicy('all');
+
+  it('is everything under the policy of the chat', async () => {
+    expect(await json(await send(routes().handle))).toMatchObject({ error: { code: -32602 } });
+  });
+
+  it('is the method alone where nothing depends on the rest', async () => {
+    const { world, handle } = routes({ policy: open });
+    expect((await send(handle)).status).toBe(200);
+    expect(world.upstream.requests).toHaveLength(1);
+  });
+
+  it.each([
+    ['a visitor', { visitor: () => ({}) }],
+    ['metadata of the site', { options: { metadata: { visitor: 'drop', own: undefined } as never } }],
+  ])('is everything for a route with %s', async (_title, changes) => {
+    const { world, handle } = routes({ policy: open, ...changes });
+    expect(await json(await send(handle))).toMatchObject({ error: { code: -32602 } });
+    expect(world.upstream.requests).toEqual([]);
+  });
+});
+
+it('a chat event names the conversation and the task of a message, and nothing where it names none', async () => {
+  const settings = site({ digest: (name) => `digest of ${name}` });
+  const { handle } = routes({ site: settings, policy: new MethodPolicy('all') });
+  const message = (ids: object): Uint8Array =>
+    bytes(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'message/send', params: { message: ids } }));
+  await handle(browserRequest({ body: message({ contextId: 'c-1', taskId: 't-1' }) }));
+  await handle(browserRequest({ body: message({ contextId: '', taskId: '' }) }));
+  const [named, unnamed] = settings.telemetry.of('chat');
+  expect(named).toMatchObject({ context: 'digest of context c-1', task: 'digest of task t-1' });
+  expect(JSON.stringify(unnamed)).not.toContain('digest of');
+});

@@ -320,3 +320,54 @@ describe('a request that is refused unread', () => {
     expect(error.logDetail()).toBe(log ?? detail);
   });
 });
+
+describe("an error of the site's own", () => {
+  const own = (changes: object): AgentBffError =>
+    Object.assign(new AgentBffError('quota_used', { detail: 'No calls left.', upstreamStatus: 402 }), changes);
+
+  it('keeps its code, its sentence and its status', () => {
+    const response = problemResponse(own({}), context());
+    expect(json(response)).toMatchObject({ status: 402, code: 'quota_used', detail: 'No calls left.' });
+  });
+
+  it.each([
+    ['a code with a blank', { code: 'no quota' }],
+    ['a code with a line break', { code: 'quota\nused' }],
+    ['a code of 65 characters', { code: 'q'.repeat(65) }],
+    ['a code that begins with a digit', { code: '4quota' }],
+    ['a code that every object has', { code: 'constructor' }],
+    ['a code of another type', { code: 7 }],
+    ['a sentence of another type', { detail: 7 }],
+    ['a hint of another type', { hint: {} }],
+    ['fields of another type', { fields: 'quota' }],
+    ['a log of another type', { logDetail: () => 7 }],
+  ])('with %s is an internal error with its status', (_title, changes) => {
+    const settings = site();
+    const response = problemResponse(own(changes), context(settings));
+    expect(json(response)).toMatchObject({ status: 402, code: 'internal_error' });
+    expect(settings.telemetry.of('error')).toMatchObject([{ code: 'internal_error', detail: expect.any(String) }]);
+  });
+
+  it.each([
+    [399, 500],
+    [400, 400],
+    [599, 599],
+    [600, 500],
+  ])('with the status %i is a %i', (upstreamStatus, status) => {
+    const error = new AgentBffError('quota_used', { detail: 'No calls left.', upstreamStatus });
+    expect(problemResponse(error, context()).status).toBe(status);
+  });
+});
+
+describe('the claims that a user has to bring', () => {
+  const error = (claims?: string): AgentBffError =>
+    new AgentBffError('interaction_required', { detail: 'Sign in again.', ...(claims && { claims }) });
+
+  it('are in the details of a chat error', () => {
+    expect(rpcErrorText(error('{"a":1}'), 'null', 'r')).toContain(String.raw`"claims":"{\"a\":1}"`);
+  });
+
+  it('are not in it without any', () => {
+    expect(rpcErrorText(error(), 'null', 'r')).not.toMatch(/claims|configBlock/);
+  });
+});

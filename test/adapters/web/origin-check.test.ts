@@ -257,3 +257,43 @@ describe('a request that only reads', () => {
     expect(passes('GET', headers, OWN, true)).toBe(true);
   });
 });
+
+describe('the hint of a refused page without a public address', () => {
+  const hintOf = (headers: HeaderFields, publicUrl = 'http://app:3000/api/a2a'): string | undefined => {
+    try {
+      checkOrigin({ method: 'POST', headers: { host: 'app:3000', ...headers }, publicUrl }, OWN, false);
+      return undefined;
+    } catch (error) {
+      return (error as { hint?: string }).hint;
+    }
+  };
+  const page = { origin: 'https://site.example' };
+
+  it('names the proxy when a plain request comes under another host', () => {
+    expect(hintOf(page)).toMatch(/publicUrl/);
+    expect(hintOf({ ...page, 'x-forwarded-host': 'site.example' })).toMatch(/publicUrl/);
+  });
+
+  it('names the list of origins when the browser says that the page is on another site', () => {
+    expect(hintOf({ ...page, 'sec-fetch-site': 'cross-site' })).toMatch(/allowedOrigins/);
+    expect(hintOf({ ...page, 'sec-fetch-site': 'cross-site' })).not.toMatch(/publicUrl/);
+  });
+
+  it('is absent behind a proxy that the framework trusts, by the first of its hosts', () => {
+    for (const host of ['site.example', ' site.example , app:3000'])
+      expect(hintOf({ ...page, 'x-forwarded-host': host }, 'https://site.example/api/a2a')).toBeUndefined();
+    expect(hintOf({ ...page, 'x-forwarded-host': 'app:3000, site.example' }, 'https://site.example/a')).toBeDefined();
+    expect(hintOf(page, '')).toBeDefined();
+    expect(hintOf({ origin: 'https://', 'x-forwarded-host': '' }, '')).toBeDefined();
+  });
+
+  it('has an origin that is no address in its log as that', () => {
+    const request = { method: 'POST', headers: { host: 'site.example', origin: 'null' }, publicUrl: PUBLIC_URL };
+    try {
+      checkOrigin(request, PUBLIC, false);
+      expect.unreachable();
+    } catch (error) {
+      expect((error as { logDetail(): string }).logDetail()).toContain('Its origin is not an address.');
+    }
+  });
+});

@@ -137,3 +137,15 @@ describe('the surface routes', () => {
     }
   });
 });
+
+describe('an input that is not read', () => {
+  it.each([
+    ['no JSON', '{"a":', 'Send one JSON value.'],
+    ['too deep', '['.repeat(1_001) + ']'.repeat(1_001), 'Send less, or the data as a text.'],
+  ])('because it is %s is refused with the mend', async (_title, body, hint) => {
+    const { world, handle } = start({ site: site({ bodyLimitBytes: 10_000 }) });
+    const response = await handle(visit({ path: '/counter/actions/add', headers: JSON_TYPE, body: bytes(body) }));
+    expect([response.status, await problem(response)]).toEqual([400, expect.objectContaining({ hint })]);
+    expect(world.platform.calls.action).toBe(0);
+  });
+});
