@@ -67,7 +67,8 @@ export class KeyvStore implements CacheStore {
   constructor(dependencies: KeyvStoreDependencies) {
     this.#deps = dependencies;
     this.#breaker = new StoreBreaker(dependencies.clock);
-    this.#limit = after(dependencies.cacheMs, () => storeTimeout(dependencies.cacheMs));
+    // The connection to a store does not keep the process alive, and a script waits for its call.
+    this.#limit = after(dependencies.cacheMs, () => storeTimeout(dependencies.cacheMs), true);
     this.#unlisten = listen(dependencies.keyv, (error) => {
       this.#reports += 1;
       this.#reported = error;

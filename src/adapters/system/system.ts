@@ -19,14 +19,18 @@ export async function sleep(ms: number, ref = false): Promise<void> {
   await delay(ms, undefined, { ref });
 }
 
-/** A deadline `ms` milliseconds after its wait begins; 0 means none. Fails with a `DeadlineError` that names `late`, or with the error it returns. */
-export function after(ms: number, late: string | (() => Error)): Alarm {
+/**
+ * A deadline `ms` milliseconds after its wait begins; 0 means none. Fails with a `DeadlineError` that names `late`, or
+ * with the error it returns. With `ref`, it keeps the process alive meanwhile.
+ */
+export function after(ms: number, late: string | (() => Error), ref = false): Alarm {
   return (expire) => {
     if (ms === 0) return () => undefined;
     const end = (): void => expire(typeof late === 'string' ? new DeadlineError(late, ms) : late());
     // One more turn of the event loop: a response that has already arrived must not time out because our own turn was long.
+    const timer = setTimeout(() => setImmediate(end), ms);
     // A waiting request has a connection, which keeps the process alive.
-    const timer = setTimeout(() => setImmediate(end), ms).unref();
+    if (!ref) timer.unref();
     return () => clearTimeout(timer);
   };
 }
