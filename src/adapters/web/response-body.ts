@@ -120,8 +120,13 @@ export class ObservedBody implements AsyncIterableIterator<Uint8Array> {
   #hand(step: Step | Promise<Step>): void {
     const resolve = this.#resolve;
     this.#resolve = undefined;
-    if (resolve === undefined) this.#arrived = step;
-    else resolve(step);
+    if (resolve !== undefined) {
+      resolve(step);
+      return;
+    }
+    this.#arrived = step;
+    // A reader that has stopped does not ask for the failure: unhandled, it would end the process.
+    if (step instanceof Promise) step.catch(() => undefined);
   }
 
   #finish(): void {

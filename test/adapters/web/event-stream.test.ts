@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ObservedBody } from '../../../src/adapters/web/response-body.js';
 import { bytes, streamed } from './browser-request.js';
 import { PushStream } from './push-stream.js';
@@ -212,6 +212,26 @@ describe('a stream with a slow reader', () => {
 });
 
 describe('a stream whose reader stops', () => {
+  it('breaks without an unhandled rejection when its source breaks at the same time', async () => {
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown): void => void unhandled.push(reason);
+    process.on('unhandledRejection', note);
+    onTestFinished(() => void process.off('unhandledRejection', note));
+    let fail = (_reason: Error): void => undefined;
+    const next = (): Promise<never> => new Promise((_resolve, reject) => (fail = reject));
+    const breaks: unknown[] = [];
+    const observer = { onBroken: (error: unknown) => breaks.push(error) };
+    const stream = new ObservedBody({ [Symbol.asyncIterator]: () => ({ next }) }, observer);
+    const last = stream.next();
+    fail(new Error('the browser left'));
+    const stopped = stream.return();
+    await stopped;
+    expect(await last).toEqual({ done: true, value: undefined });
+    vi.useRealTimers();
+    await new Promise(setImmediate);
+    expect([breaks, unhandled]).toEqual([[new Error('the browser left')], []]);
+  });
+
   it('stops its source, ends the pending read, and reports nothing that comes later', async () => {
     const { source, stream, breaks } = watched();
     const reader = new Reader(stream);
