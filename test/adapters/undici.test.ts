@@ -116,6 +116,22 @@ describe('UndiciUpstream', () => {
     expect(headers['content-encoding']).toBe(undefined);
   });
 
+  it('accepts plain bodies where the field is there, and undefined', async () => {
+    await send({ headers: { 'accept-encoding': undefined } });
+    expect(world.platform.requests[0]?.fields).toContainEqual(['accept-encoding', 'identity']);
+  });
+
+  it('reads fields that are named like members of every object, and lists repeated ones', async () => {
+    const fields = 'Constructor: a\r\ntoString: b\r\n__proto__: c\r\nx-odd: 1\r\nX-Odd: 2\r\nx-odd: 3';
+    world.platform.willAnswer(
+      (exchange) => void exchange.raw(`HTTP/1.1 200 OK\r\n${fields}\r\nContent-Length: 0\r\n\r\n`),
+    );
+    const { headers } = responseOf(await send());
+    expect(headers).toMatchObject({ tostring: 'b', 'x-odd': ['1', '2', '3'] });
+    expect([Object.hasOwn(headers, 'constructor'), headers['constructor']]).toEqual([true, 'a']);
+    expect(Object.getPrototypeOf(headers)).toBe(Object.prototype);
+  });
+
   it('joins several types in one field', async () => {
     const types = ['text/plain', 'text/html', 'text/plain'];
     world.platform.willAnswer((exchange) => exchange.head(200, { 'content-type': types }).end('x'));

@@ -93,6 +93,7 @@ export function exchange(request: UpstreamRequest, line: Line, resolve: (outcome
   const reader = new ResponseReader(request, line, resolve);
   // Bodies are not decoded here, and some responses are parsed.
   const fields: Record<string, HeaderFields[string]> = { 'accept-encoding': 'identity', ...headers };
+  if (fields['accept-encoding'] === undefined) fields['accept-encoding'] = 'identity';
   const sent = upload(body, headers['accept'], reader);
   // undici cannot see its length, and not every platform accepts chunked bodies.
   if (body instanceof Uint8Array && sent !== body) fields['content-length'] = String(body.length);
