@@ -22,7 +22,7 @@ interface RedisServer extends RedisClient {
 }
 
 interface RedisCluster extends RedisClient {
-  readonly masters: readonly unknown[];
+  readonly masters: readonly { readonly host: string; readonly port: number }[];
   readonly nodeByAddress: ReadonlyMap<string, { readonly client?: RedisServer | undefined }>;
 }
 
@@ -49,6 +49,8 @@ export interface OpenRedis {
   readonly isOpen: boolean;
   /** A phrase about the servers. */
   describe(): string;
+  /** URLs of the primaries of a cluster: the server that the address names may be gone later. */
+  urls(): readonly string[];
   destroy(): void;
 }
 
@@ -113,7 +115,12 @@ async function opened(
     client.destroy();
     const cluster = await openCluster(library, urls, ms);
     const count = (): string => String(new Set(cluster.masters).size);
-    return over(library, cluster, () => `${server}, a cluster with ${count()} primaries`);
+    return over(
+      library,
+      cluster,
+      () => `${server}, a cluster with ${count()} primaries`,
+      () => cluster.masters.map((node) => besideUrl(url, node.host, node.port)),
+    );
   }
   const { host } = new URL(url);
   if (value('role') === 'slave') {
@@ -124,7 +131,12 @@ async function opened(
   return over(library, client, () => `${server}, the primary ${host}${found}`);
 }
 
-function over(library: RedisLibrary, client: RedisClient, describe: () => string): OpenRedis {
+function over(
+  library: RedisLibrary,
+  client: RedisClient,
+  describe: () => string,
+  urls: () => readonly string[] = () => [],
+): OpenRedis {
   // Without both options a write that the server refused looks like one that succeeded; with a namespace, keys would have
   // another prefix than the one that documented rights allow.
   const keyv = new Keyv({
@@ -140,6 +152,7 @@ function over(library: RedisLibrary, client: RedisClient, describe: () => string
   return {
     keyv,
     describe,
+    urls,
     get isOpen() {
       return client.isOpen;
     },

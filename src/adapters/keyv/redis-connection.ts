@@ -23,6 +23,8 @@ export class RedisConnection implements KeyvLike {
   readonly #patience: Alarm;
   #opening: Promise<OpenRedis> | undefined;
   #open: OpenRedis | undefined;
+  /** Other servers of the last connection. */
+  #found: readonly string[] = [];
   #openedAt = 0;
   #isSuspect = false;
   #isClosed = false;
@@ -106,7 +108,8 @@ export class RedisConnection implements KeyvLike {
 
   async #connect(): Promise<OpenRedis> {
     try {
-      const redis = await openRedis(this.#servers);
+      const { urls, primaryName } = this.#servers;
+      const redis = await openRedis({ urls: [...new Set([...urls, ...this.#found])], primaryName });
       this.#open = redis;
       this.#openedAt = performance.now();
       this.#isSuspect = false;
@@ -122,6 +125,7 @@ export class RedisConnection implements KeyvLike {
   }
 
   #drop(): void {
+    if (this.#open !== undefined) this.#found = this.#open.urls();
     this.#open?.destroy();
     this.#open = undefined;
     this.#opening = undefined;
