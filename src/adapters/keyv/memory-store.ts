@@ -22,7 +22,7 @@ export class MemoryStore<Value> {
     this.#keyv.deserialize = undefined;
   }
 
-  async get(key: string): Promise<Value | undefined> {
+  get(key: string): Promise<Value | undefined> {
     return this.#keyv.get<Value>(key);
   }
 

@@ -3,9 +3,12 @@ import type { Clock } from '../../ports/clock.js';
 import type { Memory, MemoryMap } from '../../ports/memory.js';
 
 interface Held {
+  readonly key: string;
   readonly value: unknown;
   readonly expiresAt: number;
   readonly clock: Clock;
+  /** The entries of its map; it is gone from them when it left the cache. */
+  readonly own: Map<string, Held>;
 }
 
 /** Bytes of an entry besides its key, at two a character, and its value. */
@@ -13,13 +16,13 @@ const ENTRY_BYTES = 256;
 
 /** Cached values of all toolkits of a process, bounded in bytes. Expired ones leave as others are stored. */
 export class ProcessMemory {
-  readonly #cache: LRUCache<string, Held>;
+  readonly #cache: LRUCache<Held, true>;
   readonly limitBytes: number;
-  #maps = 0;
 
   constructor(limitBytes: number) {
     this.limitBytes = limitBytes;
-    this.#cache = new LRUCache({ maxSize: Math.max(1, limitBytes) });
+    const dispose = (_: true, { own, key }: Held): boolean => own.delete(key);
+    this.#cache = new LRUCache({ maxSize: Math.max(1, limitBytes), dispose });
   }
 
   /** Bytes held now. */
@@ -29,77 +32,77 @@ export class ProcessMemory {
 
   /** The part of a toolkit, whose clock decides what has expired. `close` drops its values; later ones are not stored. */
   share(clock: Clock): Memory & { close(): void } {
-    const prefixes = new Set<string>();
-    const state = { isClosed: false };
+    const maps: SharedMap<unknown>[] = [];
     return {
-      map: () => {
-        this.#maps += 1;
-        const prefix = `${this.#maps.toString(36)} `;
-        prefixes.add(prefix);
-        return new PrefixedMap(this.#cache, prefix, clock, state);
+      map: <Value>() => {
+        const map = new SharedMap<Value>(this.#cache, clock);
+        maps.push(map);
+        return map;
       },
       close: () => {
-        state.isClosed = true;
-        const own = Array.from(this.#cache.keys()).filter((key) => prefixes.has(prefixOf(key)));
-        for (const key of own) this.#cache.delete(key);
+        for (const map of maps) map.close();
       },
     };
   }
 }
 
-class PrefixedMap<Value> implements MemoryMap<Value> {
-  readonly #cache: LRUCache<string, Held>;
-  readonly #prefix: string;
+/** Its entries, by their keys; the cache of the process decides which of them leave. */
+class SharedMap<Value> implements MemoryMap<Value> {
+  readonly #cache: LRUCache<Held, true>;
   readonly #clock: Clock;
-  readonly #state: { readonly isClosed: boolean };
+  readonly #own = new Map<string, Held>();
+  #isClosed = false;
 
-  constructor(cache: LRUCache<string, Held>, prefix: string, clock: Clock, state: { readonly isClosed: boolean }) {
+  constructor(cache: LRUCache<Held, true>, clock: Clock) {
     this.#cache = cache;
-    this.#prefix = prefix;
     this.#clock = clock;
-    this.#state = state;
   }
 
   get(key: string): Value | undefined {
-    const held = this.#cache.get(this.#prefix + key);
+    const held = this.#own.get(key);
     if (held === undefined) return undefined;
-    if (this.#clock.now() < held.expiresAt) return held.value as Value;
-    this.delete(key);
-    return undefined;
+    if (this.#clock.now() >= held.expiresAt) {
+      this.#cache.delete(held);
+      return undefined;
+    }
+    // The most recently used one now.
+    this.#cache.get(held);
+    return held.value as Value;
   }
 
   set(key: string, value: Value, bytes: number, expiresAt: number): void {
-    if (this.#state.isClosed) return;
+    if (this.#isClosed) return;
     this.#dropExpired();
-    const name = this.#prefix + key;
-    this.#cache.set(name, { value, expiresAt, clock: this.#clock }, { size: bytes + 2 * name.length + ENTRY_BYTES });
+    this.delete(key);
+    const held = { key, value, expiresAt, clock: this.#clock, own: this.#own };
+    this.#cache.set(held, true, { size: bytes + 2 * key.length + ENTRY_BYTES });
+    // Unless it is too large.
+    if (this.#cache.has(held)) this.#own.set(key, held);
   }
 
   delete(key: string): void {
-    this.#cache.delete(this.#prefix + key);
+    const held = this.#own.get(key);
+    if (held !== undefined) this.#cache.delete(held);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const held of this.#own.values()) this.#cache.delete(held);
   }
 
   /** Beginning with the least recently used, up to the first that is alive. */
   #dropExpired(): void {
     for (;;) {
-      const { value: oldest, done } = this.#cache.rentries().next();
-      if (done === true) return;
-      const [name, { clock, expiresAt }] = oldest as [string, Held];
-      if (clock.now() < expiresAt) return;
-      this.#cache.delete(name);
+      const { value: oldest, done } = this.#cache.rkeys().next();
+      if (done === true || oldest.clock.now() < oldest.expiresAt) return;
+      this.#cache.delete(oldest);
     }
   }
 
   /** All unexpired ones at this moment. */
   [Symbol.iterator](): ArrayIterator<readonly [key: string, value: Value]> {
     const now = this.#clock.now();
-    const own: [string, Value][] = [];
-    for (const [name, { value, expiresAt }] of this.#cache.entries())
-      if (now < expiresAt && name.startsWith(this.#prefix)) own.push([name.slice(this.#prefix.length), value as Value]);
-    return own.values();
+    const alive = Array.from(this.#own.values()).filter(({ expiresAt }) => now < expiresAt);
+    return alive.map(({ key, value }) => [key, value as Value] as const).values();
   }
-}
-
-function prefixOf(key: string): string {
-  return key.slice(0, key.indexOf(' ') + 1);
 }

@@ -270,12 +270,13 @@ function parsed(text: string): unknown {
 }
 
 /**
- * Checks that bytes are one JSON text within the limits, and creates nothing that lasts.
+ * The text of these bytes, if it is JSON within the limits. Nothing else is kept.
  *
  * @throws JsonTextError
  */
-export function checkJson(bytes: Uint8Array): void {
+export function checkedJson(bytes: Uint8Array): string {
   const text = decoded(bytes);
   scanJson(text, MAX_JSON_VALUES);
   parsed(text);
+  return text;
 }
