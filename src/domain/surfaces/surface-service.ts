@@ -246,8 +246,9 @@ function etagOf({ headers }: Pick<HttpResponse, 'headers'>): string {
   return typeof etag === 'string' ? etag : '';
 }
 
-function marked(response: HttpResponse, status: CacheStatus): HttpResponse {
-  return { ...response, headers: { ...response.headers, 'x-cache': status } };
+function marked({ status, headers, body }: HttpResponse, cache: CacheStatus): HttpResponse {
+  // No field of the platform has this name (`isWithheld`).
+  return { status, headers: { 'x-cache': cache, ...headers }, body };
 }
 
 /** A body that invalidates renders again at its end: a stream may report work that continues meanwhile. */
