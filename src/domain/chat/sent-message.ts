@@ -52,8 +52,7 @@ function change(given: unknown, { names }: CallBody, { contextId, rules, own }: 
   if (params === undefined) return;
   const member = (params['message'] ?? undefined) === undefined ? 'request' : 'message';
   const message = membersOf(params[member]);
-  const context: Members = { contextId };
-  if (message !== undefined && contextId !== undefined) params[member] = { ...context, ...message, ...context };
+  if (message !== undefined && contextId !== undefined) message['contextId'] = contextId;
   if (rules === undefined) return;
   for (const one of [membersOf(params[member]), params]) if (one !== undefined) setMetadata(one, rules, own);
   for (const name of names.params ?? []) if (namesUser(name)) params[name] = {};
