@@ -72,12 +72,14 @@ function targetOf({ url, originalUrl, baseUrl }: ExpressRequest): string {
 
 /**
  * Protocol and host follow `trust proxy`: a forwarded one only counts if the application trusts it. Express has the
- * trusted host in `hostname`, without its port; the field it came from has both.
+ * trusted host in `hostname`, without its port; the field it came from has both. In place of the `Host` field, the host
+ * of the target counts.
  */
 function publicUrl(request: ExpressRequest): string {
   const { protocol, hostname, baseUrl, headers } = request;
   const own = String(requestFields(request)['host'] ?? '');
+  const isTrusted = (field: string): boolean => field.trim().replace(/:\d+$/, '') === hostname;
   const forwarded = String(headers['x-forwarded-host'] ?? '').split(',', 1);
-  const host = [own, ...forwarded].find((field) => field.trim().replace(/:\d+$/, '') === hostname);
+  const host = isTrusted(String(headers.host ?? own)) ? own : forwarded.find(isTrusted);
   return `${protocol}://${(host ?? hostname ?? own).trim()}${baseUrl}`;
 }

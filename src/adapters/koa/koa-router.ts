@@ -3,6 +3,7 @@ import { originForm } from '../../domain/shared/paths.js';
 import type { HttpHandler, HttpRequest, HttpResponse, MountedHandler } from '../../ports/http.js';
 import { type BodyStream, toNodeBody } from '../node/body-stream.js';
 import { respond } from '../node/exchange.js';
+import { requestFields } from '../node/http2-exchange.js';
 import { NodeRequest, type ParsedBody } from '../node/request.js';
 
 /**
@@ -112,7 +113,9 @@ function toRequest(context: KoaContext, below: string): HttpRequest {
   );
 }
 
-function publicUrl({ protocol, host, originalUrl }: KoaContext, below: string): string {
+/** In place of the `Host` field, the host of the target counts. */
+function publicUrl({ req, protocol, host: found, originalUrl }: KoaContext, below: string): string {
+  const host = found === req.headers.host ? String(requestFields(req)['host']) : found;
   const [path = ''] = originForm(originalUrl).split('?', 1);
   const mount = path.endsWith(below) ? path.slice(0, path.length - below.length) : path;
   return `${protocol}://${host}${mount.replace(/\/$/, '')}`;
