@@ -169,7 +169,7 @@ function statusOf(error: AgentBffError, form: ErrorForm, { authUnavailableStatus
   if (error.code === 'conversation_unknown' && form === REST_ERRORS) return 404;
   if (error.code === 'identity_provider_unavailable') return authUnavailableStatus;
   const { code, upstreamStatus = 0 } = error;
-  const isOwn = upstreamStatus >= 400 && upstreamStatus < 600;
+  const isOwn = typeof upstreamStatus === 'number' && upstreamStatus >= 400 && upstreamStatus < 600;
   return isOwn ? Math.trunc(upstreamStatus) : (STATUS[code as KnownCode] ?? 500);
 }
 
@@ -208,11 +208,14 @@ const CODE = /^[a-z][\w.-]{0,63}$/i;
 /** Converts anything thrown to an error with a code; messages of foreign errors stay private. */
 export function toAgentBffError(cause: unknown): AgentBffError {
   if (isAgentBffError(cause)) {
-    const { code, detail, hint = '', fields, upstreamStatus = 500 } = cause;
+    const { code, detail, hint = '', block = '', claims = '', fields, upstreamStatus = 500 } = cause;
+    const { retryable, rpcCode = 0, retryAfterMs = 0 } = cause;
     const log = cause.logDetail();
     // In plain JavaScript, an error of the site's own may have values of any type.
-    const isText = [code, detail, hint, log].every((text: unknown) => typeof text === 'string');
-    if (isText && Array.isArray(fields) && CODE.test(code) && !(code in Object.prototype)) return cause;
+    const areTexts = [code, detail, hint, block, claims, log].concat(fields).every((text) => typeof text === 'string');
+    const areOthers = typeof retryable === 'boolean' && typeof rpcCode === 'number' && typeof retryAfterMs === 'number';
+    const isWhole = areTexts && areOthers && Array.isArray(fields);
+    if (isWhole && CODE.test(code) && !(code in Object.prototype)) return cause;
     return new AgentBffError('internal_error', { detail: String(detail), upstreamStatus, log: String(log) });
   }
   return new AgentBffError('internal_error', {

@@ -65,6 +65,14 @@ const OWN: readonly (readonly [
   ['a code that no field can hold', 'no"\r\nx: y', { upstreamStatus: 401 }, [401, 'internal_error']],
   ['a hint that is not text', 'not_paid', { hint: 1n }, [500, 'internal_error']],
   ['fields that are no list', 'session_required', { fields: null, upstreamStatus: 402 }, [402, 'internal_error']],
+  ['a field that is not text', 'not_paid', { fields: [1n] }, [500, 'internal_error']],
+  ['a block and claims that are not text', 'not_paid', { block: 1n, claims: {} }, [500, 'internal_error']],
+  [
+    'a time and a status of another type',
+    'not_paid',
+    { retryAfterMs: 1n, upstreamStatus: 402n },
+    [500, 'internal_error'],
+  ],
   ['a number as its code', 42, { fields: 7, hint: 1n, block: {}, retryAfterMs: 'soon' }, [500, 'internal_error']],
 ];
 
