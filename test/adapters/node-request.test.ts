@@ -5,9 +5,9 @@ import { describe, expect, it } from 'vitest';
 import { NodeRequest, type ParsedBody } from '../../src/adapters/node/request.js';
 
 /** A request that a parser of the host has read, with its result. */
-function parsed(result: ParsedBody, headers: Record<string, string> = { 'content-length': '1' }): NodeRequest {
+function parsed(result: ParsedBody, headers: object = { 'content-length': '1' }): NodeRequest {
   const request = new IncomingMessage(new Socket());
-  request.headers = headers;
+  request.headers = { ...headers };
   request.push('x');
   request.read();
   Object.assign(request, { method: 'POST' }, result);
@@ -47,6 +47,16 @@ it.each<[string, ParsedBody, string | Uint8Array | null, boolean]>([
 it('a request without a body is not lost', () => {
   expect(parsed({}, {})).toMatchObject({ body: null, bodyConsumed: false });
   expect(parsed({ body: circular }, {})).toMatchObject({ body: null, bodyConsumed: true });
+});
+
+it('fields that a host created with values of other types are text, and a list of one value is that value', () => {
+  const odd = { host: ['site.example'], 'content-length': 1, 'x-hops': [1, 'b'], dnt: true, 'x-empty': null };
+  expect(parsed({}, odd).headers).toEqual({
+    host: 'site.example',
+    'content-length': '1',
+    'x-hops': ['1', 'b'],
+    dnt: 'true',
+  });
 });
 
 /** A request that has arrived as far as its head, and its response. */

@@ -8,7 +8,7 @@ import type { HeaderFields } from '../../ports/http.js';
 /**
  * The fields of a request as text, without pseudo-header fields. The host that its target names counts, even if the
  * request has a `host` field (RFC 9113 §8.3.1, RFC 9112 §3.2.2). Hosts that create requests themselves also put numbers
- * into `headers`.
+ * and lists of one value into `headers`.
  */
 export function requestFields(request: TargetedRequest): HeaderFields {
   const headers: Readonly<Record<string, unknown>> = request.headers;
@@ -18,7 +18,8 @@ export function requestFields(request: TargetedRequest): HeaderFields {
   for (const name in headers) {
     const value = headers[name] ?? undefined;
     if (name.startsWith(':') || value === undefined) continue;
-    fields[name] = Array.isArray(value) ? value.map(String) : String(value as string);
+    if (!Array.isArray(value)) fields[name] = String(value as string);
+    else fields[name] = value.length === 1 ? String(value[0]) : value.map(String);
   }
   return host === undefined ? fields : { ...fields, host };
 }
