@@ -112,6 +112,16 @@ export function refusalSuite(framework: Framework): void {
       expect(world.upstream.requests).toEqual([]);
     });
 
+    it('gets 403 with the mend from the own page, if a proxy replaces "Host" over plain http', async () => {
+      const { chat, upstream } = await startWorld(framework);
+      const forwarded = { 'x-forwarded-for': '192.0.2.1', 'x-forwarded-host': 'site.example' };
+      const headers = { host: '10.0.0.7:3000', origin: 'http://site.example', ...forwarded };
+      const reply = await chat({ headers });
+      expect(reply.status).toBe(403);
+      expect(await reply.text()).toMatch(/set \\"publicUrl\\" to the address visitors use.*"trust proxy\\" in Express/);
+      expect(upstream.requests).toEqual([]);
+    });
+
     it('gets 421 under an unknown host, without a call to the agent', async () => {
       const world = await startWorld(framework, { allowedHosts: ['site.example'] });
       expect((await world.chat({ headers: { host: 'site.example' } })).status).toBe(200);
