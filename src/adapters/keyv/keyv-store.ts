@@ -68,7 +68,7 @@ export class KeyvStore implements CacheStore {
     this.#deps = dependencies;
     this.#breaker = new StoreBreaker(dependencies.clock);
     // The connection to a store does not keep the process alive, and a script waits for its call.
-    this.#limit = after(dependencies.cacheMs, () => storeTimeout(dependencies.cacheMs), true);
+    this.#limit = after(dependencies.cacheMs, () => storeTimeout(dependencies.cacheMs), { ref: true });
     this.#unlisten = listen(dependencies.keyv, (error) => {
       this.#reports += 1;
       this.#reported = error;

@@ -14,8 +14,14 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await delay(ms, undefined, { signal }).catch(() => undefined);
 }
 
+/** How a delay counts for the process, as in Node's timers. */
+interface Waiting {
+  /** True if it keeps the process alive. Default: false. */
+  readonly ref?: boolean;
+}
+
 /** Resolves after a delay. Without `ref`, it does not keep the process alive. */
-export async function sleep(ms: number, ref = false): Promise<void> {
+export async function sleep(ms: number, { ref = false }: Waiting = {}): Promise<void> {
   await delay(ms, undefined, { ref });
 }
 
@@ -23,7 +29,7 @@ export async function sleep(ms: number, ref = false): Promise<void> {
  * A deadline `ms` milliseconds after its wait begins; 0 means none. Fails with a `DeadlineError` that names `late`, or
  * with the error it returns. With `ref`, it keeps the process alive meanwhile.
  */
-export function after(ms: number, late: string | (() => Error), ref = false): Alarm {
+export function after(ms: number, late: string | (() => Error), { ref = false }: Waiting = {}): Alarm {
   return (expire) => {
     if (ms === 0) return () => undefined;
     const end = (): void => expire(typeof late === 'string' ? new DeadlineError(late, ms) : late());

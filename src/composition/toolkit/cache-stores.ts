@@ -52,7 +52,7 @@ export function cacheStores(
   // The in-memory part depends neither on the store nor on its keys.
   const isKept = previous !== undefined && sameItems(previous.settings.slice(0, 2), settings.slice(0, 2));
   // A script that asks for a token waits for its turn.
-  const wait = (ms: number): Promise<void> => sleep(ms, true);
+  const wait = (ms: number): Promise<void> => sleep(ms, { ref: true });
   const cache = { clock, telemetry, random, sleep: wait, newId, memory: memory.tokens };
   const rendersIn = (renders: RenderStore, generations: CacheStore): Renders => {
     const keys = new RenderKeys({ hash: sha256, memory: memory.data, clock });
