@@ -52,10 +52,17 @@ function change(given: unknown, { names }: CallBody, { contextId, rules, own }: 
   if (params === undefined) return;
   const member = (params['message'] ?? undefined) === undefined ? 'request' : 'message';
   const message = membersOf(params[member]);
-  if (message !== undefined && contextId !== undefined) message['contextId'] = contextId;
+  if (message !== undefined && contextId !== undefined) params[member] = inContext(message, contextId);
   if (rules === undefined) return;
   for (const one of [membersOf(params[member]), params]) if (one !== undefined) setMetadata(one, rules, own);
   for (const name of names.params ?? []) if (namesUser(name)) params[name] = {};
+}
+
+/** The message with its context as the first member. A message that is read for its conversation has no `__proto__`. */
+function inContext(message: Members, contextId: string): Members {
+  const placed: Members = { contextId };
+  for (const name in message) if (name !== 'contextId') placed[name] = message[name];
+  return placed;
 }
 
 function isChanged({ names }: CallBody, { contextId, rules, own }: MessageChanges): boolean {

@@ -166,7 +166,8 @@ export class RenderCache {
       checkedAt: renderedAt,
       generation,
       etag: etag || reply.etag,
-      headers: rest,
+      // Written once: it is the same for each response from the cache.
+      headers: { ...rest, 'x-cache': 'HIT' satisfies CacheStatus },
       body: sharedBody(text),
     };
     // An action under the surface's own id or name would not find it under another.

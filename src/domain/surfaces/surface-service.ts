@@ -246,9 +246,10 @@ function etagOf({ headers }: Pick<HttpResponse, 'headers'>): string {
   return typeof etag === 'string' ? etag : '';
 }
 
-function marked({ status, headers, body }: HttpResponse, cache: CacheStatus): HttpResponse {
-  // No field of the platform has this name (`isWithheld`).
-  return { status, headers: { 'x-cache': cache, ...headers }, body };
+/** A response that names its source; stored ones name the cache already. */
+function marked(response: HttpResponse, status: CacheStatus): HttpResponse {
+  if (response.headers['x-cache'] === status) return response;
+  return { ...response, headers: { ...response.headers, 'x-cache': status } };
 }
 
 /** A body that invalidates renders again at its end: a stream may report work that continues meanwhile. */

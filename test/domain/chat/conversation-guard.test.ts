@@ -93,7 +93,7 @@ describe('a message', () => {
     await ada.send({ taskId: 'task-1' });
     expect(world.calls).toEqual([
       LOOKUP,
-      `SendMessage {"message":{"role":"ROLE_USER","taskId":"task-1","contextId":"${contextId}"}}`,
+      `SendMessage {"message":{"contextId":"${contextId}","role":"ROLE_USER","taskId":"task-1"}}`,
     ]);
     await ada.send({ taskId: 'task-1', contextId });
     expect(world.calls.at(-1)).toBe(

@@ -76,7 +76,7 @@ describe('an edited message', () => {
       'keeps every other value',
       { contextId: 'c1' },
       '{ "message" : {"text":"\\u0061 🙂", "n":1.0e5, "m":[9007199254740993,-0,1E400]} }',
-      '{"message":{"text":"a 🙂","n":1.0e5,"m":[9007199254740993,-0,1E400],"contextId":"c1"}}',
+      '{"message":{"contextId":"c1","text":"a 🙂","n":1.0e5,"m":[9007199254740993,-0,1E400]}}',
     ],
     [
       'has its context replaced',
@@ -88,7 +88,7 @@ describe('an edited message', () => {
       'gets a context under the old name of a message',
       { contextId: 'c2' },
       '{"request":{"role":"user"}}',
-      '{"request":{"role":"user","contextId":"c2"}}',
+      '{"request":{"contextId":"c2","role":"user"}}',
     ],
     [
       'loses the metadata of the visitor, whatever it is',
@@ -100,7 +100,7 @@ describe('an edited message', () => {
       'keeps its metadata without a rule',
       { contextId: 'c1' },
       '{"metadata":{"a":1},"message":{"metadata":{"userId":2}}}',
-      '{"metadata":{"a":1},"message":{"metadata":{"userId":2},"contextId":"c1"}}',
+      '{"metadata":{"a":1},"message":{"contextId":"c1","metadata":{"userId":2}}}',
     ],
     ['keeps other members', DROP, '{"other":{"a":1},"id":"7"}', '{"other":{"a":1},"id":"7"}'],
     ['stays without metadata', DROP, '{"message":{"role":"user"}}', '{"message":{"role":"user"}}'],
