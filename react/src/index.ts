@@ -16,6 +16,5 @@ export type { A2AChatHandle, A2AChatProps, ChatOptions, ChatUser } from './chat-
 export type { ChatLabels } from './labels.js';
 export { ServiceSurface, type ServiceSurfaceHandle, type ServiceSurfaceProps } from './service-surface.js';
 export type { SiteHeaders } from './site-fetch.js';
-export type { ActionFields, SurfaceInput } from './surface/surface-client.js';
 export { type A2AChatController, useA2AChat } from './use-a2a-chat.js';
 export { type ServiceSurfaceController, type ServiceSurfaceOptions, useServiceSurface } from './use-service-surface.js';

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { basePath, withoutSlash } from './base-path.js';
 import { ChatError, MESSAGES, report, toChatError } from './chat-error.js';
 import { siteFetch, type SiteHeaders } from './site-fetch.js';
-import { type ActionFields, SurfaceClient, type SurfaceInput, type SurfaceSite } from './surface/surface-client.js';
+import { type ActionFields, SurfaceClient, type SurfaceSite } from './surface/surface-client.js';
 import type { Submission } from './surface/surface-view.js';
 import { useLatest } from './use-latest.js';
 
@@ -21,8 +21,8 @@ export type ServiceSurfaceOptions = {
    * its `mediaOrigins` are shown. Default: `a2a/config` beside the widget routes, so `/api/a2a/config`.
    */
   readonly configEndpoint?: string | undefined;
-  /** The input of the render. Default: the language of the document, as `locale`. */
-  readonly input?: SurfaceInput | undefined;
+  /** The input of the render, a JSON object. Default: the language of the document, as `locale`. */
+  readonly input?: Readonly<Record<string, unknown>> | undefined;
   /** Header fields for every request of the widget. Default none: the browser sends the site's cookies by itself. */
   readonly headers?: SiteHeaders | undefined;
   /** Called with every failure, including those shown in the widget. Default: failures are only shown. */
@@ -50,10 +50,10 @@ export interface ServiceSurfaceController {
   /** Renders the widget again. */
   readonly refresh: () => Promise<void>;
   /**
-   * Submits an action, as the widget's own buttons and forms do, and renders the widget again. Does nothing while another
-   * action is being submitted.
+   * Submits an action with the values of its fields (a list for a name that occurs more than once), as the widget's own
+   * buttons and forms do, and renders the widget again. Does nothing while another action is being submitted.
    */
-  readonly act: (action: string, fields?: ActionFields) => Promise<void>;
+  readonly act: (action: string, fields?: Readonly<Record<string, string | readonly string[]>>) => Promise<void>;
 }
 
 /** One widget in one element. */
@@ -102,7 +102,7 @@ export function useSurface(options: ServiceSurfaceOptions): ServiceSurfaceContro
   useEffect(() => {
     if (host === null) return undefined;
     const abort = new AbortController();
-    const [site, given] = JSON.parse(key) as [SurfaceSite, SurfaceInput | null];
+    const [site, given] = JSON.parse(key) as [SurfaceSite, object | null];
     const client = new SurfaceClient(
       site,
       siteFetch(() => latest.current.headers),

@@ -68,7 +68,6 @@ export {
   fromFunction,
   ironSession,
   passportSession,
-  type RequestWithSession,
   type SessionSourceOptions,
   type SessionTokenFunction,
   type StoredTokenOptions,

@@ -55,7 +55,7 @@ export interface A2AProxyHandlerOptions
 }
 
 /**
- * Options of `handleA2AWebPOST`.
+ * Options of `handleA2AWebPOST` and `handleA2AConfigWebGET`.
  *
  * @public
  */
@@ -64,15 +64,7 @@ export interface A2AWebOptions extends SiteFieldOptions<Request>, ToolkitOption 
   readonly params?: unknown;
 }
 
-/**
- * Options of `handleA2AConfigWebGET`.
- *
- * @public
- */
-export interface A2AConfigWebOptions extends A2AWebOptions {
-  /** Returns the headers that are the credential of the look-ups. Default: the credential of the chat route. */
-  readonly getHeaders?: GetHeaders<Request> | undefined;
-}
+type ConfigOptions = A2AWebOptions & { readonly getHeaders?: GetHeaders<Request> | undefined };
 
 type RouteOf<Options extends ToolkitOption> = RouteDefinition<Omit<Options, 'toolkit'>>;
 
@@ -95,7 +87,7 @@ const MESSAGE: RouteOf<A2AWebOptions> = {
   shape: { options: { params: () => undefined, ...siteFields } },
 };
 
-const CONFIG: RouteOf<A2AConfigWebOptions> = {
+const CONFIG: RouteOf<ConfigOptions> = {
   ...ROUTES.a2a,
   shape: { options: { getHeaders: callback, ...MESSAGE.shape.options } },
   make: (site, { getHeaders, ...options }) => site.chat({ ...options, configGetHeaders: getHeaders }),
@@ -162,8 +154,8 @@ export async function handleA2AWebPOST(request: Request, options?: A2AWebOptions
 }
 
 /**
- * Responds with the chat configuration record, looked up with the headers from `getHeaders`. The chat route is one
- * segment above this route.
+ * Responds with the chat configuration record. `getHeaders` returns the headers that are the credential of its look-ups;
+ * default: the credential of the chat route, which is one segment above this route.
  *
  * @throws ConfigurationError (code `configuration_invalid`) naming the option that is unknown, missing, invalid or in conflict with another.
  *
@@ -177,7 +169,10 @@ export async function handleA2AWebPOST(request: Request, options?: A2AWebOptions
  *
  * @public
  */
-export async function handleA2AConfigWebGET(request: Request, options?: A2AConfigWebOptions): Promise<Response> {
+export async function handleA2AConfigWebGET(
+  request: Request,
+  options?: A2AWebOptions & { readonly getHeaders?: GetHeaders<Request> | undefined },
+): Promise<Response> {
   return serveConfig(request, options);
 }
 

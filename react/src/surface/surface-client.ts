@@ -2,18 +2,7 @@ import { checkStatus, readJson } from '../site-fetch.js';
 
 export type SurfaceAddress = { readonly id: string } | { readonly name: string };
 
-/**
- * A JSON object with the input of a render.
- *
- * @public
- */
-export type SurfaceInput = Readonly<Record<string, unknown>>;
-
-/**
- * The values the visitor entered; a list for names that occur more than once.
- *
- * @public
- */
+/** The values the visitor entered; a list for names that occur more than once. */
 export type ActionFields = Readonly<Record<string, string | readonly string[]>>;
 
 export interface RenderedSurface {
@@ -78,7 +67,7 @@ export class SurfaceClient {
       ));
   }
 
-  render(input: SurfaceInput): Promise<RenderedSurface> {
+  render(input: object): Promise<RenderedSurface> {
     return this.#post('render', input, 'html');
   }
 

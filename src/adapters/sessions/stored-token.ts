@@ -12,32 +12,23 @@ import type { RequestContext } from '../../ports/http.js';
 import type { SessionToken, SessionTokenQuery, SessionTokenSource } from '../../ports/session-token-source.js';
 import { mounted } from './session-libraries.js';
 
+/* oxlint-disable typescript/no-explicit-any */
 /**
  * Returns the signed-in user's token from the framework's own request (Express `req`, a Web `Request`, a Koa context);
- * `null` if no user is signed in.
+ * `null` if no user is signed in. The request has `session` and `user`, which session libraries add: of their type if it
+ * is declared, otherwise `any`.
  *
  * @public
  */
-// oxlint-disable-next-line typescript/no-explicit-any
 export type SessionTokenFunction<NativeRequest = any> = {
   // A method, so that a site can declare its own request type, such as a request with a session.
   // oxlint-disable-next-line typescript/method-signature-style
   call(
-    request: RequestWithSession<NativeRequest>,
+    request: NativeRequest & { readonly [Name in Exclude<'session' | 'user', keyof NativeRequest>]?: any },
     query: SessionTokenQuery,
   ): string | SessionToken | null | undefined | Promise<string | SessionToken | null | undefined>;
 }['call'];
-
-/**
- * The framework's request with `session` and `user`, which session libraries add: of their type if it is declared,
- * otherwise `any`.
- *
- * @public
- */
-export type RequestWithSession<NativeRequest> = NativeRequest & {
-  // oxlint-disable-next-line typescript/no-explicit-any
-  readonly [Name in Exclude<'session' | 'user', keyof NativeRequest>]?: any;
-};
+/* oxlint-enable typescript/no-explicit-any */
 
 /**
  * Facts that a session source cannot determine itself.

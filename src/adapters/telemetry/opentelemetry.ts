@@ -4,17 +4,7 @@ import type { EventOf, ObservedCall, Telemetry, TelemetryEvent } from '../../por
 
 const NAME = 'agent-bff';
 
-/**
- * Options of `openTelemetry`.
- *
- * @public
- */
-export interface OpenTelemetryOptions {
-  /** True to give every metric the attribute `agent_bff.toolkit`, hence a series per toolkit. Default false: spans only. */
-  readonly metricsByToolkit?: boolean | undefined;
-}
-
-const OPTIONS: OptionShape<keyof OpenTelemetryOptions> = { options: { metricsByToolkit: flag } };
+const OPTIONS: OptionShape<'metricsByToolkit'> = { options: { metricsByToolkit: flag } };
 
 /** Values of `SpanKind` and `SpanStatusCode` (OpenTelemetry specification, trace API). */
 const INTERNAL = 0;
@@ -32,7 +22,8 @@ const MAX_OPEN_SPANS = 10_000;
  * the platform are hidden from instrumentation of undici, which would trace them again. The span of a request ends with its response, even if that is a stream. Metrics: `agent_bff.request.duration`,
  * `agent_bff.upstream.duration`, `agent_bff.stream.duration`, `agent_bff.chat.duration` and `agent_bff.chat.first_event` (seconds), `agent_bff.streams.open`, and the counters
  * `agent_bff.errors`, `agent_bff.tokens`, `agent_bff.cache`, `agent_bff.retries` and `agent_bff.streams.broken`.
- * Attributes follow the semantic conventions; `agent_bff.toolkit` is the `name` of the toolkit.
+ * Attributes follow the semantic conventions; `agent_bff.toolkit` is the `name` of the toolkit, which spans have;
+ * with `metricsByToolkit: true` every metric has it too, hence a series per toolkit (default false).
  *
  * @throws ConfigurationError (code `configuration_invalid`) for an option that is unknown or invalid.
  *
@@ -46,7 +37,10 @@ const MAX_OPEN_SPANS = 10_000;
  *
  * @public
  */
-export function openTelemetry(api: OpenTelemetryLike, options?: OpenTelemetryOptions): Telemetry {
+export function openTelemetry(
+  api: OpenTelemetryLike,
+  options?: { readonly metricsByToolkit?: boolean | undefined },
+): Telemetry {
   const { metricsByToolkit = false } = readOptions('openTelemetry', OPTIONS, options);
   const tracer = api.trace.getTracer(NAME) as Tracer;
   const count = siteMetrics(api.metrics.getMeter(NAME) as Meter, metricsByToolkit);

@@ -117,7 +117,7 @@ export interface ConversationOptions<NativeRequest = any> {
    * `visitor` lets each visitor read, continue and cancel their own conversations only; `open` lets in anyone who
    * knows an id. Default: the configured `conversations`.
    */
-  readonly conversations?: ConversationAccess | undefined;
+  readonly conversations?: 'open' | 'visitor' | undefined;
   /**
    * Returns the site's own name of the signed-in user, from the framework's request; `null` or an empty string without
    * a sign-in. It must never change and never be given to someone else. Needs `cacheKeys`. Default: the user of
@@ -192,13 +192,6 @@ export interface ChatHandlerOptions<NativeRequest = any>
   /** Returns the headers for the config route's look-ups, from the framework's request. Default: the credential of the chat. */
   readonly configGetHeaders?: GetHeaders<NativeRequest> | undefined;
 }
-
-/**
- * The people who may enter a conversation: anyone who knows its id, or only the visitor who began it.
- *
- * @public
- */
-export type ConversationAccess = 'open' | 'visitor';
 
 /**
  * Names the signed-in user of a request, for the option `visitor`.

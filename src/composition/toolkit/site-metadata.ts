@@ -4,7 +4,7 @@ import { type ConfigurationError, siteFailed } from '../../domain/shared/errors.
 import { invalidField } from '../../domain/shared/setting.js';
 import { warnOnce } from '../../domain/shared/warnings.js';
 import type { Telemetry } from '../../ports/telemetry.js';
-import type { ConversationAccess, ConversationOptions } from '../routes/route-options.js';
+import type { ConversationOptions } from '../routes/route-options.js';
 import { siteSays } from './site-function.js';
 
 /** The metadata member for the page context, from the chat's prop `context`. */
@@ -18,7 +18,7 @@ const PAGE = 'pageContext';
  */
 export function siteMetadata(
   { metadata, visitorMetadata }: ConversationOptions,
-  conversations: ConversationAccess | undefined,
+  conversations: ConversationOptions['conversations'],
   sessionMs: number,
   telemetry: Telemetry,
 ): SiteMetadata | undefined {

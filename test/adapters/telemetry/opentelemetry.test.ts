@@ -29,7 +29,7 @@ import {
   HTTP_REQUEST_METHOD_VALUE_OTHER,
 } from '@opentelemetry/semantic-conventions';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { openTelemetry, type OpenTelemetryOptions } from '../../../src/adapters/telemetry/opentelemetry.js';
+import { openTelemetry } from '../../../src/adapters/telemetry/opentelemetry.js';
 import { telemetryContract } from '../../contracts/telemetry.contract.js';
 
 const exported = new InMemorySpanExporter();
@@ -210,7 +210,7 @@ it('a requested token has a span of its duration', () => {
 });
 
 /** Telemetry with its own meter, and attributes and value of each series by instrument. */
-function measuring(options?: OpenTelemetryOptions) {
+function measuring(options?: { readonly metricsByToolkit: boolean }) {
   const measured = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
   const reader = new PeriodicExportingMetricReader({ exporter: measured, exportIntervalMillis: 3_600_000 });
   const meters = new MeterProvider({ readers: [reader] });
