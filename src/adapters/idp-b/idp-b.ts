@@ -11,7 +11,7 @@ import type {
   TokenExchange,
   TokenExchangeRequest,
 } from '../../ports/identity-provider.js';
-import type { CertificateSource } from '../keys/certificate.js';
+import type { CertificateFile } from '../keys/certificate.js';
 import {
   exchangeSettings,
   type FailureRules,
@@ -36,7 +36,7 @@ import {
 export interface IdpBOptions extends ConnectionOptions {
   readonly settings: IdpBSettings;
   /** The certificate, which takes precedence over the secret; `undefined` if neither path is set. */
-  readonly certificate: CertificateSource | undefined;
+  readonly certificate: Pick<CertificateFile, 'read'> | undefined;
 }
 
 // Otherwise an environment variable could send the credential to another host.
@@ -222,7 +222,7 @@ interface ClientCredential {
 /** Chooses the credential, and detects an unusable certificate before any request; `now` is milliseconds since the epoch. */
 function clientCredential(
   { clientSecret, certificatePath }: IdpBSettings,
-  certificate: CertificateSource | undefined,
+  certificate: Pick<CertificateFile, 'read'> | undefined,
   now: number,
 ): ClientCredential | IssueFailure {
   if (certificate === undefined) return { kind: 'secret', secret: clientSecret.value, thumbprintSha256: '' };

@@ -27,17 +27,6 @@ export type CertificateReading =
     }
   | Unusable;
 
-/**
- * Reads a certificate with its private key, and notices changes to either. The caller checks the dates: an expired
- * certificate is read like any other.
- *
- * @public
- */
-export interface CertificateSource {
-  /** Reads again only if a file changed; cheap to call before each use. */
-  read(): CertificateReading;
-}
-
 const DAY_MS = 86_400_000;
 const EXPIRES_SOON_MS = 30 * DAY_MS;
 
@@ -61,9 +50,9 @@ type Key = Extract<PrivateKeyReading, { kind: 'key' }>;
 /**
  * A certificate and its private key in two files, or in one file set for both. The files are checked at most every 30
  * seconds, and read again if they changed. If a working pair becomes unusable, the last good one stays in use for five
- * minutes.
+ * minutes. The caller checks the dates: an expired certificate is read like any other.
  */
-export class CertificateFile implements CertificateSource {
+export class CertificateFile {
   readonly #options: CertificateFileOptions;
   readonly #certificates: ParsedFile<CertificateList>;
   readonly #readKey: () => PrivateKeyReading;
@@ -78,6 +67,7 @@ export class CertificateFile implements CertificateSource {
     this.#pair = new WatchedReading(options.clock, () => this.#load());
   }
 
+  /** Reads again only if a file changed; cheap to call before each use. */
   read(): CertificateReading {
     const reading = this.#pair.read();
     if (reading.kind === 'certificate') this.#warn(reading);

@@ -1,4 +1,5 @@
 import { clockDifference } from '../../domain/shared/clock-difference.js';
+import { networkFault } from '../../domain/shared/network-fault.js';
 import { redactor } from '../../domain/shared/redaction.js';
 import { type AnySettings, quoted, revealed, type Setting } from '../../domain/shared/setting.js';
 import { USER_ERRORS } from '../../domain/shared/user-errors.js';
@@ -136,13 +137,10 @@ function judgeFault(fault: Fault, rules: FailureRules): Verdict {
   const known = rules.fault?.(fault);
   if (known !== undefined) return known;
   const { addressField, hostField: host = addressField } = rules;
-  if (code === 'ERR_INVALID_URL' || code === 'ERR_NOT_HTTPS') return refused(rules.addressField);
-  if (/^(UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO_|CERT_|ERR_TLS_|ERR_SSL_|HOSTNAME_MISMATCH)/.test(code)) {
-    return outage(host, stage, 'the TLS certificate is not trusted here; NODE_EXTRA_CA_CERTS adds an authority');
-  }
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return outage(host, stage, 'no such host: a wrong address, or DNS is down');
-  return outage(code === 'ECONNREFUSED' ? host : addressField, stage);
+  if (code === 'ERR_INVALID_URL' || code === 'ERR_NOT_HTTPS') return refused(addressField);
+  // A fault of the network is never caused by the path.
+  const meaning = networkFault(code);
+  return outage(meaning === undefined ? addressField : host, stage, meaning);
 }
 
 function judgeResponse(response: ErrorResponse, rules: FailureRules): Verdict {

@@ -107,7 +107,7 @@ export function configFromEnv(env: Readonly<Record<string, string | undefined>>)
       warnings.push({ code: 'variable_suspect', detail: `${name}: its value is ${what}. ${fix}`, variable: name });
     }
     const and = env[secret] ? { and: secret } : {};
-    const read = isFile ? { path: text, ...and } : known.isList ? list(text) : text;
+    const read = isFile ? { path: text, ...and } : known.isList ? text.split(/[\s,]+/).filter(Boolean) : text;
     if (field === undefined) config[first] = read;
     else config[first] = { ...(config[first] as object | undefined), [field]: read };
   }
@@ -217,13 +217,6 @@ function variableRows(rows: AnyRows, path: readonly string[] = []): (readonly [s
       ...variableRows(fields, field),
     ];
   });
-}
-
-function list(text: string): string[] {
-  return text
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== '');
 }
 
 /** A name similar to one of ours is only a mistake if the right name is not set as well. */

@@ -276,33 +276,28 @@ export function noResponse(
 ): UpstreamError {
   const retryable = isRepeatable || sent === 'nothing';
   const where = `${quoted(fields, ' and ')} in configureServer`;
-  const lasting = `If this lasts, check that the ${name} runs, and ${where}`;
   const failed = (code: ErrorCode, happened: string, hint: string, mayRetry: boolean = retryable): UpstreamError =>
     new UpstreamError(code, { ...facts(`The ${name} ${happened}.`, hint, fields), retryable: mayRetry, log });
-  switch (reason) {
-    case 'timeout': {
-      const longer = 'If it needs longer, raise "headersMs" in the "timeouts" configuration block.';
-      return failed('upstream_timeout', 'did not respond in time', `${longer} If it never responds, check ${where}.`);
-    }
-    case 'invalid': {
-      const hint = `Check scheme and port of ${where}.`;
-      return failed('upstream_invalid_response', 'sent a response that is not valid HTTP', hint, false);
-    }
-    case 'unreachable':
-      return failed('upstream_unreachable', 'cannot be reached', `${lasting}.`, true);
-    case 'reset': {
-      if (sent === 'on-stale-connection') {
-        const detail = `The ${name} closed the connection as the request was sent.`;
-        const hint = `Send it again. If this lasts, have the ${name} keep idle connections open for longer.`;
-        return new UpstreamError('upstream_unreachable', { detail, hint, retryable, log });
-      }
-      const hint = `${lasting}: a server that expects https closes a plain connection.`;
-      return failed('upstream_unreachable', 'cannot be reached', hint);
-    }
-    case 'aborted':
-      // The visitor has left; there is nothing to fix.
-      return new UpstreamError('upstream_unreachable', { detail: `The ${name} cannot be reached.`, retryable, log });
+  if (reason === 'timeout') {
+    const longer = 'If it needs longer, raise "headersMs" in the "timeouts" configuration block.';
+    return failed('upstream_timeout', 'did not respond in time', `${longer} If it never responds, check ${where}.`);
   }
+  if (reason === 'invalid') {
+    const hint = `Check scheme and port of ${where}.`;
+    return failed('upstream_invalid_response', 'sent a response that is not valid HTTP', hint, false);
+  }
+  // The visitor has left; there is nothing to fix.
+  if (reason === 'aborted')
+    return new UpstreamError('upstream_unreachable', { detail: `The ${name} cannot be reached.`, retryable, log });
+  if (sent === 'on-stale-connection') {
+    const detail = `The ${name} closed the connection as the request was sent.`;
+    const hint = `Send it again. If this lasts, have the ${name} keep idle connections open for longer.`;
+    return new UpstreamError('upstream_unreachable', { detail, hint, retryable, log });
+  }
+  const isReset = reason === 'reset';
+  const expected = isReset ? ': a server that expects https closes a plain connection' : '';
+  const hint = `If this lasts, check that the ${name} runs, and ${where}${expected}.`;
+  return failed('upstream_unreachable', 'cannot be reached', hint, isReset ? retryable : true);
 }
 
 /**
