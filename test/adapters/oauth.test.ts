@@ -170,7 +170,7 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
 
     it.each(broken)('is unavailable at its metadata: %s', async (_, fault) => {
       idp.faults.metadata = fault;
-      expect(await failureOf(provider())).toMatchObject(OUTAGE);
+      expect(await failureOf(provider())).toMatchObject('destroy' in fault ? NOBODY_THERE : OUTAGE);
       expect(idp.tokenRequests.count).toBe(0);
     });
 
@@ -191,7 +191,7 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
       const lost = lostFetch();
       const failure = await failureOf(at('idp.example', { fetch: lost.fetch }));
       expect(failure).toMatchObject(NOBODY_THERE);
-      expect(failure.log).toContain('ENOTFOUND: no such host');
+      expect(failure.log).toContain('ENOTFOUND: no host has this name');
       await lost.close();
     });
 
@@ -199,6 +199,14 @@ describe.each(await providersUnderTest())('%s', (_name, world) => {
       const failure = await failureOf(provider({ fetch: undefined }));
       expect(failure).toMatchObject(NOBODY_THERE);
       expect(failure.log).toContain('NODE_EXTRA_CA_CERTS');
+    });
+
+    it('is unavailable with an expired certificate, and the log does not suggest another authority', async () => {
+      const cause = Object.assign(new Error('certificate has expired'), { code: 'CERT_HAS_EXPIRED' });
+      const expired = (): Promise<Response> => Promise.reject(new TypeError('fetch failed', { cause }));
+      const failure = await failureOf(at('idp.example', { fetch: expired }));
+      expect(failure).toMatchObject(NOBODY_THERE);
+      expect(failure.log).toMatch(/^metadata request failed: CERT_HAS_EXPIRED: its certificate has expired/);
     });
 
     it('is at the wrong address when it responds 404 or redirects', async () => {

@@ -27,11 +27,6 @@ const VISITORS: ReadonlySet<string> = new Set([
   'server_closing',
 ]);
 
-/** Warnings whose detail is someone else's message, and needs an introduction. */
-const WARNINGS: Readonly<Record<string, string>> = {
-  limit_unknown: 'A visitor was admitted without being counted. Check "chatLimit" in configureServer.',
-};
-
 /** Refusals that may be caused by a mistake of the site until a route has served a request, and what else to check then. */
 const FIRST_STEPS: Readonly<Record<string, string>> = {
   session_required:
@@ -120,7 +115,7 @@ export class TerminalTelemetry extends RedactedTelemetry implements Telemetry {
     const { code, summary = '', detail } = event;
     // A warning that replaces an error begins with the text a visitor would see.
     const said = detail.startsWith(summary) ? detail.slice(summary.length).trimStart() : detail;
-    this.#tell([code, reasonOf(said)], WARNINGS[code] ?? summary, { ...event, detail: said });
+    this.#tell([code, reasonOf(said)], summary, { ...event, detail: said });
   }
 
   #tell(key: readonly unknown[], message: string, { type, detail, requestId }: ReportedEvent): void {

@@ -172,7 +172,8 @@ export async function checkVisitor(
   if (isUser && found === undefined) return;
   const user = found && (found.name === undefined ? '' : JSON.stringify([found.user.tenant ?? '', ...found.name]));
   const { request: native } = request.native;
-  const failed = siteFailed(isUser ? 'userLimit' : 'chatLimit', 'The requests of this visitor could not be counted.');
+  const option = isUser ? 'userLimit' : 'chatLimit';
+  const failed = siteFailed(option, 'The requests of this visitor could not be counted.');
   let verdict: LimitVerdict;
   try {
     verdict = await (kind === 'message' ? limit.admit(native, user) : limit.admitReading(native, user));
@@ -182,7 +183,9 @@ export async function checkVisitor(
   if (!VERDICTS.includes(Object(verdict).kind)) throw failed('it returned no verdict');
   if (verdict.kind === 'admitted') return;
   if (verdict.kind === 'unknown') {
-    telemetry.emit({ type: 'warning', code: 'limit_unknown', detail: withLog(verdict, '"admit"', telemetry).log });
+    const summary = `A visitor was admitted without being counted. Check "${option}" in configureServer.`;
+    const detail = `${summary} ${withLog(verdict, '"admit"', telemetry).log}`;
+    telemetry.emit({ type: 'warning', code: 'limit_unknown', summary, detail });
     return;
   }
   const { retryAfterMs } = verdict;

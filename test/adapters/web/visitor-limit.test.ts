@@ -67,9 +67,14 @@ describe('a limit of visitors', () => {
     });
   });
 
-  it('admits with a warning when the limiter does not know', async () => {
-    const { telemetry } = await count(SERVICE, 'message', { kind: 'unknown', log: 'late' });
-    expect(telemetry.of('warning')).toEqual([{ type: 'warning', code: 'limit_unknown', detail: 'late' }]);
+  it.each([
+    ['chatLimit', SERVICE],
+    ['userLimit', signedIn({})],
+  ])('admits with a warning that names %s when the limiter does not know', async (option, auth) => {
+    const { telemetry } = await count(auth, 'message', { kind: 'unknown', log: 'late' });
+    const summary = `A visitor was admitted without being counted. Check "${option}" in configureServer.`;
+    const detail = `${summary} late`;
+    expect(telemetry.of('warning')).toEqual([{ type: 'warning', code: 'limit_unknown', summary, detail }]);
   });
 
   it.each<[string, () => unknown, RegExp]>([
