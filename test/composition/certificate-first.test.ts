@@ -101,7 +101,7 @@ describe('onBehalfOf with a certificate and a client secret', () => {
 
   it('falls back to idpBService when it has neither', async () => {
     const config = mergeConfig(mergeConfig(BASE, inCode({ ...SECRET, ...PAIR })), users({}));
-    expect(await proved(config)).toEqual(['certificate', []]);
+    expect(await proved(config)).toEqual(['certificate', BOTH('idpBService')]);
   });
 });
 

@@ -195,14 +195,6 @@ const SENT = ['clientId', 'clientSecret', 'audience', 'scope'] as const;
 const APPLICATION = refused('clientId', 'clientSecret');
 const GRANT: Verdict = { ...refused('clientId'), note: 'the grant must be enabled for this application' };
 
-const WRONG_DOMAIN: ReadonlySet<string> = new Set([
-  'OAUTH_HTTP_REQUEST_FORBIDDEN',
-  'OAUTH_REQUEST_PROTOCOL_FORBIDDEN',
-  'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED',
-  'OAUTH_MISSING_SERVER_METADATA',
-  'OAUTH_INVALID_SERVER_METADATA',
-]);
-
 const ABOUT_REALM = /default connection|\brealm\b|connection .*(not found|does not exist|not enabled|disabled)/i;
 
 /** Interprets the failures of a provider like Auth0. */
@@ -210,7 +202,8 @@ function failureRules(grant: Grant, request: RequestSettings): FailureRules {
   return {
     ...request,
     addressField: 'domain',
-    fault: ({ code }) => (WRONG_DOMAIN.has(code) ? refused('domain') : undefined),
+    // The library only receives successful responses, so what it rejects is the metadata.
+    fault: ({ code }) => (code.startsWith('OAUTH_') ? refused('domain') : undefined),
     special: ({ stage, status, error, description }) => {
       if (error === 'too_many_attempts') return user(grant, 'the user is blocked');
       if (status === 429) return { ...user(grant, 'rate limited'), reason: 'unavailable' };

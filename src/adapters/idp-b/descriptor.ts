@@ -2,6 +2,7 @@ import { accept } from '../../domain/shared/options.js';
 import { providerUrl, withoutTrailingSlashes } from '../../domain/shared/paths.js';
 import type { Secret } from '../../domain/shared/secret.js';
 import { firstFilled, revealed, secretRow, type SettingsOf, textRow } from '../../domain/shared/setting.js';
+import { warnOnce } from '../../domain/shared/warnings.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Telemetry } from '../../ports/telemetry.js';
 import type {
@@ -105,21 +106,24 @@ export function exchangeApplication({ idpBService, onBehalfOf }: IdpBBlocks & Ex
   };
 }
 
-/** The certificate of an application; undefined if a secret is used. */
+/** The certificate of an application; undefined if a secret is used. Warns if another credential is set and not used. */
 export function certificateOf(
   { certificatePath, privateKeyPath, clientSecret }: IdpBSettings,
   clock: Clock,
   telemetry?: Telemetry,
 ): CertificateFile | undefined {
+  const { block } = certificatePath;
+  const hasSecret = revealed(clientSecret) !== '';
+  const warn = (code: string, detail: string): void => telemetry && warnOnce(telemetry, code, `${block} has ${detail}`);
   // A key alone is not a certificate, and must not take precedence over a working secret.
-  if (certificatePath.value === '' && (privateKeyPath.value === '' || revealed(clientSecret) !== '')) return undefined;
-  return new CertificateFile({
-    certificatePath: certificatePath.value,
-    privateKeyPath: privateKeyPath.value,
-    block: certificatePath.block,
-    clock,
-    telemetry,
-  });
+  if (certificatePath.value === '' && (privateKeyPath.value === '' || hasSecret)) {
+    if (privateKeyPath.value !== '')
+      warn('certificate_incomplete', 'privateKeyPath without certificatePath; clientSecret is used');
+    return undefined;
+  }
+  if (hasSecret) warn('client_secret_unused', 'both certificatePath and clientSecret; the certificate is used');
+  const paths = { certificatePath: certificatePath.value, privateKeyPath: privateKeyPath.value };
+  return new CertificateFile({ ...paths, block, clock, telemetry });
 }
 
 function certificateFacts(settings: IdpBSettings, clock: Clock): readonly KeyFact[] {

@@ -1,6 +1,5 @@
 import { ConfidentialClientApplication, type INetworkModule, type NetworkResponse } from '@azure/msal-node';
 import type { Secret } from '../../domain/shared/secret.js';
-import { revealed } from '../../domain/shared/setting.js';
 import type { ExchangeBlock, ProviderContext } from '../../domain/shared/provider-descriptor.js';
 import type {
   ExchangeRefusal,
@@ -157,16 +156,12 @@ function networkOf(call: TokenCall, httpHost: string | undefined): INetworkModul
 
 /** The provider of service tokens. */
 export function provider(flow: string, { idpBService }: IdpBBlocks, context: ProviderContext): IdentityProvider {
-  warnOfSecret(idpBService, context);
   return application(flow, idpBService, context);
 }
 
 /** The exchange of users' tokens. */
 export function exchange(blocks: IdpBBlocks & ExchangeBlock, context: ProviderContext): TokenExchange {
-  const settings = exchangeApplication(blocks);
-  // For the provider's own credential, the provider itself logs the warning.
-  if (settings.clientSecret !== blocks.idpBService.clientSecret) warnOfSecret(settings, context);
-  return application('idp_b.exchange', settings, context);
+  return application('idp_b.exchange', exchangeApplication(blocks), context);
 }
 
 function application(
@@ -193,21 +188,6 @@ function application(
     return reading?.kind === 'certificate' ? reading.thumbprintSha256 : (reading?.advice ?? '');
   });
   return new IdpBApplication({ settings, certificate, timeoutMs, fetch, identity });
-}
-
-/** Warns that a secret is ignored because a certificate is configured. */
-function warnOfSecret(
-  { clientSecret, certificatePath, privateKeyPath }: IdpBSettings,
-  { telemetry }: ProviderContext,
-): void {
-  if (revealed(clientSecret) === '') return;
-  if (certificatePath.value !== '') {
-    const detail = `${clientSecret.block} has both certificatePath and clientSecret; the certificate is used`;
-    telemetry.emit({ type: 'warning', code: 'client_secret_unused', detail });
-  } else if (privateKeyPath.value !== '') {
-    const detail = `${clientSecret.block} has privateKeyPath without certificatePath; clientSecret is used`;
-    telemetry.emit({ type: 'warning', code: 'certificate_incomplete', detail });
-  }
 }
 
 /** The secret part of the application's credential. */

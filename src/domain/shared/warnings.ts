@@ -1,11 +1,11 @@
 import type { Telemetry } from '../../ports/telemetry.js';
 
-/** The codes that each toolkit has reported. */
+/** The details that each toolkit has reported. */
 const reported = new WeakMap<Telemetry, Set<string>>();
 
-/** Reports a warning once for each toolkit. */
+/** Reports a warning once for each toolkit. Its detail must not depend on a visitor. */
 export function warnOnce(telemetry: Telemetry, code: string, detail: string): void {
-  const codes = reported.get(telemetry) ?? new Set();
-  if (!codes.has(code)) telemetry.emit({ type: 'warning', code, detail });
-  reported.set(telemetry, codes.add(code));
+  const details = reported.get(telemetry) ?? new Set();
+  if (!details.has(detail)) telemetry.emit({ type: 'warning', code, detail });
+  reported.set(telemetry, details.add(detail));
 }
