@@ -195,6 +195,9 @@ const SENT = ['clientId', 'clientSecret', 'audience', 'scope'] as const;
 const APPLICATION = refused('clientId', 'clientSecret');
 const GRANT: Verdict = { ...refused('clientId'), note: 'the grant must be enabled for this application' };
 
+/** Codes of openid-client for metadata of another issuer, without an endpoint, or with one that is not https. */
+const WRONG_DOMAIN = /^OAUTH_\w+_(?:FORBIDDEN|SERVER_METADATA|COMPARISON_FAILED)$/;
+
 const ABOUT_REALM = /default connection|\brealm\b|connection .*(not found|does not exist|not enabled|disabled)/i;
 
 /** Interprets the failures of a provider like Auth0. */
@@ -202,8 +205,7 @@ function failureRules(grant: Grant, request: RequestSettings): FailureRules {
   return {
     ...request,
     addressField: 'domain',
-    // The library only receives successful responses, so what it rejects is the metadata.
-    fault: ({ code }) => (code.startsWith('OAUTH_') ? refused('domain') : undefined),
+    fault: ({ code }) => (WRONG_DOMAIN.test(code) ? refused('domain') : undefined),
     special: ({ stage, status, error, description }) => {
       if (error === 'too_many_attempts') return user(grant, 'the user is blocked');
       if (status === 429) return { ...user(grant, 'rate limited'), reason: 'unavailable' };
