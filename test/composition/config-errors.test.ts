@@ -74,6 +74,7 @@ const OTHER_CLAIMS =
 const DOMAIN =
   'the domain of the tenant, such as acme.eu.auth0.com, or its https address without user, query or fragment';
 const AUTHORITY = 'an https address without user, query or fragment, such as https://login.microsoftonline.us';
+const TELEMETRY = 'an object with emit, such as loggerTelemetry(logger), several, or "silent"';
 const DISPATCHER =
   'a dispatcher of undici, such as new ProxyAgent(address), or to { agent, platform } with one each; an address, or an agent of node:http, is none';
 
@@ -95,13 +96,17 @@ describe('a configured value', () => {
     ['keepAliveMs', -1, 'a whole number from 0 to 2147483647'],
     ['keepAliveMs', 2_147_483_648, 'a whole number from 0 to 2147483647'],
     ['authUnavailableStatus', 500, '401 or 503'],
-    ['cacheStore', { get: () => undefined, set: () => undefined }, 'an address, or an object with get, set and delete'],
+    [
+      'cacheStore',
+      { get: () => undefined, set: () => undefined },
+      'an address, a Keyv, or a CacheStore with get, set and delete',
+    ],
     ['dispatcher', 'http://site:secret@proxy.example', DISPATCHER],
     ['dispatcher', { destroy: () => undefined }, DISPATCHER],
     ['dispatcher', { agent: { dispatch: () => true }, chat: { dispatch: () => true } }, DISPATCHER],
-    ['telemetry', {}, 'an object with emit, several, or "silent"'],
-    ['telemetry', null, 'an object with emit, several, or "silent"'],
-    ['telemetry', [{ emit: () => undefined }, {}], 'an object with emit, several, or "silent"'],
+    ['telemetry', {}, TELEMETRY],
+    ['telemetry', null, TELEMETRY],
+    ['telemetry', [{ emit: () => undefined }, {}], TELEMETRY],
     ['name', 'Acme & Co', 'up to 64 letters, digits, dots, underscores and hyphens'],
     ['chatLimit', { consume: () => undefined }, 'an object with admit'],
     ['allowedOrigins', 'https://shop.example', 'a list of strings'],

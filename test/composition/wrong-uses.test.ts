@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { createServer } from 'node:http';
 import * as root from 'agent-bff';
 import * as onExpress from 'agent-bff/express';
@@ -11,7 +12,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 
 // JavaScript has no types.
 /* oxlint-disable typescript/no-explicit-any typescript/no-unsafe-argument typescript/no-unsafe-member-access typescript/no-unsafe-call typescript/no-unsafe-return typescript/no-unsafe-assignment */
-const { configureServer, createToolkit, getAuthHeaders } = root as any;
+const { configureServer, createShared, createToolkit, getAuthHeaders, loggerTelemetry, openTelemetry } = root as any;
+const { AgentBffError, rewriteAgentCard, SessionError } = root as any;
 const { createA2ARouter, createServiceSurfaceRouter } = onExpress as any;
 
 beforeEach(() => {
@@ -32,10 +34,16 @@ const TOKEN = { value: 'token', expiresAt: Date.now() + 3_600_000 };
 const FAILURE = { kind: 'failure', reason: 'refused', block: 'okta', fields: [], advice: 'Check okta.' };
 
 /** Sends one message to a chat, and returns what the log and the visitor read. */
-async function chatted(config: object, a2a: object = {}, ports: object = {}): Promise<{ log: string; page: string }> {
+async function chatted(
+  config: object,
+  a2a: object = {},
+  ports: object = {},
+  contextId?: string,
+): Promise<{ log: string; page: string }> {
   const telemetry = new RecordingTelemetry();
   const toolkit = createToolkit({ ...AGENT, ...config }, { telemetry, upstream: new FakeUpstream(), ...ports });
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params: {} });
+  const message = contextId && { messageId: 'm1', role: 'ROLE_USER', parts: [{ text: 'Hello' }], contextId };
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message } });
   const init = { method: 'POST', body, headers: { 'content-type': 'application/json' } };
   const handle = createWebHandler({ toolkit, a2a });
   const response: Response = await handle(new Request('https://site.example/api/a2a', init));
@@ -52,6 +60,13 @@ const exchanged = (outcome: unknown) => {
   };
   return chatted({}, { auth: () => 'user-token', exchange: 'on_behalf_of' }, { tokenExchange });
 };
+/** Like a logger of pino or winston. */
+const emittingLogger = () => Object.assign(new EventEmitter(), { info: () => undefined });
+const called = (outcome: unknown) =>
+  chatted({}, {}, { upstream: { send: () => Promise.resolve(outcome), close: () => Promise.resolve() } });
+/** A message in a conversation that the site did not begin. */
+const entered = (ownsContext: unknown) =>
+  chatted({ conversations: 'visitor' }, { ownsContext }, {}, 'from-the-records');
 const limited = (verdict: unknown) => chatted({ chatLimit: { admit: () => Promise.resolve(verdict) } });
 
 /** Refused at the call: the use, and a part of the sentence. */
@@ -93,6 +108,17 @@ const REFUSED: readonly (readonly [what: string, use: () => unknown, sentence: s
     () => createServiceSurfaceRouter(express, { cache: { maxEntries: 5 } }),
     'Unknown option "cache.maxEntries"',
   ],
+  ['a logger as telemetry', () => createToolkit({ telemetry: emittingLogger() }), 'such as loggerTelemetry(logger)'],
+  ['it among the ports', () => createToolkit({}, { telemetry: emittingLogger() }), 'such as loggerTelemetry(logger)'],
+  ['a Map as store', () => createToolkit({ cacheStore: new Map() }), 'an address, a Keyv, or a CacheStore'],
+  ['a Map that is shared', () => createShared({ cacheStore: new Map() }), 'an address, a Keyv, or a CacheStore'],
+  ['no logger', () => loggerTelemetry(), 'an object with debug and info and warn and error'],
+  ['a logger with one method', () => loggerTelemetry({ log() {} }), '"logger" of loggerTelemetry'],
+  ['no OpenTelemetry', () => openTelemetry(), 'the module "@opentelemetry/api"'],
+  ['its SDK', () => openTelemetry({ NodeSDK: class {} }), 'the module "@opentelemetry/api"'],
+  ['the text of a card', () => rewriteAgentCard('{}', { url: 'https://site.example' }), '"card" of rewriteAgentCard'],
+  ['an error with a text', () => new SessionError('session_required', 'Sign in.'), 'needs facts such as { detail:'],
+  ['an error with a code alone', () => new AgentBffError('order_missing'), 'needs facts such as { detail:'],
 ];
 
 /** Logged with the first message: the result of the site's function, and a part of the sentence. */
@@ -149,6 +175,22 @@ const LOGGED: readonly (readonly [
     'an exchange that refuses with "detail"',
     () => exchanged({ kind: 'user-refused', reason: 'expired', detail: PRIVATE }),
     'Return it as "log" instead of "detail".',
+  ],
+  [
+    'a call without a kind',
+    () => called({ status: 200, body: PRIVATE }),
+    '"upstream" failed: "send" returned no known',
+  ],
+  [
+    'a call that returns a Response',
+    () => called(new Response(PRIVATE)),
+    '"upstream" failed: "send" returned no known',
+  ],
+  ['a call that returns nothing', () => called(undefined), '"upstream" failed: "send" returned no known'],
+  [
+    'the row of a conversation',
+    () => entered(() => ({ owner: PRIVATE })),
+    '"ownsContext" failed: it returned type "object"',
   ],
   ['a limit that returns true', () => limited(true), '"chatLimit" failed: it returned no verdict'],
   ['a limit with "detail"', () => limited({ kind: 'unknown', detail: PRIVATE }), 'instead of "detail".'],

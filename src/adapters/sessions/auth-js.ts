@@ -1,10 +1,10 @@
 import { AgentBffError } from '../../domain/shared/errors.js';
 import { cookiePair, cookiePairs } from '../../domain/shared/message-fields.js';
-import { accept, flag, text, type OptionShape, readOptions } from '../../domain/shared/options.js';
+import { accept, checkArgument, flag, text, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { RequestContext } from '../../ports/http.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
 import { nodePair, sanitizeLibraryError, webHeaders, withRefreshedCookies } from './session-libraries.js';
-import { checkArgument, STORED_TOKEN, storedToken, type StoredTokenOptions } from './stored-token.js';
+import { STORED_TOKEN, storedToken, type StoredTokenOptions } from './stored-token.js';
 
 const AUTH = accept((value) => typeof value === 'function', '"auth" from NextAuth()');
 const GET_TOKEN = accept((value) => typeof value === 'function', '"getToken" of "next-auth/jwt"');

@@ -1,4 +1,4 @@
-import { accept, hasMethods, readOptions } from '../../domain/shared/options.js';
+import { accept, checkArgument, hasMethods, readOptions } from '../../domain/shared/options.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
 import {
   claimsOf,
@@ -8,7 +8,7 @@ import {
   sanitizeLibraryError,
   withRefreshedCookies,
 } from './session-libraries.js';
-import { checkArgument, SESSION_SOURCE, type SessionSourceOptions } from './stored-token.js';
+import { SESSION_SOURCE, type SessionSourceOptions } from './stored-token.js';
 
 /**
  * The part of an `Auth0Client` (`@auth0/nextjs-auth0` 4) that is used.

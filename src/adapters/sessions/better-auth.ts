@@ -1,5 +1,6 @@
 import {
   accept,
+  checkArgument,
   flag,
   hasMethods,
   text,
@@ -10,7 +11,7 @@ import {
 import type { RequestContext } from '../../ports/http.js';
 import type { SessionToken, SessionTokenSource } from '../../ports/session-token-source.js';
 import { claimsOf, foundToken, sanitizeLibraryError, webHeaders, withCookies } from './session-libraries.js';
-import { checkArgument, SESSION_SOURCE, type SessionSourceOptions } from './stored-token.js';
+import { SESSION_SOURCE, type SessionSourceOptions } from './stored-token.js';
 
 /**
  * Selects the linked account whose token is used.

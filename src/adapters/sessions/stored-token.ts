@@ -1,10 +1,10 @@
 import { type AgentBffError, sessionFailed } from '../../domain/shared/errors.js';
 import {
   callback,
+  checkArgument,
   flag,
   text,
   texts,
-  type OptionCheck,
   type OptionShape,
   readOptions,
 } from '../../domain/shared/options.js';
@@ -82,15 +82,6 @@ export const SESSION_SOURCE: OptionShape<keyof SessionSourceOptions> = {
 export const STORED_TOKEN: OptionShape<keyof StoredTokenOptions> = {
   options: { accessToken: callback, subject: callback, ...SESSION_SOURCE.options },
 };
-
-/**
- * Checks what a maker needs besides its options: without it, every visit would be an outage.
- *
- * @throws ConfigurationError (code `configuration_invalid`) naming the argument.
- */
-export function checkArgument(maker: string, name: string, value: unknown, check: OptionCheck = callback): void {
-  readOptions(maker, { options: { [name]: check }, required: [name] }, { [name]: value });
-}
 
 /**
  * Creates a session source from a function of the site. Without `sessionCookies` the function is called for every

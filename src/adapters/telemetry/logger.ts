@@ -1,3 +1,4 @@
+import { checkArgument, methods } from '../../domain/shared/options.js';
 import type { EventOf, Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
@@ -6,6 +7,8 @@ type Level = 'debug' | 'info' | 'warn' | 'error';
  * Writes every event as one structured line to a logger with pino's interface; pass it to `telemetry`. Requests are
  * `info`, single steps `debug`, problems `warn`, and faults that the site has to fix `error`. Of problems and faults, at
  * most 100 lines a minute for each type of event; the next one has their number as `leftOut`.
+ *
+ * @throws ConfigurationError (code `configuration_invalid`) naming the methods the logger needs.
  *
  * @example
  * ```ts
@@ -20,6 +23,7 @@ type Level = 'debug' | 'info' | 'warn' | 'error';
 export function loggerTelemetry(
   logger: Readonly<Record<'debug' | 'info' | 'warn' | 'error', (fields: object, message: string) => void>>,
 ): Telemetry {
+  checkArgument('loggerTelemetry', 'logger', logger, methods('debug', 'info', 'warn', 'error'));
   const limits = new Map<string, Limit>();
   return {
     chatEvents: true,

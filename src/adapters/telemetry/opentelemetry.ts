@@ -1,9 +1,13 @@
 import type { Context, Counter, Histogram, Meter, Span, Tracer } from '@opentelemetry/api';
-import { flag, type OptionShape, readOptions } from '../../domain/shared/options.js';
+import { accept, checkArgument, flag, hasMethods, type OptionShape, readOptions } from '../../domain/shared/options.js';
 import type { EventOf, ObservedCall, Telemetry, TelemetryEvent } from '../../ports/telemetry.js';
 
 const NAME = 'agent-bff';
 
+const API = accept(
+  (api) => hasMethods((Object(api) as Partial<OpenTelemetryLike>).trace, ['getTracer']),
+  'the module "@opentelemetry/api"',
+);
 const OPTIONS: OptionShape<'metricsByToolkit'> = { options: { metricsByToolkit: flag } };
 
 /** Values of `SpanKind` and `SpanStatusCode` (OpenTelemetry specification, trace API). */
@@ -25,7 +29,7 @@ const MAX_OPEN_SPANS = 10_000;
  * Attributes follow the semantic conventions; `agent_bff.toolkit` is the `name` of the toolkit, which spans have;
  * with `metricsByToolkit: true` every metric has it too, hence a series per toolkit (default false).
  *
- * @throws ConfigurationError (code `configuration_invalid`) for an option that is unknown or invalid.
+ * @throws ConfigurationError (code `configuration_invalid`) for another `api`, and an option that is unknown or invalid.
  *
  * @example
  * ```ts
@@ -41,6 +45,7 @@ export function openTelemetry(
   api: OpenTelemetryLike,
   options?: { readonly metricsByToolkit?: boolean | undefined },
 ): Telemetry {
+  checkArgument('openTelemetry', 'api', api, API);
   const { metricsByToolkit = false } = readOptions('openTelemetry', OPTIONS, options);
   const tracer = api.trace.getTracer(NAME) as Tracer;
   const count = siteMetrics(api.metrics.getMeter(NAME) as Meter, metricsByToolkit);

@@ -193,7 +193,8 @@ export function observedUpstream(upstream: HttpUpstream, telemetry: Telemetry, c
         method,
         origin,
         path,
-        ...(outcome.kind === 'response' ? { status: outcome.response.status } : { failure: outcome.reason }),
+        // An upstream of the site may return nothing, which the caller refuses.
+        ...(outcome?.kind === 'response' ? { status: outcome.response.status } : { failure: outcome?.reason }),
         durationMs: clock.now() - startedAt,
       });
       return outcome;

@@ -223,8 +223,9 @@ const ROWS: Rows<ConfigSettings> & BlockRows = {
   cacheStore: {
     ...usual(
       accept(
-        (value) => isString(value) || hasMethods(value, ['get', 'set', 'delete']),
-        'an address, or an object with get, set and delete',
+        // A `Map` or an LRU cache would ignore when an entry expires.
+        (value) => isString(value) || (hasMethods(value, ['get', 'set', 'delete']) && !isIterable(value)),
+        'an address, a Keyv, or a CacheStore with get, set and delete',
       ),
       undefined,
       'CACHE_URL',
@@ -255,8 +256,8 @@ const ROWS: Rows<ConfigSettings> & BlockRows = {
   telemetry: row(
     'neither',
     accept(
-      (value) => value === 'silent' || [value].flat().every((one) => hasMethods(one, ['emit'])),
-      'an object with emit, several, or "silent"',
+      (value) => value === 'silent' || [value].flat().every(isTelemetry),
+      'an object with emit, such as loggerTelemetry(logger), several, or "silent"',
     ),
     (telemetry?: ServerConfig['telemetry']) =>
       telemetry === undefined ? undefined : telemetry === 'silent' ? [] : [telemetry].flat(),
@@ -330,6 +331,15 @@ function wholeNumber(initial: number, least = 0, most = Infinity): SettingRow<nu
 /** A value that is read as it is; `initial` if there is none. */
 function usual<Value>(check: OptionCheck, initial: Value, variable?: string): SettingRow<Value> {
   return row('neither', check, (value?: Value) => value ?? initial, variable);
+}
+
+function isIterable(value: unknown): boolean {
+  return Symbol.iterator in (Object(value) as object);
+}
+
+/** False for a logger that is an emitter, such as one of pino or winston: its `emit` calls listeners it does not have. */
+export function isTelemetry(value: unknown): boolean {
+  return hasMethods(value, ['emit']) && !hasMethods(value, ['info', 'on']);
 }
 
 function isListOf(value: unknown, isRight: (item: unknown) => boolean): boolean {

@@ -20,7 +20,7 @@ import {
 import { withVariables } from '../../domain/shared/setting.js';
 import { warningsOf } from '../config/env.js';
 import { type ResolvedConfig, resolveConfig } from '../config/resolve-config.js';
-import { providers } from '../config/schema.js';
+import { isTelemetry, providers } from '../config/schema.js';
 import type { ServerConfig } from '../config/server-config.js';
 import { VERSION } from '../process-state.js';
 import { sessionRequest } from '../routes/route-credentials.js';
@@ -73,7 +73,7 @@ const PORTS: OptionShape<keyof ToolkitPorts> = {
   options: {
     clock: methods('now'),
     upstream: methods('send', 'close'),
-    telemetry: methods('emit'),
+    telemetry: accept(isTelemetry, 'an object with emit, such as loggerTelemetry(logger)'),
     identityProviders: providers,
     tokenExchange: methods('identity', 'exchange'),
     identityFetch: callback,

@@ -56,8 +56,13 @@ export function visitorConversations(dependencies: VisitorConversationsDependenc
     const caller = { request: request.native.request, visitor };
     const owns =
       ownsContext &&
-      (async (contextId: string): Promise<boolean> =>
-        (await siteSays(() => ownsContext(contextId, caller), timeouts.sessionMs, failed('ownsContext'))) === true);
+      (async (contextId: string): Promise<boolean> => {
+        const failure = failed('ownsContext');
+        const isOwn: unknown = await siteSays(() => ownsContext(contextId, caller), timeouts.sessionMs, failure);
+        if (![true, false, undefined, null].includes(isOwn as boolean))
+          throw failure(`it returned type "${typeof isOwn}" instead of true or false`);
+        return isOwn === true;
+      });
     // Unlike a key of users, the secret of a cookie belongs to one visitor.
     const key = user?.key ?? String(keys[0].key);
     const conversations = guard.of({ keys, owns, countLookup });

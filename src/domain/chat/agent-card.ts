@@ -1,5 +1,5 @@
 import { UpstreamError } from '../shared/errors.js';
-import { accept, text, texts, type OptionShape, readOptions } from '../shared/options.js';
+import { accept, checkArgument, members, text, texts, type OptionShape, readOptions } from '../shared/options.js';
 import type { HttpResponse } from '../../ports/http.js';
 import { isObject, parsedJson } from '../shared/json.js';
 import { withoutTrailingSlashes } from '../shared/paths.js';
@@ -101,6 +101,7 @@ export function rewriteAgentCard(
   card: Readonly<Record<string, unknown>>,
   rewrite: AgentCardRewrite,
 ): Record<string, unknown> {
+  checkArgument('rewriteAgentCard', 'card', card, members);
   return rewrittenCard(card, readOptions('rewriteAgentCard', REWRITE, rewrite));
 }
 

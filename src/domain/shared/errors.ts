@@ -119,7 +119,11 @@ export class AgentBffError extends Error {
   readonly upstreamHeaders: Readonly<Record<string, string>> = {};
   readonly #log: string | undefined;
 
-  constructor(code: ErrorCode, { log, ...facts }: ErrorFacts) {
+  constructor(code: ErrorCode, input: ErrorFacts) {
+    // A site in JavaScript may pass a text, and visitors would read "undefined".
+    if (typeof (Object(input) as ErrorFacts).detail !== 'string')
+      throw new TypeError('An error of agent-bff needs facts such as { detail: "The order was not found." }.');
+    const { log, ...facts } = input;
     super(facts.hint === undefined ? facts.detail : `${facts.detail} ${facts.hint}`);
     Object.assign(this, facts, { code });
     this.#log = log;

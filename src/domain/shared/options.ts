@@ -155,6 +155,15 @@ export const wholeNumber: OptionCheck = accept(
   'a whole number from 0',
 );
 
+/**
+ * Checks an argument besides the options, which a function needs to work at all.
+ *
+ * @throws ConfigurationError (code `configuration_invalid`) naming the argument.
+ */
+export function checkArgument(maker: string, name: string, value: unknown, check: OptionCheck = callback): void {
+  readOptions(maker, { options: { [name]: check }, required: [name] }, { [name]: value });
+}
+
 /** A secret that is sent as a header field: one line of visible characters (RFC 9110 §5.5). */
 export const headerKey: OptionCheck = accept(
   (value) => typeof value === 'string' && /^[\x21-\x7e]+$/.test(value),

@@ -13,9 +13,13 @@ import { withLog } from '../credentials/site-results.js';
 import { type CredentialBroker, withSiteFields } from '../credentials/credential-broker.js';
 import type { MessageFacts, RouteAuth } from '../credentials/route-auth.js';
 import { discard, isStream } from '../shared/body.js';
+import { siteFailed } from '../shared/errors.js';
 import { invalidField } from '../shared/setting.js';
 import { type Counterpart, noResponse, type PlatformErrors, type PlatformReply } from './platform-error.js';
 import { upstreamRequestHeaders } from '../shared/header-policy.js';
+
+/** The error for an `upstream` of the site's own. */
+const upstreamFailed = siteFailed('upstream', 'The platform could not be called.');
 
 export interface PlatformCallDependencies {
   readonly upstream: HttpUpstream;
@@ -141,9 +145,11 @@ export class PlatformCall {
     // The spread comes last: each property that follows one costs as much as all of this object.
     const request = { method, origin, path, headers, body, signal, ...timeouts };
     let outcome = await this.#deps.upstream.send(request);
-    if (outcome.kind === 'failure')
+    if (outcome?.kind === 'failure')
       outcome = await repeated(request, withLog(outcome, '"send"', this.#deps.telemetry), this.#deps);
-    if (outcome.kind === 'response') return outcome.response;
+    if (outcome?.kind === 'response') return outcome.response;
+    if (outcome?.kind !== 'failure')
+      throw upstreamFailed('"send" returned no known "kind": return a response or a failure');
     throw noResponse(outcome, counterpart, message.isRepeatable ?? IDEMPOTENT.has(method));
   }
 }
