@@ -33,13 +33,8 @@ export function exchangeSettings<Settings extends object>(
 ): RequestSettings<Settings> {
   const all: readonly Setting<unknown>[] = Object.values(settings);
   const own = all.find((setting) => setting.block === 'onBehalfOf' && revealed(setting) !== '');
-  return {
-    block: own?.block ?? block,
-    settings:
-      routed === undefined
-        ? settings
-        : { ...settings, [routed]: { ...settings[routed], block: 'route', field: 'audience' } },
-  };
+  const replaced = routed && { [routed]: { ...settings[routed], block: 'route', field: 'audience' } };
+  return { block: own?.block ?? block, settings: { ...settings, ...replaced } };
 }
 
 /** The interpretation of one provider's failures, for one kind of request. */

@@ -92,10 +92,7 @@ export const UPSTREAM: OptionShape<keyof UpstreamConfig> = {
 };
 
 /** The block as read, without absent fields. */
-interface GivenUpstream {
-  readonly paths?: Partial<ResolvedUpstream['paths']>;
-  readonly headers?: Partial<ResolvedUpstream['headers']>;
-}
+type GivenUpstream = { readonly [Part in keyof ResolvedUpstream]?: Partial<ResolvedUpstream[Part]> };
 
 /**
  * Completes the block `upstream`.

@@ -8,7 +8,15 @@ import { withoutTrailingSlashes } from '../shared/paths.js';
 import { readAhead } from '../upstream/body-bytes.js';
 import { type Found, Lookups, type LookupsDependencies, type LookupTask } from '../upstream/lookups.js';
 import type { Caller, CallTimeouts, Endpoint, PlatformCall } from '../upstream/platform-call.js';
-import { AGENT, type Counterpart, isPage, noResponse, platformError, sentence } from '../upstream/platform-error.js';
+import {
+  addressFacts,
+  AGENT,
+  type Counterpart,
+  isPage,
+  noResponse,
+  platformError,
+  sentence,
+} from '../upstream/platform-error.js';
 import {
   type AgentCardJson,
   cardInterfaces,
@@ -421,11 +429,6 @@ async function missingCard(
   if (best !== undefined) {
     return platformError({ response: best.response, credential }, counterpart, log, [], await best.said);
   }
-  return new UpstreamError('upstream_invalid_response', {
-    detail: 'No agent card found.',
-    hint: sentence(counterpart.check),
-    block: 'configureServer',
-    fields: counterpart.fields,
-    log,
-  });
+  const facts = addressFacts('No agent card found.', sentence(counterpart.check), counterpart.fields);
+  return new UpstreamError('upstream_invalid_response', { ...facts, log });
 }

@@ -5,6 +5,7 @@ import { isObject, parsedJson } from '../shared/json.js';
 import { withoutTrailingSlashes } from '../shared/paths.js';
 import { bodyText } from '../upstream/body-bytes.js';
 import type { Endpoint } from '../upstream/platform-call.js';
+import { addressFacts } from '../upstream/platform-error.js';
 import { CardAddresses, hostIn } from './card-addresses.js';
 import { MethodPolicy } from './method-policy.js';
 
@@ -219,12 +220,9 @@ export function records(value: unknown): readonly AgentCardJson[] {
 }
 
 function unsupported(): UpstreamError {
-  return new UpstreamError('agent_binding_unsupported', {
-    detail: 'The agent has no JSON-RPC interface, the only one this site can forward to.',
-    hint: 'Enable the JSONRPC binding on the agent, and set "a2aUrl" in configureServer to its address.',
-    block: 'configureServer',
-    fields: ['a2aUrl'],
-  });
+  const detail = 'The agent has no JSON-RPC interface, the only one this site can forward to.';
+  const hint = 'Enable the JSONRPC binding on the agent, and set "a2aUrl" in configureServer to its address.';
+  return new UpstreamError('agent_binding_unsupported', addressFacts(detail, hint, ['a2aUrl']));
 }
 
 /** The versions of the protocol that a card names. */

@@ -2,6 +2,7 @@ import { RequestError, UpstreamError } from '../shared/errors.js';
 import { withoutTrailingSlashes } from '../shared/paths.js';
 import type { Endpoint } from '../upstream/platform-call.js';
 import { type AgentCardJson, isSameOrigin, records, textOf } from './agent-card.js';
+import { addressFacts } from '../upstream/platform-error.js';
 
 const HTTP_JSON = 'HTTP+JSON';
 
@@ -19,12 +20,9 @@ export function restInterface(card: AgentCardJson, agent: Endpoint, isOld: boole
   ].filter(({ url }) => isSameOrigin(url, agent.origin));
   const own = offers.find((offer) => offer.isOld === isOld) ?? offers[0];
   if (own === undefined) {
-    throw new UpstreamError('agent_binding_unsupported', {
-      detail: 'The agent has no HTTP+JSON interface this site can forward to.',
-      hint: 'Use the JSON-RPC binding, or enable HTTP+JSON on the agent, on the host of "a2aUrl".',
-      block: 'configureServer',
-      fields: ['a2aUrl'],
-    });
+    const detail = 'The agent has no HTTP+JSON interface this site can forward to.';
+    const hint = 'Use the JSON-RPC binding, or enable HTTP+JSON on the agent, on the host of "a2aUrl".';
+    throw new UpstreamError('agent_binding_unsupported', addressFacts(detail, hint, ['a2aUrl']));
   }
   return withoutTrailingSlashes(new URL(own.url).pathname);
 }

@@ -174,7 +174,7 @@ export class ServiceAuthError extends AgentBffError {
   /** Always `ServiceAuthError`. */
   override readonly name: string = 'ServiceAuthError';
   constructor(
-    code: Extract<ErrorCode, 'service_auth_failed' | 'identity_provider_unavailable' | 'service_token_rejected'>,
+    code: 'service_auth_failed' | 'identity_provider_unavailable' | 'service_token_rejected',
     facts: ErrorFacts,
   ) {
     super(code, facts);
@@ -189,10 +189,7 @@ export class ServiceAuthError extends AgentBffError {
 export class SessionError extends AgentBffError {
   /** Always `SessionError`. */
   override readonly name: string = 'SessionError';
-  constructor(
-    code: Extract<ErrorCode, 'session_required' | 'session_expired' | 'interaction_required'>,
-    facts: ErrorFacts,
-  ) {
+  constructor(code: 'session_required' | 'session_expired' | 'interaction_required', facts: ErrorFacts) {
     super(code, facts);
   }
 }

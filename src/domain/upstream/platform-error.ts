@@ -37,7 +37,7 @@ function redirected(headers: HeaderFields, counterpart: Counterpart): AddressFac
     return signIn(`The ${name} redirects to a sign-in page, and redirects are never followed.`, counterpart);
   }
   const final = `the final address of the ${name}; check its scheme and its trailing slash`;
-  return facts(
+  return addressFacts(
     `The ${name} responded with a redirect, and redirects are never followed.`,
     `Set ${quoted(fields, ' and ')} in configureServer to ${final}.`,
     fields,
@@ -48,11 +48,11 @@ function redirected(headers: HeaderFields, counterpart: Counterpart): AddressFac
 function unexpected(headers: HeaderFields, counterpart: Counterpart, text: string): AddressFacts {
   const { name, fields, check, expected } = counterpart;
   if (!isPage(headers)) {
-    return facts(`The response of the ${name} is not ${expected}.`, sentence(check), fields);
+    return addressFacts(`The response of the ${name} is not ${expected}.`, sentence(check), fields);
   }
   return SIGN_IN.test(text)
     ? signIn(`The address of the ${name} leads to a sign-in page.`, counterpart)
-    : facts(`The address of the ${name} leads to a web page.`, sentence(check), fields);
+    : addressFacts(`The address of the ${name} leads to a web page.`, sentence(check), fields);
 }
 
 /** The error for a failed response; `undefined` if the address is not the cause. */
@@ -66,7 +66,11 @@ function misplaced(
   switch (status) {
     case 400:
       if (!NEEDS_TLS.test(text)) return undefined;
-      return facts(`The address of the ${name} requires https.`, `Use https in ${quoted(fields, ' and ')}.`, fields);
+      return addressFacts(
+        `The address of the ${name} requires https.`,
+        `Use https in ${quoted(fields, ' and ')}.`,
+        fields,
+      );
     case 401:
       // A challenge for tokens comes from an API that reads them, even if it sends a page (RFC 6750 §3).
       if (!isPage(headers) || /\bbearer\b/i.test(String(headers['www-authenticate']))) return undefined;
@@ -75,14 +79,14 @@ function misplaced(
       if (!isPage(headers)) return undefined;
       const own = `If the ${name} itself sends it, grant the credential its role, or ${check}.`;
       const detail = `A page denies access to the ${name}, as that of a firewall or proxy in front of it.`;
-      return facts(detail, `Have it admit this server. ${own}`, fields);
+      return addressFacts(detail, `Have it admit this server. ${own}`, fields);
     }
     case 404:
     case 410:
-      if (isPlatform) return facts(`The ${name} does not have the requested resource.`, hint, fields);
-      return facts(`The ${name} was not found at its address.`, hint, fields);
+      if (isPlatform) return addressFacts(`The ${name} does not have the requested resource.`, hint, fields);
+      return addressFacts(`The ${name} was not found at its address.`, hint, fields);
     case 405:
-      return facts(`The ${name} does not accept this method at this address.`, hint, fields);
+      return addressFacts(`The ${name} does not accept this method at this address.`, hint, fields);
     default:
       return undefined;
   }
@@ -97,10 +101,11 @@ function locationOf(headers: HeaderFields): string {
 
 function signIn(detail: string, { fields, check }: Counterpart): AddressFacts {
   const way = 'If the address is right, exempt requests with the credential of this site from the sign-in.';
-  return facts(detail, `${sentence(check)} ${way}`, fields);
+  return addressFacts(detail, `${sentence(check)} ${way}`, fields);
 }
 
-function facts(detail: string, hint: string, fields: readonly string[]): AddressFacts {
+/** The facts of an error about fields outside a block. */
+export function addressFacts(detail: string, hint: string, fields: readonly string[]): AddressFacts {
   return { detail, hint, block: 'configureServer', fields };
 }
 
@@ -188,7 +193,7 @@ function refusedCredential(block: string, status: number, { name, fields }: Coun
   if (block === NO_CREDENTIAL) {
     const way = 'to a strategy it accepts instead of "none", such as "static_token" with "serviceToken"';
     const hint = `Set "serviceAuthStrategy" in configureServer ${way}.`;
-    return facts(`The ${name} requires a credential, and none is sent.`, hint, [NO_CREDENTIAL, 'serviceToken']);
+    return addressFacts(`The ${name} requires a credential, and none is sent.`, hint, [NO_CREDENTIAL, 'serviceToken']);
   }
   const isField = block === 'serviceApiKey' || block === 'serviceToken';
   if (status === 403) {
@@ -217,7 +222,7 @@ function refusal(
     case 401:
       return { detail: `The ${name} rejected the user's token.`, hint: 'Sign in again.' };
     case 403:
-      return facts(
+      return addressFacts(
         `The ${name} does not allow the signed-in user to do this.`,
         `The account needs a role that allows it. If every account is refused, check ${quoted(fields, ' and ')} in configureServer.`,
         fields,
@@ -277,7 +282,7 @@ export function noResponse(
   const retryable = isRepeatable || sent === 'nothing';
   const where = `${quoted(fields, ' and ')} in configureServer`;
   const failed = (code: ErrorCode, happened: string, hint: string, mayRetry: boolean = retryable): UpstreamError =>
-    new UpstreamError(code, { ...facts(`The ${name} ${happened}.`, hint, fields), retryable: mayRetry, log });
+    new UpstreamError(code, { ...addressFacts(`The ${name} ${happened}.`, hint, fields), retryable: mayRetry, log });
   if (reason === 'timeout') {
     const longer = 'If it needs longer, raise "headersMs" in the "timeouts" configuration block.';
     return failed('upstream_timeout', 'did not respond in time', `${longer} If it never responds, check ${where}.`);
