@@ -99,7 +99,7 @@ describe('a configured value', () => {
     [
       'cacheStore',
       { get: () => undefined, set: () => undefined },
-      'an address, a Keyv, or a CacheStore with get, set and delete',
+      'an address, a Keyv, or a CacheStore with get, set and delete; a Map keeps entries that have expired',
     ],
     ['dispatcher', 'http://site:secret@proxy.example', DISPATCHER],
     ['dispatcher', { destroy: () => undefined }, DISPATCHER],

@@ -370,7 +370,7 @@ describe('an environment variable', () => {
     expect(() => configFromEnv(env as never)).toThrow(
       expect.objectContaining({
         block: 'configFromEnv',
-        message: 'The environment is not an object. Pass process.env to configFromEnv.',
+        message: expect.stringContaining('"env" of configFromEnv. Set it to process.env.') as string,
       }) as Error,
     );
   });

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
-import { ConfigurationError } from '../../domain/shared/errors.js';
 import { distance, nearest } from '../../domain/shared/nearest.js';
+import { accept, checkArgument } from '../../domain/shared/options.js';
 import { type AnyRows, hasFields } from '../../domain/shared/setting.js';
 import { REDACTED } from '../../domain/shared/secret.js';
 import { PROVIDERS } from './providers.js';
@@ -82,10 +82,7 @@ const ORIGIN: unique symbol = Symbol.for('agent-bff/environment@1') as never;
  * @public
  */
 export function configFromEnv(env: Readonly<Record<string, string | undefined>>): ServerConfig {
-  if (!hasFields(env)) {
-    const hint = 'Pass process.env to configFromEnv.';
-    throw new ConfigurationError({ detail: 'The environment is not an object.', hint, block: 'configFromEnv' });
-  }
+  checkArgument('configFromEnv', 'env', env, accept(hasFields, 'process.env'));
   const config: Record<string, unknown> = {};
   const warnings: ConfigWarning[] = [];
   for (const [name, value] of Object.entries(env)) {

@@ -223,9 +223,10 @@ const ROWS: Rows<ConfigSettings> & BlockRows = {
   cacheStore: {
     ...usual(
       accept(
-        // A `Map` or an LRU cache would ignore when an entry expires.
-        (value) => isString(value) || (hasMethods(value, ['get', 'set', 'delete']) && !isIterable(value)),
-        'an address, a Keyv, or a CacheStore with get, set and delete',
+        // A `Map` and most LRU caches can be iterated.
+        (value) =>
+          isString(value) || (hasMethods(value, ['get', 'set', 'delete']) && !(Symbol.iterator in Object(value))),
+        'an address, a Keyv, or a CacheStore with get, set and delete; a Map keeps entries that have expired',
       ),
       undefined,
       'CACHE_URL',
@@ -331,10 +332,6 @@ function wholeNumber(initial: number, least = 0, most = Infinity): SettingRow<nu
 /** A value that is read as it is; `initial` if there is none. */
 function usual<Value>(check: OptionCheck, initial: Value, variable?: string): SettingRow<Value> {
   return row('neither', check, (value?: Value) => value ?? initial, variable);
-}
-
-function isIterable(value: unknown): boolean {
-  return Symbol.iterator in (Object(value) as object);
 }
 
 /** False for a logger that is an emitter, such as one of pino or winston: its `emit` calls listeners it does not have. */
