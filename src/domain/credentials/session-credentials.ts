@@ -82,8 +82,12 @@ export async function sessionUser(auth: UserAuth, request: RequestContext): Prom
   return found.kind === 'token' ? { user: userOf(found), name: auth.nameOf(found) } : undefined;
 }
 
-function userOf(found: FoundToken): SessionUser {
-  return Object.fromEntries(NAMES.flatMap((name) => (found[name] === undefined ? [] : [[name, found[name]]])));
+function userOf({ subject, issuer, tenant }: FoundToken): SessionUser {
+  return {
+    ...(subject !== undefined && { subject }),
+    ...(issuer !== undefined && { issuer }),
+    ...(tenant !== undefined && { tenant }),
+  };
 }
 
 /** With an exchange, the audience is that of the exchanged token; the session's token is for this site. */
