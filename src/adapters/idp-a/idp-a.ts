@@ -179,13 +179,8 @@ function application(
   // All spellings are one tenant.
   const tenant = { ...domain, value: issuerAddress(domain.value)?.href ?? '' };
   const identity = identityOf(flow, { ...stated, domain: tenant });
-  return new IdpAApplication({
-    grant,
-    settings: { ...idpAServiceUser, subjectTokenType, ...stated },
-    timeoutMs,
-    fetch,
-    identity,
-  });
+  const settings = { ...idpAServiceUser, subjectTokenType, ...stated };
+  return new IdpAApplication({ grant, settings, timeoutMs, fetch, identity });
 }
 
 /** The kind of token to request. */

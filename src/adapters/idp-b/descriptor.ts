@@ -95,15 +95,8 @@ export function exchangeApplication({ idpBService, onBehalfOf }: IdpBBlocks & Ex
   const own = [onBehalfOf.clientSecret, onBehalfOf.certificatePath, onBehalfOf.privateKeyPath];
   const hasCredential = own.some((one) => revealed(one) !== '');
   const { clientSecret, certificatePath, privateKeyPath } = hasCredential ? onBehalfOf : idpBService;
-  return {
-    tenantId: setting('tenantId'),
-    authority: idpBService.authority,
-    clientId: setting('clientId'),
-    scope: setting('scope'),
-    clientSecret,
-    certificatePath,
-    privateKeyPath,
-  };
+  const named = { tenantId: setting('tenantId'), clientId: setting('clientId'), scope: setting('scope') };
+  return { ...idpBService, ...named, clientSecret, certificatePath, privateKeyPath };
 }
 
 /** The certificate of an application; undefined if a secret is used. Warns if another credential is set and not used. */
