@@ -80,7 +80,7 @@ export function createGetHeadersForSession(
  *
  * @public
  */
-export async function endSession(options: SessionHeadersOptions & ToolkitOption, request?: unknown): Promise<void> {
+export async function endSession(options: SessionHeadersOptions & ToolkitOption, request: unknown): Promise<void> {
   const { toolkit, ...session } = readRouteOptions<typeof options>('endSession', SESSION_HEADERS, options);
   await (toolkit ?? currentToolkit()).endSession(session, request);
 }

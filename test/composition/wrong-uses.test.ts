@@ -117,6 +117,11 @@ const REFUSED: readonly (readonly [what: string, use: () => unknown, sentence: s
   ['no OpenTelemetry', () => openTelemetry(), 'the module "@opentelemetry/api"'],
   ['its SDK', () => openTelemetry({ NodeSDK: class {} }), 'the module "@opentelemetry/api"'],
   ['the text of a card', () => rewriteAgentCard('{}', { url: 'https://site.example' }), '"card" of rewriteAgentCard'],
+  [
+    'a sign-out without the request',
+    () => createToolkit(AGENT).endSession({ auth: () => 'token' }),
+    '"request" of toolkit.endSession. Set it to the request of the framework.',
+  ],
   ['an error with a text', () => new SessionError('session_required', 'Sign in.'), 'needs facts such as { detail:'],
   ['an error with a code alone', () => new AgentBffError('order_missing'), 'needs facts such as { detail:'],
 ];

@@ -72,7 +72,7 @@ export interface Toolkit {
    */
   sessionHeaders(options: SessionHeadersOptions, request?: unknown): Promise<Record<string, string>>;
   /** Ends a session: see `endSession`. */
-  endSession(options: SessionHeadersOptions, request?: unknown): Promise<void>;
+  endSession(options: SessionHeadersOptions, request: unknown): Promise<void>;
   /** The cached service token, or `undefined` if there is no valid one; sends no request. */
   cachedServiceToken(options?: AuthHeadersOptions): string | undefined;
   /**

@@ -11,6 +11,7 @@ import { isAgentBffError } from '../../domain/shared/errors.js';
 import {
   accept,
   callback,
+  checkArgument,
   hasMethods,
   methods,
   type Given,
@@ -160,9 +161,10 @@ export function buildToolkit(
       const auth = credentials.session(like, user);
       return { ...(await obtain(auth, sessionRequest(request))).headers } as Record<string, string>;
     },
-    endSession: (options, request) => {
+    endSession: async (options, request) => {
+      checkArgument('toolkit.endSession', 'request', request, REQUEST);
       const { auth } = read('endSession', SESSION_HEADERS, options) as { readonly auth: SessionTokenLike };
-      return credentials.endSession(auth, sessionRequest(request));
+      await credentials.endSession(auth, sessionRequest(request));
     },
     cachedServiceToken: (options) => {
       const { strategy = '' } = read('cachedServiceToken', SERVICE_HEADERS, options);
@@ -209,6 +211,9 @@ export function buildToolkit(
     telemetry.emit({ type: 'warning', code, detail });
   return toolkit;
 }
+
+/** Without a request there is no cookie, and nothing would end. */
+const REQUEST = accept((value) => Object(value) === value, 'the request of the framework');
 
 const CLOSE: OptionShape<'graceMs'> = {
   options: { graceMs: accept((value) => typeof value === 'number' && value >= 0, 'milliseconds from 0') },
