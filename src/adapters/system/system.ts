@@ -14,7 +14,7 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await delay(ms, undefined, { signal }).catch(() => undefined);
 }
 
-/** How a delay counts for the process, as in Node's timers. */
+/** Options of a delay, as in Node's timers. */
 interface Waiting {
   /** True if it keeps the process alive. Default: false. */
   readonly ref?: boolean;
