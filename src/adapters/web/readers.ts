@@ -1,5 +1,5 @@
 import { RequestError } from '../../domain/shared/errors.js';
-import { checkedJson, JsonTextError } from '../../domain/shared/json-document.js';
+import { checkJson, JsonTextError } from '../../domain/shared/json-document.js';
 import type { HttpRequest } from '../../ports/http.js';
 import type { Reader, Reading } from './door.js';
 import { type JsonBody, readJsonBody } from './request-body.js';
@@ -41,14 +41,10 @@ export function isAbsent({ body, bodyConsumed }: HttpRequest): boolean {
   return body === null && !bodyConsumed;
 }
 
-/**
- * The text of an input.
- *
- * @throws RequestError `body_invalid` for anything but one JSON value within the limits.
- */
-export function checkedInput(bytes: Uint8Array): string {
+/** @throws RequestError `body_invalid` for anything but one JSON value within the limits. */
+export function checkInput(bytes: Uint8Array): void {
   try {
-    return checkedJson(bytes);
+    checkJson(bytes);
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error;
     throw new RequestError('body_invalid', {

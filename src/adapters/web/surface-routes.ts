@@ -5,7 +5,7 @@ import { isSafeQuery } from '../../domain/upstream/safe-path.js';
 import type { HttpHandler } from '../../ports/http.js';
 import { type Reader, route, type RouteMount } from './door.js';
 import { PROBLEMS } from './error-response.js';
-import { checkedInput, isAbsent, json } from './readers.js';
+import { checkInput, isAbsent, json } from './readers.js';
 
 export interface SurfaceRoutes extends RouteMount {
   readonly service: SurfaceService;
@@ -45,10 +45,11 @@ export function surfaceRoutes(mount: SurfaceRoutes): HttpHandler {
   );
 }
 
-// Only valid JSON is forwarded, whether or not renders are cached.
-const input = json<SurfaceRequest, SurfaceRoute>(({ bytes, type }, head) => ({
-  value: { head, body: checkedInput(bytes), contentType: type },
-}));
+const input = json<SurfaceRequest, SurfaceRoute>(({ bytes, type }, head) => {
+  // Only valid JSON is forwarded, whether or not renders are cached.
+  checkInput(bytes);
+  return { value: { head, body: bytes, contentType: type } };
+});
 /** The input is optional: a widget may be rendered without. */
 const read: Reader<SurfaceRequest, SurfaceRoute> = (request, site, target) =>
   target.operation === 'theme' || isAbsent(request)

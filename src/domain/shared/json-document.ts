@@ -270,13 +270,12 @@ function parsed(text: string): unknown {
 }
 
 /**
- * The text of these bytes, if it is JSON within the limits. Nothing else is kept.
+ * Checks that bytes are one JSON text within the limits, and creates nothing that lasts.
  *
  * @throws JsonTextError
  */
-export function checkedJson(bytes: Uint8Array): string {
+export function checkJson(bytes: Uint8Array): void {
   const text = decoded(bytes);
   scanJson(text, MAX_JSON_VALUES);
   parsed(text);
-  return text;
 }

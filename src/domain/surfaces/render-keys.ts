@@ -15,8 +15,8 @@ export interface RenderSubject {
   readonly ref: SurfaceRef;
   /** The inputs of a render besides its body. */
   readonly input: readonly unknown[];
-  /** A JSON text; null if there is none. */
-  readonly body: string | null;
+  /** A JSON text in UTF-8; null if there is none. */
+  readonly body: Uint8Array | null;
 }
 
 /** The key of a render, and of the two generations it depends on. */
@@ -33,9 +33,11 @@ const ENTRY_BYTES = 512;
 /** Milliseconds for which an entry is remembered. */
 const KNOWN_MS = 600_000;
 
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
 export interface RenderKeysDependencies {
   /** A collision-resistant one-way hash. */
-  readonly hash: (text: string) => string;
+  readonly hash: (data: string | Uint8Array) => string;
   readonly memory: Memory;
   readonly clock: Clock;
 }
@@ -51,7 +53,7 @@ export class RenderKeys {
   }
 
   /**
-   * The keys of a render. The body counts as it is: if two texts had one key because one parser reads them alike, a
+   * The keys of a render. The body counts by its bytes: if two texts had one key because one parser reads them alike, a
    * platform that reads them apart would let one visitor choose what another sees.
    */
   keys(subject: RenderSubject): RenderKeySet {
@@ -60,7 +62,7 @@ export class RenderKeys {
     let text = `${delimited(scope)}${ref.by}${delimited(ref.value)}`;
     for (const part of input) text += delimited(part);
     // The last part needs no delimiter.
-    if (body !== null) text += ` ${body}`;
+    if (body !== null) text += ` ${decoder.decode(body)}`;
     const known = this.#known.get(text);
     if (known !== undefined) return known;
     const keys = this.#made(subject);

@@ -29,7 +29,7 @@ import { themeResponse, type ThemeStyles, ThemeTags } from './theme.js';
 export interface SurfaceRequest {
   readonly head: Pick<HttpRequest, 'headers' | 'native' | 'query' | 'signal'>;
   /** The JSON text that will be sent; null if there is none. */
-  readonly body: string | null;
+  readonly body: Uint8Array | null;
   /** The media type of that body, without parameters. */
   readonly contentType?: string;
 }
@@ -38,7 +38,6 @@ export interface SurfaceServiceDependencies extends PlatformApiCalls {
   readonly styles: ThemeStyles;
 }
 
-const encoder = new TextEncoder();
 /** Bytes of an action's response that are read to find the surface it names. */
 const NAMED_REPLY_LIMIT = 65_536;
 
@@ -200,7 +199,7 @@ export class SurfaceService {
       browser: head.headers,
       own,
       ...(contentType === undefined ? {} : { contentType }),
-      body: body === null ? null : encoder.encode(body),
+      body,
       signal,
     };
   }

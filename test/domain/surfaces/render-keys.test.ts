@@ -4,18 +4,21 @@ import { FakeClock } from '../../../src/adapters/fakes/fakes.js';
 import { RenderKeys, type RenderSubject } from '../../../src/domain/surfaces/render-keys.js';
 import { memoryOf } from '../../support/memory.js';
 
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
 const SUBJECT: RenderSubject = {
   scope: 'ada of site',
   ref: { by: 'id', value: 'counter' },
   input: ['', null],
-  body: '{"b":1,"a":2}',
+  body: bytes('{"b":1,"a":2}'),
 };
 
 /** Render keys with a hash that records its inputs. */
 function book(limitBytes?: number): { readonly book: RenderKeys; readonly hashed: string[] } {
   const hashed: string[] = [];
   const clock = new FakeClock();
-  const hash = (text: string): string => {
+  const hash = (data: string | Uint8Array): string => {
+    const text = typeof data === 'string' ? data : new TextDecoder('utf-8', { ignoreBOM: true }).decode(data);
     hashed.push(text);
     return `<${text}>`;
   };
@@ -48,7 +51,7 @@ describe('the keys of a render', () => {
       scope: fc.constant(SUBJECT.scope),
       ref: fc.record({ by: fc.constantFrom('id' as const, 'name' as const), value: part }),
       input: fc.array(fc.oneof(part, fc.constant(null), fc.array(part, { maxLength: 2 })), { maxLength: 3 }),
-      body: fc.option(fc.constantFrom('1', '12', '"a"', '[1]', 'null')),
+      body: fc.option(fc.constantFrom('1', '12', '"a"', '[1]', 'null').map(bytes)),
     });
     const { book: keys } = book();
     fc.assert(
@@ -67,7 +70,7 @@ describe('the keys of a render', () => {
       [2_049, false],
     ] as const) {
       const { book: keys, hashed } = book();
-      const subject = { ...SUBJECT, body: '1'.repeat(length - around) };
+      const subject = { ...SUBJECT, body: bytes('1'.repeat(length - around)) };
       keys.keys(subject);
       const { length: before } = hashed;
       keys.keys(subject);
@@ -80,7 +83,7 @@ describe('the keys of a render', () => {
     const texts = ['{"b":1,"a":2}', '{"a":2,"b":1}', '{"a":2, "b":1}', '{"a":3,"a":2,"b":1}', '{"a":2.0,"b":1}'];
     texts.push('9007199254740993', '9007199254740992', '\uFEFF1', '1');
     const renders = texts.flatMap((text) =>
-      [text, text.padEnd(3_000)].map((one) => keys.keys({ ...SUBJECT, body: one }).render),
+      [text, text.padEnd(3_000)].map((one) => keys.keys({ ...SUBJECT, body: bytes(one) }).render),
     );
     expect(new Set(renders).size).toBe(2 * texts.length);
   });
@@ -90,7 +93,7 @@ describe('the keys of a render', () => {
     const known = (from: number, to: number): number => {
       const { length } = hashed;
       for (let number = from; number < to; number += 1) {
-        keys.keys({ ...SUBJECT, body: String(1_000_000 + number).padEnd(1_900) });
+        keys.keys({ ...SUBJECT, body: bytes(String(1_000_000 + number).padEnd(1_900)) });
       }
       return to - from - (hashed.length - length) / 4;
     };

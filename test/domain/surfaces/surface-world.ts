@@ -148,7 +148,7 @@ export function request({
   const type = body === undefined ? {} : { 'content-type': 'application/json' };
   return {
     head: { headers: { ...type, ...headers }, native: { request: undefined }, query, signal },
-    body: body ?? null,
+    body: body === undefined ? null : new TextEncoder().encode(body),
     ...(body === undefined ? {} : { contentType: 'application/json' }),
   };
 }
