@@ -236,6 +236,8 @@ describe('the id of a request', () => {
   it('has at most 256 characters', () => {
     const id = `"${'\\u0069'.repeat(256)}"`;
     expect(read(`{"method":"GetTask","id":${id}}`)).toMatchObject({ id: `"${'i'.repeat(256)}"`, fault: undefined });
+    const number = '1'.repeat(256);
+    expect(read(`{"method":"GetTask","id":${number}}`)).toMatchObject({ id: number, fault: undefined });
   });
 
   it.each([
@@ -288,6 +290,7 @@ describe('the ids that a message names', () => {
     ['{"message":{"contextId":"","taskId":""},"id":"t2"}', { contextId: '', taskId: 't2' }],
     ['{"message":{"contextId":7.0,"taskId":["t1"]},"id":null}', {}],
     ['{"message":{"contextId":"\\ud800"}}', {}],
+    [`{"message":{"contextId":"${'x'.repeat(16_384)}"}}`, { contextId: 'x'.repeat(16_384) }],
     [`{"message":{"contextId":"${'x'.repeat(16_385)}"}}`, {}],
   ])('in %s are %j', (params, names) => {
     for (const isStrict of [true, false]) {
@@ -305,7 +308,8 @@ describe('the method of a request', () => {
   });
 
   it('is empty when too long', () => {
-    expect(read(`{"method":"${'m'.repeat(1_000)}"}`)).toMatchObject({ method: '' });
+    expect(read(`{"method":"${'m'.repeat(257)}"}`)).toMatchObject({ method: '' });
+    expect(read(`{"method":"${'m'.repeat(256)}"}`)).toMatchObject({ method: 'm'.repeat(256), kind: 'other' });
   });
 
   it('is checked under every policy', () => {
@@ -330,10 +334,16 @@ describe('a text that is not a single message', () => {
   ])('is rejected as invalid JSON: %j', (text) => {
     for (const isStrict of [true, false]) {
       expect(read(text, isStrict)).toMatchObject({
+        binding: 'JSONRPC',
         id: 'null',
         method: '',
         hasPush: false,
-        fault: { rpcCode: undefined, detail: 'The request body is not JSON in UTF-8.', hint: 'Send one JSON object.' },
+        fault: {
+          code: 'body_invalid',
+          rpcCode: undefined,
+          detail: 'The request body is not JSON in UTF-8.',
+          hint: 'Send one JSON object.',
+        },
       });
     }
   });
@@ -361,7 +371,7 @@ describe('a text that is not a single message', () => {
     const hint = 'Send less, or the data as a text or a file.';
     for (const isStrict of [true, false]) {
       const late = read(`{"x":[1],"id":5,"method":"GetTask","params":${value}}`, isStrict);
-      expect(late).toMatchObject({ id: '5', fault: { rpcCode: -32602, detail, hint } });
+      expect(late).toMatchObject({ id: '5', fault: { code: 'body_invalid', rpcCode: -32602, detail, hint } });
       // What follows is not read.
       expect(read(`{"params":${value},"id":5}`, isStrict)).toMatchObject({ id: 'null', fault: { detail } });
       expect(read(value, isStrict)).toMatchObject({ id: 'null', fault: { detail } });
@@ -404,6 +414,8 @@ describe('a call of the HTTP+JSON binding', () => {
     const bare = readRestCall(old, { method: 'GET', query: '' }, undefined, true);
     expect(bare).toMatchObject({ kind: 'card', isOld: true, tenants: [] });
     expect(bare.body).toBeUndefined();
+    const other = readRestCall(SEND, { method: 'DELETE', query: '' }, undefined, true);
+    expect(other).toMatchObject({ method: '', kind: 'other', tenants: [] });
   });
 });
 

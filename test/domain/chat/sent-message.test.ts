@@ -104,6 +104,12 @@ describe('an edited message', () => {
     ],
     ['keeps other members', DROP, '{"other":{"a":1},"id":"7"}', '{"other":{"a":1},"id":"7"}'],
     ['stays without metadata', DROP, '{"message":{"role":"user"}}', '{"message":{"role":"user"}}'],
+    [
+      'stays with metadata that is null when something else changes',
+      { ...DROP, contextId: 'c1' },
+      '{"message":{"metadata":null}}',
+      '{"message":{"contextId":"c1","metadata":null}}',
+    ],
     ['stays with metadata that is null', DROP, '{"message":{"metadata":null}}', '{"message":{"metadata":null}}'],
     [
       'gets that of the site in both places',
