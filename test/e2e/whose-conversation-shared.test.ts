@@ -132,9 +132,9 @@ describe('a function of the site about a visitor', () => {
 
   it.each<readonly [...Failing, code: string]>([
     ...FAILING.map(([what, value]): [...Failing, string] => [what, value, 'INTERNAL_ERROR']),
-    ['returns a text', () => 'yes', 'CONVERSATION_UNKNOWN'],
-    ['returns 1', () => 1, 'CONVERSATION_UNKNOWN'],
-    ['returns an object', () => ({}), 'CONVERSATION_UNKNOWN'],
+    ['returns a text', () => 'yes', 'INTERNAL_ERROR'],
+    ['returns 1', () => 1, 'INTERNAL_ERROR'],
+    ['returns an object', () => ({}), 'INTERNAL_ERROR'],
     ['returns nothing', () => undefined, 'CONVERSATION_UNKNOWN'],
   ])('that %s in place of true admits to no conversation', async (_what, value, code) => {
     const site = await openSite(agent, { ...OWN, ownsContext: value as never }, { timeouts: { sessionMs: 50 } });
