@@ -13,7 +13,8 @@ declare const container: Container;
 /** Never called: the compiler is the test. */
 function forwarder(parts: { readonly call: PlatformCall; readonly telemetry: Telemetry }): ChatForwarder {
   const card = (): Promise<never> => Promise.reject(new Error());
-  return new ChatForwarder({ ...parts, agent: undefined, timeouts: { headersMs: 0, bodyIdleMs: 0 }, card });
+  const timeouts = { headersMs: 0, bodyIdleMs: 0 };
+  return new ChatForwarder({ ...parts, agent: undefined, timeouts, card, nextTurn: () => Promise.resolve() });
 }
 
 describe('a binding', () => {

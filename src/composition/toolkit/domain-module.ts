@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { ContainerModule } from 'inversify';
 import { pause, sha256 } from '../../adapters/system/system.js';
 import { ChatConfig } from '../../domain/chat/chat-config.js';
@@ -29,6 +30,11 @@ export function domainModule(): ContainerModule {
         platformOrigin: serviceApi?.origin,
         timeouts: { ...timeouts.chat, streamIdleMs: timeouts.streamIdleMs },
         card: (version, caller) => chatConfig.card(version, caller),
+        // The first one is still due before the sockets are read.
+        nextTurn: async () => {
+          await setImmediate();
+          await setImmediate();
+        },
       });
     });
     provide(bind, 'styles', ['config', 'telemetry', 'memory', 'clock'], ({ config, telemetry, memory, clock }) => {

@@ -31,7 +31,12 @@ export interface ChatForwarderDependencies {
   readonly platformOrigin?: string | undefined;
   /** Returns the agent's own card, from the cache of the config route. */
   readonly card: (version: string, caller: Caller) => Promise<AgentCardJson>;
+  /** Resolves after other requests have run. */
+  readonly nextTurn: () => Promise<void>;
 }
+
+/** Bytes of a message that takes noticeable time to parse. */
+const LONG_BYTES = 262_144;
 
 /** The settings of one chat route. */
 export interface ChatRules {
@@ -114,6 +119,9 @@ export class ChatForwarder {
     const making = ownMetadata(call, caller, rules);
     const own = making instanceof Promise ? await making : making;
     const contextId = conversation.isUnnamed === true ? conversation.contextId : undefined;
+    // A long message was read in this turn. To be changed it is parsed again, after other requests.
+    const mayChange = contextId !== undefined || metadata !== undefined;
+    if (mayChange && (call.body?.content.length ?? 0) > LONG_BYTES) await this.#deps.nextTurn();
     // Send.
     const reply = await platform.send(
       {

@@ -81,7 +81,11 @@ class RestWorld extends BrokerWorld {
       publicUrl: '',
       ...this.mount,
     };
-    const parts: ChatForwarderDependencies = { ...shared, card: (version, caller) => chatConfig.card(version, caller) };
+    const parts: ChatForwarderDependencies = {
+      ...shared,
+      card: (version, caller) => chatConfig.card(version, caller),
+      nextTurn: () => Promise.resolve(),
+    };
     const forwarder = new ChatForwarder(parts);
     const card = configRoute({ ...routes, chatConfig, hash: sha256 }, 'agentCard');
     const handle = chatRoutes({

@@ -42,6 +42,23 @@ describe('a chat request', () => {
     expect(world.upstream.requests[0]?.signal).toBe(signal);
   });
 
+  it('lets other requests run before a long message is changed, and only then', async () => {
+    const rules = { names: new Set<string>(), passes: () => false };
+    const order: string[] = [];
+    for (const [length, metadata] of [
+      [300_000, rules],
+      [300_000, undefined],
+      [1_000, rules],
+    ] as const) {
+      const world = new ChatWorld({ nextTurn: () => Promise.resolve(void order.push('others')) });
+      const text = `{"method":"message/send","params":{"message":{"text":"${'x'.repeat(length)}","metadata":{"a":1}}}}`;
+      world.upstream.willAnswer(() => ({ status: 200, headers: {}, body: null }));
+      await world.forward(chatRequest(text), SERVICE, CHAT, { metadata }).catch(() => undefined);
+      order.push(`sent ${String(world.upstream.requests.length)}`);
+    }
+    expect(order).toEqual(['others', 'sent 1', 'sent 1', 'sent 1']);
+  });
+
   it("returns the agent's status, allowed fields and exact body", async () => {
     const world = new ChatWorld();
     const body = new WatchedBody('data: {}\n\n');

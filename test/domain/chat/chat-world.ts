@@ -33,6 +33,7 @@ export class ChatWorld extends BrokerWorld {
       agent: { origin: 'https://agent.example', path: '/a2a' },
       timeouts: TIMEOUTS,
       card: () => Promise.resolve(this.card),
+      nextTurn: () => Promise.resolve(),
       ...settings,
     });
   }

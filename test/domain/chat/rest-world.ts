@@ -58,6 +58,7 @@ export class RestWorld extends BrokerWorld {
         return Promise.resolve(this.card);
       },
       timeouts: TIMEOUTS,
+      nextTurn: () => Promise.resolve(),
       ...settings,
     });
   }
