@@ -1,6 +1,6 @@
 import { createHash, createHmac, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { totalmem } from 'node:os';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as immediate, setTimeout as delay } from 'node:timers/promises';
 import { getHeapStatistics } from 'node:v8';
 import type { Alarm } from '../../domain/shared/deadline.js';
 import { DeadlineError } from '../../domain/shared/failure-reason.js';
@@ -12,6 +12,13 @@ export const systemClock: Clock = { now: () => Date.now() };
 /** Resolves after a delay, or when the signal is aborted. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await delay(ms, undefined, { signal }).catch(() => undefined);
+}
+
+/** Resolves after other requests have run. */
+export async function nextTurn(): Promise<void> {
+  // The first one is still due before the sockets are read.
+  await immediate();
+  await immediate();
 }
 
 /** Options of a delay, as in Node's timers. */

@@ -1,6 +1,5 @@
-import { setImmediate } from 'node:timers/promises';
 import { ContainerModule } from 'inversify';
-import { pause, sha256 } from '../../adapters/system/system.js';
+import { nextTurn, pause, sha256 } from '../../adapters/system/system.js';
 import { ChatConfig } from '../../domain/chat/chat-config.js';
 import { ChatForwarder } from '../../domain/chat/chat-forwarder.js';
 import { ConversationProxy } from '../../domain/conversations/conversation-proxy.js';
@@ -30,11 +29,7 @@ export function domainModule(): ContainerModule {
         platformOrigin: serviceApi?.origin,
         timeouts: { ...timeouts.chat, streamIdleMs: timeouts.streamIdleMs },
         card: (version, caller) => chatConfig.card(version, caller),
-        // The first one is still due before the sockets are read.
-        nextTurn: async () => {
-          await setImmediate();
-          await setImmediate();
-        },
+        nextTurn,
       });
     });
     provide(bind, 'styles', ['config', 'telemetry', 'memory', 'clock'], ({ config, telemetry, memory, clock }) => {

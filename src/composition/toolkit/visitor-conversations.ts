@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { nextTurn } from '../../adapters/system/system.js';
 import { visitorCrypto, visitorKeys } from '../../adapters/keyv/visitor-crypto.js';
 import type { ChatCallOptions, VisitedOptions, VisitorOf } from '../../adapters/web/chat-mount.js';
 import { type Visit, Visitors, type VisitorsDependencies } from '../../adapters/web/visitors.js';
@@ -41,7 +41,7 @@ export function visitorConversations(dependencies: VisitorConversationsDependenc
     telemetry,
     bodies,
     agent: agent === undefined ? '' : agent.origin + agent.path,
-    nextTurn: () => setImmediate(),
+    nextTurn,
   });
   const keys = cacheKeys.map(visitorKeys);
   const user = userOf(auth, options, timeouts.sessionMs);
