@@ -137,6 +137,12 @@ describe.each([
       '"surfaces.audience" needs it',
       ['surfaces.auth', 'surfaces.audience'],
     ],
+    [
+      { surfaces: { cache: { freshMs: 5_000 } } },
+      'Missing option "surfaces.cache.enabled"',
+      '"surfaces.cache.freshMs" needs it',
+      ['surfaces.cache.enabled', 'surfaces.cache.freshMs'],
+    ],
     [{ basePath: 'api' }, 'Invalid value for "basePath"', 'Set it to a path that starts with "/".', ['basePath']],
     [{ service: {} }, 'Missing option "service.auth"', 'Set it to', ['service.auth']],
   ])('are named by their path in errors: %o', async (options, detail, hint, fields) => {

@@ -1,4 +1,4 @@
-// node test/slow/hostile-bodies.mjs [pipelines | renders | together | proxy]: attackers fill the memory of a site with a heap of 384 MB, in every way
+// node test/slow/hostile-bodies.mjs [pipelines | renders | together | proxy | halves | chunks | streams | readers | versions]: attackers fill the memory of a site with a heap of 384 MB, in every way
 // a plain socket can: uploads that stop half-way, uploads in one-byte chunks, streams started by long messages, browsers that never read (streams, or
 // cached renders of a megabyte), requests pipelined behind an open stream, and invented protocol versions. The attacks run one by one, then
 // all at once. Honest visitors must be served meanwhile, and the site must release everything. `proxy` shows what the same does to a plain proxy of a few lines.
@@ -56,6 +56,10 @@ async function survey() {
     await survived('a plain proxy', report, agent, { server: 'proxy' }, [all]);
     return finished();
   }
+  if (only !== 'pipelines' && all.includes(only)) {
+    await survived('node:http', report, agent, { server: 'http' }, [[only]]);
+    return finished();
+  }
   // On the small heap, which waiting requests would fill.
   const pipelines = PIPELINES.map((count) => [`pipelines ${count}`]);
   const small = { heap: 256, parserLimit: '100kb', part: 0.98 };
@@ -64,7 +68,7 @@ async function survey() {
   if (only === 'pipelines') return finished();
   const cached = {
     config: { serviceApiUrl: agent.url },
-    cache: { freshMs: 600_000, maxEntryBytes: 2 * MIB },
+    cache: { enabled: true, freshMs: 600_000, maxEntryBytes: 2 * MIB },
     mostRss: RENDERS_RSS,
   };
   if (only !== 'together')
@@ -136,7 +140,7 @@ async function survived(
       const { tries, answered, served, slowest } = await visitor.stop();
       // Node takes one new connection in each turn of its event loop. All attacks at once keep a core busy with a few dozen turns in a
       // second, so connections wait in the system's queue, and only those that are open can be answered in time.
-      const isBurst = attacks.some((attack) => attack.startsWith('pipelines '));
+      const isBurst = attacks.some((attack) => /^pipelines |^renders 16$/.test(attack));
       const counts = isBurst || (attacks.length > 2 && visitor.isNew) ? answered : served;
       report.check(
         `${name}, ${what}, ${visitor.name}`,
@@ -338,6 +342,10 @@ const ATTACKS = {
     }
   },
   renders: async (url, deep) => {
+    const outcome = async () =>
+      (await fetch(new URL('/api/service-surfaces/clock/render', url), { method: 'POST' })).headers.get('x-cache');
+    await outcome();
+    if ((await outcome()) !== 'HIT') throw new Error('the renders are not cached');
     const render = 'POST /api/service-surfaces/clock/render HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n';
     for (let count = 0; count < RENDERS; count += 1) {
       const socket = connect(Number(url.port), url.hostname).on('error', () => undefined);

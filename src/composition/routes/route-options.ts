@@ -222,7 +222,7 @@ export type OwnsContext<NativeRequest = any> = {
  * @public
  */
 export interface RenderCacheOptions {
-  /** Default false. */
+  /** Default false; the other options need it. */
   readonly enabled?: boolean | undefined;
   /** Milliseconds for which a render is served without checking if the widget changed. Default 3 000. */
   readonly freshMs?: number | undefined;

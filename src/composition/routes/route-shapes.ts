@@ -87,6 +87,8 @@ const cache: OptionShape<keyof RenderCacheOptions> = {
     maxAgeMs: wholeNumber,
     maxEntryBytes: wholeNumber,
   },
+  // Without it nothing is cached, which no error would show.
+  needs: { freshMs: 'enabled', maxAgeMs: 'enabled', maxEntryBytes: 'enabled' },
 };
 
 export const CHAT: RouteShape<keyof ChatHandlerOptions> = {

@@ -39,8 +39,8 @@ const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 /** Longer integers may lose digits when they are parsed. */
 const MAX_DIGITS = 15;
-/** The characters after a backslash that need an escape, and have a short one. */
-const USUAL_ESCAPES = new Set(Array.from('"\\\\bfnrt', (character) => character.charCodeAt(0)));
+/** Any escape but of the characters that need one and have a short one; or the second half of `\\` and a letter. */
+const ODD_ESCAPE = /\\[^"\\bfnrt]/g;
 /** Finds the end of a long number, ten times as fast as a loop. */
 const OF_NUMBER = /[-+.\deE]*/y;
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
@@ -98,10 +98,15 @@ function endOfString(text: string, from: number): number {
   for (let at = from; ;) {
     at = text.indexOf('"', at + 1);
     if (at < 0) return text.length;
-    let escapes = 0;
-    while (text.charCodeAt(at - 1 - escapes) === BACKSLASH) escapes += 1;
-    if (escapes % 2 === 0) return at;
+    if (!isEscaped(text, at)) return at;
   }
+}
+
+/** True if an odd number of backslashes stands before a character. */
+function isEscaped(text: string, at: number): boolean {
+  let before = at;
+  while (text.charCodeAt(before - 1) === BACKSLASH) before -= 1;
+  return (at - before) % 2 === 1;
 }
 
 /** True for digits and signs: the first character of every number. */
@@ -196,11 +201,10 @@ export class JsonDocument {
 
 /** True if `JSON.stringify` writes every escape of a JSON text as it is. */
 function hasUsualEscapes(text: string): boolean {
-  for (let at = text.indexOf('\\'); at >= 0;) {
-    if (!USUAL_ESCAPES.has(text.charCodeAt(at + 1))) return false;
-    at += 2;
-    if (text.charCodeAt(at) !== BACKSLASH) at = text.indexOf('\\', at);
-  }
+  const first = text.indexOf('\\');
+  if (first < 0) return true;
+  ODD_ESCAPE.lastIndex = first;
+  while (ODD_ESCAPE.test(text)) if (!isEscaped(text, ODD_ESCAPE.lastIndex - 2)) return false;
   return true;
 }
 
