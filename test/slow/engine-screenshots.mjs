@@ -1,6 +1,8 @@
 // npm run screenshots:engines [-- --engines WebKitGTK,Firefox,Chromium --only 390x844]: pictures of the chat's states in each engine,
-// size and colour scheme, and a page with all of them, in reports/screenshots. They are looked at, not compared.
-import { mkdirSync, writeFileSync } from 'node:fs';
+// size and colour scheme, and a page with all of them, in reports/screenshots. They are looked at, not compared. In Chromium, axe
+// looks at each of them too.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -17,7 +19,8 @@ const PHONE = [390, 844];
 const WIDE = [1280, 800];
 const SIZES = [PHONE, [844, 390], [320, 640], WIDE, [640, 400]];
 /** The sizes and the number of states in each engine. */
-const SHOWN = { WebKitGTK: [SIZES, 4], Firefox: [SIZES, 4], Chromium: [[PHONE, WIDE], 16] };
+const SHOWN = { WebKitGTK: [SIZES, 4], Firefox: [SIZES, 4], Chromium: [[[320, 640], PHONE, WIDE], 16] };
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const PROMPTS = ['Where is my parcel?', 'I want to return something', 'Which size fits me?'];
 const FAB = { role: 'button', name: 'Ask us' };
 const floating = async (visit) => {
@@ -97,6 +100,7 @@ const demo = await demos.startDemo({ port: 0, wordMs: 0, slowStepMs: 30 });
 const site = await sites.EngineSite.start(demo.url);
 mkdirSync(FOLDER, { recursive: true });
 const figures = [];
+const faults = [];
 for (const name of values.engines.split(',')) {
   const engine = list.ENGINES.find((one) => one.name === name);
   if (engine?.missing !== undefined) throw new Error(`${name}: ${engine.missing}.`);
@@ -111,14 +115,18 @@ for (const name of values.engines.split(',')) {
         const visit = new visits.EngineVisit(page, site);
         try {
           await visit.open();
-          // As a site that has both schemes.
-          await page.evaluate(() => void (document.documentElement.style.colorScheme = 'light dark'), null);
+          // As a site that has both schemes. Without a background of the element, axe takes it for white.
+          await page.evaluate(() => {
+            document.documentElement.style.colorScheme = 'light dark';
+            document.querySelector('#root').style.background = 'light-dark(#fff, #121212)';
+          }, null);
           await show(visit);
           // Waits for fades; what turns or blinks goes on.
           const isStill = () =>
             page.evaluate(() => document.getAnimations().every((one) => !(one instanceof CSSTransition)), null);
           for (let tries = 0; tries < 50 && !(await isStill()); tries += 1) await pause(20);
           writeFileSync(join(FOLDER, file), await page.screenshot());
+          if (name === 'Chromium') faults.push(...(await axe(page)).map((fault) => `${file}: ${fault}`));
           figures.push({ file, title: `${name}, ${colorScheme}, ${width} × ${height}: ${state}` });
         } finally {
           await page.close();
@@ -136,3 +144,13 @@ writeFileSync(
   `<!doctype html><meta charset="utf-8"><title>Engines</title><style>figure { display: inline-block; width: 300px; margin: 4px; font: 11px sans-serif } img { max-width: 100%; max-height: 330px; border: 1px solid }</style>${shown.join('\n')}`,
 );
 process.stdout.write(`${figures.length} pictures: ${join(FOLDER, 'index.html')}\n`);
+if (faults.length > 0) throw new Error(`axe found:\n${faults.join('\n')}`);
+
+/** All findings of axe, except those about whole pages. */
+async function axe(page) {
+  await page.evaluate((source) => void (0, eval)(source), AXE);
+  return page.evaluate(async () => {
+    const { violations } = await globalThis.axe.run('#root', { rules: { region: { enabled: false } } });
+    return violations.map(({ id, nodes }) => `${id} (${nodes[0].target}): ${nodes[0].failureSummary}`);
+  }, null);
+}
