@@ -18,6 +18,8 @@ const LONG_CELL = 30;
 /** Blocks of an answer that are laid out together. A browser skips those groups that are far from what is in view. */
 const GROUP = 50;
 const REMEMBERED_MS = 200;
+/** Maximum length of the text before the first letter that decides about the direction of the whole. */
+const MAX_UNDIRECTED = 8_000;
 const CONTAINER = /^(?:div|ul|ol|blockquote|table)$/;
 /** In a paragraph of more characters, a reference that is defined below it stays text. */
 const MAX_AGAIN = 8000;
@@ -341,6 +343,8 @@ export class MarkdownView {
     if (isNew) host.dir = 'auto';
     if (text.length > LONG && host.dir === 'auto') host.dir = directionOf(text) ?? 'ltr';
     for (let { parentElement: parent } = host; parent !== null; { parentElement: parent } = parent) {
+      // With its direction, everything in it gets its style again.
+      if (parent === this.#element && this.#written.length > MAX_UNDIRECTED) break;
       const direction = parent.dir === '' && CONTAINER.test(parent.localName) ? directionOf(text) : undefined;
       if (direction !== undefined) parent.dir = direction;
       if (parent === this.#element) break;

@@ -107,6 +107,21 @@ describeInBrowsers('the markup of an answer', { wordMs: 1 }, (browser) => {
   });
 
   it.each([
+    ['short', 10, ['rtl', 'rtl']],
+    // All of it would be laid out again.
+    ['long', 3_000, ['ltr', 'rtl']],
+  ])(
+    'after a %s part without letters, the first letter decides about %i items above it',
+    async (_, items, expected) => {
+      const visit = await shown(`${'- 1\n'.repeat(items)}\nשלום`);
+      const directions = await visit.finished
+        .locator('.a2a-markdown, .a2a-markdown > :last-child')
+        .evaluateAll((all) => all.map((one) => getComputedStyle(one).direction));
+      expect(directions).toEqual(expected);
+    },
+  );
+
+  it.each([
     ['# One\n\n## Two\n\n###### Six\n\n## Two', ['h3', 'h4', 'h5', 'h4']],
     ['## Two\n\n### Three\n\nTwo\n---\n\n> # One', ['h3', 'h4', 'h3', 'h3']],
   ])('of %j has its headings below the title of the chat, and leaves out no level', async (text, expected) => {
