@@ -34,7 +34,7 @@ export function passedError(
 async function rpcError(reply: PlatformReply, errors: PlatformErrors, telemetry: Telemetry): Promise<HttpResponse> {
   const { status, headers } = reply.response;
   refuseRedirect(reply.response, AGENT);
-  if (status < 300 || (!isJson(headers) && !isEventStream(headers))) throw await errors.replacing(reply);
+  if (status < 400 || (!isJson(headers) && !isEventStream(headers))) throw await errors.replacing(reply);
   const start = await errors.start(reply);
   const isRpc = start.isWhole && (await isRpcErrorBody(headers, start.bytes));
   if (!isRpc) throw await errors.replacing(reply, start);
@@ -62,7 +62,7 @@ async function rpcError(reply: PlatformReply, errors: PlatformErrors, telemetry:
 async function restError(reply: PlatformReply, method: string, errors: PlatformErrors): Promise<HttpResponse> {
   const { response, counterpart } = reply;
   refuseRedirect(response, counterpart);
-  if (response.status < 300) {
+  if (response.status < 400) {
     // The status alone confirms a deletion; the binding defines no body for it.
     if (method === 'DELETE' && response.headers['content-type'] === undefined) return response;
     throw await errors.replacing(reply);

@@ -167,7 +167,6 @@ export function readRestCall(
 
 /** The tenants in a query, empty ones included: parsers of protocol buffers read any member there, in any spelling. */
 function queryTenants(query: string): readonly string[] {
-  if (query === '') return [];
   return [...new URLSearchParams(query)].flatMap(([name, value]) => (normalizedName(name) === 'tenant' ? [value] : []));
 }
 

@@ -55,7 +55,7 @@ export class TaskContexts {
     if (refusesSite(reply) || status === 429 || status >= 500) throw await this.#deps.errors.replacing(reply);
     const { value, start } = await this.#parsed(response.body);
     if ((status === 404 && !isRpc) || (isObject(value) && isObject(value['error']))) throw unknownConversation();
-    if (!isObject(value) || status >= 300) throw await this.#deps.errors.replacing(reply, start);
+    if (!isObject(value) || status >= 400) throw await this.#deps.errors.replacing(reply, start);
     const task = isRpc ? value['result'] : value;
     if (!isObject(task) || task['id'] !== taskId || typeof task['contextId'] !== 'string') throw unknownConversation();
     const contextId = task['contextId'];
