@@ -62,7 +62,6 @@ describe.skipIf(chromiumPath === undefined)('a page with a hostile platform', { 
 
   beforeAll(async () => {
     browser = await launchChromium(chromiumPath ?? '');
-    foreign = await host((_request, response) => response.end());
     platform = await host((request, response) => {
       const isCard = request.url?.includes('.well-known') ?? false;
       response.setHeader('content-type', isCard ? 'application/json' : 'text/css');
@@ -91,11 +90,13 @@ describe.skipIf(chromiumPath === undefined)('a page with a hostile platform', { 
   });
   afterAll(async () => {
     await browser.close();
-    for (const one of [foreign, platform, site]) await one.close();
+    for (const one of [platform, site]) await one.close();
   });
-  beforeEach(() => {
-    foreign.hits.length = 0;
+  // A request of the page before may arrive late.
+  beforeEach(async () => {
+    foreign = await host((_request, response) => response.end());
     site.hits.length = 0;
+    return foreign.close;
   });
 
   /** A page that applies brand and theme like the chat components. */
