@@ -114,10 +114,11 @@ describeInBrowsers('the markup of an answer', { wordMs: 1 }, (browser) => {
     'after a %s part without letters, the first letter decides about %i items above it',
     async (_, items, expected) => {
       const visit = await shown(`${'- 1\n'.repeat(items)}\nשלום`);
-      const directions = await visit.finished
-        .locator('.a2a-markdown, .a2a-markdown > :last-child')
-        .evaluateAll((all) => all.map((one) => getComputedStyle(one).direction));
-      expect(directions).toEqual(expected);
+      const directions = (): Promise<readonly string[]> =>
+        visit.finished
+          .locator('.a2a-markdown, .a2a-markdown > p')
+          .evaluateAll((all) => all.map((one) => getComputedStyle(one).direction));
+      await expect.poll(directions).toEqual(expected);
     },
   );
 
