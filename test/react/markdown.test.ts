@@ -168,6 +168,7 @@ describe('Markdown of an agent', () => {
           '**',
           '|-|-|',
           '[a]: b\n',
+          'x[a][b]',
           '](',
           'https://',
         ),
@@ -277,6 +278,19 @@ describe('Markdown of an agent', () => {
     ])('with brackets around %s', (_what, inside, closing, later) => {
       expectSame(`[ ${words(40)}${inside} ${words(10)}${closing} ${words(45)}${later} ${words(20)}`);
     });
+
+    it.each(['a[i][j]', 'a[i][]', `[${words(100)}]`, `[${words(100)}][b]`, `[${words(100)}][b](c)`])(
+      'with %j, whose definition may follow, at each cut',
+      (begin) => {
+        const text = `${begin} ${words(150)}`;
+        for (let cut = 1; cut < text.length; cut += 5) {
+          const begun = parseInlines(text.slice(0, cut), 0, { ...options, isGrowing: true });
+          const rest = parseInlines(text, begun.settledLength, options).inlines;
+          const all = [...begun.inlines.slice(0, begun.settledCount), ...rest];
+          expect(inlineMarkup(all)).toBe(inlineMarkup(parseInlines(text, 0, options).inlines));
+        }
+      },
+    );
   });
 
   it.each([

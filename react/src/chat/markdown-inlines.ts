@@ -316,7 +316,11 @@ class InlineParser {
       bracket.token.isOpen ||= this.#isSpanOpen;
       return void this.#push(']');
     }
-    if (link === 'text') return void (bracket.token.text = '');
+    if (link === 'text') {
+      bracket.token.text = '';
+      bracket.token.isOpen = true;
+      return;
+    }
     pairDelimiters(this.#delimiters, bracket.delimiters);
     this.#delimiters.length = bracket.delimiters;
     bracket.token.text = '';
