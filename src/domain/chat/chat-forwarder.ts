@@ -89,7 +89,8 @@ export class ChatForwarder {
   async forward(call: A2ACall, head: ChatHead, rules: ChatRules): Promise<HttpResponse> {
     const { call: platform, timeouts, telemetry, platformOrigin } = this.#deps;
     const { auth, policy, conversations, metadata } = rules;
-    if (!isSafeQuery(call.query)) throw new AgentBffError('not_found', { detail: 'There is no such route.' });
+    if (call.query !== '' && !isSafeQuery(call.query))
+      throw new AgentBffError('not_found', { detail: 'There is no such route.' });
     // Policy.
     policy.check(call);
     const agent = requireEndpoint('a2aUrl', this.#deps.agent);
