@@ -115,7 +115,7 @@ for (const name of values.engines.split(',')) {
         const visit = new visits.EngineVisit(page, site);
         try {
           await visit.open();
-          // As a site that has both schemes. Without a background of the element, axe takes it for white.
+          // The page allows both schemes. axe assumes a white page unless this element has a background.
           await page.evaluate(() => {
             document.documentElement.style.colorScheme = 'light dark';
             document.querySelector('#root').style.background = 'light-dark(#fff, #121212)';

@@ -343,7 +343,7 @@ export class MarkdownView {
     if (isNew) host.dir = 'auto';
     if (text.length > LONG && host.dir === 'auto') host.dir = directionOf(text) ?? 'ltr';
     for (let { parentElement: parent } = host; parent !== null; { parentElement: parent } = parent) {
-      // With its direction, everything in it gets its style again.
+      // A new direction restyles everything in it.
       if (parent === this.#element && this.#written.length > MAX_UNDIRECTED) break;
       const direction = parent.dir === '' && CONTAINER.test(parent.localName) ? directionOf(text) : undefined;
       if (direction !== undefined) parent.dir = direction;

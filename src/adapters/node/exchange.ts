@@ -3,7 +3,7 @@ import { discard, isBodiless, isStream } from '../../domain/shared/body.js';
 import type { HttpResponse } from '../../ports/http.js';
 import { turnOf } from './connection.js';
 import { heldBack } from './early-response.js';
-import { refuseRest, streamOf } from './http2-exchange.js';
+import { streamOf } from './http2-exchange.js';
 import { drain, isComing, isWasteful } from './request.js';
 import { writeHttpResponse } from './response.js';
 
@@ -85,8 +85,6 @@ async function beforeBodyEnds(
   response: ServerResponse,
   given: HttpResponse,
 ): Promise<HttpResponse> {
-  // Before Node reads more of it: each read is parsed whole.
-  if (isWasteful(request)) response.once('finish', () => refuseRest(request));
   // These turns read what the system has received, so a short body does not cost a connection.
   for (let turn = 0; turn < 2 && !isWasteful(request); turn += 1) await new Promise(setImmediate);
   if (!isComing(request)) return given;
@@ -97,5 +95,7 @@ async function beforeBodyEnds(
     return given;
   }
   if (!request.readableDidRead) drain(request);
+  // Before Node reads more of it: each read is parsed whole.
+  if (isWasteful(request)) response.once('finish', () => request.destroy());
   return heldBack(given, request);
 }

@@ -108,7 +108,7 @@ describeInBrowsers('the markup of an answer', { wordMs: 1 }, (browser) => {
 
   it.each([
     ['short', 10, ['rtl', 'rtl']],
-    // All of it would be laid out again.
+    // A new direction would restyle all of it.
     ['long', 3_000, ['ltr', 'rtl']],
   ])(
     'after a %s part without letters, the first letter decides about %i items above it',
