@@ -99,6 +99,8 @@ describe.skipIf(REDIS_SERVER === undefined).each(versions)('Redis behind %s', (_
   test('a frozen server costs three deadlines and works again when it thaws', async () => {
     const { store, telemetry } = connect();
     await works(store);
+    // The first connection of a busy machine may take more than one deadline.
+    const before = telemetry.events.length;
     redis.freeze();
     const first = await timed(() => tried(store.get('probe')));
     for (let call = 0; call < 2; call += 1) await tried(store.get('probe'));
@@ -106,7 +108,7 @@ describe.skipIf(REDIS_SERVER === undefined).each(versions)('Redis behind %s', (_
     expect(first.own).toBeLessThan(CACHE_MS + SLACK_MS);
     const others = Array.from({ length: 50 }, async () => tried(store.get('probe')));
     expect((await timed(() => Promise.all(others))).own).toBeLessThan(CACHE_MS / 2);
-    expect(new Set(telemetry.events.map((event) => JSON.stringify(event)))).toEqual(
+    expect(new Set(telemetry.events.slice(before).map((event) => JSON.stringify(event)))).toEqual(
       new Set([
         JSON.stringify({ type: 'cache_fault', operation: 'get', detail: `Error TIMEOUT after ${String(CACHE_MS)} ms` }),
       ]),
