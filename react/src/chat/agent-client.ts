@@ -108,6 +108,8 @@ async function inTurn(post: () => Promise<Response>): Promise<Response> {
 
 /** Milliseconds to pause after a read that had to wait for the agent. Events read together cost the page less. */
 const REST_MS = 40;
+/** A long answer is shown less often, so it is also read less often. */
+const CHARACTERS_PER_MS = 2500;
 const WAITED_MS = 1;
 /** Milliseconds after which reading yields to the page between events that arrived together. */
 const MAX_TASK_MS = 12;
@@ -268,6 +270,7 @@ export class AgentClient {
     const reader = response.body?.getReader?.();
     let unknown: string | undefined;
     let isEmpty = true;
+    let length = 0;
     let since = performance.now();
     const rest = async (ms: number): Promise<void> => {
       await new Promise((resolve) => setTimeout(resolve, ms));
@@ -280,6 +283,7 @@ export class AgentClient {
         const { done, value } = (await reader?.read().catch(lost)) ?? { done: true, value: undefined };
         const text =
           reader === undefined ? await response.text().catch(lost) : decoder.decode(value, { stream: !done });
+        length += text.length;
         const hasWaited = performance.now() - asked > WAITED_MS;
         if (hasWaited) since = performance.now();
         for (const data of done ? [...parser.push(text), ...parser.end()] : parser.push(text)) {
@@ -292,7 +296,8 @@ export class AgentClient {
           if (performance.now() - since > MAX_TASK_MS) await rest(0);
         }
         // The timers of a hidden page are slow.
-        if (!done && hasWaited && globalThis.document?.visibilityState === 'visible') await rest(REST_MS);
+        if (!done && hasWaited && globalThis.document?.visibilityState === 'visible')
+          await rest(REST_MS + length / CHARACTERS_PER_MS);
         if (!done) continue;
         if (isEmpty && unknown !== undefined) throw unreadable(unknown);
         return;
