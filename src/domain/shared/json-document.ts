@@ -70,10 +70,11 @@ export function scanJson(text: string, maxValues: number, numbers?: Numbers): nu
     const code = text.charCodeAt(at);
     if (code === QUOTE) {
       const first = text.charCodeAt(at + 1);
-      if (escape < at) escape = placeOf('\\', text, at);
-      at = placeOf('"', text, at + 1);
+      if (escape < at) escape = text.indexOf('\\', at);
+      if (escape < 0) escape = text.length;
+      at = text.indexOf('"', at + 1);
       // A loop, since there may be many: a search for each costs more.
-      if (escape < at) {
+      if (at < 0 || escape < at) {
         for (at = escape; at < text.length && text.charCodeAt(at) !== QUOTE; at += 1) {
           if (text.charCodeAt(at) !== BACKSLASH) continue;
           at += 1;
@@ -102,12 +103,6 @@ export function scanJson(text: string, maxValues: number, numbers?: Numbers): nu
     throw new JsonTextError(depth > MAX_JSON_DEPTH ? 'depth' : 'values', `${text.slice(0, complete)}}`);
   }
   return isPlain ? names : -1;
-}
-
-/** The place of the next such character, or the end of the text. */
-function placeOf(character: string, text: string, from: number): number {
-  const at = text.indexOf(character, from);
-  return at < 0 ? text.length : at;
 }
 
 /** True for digits and signs: the first character of every number. */
