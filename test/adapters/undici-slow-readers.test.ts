@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { UndiciUpstream } from '../../src/adapters/undici/undici-upstream.js';
+import type { HttpResponse } from '../../src/ports/http.js';
 import { responseOf, textOf, upstreamRequest } from '../contracts/http-upstream.contract.js';
 import { socketServer } from '../support/socket-server.js';
 
@@ -13,8 +14,16 @@ const CHUNK = `${FULL.length.toString(16)}\r\n${FULL}`;
 const end = (socket: Socket): void => void socket.end();
 const reset = (socket: Socket): void => void socket.resetAndDestroy();
 
-/** Reads a response whose connection ended before its reader took the first byte. */
-async function readLate(fields: string, body: string, leave: (socket: Socket) => void): Promise<string> {
+interface Late {
+  readonly response: HttpResponse;
+  /** Sends another request, so that the process takes a turn in which what was sent before arrives. */
+  readonly turn: () => Promise<unknown>;
+  /** The platform's end of the connection. */
+  readonly socket: Socket;
+}
+
+/** A response whose reader has not taken the first byte. */
+async function openLate(fields: string, body: string): Promise<Late> {
   let answered: Socket | undefined;
   const host = await socketServer((socket) => {
     socket.on('error', () => undefined);
@@ -27,14 +36,30 @@ async function readLate(fields: string, body: string, leave: (socket: Socket) =>
   const upstream = new UndiciUpstream({ connectMs: 1_000 });
   onTestFinished(() => upstream.close({ graceMs: 0 }));
   const response = responseOf(await upstream.send(upstreamRequest(`http://${host}`)));
-  // Each request takes the process through a turn in which what was sent before arrives.
-  const turn = async (): Promise<unknown> => upstream.send(upstreamRequest(`http://${host}`));
+  if (answered === undefined) throw new Error('no response');
+  return { response, socket: answered, turn: async () => upstream.send(upstreamRequest(`http://${host}`)) };
+}
+
+/** Reads a response whose connection ended before its reader took the first byte. */
+async function readLate(fields: string, body: string, leave: (socket: Socket) => void): Promise<string> {
+  const { response, socket, turn } = await openLate(fields, body);
   await turn();
-  if (answered !== undefined) leave(answered);
+  leave(socket);
   await turn();
   await turn();
   return textOf(response.body);
 }
+
+describe('a response whose reader waits', () => {
+  it('stays with the platform, and arrives whole once it is read', async () => {
+    // More than the buffers of two sockets.
+    const body = 'x'.repeat(33_554_432);
+    const { response, socket, turn } = await openLate(`content-length: ${String(body.length)}\r\n`, body);
+    for (let turns = 0; turns < 200; turns += 1) await turn();
+    expect(socket.writableLength).toBeGreaterThan(0);
+    expect((await textOf(response.body)).length).toBe(body.length);
+  });
+});
 
 describe('a response whose connection ends while its reader waits', () => {
   it.each<[string, string, (socket: Socket) => void]>([
