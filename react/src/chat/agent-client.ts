@@ -110,6 +110,7 @@ async function inTurn(post: () => Promise<Response>): Promise<Response> {
 const REST_MS = 40;
 /** A long answer is shown less often, so it is also read less often. */
 const CHARACTERS_PER_MS = 2500;
+const MAX_REST_MS = 400;
 const WAITED_MS = 1;
 /** Milliseconds after which reading yields to the page between events that arrived together. */
 const MAX_TASK_MS = 12;
@@ -297,7 +298,7 @@ export class AgentClient {
         }
         // The timers of a hidden page are slow.
         if (!done && hasWaited && globalThis.document?.visibilityState === 'visible')
-          await rest(REST_MS + length / CHARACTERS_PER_MS);
+          await rest(Math.min(REST_MS + length / CHARACTERS_PER_MS, MAX_REST_MS));
         if (!done) continue;
         if (isEmpty && unknown !== undefined) throw unreadable(unknown);
         return;
