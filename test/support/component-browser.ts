@@ -83,7 +83,7 @@ export class ComponentBrowser {
   /** A visitor on the empty test page. It is closed after the test. */
   async visit(options?: ComponentVisitOptions): Promise<ComponentVisit> {
     const page = options === undefined ? await this.#sharedPage() : await this.#newPage(options);
-    if (options !== undefined) onTestFinished(() => page.context().close());
+    if (options !== undefined) onTestFinished(() => closeQuietly(page));
     await page.goto(`${this.demo.url}/page/`);
     const visit = new ComponentVisit(page);
     await visit.isReady();
@@ -96,7 +96,7 @@ export class ComponentBrowser {
     onTestFinished(async ({ task }) => {
       if (task.result?.state !== 'pass' || page.isClosed()) {
         this.#shared = undefined;
-        return page.context().close();
+        return closeQuietly(page);
       }
       page.removeAllListeners();
       await page.unrouteAll({ behavior: 'ignoreErrors' });
@@ -147,6 +147,12 @@ export class ComponentBrowser {
     this.#launched.set(colours, browser);
     return browser;
   }
+}
+
+/** Closes a page whatever requests its test has not answered. */
+async function closeQuietly(page: Page): Promise<void> {
+  if (!page.isClosed()) await page.unrouteAll({ behavior: 'ignoreErrors' });
+  await page.context().close();
 }
 
 /** One visitor's page. */

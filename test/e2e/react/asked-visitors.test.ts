@@ -120,7 +120,11 @@ describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
     });
     await visit.show('A2AChat');
     await visit.send('Draw');
-    await visit.agentMessage.locator('img').waitFor();
+    // The broken one is an image too.
+    const images = visit.agentMessage.locator('img');
+    const sizes = (): Promise<readonly number[]> =>
+      images.evaluateAll((all) => all.map((one) => (one as HTMLImageElement).naturalWidth));
+    await expect.poll(sizes).toEqual([expect.toSatisfy((width: number) => width > 0)]);
   });
 
   it('reads the columns of a table as the agent aligns them', async () => {
