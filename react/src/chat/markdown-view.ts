@@ -79,10 +79,12 @@ export class MarkdownView {
     this.#settings = settings;
     this.#inlines = new InlineNodes(settings);
     element.textContent = '';
-    element.addEventListener('contentvisibilityautostatechange', (event) => {
+    const onShown = (event: Event): void => {
       const { skipped, target } = event as Event & { readonly skipped?: boolean };
       if (!skipped) this.#skipped.delete(target as HTMLElement);
-    });
+    };
+    // Only Chromium lets this event bubble.
+    element.addEventListener('contentvisibilityautostatechange', onShown, true);
   }
 
   /** Shows a text. The part that is too long for one task follows by itself. */

@@ -120,10 +120,11 @@ describeInBrowsers('the chat', { wordMs: 5, slowStepMs: 20 }, (browser) => {
   describe('with a brand', () => {
     it('shows no colour before the brand loads, and removes the brand when it unmounts', async () => {
       let answer = (): void => undefined;
+      const answered = new Promise<void>((resolve) => (answer = resolve));
       const visit = await browser.visit({
         prepare: (page) =>
           page.route(CONFIG, async (route) => {
-            await new Promise<void>((resolve) => (answer = resolve));
+            await answered;
             await route.continue();
           }),
       });

@@ -84,11 +84,32 @@ describeInBrowsers('a long text in the chat', { wordMs: 1 }, (browser) => {
     await expect
       .poll(() => log.evaluate((list) => list.scrollHeight - list.scrollTop - list.clientHeight))
       .toBeLessThanOrEqual(1);
-    const all = await visit.page.evaluate(() => {
-      getSelection()?.selectAllChildren(document.querySelector('.a2a-markdown') as Element);
-      return getSelection()?.toString() ?? '';
+    await visit.page.evaluate(() =>
+      getSelection()?.selectAllChildren(document.querySelector('.a2a-markdown') as Element),
+    );
+    const all = (): Promise<string> => visit.page.evaluate(() => getSelection()?.toString() ?? '');
+    await expect.poll(async () => (await all()).match(/a \d+/g)).toHaveLength(1000);
+  });
+
+  it('lays out nothing at its end that has been in view', async () => {
+    const visit = await browser.visit();
+    await visit.page.evaluate(() => {
+      const [seen, again] = [new Set<EventTarget | null>(), new Set<Node>()];
+      Object.assign(globalThis, { seen, again });
+      const onShown = ({ target, skipped }: Event & { skipped?: boolean }): void => void (!skipped && seen.add(target));
+      document.addEventListener('contentvisibilityautostatechange', onShown, true);
+      new MutationObserver((records) => {
+        for (const { target } of records) if (seen.has(target)) again.add(target);
+      }).observe(document.body, { attributeFilter: ['data-shown'], subtree: true });
     });
-    expect(all.match(/a \d+/g)).toHaveLength(1000);
+    await restore(visit, 'agent', 'a a\n\n'.repeat(2000));
+    await visit.page.waitForFunction(() => document.querySelector('[data-shown]') !== null);
+    await visit.page.waitForFunction(() => document.querySelector('[data-shown]') === null);
+    const counts = await visit.page.evaluate(() => {
+      const { seen, again } = globalThis as unknown as Record<'seen' | 'again', ReadonlySet<unknown>>;
+      return [seen.size > 0, again.size];
+    });
+    expect(counts).toEqual([true, 0]);
   });
 
   it('keeps its links when their addresses follow at the end', async () => {
