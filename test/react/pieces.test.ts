@@ -88,7 +88,7 @@ describe('a slice of a text that is formatted at once', () => {
       const text = repeated(piece);
       const slices: string[] = [];
       for (let at = 0; at < text.length;) {
-        const end = sliceEnd(text, at);
+        const end = sliceEnd(text, at, 0);
         slices.push(text.slice(at, end));
         at = end;
       }
@@ -99,4 +99,13 @@ describe('a slice of a text that is formatted at once', () => {
       }
     },
   );
+
+  it('is as long as half of the line of code before it, to the end of that line', () => {
+    const line = 'a*'.repeat(10_000);
+    expect(sliceEnd(line, 12_000, 0)).toBe(12_800);
+    expect(sliceEnd(line, 12_000, 6000)).toBe(18_000);
+    expect(sliceEnd(line, 6000, 10_000)).toBe(16_000);
+    expect(sliceEnd(line, 18_000, 9000)).toBe(20_000);
+    expect(sliceEnd(`${line}\n${line}`, 19_000, 9000)).toBe(20_000);
+  });
 });

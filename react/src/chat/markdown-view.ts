@@ -79,8 +79,7 @@ export class MarkdownView {
     this.#settings = settings;
     this.#inlines = new InlineNodes(settings);
     element.textContent = '';
-    const onShown = (event: Event): void => {
-      const { skipped, target } = event as Event & { readonly skipped?: boolean };
+    const onShown = ({ target, skipped }: Event & { readonly skipped?: boolean }): void => {
       if (!skipped) this.#skipped.delete(target as HTMLElement);
     };
     // Only Chromium lets this event bubble.
@@ -116,7 +115,11 @@ export class MarkdownView {
         this.#showAgain(again);
         continue;
       }
-      this.#written = text.slice(0, sliceEnd(text, this.#written.length));
+      // A browser lays out the whole line of code each time, so a long one grows in large steps.
+      const { growing } = this.#blocks;
+      const code = growing?.kind === 'code' ? growing.text : '';
+      const half = (code.length - code.lastIndexOf('\n')) / 2;
+      this.#written = text.slice(0, sliceEnd(text, this.#written.length, half));
       this.#isFinal = !this.#isGrowing && this.#written === text;
       this.#write(!this.#isFinal);
       // Forces the layout now, so that its time counts for this task.

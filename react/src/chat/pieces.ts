@@ -59,11 +59,13 @@ export function piecesOfLines(text: string): readonly string[] {
   return start < text.length || start === 0 ? [...pieces, text.slice(start)] : pieces;
 }
 
-/** The end of the next slice of a text to be formatted. */
-export function sliceEnd(text: string, from: number): number {
-  const slice = text.slice(from, from + SLICE);
+/** The end of the next slice of a text to be formatted. Of a line of more than `least` characters, it has that many. */
+export function sliceEnd(text: string, from: number, least: number): number {
+  const end = text.indexOf('\n', from);
+  const ofLine = Math.min(least, (end < 0 ? text.length : end) - from);
+  const slice = text.slice(from, from + Math.max(SLICE, ofLine));
   MARKS.lastIndex = 0;
   const max = from === 0 ? MAX_MARKS * FIRST : MAX_MARKS;
   for (let marks = 0; marks < max; marks += 1) if (!MARKS.test(slice)) return from + slice.length;
-  return from + MARKS.lastIndex;
+  return from + Math.max(MARKS.lastIndex, ofLine);
 }

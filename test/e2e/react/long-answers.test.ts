@@ -69,6 +69,21 @@ describeInBrowsers('a long text in the chat', { wordMs: 1 }, (browser) => {
     expect(await visit.page.locator('.a2a-message code > div').count()).toBeGreaterThan(1);
   });
 
+  it('in one line of code grows in few steps, since a browser lays out all of the line for each', async () => {
+    const visit = await browser.visit();
+    await visit.page.evaluate(() => {
+      const steps: MutationRecord[] = [];
+      Object.assign(globalThis, { steps });
+      const observer = new MutationObserver((records) => void steps.push(...records));
+      observer.observe(document.body, { characterData: true, subtree: true });
+    });
+    await restore(visit, 'agent', `\`\`\`\n${'a*b_'.repeat(LENGTH / 2)}\n\`\`\``);
+    const steps = await visit.page.evaluate(
+      () => (globalThis as unknown as { steps: readonly unknown[] }).steps.length,
+    );
+    expect(steps).toBeLessThan(20);
+  });
+
   it('of many blocks is laid out at its end only until it is complete, and then as a whole', async () => {
     const visit = await browser.visit();
     await restore(visit, 'agent', Array.from({ length: 1000 }, (_, index) => `a ${index}`).join('\n\n'));
