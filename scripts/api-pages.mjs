@@ -24,7 +24,7 @@ const PURPOSES = {
   './next': "handlers for Next's route files",
   './node': 'all routes as one listener of `node:http`',
   './web': 'all routes as one function from `Request` to `Response`',
-  './testing': 'a fake of every port',
+  './testing': 'fakes of the ports that a site can replace',
 };
 
 const { name: packageName, exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));

@@ -100,7 +100,7 @@ export interface TimeoutsConfig {
   readonly lookupMs?: number | undefined;
   /** For one call to an identity provider, including discovery. At least 1. Default 5 000. */
   readonly identityProviderMs?: number | undefined;
-  /** For one call to the site's session library, or to its own `getHeaders`. Default 15 000; 0 for none. */
+  /** For one call to the site's session library, or to a function of its own, such as `getHeaders`. Default 15 000; 0 for none. */
   readonly sessionMs?: number | undefined;
   /** For one call to the shared cache. At least 1. Default 50. */
   readonly cacheMs?: number | undefined;
@@ -211,8 +211,8 @@ export interface ServerConfig {
    */
   readonly cacheStore?: string | { readonly path: string } | CacheStore | KeyvLike | undefined;
   /**
-   * Keys that encrypt the contents of `cacheStore`: 32 random bytes each, in hex or base64. An entry is sealed with all
-   * keys, and any one of them opens it. Default: none, and tokens stay in this process.
+   * Keys that encrypt the contents of `cacheStore`: 32 random bytes each, in hex or base64. The first key seals an
+   * entry, and any of them opens it. Default: none, and tokens stay in this process.
    */
   readonly cacheKeys?: readonly string[] | { readonly path: string } | undefined;
   /**
