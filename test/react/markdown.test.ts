@@ -274,7 +274,9 @@ describe('Markdown of an agent', () => {
       'also without spaces behind an address: %j',
       (piece) => {
         const text = piece.repeat(1000);
-        expect(parseInlines(text, 0, { ...options, isGrowing: true }).settledLength).toBeGreaterThan(text.length - 5000);
+        expect(parseInlines(text, 0, { ...options, isGrowing: true }).settledLength).toBeGreaterThan(
+          text.length - 5000,
+        );
       },
     );
 
