@@ -94,6 +94,15 @@ describe('an address without marks', () => {
   });
 });
 
+describe('the links of a long paragraph without spaces', () => {
+  it.each(['请看[报告](https://x.example/reports/2026/1065)。', '请看https://x.example/reports/2026/1065。'])(
+    'are those of each of its parts: %s',
+    (part) => {
+      expect(links(part.repeat(120))).toEqual(Array.from({ length: 120 }, () => links(part)[0]));
+    },
+  );
+});
+
 describe('an anchor of HTML', () => {
   it.each([
     [

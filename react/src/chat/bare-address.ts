@@ -45,7 +45,7 @@ export function bareAddress(text: string, from: number, to: number): BareAddress
 }
 
 /** The rest of a link behind its address. */
-const LINK_END = /[^\s<"]{0,999}>?(?: ["'][^"'\n]{0,999}["'])?\)?/y;
+const LINK_END = /[^\s<"]*>?(?: ["'][^"'\n]{0,999}["'])?\)?/y;
 
 /** The end of a part of a text, or of the address or link that it would divide, however long that is. */
 export function undividedEnd(text: string, from: number, end: number): number {

@@ -25,9 +25,21 @@ describeInBrowsers('the markup of an answer', { wordMs: 1 }, (browser) => {
     await visit.page.route('**/api/a2a', (route) => route.fulfill({ contentType: 'text/event-stream', body }));
     await visit.show('A2AChat', props);
     await visit.ask('Hello');
-    await visit.finished.locator('.a2a-markdown > *').first().waitFor();
+    await visit.finished.locator('.a2a-markdown > :not([hidden])').first().waitFor();
     return visit;
   }
+
+  it('has the same space between blocks, and none above the first one', async () => {
+    const visit = await shown(
+      '<!-- a -->\n\n# a\n\nb\n\n<!-- c -->\n\nd\n\n## e\n\n- f\n\n  > g\n  >\n  > h\n\n  i\n\n> j',
+    );
+    const spaces = await visit.finished
+      .locator('.a2a-markdown :is(p, h3, h4, ul, blockquote):not([hidden])')
+      .evaluateAll((blocks) => blocks.map((block) => `${block.localName} ${getComputedStyle(block).marginTop}`));
+    expect(spaces.join(', ')).toBe(
+      'h3 0px, p 12px, p 12px, h4 16px, ul 12px, p 0px, blockquote 4px, p 0px, p 8px, p 4px, blockquote 12px, p 0px',
+    );
+  });
 
   describe('with an image', () => {
     it('of bytes shows it, and no character of them', async () => {
