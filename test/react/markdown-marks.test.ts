@@ -94,13 +94,35 @@ describe('an address without marks', () => {
   });
 });
 
-describe('the links of a long paragraph without spaces', () => {
+describe('a long paragraph without spaces', () => {
   it.each(['请看[报告](https://x.example/reports/2026/1065)。', '请看https://x.example/reports/2026/1065。'])(
-    'are those of each of its parts: %s',
+    'has the links of each of its parts: %s',
     (part) => {
       expect(links(part.repeat(120))).toEqual(Array.from({ length: 120 }, () => links(part)[0]));
     },
   );
+
+  // Marks are looked for in parts of 3,000 characters.
+  it.each([
+    '**注意：**',
+    '*a*',
+    '~~a~~',
+    '`a b`',
+    '<b>a</b>',
+    '\\(a * b * c\\)',
+    'a@x.example',
+    '<https://x.example>',
+    '<a href="https://x.example">a</a>',
+    '[a](https://x.example/报告.pdf "b c")',
+    '![a](<https://x.example>)',
+    `[${'长'.repeat(400)}](https://x.example)`,
+    `[a](${PRESIGNED} "b c")`,
+    `<a href="${PRESIGNED}">a b</a>`,
+  ])('has its marks wherever they begin: %s', (mark) => {
+    const expected = words(`。${mark}。`);
+    for (let start = 2990 - Math.min(mark.length, 450); start < 3005; start += 1)
+      expect(words(`${'请'.repeat(start)}。${mark}。请`), `at ${start}`).toContain(expected);
+  });
 });
 
 describe('an anchor of HTML', () => {

@@ -107,7 +107,15 @@ describe('Markdown of an agent', () => {
     ['x [a] y', '<p>x [a] y</p>'],
     ['x [a][b] y', '<p>x a y</p>'],
     ['[a', '<p>a</p>'],
+    ['[a]', ''],
+    ['[a](https://x.example) y', '<p><a https://x.example>a</a> y</p>'],
+    ['- [a](https://x.example): y', '<ul><li><p><a https://x.example>a</a>: y</p></li></ul>'],
+    ['[a] y', '<p>[a] y</p>'],
+    ['[a]: y z', '<p>[a]: y z</p>'],
+    ['[a]: ', ''],
     ['[a]: https://x', ''],
+    ['[a]: https://x ', ''],
+    ['[a]: https://x "y z', ''],
     ['[b]: https://x.example\n\nx [a][b] [b', '<p>x <a https://x.example>a</a> b</p>'],
     ['[b]: https://x.example\n\nx [b][] y', '<p>x <a https://x.example>b</a> y</p>'],
     ['x `` y ` z', '<p>x <code>y ` z</code></p>'],
@@ -255,17 +263,22 @@ describe('Markdown of an agent', () => {
         maxLength: 200,
       });
       fc.assert(
-        fc.property(long, fc.array(fc.nat(12_000), { maxLength: 30 }), (pieces, cuts) => {
-          const text = pieces.join(' ').replaceAll('\n\n', '\n').slice(0, 12_000);
-          let [settled, nodes]: [number, readonly Inline[]] = [0, []];
-          for (const cut of cuts.toSorted((a, b) => a - b)) {
-            const begun = parseInlines(text.slice(0, cut), settled, { ...options, isGrowing: true });
-            nodes = [...nodes, ...begun.inlines.slice(0, begun.settledCount)];
-            settled = begun.settledLength;
-          }
-          const all = [...nodes, ...parseInlines(text, settled, options).inlines];
-          expect(inlineMarkup(all)).toBe(inlineMarkup(parseInlines(text, 0, options).inlines));
-        }),
+        fc.property(
+          long,
+          fc.constantFrom(' ', '。'),
+          fc.array(fc.nat(12_000), { maxLength: 30 }),
+          (pieces, space, cuts) => {
+            const text = pieces.join(space).replaceAll('\n\n', '\n').slice(0, 12_000);
+            let [settled, nodes]: [number, readonly Inline[]] = [0, []];
+            for (const cut of cuts.toSorted((a, b) => a - b)) {
+              const begun = parseInlines(text.slice(0, cut), settled, { ...options, isGrowing: true });
+              nodes = [...nodes, ...begun.inlines.slice(0, begun.settledCount)];
+              settled = begun.settledLength;
+            }
+            const all = [...nodes, ...parseInlines(text, settled, options).inlines];
+            expect(inlineMarkup(all)).toBe(inlineMarkup(parseInlines(text, 0, options).inlines));
+          },
+        ),
         { numRuns: 200 },
       );
     });
@@ -279,18 +292,22 @@ describe('Markdown of an agent', () => {
       expectSame(`[ ${words(40)}${inside} ${words(10)}${closing} ${words(45)}${later} ${words(20)}`);
     });
 
-    it.each(['a[i][j]', 'a[i][]', `[${words(100)}]`, `[${words(100)}][b]`, `[${words(100)}][b](c)`])(
-      'with %j, whose definition may follow, at each cut',
-      (begin) => {
-        const text = `${begin} ${words(150)}`;
-        for (let cut = 1; cut < text.length; cut += 5) {
-          const begun = parseInlines(text.slice(0, cut), 0, { ...options, isGrowing: true });
-          const rest = parseInlines(text, begun.settledLength, options).inlines;
-          const all = [...begun.inlines.slice(0, begun.settledCount), ...rest];
-          expect(inlineMarkup(all)).toBe(inlineMarkup(parseInlines(text, 0, options).inlines));
-        }
-      },
-    );
+    it.each([
+      'a[i][j]',
+      'a[i][]',
+      `[${words(100)}]`,
+      `[${words(100)}][b]`,
+      `[${words(100)}][b](c)`,
+      `[a](https://x.example/${'b'.repeat(3200)} "c d")`,
+    ])('with %j, whose definition or title may follow, at each cut', (begin) => {
+      const text = `${begin} ${words(150)}`;
+      for (let cut = 1; cut < text.length; cut += 5) {
+        const begun = parseInlines(text.slice(0, cut), 0, { ...options, isGrowing: true });
+        const rest = parseInlines(text, begun.settledLength, options).inlines;
+        const all = [...begun.inlines.slice(0, begun.settledCount), ...rest];
+        expect(inlineMarkup(all)).toBe(inlineMarkup(parseInlines(text, 0, options).inlines));
+      }
+    });
   });
 
   it.each([

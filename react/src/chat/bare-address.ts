@@ -5,7 +5,7 @@ export const EAST_ASIAN =
   /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Bopomofo}\u3000-\u303f\ufe30-\ufe4f\uff00-\uffef]/u;
 /** Up to white space, a control, `<>"\`, a curly or angle quote, or another character that belongs to the text around. */
 const ADDRESS =
-  /[^\s\p{Cc}<>"`\\\u00ab\u00bb\u200b-\u206f\u3000-\u303f\ufe30-\ufe4f\uff00-\uffef\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Bopomofo}]+/uy;
+  /[^\s\p{Cc}<>"`\\\u00ab\u00bb\u200b-\u206f\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Bopomofo}\u3000-\u303f\ufe30-\ufe4f\uff00-\uffef]+/uy;
 const START = /https?:\/\/(?=[\p{L}\p{N}])|www\.(?=[\p{L}\p{N}])|data:image\/[a-z+.-]{1,20};base64,(?=[\w+/=-]{40})/giu;
 const LONGEST_START = 80;
 const BASE64 = /[\w+/=-]*/y;
@@ -24,7 +24,7 @@ export interface BareAddress {
 }
 
 /** A beginning of an address at the end of a part of a text. */
-const DIVIDED = /(?:https?:\/\/|www\.|data:image\/[a-z+.-]{1,20};base64,)[^\s<"]*$/i;
+const DIVIDED = new RegExp(`(?:${START.source})${ADDRESS.source}$`, 'iu');
 
 /**
  * The first address without any marks around it that begins in a part of a text (GitHub Flavored Markdown, "extended
@@ -45,19 +45,22 @@ export function bareAddress(text: string, from: number, to: number): BareAddress
 }
 
 /** The rest of a link behind its address. */
-const LINK_END = /[^\s<"]*>?(?: ["'][^"'\n]{0,999}["'])?\)?/y;
+const LINK_END = />? ?(?:["'][^"'\n]{0,999}["']?)?\)?/y;
 
 /** The end of a part of a text, or of the address or link that it would divide, however long that is. */
 export function undividedEnd(text: string, from: number, end: number): number {
-  if (end >= text.length) return text.length;
-  const part = text.slice(from, end);
-  const at = part.search(DIVIDED);
-  if (at < 0) return end;
-  const address = isData(part.slice(at)) ? dataEnd(text, from + at) : endOf(ADDRESS, text, from + at);
-  return Math.max(end, endOf(LINK_END, text, address));
+  const at = end < text.length ? text.slice(from, end).search(DIVIDED) : -1;
+  return at < 0 ? end : Math.max(end, endOf(LINK_END, text, endOf(ADDRESS, text, from + at)));
 }
 
-function isData(address: string): boolean {
+/** The last offset in a part of a text at which no word is divided; 0 when there is none. */
+export function wordEnd(text: string, from: number, end: number): number {
+  let at = end;
+  while (at > from && text[at - 1] !== ' ' && !EAST_ASIAN.test(text[at - 1] as string)) at -= 1;
+  return at > from ? at : 0;
+}
+
+export function isData(address: string): boolean {
   return /^d/i.test(address);
 }
 
@@ -88,8 +91,7 @@ function continuesWord(text: string, at: number): boolean {
 }
 
 export function characterBefore(text: string, at: number): string {
-  const isPair = at > 1 && /[\udc00-\udfff]/.test(text[at - 1] as string);
-  return text.slice(at - (isPair ? 2 : 1), at);
+  return (/[^]?$/u.exec(text.slice(Math.max(0, at - 2), at)) as RegExpExecArray)[0];
 }
 
 function addressEnd(text: string, start: number): number {

@@ -1,3 +1,4 @@
+import { wordEnd } from './bare-address.js';
 import { visible } from './inline-text.js';
 
 /** A text or an element inside a paragraph, a heading or a table cell. */
@@ -48,8 +49,8 @@ export function treeOf(tokens: readonly Token[], from: number, end: number): Par
     if (isOpen) break;
     depth -= closes;
     if (depth === 0 && start >= 0 && element === undefined) {
-      const at = text.lastIndexOf(' ', latestSettled - start - 1) + 1;
-      if (at > 0 && start + at <= latestSettled) settled = { length: start + at, token: index, at };
+      const at = wordEnd(text, 0, Math.min(text.length, latestSettled - start));
+      if (at > 0) settled = { length: start + at, token: index, at };
     }
     depth += opens.length;
   }

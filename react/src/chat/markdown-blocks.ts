@@ -12,7 +12,7 @@ export interface Block {
   text: string;
   /** Of a heading, 1 to 6. */
   level: number;
-  /** The marker shared by items of one list (`-`, `*`, `+`, `.` or `)`), or the fence of a code block. */
+  /** The marker shared by items of one list (`-`, `*`, `+`, `.` or `)`), the fence of code, or the last line of a paragraph. */
   marker: string;
   /**
    * The first number of an ordered list; the indent of an item's or a fenced block's content; the level of a heading in the
@@ -38,7 +38,7 @@ const UNDERLINE = /^(?:=+|-+) *$/;
 const DELIMITER_ROW = /^\|? *:?-+:? *(?:\| *:?-+:? *)*\|?$/;
 /** A line that may become a mark when more of it is there. */
 const UNFINISHED_LINE = /^[-+*_=#|:~`> ]*(?:\d{1,9}[.)]? *)?$/;
-const UNFINISHED_DEFINITION = /^\[[^[\]\n]{1,99}\]:?[^\n]*$/;
+const UNFINISHED_DEFINITION = /^\[[^[\]\n]{1,99}\](?:: *(?:\S+ *(?: ["'(].*)?)?)?$/;
 
 /**
  * Markdown as blocks, parsed as it arrives: more text costs the time of the new lines, whatever came before. Nothing
@@ -94,10 +94,10 @@ export class MarkdownBlocks {
   }
 
   #isUnfinished(line: string): boolean {
-    const last = this.#open[this.#open.length - 1];
-    if (last?.kind === 'code' && last.marker !== '') {
+    const last = this.#open[this.#open.length - 1] as Block;
+    if (last.kind === 'code' && last.marker !== '') {
       const rest = line.trim();
-      return rest === '' || last.marker.startsWith(rest) || rest === '`'.repeat(rest.length);
+      return last.marker.startsWith(rest) || rest === '`'.repeat(rest.length);
     }
     return line.length < 200 && UNFINISHED_LINE.test(line.replace(/\t/g, ' '));
   }
@@ -160,7 +160,7 @@ export class MarkdownBlocks {
       // A paragraph goes on here, unless something interrupts it.
       const isInside = isLazy() && !hasBegun && depth === this.#open.length - 1;
       if (isInside && UNDERLINE.test(rest) && this.#underline(last, rest)) return;
-      if (isInside && rest.includes('-') && this.#beginTable(last, rest)) return;
+      if (isInside && this.#beginTable(last, rest)) return;
       const opened = this.#begin(rest, depth, indent, isInside);
       if (opened === undefined) {
         at += indent;
@@ -176,10 +176,15 @@ export class MarkdownBlocks {
     const text = line.slice(at).trimStart();
     const isRow = leaf?.kind === 'table' && !hasBegun && depth === this.#open.length - 1;
     if (isRow) return void leaf.children.push(block('row', { text: text.trimEnd() }));
-    if (isLazy() && !hasBegun) return void (last.text += `\n${text}`);
+    if (isLazy() && !hasBegun) {
+      last.text += `\n${text}`;
+      last.marker = text;
+      return;
+    }
     this.#close(depth);
-    const parent = this.#open[this.#open.length - 1];
-    this.#add('paragraph', { text: parent?.kind === 'item' && parent.children.length === 0 ? asTask(text) : text });
+    const parent = this.#open[this.#open.length - 1] as Block;
+    const first = parent.kind === 'item' && parent.children.length === 0 ? asTask(text) : text;
+    this.#add('paragraph', { text: first, marker: first });
   }
 
   /** The number of characters that begin a block; -1 when they are the whole line, undefined when none begins. */
@@ -280,20 +285,18 @@ export class MarkdownBlocks {
   }
 
   #beginTable(paragraph: Block, rest: string): boolean {
-    const { text } = paragraph;
-    const start = text.lastIndexOf('\n') + 1;
-    const header = text.slice(start);
-    if (!(rest.includes('|') || header.includes('|')) || !DELIMITER_ROW.test(rest)) return false;
+    const { text, marker: header } = paragraph;
+    if (!DELIMITER_ROW.test(rest) || !(rest + header).includes('|')) return false;
     const delimiters = cellsOf(rest);
     if (delimiters.length > MAX_COLUMNS || cellsOf(header).length !== delimiters.length) return false;
     const align = delimiters.map((cell) =>
       cell.endsWith(':') ? (cell.startsWith(':') ? 'center' : 'right') : cell.startsWith(':') ? 'left' : '',
     );
     const table: Partial<Block> = { align, children: [block('row', { text: header })] };
-    if (start === 0) {
+    if (text === header) {
       Object.assign(paragraph, table, { kind: 'table', text: '' });
     } else {
-      paragraph.text = text.slice(0, start - 1);
+      paragraph.text = text.slice(0, -header.length - 1);
       this.#pop();
       this.#add('table', table);
     }

@@ -1,4 +1,13 @@
-import { type BareAddress, bareAddress, bareMail, characterBefore, EAST_ASIAN, undividedEnd } from './bare-address.js';
+import {
+  type BareAddress,
+  bareAddress,
+  bareMail,
+  characterBefore,
+  EAST_ASIAN,
+  isData,
+  undividedEnd,
+  wordEnd,
+} from './bare-address.js';
 import { type Delimiter, leaveOpen, pairDelimiters } from './emphasis.js';
 import { entityAt, normalized, visible, withoutEntities } from './inline-text.js';
 import { type Inline, type InlineElement, type ParsedInlines, type Token, treeOf } from './inline-tree.js';
@@ -65,21 +74,14 @@ export function parseInlines(text: string, offset: number, options: InlineOption
     const isLast = end >= text.length;
     const part = new InlineParser(isLast ? text : text.slice(0, end), from, options, isLast).parse();
     // All of a long text is settled up to where the last marks may still be open, or where they are taken as text.
-    const isWhole = isLast || part.settledLength === from;
-    settledCount = inlines.length + (isLast || !isWhole ? part.settledCount : part.inlines.length);
-    settledLength = isLast || !isWhole ? part.settledLength : end;
-    for (const inline of isWhole ? part.inlines : part.inlines.slice(0, part.settledCount)) inlines.push(inline);
-    if (isLast) break;
-    from = settledLength;
+    const isText = !isLast && part.settledLength === from;
+    const count = isText ? part.inlines.length : part.settledCount;
+    settledCount = inlines.length + count;
+    settledLength = isText ? end : part.settledLength;
+    for (const inline of isLast ? part.inlines : part.inlines.slice(0, count)) inlines.push(inline);
+    from = isLast ? end : settledLength;
   }
   return { inlines, settledLength, settledCount };
-}
-
-/** The end of a plain text, where no word is divided that has another end. */
-function wordEnd(text: string, from: number, end: number): number {
-  if (end - from < 1000) return end;
-  const space = text.slice(from, end).lastIndexOf(' ');
-  return space > 0 ? from + space : end;
 }
 
 class InlineParser {
@@ -169,13 +171,14 @@ class InlineParser {
 
   #plain(): void {
     const from = this.#at;
-    const end = Math.min(wordEnd(this.#text, from, endOf(PLAIN, this.#text, from)), this.#end);
-    const address = this.#address(from, end);
-    this.#words(from, address?.start ?? end);
+    const whole = Math.min(endOf(PLAIN, this.#text, from), this.#end);
+    const address = this.#address(from, whole);
+    const end = address?.start ?? ((whole - from > 999 && wordEnd(this.#text, from, whole)) || whole);
+    this.#words(from, end);
     this.#at = address?.end ?? end;
     if (address === undefined) return;
     const { start, href } = address;
-    const isImage = /^data:/i.test(href);
+    const isImage = isData(href);
     const isOpen = isImage && (this.#isGrowing || this.#isCut) && address.end === this.#text.length;
     const text = this.#text.slice(start, address.end);
     if (isOpen) this.#push('').isOpen = true;
@@ -367,7 +370,10 @@ class InlineParser {
       }
       if (other) return undefined;
     }
-    if (this.#isGrowing && this.#at >= this.#end) return 'text';
+    if (this.#at >= this.#end) {
+      if (this.#isGrowing) return 'text';
+      token.isOpen ||= this.#isCut;
+    }
     return this.#reference(label);
   }
 
