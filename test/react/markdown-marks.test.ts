@@ -85,6 +85,20 @@ describe('an address without marks', () => {
     ['邮箱：a.b_c+d@x.example。a@b', ['a.b_c+d@x.example → mailto:a.b_c+d@x.example']],
     ['xhttps://x.example https://… http://- https://例え.jp', []],
     ['data:image/png;base64,short', []],
+    ['[https://x.example/a](https://x.example/a)', ['https://x.example/a']],
+    [
+      '[www.x.example](https://x.example), [https://x.example/a[1]](https://x.example)',
+      ['www.x.example → https://x.example', 'https://x.example/a[1] → https://x.example'],
+    ],
+    [
+      '[**Guide** (https://x.example/a)](https://x.example/b)',
+      ['<strong>Guide</strong> (https://x.example/a) → https://x.example/b'],
+    ],
+    [
+      '[https://x.example/a][1], [1](https://x.example/b)[2](https://x.example/c)',
+      ['https://x.example/a', '1 → https://x.example/b', '2 → https://x.example/c'],
+    ],
+    ['https://x.example/?a[0][b]=c', ['https://x.example/?a[0][b]=c']],
     [PRESIGNED, [PRESIGNED]],
     [`[a](${PRESIGNED}) and <${PRESIGNED}>`, [`a → ${PRESIGNED}`, PRESIGNED]],
     [`${'word '.repeat(550)}${PRESIGNED} end`, [PRESIGNED]],

@@ -13,7 +13,7 @@ const WORD = /[\p{L}\p{N}]/u;
 /** A quote that ends a text, not the apostrophe of a word. */
 const CLOSING_QUOTE = /'(?![\p{L}\p{N}%])/u;
 const ENTITY_END = /&[a-z\d]{1,31};$/i;
-const CLOSING: Readonly<Record<string, string>> = { ')': '(', ']': '[', '}': '{' };
+const CLOSING: Readonly<Record<string, string>> = { ')': '(', '}': '{' };
 const MAIL_NAME = /[\w.+-]/;
 const MAIL_HOST = /[a-z\d_-]+(?:\.[a-z\d_-]+)+/iy;
 
@@ -99,7 +99,15 @@ function addressEnd(text: string, start: number): number {
   const quote = address.search(CLOSING_QUOTE);
   if (quote > 0) address = address.slice(0, quote);
   const counts = new Map<string, number>();
-  for (const character of address.match(/[()[\]{}]/g) ?? []) counts.set(character, (counts.get(character) ?? 0) + 1);
+  for (const { 0: bracket, index } of address.matchAll(/[()[\]{}]/g)) {
+    const count = (counts.get(bracket) ?? 0) + 1;
+    // The text of a link ends here.
+    if (bracket === ']' && count > (counts.get('[') ?? 0)) {
+      address = address.slice(0, index);
+      break;
+    }
+    counts.set(bracket, count);
+  }
   for (;;) {
     const last = address[address.length - 1] as string;
     const surplus = (counts.get(last) ?? 0) - (counts.get(CLOSING[last] ?? '') ?? 0);

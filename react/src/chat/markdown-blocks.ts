@@ -95,10 +95,7 @@ export class MarkdownBlocks {
 
   #isUnfinished(line: string): boolean {
     const last = this.#open[this.#open.length - 1] as Block;
-    if (last.kind === 'code' && last.marker !== '') {
-      const rest = line.trim();
-      return last.marker.startsWith(rest) || rest === '`'.repeat(rest.length);
-    }
+    if (last.kind === 'code' && last.marker !== '') return last.marker.startsWith(line.trim());
     return line.length < 200 && UNFINISHED_LINE.test(line.replace(/\t/g, ' '));
   }
 
