@@ -59,4 +59,10 @@ export const PAGE_STYLES: Readonly<
           list-style: none; border-spacing: 9px; border-collapse: separate; word-break: break-all; overflow-wrap: anywhere; tab-size: 2; caption-side: bottom; empty-cells: hide; }`,
     className: '',
   },
+  'rules for kinds of elements': {
+    css: async () => `
+        body [type='button'], body [type='submit'] { background: none; color: red; padding: 12px 24px; border: 1px solid; border-radius: 3px; width: auto; height: auto; position: static; }
+        body [type='button']:hover { background: pink; } body [href] { color: green; } body [dir] { text-align: end; } body [tabindex] { outline: 2px solid; }`,
+    className: '',
+  },
 };

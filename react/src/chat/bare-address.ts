@@ -75,8 +75,8 @@ export function bareMail(text: string, from: number): BareAddress | undefined {
     while (start > 0 && MAIL_NAME.test(text[start - 1] as string)) start -= 1;
     while (text[start] === '_') start += 1;
     const end = endOf(MAIL_HOST, text, at + 1);
-    // "-" and "_" are no end of a host.
-    if (start < from || start === at || end === at + 1 || /[-_]/.test(text[end - 1] as string) || text[end] === '@')
+    // "-", "_" and a digit are no end of a host.
+    if (start < from || start === at || end === at + 1 || /[-_\d]/.test(text[end - 1] as string) || text[end] === '@')
       continue;
     if (text[start - 1] === '/' || continuesWord(text, start)) continue;
     return { start, end, href: `mailto:${text.slice(start, end)}` };

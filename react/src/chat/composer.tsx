@@ -44,7 +44,7 @@ export function Composer({ phase, isAsked, takesFiles, enterSends, input, onSend
     input.current?.focus(); // the button that was pressed is gone
   };
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>): void => {
-    if (event.key !== 'Enter' || event.shiftKey || isComposing(event)) return;
+    if (event.key !== 'Enter' || event.shiftKey || event.altKey || isComposing(event)) return;
     if (event.ctrlKey || event.metaKey || (enterSends ?? !isTouch())) send(event);
   };
   const chooseFile = (files: FileList | null): void => {

@@ -1,6 +1,6 @@
 /** Controls, and a backslash, which browsers read as a slash: what such an address leads to is not what it says. */
 const UNREADABLE = /[\\\p{Cc}]/u;
-const OF_THE_WEB = /^(?:https?:\/\/(?![^/?#]*@)|mailto:|tel:)/i;
+const OF_THE_WEB = /^(?:https?:\/\/(?!\/|[^/?#]*@)|mailto:|tel:)/i;
 /** Not `//`, which leads to another site. */
 const OF_THE_SITE = /^(?:\/(?!\/)|[?#])/;
 

@@ -34,11 +34,14 @@ const FENCE = /^(?:(`{3,})([^`]*)|(~{3,})(.*))$/;
 const BULLET = /^([-+*])(?: |$)/;
 const NUMBER = /^(\d{1,9})([.)])(?: |$)/;
 const HEADING = /^(#{1,6})(?: |$)/;
+const HEADING_END = /(?:^|\s)#+$/;
+/** Three or more of one of `-`, `*` and `_`, and spaces. */
+const RULE = /^([-*_])(?: *\1){2,} *$/;
 const UNDERLINE = /^(?:=+|-+) *$/;
-const DELIMITER_ROW = /^\|? *:?-+:? *(?:\| *:?-+:? *)*\|?$/;
+const DELIMITER_ROW = /^\|? *:?-+:? *(?:\| *:?-+:? *)*\|?\s*$/;
 /** A line that may become a mark when more of it is there. */
-const UNFINISHED_LINE = /^[-+*_=#|:~`> ]*(?:\d{1,9}[.)]? *)?$/;
-const UNFINISHED_DEFINITION = /^\[[^[\]\n]{1,99}\](?:: *(?:\S+ *(?: ["'(].*)?)?)?$/;
+const UNFINISHED_LINE = /^[-+*_=#|:~`> ]*(?:\d{1,9}[.)]?[-+*_~`> ]*)?$/;
+const UNFINISHED_DEFINITIONS = /^(?:\[[^[\]\n^][^[\]\n]*\]: *(?:\S+ *(?: ["'(].*)?)?(?:\n|$))+(?:\[[^[\]\n]*\]?)?$/;
 
 /**
  * Markdown as blocks, parsed as it arrives: more text costs the time of the new lines, whatever came before. Nothing
@@ -198,8 +201,12 @@ export class MarkdownBlocks {
       if (mark === undefined || signs === undefined) return undefined;
       const level = signs.length;
       this.#close(depth);
-      this.#add('heading', { level, number: this.#outline(level), text: headingText(rest.slice(level)) });
-      this.#pop();
+      this.#add('heading', {
+        level,
+        number: this.#outline(level),
+        text: rest.slice(level).trim().replace(HEADING_END, '').trimEnd(),
+      });
+      if (this.#isFinal) this.#pop();
       return -1;
     }
     if (first === '`' || first === '~') {
@@ -212,7 +219,7 @@ export class MarkdownBlocks {
       this.#add('code', { marker: found[1] ?? found[3] ?? '', number: indent, language });
       return -1;
     }
-    if ('-*_'.includes(first) && isRule(rest)) {
+    if (RULE.test(rest)) {
       this.#close(depth);
       this.#add('rule');
       this.#pop();
@@ -332,9 +339,8 @@ export class MarkdownBlocks {
 /** The kind a block is shown as: while a paragraph grows, it may yet become the first row of a table, or nothing. */
 export function shownKind({ kind, text }: Block, isGrowing: boolean): BlockKind | 'nothing' {
   if (kind !== 'paragraph') return kind;
-  if (text === '' || (isGrowing && UNFINISHED_DEFINITION.test(text))) return 'nothing';
-  const isRow = text.startsWith('|') || text.includes(' | ');
-  if (!isGrowing || !isRow || text.length > 2000 || text.includes('\n')) return 'paragraph';
+  if (text === '' || (isGrowing && UNFINISHED_DEFINITIONS.test(text))) return 'nothing';
+  if (!isGrowing || !text.startsWith('|') || text.length > 2000 || text.includes('\n')) return 'paragraph';
   return cellsOf(text).length > MAX_COLUMNS ? 'paragraph' : 'table';
 }
 
@@ -393,17 +399,4 @@ function behind(source: string, column: number): string {
   let [at, reached] = [0, 0];
   for (; reached < column && at < source.length; at += 1) reached += source[at] === '\t' ? 4 - (reached % 4) : 1;
   return ' '.repeat(Math.max(0, reached - column)) + source.slice(at);
-}
-
-function headingText(text: string): string {
-  const trimmed = text.trim();
-  let end = trimmed.length;
-  while (trimmed[end - 1] === '#') end -= 1;
-  return end === 0 || trimmed[end - 1] === ' ' ? trimmed.slice(0, end).trimEnd() : trimmed;
-}
-
-/** Three or more of one of `-`, `*` and `_`, and spaces. */
-function isRule(rest: string): boolean {
-  const marks = rest.replace(/ /g, '');
-  return marks.length > 2 && marks === marks.charAt(0).repeat(marks.length);
 }

@@ -42,8 +42,10 @@ const MAX_COMPOUND = 20;
 /** A number in groups, a number with its unit or month, a month with its day and year, or any word. */
 const CELL_WORDS =
   /\d{1,3}(?: \d{3})+(?!\d)|\d[\d.,]{0,20} [\p{L}\p{Sc}%]{1,9}\.?(?: \d{4})?(?!\S)|\p{L}{3,9}\.? \d{1,2},? \d{4}(?!\S)|\S+/gu;
+/** Words in escaped brackets, which are no formula. */
+const WORDS = /^..(?:[^\p{L}\p{N}]*|\d+|\p{L}{4,}[\p{L} ]*)..$/u;
 /** The end of a text that may become a mark once more of it is there. */
-const UNFINISHED = /(?:[*_~`]{1,99}|!?\[|!|\\|<[!/\w]?[^\s<>]{0,40}|&#?\w{0,8})$/;
+const UNFINISHED = /(?:[*_~`]{1,99}|!?\[|!|\\|<[!/\w]?[^\s<>]{0,40}(?: \/?)?|&#?\w{0,8})$/;
 
 const TAG_NAMES: Readonly<Record<string, 'strong' | 'em' | 'del' | 'code'>> = {
   strong: 'strong',
@@ -239,7 +241,7 @@ class InlineParser {
       }
     }
     const formula = this.#text.slice(start, end < 0 ? this.#end : end + 2);
-    if (end >= 0 && !/[\p{L}\p{N}]/u.test(formula)) return false;
+    if (end >= 0 && WORDS.test(formula)) return false;
     for (const [index, line] of formula.split('\n').entries()) {
       if (index > 0) this.#element('br', []);
       this.#push(line).isOpen = end < 0;
@@ -364,7 +366,8 @@ class InlineParser {
       }
       token.isOpen ||= isOpen && this.#isCut;
       const reference = whole === undefined ? undefined : this.#reference(other || label);
-      if (whole !== undefined && (reference !== undefined || this.#isGrowing)) {
+      // "[2][3]" are two citations.
+      if (whole !== undefined && (reference !== undefined || (this.#isGrowing && !/^[\d^]/.test(label)))) {
         this.#at += whole.length;
         return reference ?? 'text'; // its definition may follow
       }

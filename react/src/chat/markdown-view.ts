@@ -206,7 +206,7 @@ export class MarkdownView {
         return void row.element('hr');
       case 'heading':
         // Below the chat's own title in the outline of the page.
-        return this.#leaf(row.element(`h${Math.min(6, block.number + TITLE_LEVEL)}`), text, false);
+        return this.#leaf(row.element(`h${Math.min(6, block.number + TITLE_LEVEL)}`), text, isGrowing);
       case 'quote':
         return this.#container(row.element('blockquote'), block);
       case 'item':
