@@ -203,6 +203,8 @@ describe('the address of a link', () => {
     'https://user@x.example',
     'https://user:password@x.example/',
     'https://@x.example',
+    'https:///x.example',
+    'https:////y.example@x.example',
     'https://x.example\\@y.example',
     'https://x.example/\u0000',
     '/\t/x.example',
