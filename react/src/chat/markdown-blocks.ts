@@ -34,14 +34,14 @@ const FENCE = /^(?:(`{3,})([^`]*)|(~{3,})(.*))$/;
 const BULLET = /^([-+*])(?: |$)/;
 const NUMBER = /^(\d{1,9})([.)])(?: |$)/;
 const HEADING = /^(#{1,6})(?: |$)/;
-const HEADING_END = /(?:^|\s)#+$/;
+const HEADING_END = /\s#+$/;
 /** Three or more of one of `-`, `*` and `_`, and spaces. */
-const RULE = /^([-*_])(?: *\1){2,} *$/;
-const UNDERLINE = /^(?:=+|-+) *$/;
-const DELIMITER_ROW = /^\|? *:?-+:? *(?:\| *:?-+:? *)*\|?\s*$/;
+const RULE = /^([-*_])(?: *\1){2,}$/;
+const UNDERLINE = /^(?:=+|-+)$/;
+const DELIMITER_ROW = /^\|? *:?-+:? *(?:\| *:?-+:? *)*\|?$/;
 /** A line that may become a mark when more of it is there. */
 const UNFINISHED_LINE = /^[-+*_=#|:~`> ]*(?:\d{1,9}[.)]?[-+*_~`> ]*)?$/;
-const UNFINISHED_DEFINITIONS = /^(?:\[[^[\]\n^][^[\]\n]*\]: *(?:\S+ *(?: ["'(].*)?)?(?:\n|$))+(?:\[[^[\]\n]*\]?)?$/;
+const UNFINISHED_DEFINITIONS = /^(?:\[[^[\]^]+\]: *(?:\S+ *(?: ["'(].*)?)?(?:\n|$))+(?:\[[^\]]*\]?)?$/;
 
 /**
  * Markdown as blocks, parsed as it arrives: more text costs the time of the new lines, whatever came before. Nothing
@@ -143,22 +143,22 @@ export class MarkdownBlocks {
     const leaf = this.#open[depth];
     if (leaf?.kind === 'code' && this.#continueCode(leaf, line, at, source)) return;
     const last = this.#open[this.#open.length - 1] as Block;
-    const isLazy = (): boolean => this.#open[this.#open.length - 1] === last && last.kind === 'paragraph';
-
-    // Blocks that begin in this line.
+    // A block has begun in this line.
     let hasBegun = false;
+    const isLazy = (): boolean => !hasBegun && this.#open[this.#open.length - 1] === last && last.kind === 'paragraph';
+
     for (;;) {
       const indent = indentAt(line, at);
-      const rest = line.slice(at + indent);
+      const rest = line.slice(at + indent).trimEnd();
       if (rest === '') return this.#blank(depth, hasBegun);
       if (indent > 3) {
-        if (isLazy() && !hasBegun) break;
+        if (isLazy()) break;
         this.#close(depth);
         this.#add('code', { text: `${behind(source, at + 4)}${this.#isFinal ? '\n' : ''}` });
         return;
       }
       // A paragraph goes on here, unless something interrupts it.
-      const isInside = isLazy() && !hasBegun && depth === this.#open.length - 1;
+      const isInside = isLazy() && depth === this.#open.length - 1;
       if (isInside && UNDERLINE.test(rest) && this.#underline(last, rest)) return;
       if (isInside && this.#beginTable(last, rest)) return;
       const opened = this.#begin(rest, depth, indent, isInside);
@@ -176,7 +176,7 @@ export class MarkdownBlocks {
     const text = line.slice(at).trimStart();
     const isRow = leaf?.kind === 'table' && !hasBegun && depth === this.#open.length - 1;
     if (isRow) return void leaf.children.push(block('row', { text: text.trimEnd() }));
-    if (isLazy() && !hasBegun) {
+    if (isLazy()) {
       last.text += `\n${text}`;
       last.marker = text;
       return;
@@ -204,7 +204,7 @@ export class MarkdownBlocks {
       this.#add('heading', {
         level,
         number: this.#outline(level),
-        text: rest.slice(level).trim().replace(HEADING_END, '').trimEnd(),
+        text: rest.slice(level).replace(HEADING_END, '').trim(),
       });
       if (this.#isFinal) this.#pop();
       return -1;
@@ -263,12 +263,9 @@ export class MarkdownBlocks {
   }
 
   #blank(depth: number, hasBegun: boolean): void {
-    if (hasBegun) return;
     const { kind } = this.#open[depth] ?? {};
-    // A quote and an empty item end here; a list and its items may go on.
-    this.#close(
-      kind === 'paragraph' || kind === 'table' || kind === 'quote' || kind === 'item' ? depth : this.#open.length,
-    );
+    // A quote and an empty item end here; code, a list and its items may go on.
+    if (!hasBegun && kind !== 'code' && kind !== 'list') this.#close(depth);
   }
 
   /** False below definitions alone, which are no heading. */
@@ -339,9 +336,9 @@ export class MarkdownBlocks {
 /** The kind a block is shown as: while a paragraph grows, it may yet become the first row of a table, or nothing. */
 export function shownKind({ kind, text }: Block, isGrowing: boolean): BlockKind | 'nothing' {
   if (kind !== 'paragraph') return kind;
-  if (text === '' || (isGrowing && UNFINISHED_DEFINITIONS.test(text))) return 'nothing';
-  if (!isGrowing || !text.startsWith('|') || text.length > 2000 || text.includes('\n')) return 'paragraph';
-  return cellsOf(text).length > MAX_COLUMNS ? 'paragraph' : 'table';
+  const isOpen = isGrowing && text.length < 2000;
+  if (text === '' || (isOpen && UNFINISHED_DEFINITIONS.test(text))) return 'nothing';
+  return isOpen && /^\|.*$/.test(text) && cellsOf(text).length <= MAX_COLUMNS ? 'table' : 'paragraph';
 }
 
 /** The cells of a row. */

@@ -43,7 +43,7 @@ const MAX_COMPOUND = 20;
 const CELL_WORDS =
   /\d{1,3}(?: \d{3})+(?!\d)|\d[\d.,]{0,20} [\p{L}\p{Sc}%]{1,9}\.?(?: \d{4})?(?!\S)|\p{L}{3,9}\.? \d{1,2},? \d{4}(?!\S)|\S+/gu;
 /** Words in escaped brackets, which are no formula. */
-const WORDS = /^..(?:[^\p{L}\p{N}]*|\d+|\p{L}{4,}[\p{L} ]*)..$/u;
+const WORDS = /^..(?:[^\p{L}\p{N}]*|\d+|\p{L}{4}[\p{L} ]*)..$/u;
 /** The end of a text that may become a mark once more of it is there. */
 const UNFINISHED = /(?:[*_~`]{1,99}|!?\[|!|\\|<[!/\w]?[^\s<>]{0,40}(?: \/?)?|&#?\w{0,8})$/;
 
@@ -118,7 +118,7 @@ class InlineParser {
       const unfinished = UNFINISHED.exec(tail);
       if (unfinished !== null) this.#end -= tail.length - unfinished.index;
       UNFINISHED_ANCHOR.lastIndex = Math.max(from, text.lastIndexOf('<'));
-      if (UNFINISHED_ANCHOR.test(text)) this.#end = Math.min(this.#end, text.lastIndexOf('<'));
+      if (UNFINISHED_ANCHOR.test(text)) this.#end = text.lastIndexOf('<');
     }
   }
 
