@@ -351,6 +351,8 @@ describe('Markdown of an agent', () => {
     '](',
     '~~a~',
     'https://x.example/(',
+    'www.a](',
+    'www.a请**',
   ])('takes linear time for %j repeated', (piece) => {
     const text = piece.repeat(30_000 / piece.length);
     const took = processorTime(() => {

@@ -4,8 +4,11 @@ import { endOf } from './link-target.js';
 export const EAST_ASIAN =
   /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Bopomofo}\u3000-\u303f\ufe30-\ufe4f\uff00-\uffef]/u;
 /** Up to white space, a control, `<>"\`, a curly or angle quote, or another character that belongs to the text around. */
-const ADDRESS =
-  /[^\s\p{Cc}<>"`\\\u00ab\u00bb\u200b-\u206f\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Bopomofo}\u3000-\u303f\ufe30-\ufe4f\uff00-\uffef]+/uy;
+const PART =
+  /[^\s\p{Cc}<>"`\\[\]\u00ab\u00bb\u200b-\u206f\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Bopomofo}\u3000-\u303f\ufe30-\ufe4f\uff00-\uffef]*/u
+    .source;
+/** Brackets come in pairs only: an address may be the text of a link. */
+const ADDRESS = new RegExp(`${PART}(?:\\[[\\w%.-]*\\]${PART})*`, 'uy');
 const START = /https?:\/\/(?=[\p{L}\p{N}])|www\.(?=[\p{L}\p{N}])|data:image\/[a-z+.-]{1,20};base64,(?=[\w+/=-]{40})/giu;
 const LONGEST_START = 80;
 const BASE64 = /[\w+/=-]*/y;
@@ -99,15 +102,7 @@ function addressEnd(text: string, start: number): number {
   const quote = address.search(CLOSING_QUOTE);
   if (quote > 0) address = address.slice(0, quote);
   const counts = new Map<string, number>();
-  for (const { 0: bracket, index } of address.matchAll(/[()[\]{}]/g)) {
-    const count = (counts.get(bracket) ?? 0) + 1;
-    // The text of a link ends here.
-    if (bracket === ']' && count > (counts.get('[') ?? 0)) {
-      address = address.slice(0, index);
-      break;
-    }
-    counts.set(bracket, count);
-  }
+  for (const character of address.match(/[(){}]/g) ?? []) counts.set(character, (counts.get(character) ?? 0) + 1);
   for (;;) {
     const last = address[address.length - 1] as string;
     const surplus = (counts.get(last) ?? 0) - (counts.get(CLOSING[last] ?? '') ?? 0);
