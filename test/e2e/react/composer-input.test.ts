@@ -30,6 +30,8 @@ describeInBrowsers('the text field', { wordMs: 5, slowStepMs: 20 }, (browser) =>
       await visit.input.press('Shift+Enter');
       await visit.input.pressSequentially('two');
       const two = await heightOf(visit);
+      await visit.input.press('Alt+Enter'); // a new line on a Mac
+      expect(await visit.input.inputValue()).toContain('one\ntwo');
       expect(two).toBeGreaterThan(empty * 1.4);
       await visit.page.evaluate(() => document.execCommand('insertText', false, '\n3\n4\n5\n6\n7\n8\n9'));
       await expect.poll(() => heightOf(visit)).toBe(MAX_HEIGHT);

@@ -74,4 +74,11 @@ describeInBrowsers('a printed page', { wordMs: 0, inEveryEngine: false }, (brows
     expect(await visit.styleOf(visit.page.locator('.a2a-panel'), 'color')).toBe('rgb(27, 31, 39)');
     expect(await visit.page.locator('.agent-bff :is(button, textarea):visible').count()).toBe(0);
   });
+
+  it('does not show through the floating chat', async () => {
+    const visit = await browser.visit({ hasPolicy: false });
+    await showConversation(visit, 'A2AChatFloating');
+    await visit.page.emulateMedia({ media: 'print' });
+    expect(await visit.styleOf(visit.page.locator('.a2a-panel'), 'print-color-adjust')).toBe('exact');
+  });
 });
